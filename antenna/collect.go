@@ -234,7 +234,7 @@ func (c *collector) add(r feed.Record) {
 	}
 }
 
-// tokensOf returns the fields of r that may have the tag of a release.
+// tokensOf returns the fields of r that may contain the tag of a release.
 func tokensOf(r feed.Record) []feed.Field {
 	id, ok := r.Get("id")
 	if !ok {

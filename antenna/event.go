@@ -75,8 +75,8 @@ const (
 	TooMany     Why = "too-many"     // a glob has too many URLs
 )
 
-// NoneFits reports that none of the URLs of a feed matches the glob of a watch, or is of a release, and that the watch
-// has none from another feed either. It is reported once.
+// NoneFits reports that no URL of a feed matches the glob of a watch or the template of its releases, and that no other
+// feed has reported one that does. It is reported once.
 type NoneFits struct {
 	Feed, Watch string
 	// URLs is their number, and Example one of them without secrets.

@@ -10,7 +10,7 @@ import (
 	"braid/antenna/release"
 )
 
-// A followers decides about the releases of all watches that follow some. It belongs to the loop.
+// A followers decides which releases are updates, for all watches of releases. It belongs to the loop.
 type followers struct {
 	l   *loop
 	all []*following
@@ -149,8 +149,8 @@ func (f *followers) add(g *following, o *offer, now time.Time) {
 	}, now)
 }
 
-// recheck decides by the reports about the version in place whether its file has changed. A report about another file
-// of the release says nothing of it.
+// recheck decides by the reports about the version in place whether its file has changed. Reports about other
+// files of the release do not count.
 func (f *followers) recheck(t *target, o *offer, now time.Time) {
 	f.unhear(t)
 	for i, r := range o.records {
@@ -186,7 +186,7 @@ func (f *followers) ended(t *target, now time.Time) {
 // wait makes a release that is not ready wait.
 func (f *followers) wait(t *target, e *NotYet, now time.Time) {
 	r, p := t.saved.Release, t.saved.Pending
-	if r.Asked == 0 { // repeated ones are counted when they begin
+	if r.Asked == 0 { // later requests are counted when they begin
 		f.count(t, now)
 	}
 	if r.Since.IsZero() {
@@ -197,7 +197,7 @@ func (f *followers) wait(t *target, e *NotYet, now time.Time) {
 	p.Failures, p.Err, p.Code = 0, "", 0
 	d, _ := release.Delay(r.Asked, now.Sub(r.Since))
 	p.At = now.Add(max(d, min(e.After, maxRetryAfter)))
-	if r.Stage != inPlace { // else it is replaced under its tag at the moment
+	if r.Stage != inPlace { // the version in place stays so while its file is away
 		r.Stage = waiting
 		f.arrange(t.w.follow, t, d, now)
 	}

@@ -42,8 +42,8 @@ func (e *NotYet) Unwrap() error { return e.Err }
 
 const (
 	// maxWaiting is the number of releases of a watch that are asked for again because they were not ready. maxTried is
-	// that of the newest releases that are asked for at all. Further ones get their turn as soon as one is there or given
-	// up.
+	// the number of releases, the newest first, that are asked for at all. An older one is asked for when one of these is
+	// in place or given up.
 	maxWaiting = 3
 	maxTried   = 10
 	// maxGivenUp limits the remembered releases of a watch that were never ready.
@@ -141,9 +141,9 @@ func checkReleases(w *Watch) error {
 	literal := w.Releases.Template.Literal()
 	switch _, rest, _ := strings.Cut(literal, "://"); {
 	case w.Glob || w.AnyNews || w.CheckEvery != 0:
-		return errors.New("releases are neither a glob nor asked for without a report")
+		return errors.New("a watch of releases cannot set Glob, AnyNews or CheckEvery")
 	case strings.Contains(strings.SplitN(rest, "/", 2)[0], "@"):
-		return errors.New("the URL of releases has a name or a password, which URLs in feeds do not have")
+		return errors.New("the URL of releases has a user name or a password, and URLs in feeds have none")
 	}
 	return checkURL(literal)
 }
@@ -227,8 +227,8 @@ func (g *following) in(s stage) (list []*target) {
 	return list
 }
 
-// isGone reports whether a release that no feed reports any more was removed. If all releases that a feed still reports
-// are later, the feed may only have become too long for it, so that it is still wanted.
+// isGone reports whether a release that no feed reports any more was removed. If all releases that the feeds still
+// report are later, the feed may only have dropped its oldest entries, so the release is still wanted.
 func (g *following) isGone(t *target, offers map[string]*offer) bool {
 	if offers[t.url] != nil {
 		return false
@@ -245,8 +245,8 @@ func (g *following) isGone(t *target, offers map[string]*offer) bool {
 	return false
 }
 
-// candidates returns the releases to ask for, the newest first. unordered reports that tags were left out because they
-// have no order.
+// candidates returns the releases to ask for, the newest first. unordered reports that releases were left out
+// because their versions have no place in the order.
 func (g *following) candidates(offers map[string]*offer) (list []release.Release, unordered bool) {
 	var all []release.Release
 	for url, o := range offers {
@@ -291,7 +291,7 @@ func (g *following) status() FollowStatus {
 	return s
 }
 
-// latest returns the target among those that are due which has the newest version.
+// latest returns the target with the newest version among those that are due, or nil.
 func (g *following) latest(due items[*target], now time.Time) (newest *target) {
 	for _, t := range due {
 		if !t.at.After(now) && (newest == nil || newerFirst(t, newest) < 0) {

@@ -9,7 +9,7 @@ import (
 	"braid/antenna/release"
 )
 
-// ForgetRelease makes the named watch never fetch a version, which is given as such or as a tag. If it is the version in
+// ForgetRelease makes the named watch never fetch a release, given by its version or its tag. If it is the version in
 // place, the newest of the others is an update, although it is older.
 func (a *Antenna) ForgetRelease(ctx context.Context, watch, version string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {

@@ -158,16 +158,16 @@ func (f *followCommand) find(ctx context.Context, page *url.URL) (*found, error)
 
 // none returns the problem of a page without releases.
 func (f *followCommand) none(page string, feeds []foundEvent) error {
-	p := &problem.Problem{Kind: download.Other, What: "follow", Where: page, Why: "no releases are found there",
-		Hint: "a project page of a forge, a folder with an index, or a feed has them"}
+	p := &problem.Problem{Kind: download.Other, What: "follow", Where: page, Why: "no releases found",
+		Hint: "give a project page of a forge, a folder with an index, or a feed"}
 	if len(feeds) > 0 {
-		p.Why, p.Hint = "its feeds name no files, or are at another host", f.templateHint()
+		p.Why, p.Hint = "its feeds name no files with a version, or are at another host", f.templateHint()
 	}
 	return p
 }
 
 func (f *followCommand) templateHint() string {
-	return "--asset 'https://.../{tag}/NAME-{version}.tar.gz' has the URL of the file"
+	return "--asset 'https://.../{tag}/NAME-{version}.tar.gz' gives the URL of the file"
 }
 
 // feedFlags returns the options of requests for feeds.
@@ -259,15 +259,15 @@ func (f *followCommand) undecided(found *found) error {
 		p.Why = fmt.Sprintf("%d files fit", n)
 		p.Hint = "--asset 'PATTERN' chooses one"
 		if pattern, ok := follow.Pattern(&found.Assets[0]); ok {
-			p.Hint = "--asset '" + pattern + "' is one"
+			p.Hint = "--asset '" + pattern + "' chooses the first"
 		}
 	case n == 0 && found.Elsewhere != "":
 		p.Why = "its files are at another host, " + found.Elsewhere
-		p.Hint = "--asset 'https://" + found.Elsewhere + "/...{version}...' has the URL of the file"
+		p.Hint = "--asset 'https://" + found.Elsewhere + "/...{version}...' gives the URL of the file"
 	case found.Versions == 0:
 		p.Why, p.Hint = "it has no files with a version", f.templateHint()
 	default:
-		p.Why = fmt.Sprintf("of %s none fits", option.Count(found.Versions, "version"))
+		p.Why = fmt.Sprintf("no file of its %s fits", option.Count(found.Versions, "version"))
 		p.Hint = "--asset, --versions and --pre-releases determine what fits"
 		if f.Asset != "" && !follow.IsTemplate(f.Asset) && !strings.Contains(f.Asset, "*") {
 			p.Hint = "--asset 'NAME-*.tar.gz' has a * where the name has the version"
@@ -280,7 +280,7 @@ func (f *followCommand) undecided(found *found) error {
 func (f *followCommand) follow(ctx context.Context, found *found) error {
 	a := &found.Assets[0]
 	if a.Releases == 1 && found.Versions > 1 && !f.Quiet {
-		f.tell("no other version has a file of that name: the next one may have another name, too")
+		f.tell("only this version has a file of that name, so the file of the next version may have another name")
 	}
 	e, err := f.entry(found)
 	if err != nil {

@@ -27,7 +27,7 @@ func (f *followCommand) add(e follow.Entry) (name string, added bool, err error)
 	switch info, err := os.Stat(path); {
 	case err == nil:
 		if mode = info.Mode().Perm(); !info.Mode().IsRegular() {
-			return "", false, problem.Misuse("--into "+f.Into, "not a file", "")
+			return "", false, problem.Misuse("--into "+f.Into, "not a regular file", "")
 		}
 		if data, err = job.ReadFile("--into", f.Into, mostConfig); err != nil {
 			return "", false, err

@@ -142,8 +142,8 @@ func (v *metaCommand) check(s sheet, all []string) error {
 		}
 		names[name] = true
 		if len(v.mirrorsOf(name)) == 0 {
-			return problem.Misuse(name, "no URL of it is named, and a document has to name one",
-				"--mirror https://example.org/pub/ names the folder that has it, also that of the server itself; "+
+			return problem.Misuse(name, "no URL is given for it, and a document must name one",
+				"--mirror https://example.org/pub/ names a folder that has it, on the main server as well; "+
 					"--mirrors FILE has a list")
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"braid/source"
 )
 
-// versionIn returns the version before the name of a configuration, of which each may be missing.
+// versionIn returns the version and the configuration in words. Both may be missing. ok is false without a version.
 func versionIn(words []string) (version string, config []string, ok bool) {
 	if len(words) == 0 {
 		return "", nil, false
@@ -44,7 +44,7 @@ func (v *watchCommand) forgetVersion(ctx context.Context, name, version string, 
 	return outputFailure(err)
 }
 
-// releaseState describes the state of a release. all reports that nothing else is to be said.
+// releaseState describes the state of a release. all reports that the text is complete.
 func releaseState(r *antenna.ReleaseStatus) (text string, all bool) {
 	text = "version " + r.Version
 	switch r.Stage {
@@ -81,12 +81,12 @@ func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []st
 		case f.Versions == 0 && f.Current == "":
 			text += "no version is known yet; braid watch run " + f.Name + " reads its feeds"
 		case f.Newest == "":
-			text += option.Count(f.Versions, "version") + " of its feeds, and none that it may have"
+			text += fmt.Sprintf("its feeds have %s, and its settings allow none", option.Count(f.Versions, "version"))
 		default:
-			text += fmt.Sprintf("%s of its feeds, newest %s; its URL is %s", option.Count(f.Versions, "version"), f.Newest, f.URL)
+			text += fmt.Sprintf("its feeds have %s, the newest is %s at %s", option.Count(f.Versions, "version"), f.Newest, f.URL)
 		}
 		if f.Current != "" {
-			text += "; in place is " + f.Current
+			text += "; version " + f.Current + " is in place"
 		}
 		lines = append(lines, text)
 	}

@@ -295,7 +295,7 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 	e, _ := l.q.Entry(g)
 	if _, err := strconv.Atoi(e.Options[OptionSelect]); err == nil && e.Following != 0 { // it selected one file
-		return refusal(download.Protocol, "the document describes several files where it described one")
+		return refusal(download.Protocol, "the document describes several files, and described one when this entry was added")
 	}
 	var children []queue.Entry
 	if e.Options[OptionSignature] != "" {

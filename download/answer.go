@@ -186,7 +186,7 @@ func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) e
 	return s.end(how, err)
 }
 
-// retag takes the tag of the server's first answer in this session. Bytes that exist or are coming had another, or none.
+// retag takes the tag of the server's first answer in this session. Other bytes came with another tag, or with none.
 func (s *session) retag(st statement) {
 	if st.tag.etag == "" || st.tag == s.tag {
 		return
@@ -205,7 +205,7 @@ func (s *session) otherSize(o *origin, a source.Answer) error {
 		return otherDigest(o, err)
 	}
 	if s.guessed() && s.sizeRank(o, a) > s.sizeBy && !slices.Contains(s.tried, a.Size) {
-		return s.end(sizeDisowned, changed("the server states another size than was taken for it"))
+		return s.end(sizeDisowned, changed("the server states a size other than the assumed one"))
 	}
 	if !s.guessed() && s.roleOf(o) == asOrigin && !verify.Strong(s.claims) { // a retry may lead back
 		return &source.Error{URL: o.masked, Host: a.Host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}

@@ -35,7 +35,7 @@ func unanswered(err error) bool {
 type sampleSink struct {
 	here  io.ReaderAt
 	prior partfile.Identity
-	as    role // of the server that is asked for them
+	as    role // of the server that is asked for the bytes
 	r     byterange.Range
 	at    int64
 	buf   []byte

@@ -306,8 +306,8 @@ func without[T comparable](a, b []T) []T {
 	return slices.DeleteFunc(slices.Clone(a), func(e T) bool { return slices.Contains(b, e) })
 }
 
-// stated returns the statement of an answer, of which by is the rank: of its own size only if no mirror sent it. The
-// tag and the date of a mirror are of its copy, which the server's digest ties.
+// stated returns the statement of an answer. by is its rank, but that of a size from a mirror is byOther. The tag and the
+// date of a mirror are those of its copy, so they are left out if the server's digest ties it.
 func (x resolution) stated(a source.Answer, by rank, at *url.URL) statement {
 	file := x.file
 	st := statement{by: by, file: file, size: a.Size, sizeBy: by, at: at, tag: tagOf(file, a), date: dateOf(file, a),

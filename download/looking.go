@@ -18,7 +18,7 @@ type looking struct {
 	begun  bool
 	anew   bool           // a folder that was looked at before is looked at again
 	signed bool           // only signed digests are looked for
-	spare  *search.Search // in place of which a Content-Digest is waited for
+	spare  *search.Search // prepared, and begun if a Content-Digest proves nothing
 	done   chan lookedUp  // takes one
 	result *lookedUp      // nil: not here yet
 }

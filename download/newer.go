@@ -305,7 +305,7 @@ func (g *getter) modified() time.Time {
 	if t.IsZero() {
 		why := "no date"
 		if date := g.result.LastModified; !date.IsZero() {
-			why = "a date that is of no use, " + date.UTC().Format(time.RFC1123)
+			why = "an unusable date, " + date.UTC().Format(time.RFC1123)
 		}
 		g.req.observe(Note{Text: "the server gave " + why + ": the file has that of now", Plain: true})
 	}

@@ -72,7 +72,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 }
 
 // mixElsewhere records that the bytes of an answer are a mirror's, without the tag of the server that led
-// there. A mirror may copy that tag: it counts with its host.
+// there. A mirror may copy that tag, so a tag counts only together with its host.
 func (s *session) mixElsewhere(x resolution, a source.Answer) {
 	if x.mirror < x.answers && (tag{metalink.StrongETag(a.ETag), a.Host}) != s.tag {
 		s.mix()

@@ -57,7 +57,7 @@ func (s *session) applyEvidence(t documentResult) bool {
 	s.corroborate(t.file.Claims)
 	if size := t.file.Size; s.guessed() && s.sizeBy < byServer && differs(size, s.size) && !slices.Contains(s.tried, size) {
 		s.stated = size
-		s.end(sizeDisowned, changed(t.from+" states another size than was taken for it"))
+		s.end(sizeDisowned, changed(t.from+" states a size other than the assumed one"))
 	}
 	s.askSignatures()
 	return true

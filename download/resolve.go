@@ -71,7 +71,7 @@ type resolution struct {
 
 // errInPlace refuses a document that must not replace the file.
 var errInPlace = errors.New("it answers with a Metalink document in place of the file, " +
-	"which only the server that was asked may do")
+	"which is accepted only from the server of the requested URL")
 
 // resolve reads a chain of answers. If trusted, a strong digest is already known, and links without a digest
 // count (RFC 6249, section 6). The error is a contradiction in the asked server's own fields.

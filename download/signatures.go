@@ -118,7 +118,7 @@ func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request
 type signatureSet struct {
 	from      []string
 	checkers  []verify.SignatureChecker
-	trusts    []verify.Trust // that made the checkers
+	trusts    []verify.Trust // the keys that each checker was made from
 	anchors   Anchors
 	hopeless  error    // why one of them cannot count, whatever the file is
 	forgotten int      // signatures of a kind without an anchor
@@ -176,8 +176,8 @@ func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecke
 
 // fileNames returns the names of the file, for signatures that say of which file they are: on its server, or in the
 // document that describes it, and here. The name at a place of a document is not among them: whoever wrote the document
-// chose the place, which may have an older file with its signature. So it is with the name in a document that came in
-// place of the file.
+// chose the place, which may have an older file with its signature. The same holds for the name in a
+// document that came in place of the file.
 func fileNames(r *Request) (names []string) {
 	switch {
 	case r.Described != nil && r.Described.URL != nil && !IsDocument(r.Described.URL.Path):

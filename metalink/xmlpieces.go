@@ -128,7 +128,7 @@ func (f *fileReader) takePieces(pieces verify.Pieces) error {
 	for _, c := range f.file.Claims {
 		d := c.Digest
 		if pieces.Count() == 1 && d.Algorithm() == pieces.Algorithm() && d != pieces.Digest(0) {
-			return fault(Conflict, "its %v is %s, and that of its only piece %s", d.Algorithm(), d.Hex(), pieces.Digest(0).Hex())
+			return fault(Conflict, "its %v is %s, but its only piece has %s", d.Algorithm(), d.Hex(), pieces.Digest(0).Hex())
 		}
 	}
 	f.file.Pieces = append(f.file.Pieces, pieces)

@@ -9,7 +9,7 @@ const CodeBase = "base-element"
 var (
 	codeForeign   = feedtext.Fatal("not-index", "not the index of a folder")
 	codeNoBase    = feedtext.Fatal("no-base", "the URL of the page is not known, and its links are relative to it")
-	codeBase      = feedtext.Fatal(CodeBase, "its links are not relative to itself")
+	codeBase      = feedtext.Fatal(CodeBase, "a base element makes its links relative to another URL")
 	codeLargeText = feedtext.Fatal("line-too-long", "a piece of text of more than 1 MiB") // like a line of other formats
 	codeNoFile    = feedtext.Note("no-item", "the page lists no file")
 )

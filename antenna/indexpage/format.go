@@ -35,7 +35,7 @@ func sniff(head, first []byte) bool {
 var (
 	// titles are the beginnings of the titles and headings of index pages, in lower case.
 	titles = regexp.MustCompile(`^(?:index of\b|directory listing\b|directory:|listing of\b|index - powered by h5ai)`)
-	// parents are the texts of links to the folder above. Its targets are in above.
+	// parents are the texts of links to the folder above, and above has the targets of such links.
 	parents = regexp.MustCompile(`^(?:\.\.|\.\./|go up|\[?(?:to )?parent directory\]?)$`)
 	above   = regexp.MustCompile(`^(?:(?:\./)?\.\./?|/|/[^?#:]*/)$`)
 	// summaries are identifiers that Caddy gives to parts of an index, which has no other sign in the root folder.

@@ -22,10 +22,10 @@ import (
 	"braid/internal/feedtext"
 )
 
-// declaration is what a declared charset has before it.
+// declaration is the text before the name of a declared charset.
 var declaration = regexp.MustCompile(`(?i)\bcharset\s*=`)
 
-// headSize is how far a declaration of the charset is searched.
+// headSize is the number of bytes in which a declaration of the charset is searched for.
 const headSize = 1 << 10
 
 // A Decoder reads one index page, in constant memory.

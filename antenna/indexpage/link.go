@@ -34,8 +34,8 @@ func Below(folder *url.URL, href string) (*url.URL, bool) {
 
 func slashes(u *url.URL) int { return strings.Count(u.EscapedPath(), "/") }
 
-// plain reports whether a segment is that of a file or folder below another one. Behind the slash of a folder there is
-// an empty segment, so it is no file.
+// plain reports whether a segment may be the name of a file or a sub-folder. The segment after the slash at the end of a
+// folder's URL is empty, so a folder is no file.
 func plain(segment string) bool {
 	control := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' }
 	return segment != "" && segment != "." && segment != ".." && strings.IndexFunc(segment, control) < 0

@@ -59,7 +59,7 @@ func checkRelease(t *testing.T, x *Template, r Release) {
 		t.Fatalf("%s: %s, and its key is %s", x, r.URL, key)
 	}
 	if strings.Count(r.URL, "/")+strings.Count(r.URL, "&") > strings.Count(x.text, "/")+strings.Count(x.text, "&")+1 {
-		t.Fatalf("%s: %s", x, r.URL) // one more for an URL without a path
+		t.Fatalf("%s: %s", x, r.URL) // one more for a URL without a path
 	}
 	if again, ok := x.FileOf(r.URL); (!ok || again.URL != r.URL) && x.has(tagField, versionField) {
 		t.Fatalf("%s: FileOf(%s) = %+v, %v", x, r.URL, again, ok)

@@ -19,8 +19,8 @@ func compareNames(a, b fileName) int {
 	return cmp.Or(compareRuns(a.stem, b.stem), compareRuns(a.text, b.text))
 }
 
-// compareRuns compares runs of digits as numbers, and other runs byte by byte: a tilde comes before the end of the text,
-// and that before letters, and those before other bytes.
+// compareRuns compares runs of digits as numbers, and other runs byte by byte. A tilde comes first, then the end of the
+// text, then letters, then other bytes.
 func compareRuns(a, b string) int {
 	for a != "" || b != "" {
 		for a != "" && !isDigit(a[0]) || b != "" && !isDigit(b[0]) {
@@ -38,7 +38,7 @@ func compareRuns(a, b string) int {
 	return 0
 }
 
-// rank returns the place of the first byte of s in the order. A digit and the end of the text have the same.
+// rank returns the place of the first byte of s in the order of compareRuns. A digit ranks like the end of the text.
 func rank(s string) int {
 	switch {
 	case s == "", isDigit(s[0]):

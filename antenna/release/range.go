@@ -20,15 +20,15 @@ type bound struct {
 
 var operators = []string{">=", "<=", "!=", ">", "<", "="} // longer ones first
 
-// ParseRange parses bounds like ">=2.0 <3", separated by spaces or commas, which all must hold. The operators are >=, >,
-// <=, <, = and !=. A pre-release of the version after < is not in the range: "<3" is without 3.0.0-rc1.
+// ParseRange parses bounds like ">=2.0 <3", separated by spaces or commas. All of them must hold. The operators are >=,
+// >, <=, <, = and !=. A pre-release of the version after < is not in the range: "<3" is without 3.0.0-rc1.
 func ParseRange(text string) (Range, error) {
 	r := Range{text: text}
 	words := strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == '\t' || c == ',' })
 	for i := 0; i < len(words); i++ {
 		n := slices.IndexFunc(operators, func(o string) bool { return strings.HasPrefix(words[i], o) })
 		if n < 0 {
-			return Range{}, fmt.Errorf("%q in a range of versions begins with none of %s", words[i], strings.Join(operators, " "))
+			return Range{}, fmt.Errorf("%q in a range of versions lacks an operator: %s", words[i], strings.Join(operators, " "))
 		}
 		word := words[i][len(operators[n]):]
 		if word == "" && i+1 < len(words) {
@@ -36,12 +36,12 @@ func ParseRange(text string) (Range, error) {
 			word = words[i]
 		}
 		if !isToken(strings.TrimLeft(word, "vV")) {
-			return Range{}, fmt.Errorf("no version after %s in the range of versions %q", operators[n], text)
+			return Range{}, fmt.Errorf("no valid version after %s in the range of versions %q", operators[n], text)
 		}
 		r.bounds = append(r.bounds, bound{operators[n], read(word)})
 	}
 	if len(r.bounds) == 0 {
-		return Range{}, fmt.Errorf("%q is no range of versions, such as %q", text, ">=2.0 <3")
+		return Range{}, fmt.Errorf("the range of versions is empty: write one like %q", ">=2.0 <3")
 	}
 	return r, nil
 }

@@ -30,7 +30,7 @@ type Template struct {
 	text  string
 	parts []part
 	// match are the parts without user information, which URLs in feeds do not have. segment are those after the last
-	// slash of the path, if they are a field and something else.
+	// slash of the path, or nil if they are a text or fields alone.
 	match, segment []part
 
 	token, version *regexp.Regexp // nil: default
@@ -100,7 +100,7 @@ func split(text string) (parts []part, err error) {
 		parts, text = append(parts, part{field: name}), after
 	}
 	if len(parts) == 1 {
-		return nil, fmt.Errorf("no field: one of {%s}", strings.Join(fields, "}, {"))
+		return nil, fmt.Errorf("no field in the URL: it needs one of {%s}", strings.Join(fields, "}, {"))
 	}
 	return parts, nil
 }
@@ -117,7 +117,7 @@ func (t *Template) check() error {
 	for _, p := range t.parts {
 		if p.field != "" {
 			if inFragment {
-				return errors.New("a field in the fragment of the URL, which is not part of a request")
+				return errors.New("a field is in the fragment of the URL, which is not sent to a server")
 			}
 			whole += stand
 		}
@@ -131,7 +131,7 @@ func (t *Template) check() error {
 	key, _ := feed.Key(whole)
 	path, _, _ := strings.Cut(key, "?")
 	if path += "/"; strings.Contains(path, "/../") || strings.Contains(path, "/./") {
-		return errors.New("a folder .. or . in the path of the URL")
+		return errors.New("the path of the URL has a folder .. or .")
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (t *Template) normalize() {
 
 // keyOf returns the feed.Key of the beginning of a URL. A trailing index.html is kept.
 func keyOf(literal string) string {
-	const tail = "0" // so that it is not the end
+	const tail = "0" // keeps an index.html at the end
 	key, _ := feed.Key(literal + tail)
 	return strings.TrimSuffix(key, tail)
 }

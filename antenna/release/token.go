@@ -85,7 +85,8 @@ func (t *Template) FileOf(url string) (Release, bool) {
 	return t.release(v)
 }
 
-// named returns the release of a file in another folder, or on another host, that has the name of the template's.
+// named returns the release of a file whose name has the form of the template's last segment. Its folder and host may be
+// others.
 func (t *Template) named(r feed.Record) (Release, bool) {
 	key, ok := feed.Key(r.URL)
 	if t.segment == nil || !ok || len(r.URL) > feed.MaxURL {

@@ -12,7 +12,7 @@ import (
 // Values are the values of fields, by name.
 type values map[string]string
 
-// on adds the date of a record, which may be zero, unless v has a date.
+// on returns v with the date of a record, unless v has a date already or the record has none.
 func (v values) on(date feed.Time) values {
 	if date != 0 && v[dateField] == "" {
 		v[dateField] = date.UTC().Format(time.DateOnly)

@@ -4,7 +4,7 @@ import "braid/internal/feedtext"
 
 // Codes for the document.
 var (
-	codeForeign  = feedtext.Fatal("not-releases", "not the releases of a project, as a forge or registry of the table lists them")
+	codeForeign  = feedtext.Fatal("not-releases", "not the releases of a project, as a known forge or registry lists them")
 	codeNone     = feedtext.Note("no-item", "the project has no release")
 	codeOut      = feedtext.Note("left-out", "the release is a draft or withdrawn, and does not count")
 	codeNotReady = feedtext.Note("not-uploaded", "the file is not complete, and does not count")

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// headSize is how far the shape of a document is examined.
+	// headSize is the number of bytes from which the shape of a document is detected.
 	headSize = 16 << 10
 	// maxRelease limits what is kept of a release, in bytes. assetSize is counted for each file.
 	maxRelease = 4 << 20
@@ -36,7 +36,7 @@ type Decoder struct {
 	next    func() (feed.Record, error)
 
 	shape *shape
-	// document has the members of the document that tags come from, and skipped the lists that do not count.
+	// document has the members of the document that tags come from. skipped has the lists that do not count.
 	document map[string]string
 	skipped  map[*releases]bool
 	release  *release
@@ -146,5 +146,5 @@ func (d *Decoder) outside(e feedtext.Event, path []string) error {
 	return nil
 }
 
-// clip returns a value that is not longer than what is distinguished from a URL that is too long.
+// clip returns text, cut to one byte more than the longest URL, so that a longer one is still known to be too long.
 func clip(text string) string { return strings.Clone(text[:min(len(text), feed.MaxURL+1)]) }

@@ -101,7 +101,7 @@ func set(names []string) map[string]bool {
 	return s
 }
 
-// known returns what shows the shapes of the table.
+// known returns the sets of members that show the shapes of the table.
 func known() (sets [][]string) {
 	for _, s := range shapes {
 		sets = append(sets, s.Known...)
@@ -109,7 +109,7 @@ func known() (sets [][]string) {
 	return sets
 }
 
-// is reports whether a path is that of the releases of the list.
+// is reports whether path is that of a release in the list.
 func (l *releases) is(path []string) bool {
 	return slices.EqualFunc(l.each, path, func(want, name string) bool { return want == "*" || want == name })
 }

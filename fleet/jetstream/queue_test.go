@@ -283,7 +283,7 @@ func TestLead(t *testing.T) {
 	if want := map[string]string{"feeds one": "\x02", "watches https://example.org/*": "two"}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("kept is %q, want %q", got, want)
 	}
-	b.storage.conn.Close() // as of a process that was killed
+	b.storage.conn.Close() // as if its process was killed
 	go follow(a)
 	if l := <-leads; l.fence != 3 {
 		t.Errorf("fence %d", l.fence)

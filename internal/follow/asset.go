@@ -198,8 +198,8 @@ func (a *Asset) fits(pattern string) (bool, error) {
 	return fits, nil
 }
 
-// newest returns the files of the newest of the releases with a tag, which all files of a release share. Other files, as in
-// an index, may be of different things with a version each.
+// newest returns all without the files of older releases, for files with a tag. Files without a tag, as in an index, may
+// be different programs with versions of their own, so all of them stay.
 func newest(all []Asset) []Asset {
 	version := ""
 	for _, a := range all {

@@ -86,7 +86,7 @@ func tableName(name string) string {
 }
 
 // Add returns a configuration with the entry at its end, and the name of its watch. A configuration that has a watch of
-// the same template stays as it is, and a feed that it has is used. Names that it has get a number.
+// the same template is not changed. A feed that it has is used again. A name that it uses already gets a number.
 func Add(config []byte, e Entry) (changed []byte, name string, err error) {
 	type table struct{ URL string }
 	var have struct{ Feed, Watch map[string]table }
@@ -112,7 +112,7 @@ func Add(config []byte, e Entry) (changed []byte, name string, err error) {
 	return []byte(text + e.TOML()), e.Name, nil
 }
 
-// unused returns the name, or with the first number that makes it one that is not used.
+// unused returns name, with a number at its end if it is used already.
 func unused(name string, used func(string) bool) string {
 	for n, next := 2, name; ; n++ {
 		if !used(next) {

@@ -23,7 +23,7 @@ import (
 // A project is a row of the table of project pages: their URLs, and the URL of the feed of releases.
 type project struct {
 	Name string
-	// Probe means that any host may be such a forge, which only its answer shows.
+	// Probe means that any host may be such a forge. Only its answer shows whether it is.
 	Probe bool
 	Page  []string // expressions for the URLs of pages, without queries; their groups are variables
 	// Feed has variables in braces. {project:joined} has %2F for each slash.
@@ -35,8 +35,8 @@ type project struct {
 	pages []*regexp.Regexp
 }
 
-// A file has the URL of a file where its name determines it. The feed has a URL with something that cannot be known
-// before, as a digest.
+// A file maps the URL of a file in a feed to one that follows from the file's name. The former may have a part that cannot
+// be predicted for the next version, such as a digest.
 type file struct {
 	From, To string
 

@@ -3,9 +3,8 @@ package job
 import "braid/download"
 
 // A demand is the proof that a file needs. It follows from --require and the trusted keys and certificates:
-// those of the run, else of an entry of a list, else of the settings of a site (Sites.Apply, which get, parts
-// resume and watch call), else of the general settings. A journal can raise it. Package download enforces it
-// (download.Require).
+// those of the run, else of an entry of a list, else of the settings of a site (see Sites.Apply), else of the
+// general settings. A journal can raise it. Package download enforces it (see download.Require).
 type demand struct {
 	Require download.Require
 	Said    bool // the run set it: the settings of a site do not count

@@ -19,7 +19,7 @@ const (
 
 var (
 	errNames = errors.New("it lists more than 10000 names")
-	errBase  = errors.New("its links are not relative to itself")
+	errBase  = errors.New("a base element makes its links relative to another URL")
 	errPage  = errors.New("not the index of a folder")
 )
 

@@ -72,7 +72,7 @@ func like(name, host, api string) (*Forge, error) {
 		return nil, fmt.Errorf("like: no row %q; there are %s", name, strings.Join(forgeNames(), ", "))
 	}
 	if !hostName.MatchString(host) {
-		return nil, fmt.Errorf("host: %q is no host in lower case, with its port if that is not 443", host)
+		return nil, fmt.Errorf("host: %q is not a host in lower case, with its port unless that is 443", host)
 	}
 	f := *forges[i]
 	f.Token, f.Delivery, f.URL = false, nil, nil
@@ -87,7 +87,7 @@ func like(name, host, api string) (*Forge, error) {
 	asked := askHost.FindStringSubmatch(f.Ask)[1]
 	switch u, err := url.Parse(api); {
 	case api == "" && asked != strings.ReplaceAll(of, `\`, ""):
-		return nil, fmt.Errorf("api: %s has another host for questions: give its URL", f.Name)
+		return nil, fmt.Errorf("api: %s answers questions at another host: write its URL", f.Name)
 	case api == "":
 		api = "https://" + host
 	case err != nil || u.Scheme != "https" || !hostName.MatchString(u.Host) || u.User != nil || u.RawQuery != "" ||
@@ -128,9 +128,9 @@ func (f *Forge) check() error {
 	case !askHost.MatchString(f.Ask):
 		return errors.New("ask: write https://HOST/ and the path of the question")
 	case f.Digest != "" && f.SHA256 != "":
-		return errors.New("digest and sha256: one of them is enough")
+		return errors.New("digest and sha256: write only one of them")
 	case f.Digest == "" && f.SHA256 == "" && len(f.At) == 0:
-		return errors.New("neither digest, sha256 nor at: the answer would say nothing")
+		return errors.New("neither digest, sha256 nor at: without one, the answer would prove nothing")
 	}
 	used := f.Ask
 	for _, value := range f.Only {

@@ -84,7 +84,7 @@ func TestNewForge_Rule77(t *testing.T) {
 		{words{"like": {"Forgejo"}}, "host:"}, {words{"host": {"git.example.org"}}, "like:"},
 		{words{"like": {"Forgejo"}, "host": {"https://git.example.org"}}, "host:"},
 		{words{"like": {"Forgejo"}, "host": {".*"}}, "host:"},
-		{words{"like": {"GitHub"}, "host": {"ghe.example.org"}}, "api: GitHub has another host for questions"},
+		{words{"like": {"GitHub"}, "host": {"ghe.example.org"}}, "api: GitHub answers questions at another host"},
 		{words{"like": {"GitHub"}, "host": {"ghe.example.org"}, "api": {"http://ghe.example.org"}}, "api: write https"},
 		{words{"like": {"crates.io"}, "host": {"crates.example.org"}}, "several hosts"},
 		{with("url", `^https://.*/(?P<project>a)-(?P<version>b)(?P<file>c)$`), "url:"},
@@ -97,8 +97,8 @@ func TestNewForge_Rule77(t *testing.T) {
 		{with("only", "filename"), "write FIELD=VALUE"},
 		{with("only", "state=uploaded"), "which file it is about"},
 		{with("only"), "which file it is about"},
-		{with("sha256"), "would say nothing"},
-		{with("digest", "d"), "one of them is enough"},
+		{with("sha256"), "would prove nothing"},
+		{with("digest", "d"), "only one of them"},
 	} {
 		if _, err := NewForge("mine", tt.row); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v: %v, want %s", tt.row, err, tt.want)

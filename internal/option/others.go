@@ -87,7 +87,7 @@ var ofOthers = []Option{
 		Usage: "put a job back, with its received bytes, if it was slower than `RATE` bytes per second for half a " +
 			"minute; 0 means never"},
 	{Names: "all", Of: Queue, Group: FileGroup, Kind: Switch,
-		Usage: "retry, drop: all dead jobs, as in braid queue retry --all; drop: all jobs in the given STATEs, " +
+		Usage: "retry or drop all dead jobs, as in braid queue retry --all; with STATEs, drop all jobs in these, " +
 			"as in braid queue drop --all done"},
 	{Names: "older", Of: Queue, Group: FileGroup, Kind: Time,
 		Usage: "drop --all: only jobs that have been in their state for `TIME`, as in braid queue drop --all --older 720h done"},

@@ -17,7 +17,7 @@ import (
 type party struct {
 	from    *Place
 	host    string
-	moved   bool          // another host answered for it before, which has some of what agrees holds
+	moved   bool          // its host changed, and agrees may hold for an earlier one
 	doubt   float64       // the higher, the more evidence against it
 	brought byterange.Set // ranges that only it sent, before anything was replaced
 	todo    byterange.Set // ranges that it sent and no other source has compared

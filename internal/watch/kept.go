@@ -28,8 +28,8 @@ func (m *Memory) kept(watch string, v version) error {
 	return m.save()
 }
 
-// prune calls remove for the earliest versions of a watch until it has no more than most, and forgets those for which
-// remove returns true.
+// prune calls remove for all versions of a watch except the latest most ones, and forgets those for which remove returns
+// true.
 func (m *Memory) prune(watch string, most int, remove func(version) bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -74,7 +74,7 @@ func (b *builder) reserveLink(w *Watch, key []string) error {
 		}
 	}
 	if other != "" {
-		return b.wrong("watch."+other+" may have the same file, "+at, "link = another name", key...)
+		return b.wrong("watch."+other+" may have a file at the same path, "+at, "link = another name", key...)
 	}
 	b.paths[at] = w.Name
 	return nil

@@ -21,7 +21,7 @@ type releaseKeys struct {
 	Link           string `toml:"link"`
 }
 
-// Many reports whether the watch has several URLs, which feeds name or have the versions of.
+// Many reports whether the watch has several URLs: those of a glob, or one for each version of a release.
 func (w *Watch) Many() bool { return w.Glob || w.Releases != nil }
 
 // pattern returns the URL of the watch with stars in place of the fields of a template.
@@ -50,7 +50,7 @@ func (t *Template) follow(at string) {
 		(t.has("path") || t.has("below")) && isTemplate(below) || t.has("base") && isTemplate(path.Base("/"+below))
 }
 
-// releaseField returns the function for a field of the names of files that only those of releases have.
+// releaseField returns the function for a field that only names of files of releases may have, or nil for others.
 func releaseField(name string) func(t *Template, s *subject) (string, error) {
 	if name != "version" && name != "tag" {
 		return nil
@@ -58,7 +58,7 @@ func releaseField(name string) func(t *Template, s *subject) (string, error) {
 	return func(_ *Template, s *subject) (string, error) {
 		switch {
 		case s.Release == nil:
-			return "", fmt.Errorf("no release has a {%s}", name)
+			return "", fmt.Errorf("{%s} is only in the names of files of releases", name)
 		case name == "tag":
 			return s.Release.Tag, nil
 		}

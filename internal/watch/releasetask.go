@@ -27,7 +27,7 @@ func (t *task) ofRelease(r *download.Request) {
 	switch {
 	case t.update.Release == nil:
 	case t.isOtherVersion() && !(t.unfinished && t.here):
-		// An existing file is of an interrupted update, of the version before, or a stranger's.
+		// An existing file is of an interrupted update or of the version before, or another program wrote it.
 		r.IfNewer, r.AllowOlder, r.Known = false, false, nil
 		r.Overwrite = t.here || t.replace
 	case !t.rule.Releases.Moving && !t.here && t.update.Last.Digest != "": // the file was removed or changed
@@ -92,7 +92,7 @@ func sha256Of(p verify.Proof) string {
 // replaced returns the error of a release whose file was replaced under its tag.
 func (t *task) replaced(why error) error {
 	r := t.update.Release
-	err := fmt.Errorf("the file was replaced under its tag %s, and is not taken (moving = true takes it): %w", r.Tag, why)
+	err := fmt.Errorf("the file of the tag %s was replaced and is not accepted (moving = true accepts it): %w", r.Tag, why)
 	return &download.Error{Kind: download.Mismatch, What: "release " + r.Version, Where: source.Mask(t.url), Err: err}
 }
 
@@ -133,15 +133,15 @@ func (t *task) releaseVariables() []string {
 // ownVariables are variables that only releaseVariables sets.
 var ownVariables = []string{"BRAID_VERSION", "BRAID_TAG", "BRAID_PREVIOUS_VERSION"}
 
-// checkToken returns an error for the URL of a release that has a digest, which a feed has chosen: it is no evidence, but a
-// worker could not tell.
+// checkToken returns an error if the URL of a release has a digest. The feed chose it, so it is no evidence, but a worker
+// could not distinguish it from one of the user's.
 func checkToken(text string) error {
 	u, err := url.Parse(text)
 	if err != nil {
 		return err
 	}
 	if digests, err := verify.OfURL(u); err != nil || len(digests) > 0 {
-		return errors.New("the URL has a digest, which is the feed's and no evidence")
+		return errors.New("the URL has a digest that the feed chose, so it proves nothing")
 	}
 	return nil
 }

@@ -200,7 +200,7 @@ type task struct {
 // attempt is one download for the update.
 type attempt struct {
 	prepared bool   // prepare was called
-	replace  bool   // an existing file of another version is replaced
+	replace  bool   // replace an existing file of another version
 	linked   string // old, if this update created it
 	// spent is the number of bytes subtracted from the allowance. ceiling is the size limit that the allowance set, or
 	// 0.

@@ -121,7 +121,7 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 		{w.Glob && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }),
 			"signature", "a signature of one file, for a glob", ".asc is beside each"},
 		{w.Glob && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "glob",
-			"has a name or a password, which URLs in feeds do not have", "user-env = or user-file = has them"},
+			"has a user name or a password, and URLs in feeds have none", "user-env = or user-file = gives them"},
 		{w.Glob && len(w.Mirrors) > 0, "mirror", "a mirror of one file, for a glob", ""},
 		{t.AllowExpiredKey && len(w.Keys)+len(w.Keyrings) == 0, "allow-expired-key", "is about keys, but no keyring is given",
 			"key = has them"},
@@ -190,7 +190,7 @@ func (b *builder) releases(at string, t *watchTable, key func(string) []string) 
 // checkReleases returns an error for settings that contradict each other or would have no effect because a watch follows
 // releases, or because it does not.
 func (b *builder) checkReleases(w *Watch, t *watchTable, key func(string) []string) error {
-	const none, add = "is for releases, and the url has no field", "url = has {version} or {tag} where the version is"
+	const none, add = "is for releases, and the url has no field", "write {version} or {tag} in url = where the version is"
 	follows := w.Releases != nil
 	for _, wrong := range []struct {
 		when           bool
@@ -202,15 +202,15 @@ func (b *builder) checkReleases(w *Watch, t *watchTable, key func(string) []stri
 		{!follows && t.PreReleases, "pre-releases", none, add},
 		{!follows && t.Moving, "moving", none, add},
 		{!follows && t.Link != "", "link", none, add},
-		{follows && t.CheckEvery > 0, "check-every", "releases are not asked for, as a feed has their versions", ""},
-		{follows && t.AnyNews, "any-news", "releases are asked for when a feed has their versions", ""},
-		{follows && len(w.Mirrors) > 0, "mirror", "a mirror of one file, for all releases", ""},
-		{follows && w.AllowOlder, "allow-older", "releases are ordered by their versions, and no older one follows",
-			"braid watch forget NAME VERSION leaves one out"},
+		{follows && t.CheckEvery > 0, "check-every", "releases are asked for only when a feed reports them", ""},
+		{follows && t.AnyNews, "any-news", "releases are asked for only when a feed reports them", ""},
+		{follows && len(w.Mirrors) > 0, "mirror", "names one file, and each release has another", ""},
+		{follows && w.AllowOlder, "allow-older", "an older version never replaces a newer one",
+			"to go back, leave a version out: braid watch forget NAME VERSION"},
 		{follows && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }),
-			"signature", "a signature of one file, for all releases", ".asc is beside each"},
+			"signature", "names one signature, and each release has another", ".asc is beside each"},
 		{follows && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "url",
-			"has a name or a password, which URLs in feeds do not have", "user-env = or user-file = has them"},
+			"has a user name or a password, and URLs in feeds have none", "user-env = or user-file = gives them"},
 		{t.Link != "" && t.To != "", "link", "object stores have no links", "leave out link ="},
 	} {
 		if wrong.when {
@@ -229,19 +229,19 @@ func (b *builder) checkLink(w *Watch, key []string) error {
 		return b.wrong("cannot be the name of a link beside the files", "link = \"tool-latest.tar.gz\"", key...)
 	}
 	if !w.File.PerVersion() {
-		return b.wrong("the file of each version has the same name", "leave out link =, or name = with {version}", key...)
+		return b.wrong("the files of all versions have the same name", "leave out link =, or write {version} in name =", key...)
 	}
 	return b.reserveLink(w, key)
 }
 
-// checkReleaseFeeds returns an error if it is not said which of several feeds reports the releases.
+// checkReleaseFeeds returns an error unless one feed, or a named one of several, reports the releases.
 func (b *builder) checkReleaseFeeds(w *Watch, key []string) error {
 	switch n := len(b.config.Feeds); {
 	case w.Releases == nil:
 	case n == 0:
-		return b.wrong("releases need a feed, which has their versions", "add [feed.NAME]", key...)
+		return b.wrong("a watch of releases needs a feed that reports the versions", "add [feed.NAME]", key...)
 	case n > 1 && len(w.Feeds) == 0:
-		return b.wrong("which feed has the versions is missing", "feeds = [\"NAME\"]", key...)
+		return b.wrong("of several feeds, name the one that reports the versions", "feeds = [\"NAME\"]", key...)
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (s *Source) Traits() source.Traits {
 // if it accepts, the bytes from 0.
 //
 // If an answer has a malformed digest and no valid strong one, w gets the answer and may refuse it. If w accepts it,
-// Fetch fails, unless a strong digest is known from elsewhere (Options.Trusted). From a mirror w does not get it.
+// Fetch fails, unless a strong digest is known from elsewhere (Options.Trusted). w gets no such answer of a mirror.
 func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
 	if r.Empty() {
 		return nil

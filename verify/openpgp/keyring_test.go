@@ -20,7 +20,7 @@ func TestParseKeyring(t *testing.T) {
 		name    string
 		exports [][]byte
 		keys    int
-		unread  []string // the last words of each
+		unread  []string // the end of the message about each unread key
 	}{
 		{"armored", [][]byte{rsa}, 1, nil},
 		{"binary", [][]byte{made["rsa.bin.pub"]}, 1, nil},

@@ -133,7 +133,7 @@ func (h *history) check(t *testing.T, names []string) {
 	}
 }
 
-// atEnd reports whether the last of what was put in place is the last version of each file.
+// atEnd reports whether the version of each file that was put in place most recently is its last one.
 func (h *history) atEnd(names []string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

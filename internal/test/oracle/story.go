@@ -46,7 +46,7 @@ type Command struct {
 	Document, List                          string // "url" if the document at the asked server was asked for, else a document on disk; server of the list
 	Key                                     bool   // the user trusts a key
 	Mirrors                                 []string
-	Overwrite, Newer, Rename, Refresh, Pipe bool             // replace a file, or an older one; write into a pipe
+	Overwrite, Newer, Rename, Refresh, Pipe bool             // --overwrite, -N and so on; Pipe writes into a pipe
 	Turn                                    bool             // of a watch: Newer, with a memory of its own
 	Continue, LessProof                     bool             // accept samples; accept less proof than before
 	Damage, Cut                             string           // damage to files before the command; interrupt or kill

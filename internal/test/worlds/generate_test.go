@@ -270,8 +270,8 @@ func (m *maker) ends() {
 	}
 }
 
-// daemons has a daemon try again in an eighth of the worlds: what failed or was held back comes again, as with -c, in the
-// same process. They have their own chance, too.
+// daemons runs the gets of an eighth of the worlds in one process, as a daemon does, which tries again what failed or was
+// held back, as with -c. It uses random numbers of its own, so that the other worlds do not change.
 func (m *maker) daemons() {
 	if !m.one(8) {
 		return

@@ -195,8 +195,8 @@ func (u *user) proof(p verify.Proof) {
 	}
 }
 
-// proofs adds documents, lists and signatures to a third of the worlds. It has its own chance, so that the other worlds stay
-// what they were.
+// proofs adds documents, lists and signatures to a third of the worlds. It uses random numbers of its own, so that the other
+// worlds do not change.
 func (m *maker) proofs() {
 	if !m.one(3) {
 		return
