@@ -172,7 +172,7 @@ func TestNotWritten(t *testing.T) {
 		"no digest":    {file(func(f *File) { f.Claims = make([]verify.Claim, 1) }), Conflict, "or one of none"},
 		"pieces":       {file(func(f *File) { f.Size, f.Pieces = 9, []verify.Pieces{pieces} }), Conflict, "it has 9 bytes, and its pieces 8"},
 		"no pieces":    {file(func(f *File) { f.Pieces = make([]verify.Pieces, 1) }), Conflict, "its pieces 0"},
-		"only piece":   {file(func(f *File) { f.Claims, f.Pieces = claimed(other), []verify.Pieces{pieces} }), Conflict, "that of its only piece"},
+		"only piece":   {file(func(f *File) { f.Claims, f.Pieces = claimed(other), []verify.Pieces{pieces} }), Conflict, "but its only piece has"},
 		"many lists":   {file(func(f *File) { f.Pieces = make([]verify.Pieces, maxPieceLists+1) }), TooMuch, "more than 16 lists"},
 		"origin":       {Document{Origin: &url.URL{Scheme: "file", Path: "/x"}, Files: []File{good()}}, Invalid, "its origin is no usable URL"},
 		"NUL":          {Document{Generator: "a\x00", Files: []File{good()}}, Charset, `"a\x00" cannot be written in XML`},
