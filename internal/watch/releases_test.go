@@ -281,7 +281,7 @@ func TestReleaseReplaced_Rule80(t *testing.T) {
 	}
 	s.put("1.0", "two")
 	_, err := w.recheck("1.0")
-	if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Mismatch || !strings.Contains(err.Error(), "replaced under its tag v1.0") {
+	if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Mismatch || !strings.Contains(err.Error(), "the file of the tag v1.0 was replaced") {
 		t.Errorf("replaced: %v", err)
 	}
 	path := filepath.Join(w.rule.Dir, "tool_1.0")
@@ -289,7 +289,7 @@ func TestReleaseReplaced_Rule80(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.recheck("1.0"); err == nil || !strings.Contains(err.Error(), "replaced under its tag v1.0") {
+	if _, err := w.recheck("1.0"); err == nil || !strings.Contains(err.Error(), "the file of the tag v1.0 was replaced") {
 		t.Errorf("replaced and removed: %v", err)
 	}
 	if _, err := os.Stat(path); err == nil {
