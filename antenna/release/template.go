@@ -131,7 +131,7 @@ func (t *Template) check() error {
 	key, _ := feed.Key(whole)
 	path, _, _ := strings.Cut(key, "?")
 	if path += "/"; strings.Contains(path, "/../") || strings.Contains(path, "/./") {
-		return errors.New("the path of the URL has a folder .. or .")
+		return errors.New("the folders . and .. are not accepted in the path of the URL")
 	}
 	return nil
 }
