@@ -40,8 +40,8 @@ func TestParseTemplate(t *testing.T) {
 		{"https://h/a#{tag}", "fragment"}, {"https://h/{version}#a{tag}", "fragment"},
 		{"ftp://h/{tag}", "not a valid"}, {"https://h/a b{tag}", "not a valid"}, {"https://h:x/{tag}", "not a valid"},
 		{"https://:80/{tag}", "not a valid"}, {"https://h/%2{tag}", "not a valid"}, {"https://h/ä{tag}", "not a valid"},
-		{"https://h/../{tag}", "a folder .."}, {"https://h/{tag}/..", "a folder .."}, {"https://h/{tag}/./a", "a folder .."},
-		{"https://h/{tag}/%2e%2E/a", "a folder .."},
+		{"https://h/../{tag}", "the folders . and .."}, {"https://h/{tag}/..", "the folders . and .."}, {"https://h/{tag}/./a", "the folders . and .."},
+		{"https://h/{tag}/%2e%2E/a", "the folders . and .."},
 	} {
 		if x, err := ParseTemplate(tt.text, Patterns{}); err == nil || !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("ParseTemplate(%q) = %v, %v; want an error with %q", tt.text, x, err, tt.err)
