@@ -38,6 +38,7 @@ type entry struct {
 	Tag        string      `json:"tag,omitempty"`
 	PreRelease bool        `json:"pre_release,omitempty"`
 	Title      string      `json:"title,omitempty"`
+	Author     string      `json:"author,omitempty"`
 	Modified   feed.Time   `json:"last_modified,omitempty"`
 	Size       int64       `json:"size,omitempty"`
 	Type       string      `json:"content_type,omitempty"`
@@ -137,8 +138,8 @@ func entries(t *testing.T, d feed.Decoder) (list []entry, rejected string) {
 }
 
 func entryOf(r feed.Record) entry {
-	e := entry{Line: r.Line, URL: r.URL, Tag: r.Tag, PreRelease: r.PreRelease, Title: r.Title, Modified: r.LastModified,
-		Size: r.Size, Type: r.ContentType, Fields: [][2]string{}, Warnings: r.Warnings}
+	e := entry{Line: r.Line, URL: r.URL, Tag: r.Tag, PreRelease: r.PreRelease, Title: r.Title, Author: r.Author,
+		Modified: r.LastModified, Size: r.Size, Type: r.ContentType, Fields: [][2]string{}, Warnings: r.Warnings}
 	for _, f := range r.Fields {
 		e.Fields = append(e.Fields, [2]string{f.Name, f.Value})
 	}
