@@ -61,17 +61,19 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	if ctx.Err() != nil {
 		return downloadProblem(ctx, context.Cause(ctx))
 	}
-	return cmp.Or(p.show(offer, evidence, measured), contradiction(req, wrong))
+	return cmp.Or(p.show(offer, evidence, req.Require, measured), contradiction(req, wrong))
 }
 
 // show writes the results.
-func (p *probeCommand) show(o download.Offer, evidence download.Evidence, measured []download.Measurement) error {
+func (p *probeCommand) show(o download.Offer, evidence download.Evidence, require download.Require,
+	measured []download.Measurement,
+) error {
 	if p.JSON {
 		lines := render.NewJSONWriter(p.out)
 		lines.Write(render.NewProbeEvent(time.Now(), o, evidence, measured))
 		return outputFailure(lines.Err())
 	}
-	return printLines(p.out, render.ProbeLines(o, evidence, measured))
+	return printLines(p.out, render.ProbeLines(o, evidence, require, measured))
 }
 
 // contradiction makes a problem of err, the contradiction between the user's digest and the server's.

@@ -25,12 +25,16 @@ func NewProbeEvent(at time.Time, o download.Offer, evidence download.Evidence, m
 	return e
 }
 
-// ProbeLines formats an answer, the evidence beside it and the measured speeds as text.
-func ProbeLines(o download.Offer, evidence download.Evidence, measured []download.Measurement) []string {
-	return slices.Concat(offerLines(o), lookupLines(o.Looked, o.Contradiction), evidenceLines(evidence), speedLines(measured))
+// ProbeLines formats an answer, the evidence beside it, the proof that a download would demand and the measured speeds as
+// text.
+func ProbeLines(o download.Offer, evidence download.Evidence, require download.Require,
+	measured []download.Measurement,
+) []string {
+	return slices.Concat(offerLines(o, require), lookupLines(o.Looked, require, o.Contradiction), evidenceLines(evidence),
+		speedLines(measured))
 }
 
-func offerLines(o download.Offer) []string {
+func offerLines(o download.Offer, require download.Require) []string {
 	var lines []string
 	for _, h := range o.Hops {
 		line := source.Mask(h.URL)
@@ -56,13 +60,17 @@ func offerLines(o download.Offer) []string {
 	if o.Wrong != nil {
 		rows = append(rows, []string{"not it", "the last answer is of another file: " + o.Wrong.Error()})
 	}
+	if require != download.RequireNothing {
+		rows = append(rows, []string{"needed", "a " + require.String()})
+	}
 	lines = append(lines, Columns(rows)...)
 	lines = append(lines, mirrorLines(o.File)...)
 	return append(lines, documentLines(o.File)...)
 }
 
-// lookupLines tell where a digest was looked for that the server does not send, and what each place is worth.
-func lookupLines(f verify.Finding, contradiction error) []string {
+// lookupLines tell where a digest was looked for that the server does not send, and what each place is worth. Where a
+// signature is required, a list that nobody has signed is not enough.
+func lookupLines(f verify.Finding, require download.Require, contradiction error) []string {
 	if len(f.Places) == 0 {
 		return nil
 	}
@@ -71,7 +79,11 @@ func lookupLines(f verify.Finding, contradiction error) []string {
 		rows = append(rows, []string{" ", p.String()})
 	}
 	for _, c := range f.Claims {
-		rows = append(rows, []string{" ", "a download would be verified: " + c.String() + " (" + c.Digest.Hex() + ")"})
+		end := "a download would be verified: "
+		if require == download.RequireSignature && c.Channel != verify.Signed {
+			end = "a download needs a signature as well: "
+		}
+		rows = append(rows, []string{" ", end + c.String() + " (" + c.Digest.Hex() + ")"})
 	}
 	if contradiction != nil {
 		rows = append(rows, []string{" ", "a download would fail: " + contradiction.Error()})

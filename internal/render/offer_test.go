@@ -7,6 +7,7 @@ import (
 
 	"braid/download"
 	"braid/metalink"
+	"braid/verify"
 )
 
 // Proves C4 and rule 61 for what probe shows.
@@ -15,13 +16,39 @@ func TestProbeLines(t *testing.T) {
 	lines := strings.Join(ProbeLines(download.Offer{
 		Hops: []metalink.Hop{{URL: u, Status: 302}, {URL: u, Status: 799}},
 		File: metalink.File{Size: -1, NoDigest: true, IgnoredCount: 150, Ignored: []metalink.Ignored{{Target: "\x1b", Reason: "scheme"}}},
-	}, download.Evidence{}, nil), "\n")
+	}, download.Evidence{}, download.RequireNothing, nil), "\n")
 	for _, want := range []string{
 		"302 Found  http://h/a%1b", "799  http", "size     unknown", "ranges   not announced", "etag     none", "digests  none",
 		"mirrors: 0; those that the server names are not used", "--sha256", "ignored links: 150", `\x1b  scheme`,
 	} {
 		if !strings.Contains(lines, want) {
 			t.Errorf("no %q in\n%s", want, lines)
+		}
+	}
+}
+
+// Under a bound key, a list that nobody has signed is not enough, as get would say with exit code 12.
+func TestProbeLinesWhereASignatureIsRequired(t *testing.T) {
+	d, _ := verify.ParseHex(verify.SHA256, strings.Repeat("ab", 32))
+	found := func(c verify.Channel) download.Offer {
+		claim := verify.Claim{Digest: d, Field: "SHA256SUMS", Channel: c}
+		return download.Offer{Looked: verify.Finding{
+			Claims: []verify.Claim{claim}, Places: []verify.Place{{URL: "https://h/SHA256SUMS", Claims: []verify.Claim{claim}}},
+		}}
+	}
+	for _, tt := range []struct {
+		channel verify.Channel
+		require download.Require
+		want    string
+	}{
+		{verify.HTTPS, download.RequireNothing, "a download would be verified: sha-256"},
+		{verify.HTTPS, download.RequireSignature, "a download needs a signature as well: sha-256"},
+		{verify.Signed, download.RequireSignature, "a download would be verified: sha-256"},
+	} {
+		lines := strings.Join(ProbeLines(found(tt.channel), download.Evidence{}, tt.require, nil), "\n")
+		if !strings.Contains(lines, tt.want) ||
+			strings.Contains(lines, "needed   a signature") != (tt.require == download.RequireSignature) {
+			t.Errorf("%v, %v: no %q in\n%s", tt.channel, tt.require, tt.want, lines)
 		}
 	}
 }
