@@ -20,7 +20,7 @@ var Format = feed.Format{
 	Decode:  func(r io.Reader, o feed.Options) feed.Decoder { return NewDecoder(r, o) },
 }
 
-// sniff is Format.Sniff: the index of an empty folder in JSON, or a page that says that it is an index.
+// sniff is Format.Sniff: the index of an empty folder in JSON, or a page that calls itself an index.
 func sniff(head, first []byte) bool {
 	if len(first) > 0 && first[0] == '[' {
 		return string(bytes.Join(bytes.Fields(first), nil)) == "[]"
@@ -42,7 +42,7 @@ var (
 	summaries = regexp.MustCompile(`(?i)<table aria-describedby="summary"|<div id="summary">`)
 )
 
-// Signs are what has been seen of a page that may be an index.
+// Signs record the marks of an index seen so far in a page.
 type signs struct {
 	within string // the element whose text is read: title, h1, h2, a or none
 	href   string
@@ -90,7 +90,7 @@ func (s *signs) start(z *html.Tokenizer) {
 	}
 }
 
-// end examines the text of an element, and reports whether it says that the page is an index.
+// end examines the text of an element, and reports whether it calls the page an index.
 func (s *signs) end() bool {
 	text := strings.ToLower(strings.Join(strings.Fields(string(s.text)), " "))
 	link := s.within == "a"

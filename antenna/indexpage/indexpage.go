@@ -25,7 +25,7 @@ import (
 // declaration is the text before the name of a declared charset.
 var declaration = regexp.MustCompile(`(?i)\bcharset\s*=`)
 
-// headSize is the number of bytes in which a declaration of the charset is searched for.
+// headSize is the number of bytes searched for a declaration of the charset.
 const headSize = 1 << 10
 
 // A Decoder reads one index page, in constant memory.

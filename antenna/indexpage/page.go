@@ -30,7 +30,7 @@ type row struct {
 	feed.Record
 	inLink bool
 	text   []byte
-	// size is what the current cell of the table has as its exact size, and time the machine-readable time of the row.
+	// size is the exact size in the current cell of the table, and time the machine-readable time of the row.
 	size, time string
 }
 

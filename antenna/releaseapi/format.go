@@ -6,7 +6,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// Format is the JSON with which forges and registries list the releases of a project. It is not written.
+// Format is the JSON that forges and registries use to list the releases of a project. It is not written.
 var Format = feed.Format{
 	ID: feed.ReleaseAPI, Name: "releases",
 	Members: known(),

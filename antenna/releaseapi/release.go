@@ -10,13 +10,13 @@ import (
 	"braid/internal/feedtext"
 )
 
-// A release is what has been read of a release.
+// A release has the members of a release read so far.
 type release struct {
 	list  *releases
 	line  int
 	depth int // around it
 	tag   string
-	// values has the members that the table names. size is that of all that is kept.
+	// values has the members that the table names. size is the sum of their sizes.
 	values map[string]string
 	size   int
 	assets []*asset
@@ -25,7 +25,7 @@ type release struct {
 	within int
 }
 
-// An asset is what has been read of a file.
+// An asset has the members of a file read so far.
 type asset struct {
 	list   *assets
 	line   int
@@ -108,7 +108,7 @@ func (d *Decoder) finish(r *release) error {
 	return nil
 }
 
-// describe returns a record with what all files of a release share.
+// describe returns a record with the members that all files of a release share.
 func (d *Decoder) describe(r *release) (base feed.Record, ok bool, err error) {
 	base = feed.Record{Format: feed.ReleaseAPI, Line: r.line, Tag: strings.TrimSpace(r.tag)}
 	if r.list.wants[r.list.Tag] {

@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// headSize is the number of bytes from which the shape of a document is detected.
+	// headSize is the number of bytes used to detect the shape of a document.
 	headSize = 16 << 10
-	// maxRelease limits what is kept of a release, in bytes. assetSize is counted for each file.
+	// maxRelease limits the memory of a release, in bytes. assetSize is counted for each file.
 	maxRelease = 4 << 20
 	assetSize  = 512
 )

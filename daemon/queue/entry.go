@@ -114,7 +114,7 @@ type Outcome struct {
 	Due      bool   `json:",omitempty"` // the journal, which records that the file is complete, must still be removed
 }
 
-// Interrupted is the kind of an outcome whose attempt was ended from outside. It says nothing about the file.
+// Interrupted is the kind of an outcome of an attempt that was ended from outside. It says nothing about the file.
 const Interrupted = "interrupted"
 
 // Yielded is the kind of an outcome whose download was too slow while other entries waited for its place. It says
@@ -178,7 +178,7 @@ func (e *Error) Error() string { return e.text }
 
 func refuse(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
-// Find returns the entry whose GID begins with these digits. It is an error if several do.
+// Find returns the entry with the GID that begins with these digits. It is an error if several do.
 func (q *Queue) Find(prefix string) (GID, error) { return q.items.find(prefix) }
 
 // Selected reports whether the option select-file ("1,3-5", empty: all) has the file with this number.

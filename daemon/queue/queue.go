@@ -10,7 +10,7 @@
 //	q.Ended(now, e.GID, queue.Outcome{})   // the file is in place
 //	store(q.Drain())
 //
-// Each entry is in one of three lists: entries that wait or are paused, in the order in which they will begin; active
+// Each entry is in one of three lists: entries that wait or are paused, the next first; active
 // entries; and stopped entries, in the order in which they stopped. An entry with a higher [Entry].Priority comes
 // before one with a lower priority.
 package queue
@@ -226,7 +226,7 @@ func (q *Queue) Count() (active, waiting, stopped int) {
 	return len(q.order.lists[runs].items), len(q.order.lists[waits].items), len(q.order.lists[stops].items)
 }
 
-// Active returns the active entries in the order in which they began.
+// Active returns the active entries, the oldest first.
 func (q *Queue) Active() []Entry { return q.order.lists[runs].page(0, len(q.order.lists[runs].items)) }
 
 // Waiting returns up to n waiting or paused entries, beginning at offset. A negative offset counts from the end, where

@@ -18,7 +18,7 @@ type Changes struct {
 // Stored reports whether c changes the store.
 func (c *Changes) Stored() bool { return len(c.Store)+len(c.Delete) > 0 || c.Global != nil }
 
-// A record holds what has changed in a queue, for Drain and for Since.
+// A record holds the changes of a queue, for Drain and for Since.
 type record struct {
 	news  Changes
 	dirty []*item // to store

@@ -199,7 +199,7 @@ func HasSet(found map[string]bool, sets [][]string) bool {
 	})
 }
 
-// A window is a reader that counts the lines up to an offset. It keeps what was read beyond the offset, up to a limit.
+// A window is a reader that counts the lines up to an offset. It keeps the bytes read beyond the offset, up to a limit.
 type window struct {
 	r      io.Reader
 	err    error // it sticks
@@ -225,7 +225,7 @@ func (w *window) Read(p []byte) (n int, err error) {
 	return 0, w.err
 }
 
-// forget drops what is before an offset.
+// forget drops the bytes before an offset.
 func (w *window) forget(offset int64) {
 	n := int(min(offset-w.offset, int64(len(w.kept))))
 	if n <= 0 {

@@ -37,7 +37,7 @@ type FleetJobs struct {
 	asked   time.Time
 }
 
-// askEvery is the interval at which workers are asked while one has a job of the daemon. The page has them
+// askEvery is the interval between questions to workers while one has a job of the daemon. The page has them
 // asked at most twice as often.
 const askEvery = 2 * time.Second
 

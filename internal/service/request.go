@@ -275,7 +275,7 @@ func (s *Service) jobOf(e queue.Entry) (fleet.Job, error) {
 		return fleet.Job{}, problem.Misuse("document", "is of the daemon, and a job has URLs",
 			"braid daemon without --queue takes documents; or add the URL of the document")
 	case isMagnet(e):
-		return fleet.Job{}, problem.Misuse("magnet link", "its name is not known before it is here",
+		return fleet.Job{}, problem.Misuse("magnet link", "its name is not known before it has arrived",
 			"braid daemon without --queue takes it")
 	case e.Options[daemon.OptionSignature] != "" || e.Options[daemon.OptionSelect] != "":
 		return fleet.Job{}, problem.Misuse(job.MaskWord(e.URIs[0]),

@@ -1,4 +1,4 @@
-// Package service runs a daemon for a command. It makes the requests of the daemon's entries, whose files are
+// Package service runs a daemon for a command. It makes the requests of the daemon's entries, with files that are
 // below one folder, or their jobs for a fleet. It also serves the clients, and handles signals and the
 // service manager.
 //

@@ -76,7 +76,7 @@ import (
 	"path/filepath"
 )
 
-// The number of what is switched.
+// The number of the switched guard.
 var guardSwitched = func() (n int) {
 	program, _ := os.Executable()
 	dir := filepath.Dir(program)

@@ -63,7 +63,7 @@ func checkRules(root, work string, rules []string, o options) (bad int, err erro
 	return c.tryAll(breaches), nil
 }
 
-// A breach is one rule that a patch breaks.
+// A breach is a rule that a patch breaks.
 type breach struct {
 	patch
 	rule string

@@ -84,7 +84,7 @@ func (j *judge) begin() {
 			j.size = a.Size
 		}
 		if a.Digest == "" && a.Status < 300 {
-			other := wordless[a.Party+a.Method].remarked(a) // whoever stated a digest before
+			other := wordless[a.Party+a.Method].remarked(a) // the host that stated a digest before
 			j.now = slices.DeleteFunc(j.now, func(s statement) bool { return s.revoked(a) || other && s.rank <= rank })
 			wordless[a.Party+a.Method] = statement{by: a}
 		}

@@ -50,13 +50,13 @@ func (j *judge) rightBytes(part []byte) (n int) {
 	return n
 }
 
-// refuted reports whether the part file is all of what a server has, and not what the user's digest is of.
+// refuted reports whether the part file equals a server's whole file and contradicts the user's digest.
 func (j *judge) refuted() bool {
 	part := j.c.After.Part
 	return j.c.User != "" && j.sum(part) != j.c.User && j.whole(part)
 }
 
-// whole reports whether a part file is all of what a server has.
+// whole reports whether a part file equals a server's whole file.
 func (j *judge) whole(part []byte) bool {
 	for _, content := range j.Contents {
 		if bytes.Equal(content, part) {
@@ -80,7 +80,7 @@ func (j *judge) tiedByServer() bool {
 }
 
 // tiedLate reports whether an answer to GET with neither a digest nor a tag came before anything that ties the file, which
-// is an answer to HEAD. The answer to GET is not merged with what is here (S18), and what HEAD says comes too late.
+// is an answer to HEAD. The answer to GET is not merged with the bytes on disk (S18), and the answer to HEAD comes too late.
 func (j *judge) tiedLate() bool {
 	answer := func(ties bool) int {
 		return slices.IndexFunc(j.c.Answers, func(a Answer) bool {
@@ -227,7 +227,7 @@ func (j *judge) arrives() {
 			continue
 		}
 		if there := c.Places[p]; there.Well && j.sum(j.Contents[there.Content]) == want {
-			j.violated(5, "a good place did not bring it")
+			j.violated(5, "a good place did not deliver it")
 			return
 		}
 	}

@@ -50,7 +50,7 @@ func draw(names []Name, n int, chance *rand.Rand) (drawn []string) {
 	return drawn
 }
 
-// A scope says which files a list is about.
+// A scope is the set of files that a list covers.
 type scope int
 
 const (
@@ -86,7 +86,7 @@ func fill(style string, tool, version string, system [2]string) string {
 	return strings.NewReplacer("%t", tool, "%v", version, "%o", system[0], "%a", system[1]).Replace(style)
 }
 
-// name makes the names of a release whose list is named after the rule. An empty rule is no list.
+// name makes the names of a release, with a list named after the rule. An empty rule means no list.
 func name(rule string, number int, chance *rand.Rand) naming {
 	n := naming{tool: fmt.Sprintf("tool%d", number), version: fmt.Sprintf("%d.%d.%d", chance.IntN(4), chance.IntN(90), chance.IntN(9))}
 	if m := project.FindStringSubmatch(rule); m != nil {

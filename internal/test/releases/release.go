@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Publishes is what a publisher states about its file.
+// Publishes lists a publisher's statements about its file.
 type Publishes int
 
 const (
@@ -18,7 +18,7 @@ const (
 	Strong            // SHA-256 or SHA-512
 )
 
-// A Release is a file of a release, and what is true of it.
+// A Release is a file of a release with the truth about it.
 type Release struct {
 	URL       string
 	Host      string // the kind of its host
@@ -33,17 +33,17 @@ func (r *Release) String() string {
 	return strings.Join(strings.Fields(fmt.Sprint(r.Host, " ", r.Rule, " ", r.Trap, " ", r.URL)), " ")
 }
 
-// A Judgement is what a result is.
+// A Judgement classifies the result of a download.
 type Judgement string
 
 const (
 	Right     Judgement = "right"     // verified, or unverified where nothing proves the file
 	Missed    Judgement = "missed"    // unverified, although its publisher states a strong digest
-	Wrong     Judgement = "WRONG"     // verified by what is no proof
+	Wrong     Judgement = "WRONG"     // verified by something that proves nothing
 	Misjudged Judgement = "MISJUDGED" // refused, although nothing contradicts it, or taken for another
 )
 
-// Judge says what the result of a download is.
+// Judge classifies the result of a download.
 func (r *Release) Judge(verified bool, exit int) Judgement {
 	switch {
 	case exit != 0 && !slices.Contains(r.Exits, exit):
@@ -125,7 +125,7 @@ var hosts = []host{
 	{"Hugging Face", 1, (*builder).hub}, {"Artifactory", 1, (*builder).artifactory},
 }
 
-// A Mix says how many releases of each kind a world has.
+// A Mix is the number of releases of each kind in a world.
 type Mix struct{ Listed, Unlisted, Misleading int }
 
 // New makes a world of releases. The lists of the Listed are named as often after a name as its count demands. The same

@@ -137,7 +137,7 @@ var traps = []trap{
 		a["browser_download_url"] = strings.Replace(fmt.Sprint(a["browser_download_url"]), "/v"+b.version+"/", "/v0.0.1/", 1)
 	}), nil},
 	{"an upload that has not ended", "", "GitHub", forged(func(_ *builder, a object) { a["state"] = "starter" }), nil},
-	{"an asset whose digest is none", "", "GitHub", forged(func(b *builder, a object) {
+	{"an asset with a malformed digest", "", "GitHub", forged(func(b *builder, a object) {
 		a["digest"] = []string{"sha256:", "sha256:" + strings.Repeat("0", 64), other, "md5:" + md5sum.hex("x")}[b.number%4]
 	}), nil},
 	{"an asset that was replaced", "", "GitHub", forged(func(_ *builder, a object) { a["digest"] = "sha256:" + other }), []int{11}},

@@ -18,14 +18,14 @@ import (
 	"time"
 )
 
-// A Part is what a request is for.
+// A Part is the purpose of a request.
 type Part int
 
 const (
 	TheFile  Part = iota // or a redirect to it
 	Question             // to a forge or registry
 	Listing              // of a folder
-	Small                // a list, or what is not there
+	Small                // a list, or a name that does not exist
 	Hop                  // from a list to where it is delivered
 )
 
@@ -46,7 +46,7 @@ type World struct {
 	config  *tls.Config
 	tunnels chan net.Conn
 	pages   map[string]page
-	soft    map[string]func(path string) page // for what is not there, by host
+	soft    map[string]func(path string) page // for names that do not exist, by host
 
 	mu    sync.Mutex
 	asked []Asked
@@ -99,7 +99,7 @@ func (w *World) connect(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tunnels is a listener that accepts what comes through the proxy.
+// tunnels is a listener for the connections that come through the proxy.
 type tunnels struct {
 	conns <-chan net.Conn
 	done  <-chan struct{}
@@ -165,7 +165,7 @@ func (w *World) Take() []Asked {
 	return asked
 }
 
-// A Cost is how many requests there were, beside those for the file.
+// A Cost is the number of requests, without those for the file.
 type Cost struct{ Questions, Listings, Small, Hops int }
 
 // Count counts requests.
