@@ -338,7 +338,7 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	case ended && none != nil && len(none.Errs) == 0: // it ended before any source was asked
 		e.Kind, e.Err = Interrupted, context.Cause(ctx)
 	}
-	e.Hint = cmp.Or(e.Hint, g.looseHint())
+	e.Hint = cmp.Or(e.Hint, g.looseHint(), g.heardHint(err))
 	part := ""
 	if g.part != nil {
 		part = g.part.Path()

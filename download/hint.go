@@ -22,6 +22,8 @@ const (
 		"a digest says what the file is"
 	HintUnproven Hint = "the server gives neither a digest nor a strong ETag, so nothing shows that the rest would be of " +
 		"the same file: the download may go on if size, date and samples are the same"
+	HintForget Hint = "the server stated this digest in an earlier run and not in this one: a digest from elsewhere says " +
+		"what the file is, and removing the unfinished download forgets it"
 	HintRefresh     Hint = "the download may go on if size and samples are the same"
 	HintAnew        Hint = "a new download sets it aside, and begins anew"
 	HintName        Hint = "give it a name"

@@ -18,6 +18,14 @@ func (g *getter) recalls(err error) bool {
 	return wrong != nil && slices.Contains(g.carried.recalled, wrong.Claim)
 }
 
+// heardHint returns the hint about bytes that only a statement of the server in an earlier run contradicts, or "".
+func (g *getter) heardHint(err error) Hint {
+	if wrong := wrongOf(err); wrong != nil && g.kept > 0 && slices.Contains(g.carried.heard, wrong.Claim) {
+		return HintForget
+	}
+	return ""
+}
+
 // standIn makes a mirror of the user the origin if the origin failed, and no known digest makes the mirror a source
 // like all others. Its statements about the file are no evidence, so it is of no use if evidence is demanded: by the
 // request, by the earlier offers of the URL, or by the existing file (rules 30 and 64). It is asked before anything is

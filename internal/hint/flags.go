@@ -28,6 +28,8 @@ var flagHints = map[download.Hint]string{
 	download.HintUnproven: "the server gives neither a digest nor a strong ETag, " +
 		"so nothing shows that the rest would be of the same file: " +
 		"--continue goes on if size, date and samples are the same",
+	download.HintForget: "the server stated this digest in an earlier run and not in this one: " +
+		"--sha256 HEX says what the file is; braid parts remove FILE forgets the digest, and begins anew",
 	download.HintRefresh:     "--continue goes on if size and samples are the same",
 	download.HintAnew:        "without --refresh it begins anew, and sets aside what is here",
 	download.HintName:        "give -o NAME",
