@@ -2,6 +2,7 @@ package download_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -335,4 +336,20 @@ func TestETagGone_S18(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.holds(r.path(), string(next.body))
+}
+
+// Proves rules 14 and 25: a server that refuses ranges of its own file by now is asked for the whole file.
+func TestRangesLost_Rule14_Rule25(t *testing.T) {
+	t.Parallel()
+	for name, mark := range map[string]mirrortest.Option{"digest": mirrortest.Digest(), "tag": mirrortest.ETag(`"v"`)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sized(t, 6*mib, mark)
+			r := newRun(t, s.URL)
+			r.interrupt(mib)
+			ranged := func(q *http.Request) bool { return q.Header.Get("Range") != "" }
+			s.Set(mirrortest.When(ranged, mirrortest.Status(416), mirrortest.Header("Content-Range", fmt.Sprintf("bytes */%d", 6*mib))))
+			r.right(s.Content)
+		})
+	}
 }

@@ -2,8 +2,10 @@ package httpsource
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"braid/address"
@@ -65,6 +67,8 @@ type Source struct {
 	user   web.Credentials
 	opts   Options
 	turns  turns
+	// noRanges means that the server refused a range of its own file, and later requests are for the whole file.
+	noRanges atomic.Bool
 }
 
 // Source returns a source of the file at u.
@@ -95,13 +99,14 @@ func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) er
 		return nil
 	}
 	c := s.chain(http.MethodGet, r)
-	x, err := c.follow(ctx)
-	if err != nil {
-		return err
+	c.whole = c.whole || s.noRanges.Load()
+	x, a, err := c.get(ctx)
+	if c.refusesRanges(err) {
+		s.noRanges.Store(true)
+		c = s.chain(http.MethodGet, byterange.Range{End: byterange.Unbounded})
+		x, a, err = c.get(ctx)
 	}
-	a, err := c.judge(x)
 	if err != nil {
-		x.Finish()
 		return err
 	}
 	malformed := c.digest != nil && !s.opts.Trusted
@@ -116,6 +121,23 @@ func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) er
 		return c.fail(x, source.FaultProtocol, c.digest)
 	}
 	return c.deliver(ctx, x, a, w)
+}
+
+// get sends the request, and judges the response.
+func (c *chain) get(ctx context.Context) (x *web.Exchange, a source.Answer, err error) {
+	if x, err = c.follow(ctx); err != nil {
+		return nil, a, err
+	}
+	if a, err = c.judge(x); err != nil {
+		x.Finish()
+	}
+	return x, a, err
+}
+
+// refusesRanges reports whether the server refuses a range that is within the file by its own statement.
+func (c *chain) refusesRanges(err error) bool {
+	e, ok := errors.AsType[*source.Error](err)
+	return ok && !c.whole && e.Status == http.StatusRequestedRangeNotSatisfiable && e.Fault == source.FaultProtocol
 }
 
 // Head requests the header section of the file at u.

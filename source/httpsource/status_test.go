@@ -65,7 +65,25 @@ func TestUnsatisfiable_Rule25(t *testing.T) {
 	sourcetest.Fault(t, err, source.FaultRefused, false)
 	s.Set(mirrortest.Header("Content-Range", "bytes */100"))
 	_, err = fetch(t, c, s.URL, Options{}, part(10, 20))
-	sourcetest.Fault(t, err, source.FaultProtocol, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
+}
+
+// TestRefusedRange_Rule25 checks that a range is not asked for again where the server refuses one of its own file: the whole
+// file is.
+func TestRefusedRange_Rule25(t *testing.T) {
+	ranged := func(q *http.Request) bool { return q.Header.Get("Range") != "" }
+	s := mirrortest.New(t, file, mirrortest.When(ranged, mirrortest.Status(416),
+		mirrortest.Header("Content-Range", fmt.Sprintf("bytes */%d", file.Size()))))
+	src := newClient(t).Source(sourcetest.URL(t, s.URL), Options{})
+	for range 2 {
+		k := &sourcetest.Sink{T: t}
+		if err := src.Fetch(t.Context(), part(10, 20), k); err != nil || k.Heard == nil || k.Heard.Ranged || k.Heard.Start != 0 {
+			t.Errorf("%v: %+v", err, k.Heard)
+		}
+	}
+	if asked := s.Requests(); len(asked) != 3 || !asked[0].Ranged || asked[1].Ranged || asked[2].Ranged {
+		t.Errorf("%+v", asked)
+	}
 }
 
 // TestRetryAfter_Rule23 checks that a Retry-After that is too long is not waited for, and that the error has its time
