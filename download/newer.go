@@ -235,12 +235,14 @@ const (
 	older
 )
 
-// compare compares ETags and dates, if one server gave both.
+// compare compares ETags and dates. Only those of one server show that a file is the same, but another one that the asked
+// server redirects to may be behind: an earlier date keeps the file, whichever server gave it.
 func compare(here *state.Version, a source.Answer) relation {
-	if here == nil || here.Host != "" && here.Host != a.Host {
+	if here == nil {
 		return unknown
 	}
-	if a.ETag != "" && opaque(a.ETag) == opaque(here.ETag) {
+	elsewhere := here.Host != "" && here.Host != a.Host
+	if !elsewhere && a.ETag != "" && opaque(a.ETag) == opaque(here.ETag) {
 		return same
 	}
 	then := usable(a.LastModified)
@@ -249,6 +251,8 @@ func compare(here *state.Version, a source.Answer) relation {
 		return unknown
 	case then.Before(here.LastModified):
 		return older
+	case elsewhere:
+		return unknown
 	case then.Equal(here.LastModified) && (a.ETag == "" || here.ETag == "") && !differs(a.Size, here.Size):
 		return same
 	}

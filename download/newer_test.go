@@ -284,7 +284,7 @@ func TestIfNewerWantsProof(t *testing.T) {
 	}
 }
 
-// Another server's tag may be the same by chance.
+// Another server's tag may be the same by chance. Its date is that of its file, which must not be older.
 func TestIfNewerElsewhere(t *testing.T) {
 	a, b := newShelf(t, "one"), newShelf(t, "two")
 	a.put("one", `"1"`, monday)
@@ -302,6 +302,15 @@ func TestIfNewerElsewhere(t *testing.T) {
 	}
 	to = b
 	if res := r.gets("two"); res.NotModified {
+		t.Errorf("%+v", res)
+	}
+	a.put("old", `"1"`, monday.Add(-time.Hour))
+	to = a // which is behind
+	if res := r.gets("two"); !res.Older || a.bytes() > 0 {
+		t.Errorf("%+v, %d bytes of the older one", res, a.bytes())
+	}
+	r.req.AllowOlder = true
+	if res := r.gets("old"); res.NotModified {
 		t.Errorf("%+v", res)
 	}
 }
