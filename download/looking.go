@@ -110,9 +110,15 @@ func (l *looking) apply(s *session, r lookedUp) {
 	case verify.Agree(s.firsthand(), r.Claims) != nil:
 		s.note("what was found is not used, as the server says something else by now")
 		r.Claims = nil
-	case verify.Agree(s.claims, r.Claims) != nil:
+	case verify.Agree(s.firm(), r.Claims) != nil:
 		l.oppose(s, r)
 		return
+	case verify.Agree(s.recalled, r.Claims) != nil: // of another version
+		if s.forgetRecalled(); s.tag.etag == "" || s.mixed {
+			s.end(notMergeable, noMerge("the file changed by what is published beside it", nil))
+			return
+		}
+		s.rehash()
 	case len(l.early()) > 0 && s.req.inOrder() && (s.req.Store != nil || s.hashing.begun()):
 		s.note("only a sha-256 can be compared with what was sent")
 		r.Claims = l.late()
