@@ -359,13 +359,13 @@ func channelOfProof(p verify.Proof) verify.Channel {
 // document, a list or a server that this one led to may have more, and none of them may come the next time. With
 // NoMetalink it records nothing: the file may be the document that otherwise describes the file of this URL.
 func (g *getter) keepPin() {
-	if g.req.NoMetalink || g.req.Described != nil {
-		return
-	}
-	if g.req.LessProof && g.carried.origin == g.req.URL {
+	own := g.req.Described == nil
+	if own && g.req.LessProof && g.carried.origin == g.req.URL {
 		g.c.State.ForgetPin(g.req.URL)
 	}
-	g.c.State.KeepPin(g.req.URL, g.carried.pin)
+	if own && !g.req.NoMetalink {
+		g.c.State.KeepPin(g.req.URL, g.carried.pin)
+	}
 }
 
 // follow downloads the file that the document at the URL of the request describes, with another getter. The
