@@ -32,7 +32,8 @@ type server struct {
 	at     *url.URL // with the name and password of the settings
 	fields http.Header
 	known  credential
-	login  *login // for a remote over SSH; may be nil
+	login  *login        // for a remote over SSH; may be nil
+	near   address.Scope // scopes that it may name, beside address.Public; zero: not known before it answers
 }
 
 // A serverError reports that a server did not return the URL of an object.
@@ -94,7 +95,8 @@ func (s *server) ask(ctx context.Context, oid string, size int64) (*action, erro
 		case a == nil || a.Href == "":
 			return nil, s.wrong("the object is not there")
 		}
-		a.authenticated, a.begins, a.named = o.Authenticated, begins, address.Public|reply.From
+		s.near = address.Public | reply.From
+		a.authenticated, a.begins = o.Authenticated, begins
 		return a, nil
 	}
 	return nil, s.wrong("an answer about other objects")

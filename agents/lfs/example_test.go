@@ -38,7 +38,7 @@ func Example() {
 			return new(download.Client), nil
 		},
 		Git: func(context.Context, lfs.Command) (string, error) {
-			return "Endpoint=https://example.org/repo.git/info/lfs (auth=none)\nLfsStorageDir=" + dir + "\n", nil
+			return "Endpoint=" + server.URL + "/repo.git/info/lfs (auth=none)\nLfsStorageDir=" + dir + "\n", nil
 		},
 	}
 	err = agent.Run(context.Background())

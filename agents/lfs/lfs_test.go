@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/source/httpsource"
 )
 
 const oid = "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9" // SHA-256 of "hello world"
@@ -79,6 +80,7 @@ type talk struct {
 	told   string   // input of git
 	config [][2]string
 	out    strings.Builder
+	http   *httpsource.Client
 }
 
 func newTalk(t *testing.T, handler http.HandlerFunc) *talk {
@@ -106,7 +108,7 @@ func (k *talk) git(_ context.Context, c Command) (string, error) {
 func (k *talk) say(lines ...string) ([]string, error) {
 	agent := Agent{
 		In: strings.NewReader(strings.Join(append(lines, ""), "\n")), Out: &k.out, Git: k.git,
-		Client: func(Settings) (*download.Client, error) { return &download.Client{}, nil },
+		Client: func(Settings) (*download.Client, error) { return &download.Client{HTTP: k.http}, nil },
 	}
 	err := agent.Run(k.t.Context())
 	return strings.Split(strings.TrimSpace(k.out.String()), "\n"), err
@@ -154,6 +156,42 @@ func TestTalk(t *testing.T) {
 		})
 	}
 }
+
+// TestNear_Rule63 checks that a server cannot make the agent ask an address that is nearer than itself, neither by the action
+// that git-lfs sends nor by its answer to the agent.
+func TestNear_Rule63(t *testing.T) {
+	for _, tt := range []struct {
+		endpoint, object string
+		asked            []string
+		path             bool
+	}{
+		{"http://lfs.example", "127.0.0.1", []string{"lfs.example/objects/batch"}, false},
+		{"http://10.0.0.1", "127.0.0.1", nil, false},
+		{"http://10.0.0.1", "10.0.0.2", []string{"10.0.0.2/it"}, true},
+		{"http://127.0.0.1", "127.0.0.1", []string{"127.0.0.1/it"}, true},
+		{"http://127.0.0.1", "cdn.example", []string{"cdn.example/it"}, true},
+	} {
+		var asked []string
+		k := newTalk(t, answer)
+		k.remote, k.http = tt.endpoint, &httpsource.Client{Transport: transport(func(r *http.Request) *http.Response {
+			asked = append(asked, r.URL.Hostname()+r.URL.Path)
+			w := httptest.NewRecorder()
+			r.Host = tt.object
+			answer(w, r)
+			return w.Result()
+		})}
+		action := `,"action":{"href":"http://` + tt.object + `/it"}}`
+		said, err := k.say(first, `{"event":"download","oid":"`+oid+`","size":11`+action, last)
+		if end := said[len(said)-1]; err != nil || !slices.Equal(asked, tt.asked) || strings.Contains(end, `"path"`) != tt.path {
+			t.Errorf("%s names %s: asked for %q, want %q; %s, %v", tt.endpoint, tt.object, asked, tt.asked, end, err)
+		}
+	}
+}
+
+// A transport answers requests.
+type transport func(*http.Request) *http.Response
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
 
 // answer handles the requests to a server that has one object.
 func answer(w http.ResponseWriter, r *http.Request) {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"time"
 
-	"braid/address"
 	"braid/verify"
 )
 
@@ -36,9 +35,8 @@ type action struct {
 	ExpiresIn int64             `json:"expires_in"` // in seconds
 	ExpiresAt string            `json:"expires_at"`
 
-	authenticated bool          // Header is sufficient for the server at Href
-	begins        time.Time     // start of ExpiresIn
-	named         address.Scope // scopes that Href may lead to; zero if git-lfs sent it
+	authenticated bool      // Header is sufficient for the server at Href
+	begins        time.Time // start of ExpiresIn
 }
 
 // expired reports whether the action has expired. expires_in takes precedence over expires_at, because it does not

@@ -1,6 +1,7 @@
 package lfs
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"braid/address"
 	"braid/download"
 	"braid/internal/fsys"
 	"braid/internal/partfile"
@@ -61,6 +63,7 @@ func (a *Agent) open(ctx context.Context, m message) (s *session, err error) {
 		own.HTTP, s.client = &httpsource.Client{}, &own
 	}
 	s.server = &server{http: s.client.HTTP, url: withoutUser(at), at: at, fields: http.Header{}, agent: a}
+	s.server.near, _ = address.OfHost(at.Hostname())
 	if _, ok := at.User.Password(); ok {
 		s.server.known.user = at.User
 	}
@@ -95,15 +98,17 @@ func (s *session) download(ctx context.Context, m message) (path string, err err
 	if path = s.left(m.OID); path != "" {
 		return path, nil
 	}
-	from := m.Action
+	from, near := m.Action, error(nil)
 	for renewal := 0; ; renewal++ {
 		if from == nil || from.Href == "" || from.expired(time.Now()) {
 			if from, err = s.server.ask(ctx, m.OID, m.Size); err != nil {
-				return "", err
+				return "", cmp.Or(near, err)
 			}
 		}
 		path, err = s.fetch(ctx, m, from)
-		if err == nil || ctx.Err() != nil || renewal == mostRenewals || !outdated(err) && !from.expired(time.Now()) {
+		near = s.server.refused(err)
+		if err == nil || ctx.Err() != nil || renewal == mostRenewals ||
+			near == nil && !outdated(err) && !from.expired(time.Now()) {
 			return path, err
 		}
 		from = nil
@@ -114,6 +119,15 @@ func (s *session) download(ctx context.Context, m message) (path string, err err
 func outdated(err error) bool {
 	e, ok := errors.AsType[*source.Error](err)
 	return ok && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusGone)
+}
+
+// refused returns err if a URL that git-lfs got from the server leads to an address that a server elsewhere must not name
+// (rule 63), and otherwise nil. The server's answer to the agent itself shows whether it is elsewhere.
+func (s *server) refused(err error) error {
+	if e, ok := errors.AsType[*address.Error](err); ok && s.near == 0 && e.Excluded == "" {
+		return err
+	}
+	return nil
 }
 
 // fetch downloads an object from the URL of an action, and from mirrors.
@@ -128,7 +142,7 @@ func (s *session) fetch(ctx context.Context, m message, from *action) (string, e
 	}
 	t := &told{agent: s.agent, oid: m.OID}
 	r := download.Request{
-		URL: u, Named: from.named, Dir: s.folder, MakeDir: true, Name: m.OID + "-braid", Rename: true,
+		URL: u, Named: address.Public | s.server.near, Dir: s.folder, MakeDir: true, Name: m.OID + "-braid", Rename: true,
 		Header: from.fields(), Require: download.RequireDigest, MaxSize: max(m.Size, 1),
 		Claims: []verify.Claim{{Digest: digest, Field: "the LFS pointer", Channel: verify.User}}, Observe: t.observe,
 	}
