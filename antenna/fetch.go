@@ -76,8 +76,10 @@ type answer struct {
 	seen *observation
 
 	err error
-	// busy is how long the server asked not to be polled.
-	busy time.Duration
+	// busy is how long the server asked not to be polled. spent reports that it asked because its limit of requests is
+	// used up, which is no fault of the feed. pause is how long its host is left alone so that the limit is not reached.
+	busy, pause time.Duration
+	spent       bool
 }
 
 // errSilent is the cause of the cancellation of a request without data.
@@ -118,6 +120,7 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	pulse.Reset(silence)
 	a := p.judge(t, req, x, body)
 	a.status, a.bytes, a.of = x.StatusCode, body.n, sumOfURL(t.URL)
+	a.heed(x.Header, time.Now())
 	if a.err != nil {
 		a.err = because(ctx, a.err)
 	}
@@ -125,6 +128,19 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 		return t.index.followed(ctx, t, a)
 	}
 	return a
+}
+
+// heed sets what the server says about its limit of requests.
+func (a *answer) heed(h http.Header, now time.Time) {
+	r, ok := web.RateOf(h, now)
+	if !ok {
+		return
+	}
+	a.pause = r.Pause()
+	refused := a.status == http.StatusForbidden || a.status == http.StatusTooManyRequests
+	if a.spent = refused && r.Left == 0; a.spent {
+		a.busy = min(max(a.busy, r.Reset), maxRetryAfter)
+	}
 }
 
 // because returns the cause of ctx's end if that caused err, else err.

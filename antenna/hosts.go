@@ -1,8 +1,10 @@
 package antenna
 
 import (
-	"braid/address"
+	"slices"
 	"time"
+
+	"braid/address"
 )
 
 // A host is a server. It gets one request at a time, with a pause between two.
@@ -53,9 +55,16 @@ func (s *hosts) next(now time.Time) *member {
 			delete(s.names, h.name)
 			continue
 		}
-		m := h.waiting[0]
-		h.waiting[0] = nil
-		h.waiting = h.waiting[1:]
+		// The one that was asked longest ago is first, because a server that accepts few requests an hour would else not
+		// be asked for some feeds while it is asked often for others.
+		i := 0
+		for j, m := range h.waiting {
+			if m.saved.Polled.Before(h.waiting[i].saved.Polled) {
+				i = j
+			}
+		}
+		m := h.waiting[i]
+		h.waiting = slices.Delete(h.waiting, i, i+1)
 		h.busy = true
 		s.wanted--
 		return m

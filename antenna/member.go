@@ -61,13 +61,16 @@ func (f *Feed) bounds() paceBounds {
 	return b
 }
 
-// alone returns how long the host must not be asked. Only 429 applies to the whole host. Other errors may concern one
-// feed.
-func (a *answer) alone() time.Duration {
+// alone returns how long the host must not be asked. Only 429 and a limit of requests apply to the whole host. Other
+// errors may concern one feed. A round does not wait for a limit.
+func (a *answer) alone(isRound bool) (d time.Duration) {
 	if a.status == http.StatusTooManyRequests {
-		return min(a.busy, time.Hour)
+		d = a.busy
 	}
-	return 0
+	if !isRound {
+		d = max(d, a.pause)
+	}
+	return min(d, time.Hour)
 }
 
 // answered handles the result of a request of m.
@@ -138,6 +141,9 @@ func (l *polls) pollFailed(m *member, a answer, now time.Time) {
 	m.saved.Code, _ = l.judge(failed)
 	base := cmp.Or(m.saved.Interval, m.feed.bounds().First)
 	wait := backoff(base, max(longest, base), m.saved.Failures, chance())
+	if a.spent {
+		wait = 0
+	}
 	l.later(m, now.Add(max(wait, jitter(a.busy, chance()))))
 	l.buffer.feed(m, false, now)
 	l.emit(PollFailed{Feed: m.feed.Name, Took: a.took, Err: a.err, Failures: m.saved.Failures, Next: m.saved.Next})
@@ -208,7 +214,7 @@ func (l *polls) poll(ctx context.Context, m *member) {
 		a := l.poller.poll(ctx, t)
 		l.inbox <- func(l *loop, now time.Time) {
 			l.polls.running--
-			l.polls.hosts.done(host, a.alone(), now)
+			l.polls.hosts.done(host, a.alone(l.round != nil), now)
 			if ctx.Err() == nil {
 				l.polls.answered(m, a, now)
 			}

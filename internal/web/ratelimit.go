@@ -1,0 +1,54 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A RateLimit is how many requests a server still accepts.
+type RateLimit struct {
+	// Limit is the number of requests in a period, or 0 if the server does not say it. Left is the number of those that
+	// are left, until Reset has passed.
+	Limit, Left int
+	Reset       time.Duration
+}
+
+// reportedRate are the prefixes of the fields with which forges report their limits: GitHub and Forgejo, and GitLab.
+var reportedRate = []string{"X-Ratelimit-", "Ratelimit-"}
+
+// epoch distinguishes a time from a number of seconds in a field Reset.
+const epoch = 500_000_000
+
+// RateOf parses the fields X-RateLimit-Limit, -Remaining and -Reset, also without the X. A reset is a time in seconds since
+// 1970, compared with the server's clock, or a number of seconds. ok is false if the server does not report a limit.
+func RateOf(h http.Header, now time.Time) (r RateLimit, ok bool) {
+	for _, prefix := range reportedRate {
+		field := func(name string) (int64, bool) {
+			n, err := strconv.ParseUint(strings.TrimSpace(h.Get(prefix+name)), 10, 40)
+			return int64(n), err == nil
+		}
+		left, hasLeft := field("Remaining")
+		reset, hasReset := field("Reset")
+		if !hasLeft || !hasReset {
+			continue
+		}
+		limit, _ := field("Limit")
+		if r = (RateLimit{Limit: int(limit), Left: int(left)}); reset >= epoch {
+			reset -= serverTime(h, now).Unix()
+		}
+		r.Reset = time.Duration(min(max(0, reset), int64(mostRetryAfter/time.Second))) * time.Second
+		return r, true
+	}
+	return r, false
+}
+
+// Pause returns the pause before the next request with which the requests that are left last until the reset. There is
+// none while at least a quarter of them is left.
+func (r RateLimit) Pause() time.Duration {
+	if r.Left > 0 && r.Left >= (r.Limit+3)/4 {
+		return 0
+	}
+	return r.Reset / time.Duration(r.Left+1)
+}
