@@ -135,7 +135,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 			return s.stop(err)
 		}
 		if x.file.Documents = both.file.Documents; verify.Agree(s.firm(), both.file.Claims) == nil {
-			x.file.Claims = both.file.Claims
+			x.file.Claims, x.asked = both.file.Claims, both.asked
 		}
 		s.pin = s.pin.Raise(pinOf(both.own))
 	}

@@ -189,7 +189,7 @@ func (c *Client) checkBoth(ctx context.Context, hc network, r *Request, x resolu
 	if err != nil || y.nature == aDocument || verify.Agree(x.file.Claims, y.file.Claims) != nil {
 		return x, missing
 	}
-	x.file.Claims = join(x.file.Claims, y.file.Claims)
+	x.file.Claims, x.asked = join(x.file.Claims, y.file.Claims), join(x.asked, y.asked)
 	x.own.Documents = slices.Concat(x.own.Documents, y.own.Documents)
 	if len(x.file.Documents) < len(y.file.Documents) {
 		x.file.Documents = y.file.Documents

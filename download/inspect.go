@@ -90,7 +90,7 @@ func (x *inspection) checkAnswer(ctx context.Context, said resolution) (err erro
 		if said, err = x.c.checkBoth(ctx, x.http, &x.req, said, pinOf, glance); err != nil {
 			return err
 		}
-		x.file = said.file
+		x.file, x.told = said.file, said.asked
 		x.req.observe(Offered{File: x.file})
 	}
 	return nil

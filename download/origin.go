@@ -43,15 +43,15 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	if wrong != nil { // a mirror with another file answered: the server's facts still count
 		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
 	}
+	if x, err = s.checkPin(o, x); err != nil {
+		return s.stop(err)
+	}
 	claims := join(s.claims, x.file.Claims)
 	_, doc := metalinkOf(x.file)
 	s.carried.looking.begin(s, o, x, a)
 	if hint, lacks := foresee(s.req, claims, a, doc || len(signaturesFor(s.req, x.file)) > 0); lacks != nil &&
 		!(lacks == errNoDigest && s.carried.looking.hopeful()) {
 		return s.stop(fail(NoEvidence, "verify", o.masked, lacks, hint))
-	}
-	if x, err = s.checkPin(o, x); err != nil {
-		return s.stop(err)
 	}
 	// An answer without a length may end before the size of an earlier one.
 	if a.Size < 0 && !s.carried.single && s.sizeBy < byUser {

@@ -179,3 +179,31 @@ func options(more bool, long mirrortest.Option) []mirrortest.Option {
 	}
 	return []mirrortest.Option{mirrortest.Digest()}
 }
+
+// Proves rule 77 where a pin makes the download ask by HEAD: a digest that the host of the URL gives there only counts like
+// one on GET, so nothing is looked for.
+func TestPinnedOnHeadLooksForNothing_Rules64_77(t *testing.T) {
+	t.Parallel()
+	for name, overwrite := range map[string]bool{"new": false, "overwrite": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sized(t, 4*mib, mirrortest.TLS(nil), mirrortest.ETag(`"v"`), mirrortest.OnHead(mirrortest.Digest()))
+			r := newRun(t, s.URL)
+			r.tls, r.client.State = &tls.Config{RootCAs: mirrortest.Pool(s)}, &state.Store{}
+			r.req.Lookup, r.req.Require = true, download.RequireDigest
+			r.right(s.Content)
+			r.req.Require, r.req.NoMetalink = download.RequireNothing, true
+			if r.req.Overwrite = overwrite; !overwrite {
+				r.req.Name = "another.bin"
+			}
+			if res, err := r.get(); err != nil || !res.Proof.Verified() {
+				t.Errorf("%v, %v", res.Proof, err)
+			}
+			for _, q := range s.Requests() {
+				if q.Path != parse(t, s.URL).Path {
+					t.Errorf("%s %s", q.Method, q.Path)
+				}
+			}
+		})
+	}
+}
