@@ -20,8 +20,8 @@ const (
 		"or a signature by a trusted key"
 	HintUnsealed Hint = "nothing shows that the journal beside the part file is of a download of yours: " +
 		"a digest says what the file is"
-	HintUnproven Hint = "the server gives neither a digest nor a strong ETag, so nothing shows that the rest would be of " +
-		"the same file: the download may go on if size, date and samples are the same"
+	HintUnproven Hint = "the server sends neither a digest nor a strong ETag with the file, so nothing shows that the rest " +
+		"would be of the same file: the download may go on if size, date and samples are the same"
 	HintForget Hint = "the server stated this digest in an earlier run and not in this one: a digest from elsewhere says " +
 		"what the file is, and removing the unfinished download forgets it"
 	HintRefresh     Hint = "the download may go on if size and samples are the same"

@@ -262,7 +262,7 @@ func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 		g.note("it begins anew: %v", err)
 		return false, nil
 	}
-	g.note("the server broke off, and gives neither a digest nor a strong ETag: " +
+	g.note("the server broke off, and sends neither a digest nor a strong ETag with the file: " +
 		"the download goes on, as size, date and samples are the same")
 	if front := have.FirstGap(0); front > g.carried.brokenAt { // after progress the tries are counted afresh
 		g.carried.brokenAt, g.carried.restarts = front, 0

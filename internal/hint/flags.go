@@ -25,7 +25,7 @@ var flagHints = map[download.Hint]string{
 	download.HintAnyEvidence:   "--from URL|FILE.meta4, --sha256 HEX, --checksums LIST or --key FILE say it",
 	download.HintUnsealed: "nothing shows that the journal beside the part file is of a download of yours: " +
 		"--sha256 HEX says what the file is",
-	download.HintUnproven: "the server gives neither a digest nor a strong ETag, " +
+	download.HintUnproven: "the server sends neither a digest nor a strong ETag with the file, " +
 		"so nothing shows that the rest would be of the same file: " +
 		"--continue goes on if size, date and samples are the same",
 	download.HintForget: "the server stated this digest in an earlier run and not in this one: " +
