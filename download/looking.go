@@ -115,7 +115,7 @@ func (l *looking) apply(s *session, r lookedUp) {
 		return
 	case verify.Agree(s.recalled, r.Claims) != nil: // of another version
 		if s.forgetRecalled(); s.tag.etag == "" || s.mixed {
-			s.end(notMergeable, noMerge("the file changed by what is published beside it", nil))
+			s.end(notMergeable, noMerge("what is published beside the file is of another version by now", nil))
 			return
 		}
 		s.rehash()
