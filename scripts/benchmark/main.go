@@ -85,6 +85,7 @@ var measurements = []measurement{
 	{"hybrid", []string{"nginx", "vsftpd", "aria2c"}, (*bench).hybrid},
 	{"daemon", []string{"nginx", "aria2c"}, (*bench).daemon},
 	{"strangers", nil, (*bench).strangers},
+	{"small", []string{"curl", "aria2c"}, (*bench).small},
 	{"apt", []string{"nginx", "apt-get", "dpkg-deb"}, (*bench).apt},
 	{"lfs", []string{"git", "git-lfs"}, (*bench).lfs},
 	{"object", []string{"nginx"}, (*bench).object},
