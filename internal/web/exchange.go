@@ -55,9 +55,9 @@ func (x *Exchange) Told() bool {
 // exchange sends req through a transport and reads the header section of the answer. The error is that of the
 // transport.
 func (w *route) exchange(req *http.Request, through http.RoundTripper) (*Exchange, error) {
-	ctx, cancel := context.WithCancel(w.context(req.Context()))
+	ctx, cancel := context.WithCancel(req.Context())
 	t := trace{dialed: map[string]time.Time{}}
-	req = req.WithContext(httptrace.WithClientTrace(ctx, t.hooks()))
+	req = req.WithContext(w.context(ctx, t.hooks()))
 	resp, err := through.RoundTrip(req)
 	if err != nil {
 		cancel()

@@ -54,10 +54,17 @@ func (c *Client) route(u *url.URL, named address.Scope, not *address.Exclusion) 
 
 type routeKey struct{}
 
-// context returns ctx with the route.
-func (w *route) context(ctx context.Context) context.Context {
-	ctx = context.WithValue(ctx, routeKey{}, w)
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: w.gotConn})
+// context returns ctx with the route and with t, to which it adds gotConn. Of two sets of hooks in a context, httptrace
+// would make each function anew by reflection, which is a large part of the cost of a small request.
+func (w *route) context(ctx context.Context, t *httptrace.ClientTrace) context.Context {
+	before := t.GotConn
+	t.GotConn = func(info httptrace.GotConnInfo) {
+		if before != nil {
+			before(info)
+		}
+		w.gotConn(info)
+	}
+	return httptrace.WithClientTrace(context.WithValue(ctx, routeKey{}, w), t)
 }
 
 // gotConn is called when a connection was chosen, before anything is written. It closes a connection that is not

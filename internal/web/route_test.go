@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"net/netip"
 	"sync/atomic"
 	"testing"
@@ -44,7 +45,7 @@ func newPlace(t *testing.T) *place {
 func (p *place) visit(t *testing.T, url string, s address.Scope) (address.Scope, error) {
 	t.Helper()
 	v := &route{policy: address.Policy{Scope: s}}
-	req, err := http.NewRequestWithContext(v.context(t.Context()), http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(v.context(t.Context(), &httptrace.ClientTrace{}), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestControlWithoutRoute(t *testing.T) {
 	if err := control(context.Background(), "tcp4", "1.1.1.1:80", nil); err == nil {
 		t.Error("allowed")
 	}
-	ctx := (&route{policy: address.Policy{Scope: address.Public}}).context(t.Context())
+	ctx := (&route{policy: address.Policy{Scope: address.Public}}).context(t.Context(), &httptrace.ClientTrace{})
 	for to, want := range map[string]bool{"1.1.1.1:80": true, "[2606:4700::1]:80": true, "10.0.0.1:80": false, "[fe80::1%lo]:80": false, "nonsense": false} {
 		if got := control(ctx, "tcp", to, nil) == nil; got != want {
 			t.Errorf("%s: %v", to, got)
