@@ -16,6 +16,7 @@ type disk struct {
 	workers *sync.WaitGroup
 	busy    atomic.Bool // the journal is being updated
 	due     bool        // the next update is to be synced
+	begun   bool        // an update was due
 	last    *chore
 }
 
@@ -56,10 +57,12 @@ func (c *chore) wait(ctx context.Context) error {
 }
 
 // record updates the journal, unless an update is in progress. If durable is set, it syncs the part file and
-// the journal, now or with the next update.
+// the journal, now or with the next update. The first call does nothing else: a small file is in place before the
+// second one, and its record would cost as much as the file.
 func (d *disk) record(durable bool) {
-	d.due = d.due || durable
-	if !d.busy.CompareAndSwap(false, true) {
+	first := !d.begun
+	d.begun, d.due = true, d.due || durable
+	if first || !d.busy.CompareAndSwap(false, true) {
 		return
 	}
 	what := d.part.Flush
