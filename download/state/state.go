@@ -85,7 +85,11 @@ func (s *Store) get(k kind, name string, r any) (at time.Time, ok bool) {
 	if s.Dir == "" {
 		return at, false
 	}
-	f, err := fsys.OS.Open(s.path(k, name))
+	path := s.path(k, name)
+	if _, err := fsys.OS.Stat(path); err != nil { // as for most URLs; it takes the system less than to open nothing
+		return at, false
+	}
+	f, err := fsys.OS.Open(path)
 	if err != nil {
 		return at, false
 	}
