@@ -159,6 +159,9 @@ func (r *Request) observe(ev Event) {
 }
 
 func (r *Request) note(format string, args ...any) {
+	if r.Observe == nil {
+		return
+	}
 	r.observe(Note{Text: fmt.Sprintf(format, args...)})
 }
 

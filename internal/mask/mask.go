@@ -82,9 +82,22 @@ func Quote(word string, most int) string {
 	return strconv.QuoteToASCII(word)
 }
 
+// printable reports whether s is printable ASCII. Nearly all texts are.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
 // Escape escapes text for a terminal or a log. Control characters, invisible characters, characters that change the
 // direction of text, and invalid UTF-8 are written as in Go source.
 func Escape(s string) string {
+	if printable(s) {
+		return s
+	}
 	plain := func(i int, r rune) bool {
 		if r == utf8.RuneError {
 			_, size := utf8.DecodeRuneInString(s[i:])
