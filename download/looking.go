@@ -56,6 +56,10 @@ func (l *looking) search(s *session) {
 	f := l.spare
 	f.Anew, l.begun = l.anew || s.carried.changes > 0, true
 	ctx, hc, done := s.ctx, s.http, l.done
+	if f.Vain() {
+		done <- lookedUp{f.Found, f.Early, nil}
+		return
+	}
 	s.workers.Go(func() {
 		if err := runSearch(ctx, hc, f); ctx.Err() == nil { // one that its session ended says nothing
 			done <- lookedUp{f.Found, f.Early, err}

@@ -64,6 +64,16 @@ func (x *Folders) at(key string, age time.Duration) *folder {
 	return d
 }
 
+// known returns the cached folder, or nil if there is none or it is older than age.
+func (x *Folders) known(key string, age time.Duration) *folder {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if d := x.all[key]; d != nil && time.Since(d.begun) < age {
+		return d
+	}
+	return nil
+}
+
 // isSlow reports whether the server was too slow within the last folderAge.
 func (x *Folders) isSlow(d *folder) bool {
 	x.mu.Lock()
@@ -171,4 +181,15 @@ func (o *once[T]) get(ctx context.Context, make func() (value T, keep bool)) T {
 		o.value, o.made = value, true
 	}
 	return o.value
+}
+
+// peek returns the value if there is one, and does not wait.
+func (o *once[T]) peek() (value T, ok bool) {
+	select {
+	case o.turn <- struct{}{}:
+		defer func() { <-o.turn }()
+		return o.value, o.made
+	default:
+		return value, false
+	}
 }

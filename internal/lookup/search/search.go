@@ -82,6 +82,36 @@ func New(web Web, folders *Folders, forges []*lookup.Forge, chain []metalink.Hop
 // lists of the folder name.
 func (s *Search) queried() bool { return s.at.RawQuery != "" }
 
+// Vain reports whether Run is not needed, because the cached contents of the folder show that it has nothing about the
+// file. Then Found has the places. It sends no request and does not wait.
+func (s *Search) Vain() bool {
+	folder, file, ok := lookup.Split(s.at)
+	if !ok || s.Anew || s.asks != nil {
+		return false
+	}
+	d := s.folders.known(s.key(folder), emptyAge)
+	if d == nil || !d.missed() {
+		return false
+	}
+	x, made := d.index.peek()
+	if !made || x.err == nil && x.names.Has(file) {
+		return false
+	}
+	places := []verify.Place{{URL: source.Mask(folder), Err: x.err}}
+	for _, c := range lookup.Guesses(file) {
+		if c.Own { // not asked for any more
+			continue
+		}
+		got, made := s.cached(d, c)
+		if !made || got.err == nil {
+			return false
+		}
+		places = append(places, verify.Place{URL: source.Mask(lookup.In(folder, c.Name)), By: got.by, Err: got.err})
+	}
+	s.Early, s.Found.Places = d.begun.Before(s.began), places
+	return true
+}
+
 // Run runs the search. The error is a *verify.ConflictError if two lists contradict each other, or that of Web.Sign.
 func (s *Search) Run(ctx context.Context) error {
 	if s.Anew {
@@ -189,6 +219,10 @@ func (s *Search) together(ctx context.Context, d *folder, folder *url.URL, file 
 	answers := make([]chan response, len(all))
 	for i, c := range all {
 		answers[i] = make(chan response, 1)
+		if got, made := s.cached(d, c); made {
+			answers[i] <- got
+			continue
+		}
 		go func() { answers[i] <- s.list(ctx, d, folder, c) }()
 	}
 	var wrong error
@@ -202,6 +236,14 @@ func (s *Search) together(ctx context.Context, d *folder, folder *url.URL, file 
 		}
 	}
 	return wrong
+}
+
+// cached returns a list that another file needed.
+func (s *Search) cached(d *folder, c lookup.Candidate) (got response, made bool) {
+	if c.Own {
+		return got, false
+	}
+	return d.list(c.Name).peek()
 }
 
 // list fetches a list, or returns a cached one. A list that is named after a file is not cached.
