@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"braid/internal/fsys"
 	"braid/scheduler"
 	"braid/source/httpsource"
 )
@@ -127,6 +128,7 @@ func (c *Client) GetEach(ctx context.Context, jobs <-chan Job, o Batch) (begun i
 	}
 	hc, done := client.network(ctx)
 	defer done()
+	hc.files = fsys.Shared(hc.files)
 	b := &batch{
 		client: &client, http: hc, options: o, growth: scheduler.NewBatch(o.AtOnce),
 		jobs: make(chan batchJob, 1), messages: make(chan batchMessage, 64),

@@ -46,7 +46,7 @@ type Dir interface {
 	Open(name string) (File, error)
 	// Mkdir creates a folder. If name exists, the error is fs.ErrExist.
 	Mkdir(name string, perm fs.FileMode) error
-	// Stat returns the state of the entry itself.
+	// Stat returns the state of the entry itself, and that of the folder for ".".
 	Stat(name string) (Info, error)
 	// SetTime sets the modification time of an entry.
 	SetTime(name string, t time.Time) error

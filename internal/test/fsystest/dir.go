@@ -100,6 +100,9 @@ func (d *dir) Stat(name string) (fsys.Info, error) {
 		return fsys.Info{}, err
 	}
 	defer d.disk.mu.Unlock()
+	if name == "." {
+		return d.n.info(), nil
+	}
 	n, err := d.entry("stat", name)
 	if err != nil {
 		return fsys.Info{}, err
