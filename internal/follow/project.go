@@ -46,7 +46,8 @@ type file struct {
 //go:embed projects.json
 var projectTable []byte
 
-var projects = readProjects(projectTable)
+// projects returns the rows of the table. They are not read at the start of the program, because few runs need them.
+func projects() []*project { return readProjects(projectTable) }
 
 // readProjects reads the table, which is part of the program.
 func readProjects(table []byte) (all []*project) {
@@ -80,7 +81,7 @@ type Source struct {
 
 // Known returns the source for the page of a project at a host of the table.
 func Known(page *url.URL) (Source, bool) {
-	for _, p := range projects {
+	for _, p := range projects() {
 		if s, ok := p.source(page); ok && !p.Probe {
 			return s, true
 		}
@@ -90,7 +91,7 @@ func Known(page *url.URL) (Source, bool) {
 
 // Probes returns the sources that a project page at any host may have. Their answers show whether there is one.
 func Probes(page *url.URL) (all []Source) {
-	for _, p := range projects {
+	for _, p := range projects() {
 		if s, ok := p.source(page); ok && p.Probe {
 			all = append(all, s)
 		}
