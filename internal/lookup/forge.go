@@ -40,7 +40,9 @@ type Forge struct {
 //go:embed forges.json
 var forgeTable []byte
 
-var forges = readForges(forgeTable)
+// Forges returns the rows of the table. To read it takes longer than other packages take to start, so the caller keeps
+// them.
+func Forges() []*Forge { return readForges(forgeTable) }
 
 // readForges reads the table, which is part of the program.
 func readForges(table []byte) (all []*Forge) {
@@ -70,14 +72,14 @@ type Question struct {
 	vars map[string]string
 }
 
-// Ask returns the question about the file at u, if a forge of the user's or of the table has it.
-func Ask(u *url.URL, users []*Forge) (*Question, bool) {
+// Ask returns the question about the file at u, if a forge has it. The first row that has it counts.
+func Ask(u *url.URL, forges []*Forge) (*Question, bool) {
 	if u.Scheme != "https" || u.Host == "" {
 		return nil, false
 	}
 	host := strings.TrimSuffix(strings.ToLower(address.HostPort(u)), ":443")
 	plain := url.URL{Scheme: u.Scheme, Host: host, Path: u.Path, RawPath: u.RawPath}
-	for _, f := range slices.Concat(users, forges) {
+	for _, f := range forges {
 		if u.RawQuery != "" && u.RawQuery != f.Query {
 			continue
 		}

@@ -79,7 +79,7 @@ func TestForges_Rule77(t *testing.T) {
 		{u: "https://evil.example/https://github.com/a/b/releases/download/v1/a"}, {u: "https://example.org/a"},
 		{u: "https://github.com/acme/tool/releases/latest/download/a"}, // leads to a tag
 	} {
-		q, ok := Ask(parseURL(t, tt.u), nil)
+		q, ok := Ask(parseURL(t, tt.u), Forges())
 		if tt.asks == "" {
 			if ok {
 				t.Errorf("%s: asks %v", tt.u, q.URL)
@@ -119,7 +119,7 @@ func answerText(a Answer, err error) string {
 // TestForgeAnswers: an answer that is not as the table has it says nothing.
 func TestForgeAnswers_Rule77(t *testing.T) {
 	const u = "https://github.com/a/b/releases/download/v1/f"
-	q, _ := Ask(parseURL(t, u), nil)
+	q, _ := Ask(parseURL(t, u), Forges())
 	asset := func(fields string) string {
 		return `{"browser_download_url":"` + u + `","state":"uploaded"` + fields + `}`
 	}
@@ -167,7 +167,7 @@ func TestForgeAnswers_Rule77(t *testing.T) {
 // FuzzForge: whatever an answer has, names are those of files in the folder.
 func FuzzForge(f *testing.F) {
 	f.Add(`{"assets":[{"browser_download_url":"https://github.com/a/b/releases/download/v1/f","state":"uploaded"}]}`)
-	q, _ := Ask(parseURL(f, "https://github.com/a/b/releases/download/v1/f"), nil)
+	q, _ := Ask(parseURL(f, "https://github.com/a/b/releases/download/v1/f"), Forges())
 	f.Fuzz(func(t *testing.T, answer string) {
 		a, err := q.Read([]byte(answer), verify.HTTPS)
 		if err != nil && (len(a.Claims) > 0 || len(a.Names) > 0) {

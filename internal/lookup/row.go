@@ -67,9 +67,10 @@ var (
 // like returns a copy of the built-in row of that name for another host. The questions go below api, which may be empty
 // if the questions of the row go to the host of the files.
 func like(name, host, api string) (*Forge, error) {
+	forges := Forges()
 	i := slices.IndexFunc(forges, func(f *Forge) bool { return strings.EqualFold(f.Name, name) })
 	if i < 0 {
-		return nil, fmt.Errorf("like: no row %q; there are %s", name, strings.Join(forgeNames(), ", "))
+		return nil, fmt.Errorf("like: no row %q; there are %s", name, strings.Join(rowNames(forges), ", "))
 	}
 	if !hostName.MatchString(host) {
 		return nil, fmt.Errorf("host: %q is not a host in lower case, with its port unless that is 443", host)
@@ -98,8 +99,8 @@ func like(name, host, api string) (*Forge, error) {
 	return &f, nil
 }
 
-// forgeNames returns the names of the built-in rows.
-func forgeNames() (names []string) {
+// rowNames returns the names of rows.
+func rowNames(forges []*Forge) (names []string) {
 	for _, f := range forges {
 		names = append(names, f.Name)
 	}

@@ -54,7 +54,7 @@ func TestNewForge_Rule77(t *testing.T) {
 			t.Errorf("%v: %v", tt.row, err)
 			continue
 		}
-		q, ok := Ask(parseURL(t, tt.u), []*Forge{f})
+		q, ok := Ask(parseURL(t, tt.u), append([]*Forge{f}, Forges()...))
 		if ok != (tt.asks != "") || ok && (q.URL.String() != tt.asks || q.Token || q.Own != (q.Forge() == "mine")) {
 			t.Errorf("%s: asks %v, want %s", tt.u, q, tt.asks)
 		}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"sync"
 	"time"
 
 	"braid/internal/lookup"
@@ -51,6 +52,9 @@ type Search struct {
 	lists   [][]verify.Claim
 }
 
+// builtIn are the rows of the table of forges.
+var builtIn = sync.OnceValue(lookup.Forges)
+
 // New returns a search for the file at the end of a chain of redirects. The forges are rows of the user's. Only searches
 // with the same user, a string of credentials and fields, share the contents of a folder. New reports false if there is
 // nothing to ask: the file is in no folder, or its URL has a query and no forge has it.
@@ -67,7 +71,11 @@ func New(web Web, folders *Folders, forges []*lookup.Forge, chain []metalink.Hop
 		if s.at = h.URL; !h.Proven() {
 			s.over = verify.HTTP
 		}
-		if q, known := lookup.Ask(h.URL, forges); known {
+		rows := forges
+		if h.URL.Scheme == "https" { // else none has it
+			rows = slices.Concat(forges, builtIn())
+		}
+		if q, known := lookup.Ask(h.URL, rows); known {
 			s.asks, asked = q, h.URL
 		}
 	}
