@@ -76,7 +76,7 @@ var houses = map[string]house{
 
 	"antenna/news": {pure: true, imports: []string{
 		"antenna/feed", "antenna/hinadi", "internal/feedtext",
-		"github.com/mmcdole/gofeed", "github.com/mmcdole/gofeed/atom", "github.com/mmcdole/gofeed/json", "github.com/mmcdole/gofeed/rss",
+		"github.com/mmcdole/gofeed", "github.com/mmcdole/gofeed/atom", "github.com/mmcdole/gofeed/extensions", "github.com/mmcdole/gofeed/json", "github.com/mmcdole/gofeed/rss",
 		"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/unicode",
 		"golang.org/x/text/transform",
 	}},

@@ -58,6 +58,13 @@ func HostPort(u *url.URL) string {
 	return join(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), SchemeOf(u).Port, "80"))
 }
 
+// SameOrigin reports whether two URLs have the same scheme, host and port.
+func SameOrigin(a, b string) bool {
+	u, err1 := url.Parse(a)
+	v, err2 := url.Parse(b)
+	return err1 == nil && err2 == nil && u.Host != "" && strings.EqualFold(u.Scheme, v.Scheme) && HostPort(u) == HostPort(v)
+}
+
 func join(host, port string) string {
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"

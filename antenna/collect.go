@@ -91,6 +91,8 @@ type collector struct {
 	hosts address.Hosts
 	// near has the scopes to which URLs of the feed may lead.
 	near address.Scope
+	// elsewhere reports that another server answered than that of the configured URL, so that proof does not count.
+	elsewhere bool
 	// received is used for records without a time of receipt.
 	received feed.Time
 	now      feed.Time
@@ -228,19 +230,30 @@ func (c *collector) add(r feed.Record) {
 	}
 	if watched && f.holders > 0 {
 		f.record = slimOf(r)
-		if follows {
-			f.record.Fields = tokensOf(r)
-		}
+		f.record.Fields = c.fieldsOf(r, follows)
 	}
 }
 
-// tokensOf returns the fields of r that may contain the tag of a release.
-func tokensOf(r feed.Record) []feed.Field {
-	id, ok := r.Get("id")
-	if !ok {
-		return nil
+// fieldsOf returns the fields of r that matter for watches: those that state proof and, for releases, the one that may
+// contain the tag.
+func (c *collector) fieldsOf(r feed.Record, follows bool) (list []feed.Field) {
+	keep := func(name, value string) {
+		list = append(list, feed.Field{Name: name, Value: strings.Clone(value)})
 	}
-	return []feed.Field{{Name: "id", Value: strings.Clone(id)}}
+	if id, ok := r.Get("id"); ok && follows {
+		keep("id", id)
+	}
+	if c.elsewhere {
+		return list
+	}
+	digests, mirrors := r.Proof()
+	for _, digest := range digests {
+		keep(feed.DigestField, digest)
+	}
+	for _, mirror := range mirrors {
+		keep(feed.MirrorField, mirror)
+	}
+	return list
 }
 
 // report adds f to the records of a URL. Of the records with one use, it keeps the maxReports that feed.Choose prefers.

@@ -140,11 +140,12 @@ func (f *followers) add(g *following, o *offer, now time.Time) {
 	if version := g.version(); version != "" {
 		words += " is newer than " + version
 	}
-	v := feed.Decide(feed.State{}, o.records, feed.At(now))
+	records, from := o.about()
+	v := feed.Decide(feed.State{}, records, feed.At(now))
 	i := max(v.Chosen, 0)
 	t.saved.Reason, t.saved.Words, t.saved.Reported = Released, words, now
 	f.l.targets.await(t, &pending{
-		Action: feed.Download, Reason: Released, Words: words, Record: o.records[i], Feed: o.from[i].id, Next: v.Next,
+		Action: feed.Download, Reason: Released, Words: words, Record: records[i], Feed: from[i].id, Next: v.Next,
 		At: now,
 	}, now)
 }

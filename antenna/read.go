@@ -30,6 +30,7 @@ func (p *poller) read(ctx context.Context, t *task, body io.Reader, received fee
 	o := feed.Options{Limits: limits, Stop: func() error { return context.Cause(ctx) }}
 	if t.URL != nil {
 		o.Base = t.URL.String()
+		c.elsewhere = !address.SameOrigin(t.feed.URL, o.Base)
 	}
 	d := NewDecoder(format, in, o)
 	broke, err := c.take(d.Records())

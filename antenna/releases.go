@@ -131,6 +131,19 @@ type offer struct {
 	from    []*member
 }
 
+// about returns the records about the file itself, or all if there is none. Release APIs list all files of a release.
+func (o *offer) about() (records []feed.Record, from []*member) {
+	for i, r := range o.records {
+		if key, _ := feed.Key(r.URL); key == o.URL {
+			records, from = append(records, r), append(from, o.from[i])
+		}
+	}
+	if len(records) == 0 {
+		return o.records, o.from
+	}
+	return records, from
+}
+
 // newFollowing returns a following for a valid watch of releases.
 func newFollowing(w *watcher) *following {
 	return &following{w: w, reports: map[*member][]reported{}, targets: map[string]*target{}}

@@ -247,6 +247,27 @@ func TestReleasesNoFile(t *testing.T) {
 	})
 }
 
+// TestReleaseRecord checks that the record of an update is about the file of the release, and not about another file, of
+// which an API lists several.
+func TestReleaseRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, j := newWorld(t), &journal{}
+		w.sites["api.example"] = func(*http.Request) *http.Response {
+			return says(200, `[{"tag_name":"v1.0","assets":[
+				{"browser_download_url":"https://forge.example/tool/download/v1.0/SHA256SUMS","size":5,"updated_at":"1999-12-31T20:00:00Z"},
+				{"browser_download_url":"https://forge.example/tool/download/v1.0/tool_1.0.tar.gz","size":7,"updated_at":"1999-12-31T10:00:00Z"},
+				{"browser_download_url":"https://forge.example/tool/download/v1.0/tool_1.0.zip","size":9,"updated_at":"1999-12-31T22:00:00Z"}]}]`)
+		}
+		a := w.antenna(j)
+		a.Feeds = []Feed{{Name: "api", URL: "https://api.example/releases"}}
+		a.Watches = []Watch{{Name: "tool", Releases: &Releases{Template: templateOf(t, toolURL)}}}
+		watchFor(t, a, j, time.Hour)
+		if got := j.got(); len(got) != 1 || got[0].Record.Size != 7 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
 // watchAsking is like watchFor, and calls ask every minute meanwhile.
 func watchAsking(t *testing.T, a *Antenna, j *journal, d time.Duration, ask func()) {
 	t.Helper()

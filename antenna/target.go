@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"braid/address"
 	"braid/antenna/feed"
 )
 
@@ -317,7 +318,7 @@ func (l *targets) update(t *target, p *pending, most *atomic.Int64) Update {
 		Try: p.Tries, Ahead: p.Ahead, Allowance: most,
 	}
 	if m := l.polls.byID[p.Feed]; m != nil {
-		u.Feed = m.feed.Name
+		u.Feed, u.SameServer = m.feed.Name, !m.feed.Local && address.SameOrigin(m.feed.URL, t.url)
 	}
 	u.Record.URL = cmp.Or(u.Record.URL, t.url) // own observations are stored without a URL
 	t.describe(&u)

@@ -20,8 +20,10 @@ type Update struct {
 	Reason feed.Reason
 	// Words describes the Reason. The text may quote a feed.
 	Words string
-	// Record is the decisive report, without Fields, Keywords and Warnings.
-	Record feed.Record
+	// Record is the decisive report, without Keywords and Warnings, and with the Fields only that state proof
+	// (feed.Record.Proof). SameServer reports that its feed has the scheme, host and port of URL, so that they are evidence.
+	Record     feed.Record
+	SameServer bool
 	// Feed is the name of the feed that reported it. It is the name of the watch for own checks, and empty for
 	// AskedFor.
 	Feed string

@@ -15,13 +15,17 @@ import (
 	"braid/verify"
 )
 
-// addMirrors adds the mirrors as sources, those of the server before those of the user.
+// addMirrors adds the mirrors as sources: those of the server, the suggested ones, then those of the user.
 func (s *session) addMirrors() {
 	s.newMirrors = false
 	if s.carried.single {
 		return
 	}
-	mirrors, notes := s.req.allowed(s.file.Mirrors)
+	places := s.file.Mirrors
+	if !s.req.NoMetalink && verify.Strong(s.claims) { // it shows whether suggested ones have this file
+		places = slices.Concat(places, s.req.Suggested)
+	}
+	mirrors, notes := s.req.allowed(places)
 	for _, n := range notes {
 		s.note("%s", n)
 	}

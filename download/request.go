@@ -39,6 +39,9 @@ type Request struct {
 	Name string
 	// RemoteName lets the server name the file if Name is empty. It costs an additional request.
 	RemoteName bool
+	// Suggested are places of the same file that neither the user nor a server named. They are used as mirrors of the
+	// server, and only once the user or the server has stated a strong digest.
+	Suggested []metalink.Mirror
 	// Stream, if not nil, receives the bytes in order as they arrive, and no file is made.
 	Stream io.Writer
 	// Target, if not nil, receives the file, and none is made on disk. Dir, Name and the fields about an

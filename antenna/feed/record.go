@@ -85,6 +85,30 @@ type Record struct {
 // A Field is a field of a record.
 type Field struct{ Name, Value string }
 
+// DigestField and MirrorField are the names of Fields of News and ReleaseAPI: a digest of the file at the URL, as
+// sha256:HEX or as Subresource Integrity, and another place of the same file.
+const (
+	DigestField = "digest"
+	MirrorField = "mirror"
+)
+
+// Proof returns what the feed states about the file at the URL beside its time and size: digests, and other places. It
+// is evidence only if the feed is of the server of the file.
+func (r Record) Proof() (digests, mirrors []string) {
+	if r.Format != News && r.Format != ReleaseAPI {
+		return nil, nil
+	}
+	for _, f := range r.Fields {
+		switch f.Name {
+		case DigestField:
+			digests = append(digests, strings.Fields(f.Value)...)
+		case MirrorField:
+			mirrors = append(mirrors, f.Value)
+		}
+	}
+	return digests, mirrors
+}
+
 // Get returns the value of the first field with a name, ignoring case.
 func (r Record) Get(name string) (value string, ok bool) {
 	i := slices.IndexFunc(r.Fields, func(f Field) bool { return strings.EqualFold(f.Name, name) })

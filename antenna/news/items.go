@@ -32,7 +32,7 @@ const (
 // kept lists the elements of an item that are read. Others are its content.
 var kept = []string{
 	"title", "link", "guid", "id", "pubdate", "date", "creator", "author", "published", "issued", "updated",
-	"modified", "enclosure",
+	"modified", "enclosure", "alternateenclosure",
 }
 
 // An xmlItems finds the items of RSS and Atom.
@@ -313,9 +313,14 @@ func readAtom(r io.Reader) (*gofeed.Feed, error) {
 }
 
 func readJSON(r io.Reader) (*gofeed.Feed, error) {
-	f, err := (&json.Parser{}).Parse(r)
+	var document bytes.Buffer
+	f, err := (&json.Parser{}).Parse(io.TeeReader(r, &document))
 	if err != nil {
 		return nil, err
 	}
-	return (&gofeed.DefaultJSONTranslator{}).Translate(f)
+	read, err := (&gofeed.DefaultJSONTranslator{}).Translate(f)
+	if err == nil && len(read.Items) == 1 {
+		read.Items[0].Custom = digestsOf(document.Bytes())
+	}
+	return read, err
 }

@@ -13,8 +13,8 @@ import (
 	"braid/internal/feedtext"
 )
 
-// records adds the records of an item to the queue: one for its link, and one for each enclosure. A violation of the
-// item applies to all of them.
+// records adds the records of an item to the queue: one for its link, one for each enclosure, and one for each other place
+// of these. A violation of the item applies to all of them.
 func (d *Decoder) records(base feed.Record, kind string, item *gofeed.Item) {
 	d.describe(&base, kind, item)
 	link := d.link(item)
@@ -25,20 +25,36 @@ func (d *Decoder) records(base feed.Record, kind string, item *gofeed.Item) {
 	if fatal {
 		return
 	}
-	seen := map[string]bool{}
+	seen, all := map[string]bool{}, copiesOf(item)
 	for _, e := range item.Enclosures {
 		r := base
 		r.URL, r.Size = d.reader.link(e.URL), d.length(e.Length)
 		if kind := d.text(e.Type); strings.Contains(kind, "/") {
 			r.ContentType = kind
 		}
-		d.emit(r, "enclosure", e.URL, seen)
+		d.emit(d.proven(r, all), "enclosure", e.URL, seen)
+	}
+	for _, c := range all {
+		for _, u := range c.urls {
+			r := base
+			if r.URL = d.place(u); r.URL != "" {
+				d.emit(d.proven(r, all), "source", u, seen)
+			}
+		}
 	}
 	if link != "" || len(item.Enclosures) == 0 {
 		r := base
 		r.URL = d.reader.link(link)
 		d.emit(r, "link", link, seen)
 	}
+}
+
+// proven returns r with what the copies state about its file.
+func (d *Decoder) proven(r feed.Record, all []copies) feed.Record {
+	if key, ok := feed.Key(r.URL); ok {
+		r.Fields = append(slices.Clip(r.Fields), d.proof(all, key)...)
+	}
+	return r
 }
 
 // emit adds r to the queue, if it is valid and the first record of its URL in the item.

@@ -195,9 +195,9 @@ func (d *Decoder) file(r feed.Record, a *asset) error {
 	}
 	r.Fields = r.Fields[:1:1]
 	if digest := a.values[a.list.Digest]; digest != "" {
-		r.Fields = append(r.Fields, feed.Field{Name: "digest", Value: digest})
+		r.Fields = append(r.Fields, feed.Field{Name: feed.DigestField, Value: digest})
 	} else if digits := a.values[a.list.SHA256]; digits != "" {
-		r.Fields = append(r.Fields, feed.Field{Name: "digest", Value: "sha256:" + digits})
+		r.Fields = append(r.Fields, feed.Field{Name: feed.DigestField, Value: "sha256:" + digits})
 	}
 	return d.emit(r, "asset", first(a.values, a.list.URL))
 }

@@ -81,8 +81,9 @@ type Watch struct {
 	// fingerprints, Authorities files of trusted certificates, and Signatures the locations of signatures.
 	Keys, Keyrings, Pins, Authorities, Signatures []string
 	AllowExpiredKey                               bool
-	// Mirrors are further URLs of the same file.
-	Mirrors []string
+	// Mirrors are further URLs of the same file. FeedMirrors means that those that feeds state are used, too.
+	Mirrors     []string
+	FeedMirrors bool
 	// Rate limits the bytes a second of the watch's downloads.
 	Rate option.RatesValue
 	// AllowLessProof accepts a file whose server now offers less proof than before.

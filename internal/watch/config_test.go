@@ -89,6 +89,7 @@ smime-ca = ["/ca.pem"]
 allow-expired-key = true
 signature = [".asc", "disk.sig", "https://example.org/x.asc"]
 mirror = ["https://mirror.example.net/disk.iso"]
+feed-mirrors = true
 keep = 2
 run = ["/usr/bin/touch", "x y"]
 on-failure = ["bin/mail"]
@@ -172,7 +173,7 @@ func TestEverything(t *testing.T) {
 		Dir: "/etc/srv", Keep: 2, Run: []string{"/usr/bin/touch", "x y"}, OnFailure: []string{"/etc/braid/bin/mail"}, HookTime: 5 * time.Minute, Size: 2 << 30, AllowOlder: true, NoLookup: true,
 		Require: RequireSignature, Priority: "high",
 		Keys: []string{"/etc/braid/release.pub", "RWRLpPvtfqc4mTuwuQyUxe/IzdnMHcZN3iBd0qkajC+PPqXA11rGaq08"}, Keyrings: []string{"/etc/braid/keys.gpg"}, Pins: []string{"0123456789ABCDEF0123456789ABCDEF01234567"},
-		Authorities: []string{"/ca.pem"}, AllowExpiredKey: true, Signatures: []string{".asc", "/etc/braid/disk.sig", "https://example.org/x.asc"}, Mirrors: []string{"https://mirror.example.net/disk.iso"}, Rate: ratesOf("1M"), AllowLessProof: true, NoMetalink: true,
+		Authorities: []string{"/ca.pem"}, AllowExpiredKey: true, Signatures: []string{".asc", "/etc/braid/disk.sig", "https://example.org/x.asc"}, Mirrors: []string{"https://mirror.example.net/disk.iso"}, FeedMirrors: true, Rate: ratesOf("1M"), AllowLessProof: true, NoMetalink: true,
 	}
 	if !reflect.DeepEqual(w, iso) {
 		t.Errorf("watch is\n%+v, want\n%+v", w, iso)

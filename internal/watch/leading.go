@@ -156,6 +156,7 @@ func (c *Loaded) CheckForFleet() error {
 			{len(w.Run)+len(w.OnFailure) > 0, "run", "programs run where the file is", ""},
 			{len(w.Header) > 0 || job.HasUser(w.URL) && !w.Glob || slices.ContainsFunc(w.Mirrors, job.HasUser),
 				"header", "passwords do not go into the queue", "[site] in the settings of the workers"},
+			{w.FeedMirrors, "feed-mirrors", "workers ask the places of the job", "mirror = names more"},
 			{w.Keep > 0, "keep", "workers keep no old versions", ""},
 			{w.Link != "", "link", "workers make no links", ""},
 			{w.Rate.Any(), "limit-rate", "limits are those of workers", "braid work --limit-rate"},

@@ -84,6 +84,7 @@ type watchTable struct {
 	Require        Require  `toml:"require"`
 	Priority       Priority `toml:"priority"`
 	Mirror         []string `toml:"mirror"`
+	FeedMirrors    bool     `toml:"feed-mirrors"`
 	Keep           int      `toml:"keep"`
 	Run            []string `toml:"run"`
 	OnFailure      []string `toml:"on-failure"`

@@ -157,6 +157,7 @@ func (t *task) request() (download.Request, error) {
 	if t.here {
 		r.Known = t.knownVersion()
 	}
+	ofFeed(&r, &t.update, t.rule.FeedMirrors)
 	t.ofRelease(&r)
 	if t.there && t.known.Evidence != "" && r.Require == download.RequireNothing && !r.LessProof {
 		r.Require = download.RequireDigest // the file in place was verified
@@ -234,6 +235,11 @@ func (t *task) same(o *antenna.Outcome) bool { return t.here && t.known.Digest =
 // file was verified by its own evidence, so it is no error.
 func (t *task) compare(o *antenna.Outcome) {
 	r := &t.update.Record
+	for _, d := range reportedDigests(&t.update) {
+		if d.Algorithm() == verify.SHA256 && o.Digest != "" && d.Hex() != o.Digest {
+			t.log.Warn("feed-mismatch", "feed", t.update.Feed, "what", "sha-256", "reported", d.Hex(), "is", o.Digest)
+		}
+	}
 	if r.Size > 0 && r.Size != o.Size {
 		t.log.Warn("feed-mismatch", "feed", t.update.Feed, "what", "size", "reported", r.Size, "is", o.Size)
 	}

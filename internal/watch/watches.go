@@ -39,7 +39,7 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 		Size:     int64(t.MaxSize), AllowOlder: t.AllowOlder,
 		Require: t.Require, Priority: t.Priority,
 		Keyrings: b.pathsOf(t.Keyring), Keys: b.keysOf(t.Key), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
-		AllowExpiredKey: t.AllowExpiredKey, Mirrors: slices.Clone(t.Mirror), Rate: t.LimitRate,
+		AllowExpiredKey: t.AllowExpiredKey, Mirrors: slices.Clone(t.Mirror), FeedMirrors: t.FeedMirrors, Rate: t.LimitRate,
 		AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink, NoLookup: t.NoLookup, Link: t.Link,
 	}
 	if w.Releases, err = b.releases(where, t, key); err != nil {

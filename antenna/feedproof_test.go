@@ -1,0 +1,68 @@
+package antenna
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestProofInFeed_Rule81: an update has what its feed states about the file, also after a restart, and says whether the
+// feed is of the file's server. If another server answered for the feed, it states nothing.
+func TestProofInFeed_Rule81(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("ab", 32)
+	for name, tt := range map[string]struct {
+		feed, file, answers string
+		proof, same         bool
+	}{
+		"same":     {"https://files.example", "https://files.example", "", true, true},
+		"port":     {"https://files.example:443", "https://files.example", "", true, true},
+		"scheme":   {"http://files.example", "https://files.example", "", true, false},
+		"host":     {"https://feeds.example", "https://files.example", "", true, false},
+		"redirect": {"https://files.example", "https://files.example", "https://feeds.example/f", false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, j := newWorld(t), &journal{}
+				text := fmt.Sprintf(`{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"1","date_published":%q,"attachments":[
+					{"url":"%s/a","mime_type":"a/b","sha256":%q}]}]}`, time.Now().Add(-time.Hour).Format(time.RFC3339), tt.file, digest[7:])
+				for _, host := range []string{"files.example", "files.example:443", "feeds.example"} {
+					w.sites[host] = func(req *http.Request) *http.Response {
+						if tt.answers != "" && !strings.HasPrefix(tt.answers, "https://"+req.URL.Host) {
+							return says(302, "", "Location: "+tt.answers)
+						}
+						return says(200, text)
+					}
+				}
+				a := w.antenna(j)
+				a.Feeds = []Feed{{Name: "f", URL: tt.feed + "/f"}}
+				a.Watches = []Watch{{Name: "a", URL: tt.file + "/a"}}
+				a.Store = storeIn(t, t.TempDir())
+				defer closed(t, a.Store)
+				fails := true
+				j.handle = func(context.Context, Update) (Outcome, error) {
+					if fails {
+						return Outcome{}, errMissing
+					}
+					return Outcome{Changed: true}, nil
+				}
+				watchFor(t, a, j, time.Second*30)
+				fails = false
+				watchFor(t, a, j, time.Hour)
+				got := j.got()
+				if len(got) != 2 {
+					t.Fatalf("%d updates", len(got))
+				}
+				for _, u := range got {
+					digests, _ := u.Record.Proof()
+					if proof := len(digests) == 1 && digests[0] == digest; proof != tt.proof || u.SameServer != tt.same {
+						t.Errorf("%v, same server %t", digests, u.SameServer)
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,48 @@
+package download_test
+
+import (
+	"testing"
+
+	"braid/address"
+	"braid/internal/test/mirrortest"
+	"braid/metalink"
+)
+
+// TestSuggested_Rule81: a place that a feed suggests is used only once the user or the server has stated a strong digest,
+// and wrong bytes of it are not.
+func TestSuggested_Rule81(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		origin []mirrortest.Option
+		seed   uint64
+		asked  bool
+	}{
+		"proven":     {[]mirrortest.Option{mirrortest.Digest()}, 7, true},
+		"wrong":      {[]mirrortest.Option{mirrortest.Digest()}, 8, true},
+		"not proven": {nil, 7, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mirror := mirrortest.New(t, made(6*mib, tt.seed))
+			origin := sized(t, 6*mib, tt.origin...)
+			if origin.Set(waiting(4*mib, mirror)); !tt.asked {
+				origin.Set(waiting(4 * mib))
+			}
+			r := newRun(t, origin.URL)
+			r.req.Suggested = []metalink.Mirror{{URL: parse(t, mirror.URL), By: address.Loopback}}
+			r.right(origin.Content)
+			asked(t, mirror, tt.asked)
+		})
+	}
+}
+
+// TestSuggestedInside_Rule81: a suggestion leads to no internal host.
+func TestSuggestedInside_Rule81(t *testing.T) {
+	t.Parallel()
+	mirror := sized(t, 4*mib)
+	origin := sized(t, 4*mib, mirrortest.Digest())
+	r := newRun(t, origin.URL)
+	r.req.Suggested = []metalink.Mirror{{URL: parse(t, mirror.URL)}}
+	r.right(origin.Content)
+	asked(t, mirror, false)
+}

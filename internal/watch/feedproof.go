@@ -1,0 +1,63 @@
+package watch
+
+import (
+	"net/url"
+	"slices"
+
+	"braid/address"
+	"braid/antenna"
+	"braid/antenna/feed"
+	"braid/download"
+	"braid/internal/job"
+	"braid/metalink"
+	"braid/verify"
+)
+
+// ofFeed adds what the feed states about the file to its request. A digest is evidence only if the feed is of the server
+// of the file. Other places are used only if the user wants them, and the download uses them only beside a digest.
+func ofFeed(r *download.Request, u *antenna.Update, wantsMirrors bool) {
+	channel := verify.HTTP
+	if r.URL.Scheme == "https" {
+		channel = verify.HTTPS
+	}
+	if u.SameServer {
+		for _, d := range reportedDigests(u) {
+			c := verify.Claim{Digest: d, Field: "the feed " + u.Feed, Channel: channel}
+			r.Claims = append(slices.Clip(r.Claims), c)
+		}
+	}
+	if !wantsMirrors {
+		return
+	}
+	var by address.Scope
+	if u.SameServer {
+		by, _ = address.OfHost(r.URL.Hostname())
+	}
+	_, mirrors := reported(u)
+	for _, m := range mirrors {
+		if at, err := url.Parse(m); err == nil {
+			r.Suggested = append(r.Suggested, metalink.Mirror{URL: at, By: by})
+		}
+	}
+}
+
+// reported returns the digests and the other places that the feed states of the file itself. The record of a release
+// may be of another file.
+func reported(u *antenna.Update) (digests, mirrors []string) {
+	at, _ := feed.Key(u.Record.URL)
+	if of, _ := feed.Key(u.URL); at == "" || at != of {
+		return nil, nil
+	}
+	return u.Record.Proof()
+}
+
+// reportedDigests returns the strong digests that the feed states.
+func reportedDigests(u *antenna.Update) (list []verify.Digest) {
+	texts, _ := reported(u)
+	for _, text := range texts {
+		if d, err := job.ParseChecksum(text); err == nil && d.Algorithm().Strong() {
+			list = append(list, d)
+		}
+	}
+	return list
+}

@@ -1,0 +1,125 @@
+package watch
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"braid/antenna"
+	"braid/antenna/feed"
+	"braid/download"
+)
+
+// reported returns an update whose feed states a digest of the file at the URL.
+func (w *world) reported(body string) antenna.Update {
+	u := w.update()
+	u.SameServer, u.Feed = true, "f"
+	u.Record = feed.Record{Format: feed.News, URL: u.URL, Fields: []feed.Field{
+		{Name: feed.DigestField, Value: fmt.Sprintf("sha384-AAAA sha256:%x", sha256.Sum256([]byte(body)))}}}
+	return u
+}
+
+// TestDigestInFeed_Rule81: a digest in a feed of the file's server is proof, and another file is not accepted.
+func TestDigestInFeed_Rule81(t *testing.T) {
+	w := newWorld(t)
+	w.origin.digest = false
+	if _, err := w.handle(w.update()); err == nil {
+		t.Fatal("a file without proof was accepted")
+	}
+	o, err := w.handle(w.reported("one"))
+	if err != nil || !strings.Contains(o.Evidence, "the feed f over http") {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	w.origin.set(func(o *origin) { o.body, o.modified = "two", date(2) })
+	_, err = w.handle(w.reported("three"))
+	if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Mismatch {
+		t.Errorf("another file than the feed states: %v", err)
+	}
+	w.holds(filepath.Join(w.rule.Dir, "file"), "one")
+}
+
+// TestDigestElsewhere_Rule81: a digest in a feed of another server, or beside another URL, is no proof, and a contradiction
+// is a note.
+func TestDigestElsewhere_Rule81(t *testing.T) {
+	for name, change := range map[string]func(*antenna.Update){
+		"server": func(u *antenna.Update) { u.SameServer = false },
+		"URL":    func(u *antenna.Update) { u.Record.URL += ".sha256" },
+		"format": func(u *antenna.Update) { u.Record.Format = feed.HinaDI },
+	} {
+		w := newWorld(t)
+		w.origin.digest = false
+		u := w.reported("one")
+		change(&u)
+		if _, err := w.handle(u); err == nil {
+			t.Errorf("%s: it was accepted as proof", name)
+		}
+		w.origin.set(func(o *origin) { o.digest = true })
+		u = w.reported("another")
+		change(&u)
+		if _, err := w.handle(u); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if noted := strings.Contains(w.log.String(), "feed-mismatch"); noted != (name == "server") {
+			t.Errorf("%s: %s", name, w.log.String())
+		}
+	}
+}
+
+// TestFeedMirrors_Rule81: other places in a feed are used only with feed-mirrors, and beside a digest.
+func TestFeedMirrors_Rule81(t *testing.T) {
+	for _, tt := range []struct{ wanted, proven bool }{{true, true}, {false, true}, {true, false}} {
+		w := newWorld(t)
+		w.origin.digest = false
+		body := strings.Repeat("braid", 1<<20)
+		came := make(chan bool, 100)
+		mirror := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			came <- true
+			http.ServeContent(rw, r, "file", date(1), strings.NewReader(body))
+		}))
+		t.Cleanup(mirror.Close)
+		w.origin.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if !tt.wanted || !tt.proven {
+				http.ServeContent(rw, r, "file", date(1), strings.NewReader(body))
+				return
+			}
+			rw.Header().Set("Content-Length", fmt.Sprint(len(body)))
+			if r.Method == http.MethodGet {
+				rw.Write([]byte(body[:1<<20]))
+				<-came // the rest only if the mirror is asked
+				rw.Write([]byte(body[1<<20:]))
+			}
+		})
+		w.rule.FeedMirrors, w.rule.Request.Require = tt.wanted, download.RequireNothing
+		u := w.reported(body)
+		u.SameServer = tt.proven
+		u.Record.Fields = append(u.Record.Fields, feed.Field{Name: feed.MirrorField, Value: mirror.URL + "/file"})
+		if !tt.proven {
+			u.Record.Fields = u.Record.Fields[1:]
+		}
+		if _, err := w.handle(u); err != nil {
+			t.Fatal(err)
+		}
+		if !(tt.wanted && tt.proven) && len(came) > 0 {
+			t.Errorf("%+v: the mirror was asked", tt)
+		}
+		w.holds(filepath.Join(w.rule.Dir, "file"), body)
+	}
+}
+
+// TestIntegrity checks the form of podcast:integrity.
+func TestIntegrity(t *testing.T) {
+	w := newWorld(t)
+	w.origin.digest = false
+	u := w.reported("one")
+	sum := sha256.Sum256([]byte("one"))
+	u.Record.Fields[0].Value = "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+	if _, err := w.handle(u); err != nil {
+		t.Error(err)
+	}
+}
