@@ -222,6 +222,18 @@ func (s *Store) Existing(ctx context.Context, name string) (*download.Existing, 
 	return newUpload(s, s.prefix+name).Existing(ctx)
 }
 
+// Latest returns the text that SetLatest has put into the named object, or "" if there is no such object. An object that
+// SetLatest did not make is an error.
+func (s *Store) Latest(ctx context.Context, name string) (text string, err error) {
+	_, text, err = latestOf(ctx, newUpload(s, s.prefix+name))
+	return text, err
+}
+
+// SetLatest makes the named object contain a line of ASCII text. It replaces only an object that it made.
+func (s *Store) SetLatest(ctx context.Context, name, text string) error {
+	return setLatest(ctx, newUpload(s, s.prefix+name), text)
+}
+
 // Leased returns a store for a download with a lease. If another process on this machine still uploads the same object,
 // that is not an error, because it has lost the lease. That process keeps its journal, and this download has none.
 func (s *Store) Leased(l Lease) *Store {

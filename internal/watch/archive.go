@@ -2,6 +2,7 @@ package watch
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -192,9 +193,12 @@ func (t *task) keepsOld() bool { return t.rule.Keep > 0 && !t.rule.File.PerVersi
 
 // settle makes the link lead to the file, and records the file as one that may be removed later. The previous version is
 // then t.old.
-func (t *task) settle(o *antenna.Outcome) error {
-	if t.update.Release == nil || t.rule.Request.Store != nil {
+func (t *task) settle(ctx context.Context, o *antenna.Outcome) error {
+	if t.update.Release == nil {
 		return nil
+	}
+	if t.rule.Request.Store != nil {
+		return latestObject{t.rule}.lead(ctx, t.update.Release.Version)
 	}
 	if err := (latestLink{t.rule, t.memory}).lead(t.name); err != nil {
 		return err

@@ -66,7 +66,7 @@ func (b *builder) reserveLink(w *Watch, key []string) error {
 	if w.Link == "" {
 		return nil
 	}
-	at := filepath.Join(w.Dir, w.Link)
+	at := filepath.Join(w.Dir+w.To, w.linkName())
 	other := b.paths[at]
 	for _, p := range b.prints {
 		if p.watch != w.Name && p.paths.meets(literal(at)) {

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -38,6 +39,44 @@ func (l latestLink) path() string {
 		return ""
 	}
 	return filepath.Join(l.rule.Dir, l.rule.Link)
+}
+
+// A latestObject stands for the link of a watch in an object store, which has no links: a small object with the version in
+// place.
+type latestObject struct{ rule *Rule }
+
+// latestEnding is the ending of its name.
+const latestEnding = ".latest"
+
+// A latestStore is a store that can hold such objects.
+type latestStore interface {
+	Latest(ctx context.Context, name string) (version string, err error)
+	SetLatest(ctx context.Context, name, version string) error
+}
+
+// store returns the store and the name of the object. ok is false if the watch has none.
+func (l latestObject) store() (s latestStore, name string, ok bool) {
+	s, ok = l.rule.Request.Store.(latestStore)
+	return s, l.rule.Link + latestEnding, ok && l.rule.Link != ""
+}
+
+// check returns an error if another object has the name.
+func (l latestObject) check(ctx context.Context) error {
+	s, name, ok := l.store()
+	if !ok {
+		return nil
+	}
+	_, err := s.Latest(ctx, name)
+	return err
+}
+
+// lead records the version in place.
+func (l latestObject) lead(ctx context.Context, version string) error {
+	s, name, ok := l.store()
+	if !ok {
+		return nil
+	}
+	return s.SetLatest(ctx, name, version)
 }
 
 // check returns an error if something else has the name of the link.

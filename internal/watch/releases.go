@@ -66,6 +66,14 @@ func releaseField(name string) func(t *Template, s *subject) (string, error) {
 	}
 }
 
+// linkName returns the name of the link, or of the object that stands for it, or "".
+func (w *Watch) linkName() string {
+	if w.Link != "" && w.To != "" {
+		return w.Link + latestEnding
+	}
+	return w.Link
+}
+
 // nameOf returns the name of the file of an update.
 func (r *Rule) nameOf(u *antenna.Update, s subject) (string, error) {
 	s.Watch, s.Release = u.Watch, u.Release
@@ -76,7 +84,7 @@ func (r *Rule) nameOf(u *antenna.Update, s subject) (string, error) {
 		}
 	}
 	name, err := r.File.Name(s)
-	if err == nil && r.Link != "" && name == r.Link {
+	if link := r.linkName(); err == nil && link != "" && name == link {
 		err = fmt.Errorf("%.100q is the name of the link", name)
 	}
 	return name, err

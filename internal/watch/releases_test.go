@@ -51,7 +51,7 @@ func TestReleasesRefused(t *testing.T) {
 		{releasesOf + "name = 'tool.tar.gz'\nlink = 'l'", "watch.w.link", 7, "have the same name"},
 		{"[watch.w]\nurl = 'http://a.example/{version}'\ndir = 'd'\n", "watch.w.feeds", 1, "needs a feed"},
 		{"[feed.g]\nurl = 'http://a.example/g'\n" + releasesOf, "watch.w.feeds", 5, "of several feeds"},
-		{"[feed.f]\nurl = 'http://a.example/f'\n[watch.w]\nurl = 'http://a.example/{version}'\nto = 's3://b/'\nlink = 'l'", "watch.w.link", 6, "object stores have no links"},
+		{"[feed.f]\nurl = 'http://a.example/f'\n[watch.x]\nurl = 'http://a.example/l.latest'\nto = 's3://b/'\n[watch.w]\nurl = 'http://a.example/{version}.zip'\nto = 's3://b/'\nlink = 'l'", "watch.w.link", 9, "may have a file at the same path"},
 		{releasesOf + "link = 'tool_7.tar.gz'\n[watch.x]\nurl = 'http://a.example/tool_7.tar.gz'\ndir = 'd'", "watch.x.name", 7, "has the same file"},
 		{releasesOf + "[watch.x]\nurl = 'http://a.example/tool_7.tar.gz'\ndir = 'd'", "watch.x.name", 6, "may have the same file"},
 		{"[feed.f]\nurl = 'http://a.example/f'\n[watch.x]\nurl = 'http://a.example/l'\ndir = 'd'\n[watch.w]\nurl = 'http://a.example/{version}.zip'\ndir = 'd'\nlink = 'l'", "watch.w.link", 9, "may have a file at the same path"},

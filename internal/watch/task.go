@@ -30,7 +30,7 @@ func (t *task) place(ctx context.Context) error {
 	if t.rule.Many() && t.rule.Request.Store == nil && t.Reserved != nil && t.Reserved(t.path) {
 		return &ReservedError{t.path}
 	}
-	if err := (latestLink{t.rule, t.memory}).check(); err != nil {
+	if err := errors.Join((latestLink{t.rule, t.memory}).check(), latestObject{t.rule}.check(ctx)); err != nil {
 		return err
 	}
 	info, there, err := t.look(ctx)
@@ -104,7 +104,7 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	if replaced {
 		t.compare(&o)
 	}
-	if err := t.settle(&o); err != nil {
+	if err := t.settle(ctx, &o); err != nil {
 		return antenna.Outcome{Bytes: o.Bytes}, err
 	}
 	if o.Changed {

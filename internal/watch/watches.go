@@ -211,7 +211,6 @@ func (b *builder) checkReleases(w *Watch, t *watchTable, key func(string) []stri
 			"signature", "names one signature, and each release has another", ".asc is beside each"},
 		{follows && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "url",
 			"has a user name or a password, and URLs in feeds have none", "user-env = or user-file = gives them"},
-		{t.Link != "" && t.To != "", "link", "object stores have no links", "leave out link ="},
 	} {
 		if wrong.when {
 			return b.wrong(wrong.why, wrong.try, key(wrong.last)...)

@@ -1,0 +1,59 @@
+package objectstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+
+	"github.com/minio/minio-go/v7"
+
+	"braid/download"
+)
+
+// latestMark is the metadata of an object that setLatest made. Its value is the text.
+const latestMark = "braid-latest"
+
+// latestTries is how often the object is replaced while another process replaces it, too.
+const latestTries = 5
+
+// latestOf returns the text of an object that setLatest made, and the condition for replacing it.
+func latestOf(ctx context.Context, u *upload) (c condition, text string, err error) {
+	info, err := u.head(ctx)
+	if err != nil || info == nil {
+		return c, "", err
+	}
+	if text = info.UserMetadata[http.CanonicalHeaderKey(latestMark)]; text == "" {
+		return c, "", &download.Error{Kind: download.Local, What: "store", Where: u.path(),
+			Err: errors.New("another object has the name of the link, and stays")}
+	}
+	return condition{info.ETag}, text, nil
+}
+
+// setLatest makes an object contain a line of text. It replaces only an object that it made.
+func setLatest(ctx context.Context, u *upload, text string) error {
+	var failed error
+	for range latestTries {
+		c, old, err := latestOf(ctx, u)
+		if err != nil || old == text {
+			return err
+		}
+		line := []byte(text + "\n")
+		sum := sha256.Sum256(line)
+		o := minio.PutObjectOptions{ContentType: "text/plain", DisableContentSha256: true}
+		o.UserMetadata = map[string]string{latestMark: text}
+		if failed = u.guard(ctx, c, &o); failed == nil {
+			body := bytes.NewReader(line)
+			_, failed = u.store.core.PutObject(ctx, u.store.bucket, u.key, body, body.Size(), "", hex.EncodeToString(sum[:]), o)
+		}
+		if code := codeOf(failed); code != preconditioned && code != conflict {
+			break
+		}
+	}
+	if failed == nil {
+		return nil
+	}
+	return u.fault(ctx, failed)
+}
