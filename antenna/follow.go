@@ -118,7 +118,7 @@ func (f *followers) drop(t *target, now time.Time) {
 const fewFailures = 3
 
 // next adds an update for the first release of list that was not tried yet. It adds none before a release that is about
-// to be tried, or that has failed a few times only.
+// to be tried, that has failed a few times only, or whose file may be in place.
 func (f *followers) next(g *following, list []release.Release, offers map[string]*offer, now time.Time) {
 	for _, r := range list {
 		t := g.targets[r.URL]
@@ -126,7 +126,8 @@ func (f *followers) next(g *following, list []release.Release, offers map[string
 			f.add(g, offers[r.URL], now)
 			return
 		}
-		if p := t.saved.Pending; t.saved.Release.Stage == offered && (p == nil || !p.Lasting && p.Failures < fewFailures) {
+		p, of := t.saved.Pending, t.saved.Release
+		if of.Stage == offered && (p == nil || of.Begun || !p.Lasting && p.Failures < fewFailures) {
 			return
 		}
 	}
@@ -194,7 +195,7 @@ func (f *followers) wait(t *target, e *NotYet, now time.Time) {
 		r.Since = now
 	}
 	r.Asked++
-	r.Why = f.l.text(e.Err)
+	r.Why, r.Begun = f.l.text(e.Err), false
 	p.Failures, p.Err, p.Code = 0, "", 0
 	d, _ := release.Delay(r.Asked, now.Sub(r.Since))
 	p.At = now.Add(max(d, min(e.After, maxRetryAfter)))
@@ -246,10 +247,12 @@ func (f *followers) promote(g *following, now time.Time) {
 func (f *followers) acknowledged(t *target, o *Outcome, now time.Time) {
 	r := t.saved.Release
 	if o.Declined && r.Stage != inPlace {
+		r.Begun = false
 		f.renounce(t, now)
 		return
 	}
-	r.Stage, r.Since, r.Asked, r.Why = inPlace, time.Time{}, 0, ""
+	r.Stage, r.Since, r.Asked, r.Why, r.Begun = inPlace, time.Time{}, 0, "", false
+	f.replaced(t.w.follow, now)
 	for _, other := range t.w.follow.in(inPlace) {
 		if other != t {
 			f.drop(other, now)
@@ -266,7 +269,7 @@ func (f *followers) giveUp(t *target, h *Handled, now time.Time) {
 		}
 		r.Since, r.Asked, r.Why = time.Time{}, 0, ""
 	} else {
-		r.Stage, r.Why = givenUp, p.Err
+		r.Stage, r.Why, r.Begun = givenUp, p.Err, false
 	}
 	t.saved.Pending, h.Next = nil, time.Time{}
 	f.l.buffer.target(t, now)

@@ -28,10 +28,10 @@ type updates struct {
 	running int
 }
 
-// try starts the update of t, unless its feed has reached its daily limit.
+// try starts the update of t, unless it must wait or its feed has reached its daily limit.
 func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 	p := t.saved.Pending
-	if until, full := l.follow.full(t, now); full {
+	if until, held := l.follow.hold(t, now); held {
 		l.tries.done(t)
 		p.At = until
 		l.targets.queue(t, now)
@@ -43,6 +43,7 @@ func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 		l.park(t, now)
 		return
 	}
+	l.follow.begin(t, now)
 	p.Tries++
 	p.Limited = false
 	t.running, t.day, t.last = true, dayCount{}.at(now).Number, l.follow.isLast(t, now)
@@ -72,11 +73,13 @@ func (l *updates) handled(t *target, h Handled, stopping bool, now time.Time) {
 		l.acknowledge(t, &h, now)
 	case stopping: // interrupted, not failed
 		p.At = now
+		l.follow.failed(t, &h.Outcome)
 	case isLate && !t.last:
 		l.follow.wait(t, late, now)
 		told = NotReady{Update: h.Update, Err: late, Took: h.Took, Next: p.At}
 	default:
 		l.postpone(t, &h, now)
+		l.follow.failed(t, &h.Outcome)
 		if isLate {
 			l.follow.giveUp(t, &h, now)
 		}

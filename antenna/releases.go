@@ -74,6 +74,10 @@ type savedRelease struct {
 	Since time.Time `json:",omitzero"`
 	Asked int       `json:",omitempty"`
 	Why   string    `json:",omitempty"`
+	// Begun reports that its file may be in place although its update is not done. Left reports that it was in place when
+	// the user left it out, and that no other one is since.
+	Begun bool `json:",omitempty"`
+	Left  bool `json:",omitempty"`
 }
 
 // isOpen reports whether the release is, or may become, an update.
@@ -94,7 +98,7 @@ func (t *target) describe(u *Update) {
 	}
 	r := t.release()
 	u.Release, u.LastTry = &r, t.last
-	if at := t.w.follow.placed(); at != nil && at != t {
+	if at := t.w.follow.last(); at != nil && at != t {
 		u.Previous, u.Last = at.saved.Release.Version, at.saved.Last
 		u.Last.ETag, u.Last.LastModified, u.Last.Host = "", time.Time{}, ""
 	}
@@ -268,7 +272,7 @@ func (g *following) candidates(offers map[string]*offer) (list []release.Release
 		}
 	}
 	for _, t := range g.targets {
-		if t.saved.Release.isOpen() && offers[t.url] == nil && !g.isGone(t, offers) {
+		if r := t.saved.Release; r.isOpen() && offers[t.url] == nil && (r.Begun || !g.isGone(t, offers)) {
 			all = append(all, t.release())
 		}
 	}

@@ -60,9 +60,20 @@ func (f *followers) renounce(t *target, now time.Time) {
 	f.unhear(t)
 	f.l.updates.tries.remove(t)
 	t.w.follow.isSeen = false
-	r := t.saved.Release
+	r, last := t.saved.Release, t.saved.Last
 	t.saved = savedTarget{Watch: t.saved.Watch, URL: t.saved.URL, Print: t.saved.Print, Reported: t.saved.Reported,
 		Release: &savedRelease{Tag: r.Tag, Version: r.Version, Date: r.Date, Pre: r.Pre, Stage: unwanted}}
+	if r.Begun { // the file in place may be its own, so that of the version before is fetched again
+		for _, other := range t.w.follow.in(inPlace) {
+			if other.forget = other.running; !other.forget {
+				f.drop(other, now)
+			}
+		}
+	}
+	if r.Stage == inPlace || r.Begun {
+		f.replaced(t.w.follow, now)
+		t.saved.Release.Left, t.saved.Last = true, last
+	}
 	f.l.buffer.target(t, now)
 }
 

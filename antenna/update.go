@@ -30,8 +30,9 @@ type Update struct {
 	// Last is the Outcome of the last acknowledged update, for its validators. For another version than that in place it
 	// is the Outcome of the version in place, without validators.
 	Last Outcome
-	// Release is the release of the URL, for a watch that follows releases. Previous is the version in place, or empty if
-	// there is none or the update is about it. LastTry reports that the release is given up if it is not ready (NotYet).
+	// Release is the release of the URL, for a watch that follows releases. Previous is the version in place, or the one
+	// that the user left out of it, or empty if there is none or the update is about it. LastTry reports that the release
+	// is given up if it is not ready (NotYet).
 	Release  *release.Release
 	Previous string
 	LastTry  bool
@@ -60,7 +61,8 @@ type Outcome struct {
 	LastModified time.Time
 	Host         string
 	Size         int64
-	// Digest and Evidence describe how the file was verified. Path is its path.
+	// Digest and Evidence describe how the file was verified. Path is its path. Of a release whose update failed, Path is
+	// set if its file is, or may be, in place.
 	Digest, Evidence, Path string
 	// ModTime is the modification time of the file at Path, from which the handler of the next update can see whether
 	// the file was changed by others.

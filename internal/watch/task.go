@@ -95,7 +95,7 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 		return o, nil
 	}
 	if err != nil {
-		return antenna.Outcome{Bytes: o.Bytes}, err
+		return t.unfinishedOutcome(o.Bytes, t.there && (t.rule.File.PerVersion() || !t.here || t.unfinished)), err
 	}
 	if !replaced { // an earlier attempt put the file in place
 		t.tidied(t.findOld())
@@ -105,7 +105,7 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 		t.compare(&o)
 	}
 	if err := t.settle(ctx, &o); err != nil {
-		return antenna.Outcome{Bytes: o.Bytes}, err
+		return t.unfinishedOutcome(o.Bytes, true), err
 	}
 	if o.Changed {
 		err = t.finish(ctx, o)
@@ -113,6 +113,15 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	t.tidied(t.prune())
 	t.tidied(t.pruneReleases())
 	return o, err
+}
+
+// unfinishedOutcome returns the outcome of a failed update. there reports that the file may be in place.
+func (t *task) unfinishedOutcome(bytes int64, there bool) antenna.Outcome {
+	o := antenna.Outcome{Bytes: bytes}
+	if there && t.update.Release != nil {
+		o.Path = t.path
+	}
+	return o
 }
 
 // tidied logs an error of removing old versions. It does not fail the update, because the new version is in place.

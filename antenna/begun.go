@@ -1,0 +1,75 @@
+package antenna
+
+import (
+	"cmp"
+	"time"
+)
+
+// A release begins when the handler gets its update. Its file may then be in place although the update is not done: the
+// program for it may fail, and the process may be killed. Until the update is done or it is known that the file is not in
+// place, the handler gets no update to an older version, which would replace the newer file.
+
+// begin stores that the release of t begins.
+func (f *followers) begin(t *target, now time.Time) {
+	if r := t.saved.Release; r != nil && r.Stage != inPlace && !r.Begun {
+		r.Begun = true
+		f.l.buffer.target(t, now)
+		f.l.save()
+	}
+}
+
+// failed records whether the file of t may be in place after its update failed or was interrupted.
+func (f *followers) failed(t *target, o *Outcome) {
+	if r := t.saved.Release; r != nil {
+		r.Begun = r.Begun && o.Path != ""
+	}
+}
+
+// ahead returns a release that is newer than that of t and has begun, or nil.
+func (g *following) ahead(t *target) *target {
+	for _, other := range g.targets {
+		if other != t && other.saved.Release.Begun && other.saved.Pending != nil && newerFirst(other, t) < 0 {
+			return other
+		}
+	}
+	return nil
+}
+
+// hold reports whether the update of t must wait, and until when: a newer release has begun, or its host was asked too
+// often.
+func (f *followers) hold(t *target, now time.Time) (until time.Time, held bool) {
+	if t.saved.Release == nil {
+		return until, false
+	}
+	if other := t.w.follow.ahead(t); other != nil {
+		until = now.Add(retryBase)
+		if at := other.saved.Pending.At; at.After(until) {
+			until = at
+		}
+		return until, true
+	}
+	return f.full(t, now)
+}
+
+// last returns the version in place, or the one that was when the user left it out, or nil.
+func (g *following) last() *target {
+	return cmp.Or(g.placed(), g.left())
+}
+
+// left returns the version that was in place when the user left it out, if no other one is in place since.
+func (g *following) left() *target {
+	for _, t := range g.in(unwanted) {
+		if t.saved.Release.Left {
+			return t
+		}
+	}
+	return nil
+}
+
+// replaced forgets that a version was in place, because another one is.
+func (f *followers) replaced(g *following, now time.Time) {
+	for t := g.left(); t != nil; t = g.left() {
+		t.saved.Release.Left, t.saved.Last = false, Outcome{}
+		f.l.buffer.target(t, now)
+	}
+}
