@@ -126,7 +126,7 @@ func (f *followCommand) find(ctx context.Context, page *url.URL) (*found, error)
 	}
 	feeds, err := finder.find(p)
 	at := page // a redirect to another host counts as named by the server
-	if u := p.Answer.URL; u != nil && follow.SameHost(u, page) {
+	if u := p.Answer.URL; u != nil && follow.SameHost(page, u) {
 		at = u
 	}
 	p.Close()
@@ -145,7 +145,7 @@ func (f *followCommand) find(ctx context.Context, page *url.URL) (*found, error)
 	}
 	for _, e := range feeds {
 		u, err := url.Parse(e.URL)
-		if err != nil || !follow.SameHost(u, page) {
+		if err != nil || !follow.SameHost(page, u) {
 			continue
 		}
 		if found, err := f.read(ctx, follow.Itself(u)); err == nil && found.hasFiles() {

@@ -212,14 +212,16 @@ func TestElsewhere(t *testing.T) {
 	pypi, _ := Known(parse(t, "https://pypi.org/project/acme"))
 	gitlab, _ := Known(parse(t, "https://gitlab.com/g/p"))
 	api, _ := Known(parse(t, "https://api.github.com/repos/o/r/releases"))
-	own := Itself(parse(t, "http://10.1.1.1:8080/pub/"))
+	own, secure := Itself(parse(t, "http://10.1.1.1:8080/pub/")), Itself(parse(t, "https://10.1.1.1:8080/pub/"))
 	for _, tt := range []struct {
 		source Source
 		url    string
 		ok     bool
 	}{
 		{gitlab, "https://gitlab.com/g/p/-/releases/v1.2/downloads/t-1.2.tgz", true},
-		{gitlab, "http://gitlab.com/t-1.2.tgz", true},
+		{gitlab, "http://gitlab.com/t-1.2.tgz", true}, // over https
+		{gitlab, "http://gitlab.com:443/t-1.2.tgz", false},
+		{gitlab, "http://gitlab.com:8080/t-1.2.tgz", false},
 		{gitlab, "https://gitlab.com:8443/t-1.2.tgz", false},
 		{gitlab, "http://127.0.0.1/t-1.2.tgz", false},
 		{gitlab, "https://files.pythonhosted.org/t-1.2.tgz", false},
@@ -231,6 +233,8 @@ func TestElsewhere(t *testing.T) {
 		{own, "http://10.1.1.1:8080/pub/t-1.2.tgz", true},
 		{own, "http://10.1.1.1:8081/pub/t-1.2.tgz", false},
 		{own, "https://10.1.1.1:8080/pub/t-1.2.tgz", true},
+		{secure, "http://10.1.1.1:8080/pub/t-1.2.tgz", false},
+		{secure, "https://10.1.1.1:8080/pub/t-1.2.tgz", true},
 	} {
 		found, err := tt.source.Find([]feed.Record{{Format: feed.ReleaseAPI, Tag: "v1.2", URL: tt.url}}, Options{})
 		if err != nil {
@@ -238,6 +242,11 @@ func TestElsewhere(t *testing.T) {
 		}
 		if len(found.Assets) == 1 != tt.ok || (found.Elsewhere == "") != tt.ok {
 			t.Errorf("%s, %s: %+v", tt.source.Feed, tt.url, found)
+		}
+		for _, a := range found.Assets {
+			if tt.source.page.Scheme == "https" && !strings.HasPrefix(a.URL, "https://") || !strings.HasPrefix(a.Template.String(), a.URL[:8]) {
+				t.Errorf("%s, %s: over http: %s, %s", tt.source.Feed, tt.url, a.URL, a.Template)
+			}
 		}
 	}
 }

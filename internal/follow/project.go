@@ -160,8 +160,14 @@ func fill(text string, vars map[string]string) string {
 	})
 }
 
-// urlOf returns the URL of a file by its name, if the table has it, and else the URL in the feed.
+// urlOf returns the URL of a file by its name, if the table has it, and else the URL in the feed, over https if the page
+// is: a forge behind a proxy may not know that it has https.
 func (s *Source) urlOf(inFeed string) string {
+	if u, err := url.Parse(inFeed); err == nil && u.Scheme == "http" && s.page != nil && s.page.Scheme == "https" &&
+		isDefault(u) && isDefault(s.page) && strings.EqualFold(u.Hostname(), s.page.Hostname()) {
+		u.Scheme, u.Host = "https", s.page.Host
+		inFeed = u.String()
+	}
 	for _, f := range s.files {
 		vars := match(f.from, inFeed)
 		if vars == nil {
@@ -182,10 +188,14 @@ func (s *Source) has(u *url.URL) bool {
 	return s.host != "" && u.Scheme == "https" && u.Host == s.host || s.page != nil && SameHost(s.page, u)
 }
 
-// SameHost reports whether two URLs are of the same host and port, where http and https at their own ports are the same.
-func SameHost(a, b *url.URL) bool {
-	return strings.EqualFold(a.Hostname(), b.Hostname()) &&
-		(address.HostPort(a) == address.HostPort(b) || isDefault(a) && isDefault(b))
+// SameHost reports whether u is of the same host and port as page. For a page over http, that includes https, if both
+// have their own ports. For one over https, it does not include http: what a feed names must not weaken the connection.
+func SameHost(page, u *url.URL) bool {
+	if page.Scheme != u.Scheme && u.Scheme != "https" {
+		return false
+	}
+	return strings.EqualFold(page.Hostname(), u.Hostname()) &&
+		(address.HostPort(page) == address.HostPort(u) || isDefault(page) && isDefault(u))
 }
 
 func isDefault(u *url.URL) bool {
