@@ -173,7 +173,8 @@ var houses = map[string]house{
 	}},
 
 	"internal/follow": {pure: true, imports: []string{
-		"address", "antenna/feed", "antenna/release", "internal/lookup", "verify/signatures", "github.com/BurntSushi/toml",
+		"address", "antenna/feed", "antenna/release", "internal/lookup", "verify", "verify/signatures",
+		"github.com/BurntSushi/toml",
 	}},
 
 	"internal/watch": {imports: []string{

@@ -11,6 +11,7 @@ import (
 	"braid/antenna/feed"
 	"braid/antenna/release"
 	"braid/internal/lookup"
+	"braid/verify"
 	"braid/verify/signatures"
 )
 
@@ -107,10 +108,12 @@ func (s *Source) families(records []feed.Record, asset string, found *Found) (li
 		if of.URL == "" {
 			continue
 		}
-		if u, err := url.Parse(of.URL); err != nil || !IsTemplate(asset) && !s.has(u) {
-			if err == nil {
-				found.Elsewhere = u.Hostname()
-			}
+		u, err := url.Parse(of.URL)
+		if err != nil || namesDigest(u) {
+			continue
+		}
+		if !IsTemplate(asset) && !s.has(u) {
+			found.Elsewhere = u.Hostname()
 			continue
 		}
 		seen[of.Version] = true
@@ -122,6 +125,13 @@ func (s *Source) families(records []feed.Record, asset string, found *Found) (li
 	}
 	found.Versions = len(seen)
 	return list, nil
+}
+
+// namesDigest reports whether the text of a URL has a digest of its file. As the feed chose the text, the digest would
+// prove nothing, but a download takes a digest in its URL for one of the user's.
+func namesDigest(u *url.URL) bool {
+	digests, err := verify.OfURL(u)
+	return err != nil || len(digests) > 0
 }
 
 // familyOf returns the family of a template.

@@ -251,6 +251,27 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
+// TestNoDigestOfFeed checks that a file does not count if its URL has a digest, which the feed chose.
+func TestNoDigestOfFeed(t *testing.T) {
+	const hex = "b5c1fb2efc6d6b4674c2fdcc48ce01b43a3b7c03763c0c3355de0099ee0f8c73"
+	s := Itself(parse(t, "https://h/"))
+	for url, asset := range map[string]string{
+		"https://h/v1.2/by-hash/SHA256/" + hex:   "",
+		"https://h/v2/t-1.2/blobs/sha256:" + hex: "",
+		"https://h/" + hex + ".tgz":              "https://h/by-hash/SHA256/{version}",
+	} {
+		found, err := s.Find([]feed.Record{{Format: feed.ReleaseAPI, Tag: "v1.2", URL: url}, {Tag: hex, URL: url}}, Options{Asset: asset})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range found.Assets {
+			if strings.Contains(a.URL, hex) {
+				t.Errorf("%s", a.URL)
+			}
+		}
+	}
+}
+
 func TestPattern(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://h/v1.2/tool_1.2_linux.tgz": "tool_*_linux.tgz", "https://h/v1.2/tool.tgz": "tool.tgz",
