@@ -27,6 +27,7 @@ type followCommand struct {
 	Once, PreReleases     bool
 
 	choice release.Choice
+	sites  *job.Sites
 	events *render.JSONWriter // nil without --json
 }
 
@@ -80,6 +81,7 @@ func (f *followCommand) run(ctx context.Context, words []string) error {
 			return problem.Misuse("--versions", err.Error(), "")
 		}
 	}
+	f.sites = job.NewSites(configurationOf(ctx))
 	if f.JSON {
 		f.events = render.NewJSONWriter(f.streams.out)
 	}
@@ -333,17 +335,25 @@ func (f *followCommand) entry(found *found) (follow.Entry, error) {
 	if err != nil {
 		return follow.Entry{}, problem.Local("folder", f.Job.Dir, err)
 	}
+	file, err := url.Parse(found.Assets[0].URL)
+	if err != nil {
+		return follow.Entry{}, err
+	}
+	require, anchors, err := f.sites.ProofAt(file, f.Job.Require.Word, f.Job.Anchors)
+	if err != nil {
+		return follow.Entry{}, err
+	}
 	proof := "digest"
-	if f.Job.Anchors.Given() { // a digest would be enough without the signature that --once demands
+	if anchors.Given() { // a digest would be enough without the signature that --once demands
 		proof = "signature"
 	}
 	e := follow.Entry{
 		Name: found.Name, Feed: found.Feed, URL: found.Assets[0].Template.String(), Dir: dir,
-		Require: cmp.Or(f.Job.Require.Word, proof), Versions: f.Versions, PreReleases: f.PreReleases,
+		Require: cmp.Or(require, proof), Versions: f.Versions, PreReleases: f.PreReleases,
 		Keys: map[string][]string{},
 	}
 	for name, words := range map[string][]string{
-		"key": f.Job.Anchors.Key, "keyring": f.Job.Anchors.Keyring, "smime-ca": f.Job.Anchors.SMIMECA,
+		"key": anchors.Key, "keyring": anchors.Keyring, "smime-ca": anchors.SMIMECA,
 	} {
 		for _, word := range words {
 			if !job.IsKey(word) {
@@ -354,7 +364,7 @@ func (f *followCommand) entry(found *found) (follow.Entry, error) {
 			e.Keys[name] = append(e.Keys[name], word)
 		}
 	}
-	e.Keys["pin"], e.Keys["signature"] = f.Job.Anchors.Pin, f.Job.Anchors.Signature
+	e.Keys["pin"], e.Keys["signature"] = anchors.Pin, anchors.Signature
 	return e, nil
 }
 

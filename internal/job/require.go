@@ -1,6 +1,13 @@
 package job
 
-import "braid/download"
+import (
+	"net/url"
+
+	"braid/download"
+)
+
+// keyFlags are the flags that name trusted keys and certificates.
+var keyFlags = []string{"key", "keyring", "pin", "smime-ca"}
 
 // A demand is the proof that a file needs. It follows from --require and the trusted keys and certificates:
 // those of the run, else of an entry of a list, else of the settings of a site (see Sites.Apply), else of the
@@ -14,11 +21,33 @@ type demand struct {
 // the general settings.
 func (s *Sites) Demand(word string, flags *Anchors) demand {
 	said := word != "" && !s.general("require")
-	trusts := flags.Given() && !s.general("key", "keyring", "pin", "smime-ca")
+	trusts := flags.Given() && !s.general(keyFlags...)
 	if trusts && !said {
 		word = ""
 	}
 	return demand{Requirement(word, flags.Given()), said || trusts}
+}
+
+// ProofAt returns the word of --require and the flags about keys that hold for the URL u: where the run says nothing, those
+// of its site. It is for a configuration that states them.
+func (s *Sites) ProofAt(u *url.URL, word string, flags Anchors) (string, Anchors, error) {
+	d := s.Demand(word, &flags)
+	if flags.Given() && !s.general(keyFlags...) && (word == "" || s.general("require")) {
+		word = "" // keys of the run override a requirement in the general settings
+	}
+	rules, err := s.of(u)
+	if rules == nil || err != nil {
+		return word, flags, err
+	}
+	if site := s.Settings.File.Site(u); rules.trusts && (!flags.Given() || s.general(keyFlags...)) {
+		own := keysOf(site)
+		own.Signature = flags.Signature
+		flags = own
+	}
+	if !d.Said && (rules.require != "" || rules.trusts) {
+		word = rules.require
+	}
+	return word, flags, nil
 }
 
 // Requirement returns the proof that a word of --require demands. Without a word, trusted keys or

@@ -77,7 +77,8 @@ func (s *Sites) of(u *url.URL) (*siteRules, error) {
 	return r, err
 }
 
-func (s *Sites) read(site *option.Site) (*siteRules, error) {
+// keysOf returns the keys and certificates that a site names.
+func keysOf(site *option.Site) Anchors {
 	words := func(name string) option.WordsValue {
 		var list []string
 		for _, word := range site.Values[name] {
@@ -85,10 +86,14 @@ func (s *Sites) read(site *option.Site) (*siteRules, error) {
 		}
 		return option.WordsValue(list)
 	}
-	flags := Anchors{
+	return Anchors{
 		Key: words("key"), Keyring: words("keyring"), Pin: words("pin"), SMIMECA: words("smime-ca"),
 		AllowExpiredKey: site.Word("allow-expired-key") == "true",
 	}
+}
+
+func (s *Sites) read(site *option.Site) (*siteRules, error) {
+	flags := keysOf(site)
 	r := &siteRules{
 		trusts: flags.Given(), require: site.Word("require"), header: http.Header{}, lookup: site.Word("no-lookup"),
 	}
@@ -141,7 +146,7 @@ func (s *Sites) settle(r *download.Request, u *url.URL, said bool, all *limit.Li
 	if rules == nil || err != nil {
 		return err
 	}
-	if rules.trusts && (!r.Anchors.Any() || s.general("key", "keyring", "pin", "smime-ca")) {
+	if rules.trusts && (!r.Anchors.Any() || s.general(keyFlags...)) {
 		r.Anchors = rules.anchors
 	}
 	if !said && (rules.require != "" || rules.trusts) { // rule 47
