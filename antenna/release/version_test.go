@@ -94,9 +94,28 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q has the word of a pre-release", names[i])
 		}
 		for j, b := range list {
-			if got, want := cmp.Compare(byName.compare(a, b), 0), cmp.Compare(i, j); got != want {
-				t.Errorf("compare(%q, %q) = %d, want %d", names[i], names[j], got, want)
+			if got, want := cmp.Compare(compareNames(a.name, b.name), 0), cmp.Compare(i, j); got != want {
+				t.Errorf("compareNames(%q, %q) = %d, want %d", names[i], names[j], got, want)
 			}
+		}
+	}
+}
+
+// TestWords checks that a word stands behind each version with a digit, be it offered or in place.
+func TestWords(t *testing.T) {
+	all := []Release{{Version: "latest"}, {Version: "2024b"}, {Version: "2024a"}, {Version: "nightly"}}
+	newest := func(current string) (words []string) {
+		newer, _ := Choice{}.Newer(all, current)
+		for _, r := range newer {
+			words = append(words, r.Version)
+		}
+		return words
+	}
+	for current, want := range map[string]string{
+		"": "2024b 2024a nightly latest", "2024a": "2024b", "latest": "2024b 2024a nightly", "1.0": "",
+	} {
+		if got := strings.Join(newest(current), " "); got != want {
+			t.Errorf("newer than %q are %q, want %q", current, got, want)
 		}
 	}
 }
