@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"braid/antenna/feed"
 	"braid/antenna/release"
 	"braid/download"
 	"braid/internal/follow"
@@ -49,8 +48,8 @@ type releaseEvent struct {
 	Template   string   `json:"template"` // the URL, with fields in place of the version
 	Feed       string   `json:"feed"`
 	Forge      string   `json:"forge,omitempty"`
-	Releases   int      `json:"releases"` // how many versions in the feed have such a file
-	Versions   int      `json:"versions"` // in the feed
+	Releases   int      `json:"releases"` // how many of these versions have such a file
+	Versions   int      `json:"versions"` // in the feed, without those that are not wanted
 	Digest     string   `json:"digest,omitempty"`
 	Lists      []string `json:"lists,omitempty"`      // of digests, beside the file
 	Signatures []string `json:"signatures,omitempty"` // beside the file
@@ -98,115 +97,6 @@ func (f *followCommand) run(ctx context.Context, words []string) error {
 	return f.follow(ctx, found)
 }
 
-// A found is a source of releases with the files that fit.
-type found struct {
-	follow.Source
-	*follow.Found
-}
-
-// hasFiles reports whether the feed names files of versions.
-func (f *found) hasFiles() bool { return f.Versions > 0 || f.Elsewhere != "" }
-
-// place returns the URL of the feed for messages.
-func (f *found) place() string {
-	u, err := url.Parse(f.Feed)
-	if err != nil {
-		return f.Feed
-	}
-	return source.Mask(u)
-}
-
-// find finds the releases of the project with a page.
-func (f *followCommand) find(ctx context.Context, page *url.URL) (*found, error) {
-	if s, ok := follow.Known(page); ok {
-		return f.read(ctx, s)
-	}
-	finder := &feedFind{feedFlags: f.feedFlags()}
-	p, err := finder.fetch(ctx, page)
-	if err != nil {
-		return nil, err
-	}
-	feeds, err := finder.find(p)
-	at := page // a redirect to another host counts as named by the server
-	if u := p.Answer.URL; u != nil && follow.SameHost(page, u) {
-		at = u
-	}
-	p.Close()
-	switch {
-	case err != nil:
-		return nil, finder.failure(ctx, source.Mask(page), err)
-	case len(feeds) > 0 && feeds[0].Where == "itself":
-		return f.read(ctx, follow.Itself(at))
-	}
-	for _, s := range follow.Probes(at) {
-		if found, err := f.read(ctx, s); err == nil && found.hasFiles() {
-			return found, nil
-		} else if ctx.Err() != nil {
-			return nil, err
-		}
-	}
-	for _, e := range feeds {
-		u, err := url.Parse(e.URL)
-		if err != nil || !follow.SameHost(page, u) {
-			continue
-		}
-		if found, err := f.read(ctx, follow.Itself(u)); err == nil && found.hasFiles() {
-			found.Name = follow.Itself(at).Name
-			return found, nil
-		}
-	}
-	return nil, f.none(source.Mask(page), feeds)
-}
-
-// none returns the problem of a page without releases.
-func (f *followCommand) none(page string, feeds []foundEvent) error {
-	p := &problem.Problem{Kind: download.Other, What: "follow", Where: page, Why: "no releases found",
-		Hint: "give a project page of a forge, a folder with an index, or a feed"}
-	if len(feeds) > 0 {
-		p.Why, p.Hint = "its feeds name no files with a version, or are at another host", f.templateHint()
-	}
-	return p
-}
-
-func (f *followCommand) templateHint() string {
-	return "--asset 'https://.../{tag}/NAME-{version}.tar.gz' gives the URL of the file"
-}
-
-// feedFlags returns the options of requests for feeds.
-func (f *followCommand) feedFlags() feedFlags {
-	flags := newFeedFlags(f.streams)
-	flags.HTTP = &f.Job.HTTP
-	flags.Timeout = cmp.Or(f.Job.Transfer.Timeout, flags.Timeout)
-	return flags
-}
-
-// mostRecords limits the records of a feed that are kept.
-const mostRecords = 200_000
-
-// read reads a feed.
-func (f *followCommand) read(ctx context.Context, s follow.Source) (*found, error) {
-	flags := f.feedFlags()
-	o, err := flags.open(ctx, "show", []string{s.Feed})
-	if err != nil {
-		return nil, err
-	}
-	defer o.close()
-	var records []feed.Record
-	for r, err := range flags.decoder(o, false, nil).Records() {
-		if err != nil {
-			return nil, flags.failure(ctx, o.name, err)
-		}
-		if records = append(records, r); len(records) == mostRecords {
-			break
-		}
-	}
-	has, err := s.Find(records, follow.Options{Asset: f.Asset, Choice: f.choice})
-	if err != nil {
-		return nil, problem.Misuse("--asset", err.Error(), "")
-	}
-	return &found{s, has}, nil
-}
-
 // show shows the release and its files.
 func (f *followCommand) show(found *found) error {
 	now := time.Now()
@@ -216,14 +106,14 @@ func (f *followCommand) show(found *found) error {
 		f.events.Write(releaseEvent{
 			Head: render.NewHead(now, "release"), Name: a.Name, Version: a.Release.Version, Tag: a.Release.Tag,
 			Pre: a.Release.Pre, Date: instant(a.Release.Date), URL: a.URL, Size: a.Size, Template: a.Template.String(),
-			Feed: found.Feed, Forge: found.Forge, Releases: a.Releases, Versions: found.Versions,
+			Feed: found.Feed, Forge: found.Forge, Releases: a.Releases, Versions: found.Wanted,
 			Digest: a.Digest, Lists: a.Lists, Signatures: a.Signatures,
 		})
 		size := "-"
 		if a.Size > 0 {
 			size = option.SizeText(a.Size)
 		}
-		count := fmt.Sprintf("%d of %d", a.Releases, found.Versions)
+		count := fmt.Sprintf("%d of %d", a.Releases, found.Wanted)
 		rows = append(rows, []string{a.Name, a.Release.Version, size, count, proofOf(a)})
 	}
 	if err := f.events.Err(); f.Quiet || f.JSON || len(found.Assets) == 0 || err != nil {
@@ -233,7 +123,7 @@ func (f *followCommand) show(found *found) error {
 	if len(found.Assets) > 1 {
 		to = f.streams.out
 	}
-	f.tell("%s: %s", found.place(), option.Count(found.Versions, "version"))
+	f.tell("%s: %s", found.place(), option.Count(found.Wanted, "version"))
 	var b strings.Builder
 	writeRows(&b, rows)
 	_, err := fmt.Fprint(to, b.String())
@@ -281,7 +171,7 @@ func (f *followCommand) undecided(found *found) error {
 // follow prints or appends the entry of the only file, and downloads it with --once.
 func (f *followCommand) follow(ctx context.Context, found *found) error {
 	a := &found.Assets[0]
-	if a.Releases == 1 && found.Versions > 1 && !f.Quiet {
+	if a.Releases == 1 && found.Wanted > 1 && !f.Quiet {
 		f.tell("only this version has a file of that name, so the file of the next version may have another name")
 	}
 	e, err := f.entry(found)

@@ -28,7 +28,7 @@ type Asset struct {
 	Size      int64
 	Release   release.Release
 	Template  *release.Template
-	// Releases is the number of versions in the feed that have such a file.
+	// Releases is the number of wanted versions in the feed that have such a file.
 	Releases int
 	// Digest is the digest in the feed. Lists and Signatures are names of files of the release.
 	Digest     string
@@ -55,8 +55,8 @@ type family struct {
 type Found struct {
 	// Assets are the wanted files of the newest release, by name.
 	Assets []Asset
-	// Versions is the number of versions in the feed.
-	Versions int
+	// Versions is the number of versions in the feed, and Wanted how many of them Options.Choice has.
+	Versions, Wanted int
 	// Elsewhere is a host with files that do not count, because it is not that of the project.
 	Elsewhere string
 }
@@ -69,13 +69,15 @@ func (s *Source) Find(records []feed.Record, o Options) (*Found, error) {
 		return nil, err
 	}
 	var assets []Asset
-	names := newNames(records)
+	names, wanted := newNames(records), map[string]bool{}
 	for _, f := range families {
 		newer, _ := o.Choice.Newer(f.releases, "")
 		if len(newer) == 0 {
 			continue
 		}
 		a := f.asset(newer[0], names)
+		a.Releases = distinct(newer, map[string]bool{})
+		found.Wanted = distinct(newer, wanted)
 		if fits, err := a.fits(o.Asset); err != nil {
 			return nil, err
 		} else if fits {
@@ -174,15 +176,18 @@ func (s *Source) guess(all map[string]*family, r *feed.Record) (*family, release
 	return f, found
 }
 
+// distinct adds the versions of releases to a set, and returns its size.
+func distinct(list []release.Release, set map[string]bool) int {
+	for _, r := range list {
+		set[r.Version] = true
+	}
+	return len(set)
+}
+
 // asset returns the file of a release.
 func (f *family) asset(r release.Release, names names) Asset {
 	record := f.records[r.URL]
 	a := Asset{Name: nameOf(r.URL), URL: r.URL, Size: record.Size, Release: r, Template: f.template, tagged: record.Tag != ""}
-	seen := map[string]bool{}
-	for _, r := range f.releases {
-		seen[r.Version] = true
-	}
-	a.Releases = len(seen)
 	a.Digest, _ = record.Get("digest")
 	beside := names[record.Tag]
 	for _, c := range lookup.NewIndex(beside).Candidates(a.Name) {

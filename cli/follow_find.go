@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"path"
+	"strings"
+
+	"braid/antenna/feed"
+	"braid/download"
+	"braid/internal/follow"
+	"braid/internal/problem"
+	"braid/source"
+)
+
+// A found is a source of releases with the files that fit.
+type found struct {
+	follow.Source
+	*follow.Found
+}
+
+// hasFiles reports whether the feed names files of versions.
+func (f *found) hasFiles() bool { return f.Versions > 0 || f.Elsewhere != "" }
+
+// place returns the URL of the feed for messages.
+func (f *found) place() string {
+	u, err := url.Parse(f.Feed)
+	if err != nil {
+		return f.Feed
+	}
+	return source.Mask(u)
+}
+
+// find finds the releases of the project with a page.
+func (f *followCommand) find(ctx context.Context, page *url.URL) (*found, error) {
+	if s, ok := follow.Known(page); ok {
+		return f.read(ctx, s)
+	}
+	finder := &feedFind{feedFlags: f.feedFlags()}
+	p, err := finder.fetch(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	feeds, err := finder.find(p)
+	at := page // a redirect to another host counts as named by the server
+	if u := p.Answer.URL; u != nil && follow.SameHost(page, u) {
+		at = u
+	}
+	kind := p.header().Get("Content-Type") + path.Ext(at.Path)
+	isFile := !strings.Contains(kind, "htm") && !strings.HasSuffix(at.Path, "/")
+	p.Close()
+	switch {
+	case err != nil:
+		return nil, finder.failure(ctx, source.Mask(page), err)
+	case len(feeds) > 0 && feeds[0].Where == "itself":
+		return f.read(ctx, follow.Itself(at))
+	}
+	for _, s := range follow.Probes(at) {
+		if found, err := f.read(ctx, s); err == nil && found.hasFiles() {
+			return found, nil
+		} else if ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	for _, e := range feeds {
+		u, err := url.Parse(e.URL)
+		if err != nil || !follow.SameHost(page, u) {
+			continue
+		}
+		if found, err := f.read(ctx, follow.Itself(u)); err == nil && found.hasFiles() {
+			found.Name = follow.Itself(at).Name
+			return found, nil
+		}
+	}
+	none := f.none(source.Mask(page), feeds)
+	if isFile && len(feeds) == 0 {
+		none.Why = "a file, and no page of releases"
+		none.Hint = "its folder may have an index of its versions: " + source.Mask(at.ResolveReference(&url.URL{Path: "./"}))
+	}
+	return nil, none
+}
+
+// none returns the problem of a page without releases.
+func (f *followCommand) none(page string, feeds []foundEvent) *problem.Problem {
+	p := &problem.Problem{Kind: download.Other, What: "follow", Where: page, Why: "no releases found",
+		Hint: "give a project page of a forge, a folder with an index, or a feed"}
+	if len(feeds) > 0 {
+		p.Why, p.Hint = "its feeds name no files with a version, or are at another host", f.templateHint()
+	}
+	return p
+}
+
+func (f *followCommand) templateHint() string {
+	return "--asset 'https://.../{tag}/NAME-{version}.tar.gz' gives the URL of the file"
+}
+
+// feedFlags returns the options of requests for feeds.
+func (f *followCommand) feedFlags() feedFlags {
+	flags := newFeedFlags(f.streams)
+	flags.HTTP = &f.Job.HTTP
+	flags.Timeout = cmp.Or(f.Job.Transfer.Timeout, flags.Timeout)
+	return flags
+}
+
+// mostRecords limits the records of a feed that are kept.
+const mostRecords = 200_000
+
+// read reads a feed.
+func (f *followCommand) read(ctx context.Context, s follow.Source) (*found, error) {
+	flags := f.feedFlags()
+	o, err := flags.open(ctx, "show", []string{s.Feed})
+	if err != nil {
+		return nil, err
+	}
+	defer o.close()
+	var records []feed.Record
+	for r, err := range flags.decoder(o, false, nil).Records() {
+		if err != nil {
+			return nil, flags.failure(ctx, o.name, err)
+		}
+		if records = append(records, r); len(records) == mostRecords {
+			break
+		}
+	}
+	has, err := s.Find(records, follow.Options{Asset: f.Asset, Choice: f.choice})
+	if err != nil {
+		return nil, problem.Misuse("--asset", err.Error(), "")
+	}
+	return &found{s, has}, nil
+}
