@@ -90,6 +90,11 @@ func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []st
 		}
 		lines = append(lines, text)
 	}
+	for _, f := range status.Feeds {
+		if f.Failures > 0 {
+			lines = append(lines, fmt.Sprintf("feed.%s: failed %s: %s", f.Name, option.Count(f.Failures, "time"), f.Err))
+		}
+	}
 	for _, w := range status.Watches {
 		if w.Reason == antenna.Unfit {
 			lines = append(lines, "watch."+w.Name+": "+w.Words)
