@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -73,6 +71,9 @@ func (f *followCommand) run(ctx context.Context, words []string) error {
 	}
 	page, err := job.ParseWebURL(words[0])
 	if err != nil {
+		return err
+	}
+	if err := fitsEntry(f, configurationOf(ctx)); err != nil {
 		return err
 	}
 	if f.choice.PreReleases = f.PreReleases; f.Versions != "" {
@@ -174,7 +175,7 @@ func (f *followCommand) follow(ctx context.Context, found *found) error {
 	if a.Releases == 1 && found.Wanted > 1 && !f.Quiet {
 		f.tell("only this version has a file of that name, so the file of the next version may have another name")
 	}
-	e, err := f.entry(found)
+	e, err := f.entry(found, configurationOf(ctx))
 	if err != nil {
 		return err
 	}
@@ -201,61 +202,6 @@ func (f *followCommand) follow(ctx context.Context, found *found) error {
 	}
 	f.events.Write(said)
 	return outputFailure(f.events.Err())
-}
-
-// append appends the entry to the configuration of --into.
-func (f *followCommand) append(e follow.Entry, said *followEvent) (err error) {
-	if said.Name, said.Added, err = f.add(e); err != nil {
-		return err
-	}
-	said.Config = f.Into
-	what := "follows it already"
-	if said.Added {
-		what = "is added"
-	}
-	if !f.Quiet {
-		f.tell("%s: watch.%s %s", f.Into, said.Name, what)
-	}
-	return nil
-}
-
-// entry returns the entry for the configuration.
-func (f *followCommand) entry(found *found) (follow.Entry, error) {
-	dir, err := filepath.Abs(f.Job.Dir)
-	if err != nil {
-		return follow.Entry{}, problem.Local("folder", f.Job.Dir, err)
-	}
-	file, err := url.Parse(found.Assets[0].URL)
-	if err != nil {
-		return follow.Entry{}, err
-	}
-	require, anchors, err := f.sites.ProofAt(file, f.Job.Require.Word, f.Job.Anchors)
-	if err != nil {
-		return follow.Entry{}, err
-	}
-	proof := "digest"
-	if anchors.Given() { // a digest would be enough without the signature that --once demands
-		proof = "signature"
-	}
-	e := follow.Entry{
-		Name: found.Name, Feed: found.Feed, URL: found.Assets[0].Template.String(), Dir: dir,
-		Require: cmp.Or(require, proof), Versions: f.Versions, PreReleases: f.PreReleases,
-		Keys: map[string][]string{},
-	}
-	for name, words := range map[string][]string{
-		"key": anchors.Key, "keyring": anchors.Keyring, "smime-ca": anchors.SMIMECA,
-	} {
-		for _, word := range words {
-			if !job.IsKey(word) {
-				if word, err = filepath.Abs(word); err != nil {
-					return e, problem.Local("key", word, err)
-				}
-			}
-			e.Keys[name] = append(e.Keys[name], word)
-		}
-	}
-	e.Keys["pin"], e.Keys["signature"] = anchors.Pin, anchors.Signature
-	return e, nil
 }
 
 // fetch downloads the file, and returns its path.

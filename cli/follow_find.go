@@ -100,6 +100,7 @@ func (f *followCommand) feedFlags() feedFlags {
 	flags := newFeedFlags(f.streams)
 	flags.HTTP = &f.Job.HTTP
 	flags.Timeout = cmp.Or(f.Job.Transfer.Timeout, flags.Timeout)
+	flags.MaxTime = cmp.Or(f.MaxTime, flags.MaxTime)
 	return flags
 }
 

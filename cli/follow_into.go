@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"braid/internal/job"
 	"braid/internal/problem"
 	"braid/internal/watch"
+	"braid/metalink"
 )
 
 // add appends an entry to the configuration of --into, unless that has it. It writes nothing that braid watch check
@@ -40,6 +43,9 @@ func (f *followCommand) add(e follow.Entry) (name string, added bool, err error)
 		return "", false, err
 	}
 	changed, name, err := follow.Add(data, e)
+	if weaker, ok := errors.AsType[*follow.WeakerError](err); ok {
+		return name, false, problem.Misuse("--into "+f.Into, weaker.Error(), "change its require = and key =")
+	}
 	if err != nil || bytes.Equal(changed, data) {
 		return name, false, err
 	}
@@ -76,4 +82,102 @@ func (f *followCommand) warningsOf(path string, data []byte) ([]string, error) {
 		warnings = append(warnings, c.Hider().Replace(text))
 	}
 	return warnings, nil
+}
+
+// append appends the entry to the configuration of --into.
+func (f *followCommand) append(e follow.Entry, said *followEvent) (err error) {
+	if said.Name, said.Added, err = f.add(e); err != nil {
+		return err
+	}
+	said.Config = f.Into
+	what := "follows it already"
+	if said.Added {
+		what = "is added"
+	}
+	if !f.Quiet {
+		f.tell("%s: watch.%s %s", f.Into, said.Name, what)
+	}
+	return nil
+}
+
+// entry returns the entry for the configuration.
+func (f *followCommand) entry(found *found, c *job.Settings) (follow.Entry, error) {
+	dir, err := filepath.Abs(f.Job.Dir)
+	if err != nil {
+		return follow.Entry{}, problem.Local("folder", f.Job.Dir, err)
+	}
+	file, err := url.Parse(found.Assets[0].URL)
+	if err != nil {
+		return follow.Entry{}, err
+	}
+	require, anchors, err := f.sites.ProofAt(file, f.Job.Require.Word, f.Job.Anchors)
+	if err != nil {
+		return follow.Entry{}, err
+	}
+	proof := "digest"
+	if anchors.Given() { // a digest would be enough without the signature that --once demands
+		proof = "signature"
+	}
+	e := follow.Entry{
+		Name: found.Name, Feed: found.Feed, URL: found.Assets[0].Template.String(), Dir: dir,
+		Require: cmp.Or(require, proof), Versions: f.Versions, PreReleases: f.PreReleases,
+		Keys: map[string][]string{},
+	}
+	for name, words := range map[string][]string{
+		"key": anchors.Key, "keyring": anchors.Keyring, "smime-ca": anchors.SMIMECA,
+	} {
+		for _, word := range words {
+			if !job.IsKey(word) {
+				if word, err = filepath.Abs(word); err != nil {
+					return e, problem.Local("key", word, err)
+				}
+			}
+			e.Keys[name] = append(e.Keys[name], word)
+		}
+	}
+	e.Keys["pin"], e.Keys["signature"] = anchors.Pin, anchors.Signature
+	e.More = moreSettings(&f.Job.Options, c, anchors.AllowExpiredKey)
+	return e, nil
+}
+
+// moreSettings returns the settings of the entry that stand for options of the download.
+func moreSettings(d *job.Options, c *job.Settings, expired bool) (list []follow.Setting) {
+	for _, s := range []struct {
+		key, text string
+		is        bool
+	}{
+		{"name", d.Out, d.Out != "" && d.Out != "-"},
+		{"allow-expired-key", "", expired},
+		{"max-size", d.Transfer.MaxSize.String(), d.Transfer.MaxSize > 0},
+		{"limit-rate", d.Transfer.LimitRate.String(), true},
+		{"no-metalink", "", d.NoMetalink},
+		{"no-lookup", "", d.NoLookup},
+	} {
+		if s.is && (c.Said[s.key] || s.key == "name" && c.Said["out"] || s.key == "allow-expired-key") {
+			list = append(list, follow.Setting{Key: s.key, Text: s.text})
+		}
+	}
+	return list
+}
+
+// fitsEntry returns an error for options of the command line that have no effect on an entry.
+func fitsEntry(f *followCommand, c *job.Settings) error {
+	if f.Into != "" || !f.Once {
+		switch name := f.Job.Out; {
+		case name != "" && c.Line["out"] && (name == "-" || metalink.CheckPath(name) != nil):
+			return problem.Misuse("--out "+name, "no name of a file in the folder of an entry", "--once has no entry")
+		case f.Job.Anchors.NamesOne():
+			const why = "names one signature, and each release has another"
+			return problem.Misuse("--signature", why, ".asc is beside each")
+		}
+	}
+	if f.Once {
+		return nil
+	}
+	for _, name := range []string{"overwrite", "no-clobber", "if-newer", "on-complete", "tries", "retry-wait"} {
+		if c.Line[name] {
+			return problem.Misuse("--"+name, "is for a download, and without --once there is none", "")
+		}
+	}
+	return nil
 }

@@ -22,10 +22,15 @@ type Entry struct {
 	Keys        map[string][]string
 	Versions    string
 	PreReleases bool
+	// More are other settings of the watch.
+	More []Setting
 
 	noFeed   bool // the configuration has the feed
 	feedName string
 }
+
+// A Setting is a key of a watch with its text. The text of a switch is empty.
+type Setting struct{ Key, Text string }
 
 // TOML returns the text of the entry.
 func (e Entry) TOML() string {
@@ -56,6 +61,13 @@ func (e Entry) TOML() string {
 	if e.PreReleases {
 		b.WriteString("pre-releases = true\n")
 	}
+	for _, s := range e.More {
+		value := "true"
+		if s.Text != "" {
+			value = quote(s.Text)
+		}
+		fmt.Fprintf(&b, "%s = %s\n", s.Key, value)
+	}
 	return b.String()
 }
 
@@ -85,18 +97,53 @@ func tableName(name string) string {
 	return plain
 }
 
+// A WeakerError reports that a configuration has a watch of the same template that demands less proof than the entry.
+type WeakerError struct{ Watch string }
+
+func (e *WeakerError) Error() string {
+	return "watch." + e.Watch + " follows it already, and demands less proof"
+}
+
+// A proof is what a watch of a configuration demands.
+type proof struct {
+	Require      string
+	Key, Keyring []string
+	SMIMECA      []string `toml:"smime-ca"`
+}
+
+// rank returns 0 for no proof, 1 for a digest and 2 for a signature.
+func (p *proof) rank() int {
+	switch {
+	case p.Require == "none":
+		return 0
+	case p.Require == "signature", p.Require == "" && len(p.Key)+len(p.Keyring)+len(p.SMIMECA) > 0:
+		return 2
+	}
+	return 1
+}
+
 // Add returns a configuration with the entry at its end, and the name of its watch. A configuration that has a watch of
-// the same template is not changed. A feed that it has is used again. A name that it uses already gets a number.
+// the same template is not changed; if that demands less proof, the error is a *WeakerError. A feed that it has is used
+// again. A name that it uses already gets a number.
 func Add(config []byte, e Entry) (changed []byte, name string, err error) {
-	type table struct{ URL string }
-	var have struct{ Feed, Watch map[string]table }
+	var have struct {
+		Feed  map[string]struct{ URL string }
+		Watch map[string]struct {
+			URL string
+			proof
+		}
+	}
 	if _, err := toml.Decode(string(config), &have); err != nil {
 		return nil, "", err
 	}
 	for name, w := range have.Watch {
-		if w.URL == e.URL {
-			return config, name, nil
+		if w.URL != e.URL {
+			continue
 		}
+		if demanded := (&proof{Require: e.Require}); w.rank() < demanded.rank() {
+			return nil, name, &WeakerError{name}
+		}
+		return config, name, nil
 	}
 	e.feedName = unused(tableName(e.Name), func(name string) bool { _, ok := have.Feed[name]; return ok })
 	for name, f := range have.Feed {

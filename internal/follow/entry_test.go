@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"errors"
 	"maps"
 	"net/url"
 	"slices"
@@ -22,6 +23,7 @@ func TestTOML(t *testing.T) {
 	e := tool
 	e.Keys = map[string][]string{"keyring": {"/etc/a.asc", "/etc/b.asc"}, "key": {"RWQ"}, "smime-ca": nil}
 	e.Versions, e.PreReleases = ">=2.0 <3", true
+	e.More = []Setting{{"name", "a \"b\"\n[watch.x]"}, {"no-lookup", ""}}
 	const want = `[feed.tool-js]
 url = "https://api.example/releases?per_page=100"
 
@@ -34,9 +36,30 @@ key = ["RWQ"]
 keyring = ["/etc/a.asc", "/etc/b.asc"]
 versions = ">=2.0 <3"
 pre-releases = true
+name = "a \"b\"\n[watch.x]"
+no-lookup = true
 `
 	if got := e.TOML(); got != want {
 		t.Errorf("TOML:\n%s", got)
+	}
+}
+
+// TestAddWeaker checks that a watch that demands less than the entry does not count as the same.
+func TestAddWeaker(t *testing.T) {
+	for _, tt := range []struct {
+		has, wants string
+		weaker     bool
+	}{
+		{"require = 'none'", "digest", true}, {"", "digest", false}, {"", "signature", true}, {"require = 'digest'\nkey = ['k']", "signature", true},
+		{"key = ['k']", "signature", false}, {"key = ['k']", "digest", false}, {"require = 'digest'", "none", false},
+		{"smime-ca = ['c']", "signature", false}, {"require = 'signature'\nkeyring = ['k']", "signature", false},
+	} {
+		e := tool
+		e.Require = tt.wants
+		_, name, err := Add([]byte("[watch.mine]\nurl = '"+e.URL+"'\n"+tt.has), e)
+		if weaker, ok := errors.AsType[*WeakerError](err); ok != tt.weaker || name != "mine" || ok && weaker.Watch != "mine" {
+			t.Errorf("%q, wanted %s: %s, %v", tt.has, tt.wants, name, err)
+		}
 	}
 }
 
