@@ -31,7 +31,7 @@ func (s *service) Forget(ctx context.Context, name string) error {
 
 // ForgetVersion leaves out a version of a watch.
 func (s *service) ForgetVersion(ctx context.Context, name, version string) error {
-	return s.current.Load().antenna.ForgetRelease(ctx, name, version)
+	return s.current.Load().forgetVersion(ctx, name, version)
 }
 
 // forget removes the state of a feed or watch from the store and the memory.
@@ -66,7 +66,7 @@ func (w *Watcher) ForgetStoredVersion(ctx context.Context, c *Loaded, name, vers
 		return err
 	}
 	defer done()
-	return s.antenna.ForgetRelease(ctx, name, version)
+	return s.forgetVersion(ctx, name, version)
 }
 
 // offline returns a setup with the stored state, which does not run.

@@ -3,7 +3,11 @@ package watch
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"braid/antenna"
+	"braid/antenna/feed"
 )
 
 // TestReleaseFailedInPlace_Rule80: the outcome of a failed update has the path of a file that is in place, so that no
@@ -29,4 +33,40 @@ func TestReleaseFailedInPlace_Rule80(t *testing.T) {
 			t.Errorf("%s: then no server: %+v, %v", more, again, err)
 		}
 	}
+}
+
+// TestReleasePartsRemoved: what came of a version goes once a newer one is in place or it is given up, and not before.
+func TestReleasePartsRemoved(t *testing.T) {
+	w, s := following(t, "")
+	for _, version := range []string{"1.0", "1.2", "1.3"} {
+		s.put(version, strings.Repeat("file of "+version, 10_000))
+	}
+	s.cut = true
+	for _, version := range []string{"1.0", "1.2", "1.3"} {
+		if _, err := w.next(version); err == nil {
+			t.Fatal("no error")
+		}
+	}
+	s.cut = false
+	is := func(want string) {
+		t.Helper()
+		if got := w.names(); got != want {
+			t.Errorf("in the folder is %s, want %s", got, want)
+		}
+	}
+	is("tool_1.0.part tool_1.0.part.journal tool_1.2.part tool_1.2.part.journal tool_1.3.part tool_1.3.part.journal")
+	s.put("1.1", "file of 1.1")
+	w.start()
+	if _, err := w.next("1.1"); err != nil {
+		t.Fatal(err)
+	}
+	is("tool_1.1 tool_1.2.part tool_1.2.part.journal tool_1.3.part tool_1.3.part.journal")
+	s.mu.Lock()
+	delete(s.files, "1.2")
+	s.mu.Unlock()
+	r, _ := w.rule.Releases.Template.Of(feed.Record{Tag: "v1.2"})
+	if _, err := w.handle(antenna.Update{Watch: "w", URL: r.URL, Release: &r, LastTry: true}); err == nil {
+		t.Error("no error")
+	}
+	is("tool_1.1 tool_1.3.part tool_1.3.part.journal")
 }

@@ -33,6 +33,8 @@ type remembered struct {
 	// of the copies that stand for links.
 	Versions map[string][]version `json:"versions,omitempty"`
 	Copies   map[string][]string  `json:"copies,omitempty"`
+	// Begun has the versions whose downloads began, by the names of watches.
+	Begun map[string][]begun `json:"begun,omitempty"`
 }
 
 // OpenMemory reads the file at path, which may be missing. It drops entries of watches that are not in watches. A file
@@ -58,6 +60,7 @@ func openMemory(files fsys.FS, path string, watches map[string]*Rule) (*Memory, 
 	maps.DeleteFunc(m.Placed, func(key string, _ antenna.Outcome) bool { return gone(key) })
 	maps.DeleteFunc(m.Versions, func(watch string, _ []version) bool { return watches[watch] == nil })
 	maps.DeleteFunc(m.Copies, func(watch string, _ []string) bool { return watches[watch] == nil })
+	maps.DeleteFunc(m.Begun, func(watch string, _ []begun) bool { return watches[watch] == nil })
 	return m, nil
 }
 

@@ -45,6 +45,9 @@ func (t *task) getRelease(ctx context.Context) (download.Result, error) {
 	if !t.isOtherVersion() && t.here && !t.rule.Releases.Moving {
 		return t.examine(ctx)
 	}
+	if err := beginOf(t); err != nil {
+		return download.Result{}, err
+	}
 	res, err := t.Get(ctx, t.update, t.prepare)
 	if errors.Is(err, fs.ErrExist) && t.isOtherVersion() && !t.replace {
 		t.replace = true
@@ -117,8 +120,13 @@ func (t *task) late(err error) error {
 
 // isWaiting reports whether err is that of a release that is asked for again, which is no failure.
 func (t *task) isWaiting(err error) bool {
+	return isLate(err) && !t.update.LastTry
+}
+
+// isLate reports whether err is that of a release that is not ready.
+func isLate(err error) bool {
 	_, late := errors.AsType[*antenna.NotYet](err)
-	return late && !t.update.LastTry
+	return late
 }
 
 // releaseVariables returns the environment variables that describe the release of the update.

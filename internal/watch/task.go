@@ -112,6 +112,7 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	}
 	t.tidied(t.prune())
 	t.tidied(t.pruneReleases())
+	t.tidied(clearUpTo(t))
 	return o, err
 }
 

@@ -121,6 +121,9 @@ func (w *Updater) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome
 			w.Log.Error("the state of the updates cannot be saved", "error", err)
 		}
 	case t.isWaiting(err):
+	case t.update.LastTry && isLate(err):
+		t.tidied(abandon(t))
+		w.failed(ctx, t, err)
 	case ctx.Err() == nil: // otherwise the update was interrupted
 		w.failed(ctx, t, err)
 	}

@@ -1,0 +1,96 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"braid/antenna/release"
+	"braid/internal/fsys"
+	"braid/internal/partfile"
+)
+
+// A begun is a version whose download began under its own name. What came is of no use once a newer version is in place,
+// the version was given up, or the user leaves it out.
+type begun struct {
+	Name    string `json:"name"` // with slashes, in the folder of its watch
+	Version string `json:"version"`
+	Tag     string `json:"tag"`
+}
+
+// begin records that a download begins.
+func (m *Memory) begin(watch string, b begun) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if slices.Contains(m.Begun[watch], b) {
+		return nil
+	}
+	if m.Begun == nil {
+		m.Begun = map[string][]begun{}
+	}
+	m.Begun[watch] = append(m.Begun[watch], b)
+	return m.save()
+}
+
+// end removes what came of the downloads of a watch for which over returns true, and forgets them. One that another
+// process has open stays.
+func (m *Memory) end(files fsys.FS, r *Rule, over func(begun) bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var failed error
+	list := slices.DeleteFunc(slices.Clone(m.Begun[r.Name]), func(b begun) bool {
+		if !over(b) {
+			return false
+		}
+		_, err := partfile.Remove(files, r.Dir, b.Name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+		failed = errors.Join(failed, err)
+		return err == nil
+	})
+	if len(list) == len(m.Begun[r.Name]) {
+		return failed
+	}
+	if m.Begun[r.Name] = list; len(list) == 0 {
+		delete(m.Begun, r.Name)
+	}
+	return errors.Join(failed, m.save())
+}
+
+// beginOf records that the download of t begins, if its version has its own name.
+func beginOf(t *task) error {
+	if !t.rule.File.PerVersion() || t.rule.Request.Store != nil {
+		return nil
+	}
+	r := t.update.Release
+	return t.memory.begin(t.update.Watch, begun{Name: t.name, Version: r.Version, Tag: r.Tag})
+}
+
+// clearUpTo removes what came of versions that are not newer than that of t, which is in place.
+func clearUpTo(t *task) error {
+	if t.update.Release == nil {
+		return nil
+	}
+	return t.memory.end(t.files, t.rule, func(b begun) bool {
+		return release.Compare(b.Version, t.update.Release.Version) <= 0
+	})
+}
+
+// abandon removes what came of the version of t.
+func abandon(t *task) error {
+	return t.memory.end(t.files, t.rule, func(b begun) bool { return b.Name == t.name })
+}
+
+// forgetVersion leaves out a version of a watch.
+func (s *setup) forgetVersion(ctx context.Context, name, version string) error {
+	if err := s.antenna.ForgetRelease(ctx, name, version); err != nil {
+		return err
+	}
+	err := s.memory.end(fsys.OS, s.updater.Rules[name], func(b begun) bool { return b.Version == version || b.Tag == version })
+	if _, used := errors.AsType[*partfile.InUseError](err); used {
+		return nil
+	}
+	return err
+}
