@@ -136,11 +136,11 @@ var houses = map[string]house{
 	"internal/job": {imports: []string{
 		"address", "download", "download/limit", "download/state", "fleet", "internal/fsys", "internal/geoip", "internal/option",
 		"internal/partfile", "internal/problem", "internal/web", "internal/worker", "metalink", "metalink/metainfo",
-		"objectstore", "source", "source/httpsource", "source/torrentsource", "verify", "verify/signatures",
+		"internal/plug/objectstore", "source", "source/httpsource", "source/torrentsource", "verify", "verify/signatures",
 	}},
 
 	"internal/service": {imports: []string{
-		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "download", "download/limit", "fleet", "fleet/jetstream", "internal/database",
+		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "download", "download/limit", "fleet", "internal/plug/jetstream", "internal/database",
 		"internal/fsys", "internal/job", "internal/listen", "internal/option", "internal/partfile", "internal/problem",
 		"internal/watch", "metalink/metainfo", "source",
 	}},
@@ -153,10 +153,14 @@ var houses = map[string]house{
 
 	"internal/hook": {imports: []string{
 		"download", "internal/fsys", "internal/mailbox", "internal/option", "internal/partfile", "internal/program",
-		"objectstore", "source", "verify",
+		"internal/plug/objectstore", "source", "verify",
 	}},
 
 	"internal/mailbox": {},
+
+	// Plugs stand between the program and what it can be built without.
+	"internal/plug/jetstream":   {imports: []string{"fleet", "fleet/jetstream", "internal/problem"}},
+	"internal/plug/objectstore": {imports: []string{"download", "internal/problem", "objectstore"}},
 
 	"internal/agents/aria2c": {imports: []string{
 		"daemon/queue", "daemon/rpc", "download", "internal/fsys", "internal/job", "internal/option", "internal/problem",
@@ -165,7 +169,7 @@ var houses = map[string]house{
 
 	"internal/hint": {imports: []string{
 		"address", "download", "internal/option", "internal/partfile", "internal/problem", "metalink/metainfo",
-		"objectstore", "source", "source/httpsource", "verify",
+		"internal/plug/objectstore", "source", "source/httpsource", "verify",
 	}},
 
 	"internal/stream": {imports: []string{
@@ -179,21 +183,21 @@ var houses = map[string]house{
 
 	"internal/watch": {imports: []string{
 		"address", "antenna", "antenna/feed", "antenna/release", "daemon", "daemon/queue", "download", "download/limit", "download/state", "fleet",
-		"fleet/jetstream", "internal/fsys", "internal/hint", "internal/job", "internal/listen", "internal/mask",
+		"internal/plug/jetstream", "internal/fsys", "internal/hint", "internal/job", "internal/listen", "internal/mask",
 		"internal/option", "internal/partfile", "internal/problem", "internal/program", "internal/web", "metalink",
-		"objectstore", "source", "source/httpsource", "verify", "github.com/BurntSushi/toml", "golang.org/x/sys/unix",
+		"internal/plug/objectstore", "source", "source/httpsource", "verify", "github.com/BurntSushi/toml", "golang.org/x/sys/unix",
 	}},
 	"internal/worker": {imports: []string{
-		"download", "download/limit", "download/state", "fleet", "fleet/jetstream", "internal/fsys", "internal/mask", "internal/partfile", "internal/problem",
-		"internal/report", "metalink", "objectstore", "source", "verify",
+		"download", "download/limit", "download/state", "fleet", "internal/plug/jetstream", "internal/fsys", "internal/mask", "internal/partfile", "internal/problem",
+		"internal/report", "metalink", "internal/plug/objectstore", "source", "verify",
 	}},
 
 	"cli": {imports: []string{
 		"agents/apt", "agents/lfs", "antenna", "antenna/feed", "antenna/formats", "antenna/release", "daemon", "daemon/queue",
-		"download", "fleet", "fleet/jetstream", "internal/agents/aria2c", "internal/feedtext", "internal/follow", "internal/fsys", "internal/hint",
+		"download", "fleet", "internal/plug/jetstream", "internal/agents/aria2c", "internal/feedtext", "internal/follow", "internal/fsys", "internal/hint",
 		"internal/hook", "internal/job", "internal/listen", "internal/option", "internal/partfile", "internal/problem",
 		"internal/render", "internal/service", "internal/stream", "internal/watch", "internal/worker", "metalink",
-		"metalink/metainfo", "objectstore", "serve", "source", "source/httpsource", "verify", "verify/signatures",
+		"metalink/metainfo", "internal/plug/objectstore", "serve", "source", "source/httpsource", "verify", "verify/signatures",
 		"github.com/urfave/cli/v2", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

@@ -109,6 +109,9 @@ func execute(ctx context.Context, words []string, s streams) error {
 		_, err := io.WriteString(s.out, l.shows)
 		return outputFailure(err)
 	}
+	if err := checkBuilt(l.command.Name); err != nil {
+		return err
+	}
 	run, targets := commands[l.command.Name](s)
 	return l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), s, targets, run)
 }
@@ -233,7 +236,7 @@ func buildOf(info *debug.BuildInfo) build {
 	return b
 }
 
-// String returns the text of --version: version, Go and platform, revision.
+// String returns the text of --version: version, Go and platform, revision, and what is left out.
 func (b build) String() string {
 	notes := []string{runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	if b.revision != "" {
@@ -241,6 +244,9 @@ func (b build) String() string {
 	}
 	if b.modified {
 		notes = append(notes, "modified")
+	}
+	for _, part := range leftOut() {
+		notes = append(notes, strings.TrimPrefix(part, "this braid was built "))
 	}
 	return b.version + " (" + strings.Join(notes, ", ") + ")"
 }

@@ -18,9 +18,9 @@ import (
 
 	"braid/download"
 	"braid/fleet"
-	"braid/fleet/jetstream"
 	"braid/internal/job"
 	"braid/internal/listen"
+	"braid/internal/plug/jetstream"
 	"braid/internal/problem"
 )
 
@@ -50,6 +50,9 @@ func (f *fleetFlags) text() string {
 
 // check rejects contradictory flags before anything is connected.
 func (f *fleetFlags) check(command string) error {
+	if !jetstream.In {
+		return problem.LeftOut("--queue", problem.NoFleet)
+	}
 	lease := time.Duration(f.lease)
 	here := f.Queue == embedded || strings.HasPrefix(f.Queue, embedded+":")
 	var url error

@@ -7,8 +7,8 @@ import (
 	"braid/download"
 	"braid/internal/hook"
 	"braid/internal/job"
+	"braid/internal/plug/objectstore"
 	"braid/internal/render"
-	"braid/objectstore"
 )
 
 // A getCommand is one run of braid get: its options and its state.

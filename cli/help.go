@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"braid/internal/option"
+	"braid/internal/problem"
 	"braid/internal/render"
 )
 
@@ -23,6 +24,9 @@ func helpOf(c option.Command) string {
 	writeFlags(&b, c)
 	for _, note := range c.Notes {
 		b.WriteString("\n" + note + "\n")
+	}
+	if checkBuilt(c.Name) != nil {
+		b.WriteString(leftOutNote([]string{problem.NoFleet}))
 	}
 	switch {
 	case len(c.Commands) > 0:
@@ -46,6 +50,7 @@ func rootHelp(c option.Command) string {
 	b.WriteString("\nExamples:\n")
 	writeExamples(&b, c.Examples)
 	b.WriteString("\n" + c.Notes[0] + "\n\nFlags:\n  -h, --help     show this\n  -V, --version  show the version\n")
+	b.WriteString(leftOutNote(leftOut()))
 	return b.String()
 }
 

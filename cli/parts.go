@@ -18,9 +18,9 @@ import (
 	"braid/internal/job"
 	"braid/internal/option"
 	"braid/internal/partfile"
+	"braid/internal/plug/objectstore"
 	"braid/internal/problem"
 	"braid/internal/render"
-	"braid/objectstore"
 	"braid/source"
 )
 

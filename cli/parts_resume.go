@@ -8,8 +8,8 @@ import (
 	"braid/internal/fsys"
 	"braid/internal/job"
 	"braid/internal/partfile"
+	"braid/internal/plug/objectstore"
 	"braid/internal/problem"
-	"braid/objectstore"
 	"braid/source"
 )
 

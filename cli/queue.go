@@ -12,9 +12,9 @@ import (
 
 	"braid/download"
 	"braid/fleet"
-	"braid/fleet/jetstream"
 	"braid/internal/job"
 	"braid/internal/option"
+	"braid/internal/plug/jetstream"
 	"braid/internal/problem"
 	"braid/internal/render"
 )

@@ -7,9 +7,9 @@ import (
 
 	"braid/download"
 	"braid/internal/job"
+	"braid/internal/plug/objectstore"
 	"braid/internal/problem"
 	"braid/internal/render"
-	"braid/objectstore"
 )
 
 type verifyCommand struct {

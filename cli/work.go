@@ -12,11 +12,11 @@ import (
 	"braid/fleet"
 	"braid/internal/job"
 	"braid/internal/option"
+	"braid/internal/plug/objectstore"
 	"braid/internal/problem"
 	"braid/internal/watch"
 	"braid/internal/worker"
 	"braid/metalink"
-	"braid/objectstore"
 	"braid/source"
 )
 

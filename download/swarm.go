@@ -41,13 +41,16 @@ const (
 // asked reports whether peers may be asked.
 func (p Peers) asked() bool { return p == PeersAuto || p == PeersOnly }
 
+// NoBitTorrent is why a client without Swarms asks no peers.
+const NoBitTorrent = "this program has no BitTorrent"
+
 // why returns why peers may not be asked.
 func (p Peers) why() string {
 	switch p {
 	case PeersHidden:
 		return "peers are not asked: they would see the address that the proxy hides"
 	case PeersMissing:
-		return "this program has no BitTorrent"
+		return NoBitTorrent
 	}
 	return "peers are off"
 }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"braid/download"
-	"braid/objectstore"
+	"braid/internal/plug/objectstore"
 	"braid/verify"
 )
 

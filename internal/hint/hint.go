@@ -19,9 +19,9 @@ import (
 	"braid/download"
 	"braid/internal/option"
 	"braid/internal/partfile"
+	"braid/internal/plug/objectstore"
 	"braid/internal/problem"
 	"braid/metalink/metainfo"
-	"braid/objectstore"
 	"braid/source"
 	"braid/source/httpsource"
 )
@@ -34,6 +34,7 @@ func Problem(e *download.Error) *problem.Problem {
 		p.What, p.Where = "usage", "--select"
 	}
 	tellKept(p, e)
+	p.TellLeftOut()
 	if p.Hint == "" {
 		p.Hint = hintFor(e)
 	}

@@ -22,8 +22,8 @@ import (
 	"braid/internal/mailbox"
 	"braid/internal/option"
 	"braid/internal/partfile"
+	"braid/internal/plug/objectstore"
 	"braid/internal/program"
-	"braid/objectstore"
 	"braid/source"
 	"braid/verify"
 )

@@ -12,8 +12,8 @@ import (
 	"braid/download"
 	"braid/download/state"
 	"braid/internal/option"
+	"braid/internal/plug/objectstore"
 	"braid/internal/problem"
-	"braid/objectstore"
 	"braid/source"
 )
 

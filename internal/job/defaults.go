@@ -14,7 +14,6 @@ import (
 	"braid/download/state"
 	"braid/internal/option"
 	"braid/internal/problem"
-	"braid/source/torrentsource"
 )
 
 // Options holds the command line, environment and settings for all downloads of a run. Each field has the
@@ -76,6 +75,9 @@ func (d *Defaults) Prepare(client *download.Client) error {
 	if err := d.read(); err != nil {
 		return err
 	}
+	if !HasPeers && (d.Peers.Bittorrent.Word == peersOnly || d.Peers.Seeds()) {
+		return problem.LeftOut("--bittorrent", problem.NoTorrent)
+	}
 	if d.common.Peers = client.Peers(d.common.Peers); d.common.Peers == download.PeersHidden && d.Peers.Seeds() {
 		return problem.Misuse("--seed-time", "peers would see the address that the proxy hides",
 			"--bittorrent only says that they may")
@@ -120,7 +122,7 @@ func (d *Defaults) Client(words ...string) (*download.Client, error) {
 		HTTP: hc, PerHost: int(t.MaxConnectionPerServer), Split: int(t.Split), MinSplit: int64(t.MinSplitSize),
 		Allocation: allocations[t.FileAllocation.Word], Tries: int(t.Tries),
 		Timeout: time.Duration(t.Timeout), RetryWait: time.Duration(t.RetryWait), MaxSize: int64(t.MaxSize),
-		Swarms: torrentsource.Plug(d.Peers.address(), d.Peers.NoDHT), Credentials: d.HTTP.login,
+		Swarms: d.Peers.swarms(), Credentials: d.HTTP.login,
 		State: &state.Store{Dir: StateFolder(), PinsOnly: t.NoRemember}, JournalKey: JournalKey(),
 	}
 	if d.OfClients {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/plug/objectstore"
 	"braid/internal/problem"
-	"braid/objectstore"
 )
 
 // openStore opens the object store that the options name (--to, -o s3://...).

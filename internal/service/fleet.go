@@ -14,8 +14,8 @@ import (
 	"braid/daemon/queue"
 	"braid/download"
 	"braid/fleet"
-	"braid/fleet/jetstream"
 	"braid/internal/option"
+	"braid/internal/plug/jetstream"
 	"braid/internal/problem"
 )
 

@@ -21,10 +21,10 @@ import (
 	"braid/daemon"
 	"braid/download"
 	"braid/download/limit"
-	"braid/fleet/jetstream"
 	"braid/internal/database"
 	"braid/internal/job"
 	"braid/internal/option"
+	"braid/internal/plug/jetstream"
 	"braid/internal/problem"
 	"braid/internal/watch"
 )

@@ -21,8 +21,8 @@ import (
 	"braid/antenna/feed"
 	"braid/download"
 	"braid/fleet"
-	"braid/fleet/jetstream"
 	"braid/internal/job"
+	"braid/internal/plug/jetstream"
 	"braid/internal/problem"
 )
 

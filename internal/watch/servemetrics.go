@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/fleet/jetstream"
 	"braid/internal/listen"
+	"braid/internal/plug/jetstream"
 	"braid/internal/problem"
 )
 

@@ -20,9 +20,9 @@ import (
 	"braid/download/state"
 	"braid/internal/job"
 	"braid/internal/option"
+	"braid/internal/plug/objectstore"
 	"braid/internal/problem"
 	"braid/internal/web"
-	"braid/objectstore"
 	"braid/source/httpsource"
 )
 

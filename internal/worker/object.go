@@ -8,7 +8,7 @@ import (
 
 	"braid/download"
 	"braid/fleet"
-	"braid/objectstore"
+	"braid/internal/plug/objectstore"
 )
 
 // A Store is an object store in which workers place files. The record of a job has the id of its upload. A worker that

@@ -10,8 +10,8 @@ import (
 	"braid/download"
 	"braid/fleet"
 	"braid/internal/partfile"
+	"braid/internal/plug/objectstore"
 	"braid/metalink"
-	"braid/objectstore"
 )
 
 // A Place is the destination of the files of a queue: a [Folder] or a [Store].

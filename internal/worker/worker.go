@@ -22,7 +22,7 @@ import (
 	"braid/download"
 	"braid/download/limit"
 	"braid/fleet"
-	"braid/fleet/jetstream"
+	"braid/internal/plug/jetstream"
 	"braid/internal/problem"
 )
 

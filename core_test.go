@@ -1,0 +1,75 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const coreTags = "nofleet,notorrent"
+
+var large = regexp.MustCompile(`/(nats-io|minio|anacrolix)/|^braid/(fleet/jetstream|objectstore|source/torrentsource)$`)
+
+// TestCoreImports: of what the tags leave out, nothing is compiled.
+func TestCoreImports(t *testing.T) {
+	all, err := exec.Command("go", "list", "-deps", "-tags", coreTags, ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range strings.FieldsSeq(string(all)) {
+		if large.MatchString(pkg) {
+			t.Errorf("braid-core has %s", pkg)
+		}
+	}
+}
+
+// TestCore: without its large parts braid downloads, and says what it lacks.
+func TestCore(t *testing.T) {
+	dir := t.TempDir()
+	core := filepath.Join(dir, "braid")
+	build := exec.Command("go", "build", "-tags", coreTags, "-buildvcs=false", "-ldflags", "-s -w", "-o", core, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("hello\n")) }))
+	defer files.Close()
+	const fleets, peers = "this braid was built without fleets and object stores (tag nofleet)",
+		"this braid was built without BitTorrent (tag notorrent)"
+	for _, tt := range []struct {
+		args string
+		code int
+		says []string
+	}{
+		{"--version", 0, []string{", without fleets and object stores (tag nofleet), without BitTorrent (tag notorrent))\n"}},
+		{"--help", 0, []string{fleets[1:], peers[1:]}},
+		{"work --help", 0, []string{fleets[1:]}},
+		{"get -q " + files.URL + "/a", 0, nil},
+		{"get -q --queue embedded " + files.URL + "/b", 2, []string{"--queue: " + fleets}},
+		{"get -q -o s3://bucket/c " + files.URL + "/c", 2, []string{fleets}},
+		{"work --queue embedded --to .", 2, []string{"work: " + fleets}},
+		{"queue", 2, []string{"queue: " + fleets}},
+		{"get -q --bittorrent only " + files.URL + "/d", 2, []string{"--bittorrent: " + peers}},
+		{"get -q magnet:?xt=urn:btih:0123456789abcdef0123456789abcdef01234567", 2, []string{peers}},
+	} {
+		run := exec.Command(core, strings.Fields(tt.args)...)
+		run.Dir, run.Env = dir, []string{"HOME=" + dir}
+		out, _ := run.CombinedOutput()
+		if code := run.ProcessState.ExitCode(); code != tt.code {
+			t.Errorf("braid %s: exit code %d, want %d: %s", tt.args, code, tt.code, out)
+		}
+		for _, text := range tt.says {
+			if !strings.Contains(string(out), text) {
+				t.Errorf("braid %s says %q, want it with %q", tt.args, out, text)
+			}
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "a")); string(got) != "hello\n" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}

@@ -1,0 +1,16 @@
+//go:build !notorrent
+
+package job
+
+import (
+	"braid/source"
+	"braid/source/torrentsource"
+)
+
+// HasPeers reports whether this program has BitTorrent.
+const HasPeers = true
+
+// swarms returns what makes the client of BitTorrent swarms.
+func (p *Peers) swarms() func(source.SwarmConfig) source.Swarms {
+	return torrentsource.Plug(p.address(), p.NoDHT)
+}

@@ -1,0 +1,59 @@
+//go:build !nofleet
+
+// Package jetstream has the fleet's queue in JetStream, unless this program is built without it (tag nofleet).
+// Then it has the same names, and its queues cannot be opened.
+package jetstream
+
+import (
+	"context"
+	"log/slog"
+
+	"braid/fleet/jetstream"
+)
+
+// In reports whether this program has the queue.
+const In = true
+
+// The types of the queue.
+type (
+	Queue         = jetstream.Queue
+	Options       = jetstream.Options
+	Claim         = jetstream.Claim
+	Pacer         = jetstream.Pacer
+	Lead          = jetstream.Lead
+	Leader        = jetstream.Leader
+	Host          = jetstream.Host
+	Socket        = jetstream.Socket
+	InsecureError = jetstream.InsecureError
+	LargeError    = jetstream.LargeError
+	NewerError    = jetstream.NewerError
+)
+
+// Open connects to a queue.
+func Open(ctx context.Context, o Options) (*Queue, error) { return jetstream.Open(ctx, o) }
+
+// NewHost starts or joins the server of a folder.
+func NewHost(dir string, s Socket, log *slog.Logger) (*Host, error) {
+	return jetstream.NewHost(dir, s, log)
+}
+
+// HasQueue reports whether a folder has a queue.
+func HasQueue(dir string) bool { return jetstream.HasQueue(dir) }
+
+// CheckURL returns an error if a list of URLs is not that of a queue.
+func CheckURL(list string) error { return jetstream.CheckURL(list) }
+
+// Refused reports whether an error says that the server refused the credentials.
+func Refused(err error) bool { return jetstream.Refused(err) }
+
+// Untrusted reports whether an error says that the server's certificate is not trusted.
+func Untrusted(err error) bool { return jetstream.Untrusted(err) }
+
+// Missing reports whether an error says that there is no queue.
+func Missing(err error) bool { return jetstream.Missing(err) }
+
+// Lacking reports whether an error says that the server keeps no jobs.
+func Lacking(err error) bool { return jetstream.Lacking(err) }
+
+// Newer reports whether an error says that a newer braid has written values.
+func Newer(err error) bool { return jetstream.Newer(err) }

@@ -1,0 +1,68 @@
+//go:build nofleet
+
+// Package objectstore stands for object stores in a program that is built without them. Its stores cannot be opened,
+// so that no method of theirs is called.
+package objectstore
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"braid/download"
+	"braid/internal/problem"
+)
+
+var errOut = errors.New(problem.NoFleet)
+
+// A Store is never opened.
+type Store struct{ download.Store }
+
+// Options are those of a store, which nothing reads.
+type Options struct {
+	Folder    string
+	Note      func(text string)
+	Timeout   time.Duration
+	UserAgent string
+	Getenv    func(name string) string
+}
+
+// A Lease is that of a store, which nothing reads.
+type Lease struct {
+	Job     string
+	Opened  func(ctx context.Context, upload string) error
+	Confirm func(ctx context.Context) error
+}
+
+// A Left is never found.
+type Left struct {
+	Endpoint, Bucket, Key, Upload, URL string
+	Size                               int64
+	Began                              time.Time
+	InUse                              bool
+	PID                                int
+}
+
+func (Left) Path() string { return "" }
+
+func (*Store) Abort(context.Context, string, string) error                  { return errOut }
+func (*Store) Existing(context.Context, string) (*download.Existing, error) { return nil, errOut }
+func (*Store) Leased(Lease) *Store                                          { return nil }
+func (*Store) Left(context.Context) ([]Left, error)                         { return nil, errOut }
+func (*Store) Sweep(context.Context, string) ([]Left, error)                { return nil, errOut }
+func (*Store) TakeOver(context.Context, string, string) (bool, error)       { return false, errOut }
+
+// IsURL reports whether a word is the URL of a place in an object store.
+func IsURL(word string) bool { return strings.HasPrefix(word, "s3://") }
+
+// Open returns an error that says that stores are left out.
+func Open(place string, _ Options) (*Store, error) {
+	return nil, &download.Error{Kind: download.Usage, What: "store", Where: place, Err: errOut}
+}
+
+// Journaled finds nothing.
+func Journaled(string) ([]Left, error) { return nil, nil }
+
+// Reserved reports whether name is the name of an object with evidence.
+func Reserved(name string) bool { return strings.HasSuffix(name, ".evidence.json") }

@@ -1,0 +1,24 @@
+package problem
+
+import (
+	"strings"
+
+	"braid/download"
+)
+
+// What this program may be built without.
+const (
+	NoFleet   = "this braid was built without fleets and object stores (tag nofleet)"
+	NoTorrent = "this braid was built without BitTorrent (tag notorrent)"
+)
+
+// LeftOut returns the problem of what this program was built without, NoFleet or NoTorrent.
+func LeftOut(where, what string) *Problem { return Misuse(where, what, "the whole braid has them") }
+
+// TellLeftOut says in p that this program was built without BitTorrent, if the download failed for that reason.
+func (p *Problem) TellLeftOut() {
+	if strings.Contains(p.Why, download.NoBitTorrent) {
+		p.Kind, p.Hint = download.Usage, "the whole braid has it"
+		p.Why = strings.Replace(p.Why, download.NoBitTorrent, NoTorrent, 1)
+	}
+}
