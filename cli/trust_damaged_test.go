@@ -32,3 +32,26 @@ func TestTrustDamaged_Rule78(t *testing.T) {
 		t.Error(stderr)
 	}
 }
+
+// TestTrustOfNewer_Rule8: the keys of a newer braid are refused and kept, also by a command that adds one.
+func TestTrustOfNewer_Rule8(t *testing.T) {
+	config := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", config)
+	file, text := filepath.Join(config, "braid", "trust.json"), `{"v": 2, "trust": [], "more": true}`
+	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	add := []string{"trust", "add", "https://example.org/pub/", "../verify/minisign/testdata/key.pub"}
+	for _, words := range [][]string{{"get", "http://127.0.0.1:1/a"}, {"trust"}, add} {
+		code, _, stderr := command(t, words...)
+		if code != exitLocal || !strings.Contains(stderr, "written by a newer braid, and left alone (update this braid)") {
+			t.Errorf("%q: exit code %d: %s", words, code, stderr)
+		}
+	}
+	if data, err := os.ReadFile(file); string(data) != text || err != nil {
+		t.Errorf("it is %q now, %v", data, err)
+	}
+}

@@ -53,8 +53,10 @@ func (s *store) prepare(tx *bbolt.Tx) error {
 	switch got := meta.Get(keyVersion); {
 	case got == nil:
 		return meta.Put(keyVersion, []byte(version))
-	case string(got) != version:
-		return &database.DamageError{Err: fmt.Errorf("it is of version %.20q, not %q", got, version)}
+	default:
+		if err := database.CheckVersion(got, version); err != nil {
+			return err
+		}
 	}
 	if data := meta.Get(keyGlobal); data != nil {
 		if err := json.Unmarshal(data, &s.global); err != nil {

@@ -2,9 +2,11 @@ package daemon
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,6 +154,51 @@ func TestStoreDamaged(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
+}
+
+// TestStoreOfNewer_Rule8 checks that the queue of a newer braid is refused and kept.
+func TestStoreOfNewer_Rule8(t *testing.T) {
+	b := newBench(t)
+	d, err := Open(b.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = d.store.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Put(keyVersion, []byte("2")) })
+	if err := errors.Join(err, d.store.db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(b.config); !strings.Contains(fmt.Sprint(err), "written by a newer braid (version 2, and this one knows 1)") {
+		t.Errorf("the error is %v", err)
+	}
+	if names, err := os.ReadDir(b.config.Dir); len(names) != 1 || names[0].Name() != storeFile || err != nil {
+		t.Errorf("there are %v, %v", names, err)
+	}
+}
+
+// TestOlderStore_Rule8 checks that the queue that revision 696ef86 left is read.
+func TestOlderStore_Rule8(t *testing.T) {
+	packed, err := os.Open("testdata/696ef86.db.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	b := newBench(t)
+	if err := errors.Join(err, os.WriteFile(filepath.Join(b.config.Dir, storeFile), data, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	b.start()
+	b.do(func(q *queue.Queue) error {
+		gid, _ := queue.ParseGID("63adf38aa5e502db")
+		if e, ok := q.Entry(gid); !ok || e.Status != queue.Paused || e.URIs[0] != "http://127.0.0.1:18931/small.txt" {
+			t.Errorf("%+v, %t", e, ok)
+		}
+		return nil
+	})
 }
 
 // TestStoreLocked checks that only one daemon can use a folder.

@@ -152,7 +152,7 @@ func kindOf(err error) Kind {
 	case isCoded:
 		return coded.kind
 	case is[*partfile.NameError](err), is[*partfile.InUseError](err), is[*partfile.TouchedError](err),
-		is[*partfile.MovedError](err),
+		is[*partfile.MovedError](err), is[*partfile.NewerError](err),
 		is[*fs.PathError](err), is[syscall.Errno](err):
 		return Local
 	}

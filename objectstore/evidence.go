@@ -210,7 +210,7 @@ func (u *upload) finish(ctx context.Context, info minio.ObjectInfo) {
 	if token == "" || u.open() != nil { // another process uses the journal
 		return
 	}
-	if r, err := readRecord(u.journal); err == nil && r.heading.Token == token {
+	if r, err := u.record(); err == nil && r.heading.Token == token {
 		if e := (Evidence{}); r.evidence != nil && json.Unmarshal(r.evidence, &e) == nil {
 			e.Upload = token
 			u.putEvidence(ctx, e, false)

@@ -36,7 +36,7 @@ func (u *upload) beingMade(ctx context.Context) (info *minio.ObjectInfo, err err
 	if u.open() != nil { // another process uses the journal
 		return nil, nil
 	}
-	r, err := readRecord(u.journal)
+	r, err := u.record()
 	u.journal.Close()
 	u.journal = nil
 	if err != nil || r.none() || r.evidence == nil { // Resume handles the other states of the journal

@@ -67,10 +67,23 @@ func (r record) none() bool { return r.heading.Upload == "" }
 
 const journalVersion = 1
 
-// readRecord reads and parses a journal.
-func readRecord(j journal) (record, error) {
-	data, err := j.Read()
+// errNewer is the error for the journal of a newer braid, which is left alone.
+var errNewer = errors.New("its journal was written by a newer braid, and is left alone")
+
+// record reads and parses the journal.
+func (u *upload) record() (record, error) {
+	data, err := u.journal.Read()
+	if err == nil && isNewer(data) {
+		err = &download.Error{Kind: download.Local, What: "store", Where: u.path(), Err: errNewer}
+	}
 	return parseRecord(data), err
+}
+
+// isNewer reports whether a newer braid has written a journal.
+func isNewer(data []byte) bool {
+	line, _, whole := bytes.Cut(data, []byte("\n"))
+	var h struct{ V int }
+	return whole && json.Unmarshal(line, &h) == nil && h.V > journalVersion
 }
 
 // parseRecord parses the lines of a journal, up to the first one that is incomplete or invalid.

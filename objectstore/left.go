@@ -106,7 +106,7 @@ func (s *Store) end(ctx context.Context, l Left) error {
 	if err := s.core.AbortMultipartUpload(ctx, s.bucket, l.Key, l.Upload); err != nil && codeOf(err) != noSuchUpload {
 		return u.fault(ctx, err)
 	}
-	r, err := readRecord(u.journal)
+	r, err := u.record()
 	if err != nil || r.heading.Upload != l.Upload {
 		return err
 	}

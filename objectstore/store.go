@@ -257,7 +257,7 @@ func (s *Store) TakeOver(ctx context.Context, name, upload string) (made bool, e
 	if err := u.openToWrite(); err != nil {
 		return false, err
 	}
-	r, err := readRecord(u.journal)
+	r, err := u.record()
 	if err := errors.Join(err, u.journal.Close()); err != nil {
 		return false, err
 	}

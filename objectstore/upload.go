@@ -104,7 +104,7 @@ func (u *upload) Resume(ctx context.Context) (size int64, state []byte, err erro
 	if err := u.openToWrite(); err != nil {
 		return 0, nil, err
 	}
-	r, err := readRecord(u.journal)
+	r, err := u.record()
 	if err != nil || r.none() {
 		return 0, nil, err
 	}

@@ -123,6 +123,17 @@ func TestCondition_Rule71(t *testing.T) {
 	}
 }
 
+// TestNewerJournal_Rule8 checks that the journal of a newer braid is told from a damaged one.
+func TestNewerJournal_Rule8(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"v":2,"upload":"u"}` + "\n": true, `{"v":1,"upload":"u"}` + "\n": false, `{"v":2,"upload":"u"}`: false, "x\n": false, "": false,
+	} {
+		if got := isNewer([]byte(text)); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}
+
 // TestRecord_Rule72 checks that parts that a run intended to upload again do not count, except those that it did upload
 // again.
 func TestRecord_Rule72(t *testing.T) {

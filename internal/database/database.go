@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,6 +59,27 @@ func (e *DamageError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *DamageError) Unwrap() error { return e.Err }
+
+// NewerError reports a file of a newer braid, which is left alone.
+type NewerError struct{ Version, Known string }
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("written by a newer braid (version %s, and this one knows %s), and left alone", e.Version, e.Known)
+}
+
+// CheckVersion returns an error if the version that a file has is not the one that is known: a *[NewerError] for a
+// higher one, otherwise a *[DamageError].
+func CheckVersion(got []byte, known string) error {
+	is, err := strconv.ParseUint(string(got), 10, 31)
+	want, _ := strconv.ParseUint(known, 10, 31) // 0 if it is no number: then nothing is newer
+	switch {
+	case string(got) == known:
+		return nil
+	case err == nil && want > 0 && is > want:
+		return &NewerError{string(got), known}
+	}
+	return &DamageError{fmt.Errorf("it is of version %.20q, not %q", got, known)}
+}
 
 func isDamage(err error) bool {
 	_, ok := errors.AsType[*DamageError](err)

@@ -91,6 +91,9 @@ func hintFor(e *download.Error) string {
 	if use, ok := errors.AsType[*partfile.InUseError](e); ok && use != nil {
 		return "wait for it, or take another name with -o"
 	}
+	if newer, ok := errors.AsType[*partfile.NewerError](e); ok && newer != nil {
+		return "update this braid, or take another name with -o"
+	}
 	if name, ok := errors.AsType[*partfile.NameError](e); ok && name != nil {
 		return "-o takes another name; -o - writes to a program or a device"
 	}

@@ -37,7 +37,10 @@ func readTrust() (t *option.Trust, unread string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if t, err = option.ParseTrust(data); err != nil {
+	if t, err = option.ParseTrust(data); errors.Is(err, option.ErrTrustNewer) {
+		return nil, "", problem.Local("trust", path, err).WithHint("update this braid")
+	}
+	if err != nil {
 		return nil, "", problem.Misuse(path, err.Error(),
 			"restore it, or move it away and record the keys anew: braid trust add URL KEY")
 	}

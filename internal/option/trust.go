@@ -52,6 +52,9 @@ type trustFile struct {
 	Trust   []Bound `json:"trust"`
 }
 
+// ErrTrustNewer is the error for the file of a newer braid.
+var ErrTrustNewer = errors.New("written by a newer braid, and left alone")
+
 // Errors of a file of anchors.
 var (
 	errTrustVersion = errors.New("written by another version of braid")
@@ -62,6 +65,12 @@ var (
 
 // ParseTrust parses a file of anchors. An unknown field is an error: it may limit what is trusted.
 func ParseTrust(data []byte) (*Trust, error) {
+	var head struct {
+		Version int `json:"v"`
+	}
+	if json.Unmarshal(data, &head) == nil && head.Version > 1 {
+		return nil, ErrTrustNewer
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	var f trustFile

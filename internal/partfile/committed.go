@@ -81,7 +81,7 @@ func (c *Committed) open() (ok bool, err error) {
 		return false, err
 	}
 	c.h, err = readHistory(io.NewSectionReader(c.file, 0, math.MaxInt64))
-	if err == errForeign {
+	if notOurs(err) {
 		return false, nil
 	}
 	return err == nil, err

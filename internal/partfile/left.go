@@ -126,7 +126,7 @@ func (d folder) look(name string) (l Left, ok bool, err error) {
 	defer f.Close()
 	h, err := readHistory(io.NewSectionReader(f, 0, math.MaxInt64))
 	switch {
-	case err == errForeign:
+	case notOurs(err):
 		return l, false, nil
 	case err != nil:
 		return l, false, &fs.PathError{Op: "read", Path: f.Name(), Err: err}

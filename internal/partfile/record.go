@@ -82,19 +82,48 @@ type history struct {
 	size      int64      // end of the last valid record, or 0 without a header; the rest is a torn tail
 }
 
-// errForeign is the error for a file that is not a journal, or a journal of another version.
+// errForeign is the error for a file that is not a journal, or a journal of an unknown version.
 var errForeign = errors.New("not a journal of this version")
+
+// NewerError reports a journal of a newer braid. It and its part file are left alone.
+type NewerError struct{ Format uint32 }
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("its journal was written by a newer braid (format %d, and this one knows %d), and is left alone",
+		e.Format, version)
+}
+
+// newer returns the version in the header of a journal, if that is a later one.
+func newer(head []byte) (v uint32, ok bool) {
+	const end = headerSize - 4
+	if len(head) < headerSize || string(head[:len(magic)]) != magic ||
+		binary.LittleEndian.Uint32(head[end:]) != checksum(head[:end]) {
+		return 0, false
+	}
+	v = binary.LittleEndian.Uint32(head[len(magic):])
+	return v, v > version
+}
+
+// notOurs reports whether an error of readHistory means that there is no journal that can be used.
+func notOurs(err error) bool {
+	_, later := errors.AsType[*NewerError](err)
+	return err == errForeign || later
+}
 
 // errTorn is the error for bytes that are not a complete, valid record.
 var errTorn = errors.New("torn record")
 
-// readHistory reads a journal up to its end or the first torn record. The error is errForeign or an error of r.
+// readHistory reads a journal up to its end or the first torn record. The error is errForeign, a *NewerError or
+// an error of r.
 func readHistory(r io.Reader) (history, error) {
 	br := bufio.NewReader(r)
 	h := history{size: headerSize}
 	head := make([]byte, headerSize)
 	switch n, err := io.ReadFull(br, head); {
 	case !bytes.HasPrefix(header, head[:n]):
+		if v, ok := newer(head[:n]); ok {
+			return history{}, &NewerError{v}
+		}
 		return history{}, errForeign
 	case err == io.EOF, err == io.ErrUnexpectedEOF:
 		return history{}, nil

@@ -3,7 +3,6 @@ package partfile
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"net/url"
 	"os"
@@ -216,13 +215,12 @@ func TestForeignJournal_Rule8(t *testing.T) {
 	good := t.TempDir()
 	must(t, begun(t, good, []byte("abc"), 0).Close())
 	journal := read(t, in(good, "x.part.journal"))
-	later := slices.Clone(journal)
-	binary.LittleEndian.PutUint32(later[8:], version+1)
-	binary.LittleEndian.PutUint32(later[12:], checksum(later[:12]))
+	later := laterVersion(journal)
+	later[12] ^= 1 // its checksum is wrong
 	damaged := slices.Clone(journal)
 	damaged[0] ^= 1
 	for name, journal := range map[string][]byte{
-		"garbage": content(1000), "later version": later, "damaged": damaged, "text": []byte("{}\n"), "zeros": make([]byte, 50),
+		"garbage": content(1000), "later version, damaged": later, "damaged": damaged, "text": []byte("{}\n"), "zeros": make([]byte, 50),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
