@@ -233,7 +233,7 @@ var houses = map[string]house{
 
 // workshop is the same for the module in scripts.
 var workshop = map[string]house{
-	"pollbench": {}, "rulebook": {},
+	"attest": {}, "pollbench": {}, "rulebook": {},
 	"benchmark": {imports: []string{
 		"github.com/aws/aws-sdk-go-v2/aws", "github.com/aws/aws-sdk-go-v2/aws/signer/v4", "github.com/aws/aws-sdk-go-v2/service/s3",
 		"github.com/aws/aws-sdk-go-v2/service/s3/types", "github.com/coder/websocket",
