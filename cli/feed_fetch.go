@@ -35,6 +35,9 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	if fields.Header, err = f.Sites.Fields(fields.Header, u); err != nil {
 		return nil, err
 	}
+	if user == nil {
+		fields.Header = job.AddForgeToken(fields.Header, u)
+	}
 	client, err := f.Client(u.String())
 	if err != nil {
 		return nil, err

@@ -114,6 +114,9 @@ func (s *setup) identify(at *job.Sites) error {
 			if err := at.AddTo(&f.Header, f.URL); err != nil {
 				return err
 			}
+			if u, err := url.Parse(f.URL); err == nil && s.of.by == nil { // a daemon has no token
+				f.Header = job.AddForgeToken(f.Header, u)
+			}
 		}
 	}
 	for i := range s.antenna.Watches {
@@ -141,6 +144,9 @@ func (c *Loaded) learnSecrets(at *job.Sites) error {
 		var header http.Header
 		if err := at.AddTo(&header, s); err != nil {
 			return err
+		}
+		if u, err := url.Parse(s); err == nil {
+			header = job.AddForgeToken(header, u)
 		}
 		for name, values := range header {
 			if !web.ForAnyServer(name) {
