@@ -20,6 +20,7 @@ type site struct {
 	redirect string       // base URL that every request is sent to with 302; "": none
 	noETag   bool         // answers carry no ETag
 	noRanges bool         // ranges are answered with the whole file
+	index    bool         // nginx lists folders
 	tls      *certificate // https or ftps with this certificate; nil: http or ftp
 	log      string       // where an FTP server tells of logins, and nginx of requests; "": nowhere that anybody looks
 	name     string       // what nginx calls itself in the log
@@ -67,6 +68,9 @@ func nginxConfig(s site, dir, addr string) string {
 	}
 	if s.noRanges {
 		line("max_ranges 0;")
+	}
+	if s.index {
+		line("autoindex on;")
 	}
 	if s.redirect != "" {
 		line("return 302 %s$uri;", s.redirect)
