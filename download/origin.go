@@ -320,19 +320,6 @@ func mayAnnounce(known []verify.Claim, hops []metalink.Hop, claims []verify.Clai
 	return !overHTTPS(known) || overHTTPS(claims) || !slices.ContainsFunc(hops, func(h metalink.Hop) bool { return !h.Proven() })
 }
 
-// doubt makes the digests of an earlier run yield if the server states none now, and announces another version by its
-// date. Only the bytes show whether the version is another one, as some servers change the date alone. It reports whether
-// any yield.
-func (s *session) doubt(x resolution, a source.Answer) bool {
-	then, now := s.carried.answered, a.LastModified
-	if len(s.heard) == 0 || then.IsZero() || now.IsZero() || now.Equal(then) || a.Host != s.carried.answeredBy ||
-		x.mirror < x.answers || !s.mayAnnounce(a.Hops, nil) {
-		return false
-	}
-	s.recalled, s.heard = join(s.recalled, s.heard), nil
-	return true
-}
-
 // checkVersion compares the server's first answer of this session with its earlier statements. Another
 // version replaces the known one. It is an error if the file has changed too often.
 func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
