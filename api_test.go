@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "write testdata/api.txt")
 // promised are the packages of doc/promises.md.
 var promised = []string{"download", "linkheader", "metalink", "verify", "scheduler", "antenna", "source", "byterange", "address"}
 
-// TestAPI: what the last release offered to other programs, which testdata/api.txt lists, is still there. What goes or
-// changes breaks them, which needs a line below "Breaking" in the CHANGELOG.
+// TestAPI: each name that the last release offered to other programs (testdata/api.txt) still exists. A name that goes
+// or changes breaks them, and needs a line below "Breaking" in the CHANGELOG.
 func TestAPI(t *testing.T) {
 	var lines []string
 	for _, pkg := range promised {

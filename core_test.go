@@ -15,7 +15,7 @@ const coreTags = "nofleet,notorrent"
 
 var large = regexp.MustCompile(`/(nats-io|minio|anacrolix)/|^braid/(fleet/jetstream|objectstore|source/torrentsource)$`)
 
-// TestCoreImports: of what the tags leave out, nothing is compiled.
+// TestCoreImports: the packages that the tags leave out are not compiled.
 func TestCoreImports(t *testing.T) {
 	all, err := exec.Command("go", "list", "-deps", "-tags", coreTags, ".").Output()
 	if err != nil {
@@ -28,7 +28,7 @@ func TestCoreImports(t *testing.T) {
 	}
 }
 
-// TestCore: without its large parts braid downloads, and says what it lacks.
+// TestCore: without its large parts braid downloads, and names the part that is missing.
 func TestCore(t *testing.T) {
 	dir := t.TempDir()
 	core := filepath.Join(dir, "braid")

@@ -158,7 +158,7 @@ var houses = map[string]house{
 
 	"internal/mailbox": {},
 
-	// Plugs stand between the program and what it can be built without.
+	// Plugs stand between the program and the parts that it can be built without.
 	"internal/plug/jetstream":   {imports: []string{"fleet", "fleet/jetstream", "internal/problem"}},
 	"internal/plug/objectstore": {imports: []string{"download", "internal/problem", "objectstore"}},
 

@@ -35,8 +35,8 @@ func (g *following) ahead(t *target) *target {
 	return nil
 }
 
-// hold reports whether the update of t must wait, and until when: a newer release has begun, or its host was asked too
-// often.
+// hold reports whether the update of t must wait, and until when. The update waits for a newer release that has begun,
+// and for a host that was asked too often.
 func (f *followers) hold(t *target, now time.Time) (until time.Time, held bool) {
 	if t.saved.Release == nil {
 		return until, false
@@ -51,12 +51,12 @@ func (f *followers) hold(t *target, now time.Time) (until time.Time, held bool) 
 	return f.full(t, now)
 }
 
-// last returns the version in place, or the one that was when the user left it out, or nil.
+// last returns the version in place, else the one that left returns.
 func (g *following) last() *target {
 	return cmp.Or(g.placed(), g.left())
 }
 
-// left returns the version that was in place when the user left it out, if no other one is in place since.
+// left returns the version that the user left out while it was in place, or nil once another one is in place.
 func (g *following) left() *target {
 	for _, t := range g.in(unwanted) {
 		if t.saved.Release.Left {

@@ -11,8 +11,9 @@ import (
 
 var errProgram = errors.New("the program failed")
 
-// TestReleasesBegun_Rule80 checks that while the file of a version is in place and its program fails, no older version is
-// handled, be it lower in the list or the one before. If the user leaves it out, the newest other one follows it.
+// TestReleasesBegun_Rule80 checks that while the file of a version is in place and its program fails, no older version
+// is handled: neither one lower in the list nor the one before. If the user leaves it out, the newest other one follows
+// it.
 func TestReleasesBegun_Rule80(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := follower(t)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestProofInFeed_Rule81: an update has what its feed states about the file, also after a restart, and says whether the
-// feed is of the file's server. If another server answered for the feed, it states nothing.
+// TestProofInFeed_Rule81: an update has the proof that its feed states for the file, also after a restart, and reports
+// whether the feed is on the server of the file. A feed that another server answered states nothing.
 func TestProofInFeed_Rule81(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("ab", 32)
 	for name, tt := range map[string]struct {

@@ -76,8 +76,8 @@ type answer struct {
 	seen *observation
 
 	err error
-	// busy is how long the server asked not to be polled. spent reports that it asked because its limit of requests is
-	// used up, which is no fault of the feed. pause is how long its host is left alone so that the limit is not reached.
+	// busy is how long the server asked not to be polled. spent reports that its limit of requests is used up, which is
+	// not a failure of the feed. pause is how long the host gets no request, so that the limit is not reached.
 	busy, pause time.Duration
 	spent       bool
 }
@@ -130,7 +130,7 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	return a
 }
 
-// heed sets what the server says about its limit of requests.
+// heed sets pause, spent and busy from the limit of requests that the server reports.
 func (a *answer) heed(h http.Header, now time.Time) {
 	r, ok := web.RateOf(h, now)
 	if !ok {

@@ -117,8 +117,8 @@ func (f *followers) drop(t *target, now time.Time) {
 // server may only be out of reach at the moment.
 const fewFailures = 3
 
-// next adds an update for the first release of list that was not tried yet. It adds none before a release that is about
-// to be tried, that has failed a few times only, or whose file may be in place.
+// next adds an update for the first release of list that was not tried yet. It adds none if an earlier release of list
+// is about to be tried, has failed only a few times, or may have its file in place.
 func (f *followers) next(g *following, list []release.Release, offers map[string]*offer, now time.Time) {
 	for _, r := range list {
 		t := g.targets[r.URL]

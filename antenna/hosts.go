@@ -55,8 +55,8 @@ func (s *hosts) next(now time.Time) *member {
 			delete(s.names, h.name)
 			continue
 		}
-		// The one that was asked longest ago is first, because a server that accepts few requests an hour would else not
-		// be asked for some feeds while it is asked often for others.
+		// The feed that was polled longest ago is first. Otherwise a server that accepts few requests an hour would be
+		// asked often for some feeds and never for others.
 		i := 0
 		for j, m := range h.waiting {
 			if m.saved.Polled.Before(h.waiting[i].saved.Polled) {

@@ -48,7 +48,8 @@ func TestLimitOfRequests_Rule57(t *testing.T) {
 	})
 }
 
-// TestLimitIsUsedUp_Rule57: a refusal because of the limit waits for its end and not longer, for all feeds of the server.
+// TestLimitIsUsedUp_Rule57: after a refusal because of the limit, all feeds of the server wait until its end and not
+// longer.
 func TestLimitIsUsedUp_Rule57(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, a, j := limited(t, 3, 20)

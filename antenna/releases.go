@@ -74,8 +74,8 @@ type savedRelease struct {
 	Since time.Time `json:",omitzero"`
 	Asked int       `json:",omitempty"`
 	Why   string    `json:",omitempty"`
-	// Begun reports that its file may be in place although its update is not done. Left reports that it was in place when
-	// the user left it out, and that no other one is since.
+	// Begun reports that the file of the release may be in place although its update is not done. Left reports that the
+	// user left the release out while it was in place, and that no other one has been put in place since.
 	Begun bool `json:",omitempty"`
 	Left  bool `json:",omitempty"`
 }
@@ -135,7 +135,7 @@ type offer struct {
 	from    []*member
 }
 
-// about returns the records about the file itself, or all if there is none. Release APIs list all files of a release.
+// about returns the records of the file itself, or all if none has its URL. Release APIs list all files of a release.
 func (o *offer) about() (records []feed.Record, from []*member) {
 	for i, r := range o.records {
 		if key, _ := feed.Key(r.URL); key == o.URL {

@@ -247,8 +247,8 @@ func TestReleasesNoFile(t *testing.T) {
 	})
 }
 
-// TestReleaseRecord checks that the record of an update is about the file of the release, and not about another file, of
-// which an API lists several.
+// TestReleaseRecord checks that the record of an update is about the file of the release, and not about another of the
+// files that an API lists.
 func TestReleaseRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, j := newWorld(t), &journal{}

@@ -63,7 +63,7 @@ func (f *followers) renounce(t *target, now time.Time) {
 	r, last := t.saved.Release, t.saved.Last
 	t.saved = savedTarget{Watch: t.saved.Watch, URL: t.saved.URL, Print: t.saved.Print, Reported: t.saved.Reported,
 		Release: &savedRelease{Tag: r.Tag, Version: r.Version, Date: r.Date, Pre: r.Pre, Stage: unwanted}}
-	if r.Begun { // the file in place may be its own, so that of the version before is fetched again
+	if r.Begun { // the file in place may be that of r, so the version before is fetched again
 		for _, other := range t.w.follow.in(inPlace) {
 			if other.forget = other.running; !other.forget {
 				f.drop(other, now)

@@ -20,8 +20,8 @@ type Update struct {
 	Reason feed.Reason
 	// Words describes the Reason. The text may quote a feed.
 	Words string
-	// Record is the decisive report, without Keywords and Warnings, and with the Fields only that state proof
-	// (feed.Record.Proof). SameServer reports that its feed has the scheme, host and port of URL, so that they are evidence.
+	// Record is the decisive report, without Keywords and Warnings. Its Fields are those with proof
+	// (feed.Record.Proof). SameServer reports that its feed has the scheme, host and port of URL, so they are evidence.
 	Record     feed.Record
 	SameServer bool
 	// Feed is the name of the feed that reported it. It is the name of the watch for own checks, and empty for
@@ -30,9 +30,9 @@ type Update struct {
 	// Last is the Outcome of the last acknowledged update, for its validators. For another version than that in place it
 	// is the Outcome of the version in place, without validators.
 	Last Outcome
-	// Release is the release of the URL, for a watch that follows releases. Previous is the version in place, or the one
-	// that the user left out of it, or empty if there is none or the update is about it. LastTry reports that the release
-	// is given up if it is not ready (NotYet).
+	// Release is the release of the URL, for a watch that follows releases. Previous is the version in place, or the
+	// one that was in place when the user left it out. It is empty if neither exists, and in an update about that
+	// version. LastTry reports that the release is given up if it is not ready (NotYet).
 	Release  *release.Release
 	Previous string
 	LastTry  bool
@@ -61,8 +61,8 @@ type Outcome struct {
 	LastModified time.Time
 	Host         string
 	Size         int64
-	// Digest and Evidence describe how the file was verified. Path is its path. Of a release whose update failed, Path is
-	// set if its file is, or may be, in place.
+	// Digest and Evidence describe how the file was verified. Path is the path of the file. After a failed update of a
+	// release, Path is set only if the file may be in place.
 	Digest, Evidence, Path string
 	// ModTime is the modification time of the file at Path, from which the handler of the next update can see whether
 	// the file was changed by others.

@@ -15,7 +15,7 @@ import (
 	"braid/antenna/release"
 )
 
-// stayed is how long a version stays up that must not be missed. fetching is how long it may take to fetch it, with a
+// A version that stays up as long as stayed must not be missed. fetching is how long it may take to fetch it, with a
 // failed attempt.
 const (
 	stayed   = time.Hour
@@ -62,7 +62,7 @@ func number(variable string, n int) int {
 	return n
 }
 
-// found makes the projects. A fifth has the limited API, whose limit is 60 an hour for 200 projects.
+// found makes the projects. A fifth of them has the limited API. Its limit is 60 an hour for 200 projects.
 func (y *year) found(n int) {
 	y.forge = &forge{projects: map[string]*saga{}, limit: number("BRAID_YEAR_LIMIT", (n*60+199)/200)}
 	for i := range n {
@@ -226,7 +226,7 @@ func (y *year) check() {
 	}
 }
 
-// report prints what it cost.
+// report prints the cost.
 func (y *year) report() {
 	days := y.span.Hours() / 24
 	for kind := range folderShelf + 1 {

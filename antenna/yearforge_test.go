@@ -16,7 +16,7 @@ type shelf int
 
 const (
 	atomShelf   shelf = iota // the tags, ten at a time
-	limitShelf               // an API that answers only so often an hour, ten at a time
+	limitShelf               // an API with a limit of requests an hour, ten at a time
 	apiShelf                 // an API
 	folderShelf              // the index page of a folder
 )
@@ -26,11 +26,11 @@ func (s shelf) String() string { return [...]string{"atom", "limited api", "api"
 // listed is the number of releases that a feed lists.
 const listed = 10
 
-// A story is the history of a release. A zero time is one that never comes.
+// A story is the history of a release. A zero time never comes.
 type story struct {
 	tag, version string
 	marked       bool // as a pre-release, by an API only
-	// listed is when the feed lists the release. file and proof are when they are there.
+	// listed is when the feed lists the release. file and proof are when these are uploaded.
 	listed, file, proof time.Time
 	replaced, removed   time.Time
 }
@@ -38,7 +38,7 @@ type story struct {
 // since reports whether a time has come.
 func since(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
-// isThere reports whether something that comes at a time is there and the release was not removed.
+// isThere reports whether a file that comes at a time exists and the release was not removed.
 func (s *story) isThere(at, now time.Time) bool { return since(at, now) && !since(s.removed, now) }
 
 // up returns the time from which the release is listed with its file and proof.
@@ -54,7 +54,7 @@ func (s *story) up() (at time.Time, ever bool) {
 	return at, true
 }
 
-// digest returns that of the file.
+// digest returns the digest of the file.
 func (s *story) digest(now time.Time) string {
 	if since(s.replaced, now) {
 		return "second file of " + s.version
@@ -68,7 +68,7 @@ type saga struct {
 	name    string
 	host    string
 	stories []*story // by the time of listing
-	// text is the feed, which is so until a time.
+	// text is the feed until that time.
 	text  string
 	until time.Time
 

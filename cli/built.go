@@ -8,7 +8,7 @@ import (
 	"braid/internal/problem"
 )
 
-// leftOut returns what this program was built without.
+// leftOut returns the parts that this program was built without.
 func leftOut() (parts []string) {
 	if !jetstream.In {
 		parts = append(parts, problem.NoFleet)
@@ -19,7 +19,7 @@ func leftOut() (parts []string) {
 	return parts
 }
 
-// leftOutNote returns what the help says about parts that are left out.
+// leftOutNote returns the note of the help about the parts that are left out.
 func leftOutNote(parts []string) string {
 	text := ""
 	for _, part := range parts {

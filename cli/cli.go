@@ -236,7 +236,7 @@ func buildOf(info *debug.BuildInfo) build {
 	return b
 }
 
-// String returns the text of --version: version, Go and platform, revision, and what is left out.
+// String returns the text of --version: version, Go and platform, revision, and the parts that are left out.
 func (b build) String() string {
 	notes := []string{runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	if b.revision != "" {

@@ -61,7 +61,7 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 }
 
 // identity returns the record about the file for the journal of the part file. The tag is not that of the base file's
-// bytes. What was looked up yields, as the server does not say it of the version that it sends.
+// bytes. A digest that was looked up yields, because the server does not state it for the version that it sends.
 func (x *inspection) identity() partfile.Identity {
 	k := &known{claims: x.claims, recalled: x.verdict.Looked.Claims, size: x.size, sizeBy: byServer, file: x.file, mixed: true}
 	k.tag = tagOf(x.file, x.answer)

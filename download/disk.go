@@ -16,7 +16,7 @@ type disk struct {
 	workers *sync.WaitGroup
 	busy    atomic.Bool // the journal is being updated
 	due     bool        // the next update is to be synced
-	begun   bool        // an update was due
+	begun   bool        // record was called
 	last    *chore
 }
 
@@ -56,9 +56,9 @@ func (c *chore) wait(ctx context.Context) error {
 	}
 }
 
-// record updates the journal, unless an update is in progress. If durable is set, it syncs the part file and
-// the journal, now or with the next update. The first call does nothing else: a small file is in place before the
-// second one, and its record would cost as much as the file.
+// record updates the journal, unless an update is in progress. If durable is set, it syncs the part file and the
+// journal, now or with the next update. The first call only keeps durable for the second one. A small file is in place
+// before that, and its record would cost as much as the file.
 func (d *disk) record(durable bool) {
 	first := !d.begun
 	d.begun, d.due = true, d.due || durable

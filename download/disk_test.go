@@ -10,8 +10,8 @@ import (
 	"braid/internal/partfile"
 )
 
-// The first update of the journal that is due is left out, as a small file is in place before the second one. A sync
-// that was due then is made up for.
+// The first update of the journal is left out, because a small file is in place before the second one. The second one
+// makes up for a sync that was due.
 func TestRecordAfterFirst(t *testing.T) {
 	dir := t.TempDir()
 	part, err := partfile.Open(fsys.OS, dir, "x")

@@ -9,8 +9,8 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// TestLookupAfterJournal: what an earlier command was given or looked up yields to a list that is beside the file by now,
-// also where that command was a repair.
+// TestLookupAfterJournal: a digest that an earlier command was given or looked up yields to a list that is beside the
+// file now, also if that command was a repair.
 func TestLookupAfterJournal_Rules34_77(t *testing.T) {
 	t.Parallel()
 	old, next := made(2*mib, 8), made(2*mib, 7)

@@ -22,7 +22,7 @@ func (s *session) addMirrors() {
 		return
 	}
 	places := s.file.Mirrors
-	if !s.req.NoMetalink && verify.Strong(s.claims) { // it shows whether suggested ones have this file
+	if !s.req.NoMetalink && verify.Strong(s.claims) { // a strong digest shows whether suggested mirrors have this file
 		places = slices.Concat(places, s.req.Suggested)
 	}
 	mirrors, notes := s.req.allowed(places)

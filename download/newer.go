@@ -235,8 +235,8 @@ const (
 	older
 )
 
-// compare compares ETags and dates. Only those of one server show that a file is the same, but another one that the asked
-// server redirects to may be behind: an earlier date keeps the file, whichever server gave it.
+// compare compares ETags and dates. Equal ones show that a file is the same only if they are of one server. An earlier
+// date of any server keeps the file, because the asked server may redirect to another one that is behind.
 func compare(here *state.Version, a source.Answer) relation {
 	if here == nil {
 		return unknown

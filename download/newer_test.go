@@ -305,7 +305,7 @@ func TestIfNewerElsewhere(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	a.put("old", `"1"`, monday.Add(-time.Hour))
-	to = a // which is behind
+	to = a // a is behind
 	if res := r.gets("two"); !res.Older || a.bytes() > 0 {
 		t.Errorf("%+v, %d bytes of the older one", res, a.bytes())
 	}

@@ -180,8 +180,8 @@ func options(more bool, long mirrortest.Option) []mirrortest.Option {
 	return []mirrortest.Option{mirrortest.Digest()}
 }
 
-// Proves rule 77 where a pin makes the download ask by HEAD: a digest that the host of the URL gives there only counts like
-// one on GET, so nothing is looked for.
+// Proves rule 77 where a pin makes the download ask by HEAD: a digest that the host of the URL gives only on HEAD
+// counts like one on GET, so nothing is looked for.
 func TestPinnedOnHeadLooksForNothing_Rules64_77(t *testing.T) {
 	t.Parallel()
 	for name, overwrite := range map[string]bool{"new": false, "overwrite": true} {

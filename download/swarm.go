@@ -41,7 +41,7 @@ const (
 // asked reports whether peers may be asked.
 func (p Peers) asked() bool { return p == PeersAuto || p == PeersOnly }
 
-// NoBitTorrent is why a client without Swarms asks no peers.
+// NoBitTorrent is the reason that a client without Swarms gives for asking no peers.
 const NoBitTorrent = "this program has no BitTorrent"
 
 // why returns why peers may not be asked.

@@ -16,7 +16,7 @@ import (
 // latestMark is the metadata of an object that setLatest made. Its value is the text.
 const latestMark = "braid-latest"
 
-// latestTries is how often the object is replaced while another process replaces it, too.
+// latestTries is the number of attempts to replace the object while other processes replace it, too.
 const latestTries = 5
 
 // latestOf returns the text of an object that setLatest made, and the condition for replacing it.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A shelf has one object. others is how many of the next answers let another process replace it before.
+// A shelf has one object. others is the number of the next PUTs that another process precedes by its own.
 type shelf struct {
 	mu         sync.Mutex
 	there      bool

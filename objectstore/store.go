@@ -222,8 +222,8 @@ func (s *Store) Existing(ctx context.Context, name string) (*download.Existing, 
 	return newUpload(s, s.prefix+name).Existing(ctx)
 }
 
-// Latest returns the text that SetLatest has put into the named object, or "" if there is no such object. An object that
-// SetLatest did not make is an error.
+// Latest returns the text that SetLatest has put into the named object, or "" if the object does not exist. An object
+// that SetLatest did not make is an error.
 func (s *Store) Latest(ctx context.Context, name string) (text string, err error) {
 	_, text, err = latestOf(ctx, newUpload(s, s.prefix+name))
 	return text, err

@@ -123,7 +123,7 @@ func TestCondition_Rule71(t *testing.T) {
 	}
 }
 
-// TestNewerJournal_Rule8 checks that the journal of a newer braid is told from a damaged one.
+// TestNewerJournal_Rule8 checks that the journal of a newer braid is distinguished from a damaged one.
 func TestNewerJournal_Rule8(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"v":2,"upload":"u"}` + "\n": true, `{"v":1,"upload":"u"}` + "\n": false, `{"v":2,"upload":"u"}`: false, "x\n": false, "": false,

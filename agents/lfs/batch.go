@@ -33,7 +33,7 @@ type server struct {
 	fields http.Header
 	known  credential
 	login  *login        // for a remote over SSH; may be nil
-	near   address.Scope // scopes that it may name, beside address.Public; zero: not known before it answers
+	near   address.Scope // scopes that its URLs may lead to, beside address.Public; zero if not known yet
 }
 
 // A serverError reports that a server did not return the URL of an object.

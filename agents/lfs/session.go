@@ -121,8 +121,8 @@ func outdated(err error) bool {
 	return ok && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusGone)
 }
 
-// refused returns err if a URL that git-lfs got from the server leads to an address that a server elsewhere must not name
-// (rule 63), and otherwise nil. The server's answer to the agent itself shows whether it is elsewhere.
+// refused returns err if a URL that git-lfs got from the server leads to an address that a server elsewhere must not
+// name (rule 63), and otherwise nil. Once the address of the server is known, it returns nil.
 func (s *server) refused(err error) error {
 	if e, ok := errors.AsType[*address.Error](err); ok && s.near == 0 && e.Excluded == "" {
 		return err

@@ -85,15 +85,15 @@ type Record struct {
 // A Field is a field of a record.
 type Field struct{ Name, Value string }
 
-// DigestField and MirrorField are the names of Fields of News and ReleaseAPI: a digest of the file at the URL, as
-// sha256:HEX or as Subresource Integrity, and another place of the same file.
+// DigestField and MirrorField are the names of Fields of News and ReleaseAPI. The first has a digest of the file at the
+// URL, as sha256:HEX or Subresource Integrity. The second has another URL of the same file.
 const (
 	DigestField = "digest"
 	MirrorField = "mirror"
 )
 
-// Proof returns what the feed states about the file at the URL beside its time and size: digests, and other places. It
-// is evidence only if the feed is of the server of the file.
+// Proof returns the digests and the other places that the feed states for the file at the URL. They are evidence only
+// if the feed is on the server of the file.
 func (r Record) Proof() (digests, mirrors []string) {
 	if r.Format != News && r.Format != ReleaseAPI {
 		return nil, nil

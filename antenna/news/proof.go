@@ -52,7 +52,7 @@ func copiesOf(item *gofeed.Item) (all []copies) {
 	return all
 }
 
-// integrityOf returns the digest of an alternate enclosure. A signature (pgp-signature) is none.
+// integrityOf returns the digest of an alternate enclosure. A signature (pgp-signature) is not a digest.
 func integrityOf(e ext.Extension) string {
 	for _, x := range childrenOf(e, "integrity") {
 		if strings.EqualFold(x.Attrs["type"], "sri") {
@@ -93,7 +93,7 @@ func (d *Decoder) proof(all []copies, key string) (fields []feed.Field) {
 	return fields
 }
 
-// place returns the URL of a place on the web, or "". One that is not valid is no violation: players choose another.
+// place returns the URL of a place on the web, or "". An invalid one is not a violation: players choose another.
 func (d *Decoder) place(spelled string) string {
 	text, _ := unmark(strings.TrimSpace(spelled))
 	if ref, err := url.Parse(text); d.base != nil && err == nil && !ref.IsAbs() {
@@ -106,7 +106,7 @@ func (d *Decoder) place(spelled string) string {
 	return uri
 }
 
-// attached begins the names of the digests of attachments, which gofeed does not read.
+// attached is the prefix of keys in Custom for the digests of attachments. gofeed does not read these digests.
 const attached = "sha256 of "
 
 // digestsOf returns the digests of the attachments of a JSON document with one item.

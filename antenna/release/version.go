@@ -8,9 +8,9 @@ import (
 )
 
 // Compare returns a positive number if version a is newer than b, a negative one if it is older, and 0 if they have
-// equal precedence. The order is that of semantic versions (Semantic Versioning 2.0.0, section 11), or for other versions
-// that of sort -V, with alpha, beta, rc, dev and the like before the release, and words without a digit first. A version
-// that is not semantic is older than each that is.
+// equal precedence. Semantic versions have the order of Semantic Versioning 2.0.0, section 11. Other versions have that
+// of sort -V, except that alpha, beta, rc, dev and the like precede the release, and words without a digit precede all.
+// A version that is not semantic is older than each that is.
 //
 // The package is tolerant about semantic versions: they have one or more numbers, also with leading zeros, and missing
 // numbers are zero; there may be a v before them; the words of pre-releases follow with or without a separator, as in
@@ -80,8 +80,8 @@ func read(text string) version {
 	return v
 }
 
-// rank returns 1, or 0 for a version without a digit: in an index, the file "latest" stands beside those of versions, and
-// would be newer than each later one.
+// rank returns 0 for a version without a digit, and otherwise 1. An index may have a file "latest" beside those of
+// versions. By sort -V, "latest" would be newer than any number.
 func (v version) rank() int {
 	if strings.ContainsAny(v.name.text, "0123456789") {
 		return 1

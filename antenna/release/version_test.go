@@ -101,7 +101,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestWords checks that a word stands behind each version with a digit, be it offered or in place.
+// TestWords checks that a word is older than each version with a digit, offered or in place.
 func TestWords(t *testing.T) {
 	all := []Release{{Version: "latest"}, {Version: "2024b"}, {Version: "2024a"}, {Version: "nightly"}}
 	newest := func(current string) (words []string) {

@@ -86,7 +86,7 @@ func (s *Store) get(k kind, name string, r any) (at time.Time, ok bool) {
 		return at, false
 	}
 	path := s.path(k, name)
-	if _, err := fsys.OS.Stat(path); err != nil { // as for most URLs; it takes the system less than to open nothing
+	if _, err := fsys.OS.Stat(path); err != nil { // as for most URLs; Stat costs less than a failed open
 		return at, false
 	}
 	f, err := fsys.OS.Open(path)

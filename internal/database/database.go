@@ -60,18 +60,18 @@ func (e *DamageError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// NewerError reports a file of a newer braid, which is left alone.
+// A NewerError reports a file that a newer braid has written. The file is left alone.
 type NewerError struct{ Version, Known string }
 
 func (e *NewerError) Error() string {
 	return fmt.Sprintf("written by a newer braid (version %s, and this one knows %s), and left alone", e.Version, e.Known)
 }
 
-// CheckVersion returns an error if the version that a file has is not the one that is known: a *[NewerError] for a
-// higher one, otherwise a *[DamageError].
+// CheckVersion returns nil if a file has the known version, a *[NewerError] if it has a higher one, and otherwise a
+// *[DamageError].
 func CheckVersion(got []byte, known string) error {
 	is, err := strconv.ParseUint(string(got), 10, 31)
-	want, _ := strconv.ParseUint(known, 10, 31) // 0 if it is no number: then nothing is newer
+	want, _ := strconv.ParseUint(known, 10, 31) // 0 if it is not a number; then no version is newer
 	switch {
 	case string(got) == known:
 		return nil

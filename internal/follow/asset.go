@@ -55,7 +55,7 @@ type family struct {
 type Found struct {
 	// Assets are the wanted files of the newest release, by name.
 	Assets []Asset
-	// Versions is the number of versions in the feed, and Wanted how many of them Options.Choice has.
+	// Versions is the number of versions in the feed. Wanted is the number of those that Options.Choice has.
 	Versions, Wanted int
 	// Elsewhere is a host with files that do not count, because it is not that of the project.
 	Elsewhere string
@@ -129,8 +129,8 @@ func (s *Source) families(records []feed.Record, asset string, found *Found) (li
 	return list, nil
 }
 
-// namesDigest reports whether the text of a URL has a digest of its file. As the feed chose the text, the digest would
-// prove nothing, but a download takes a digest in its URL for one of the user's.
+// namesDigest reports whether the text of a URL has a digest of its file. The feed chose the text, so the digest would
+// prove nothing. But a download would take it for a digest of the user.
 func namesDigest(u *url.URL) bool {
 	digests, err := verify.OfURL(u)
 	return err != nil || len(digests) > 0

@@ -22,7 +22,7 @@ type Entry struct {
 	Keys        map[string][]string
 	Versions    string
 	PreReleases bool
-	// More are other settings of the watch.
+	// More has other settings of the watch.
 	More []Setting
 
 	noFeed   bool // the configuration has the feed
@@ -104,7 +104,7 @@ func (e *WeakerError) Error() string {
 	return "watch." + e.Watch + " follows it already, and demands less proof"
 }
 
-// A proof is what a watch of a configuration demands.
+// A proof is the demand of a watch in a configuration.
 type proof struct {
 	Require      string
 	Key, Keyring []string
@@ -123,8 +123,8 @@ func (p *proof) rank() int {
 }
 
 // Add returns a configuration with the entry at its end, and the name of its watch. A configuration that has a watch of
-// the same template is not changed; if that demands less proof, the error is a *WeakerError. A feed that it has is used
-// again. A name that it uses already gets a number.
+// the same template is not changed. If that watch demands less proof, the error is a *WeakerError. A feed of the
+// configuration with the same URL is used again. A name that is taken gets a number.
 func Add(config []byte, e Entry) (changed []byte, name string, err error) {
 	var have struct {
 		Feed  map[string]struct{ URL string }

@@ -160,8 +160,8 @@ func fill(text string, vars map[string]string) string {
 	})
 }
 
-// urlOf returns the URL of a file by its name, if the table has it, and else the URL in the feed, over https if the page
-// is: a forge behind a proxy may not know that it has https.
+// urlOf returns the URL that the table has for a file, else the URL in the feed. It is over https if the page is,
+// because a forge behind a proxy may not know that it has https.
 func (s *Source) urlOf(inFeed string) string {
 	if u, err := url.Parse(inFeed); err == nil && u.Scheme == "http" && s.page != nil && s.page.Scheme == "https" &&
 		isDefault(u) && isDefault(s.page) && strings.EqualFold(u.Hostname(), s.page.Hostname()) {
@@ -188,8 +188,8 @@ func (s *Source) has(u *url.URL) bool {
 	return s.host != "" && u.Scheme == "https" && u.Host == s.host || s.page != nil && SameHost(s.page, u)
 }
 
-// SameHost reports whether u is of the same host and port as page. For a page over http, that includes https, if both
-// have their own ports. For one over https, it does not include http: what a feed names must not weaken the connection.
+// SameHost reports whether u has the host and port of page. For a page over http, https counts, too, if both have their
+// default ports. For a page over https, http does not count, because a URL in a feed must not weaken the connection.
 func SameHost(page, u *url.URL) bool {
 	if page.Scheme != u.Scheme && u.Scheme != "https" {
 		return false

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// Shared returns files with folders that all their users share. A folder that is open already is not opened again,
-// unless its path leads to another folder by now. A Sync that begins while another one of the same folder runs waits
-// for the next one, which serves all that wait. That is for many small files in few folders: each of them needs an
-// open folder for a moment, and a Sync of its name, which takes longer than its download.
+// Shared returns files with open folders that their users share. An open folder is not opened again, unless its path
+// leads to another folder by now. A Sync that begins while another one of the folder runs waits for the next one, which
+// serves all callers that wait. Shared is for many small files in few folders: each file needs the open folder for a
+// moment, and a Sync of the folder takes longer than the download of the file.
 func Shared(files FS) FS {
 	return &sharing{FS: Or(files), open: map[folderKey]*sharedFolder{}}
 }
@@ -64,7 +64,7 @@ func (s *sharing) use(key folderKey) Dir {
 	return &sharedDir{sharedFolder: f}
 }
 
-// add shares d. If a folder with its key was opened meanwhile, it closes d and returns that one.
+// add shares d. If a folder with the same key was opened meanwhile, add closes d and returns that folder.
 func (s *sharing) add(key folderKey, d Dir) Dir {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *sharing) add(key folderKey, d Dir) Dir {
 	return &sharedDir{sharedFolder: f}
 }
 
-// drop ends a use of f. The last one closes it.
+// drop ends a use of f, and closes the folder after the last use.
 func (s *sharing) drop(f *sharedFolder) error {
 	s.mu.Lock()
 	f.users--
@@ -103,10 +103,10 @@ type sharedFolder struct {
 
 	turn chan struct{} // has a value during a Sync
 	mu   sync.Mutex
-	next *sharedSync // has not begun; nil if nobody waits for one
+	next *sharedSync // not begun yet; nil if no caller waits
 }
 
-// A sharedSync is a Sync of all that waited for it.
+// A sharedSync is one Sync for all callers that wait for it.
 type sharedSync struct {
 	done chan struct{}
 	err  error
@@ -127,7 +127,7 @@ func (f *sharedFolder) sync() error {
 	}
 	f.turn <- struct{}{}
 	f.mu.Lock()
-	f.next = nil // entries that are made from now on need another one
+	f.next = nil // later entries need another Sync
 	f.mu.Unlock()
 	s.err = f.Dir.Sync()
 	<-f.turn

@@ -44,7 +44,7 @@ func (d countedDir) Close() error {
 	return d.Dir.Close()
 }
 
-// A folder is opened once for all that use it at the same time, also as a subfolder, and closed after the last use.
+// A folder is opened once for all uses at the same time, also as a subfolder, and closed after the last use.
 func TestSharedOpen(t *testing.T) {
 	parent := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(parent, "sub"), 0o755))
@@ -84,7 +84,8 @@ func TestSharedOpen(t *testing.T) {
 	}
 }
 
-// A path that leads to another folder by now is not that of the open one, and a symbolic link in a folder is none.
+// OpenDir of a path that leads to another folder by now does not return the open one. A symbolic link is not opened as
+// a folder.
 func TestSharedReplaced(t *testing.T) {
 	parent := t.TempDir()
 	at := func(name string) string { return filepath.Join(parent, name) }
@@ -120,7 +121,7 @@ func TestSharedReplaced(t *testing.T) {
 	}
 }
 
-// A Sync that begins during another one is not ended by that, and shares the next one with all others that wait.
+// A Sync that begins during another one does not end with it. It shares the next one with all others that wait.
 func TestSharedSync(t *testing.T) {
 	parent := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

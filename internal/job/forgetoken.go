@@ -8,7 +8,7 @@ import (
 	"braid/address"
 )
 
-// githubAPI is the origin that gets the token of GITHUB_TOKEN, and no other does.
+// githubAPI is the only origin that gets the token of GITHUB_TOKEN.
 const githubAPI = "https://api.github.com/"
 
 // AddForgeToken returns the fields of a request for a feed at u, with the token for the API of its forge (GITHUB_TOKEN)

@@ -28,8 +28,8 @@ func (s *Sites) Demand(word string, flags *Anchors) demand {
 	return demand{Requirement(word, flags.Given()), said || trusts}
 }
 
-// ProofAt returns the word of --require and the flags about keys that hold for the URL u: where the run says nothing, those
-// of its site. It is for a configuration that states them.
+// ProofAt returns the word of --require and the flags about keys that hold for the URL u. Those that the run does not
+// set are of the site of u. The caller writes them into a configuration.
 func (s *Sites) ProofAt(u *url.URL, word string, flags Anchors) (string, Anchors, error) {
 	d := s.Demand(word, &flags)
 	if flags.Given() && !s.general(keyFlags...) && (word == "" || s.general("require")) {

@@ -40,8 +40,8 @@ type Forge struct {
 //go:embed forges.json
 var forgeTable []byte
 
-// Forges returns the rows of the table. To read it takes longer than other packages take to start, so the caller keeps
-// them.
+// Forges returns the rows of the table. The caller keeps them, because reading the table takes longer than the start of
+// other packages.
 func Forges() []*Forge { return readForges(forgeTable) }
 
 // readForges reads the table, which is part of the program.
@@ -72,7 +72,7 @@ type Question struct {
 	vars map[string]string
 }
 
-// Ask returns the question about the file at u, if a forge has it. The first row that has it counts.
+// Ask returns the question about the file at u, if u is of a forge. The first row that fits counts.
 func Ask(u *url.URL, forges []*Forge) (*Question, bool) {
 	if u.Scheme != "https" || u.Host == "" {
 		return nil, false

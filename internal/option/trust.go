@@ -52,7 +52,7 @@ type trustFile struct {
 	Trust   []Bound `json:"trust"`
 }
 
-// ErrTrustNewer is the error for the file of a newer braid.
+// ErrTrustNewer is the error for a file that a newer braid has written.
 var ErrTrustNewer = errors.New("written by a newer braid, and left alone")
 
 // Errors of a file of anchors.

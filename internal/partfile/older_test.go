@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A part file and its journal as revision 696ef86 left them when it was stopped are gone on with.
+// A download continues from a part file and journal that revision 696ef86 left when it was stopped.
 func TestOlderJournal_Rule8(t *testing.T) {
 	dir := t.TempDir()
 	part := unpacked(t, "testdata/696ef86.part.gz")

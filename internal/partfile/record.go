@@ -85,7 +85,7 @@ type history struct {
 // errForeign is the error for a file that is not a journal, or a journal of an unknown version.
 var errForeign = errors.New("not a journal of this version")
 
-// NewerError reports a journal of a newer braid. It and its part file are left alone.
+// A NewerError reports a journal that a newer braid has written. The journal and its part file are left alone.
 type NewerError struct{ Format uint32 }
 
 func (e *NewerError) Error() string {
@@ -93,7 +93,7 @@ func (e *NewerError) Error() string {
 		e.Format, version)
 }
 
-// newer returns the version in the header of a journal, if that is a later one.
+// newer returns the version in the header of a journal. ok reports whether it is later than the known one.
 func newer(head []byte) (v uint32, ok bool) {
 	const end = headerSize - 4
 	if len(head) < headerSize || string(head[:len(magic)]) != magic ||
@@ -104,7 +104,7 @@ func newer(head []byte) (v uint32, ok bool) {
 	return v, v > version
 }
 
-// notOurs reports whether an error of readHistory means that there is no journal that can be used.
+// notOurs reports whether an error of readHistory means that the journal cannot be used.
 func notOurs(err error) bool {
 	_, later := errors.AsType[*NewerError](err)
 	return err == errForeign || later

@@ -12,7 +12,7 @@ import (
 	"braid/verify"
 )
 
-// Proves rules 1 and 6 for files that share their folder and its syncs: what was committed survives a loss of power, and
+// Proves rules 1 and 6 for files that share their folder and its syncs: a committed file survives a loss of power, and
 // no final name has other bytes.
 func TestPowerLossShared(t *testing.T) {
 	const workers, each = 4, 3

@@ -6,16 +6,16 @@ import (
 	"braid/download"
 )
 
-// What this program may be built without.
+// Reasons of problems with a part that this program was built without.
 const (
 	NoFleet   = "this braid was built without fleets and object stores (tag nofleet)"
 	NoTorrent = "this braid was built without BitTorrent (tag notorrent)"
 )
 
-// LeftOut returns the problem of what this program was built without, NoFleet or NoTorrent.
+// LeftOut returns the problem of a part that this program was built without. what is NoFleet or NoTorrent.
 func LeftOut(where, what string) *Problem { return Misuse(where, what, "the whole braid has them") }
 
-// TellLeftOut says in p that this program was built without BitTorrent, if the download failed for that reason.
+// TellLeftOut adds to p that this program was built without BitTorrent, if the download failed for that reason.
 func (p *Problem) TellLeftOut() {
 	if strings.Contains(p.Why, download.NoBitTorrent) {
 		p.Kind, p.Hint = download.Usage, "the whole braid has it"

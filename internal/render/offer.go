@@ -68,8 +68,8 @@ func offerLines(o download.Offer, require download.Require) []string {
 	return append(lines, documentLines(o.File)...)
 }
 
-// lookupLines tell where a digest was looked for that the server does not send, and what each place is worth. Where a
-// signature is required, a list that nobody has signed is not enough.
+// lookupLines returns lines about the search for a digest that the server does not send: the places, and whether a
+// download would be verified by the digests found. If a signature is required, an unsigned list is not enough.
 func lookupLines(f verify.Finding, require download.Require, contradiction error) []string {
 	if len(f.Places) == 0 {
 		return nil

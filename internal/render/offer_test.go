@@ -27,7 +27,7 @@ func TestProbeLines(t *testing.T) {
 	}
 }
 
-// Under a bound key, a list that nobody has signed is not enough, as get would say with exit code 12.
+// Under a bound key, an unsigned list is not enough: get would end with exit code 12.
 func TestProbeLinesWhereASignatureIsRequired(t *testing.T) {
 	d, _ := verify.ParseHex(verify.SHA256, strings.Repeat("ab", 32))
 	found := func(c verify.Channel) download.Offer {

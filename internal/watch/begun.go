@@ -11,8 +11,8 @@ import (
 	"braid/internal/partfile"
 )
 
-// A begun is a version whose download began under its own name. What came is of no use once a newer version is in place,
-// the version was given up, or the user leaves it out.
+// A begun is a version with a download that began under its own name. Its part file is useless once a newer version is
+// in place, the version was given up, or the user leaves it out.
 type begun struct {
 	Name    string `json:"name"` // with slashes, in the folder of its watch
 	Version string `json:"version"`
@@ -33,8 +33,8 @@ func (m *Memory) begin(watch string, b begun) error {
 	return m.save()
 }
 
-// end removes what came of the downloads of a watch for which over returns true, and forgets them. One that another
-// process has open stays.
+// end forgets the downloads of a watch that are over, and removes their part files. One that another process has open
+// stays.
 func (m *Memory) end(files fsys.FS, r *Rule, over func(begun) bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,7 +68,7 @@ func beginOf(t *task) error {
 	return t.memory.begin(t.update.Watch, begun{Name: t.name, Version: r.Version, Tag: r.Tag})
 }
 
-// clearUpTo removes what came of versions that are not newer than that of t, which is in place.
+// clearUpTo removes the part files of versions that are not newer than that of t, which is in place.
 func clearUpTo(t *task) error {
 	if t.update.Release == nil {
 		return nil
@@ -78,7 +78,7 @@ func clearUpTo(t *task) error {
 	})
 }
 
-// abandon removes what came of the version of t.
+// abandon removes the part file of the version of t.
 func abandon(t *task) error {
 	return t.memory.end(t.files, t.rule, func(b begun) bool { return b.Name == t.name })
 }

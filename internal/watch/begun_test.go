@@ -35,7 +35,8 @@ func TestReleaseFailedInPlace_Rule80(t *testing.T) {
 	}
 }
 
-// TestReleasePartsRemoved: what came of a version goes once a newer one is in place or it is given up, and not before.
+// TestReleasePartsRemoved: the part file of a version is removed once a newer one is in place or the version is given
+// up, and not before.
 func TestReleasePartsRemoved(t *testing.T) {
 	w, s := following(t, "")
 	for _, version := range []string{"1.0", "1.2", "1.3"} {

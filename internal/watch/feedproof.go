@@ -13,8 +13,8 @@ import (
 	"braid/verify"
 )
 
-// ofFeed adds what the feed states about the file to its request. A digest is evidence only if the feed is of the server
-// of the file. Other places are used only if the user wants them, and the download uses them only beside a digest.
+// ofFeed adds the digests and places that the feed states for the file to r. A digest is evidence only if the feed is
+// on the server of the file. Places are added only if the user wants them. The download uses them only beside a digest.
 func ofFeed(r *download.Request, u *antenna.Update, wantsMirrors bool) {
 	channel := verify.HTTP
 	if r.URL.Scheme == "https" {
@@ -41,8 +41,8 @@ func ofFeed(r *download.Request, u *antenna.Update, wantsMirrors bool) {
 	}
 }
 
-// reported returns the digests and the other places that the feed states of the file itself. The record of a release
-// may be of another file.
+// reported returns the digests and the other places that the feed states for the file itself. It returns none if the
+// record is of another file of the release.
 func reported(u *antenna.Update) (digests, mirrors []string) {
 	at, _ := feed.Key(u.Record.URL)
 	if of, _ := feed.Key(u.URL); at == "" || at != of {

@@ -17,7 +17,7 @@ import (
 	"braid/download"
 )
 
-// reported returns an update whose feed states a digest of the file at the URL.
+// reported returns an update with a feed that states a digest of the file at the URL.
 func (w *world) reported(body string) antenna.Update {
 	u := w.update()
 	u.SameServer, u.Feed = true, "f"
@@ -93,7 +93,7 @@ func TestFeedMirrors_Rule81(t *testing.T) {
 			rw.Header().Set("Content-Length", fmt.Sprint(len(body)))
 			if r.Method == http.MethodGet {
 				rw.Write([]byte(body[:1<<20]))
-				<-came // the rest only if the mirror is asked
+				<-came // sends the rest only if the mirror is asked
 				rw.Write([]byte(body[1<<20:]))
 			}
 		})

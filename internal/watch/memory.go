@@ -33,7 +33,7 @@ type remembered struct {
 	// of the copies that stand for links.
 	Versions map[string][]version `json:"versions,omitempty"`
 	Copies   map[string][]string  `json:"copies,omitempty"`
-	// Begun has the versions whose downloads began, by the names of watches.
+	// Begun has the versions with downloads that began, by the names of watches.
 	Begun map[string][]begun `json:"begun,omitempty"`
 }
 

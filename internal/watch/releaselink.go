@@ -41,11 +41,11 @@ func (l latestLink) path() string {
 	return filepath.Join(l.rule.Dir, l.rule.Link)
 }
 
-// A latestObject stands for the link of a watch in an object store, which has no links: a small object with the version in
-// place.
+// A latestObject replaces the link of a watch in an object store, which has no links. It is a small object that
+// contains the version in place.
 type latestObject struct{ rule *Rule }
 
-// latestEnding is the ending of its name.
+// latestEnding is the ending of the name of such an object.
 const latestEnding = ".latest"
 
 // A latestStore is a store that can hold such objects.

@@ -73,7 +73,7 @@ func (s *shelf) put(version, body string) {
 	s.files[version] = body
 }
 
-// following returns a world whose watch follows the releases of a shelf. more is added to its configuration.
+// following returns a world with a watch that follows the releases of a shelf. more is added to its configuration.
 func following(t *testing.T, more string) (*world, *shelf) {
 	t.Helper()
 	s, w := newShelf(t), newWorld(t)

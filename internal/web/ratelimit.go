@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// A RateLimit is how many requests a server still accepts.
+// A RateLimit is the number of requests that a server still accepts.
 type RateLimit struct {
-	// Limit is the number of requests in a period, or 0 if the server does not say it. Left is the number of those that
-	// are left, until Reset has passed.
+	// Limit is the number of requests in a period, or 0 if the server does not state it. Left is the number of requests
+	// left until Reset has passed.
 	Limit, Left int
 	Reset       time.Duration
 }
 
-// reportedRate are the prefixes of the fields with which forges report their limits: GitHub and Forgejo, and GitLab.
+// reportedRate has the prefixes of the header fields for limits: that of GitHub and Forgejo, and that of GitLab.
 var reportedRate = []string{"X-Ratelimit-", "Ratelimit-"}
 
-// epoch distinguishes a time from a number of seconds in a field Reset.
+// epoch is the least value of a field Reset that is a time. A lower one is a number of seconds.
 const epoch = 500_000_000
 
-// RateOf parses the fields X-RateLimit-Limit, -Remaining and -Reset, also without the X. A reset is a time in seconds since
-// 1970, compared with the server's clock, or a number of seconds. ok is false if the server does not report a limit.
+// RateOf parses the fields X-RateLimit-Limit, -Remaining and -Reset, also without "X-". A reset is a time in seconds
+// since 1970, compared with the server's clock, or a number of seconds. ok is false without a limit.
 func RateOf(h http.Header, now time.Time) (r RateLimit, ok bool) {
 	for _, prefix := range reportedRate {
 		field := func(name string) (int64, bool) {
@@ -44,8 +44,8 @@ func RateOf(h http.Header, now time.Time) (r RateLimit, ok bool) {
 	return r, false
 }
 
-// Pause returns the pause before the next request with which the requests that are left last until the reset. There is
-// none while at least a quarter of them is left.
+// Pause returns the pause before the next request, so that the requests left last until the reset. It is 0 while at
+// least a quarter of Limit is left.
 func (r RateLimit) Pause() time.Duration {
 	if r.Left > 0 && r.Left >= (r.Limit+3)/4 {
 		return 0

@@ -54,8 +54,8 @@ func (c *Client) route(u *url.URL, named address.Scope, not *address.Exclusion) 
 
 type routeKey struct{}
 
-// context returns ctx with the route and with t, to which it adds gotConn. Of two sets of hooks in a context, httptrace
-// would make each function anew by reflection, which is a large part of the cost of a small request.
+// context returns ctx with the route and t. It adds gotConn to t, because httptrace merges two sets of hooks by
+// reflection, which is a large part of the cost of a small request.
 func (w *route) context(ctx context.Context, t *httptrace.ClientTrace) context.Context {
 	before := t.GotConn
 	t.GotConn = func(info httptrace.GotConnInfo) {

@@ -1,4 +1,4 @@
-// Command attest writes what scripts/release says about its files, to standard output.
+// Command attest writes the documents of scripts/release about its files to standard output.
 //
 //	attest sbom braid VERSION                            what is in a program: CycloneDX, of its own build information
 //	attest provenance VERSION COMMIT PLATFORMS FILE...   how the files were built: an in-toto statement with SLSA's predicate

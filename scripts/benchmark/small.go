@@ -28,7 +28,7 @@ const (
 	smallModified = "Fri, 02 Jan 2026 03:04:05 GMT"
 )
 
-// small compares lists of small files from a distant server: with nothing that proves them, and with a digest in each
+// small compares programs by lists of small files from a distant server, without proof and with a digest in each
 // answer.
 func (b *bench) small(ctx context.Context) error {
 	for _, digests := range []bool{false, true} {
@@ -59,7 +59,7 @@ func (b *bench) smallFrom(ctx context.Context, digests bool) error {
 	if err := os.WriteFile(config, []byte(lines), 0o600); err != nil {
 		return err
 	}
-	// What the others leave in memory is written before their time ends, because braid does that, too.
+	// The time of the others includes a sync of the data that they leave in memory, because that of braid does.
 	synced := func(into string, c command) command {
 		if b.tmpfs {
 			return c

@@ -67,7 +67,7 @@ type Source struct {
 	user   web.Credentials
 	opts   Options
 	turns  turns
-	// noRanges means that the server refused a range of its own file, and later requests are for the whole file.
+	// noRanges is set once the server has refused a range of its own file. Later requests are for the whole file.
 	noRanges atomic.Bool
 }
 
@@ -134,7 +134,7 @@ func (c *chain) get(ctx context.Context) (x *web.Exchange, a source.Answer, err 
 	return x, a, err
 }
 
-// refusesRanges reports whether the server refuses a range that is within the file by its own statement.
+// refusesRanges reports whether the server refuses a range that is within the size that it states.
 func (c *chain) refusesRanges(err error) bool {
 	e, ok := errors.AsType[*source.Error](err)
 	return ok && !c.whole && e.Status == http.StatusRequestedRangeNotSatisfiable && e.Fault == source.FaultProtocol

@@ -68,8 +68,8 @@ func TestUnsatisfiable_Rule25(t *testing.T) {
 	sourcetest.Fault(t, err, source.FaultRefused, false)
 }
 
-// TestRefusedRange_Rule25 checks that a range is not asked for again where the server refuses one of its own file: the whole
-// file is.
+// TestRefusedRange_Rule25 checks that the whole file is requested, and no range again, after the server refused a range
+// of its own file.
 func TestRefusedRange_Rule25(t *testing.T) {
 	ranged := func(q *http.Request) bool { return q.Header.Get("Range") != "" }
 	s := mirrortest.New(t, file, mirrortest.When(ranged, mirrortest.Status(416),

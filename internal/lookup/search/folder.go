@@ -64,7 +64,7 @@ func (x *Folders) at(key string, age time.Duration) *folder {
 	return d
 }
 
-// known returns the cached folder, or nil if there is none or it is older than age.
+// known returns the cached folder, or nil if it is not cached or older than age.
 func (x *Folders) known(key string, age time.Duration) *folder {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -183,7 +183,7 @@ func (o *once[T]) get(ctx context.Context, make func() (value T, keep bool)) T {
 	return o.value
 }
 
-// peek returns the value if there is one, and does not wait.
+// peek returns the value if it is made already. It does not wait.
 func (o *once[T]) peek() (value T, ok bool) {
 	select {
 	case o.turn <- struct{}{}:

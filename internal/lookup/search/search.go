@@ -72,7 +72,7 @@ func New(web Web, folders *Folders, forges []*lookup.Forge, chain []metalink.Hop
 			s.over = verify.HTTP
 		}
 		rows := forges
-		if h.URL.Scheme == "https" { // else none has it
+		if h.URL.Scheme == "https" { // no row fits http
 			rows = slices.Concat(forges, builtIn())
 		}
 		if q, known := lookup.Ask(h.URL, rows); known {
@@ -91,7 +91,7 @@ func New(web Web, folders *Folders, forges []*lookup.Forge, chain []metalink.Hop
 func (s *Search) queried() bool { return s.at.RawQuery != "" }
 
 // Vain reports whether Run is not needed, because the cached contents of the folder show that it has nothing about the
-// file. Then Found has the places. It sends no request and does not wait.
+// file. Then Found has the places. Vain sends no request and does not wait.
 func (s *Search) Vain() bool {
 	folder, file, ok := lookup.Split(s.at)
 	if !ok || s.Anew || s.asks != nil {

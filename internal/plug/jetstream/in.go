@@ -1,7 +1,7 @@
 //go:build !nofleet
 
-// Package jetstream has the fleet's queue in JetStream, unless this program is built without it (tag nofleet).
-// Then it has the same names, and its queues cannot be opened.
+// Package jetstream has the fleet's queue in JetStream. With the tag nofleet it has the same names, but its queues
+// cannot be opened.
 package jetstream
 
 import (
@@ -43,17 +43,17 @@ func HasQueue(dir string) bool { return jetstream.HasQueue(dir) }
 // CheckURL returns an error if a list of URLs is not that of a queue.
 func CheckURL(list string) error { return jetstream.CheckURL(list) }
 
-// Refused reports whether an error says that the server refused the credentials.
+// Refused reports whether an error means that the server refused the credentials.
 func Refused(err error) bool { return jetstream.Refused(err) }
 
-// Untrusted reports whether an error says that the server's certificate is not trusted.
+// Untrusted reports whether an error means that the server's certificate is not trusted.
 func Untrusted(err error) bool { return jetstream.Untrusted(err) }
 
-// Missing reports whether an error says that there is no queue.
+// Missing reports whether an error means that the queue does not exist.
 func Missing(err error) bool { return jetstream.Missing(err) }
 
-// Lacking reports whether an error says that the server keeps no jobs.
+// Lacking reports whether an error means that the server keeps no jobs.
 func Lacking(err error) bool { return jetstream.Lacking(err) }
 
-// Newer reports whether an error says that a newer braid has written values.
+// Newer reports whether an error means that a newer braid has written values.
 func Newer(err error) bool { return jetstream.Newer(err) }

@@ -1,7 +1,7 @@
 //go:build nofleet
 
-// Package jetstream stands for the fleet's queue in a program that is built without it. Its queues cannot be opened,
-// so that no method of theirs is called.
+// Package jetstream stands for the fleet's queue in a program that is built without it. Its queues cannot be opened, so
+// their methods are never called.
 package jetstream
 
 import (
@@ -20,10 +20,10 @@ import (
 // In reports whether this program has the queue.
 const In = false
 
-// ErrOut is what Open and NewHost return.
+// ErrOut is the error of Open and NewHost.
 var ErrOut = errors.New(problem.NoFleet)
 
-// Options are those of the queue, which nothing reads.
+// Options has the fields of the real type. Nothing reads them.
 type Options struct {
 	URL, Name, Credentials string
 	TLS                    *tls.Config
@@ -33,7 +33,7 @@ type Options struct {
 	Log                    *slog.Logger
 }
 
-// A Socket is that of the queue, which nothing calls.
+// A Socket has the fields of the real type. Nothing calls them.
 type Socket struct {
 	Listen func(dir string) (net.Listener, error)
 	Dial   func(ctx context.Context, dir string) (net.Conn, error)
@@ -135,7 +135,7 @@ type Leader struct {
 	Whole bool
 }
 
-// A Limited is what the real Pacer limits.
+// A Limited is limited by the real Pacer.
 type Limited interface {
 	Set(bytes int64)
 	Passed() int64

@@ -1,7 +1,6 @@
 //go:build !nofleet
 
-// Package objectstore has object stores, unless this program is built without them (tag nofleet).
-// Then it has the same names, and its stores cannot be opened.
+// Package objectstore has object stores. With the tag nofleet it has the same names, but its stores cannot be opened.
 package objectstore
 
 import "braid/objectstore"

@@ -1,7 +1,7 @@
 //go:build nofleet
 
-// Package objectstore stands for object stores in a program that is built without them. Its stores cannot be opened,
-// so that no method of theirs is called.
+// Package objectstore stands for object stores in a program that is built without them. Its stores cannot be opened, so
+// their methods are never called.
 package objectstore
 
 import (
@@ -19,7 +19,7 @@ var errOut = errors.New(problem.NoFleet)
 // A Store is never opened.
 type Store struct{ download.Store }
 
-// Options are those of a store, which nothing reads.
+// Options has the fields of the real type. Nothing reads them.
 type Options struct {
 	Folder    string
 	Note      func(text string)
@@ -28,7 +28,7 @@ type Options struct {
 	Getenv    func(name string) string
 }
 
-// A Lease is that of a store, which nothing reads.
+// A Lease has the fields of the real type. Nothing reads them.
 type Lease struct {
 	Job     string
 	Opened  func(ctx context.Context, upload string) error
@@ -56,7 +56,7 @@ func (*Store) TakeOver(context.Context, string, string) (bool, error)       { re
 // IsURL reports whether a word is the URL of a place in an object store.
 func IsURL(word string) bool { return strings.HasPrefix(word, "s3://") }
 
-// Open returns an error that says that stores are left out.
+// Open returns an error, because stores are left out.
 func Open(place string, _ Options) (*Store, error) {
 	return nil, &download.Error{Kind: download.Usage, What: "store", Where: place, Err: errOut}
 }

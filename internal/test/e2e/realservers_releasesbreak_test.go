@@ -24,10 +24,10 @@ import (
 
 // TestRealReleasesBreaking_Rule80 kills a watcher of three projects without warning, while each makes twenty releases a
 // minute: an nginx that lists a folder, a forge with an Atom feed, and one with an API. Files and lists are uploaded in
-// halves and late, some never, and some releases are removed. Every version that stays up comes into place, none
-// after a newer one and none that is not as its list says, and the link never leads to nothing.
+// halves and late, some never, and some releases are removed. Every version that stays up comes into place, none after
+// a newer one and none that differs from its list, and the link never leads to nothing.
 //
-// scripts/nightly has ten minutes of it (BRAID_RELEASES_TIME), and BRAID_RELEASES_SEED repeats what is released and killed when.
+// scripts/nightly has ten minutes of it (BRAID_RELEASES_TIME), and BRAID_RELEASES_SEED repeats the releases and kills.
 func TestRealReleasesBreaking_Rule80(t *testing.T) {
 	t.Parallel()
 	length, seed := 10*time.Second, rand.Uint64N(1e9)
@@ -88,14 +88,14 @@ func (b *releasesBreaking) once(p *brokenProject) {
 	}
 }
 
-// A brokenProject makes releases. Its files are in a folder, from which nginx or the test itself serves them.
+// A brokenProject makes releases. Its files are in a folder that nginx or the test itself serves.
 type brokenProject struct {
 	t    *testing.T
 	name string
 	dir  string // on the server
 	link string
 	feed string         // "", atom or api
-	late sync.WaitGroup // uploads that go on
+	late sync.WaitGroup // unfinished uploads
 
 	mu      sync.Mutex
 	version int
@@ -176,7 +176,7 @@ func (p *brokenProject) write(name string, data []byte) {
 	}
 }
 
-// upload uploads what is missing of a version: its file, and then its list.
+// upload uploads the rest of a version: its file, and then its list.
 func (p *brokenProject) upload(version int) {
 	data := p.content(version)
 	p.write(p.file(version), data)
@@ -281,7 +281,7 @@ func (p *brokenProject) observe(over <-chan struct{}) {
 		}
 		data, err := os.ReadFile(p.link)
 		if _, linked := os.Lstat(p.link); errors.Is(err, fs.ErrNotExist) && linked != nil && len(p.seen) == 0 {
-			continue // the first version is not here yet
+			continue // the first version is not in place yet
 		}
 		if err != nil && !errors.Is(err, syscall.EINTR) {
 			p.t.Errorf("%s: the link leads to nothing: %v", p.name, err)
