@@ -102,19 +102,13 @@ func aria2(dir string, more ...string) []string {
 	}, more...)
 }
 
-// peers are programs that have the file and give it, and where.
-var realPeers = map[string]func(t *testing.T, s *swarmSite) (addr string){
-	"aria2c": func(t *testing.T, s *swarmSite) string {
-		addr := ports.Free(t)
-		_, port, _ := net.SplitHostPort(addr)
-		awaitProcess(t, addr, "aria2c", aria2(s.dir, "-V", "--seed-ratio=0", "--listen-port="+port, s.torrent)...)
-		return addr
-	},
-	"transmission-cli": func(t *testing.T, s *swarmSite) string {
-		addr := ports.Free(t)
-		awaitProcess(t, addr, "transmission-cli", transmission(t, addr, s.dir, "-v", s.torrent)...)
-		return addr
-	},
+// peer starts an aria2c that has the file and gives it, and returns its address.
+func (s *swarmSite) peer(t *testing.T) (addr string) {
+	t.Helper()
+	addr = ports.Free(t)
+	_, port, _ := net.SplitHostPort(addr)
+	awaitProcess(t, addr, "aria2c", aria2(s.dir, "-V", "--seed-ratio=0", "--listen-port="+port, s.torrent)...)
+	return addr
 }
 
 // transmission are the arguments of a transmission-cli that keeps to this machine, and listens at addr.
@@ -146,29 +140,24 @@ func awaitProcess(t *testing.T, addr, command string, args ...string) {
 	}
 }
 
-// TestRealSwarm downloads from other programs: by a magnet link, which they complete, and by a torrent whose tracker names them.
+// TestRealSwarm downloads from aria2c: by a magnet link, which it completes, and by a torrent whose tracker names it.
 func TestRealSwarm(t *testing.T) {
 	t.Parallel()
-	for name, start := range realPeers {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSwarmSite(t, 12<<20+12345)
-			addr := start(t, s)
-			_, said := s.get(t, s.magnet(addr))
-			if !strings.Contains(said, "from bittorrent; checked: bittorrent v1 piece hashes") {
-				t.Errorf("braid says\n%s", said)
-			}
-			s.announce(t, s.tracker, addr) // Transmission tells its tracker when it likes to
-			s.get(t, s.torrent)
-		})
+	s := newSwarmSite(t, 12<<20+12345)
+	addr := s.peer(t)
+	_, said := s.get(t, s.magnet(addr))
+	if !strings.Contains(said, "from bittorrent; checked: bittorrent v1 piece hashes") {
+		t.Errorf("braid says\n%s", said)
 	}
+	s.announce(t, s.tracker, addr)
+	s.get(t, s.torrent)
 }
 
 // TestRealSeed lets other programs download what braid has just downloaded and gives away.
 func TestRealSeed(t *testing.T) {
 	t.Parallel()
 	s := newSwarmSite(t, 12<<20+12345)
-	first := realPeers["aria2c"](t, s)
+	first := s.peer(t)
 	dir, listen := t.TempDir(), ports.Free(t)
 	seeder := exec.Command(binary, "get", "--no-dht", "--peer-listen", listen, "--seed-time", "10m", s.magnet(first), "--bittorrent", "only")
 	seeder.Dir = dir
@@ -203,7 +192,7 @@ func TestRealSeed(t *testing.T) {
 func TestRealSeedRatio(t *testing.T) {
 	t.Parallel()
 	s := newSwarmSite(t, 12<<20+12345)
-	first, leecher, to := realPeers["aria2c"](t, s), ports.Free(t), t.TempDir()
+	first, leecher, to := s.peer(t), ports.Free(t), t.TempDir()
 	awaitProcess(t, leecher, "transmission-cli", transmission(t, leecher, to, s.torrent)...)
 	_, said := s.get(t, "--seed-ratio", "1", "--seed-time", "5m", s.magnet(first, leecher))
 	if !strings.Contains(said, "peers can have it at 127.0.0.1:") {
