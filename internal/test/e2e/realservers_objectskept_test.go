@@ -153,9 +153,6 @@ func TestRealObjectsLostJournal_Rule72(t *testing.T) {
 			_, rest, _ := strings.Cut(readFile(r.T, journal), "\n")
 			writeFile(r.T, journal, rest)
 		},
-		"of another braid": func(r *objectsRig, _ *mirrortest.Server, journal string) {
-			writeFile(r.T, journal, strings.Replace(readFile(r.T, journal), `"v":1`, `"v":9`, 1))
-		},
 		"with a wrong part": func(r *objectsRig, _ *mirrortest.Server, journal string) {
 			writeFile(r.T, journal, strings.ReplaceAll(readFile(r.T, journal), `"n":1`, `"n":7`))
 		},
@@ -183,6 +180,27 @@ func TestRealObjectsLostJournal_Rule72(t *testing.T) {
 				t.Errorf("%d times complete", n)
 			}
 		})
+	}
+}
+
+// TestRealObjectsNewerJournal_Rule8: the journal of an upload that a newer braid began is refused and stays.
+func TestRealObjectsNewerJournal_Rule8(t *testing.T) {
+	t.Parallel()
+	r := newObjectsRig(t)
+	m := mirrortest.New(t, mirrortest.Generate(20<<20, 38), mirrortest.Digest(), mirrortest.ETag(`"one"`))
+	get := []string{"get", "--json", "--to", "s3://bucket/x/", m.URL}
+	r.kill(2, get...)
+	journal := r.journals()[0]
+	newer := strings.Replace(readFile(t, journal), `"v":1`, `"v":9`, 1)
+	writeFile(t, journal, newer)
+	if _, said := r.run(3, get...); !strings.Contains(said, "its journal was written by a newer braid") {
+		t.Errorf("braid says %s", said)
+	}
+	if readFile(t, journal) != newer {
+		t.Error("the journal has changed")
+	}
+	if n := r.store.Count("complete", "x/file.bin"); n != 0 {
+		t.Errorf("%d times complete", n)
 	}
 }
 
