@@ -130,6 +130,10 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	return a
 }
 
+// leastReset is the shortest time to the end of a limit for which a refused poll waits instead of backing off. Some
+// servers always state an end that is now or over, and would be asked again at once for ever.
+const leastReset = time.Minute
+
 // heed sets pause, spent and busy from the limit of requests that the server reports.
 func (a *answer) heed(h http.Header, now time.Time) {
 	r, ok := web.RateOf(h, now)
@@ -138,7 +142,7 @@ func (a *answer) heed(h http.Header, now time.Time) {
 	}
 	a.pause = r.Pause()
 	refused := a.status == http.StatusForbidden || a.status == http.StatusTooManyRequests
-	if a.spent = refused && r.Left == 0; a.spent {
+	if a.spent = refused && r.Left == 0 && r.Reset >= leastReset; a.spent {
 		a.busy = min(max(a.busy, r.Reset), maxRetryAfter)
 	}
 }

@@ -73,6 +73,25 @@ func TestLimitIsUsedUp_Rule57(t *testing.T) {
 	})
 }
 
+// TestLimitIsOver_Rule57: a server that refuses requests because of a limit that ends now is asked less and less often.
+func TestLimitIsOver_Rule57(t *testing.T) {
+	for _, reset := range []time.Duration{-time.Hour, 0, 5 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			w, j := newWorld(t), &journal{}
+			w.sites["api.example"] = func(*http.Request) *http.Response {
+				return says(403, "{}", "X-RateLimit-Limit: 20", "X-RateLimit-Remaining: 0",
+					fmt.Sprintf("X-RateLimit-Reset: %d", time.Now().Add(reset).Unix()))
+			}
+			a := w.antenna(j)
+			a.Feeds = []Feed{{Name: "f", URL: "https://api.example/f", Every: 5 * time.Minute}}
+			watchFor(t, a, j, 10*time.Hour)
+			if n := len(w.to(a.Feeds[0].URL)); n < 8 || n > 20 {
+				t.Errorf("limit ends after %v: polled %d times in 10 hours", reset, n)
+			}
+		})
+	}
+}
+
 // TestRoundKeepsNoLimit: a round does not wait for an hour.
 func TestRoundKeepsNoLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
