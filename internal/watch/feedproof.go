@@ -10,14 +10,16 @@ import (
 	"braid/download"
 	"braid/internal/job"
 	"braid/metalink"
+	"braid/source/httpsource"
 	"braid/verify"
 )
 
 // ofFeed adds the digests and places that the feed states for the file to r. A digest is evidence only if the feed is
-// on the server of the file. Places are added only if the user wants them. The download uses them only beside a digest.
-func ofFeed(r *download.Request, u *antenna.Update, wantsMirrors bool) {
+// on the server of the file, and weighs no more than the statements of that server. Places are added only if the user
+// wants them. The download uses them only beside a digest.
+func ofFeed(r *download.Request, u *antenna.Update, hc *httpsource.Client, wantsMirrors bool) {
 	channel := verify.HTTP
-	if r.URL.Scheme == "https" {
+	if hc == nil && r.URL.Scheme == "https" || hc != nil && hc.Proven(r.URL) {
 		channel = verify.HTTPS
 	}
 	if u.SameServer {

@@ -2,11 +2,13 @@ package watch
 
 import (
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ import (
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/download"
+	"braid/source/httpsource"
 )
 
 // reported returns an update with a feed that states a digest of the file at the URL.
@@ -127,5 +130,30 @@ func TestIntegrity(t *testing.T) {
 	u.Record.Fields[0].Value = "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 	if _, err := w.handle(u); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDigestUnproven_Rule29: a digest in a feed counts like one over http if the server's certificate is not checked.
+func TestDigestUnproven_Rule29(t *testing.T) {
+	w := newWorld(t)
+	w.origin.digest = false
+	server := httptest.NewTLSServer(http.HandlerFunc(w.origin.serve))
+	t.Cleanup(server.Close)
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hc := &httpsource.Client{TLSFor: map[string]*tls.Config{at.Host: {InsecureSkipVerify: true}}}
+	t.Cleanup(hc.CloseIdle)
+	w.updater.Client.HTTP = hc
+	u := w.reported("one")
+	u.URL = server.URL + "/pub/file"
+	u.Record.URL = u.URL
+	if w.rule.File, err = parseTemplate("", server.URL+"/pub/**", false); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := w.handle(u); err != nil || !strings.Contains(o.Evidence, "the feed f over http") ||
+		strings.Contains(o.Evidence, "https") {
+		t.Errorf("%+v, %v", o, err)
 	}
 }

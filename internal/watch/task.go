@@ -167,7 +167,7 @@ func (t *task) request() (download.Request, error) {
 	if t.here {
 		r.Known = t.knownVersion()
 	}
-	ofFeed(&r, &t.update, t.rule.FeedMirrors)
+	ofFeed(&r, &t.update, t.Client.HTTP, t.rule.FeedMirrors)
 	t.ofRelease(&r)
 	if t.there && t.known.Evidence != "" && r.Require == download.RequireNothing && !r.LessProof {
 		r.Require = download.RequireDigest // the file in place was verified

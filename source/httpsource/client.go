@@ -99,5 +99,9 @@ func (c *Client) client() *web.Client {
 	return &c.web
 }
 
+// Proven reports whether responses from u are known to come from its server: the scheme is https and the certificate is
+// verified.
+func (c *Client) Proven(u *url.URL) bool { return c.client().Proven(u) }
+
 // CloseIdle closes the idle connections.
 func (c *Client) CloseIdle() { c.client().CloseIdle() }
