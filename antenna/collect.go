@@ -190,6 +190,9 @@ func (c *collector) keep(f *found) {
 // add adds a record.
 func (c *collector) add(r feed.Record) {
 	c.records++
+	if c.elsewhere {
+		r = unproven(r)
+	}
 	c.child(&r)
 	if !isWeb(r.URL) {
 		c.skipped++
@@ -243,9 +246,6 @@ func (c *collector) fieldsOf(r feed.Record, follows bool) (list []feed.Field) {
 	if id, ok := r.Get("id"); ok && follows {
 		keep("id", id)
 	}
-	if c.elsewhere {
-		return list
-	}
 	digests, mirrors := r.Proof()
 	for _, digest := range digests {
 		keep(feed.DigestField, digest)
@@ -254,6 +254,17 @@ func (c *collector) fieldsOf(r feed.Record, follows bool) (list []feed.Field) {
 		keep(feed.MirrorField, mirror)
 	}
 	return list
+}
+
+// unproven returns r without the fields that state proof. A record to relay is stored with all its fields, and nothing
+// tells then which server answered.
+func unproven(r feed.Record) feed.Record {
+	if digests, mirrors := r.Proof(); len(digests)+len(mirrors) > 0 {
+		r.Fields = slices.DeleteFunc(slices.Clone(r.Fields), func(f feed.Field) bool {
+			return f.Name == feed.DigestField || f.Name == feed.MirrorField
+		})
+	}
+	return r
 }
 
 // report adds f to the records of a URL. Of the records with one use, it keeps the maxReports that feed.Choose prefers.

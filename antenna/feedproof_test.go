@@ -16,13 +16,14 @@ func TestProofInFeed_Rule81(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("ab", 32)
 	for name, tt := range map[string]struct {
 		feed, file, answers string
-		proof, same         bool
+		proof, same, relay  bool
 	}{
-		"same":     {"https://files.example", "https://files.example", "", true, true},
-		"port":     {"https://files.example:443", "https://files.example", "", true, true},
-		"scheme":   {"http://files.example", "https://files.example", "", true, false},
-		"host":     {"https://feeds.example", "https://files.example", "", true, false},
-		"redirect": {"https://files.example", "https://files.example", "https://feeds.example/f", false, true},
+		"same":     {"https://files.example", "https://files.example", "", true, true, false},
+		"port":     {"https://files.example:443", "https://files.example", "", true, true, false},
+		"scheme":   {"http://files.example", "https://files.example", "", true, false, false},
+		"host":     {"https://feeds.example", "https://files.example", "", true, false, false},
+		"redirect": {"https://files.example", "https://files.example", "https://feeds.example/f", false, true, false},
+		"relayed":  {"https://files.example", "https://files.example", "https://feeds.example/f", false, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -38,7 +39,7 @@ func TestProofInFeed_Rule81(t *testing.T) {
 					}
 				}
 				a := w.antenna(j)
-				a.Feeds = []Feed{{Name: "f", URL: tt.feed + "/f"}}
+				a.Feeds = []Feed{{Name: "f", URL: tt.feed + "/f", Relay: tt.relay}}
 				a.Watches = []Watch{{Name: "a", URL: tt.file + "/a"}}
 				a.Store = storeIn(t, t.TempDir())
 				defer closed(t, a.Store)
