@@ -2,6 +2,7 @@ package antenna
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -66,4 +67,34 @@ func TestProofInFeed_Rule81(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestProofRenewed_Rule81 checks that a release whose update fails gets the digest that its feed states by now.
+func TestProofRenewed_Rule81(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, j := newWorld(t), &journal{}
+		began := time.Now()
+		digest := func() string {
+			return strings.Repeat(map[bool]string{true: "ab", false: "cd"}[time.Since(began) < time.Hour], 32)
+		}
+		w.sites["files.example"] = func(*http.Request) *http.Response {
+			return says(200, fmt.Sprintf(`{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"1","date_published":%q,"attachments":[
+				{"url":"https://files.example/tool-1.2.tgz","mime_type":"a/b","sha256":%q}]}]}`, began.Format(time.RFC3339), digest()))
+		}
+		a := w.antenna(j)
+		a.Feeds = []Feed{{Name: "f", URL: "https://files.example/f", Every: time.Minute}}
+		a.Watches = []Watch{{Name: "tool", Releases: &Releases{Template: templateOf(t, "https://files.example/tool-{version}.tgz")}}}
+		a.Store = storeIn(t, t.TempDir())
+		defer closed(t, a.Store)
+		j.handle = func(_ context.Context, u Update) (Outcome, error) {
+			if digests, _ := u.Record.Proof(); len(digests) != 1 || digests[0] != "sha256:"+strings.Repeat("cd", 32) {
+				return Outcome{}, errors.New("a wrong digest")
+			}
+			return Outcome{Changed: true}, nil
+		}
+		watchFor(t, a, j, 12*time.Hour)
+		if got := done(j); got != "1.2" {
+			t.Errorf("in place: %q, after %d tries", got, len(j.got()))
+		}
+	})
 }

@@ -76,6 +76,7 @@ func (f *followers) decide(g *following, now time.Time) {
 	}
 	f.sweep(g, list, now)
 	f.promote(g, now)
+	f.renew(g, offers, now)
 	f.next(g, list, offers, now)
 	if t := g.placed(); t != nil && offers[t.url] != nil {
 		f.recheck(t, offers[t.url], now)
@@ -141,14 +142,35 @@ func (f *followers) add(g *following, o *offer, now time.Time) {
 	if version := g.version(); version != "" {
 		words += " is newer than " + version
 	}
+	t.saved.Reason, t.saved.Words, t.saved.Reported = Released, words, now
+	f.l.targets.await(t, o.pending(words, now), now)
+}
+
+// pending returns the update to o.
+func (o *offer) pending(words string, now time.Time) *pending {
 	records, from := o.about()
 	v := feed.Decide(feed.State{}, records, feed.At(now))
 	i := max(v.Chosen, 0)
-	t.saved.Reason, t.saved.Words, t.saved.Reported = Released, words, now
-	f.l.targets.await(t, &pending{
+	return &pending{
 		Action: feed.Download, Reason: Released, Words: words, Record: records[i], Feed: from[i].id, Next: v.Next,
 		At: now,
-	}, now)
+	}
+}
+
+// renew makes the waiting updates have what the feeds report about their files now. The file of a tag may have been
+// replaced since the tag was first reported, and would never have the digest of that time.
+func (f *followers) renew(g *following, offers map[string]*offer, now time.Time) {
+	for url, o := range offers {
+		t := g.targets[url]
+		if t == nil || t.saved.Pending == nil || t.saved.Pending.Reason != Released {
+			continue
+		}
+		p, renewed := t.saved.Pending, o.pending("", now)
+		if !p.reportsAs(renewed) {
+			p.Record, p.Feed, p.Next = renewed.Record, renewed.Feed, renewed.Next
+			f.l.buffer.target(t, now)
+		}
+	}
 }
 
 // recheck decides by the reports about the version in place whether its file has changed. Reports about other

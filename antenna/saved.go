@@ -1,6 +1,7 @@
 package antenna
 
 import (
+	"slices"
 	"time"
 
 	"braid/antenna/feed"
@@ -97,6 +98,13 @@ func (p *pending) same(other *pending) bool {
 	a, b := &p.Record, &other.Record
 	return p.Action == other.Action && a.LastModified == b.LastModified && a.Size == b.Size && a.MD5 == b.MD5 &&
 		a.Virtual == b.Virtual
+}
+
+// reportsAs reports whether two updates have the same feed, which says the same of the file.
+func (p *pending) reportsAs(other *pending) bool {
+	digests, mirrors := p.Record.Proof()
+	d, m := other.Record.Proof()
+	return p.Feed == other.Feed && p.same(other) && slices.Equal(digests, d) && slices.Equal(mirrors, m)
 }
 
 // fails reports whether p, or an earlier update of the same URL, failed.
