@@ -2,13 +2,12 @@ package antenna
 
 import (
 	"bytes"
-	"compress/gzip"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"braid/internal/test/fsystest"
 )
 
 // TestStoreOfNewer_Rule8 checks that the store of a newer braid is refused and kept as it is.
@@ -33,24 +32,15 @@ func TestStoreOfNewer_Rule8(t *testing.T) {
 
 // TestOlderStore_Rule8 checks that the store that revision 696ef86 left is read.
 func TestOlderStore_Rule8(t *testing.T) {
-	packed, err := os.Open("testdata/696ef86.db.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	z, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
+	data := fsystest.Unpacked(t, "testdata/696ef86.db.gz")
 	dir := t.TempDir()
-	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, "antenna.db"), data, 0o600)); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "antenna.db"), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := storeIn(t, dir)
 	defer closed(t, s)
 	buckets := map[string]int{}
-	err = s.Each(func(bucket, _ string, _ []byte) { buckets[bucket]++ })
+	err := s.Each(func(bucket, _ string, _ []byte) { buckets[bucket]++ })
 	if err != nil || s.lost != nil || len(buckets) < 2 {
 		t.Errorf("%v, lost %v, %v", buckets, s.lost, err)
 	}

@@ -2,11 +2,9 @@ package daemon
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +16,7 @@ import (
 
 	"braid/daemon/queue"
 	"braid/internal/database"
+	"braid/internal/test/fsystest"
 )
 
 // TestKilledBeforeStored checks that a file whose completion was not stored is not downloaded again, whether or not its
@@ -177,18 +176,9 @@ func TestStoreOfNewer_Rule8(t *testing.T) {
 
 // TestOlderStore_Rule8 checks that the queue that revision 696ef86 left is read.
 func TestOlderStore_Rule8(t *testing.T) {
-	packed, err := os.Open("testdata/696ef86.db.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	z, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
+	data := fsystest.Unpacked(t, "testdata/696ef86.db.gz")
 	b := newBench(t)
-	if err := errors.Join(err, os.WriteFile(filepath.Join(b.config.Dir, storeFile), data, 0o600)); err != nil {
+	if err := os.WriteFile(filepath.Join(b.config.Dir, storeFile), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b.start()
