@@ -9,13 +9,16 @@ import (
 // program for it may fail, and the process may be killed. Until the update is done or it is known that the file is not in
 // place, the handler gets no update to an older version, which would replace the newer file.
 
-// begin stores that the release of t begins.
-func (f *followers) begin(t *target, now time.Time) {
-	if r := t.saved.Release; r != nil && r.Stage != inPlace && !r.Begun {
-		r.Begun = true
-		f.l.buffer.target(t, now)
-		f.l.save()
+// begin stores that the release of t begins. It reports whether that was stored before.
+func (f *followers) begin(t *target, now time.Time) (before bool) {
+	r := t.saved.Release
+	if r == nil || r.Stage == inPlace || r.Begun {
+		return r != nil && r.Begun
 	}
+	r.Begun = true
+	f.l.buffer.target(t, now)
+	f.l.save()
+	return false
 }
 
 // failed records whether the file of t may be in place after its update failed or was interrupted.

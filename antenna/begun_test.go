@@ -82,6 +82,9 @@ func TestReleasesKilled_Rule80(t *testing.T) {
 		p.tag("v1.2", 0)
 		var kept map[string]map[string][]byte
 		j.handle = func(ctx context.Context, u Update) (Outcome, error) {
+			if u.Begun != (u.Release.Version == "1.3" && kept != nil) {
+				t.Errorf("version %s: Begun is %t", u.Release.Version, u.Begun)
+			}
 			if u.Release.Version == "1.3" && kept == nil {
 				kept = m.now()
 			}

@@ -43,12 +43,13 @@ func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 		l.park(t, now)
 		return
 	}
-	l.follow.begin(t, now)
+	begun := l.follow.begin(t, now)
 	p.Tries++
 	p.Limited = false
 	t.running, t.day, t.last = true, dayCount{}.at(now).Number, l.follow.isLast(t, now)
 	l.running++
 	u := l.targets.update(t, p, allowance)
+	u.Begun = begun
 	l.wg.Go(func() {
 		start := time.Now()
 		o, err := l.handle(ctx, u)

@@ -32,10 +32,11 @@ type Update struct {
 	Last Outcome
 	// Release is the release of the URL, for a watch that follows releases. Previous is the version in place, or the
 	// one that was in place when the user left it out. It is empty if neither exists, and in an update about that
-	// version. LastTry reports that the release is given up if it is not ready (NotYet).
-	Release  *release.Release
-	Previous string
-	LastTry  bool
+	// version. LastTry reports that the release is given up if it is not ready (NotYet). Begun reports that an earlier
+	// attempt may have put the file of the release in place.
+	Release        *release.Release
+	Previous       string
+	LastTry, Begun bool
 	// Try is the number of the attempt, from 1.
 	Try int
 	// Ahead reports that an earlier attempt was acknowledged, but the origin did not have the reported version yet.

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,6 +33,31 @@ func TestReleaseFailedInPlace_Rule80(t *testing.T) {
 		if again, err := w.next("1.1"); err == nil || again.Path != o.Path {
 			t.Errorf("%s: then no server: %+v, %v", more, again, err)
 		}
+	}
+}
+
+// TestReleaseFailedEdited checks that a file that the user changed or wrote is not taken for that of a release that
+// fails, unless an earlier attempt may have put it there. Otherwise no older release would follow.
+func TestReleaseFailedEdited(t *testing.T) {
+	for name, more := range map[string]string{"tool_1.1": "", "tool": "name = 'tool'\n"} {
+		w, s := following(t, more)
+		s.put("1.0", "one")
+		if _, err := w.next("1.0"); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(w.rule.Dir, name)
+		if err := os.WriteFile(path, []byte("of the user"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		r, _ := w.rule.Releases.Template.Of(feed.Record{Tag: "v1.1"})
+		for begun, want := range map[bool]string{false: "", true: path} {
+			u := antenna.Update{Watch: "w", URL: r.URL, Release: &r, Previous: "1.0", Last: w.last, Begun: begun}
+			if o, err := w.handle(u); err == nil || o.Path != want {
+				t.Errorf("%s, begun %t: the path of the outcome is %q, want %q (%v)", name, begun, o.Path, want, err)
+			}
+		}
+		w.holds(path, "of the user")
 	}
 }
 

@@ -95,7 +95,7 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 		return o, nil
 	}
 	if err != nil {
-		return t.unfinishedOutcome(o.Bytes, t.there && (t.rule.File.PerVersion() || !t.here || t.unfinished)), err
+		return t.unfinishedOutcome(o.Bytes, o.Path != "" || mayBeThere(t)), err
 	}
 	if !replaced { // an earlier attempt put the file in place
 		t.tidied(t.findOld())
@@ -114,6 +114,12 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	t.tidied(t.pruneReleases())
 	t.tidied(clearUpTo(t))
 	return o, err
+}
+
+// mayBeThere reports whether an earlier attempt may have put the file of the release in place. A file that was there
+// before the first attempt is not of the release: the user changed it, or another program wrote it.
+func mayBeThere(t *task) bool {
+	return t.there && (t.unfinished || t.update.Begun && (t.rule.File.PerVersion() || !t.here))
 }
 
 // unfinishedOutcome returns the outcome of a failed update. there reports that the file may be in place.
