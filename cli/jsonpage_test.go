@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -157,11 +159,17 @@ func eventName(first ast.Expr) string {
 	return ""
 }
 
-// jsonObjects are written once, as several events have them.
-var jsonObjects = []string{"claimLine", "pieceLine", "saidLine", "signatureLine"}
+// jsonObjects are written once, as several events have them. The page calls them by these names.
+var jsonObjects = map[string]string{
+	"claimLine": "claim", "pieceLine": "piece", "saidLine": "said", "signatureLine": "signature",
+	"lookedLine": "looked", "Proven": "proof", "LeftLine": "unfinished",
+}
 
-// objectName is what the page calls an object.
-func objectName(of string) string { return strings.TrimSuffix(of, "Line") }
+// jsonUnits are notes that the introduction of the page makes for all fields.
+var jsonUnits = []string{"seconds", "bytes", "bytes a second"}
+
+// objectLink is the name of an object that the page has once, with a link to it.
+func objectLink(of string) string { return fmt.Sprintf("[%s](#%[1]s)", jsonObjects[of]) }
 
 // page is the part of the page that is made, and all fields as EVENT.FIELD:TYPE.
 func (s *sourceOf) page(t *testing.T) (text string, fields []string) {
@@ -184,8 +192,9 @@ func (s *sourceOf) page(t *testing.T) (text string, fields []string) {
 		}
 	}
 	b.WriteString("\n## Objects\n")
-	for _, of := range jsonObjects {
-		fmt.Fprintf(&b, "\n### %s\n\n", objectName(of))
+	byName := func(a, b string) int { return cmp.Compare(jsonObjects[a], jsonObjects[b]) }
+	for _, of := range slices.SortedFunc(maps.Keys(jsonObjects), byName) {
+		fmt.Fprintf(&b, "\n### %s\n\n", jsonObjects[of])
 		writeFields(&b, s.fields(t, of), "")
 	}
 	for of := range s.names {
@@ -204,25 +213,19 @@ func (s *sourceOf) isOfFleet(of string) bool {
 	})
 }
 
-// writeFields lists fields. Fields without a note share a line. The fields of an object follow below it, unless the object is at the end of the page.
+// writeFields lists fields. Fields without a note share a line. The fields of an object follow below it, unless the
+// object is at the end of the page.
 func writeFields(b *strings.Builder, all []jsonField, indent string) {
-	plain := false // the next field may share the line
+	plain, within := false, "" // the next field may share the line; the object whose fields these are
 	for _, f := range all {
-		kind, isObject := f.kind, slices.Contains(jsonObjects, f.of)
-		if isObject {
-			kind = fmt.Sprintf("[%s](#%s)", objectName(f.of), objectName(f.of))
-			if f.path != "" {
-				kind = "list of " + kind
-			}
+		if f.within != "" && f.within == within {
+			continue
 		}
-		if f.isOptional {
-			kind += "?"
-		}
-		if f.note != "" {
-			kind += ": " + f.note
-		}
+		within = f.within
+		text := f.text()
 		wasPlain := plain
-		plain = f.note == "" && (isObject || len(f.inner) == 0)
+		isLink := f.within != "" || jsonObjects[f.of] != ""
+		plain = f.within != "" || f.note == "" && (isLink || len(f.inner) == 0)
 		switch {
 		case plain && wasPlain:
 			b.WriteString(", ")
@@ -231,17 +234,41 @@ func writeFields(b *strings.Builder, all []jsonField, indent string) {
 		default:
 			b.WriteString(indent + "- ")
 		}
-		fmt.Fprintf(b, "`%s` %s", f.name, kind)
+		b.WriteString(text)
 		if !plain {
 			b.WriteString("\n")
 		}
-		if !isObject {
+		if !isLink {
 			writeFields(b, f.inner, indent+"  ")
 		}
 	}
 	if plain {
 		b.WriteString("\n")
 	}
+}
+
+// text is what the page says of a field. Most fields are strings, so this type is left out.
+func (f jsonField) text() string {
+	if f.within != "" {
+		return "the fields of " + objectLink(f.within)
+	}
+	text, kind := "`"+f.name+"`", f.kind
+	if f.isOptional {
+		text += "?"
+	}
+	if jsonObjects[f.of] != "" {
+		kind = objectLink(f.of)
+		if f.path != "" {
+			kind = "list of " + kind
+		}
+	}
+	if kind != "string" {
+		text += " " + kind
+	}
+	if f.note != "" {
+		text += ": " + f.note
+	}
+	return text
 }
 
 // flat are all fields as PATH:TYPE.
@@ -269,13 +296,21 @@ type jsonField struct {
 	isOptional       bool
 	of, path         string // the struct that it has inside, if any, and what stands between the two in a path
 	inner            []jsonField
+	within           string // the object of jsonObjects that is embedded in the event and has the field
 }
 
 func (s *sourceOf) fields(t *testing.T, of string) (all []jsonField) {
 	for _, f := range s.types[of].Fields.List {
 		if len(f.Names) == 0 {
-			if _, embedded, _ := jsonKind(f.Type); embedded != "Head" {
-				all = append(all, s.fields(t, embedded)...)
+			_, embedded, _ := jsonKind(f.Type)
+			if embedded == "Head" {
+				continue
+			}
+			for _, field := range s.fields(t, embedded) {
+				if jsonObjects[embedded] != "" {
+					field.within = embedded
+				}
+				all = append(all, field)
 			}
 			continue
 		}
@@ -285,6 +320,9 @@ func (s *sourceOf) fields(t *testing.T, of string) (all []jsonField) {
 		raw, _ := strconv.Unquote(f.Tag.Value)
 		name, options, _ := strings.Cut(reflect.StructTag(raw).Get("json"), ",")
 		field := jsonField{name: name, isOptional: options != "", note: strings.Join(strings.Fields(f.Comment.Text()), " ")}
+		if slices.Contains(jsonUnits, field.note) {
+			field.note = ""
+		}
 		field.kind, field.of, field.path = jsonKind(f.Type)
 		if field.of != "" {
 			field.inner = s.fields(t, field.of)
