@@ -104,7 +104,7 @@ var houses = map[string]house{
 
 	"daemon": {imports: []string{
 		"byterange", "daemon/queue", "download", "download/limit", "internal/database", "internal/fsys", "internal/option", "internal/partfile", "internal/problem", "internal/report",
-		"source", "go.etcd.io/bbolt",
+		"internal/web", "source", "go.etcd.io/bbolt",
 	}},
 	"daemon/queue": {pure: true, imports: []string{"byterange"}},
 	"daemon/rpc": {imports: []string{

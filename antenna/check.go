@@ -49,7 +49,7 @@ func (a *Antenna) newLoop() (*loop, error) {
 	l.polls = polls{loop: l, byID: map[string]*member{}, hosts: hosts{gap: a.hostGap(), names: map[string]*host{}}}
 	l.targets = targets{loop: l, all: map[urlKey]*target{}, globbed: map[*watcher]int{}}
 	l.updates.tries.places = a.handlers()
-	l.updates.loop, l.publisher.loop, l.follow = l, l, followers{l: l, asked: map[string][]time.Time{}}
+	l.updates.loop, l.publisher.loop, l.follow = l, l, followers{l: l, asked: asked{}}
 	for _, f := range a.Feeds {
 		if err := l.addFeed(f); err != nil {
 			return nil, fmt.Errorf("feed %s: %w", f.name(), err)

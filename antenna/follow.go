@@ -12,10 +12,9 @@ import (
 
 // A followers decides which releases are updates, for all watches of releases. It belongs to the loop.
 type followers struct {
-	l   *loop
-	all []*following
-	// asked has the times at which each host was asked for releases that were not ready, within the last hour.
-	asked map[string][]time.Time
+	l     *loop
+	all   []*following
+	asked asked
 }
 
 // report replaces the releases that m reports by those in k.
@@ -210,9 +209,6 @@ func (f *followers) ended(t *target, now time.Time) {
 // wait makes a release that is not ready wait.
 func (f *followers) wait(t *target, e *NotYet, now time.Time) {
 	r, p := t.saved.Release, t.saved.Pending
-	if r.Asked == 0 { // later requests are counted when they begin
-		f.count(t, now)
-	}
 	if r.Since.IsZero() {
 		r.Since = now
 	}
@@ -305,29 +301,6 @@ func (f *followers) isLast(t *target, now time.Time) bool {
 	}
 	_, over := release.Delay(r.Asked+1, now.Sub(r.Since))
 	return over
-}
-
-// maxAsked limits how often an hour a host is asked for releases that are not ready.
-const maxAsked = 60
-
-// full reports whether the host of t was asked too often within the last hour, and until when. If not, it counts a
-// request for a release that was not ready before.
-func (f *followers) full(t *target, now time.Time) (until time.Time, full bool) {
-	if r := t.saved.Release; r == nil || r.Asked == 0 {
-		return until, false
-	}
-	list := slices.DeleteFunc(f.asked[t.w.host], func(at time.Time) bool { return now.Sub(at) >= time.Hour })
-	f.asked[t.w.host] = list
-	if len(list) >= maxAsked {
-		return list[len(list)-maxAsked].Add(time.Hour), true
-	}
-	f.count(t, now)
-	return until, false
-}
-
-// count counts a request for a release that is not ready.
-func (f *followers) count(t *target, now time.Time) {
-	f.asked[t.w.host] = append(f.asked[t.w.host], now)
 }
 
 // settle drops all but the newest of several stored versions in place, which only a restored store has.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"braid/antenna/feed"
 	"braid/antenna/release"
+	"braid/internal/web"
 )
 
 // TestReleasesRetryAfter checks that a server's wish to be asked later holds.
@@ -73,6 +75,45 @@ func TestReleasesHourly_Rule80(t *testing.T) {
 		}
 		if len(again) < 200 {
 			t.Errorf("asked again %d times", len(again))
+		}
+	})
+}
+
+// TestReleasesHourlyRequests_Rule80 checks that requests count for the limit of a host, and not attempts: a look for a file
+// and its proof takes several, also to other hosts.
+func TestReleasesHourlyRequests_Rule80(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, a, j := follower(t)
+		a.Feeds, a.Watches = nil, nil
+		for i := range 20 {
+			name := fmt.Sprintf("tool%d", i)
+			p := newProject(t, w, name)
+			p.tag("v1.0", -1)
+			a.Feeds = append(a.Feeds, Feed{Name: name, URL: "https://forge.example/" + name + "/releases.atom", Every: time.Hour})
+			a.Watches = append(a.Watches, Watch{Name: name, Feeds: []string{name}, Releases: &Releases{
+				Template: templateOf(t, fmt.Sprintf("https://files%d.example/%s/{version}.tar.gz", i, name))}})
+		}
+		const each = 8
+		lookup := &url.URL{Scheme: "https", Host: "lookup.example"}
+		var again []time.Time
+		seen := map[string]bool{}
+		j.handle = func(ctx context.Context, u Update) (Outcome, error) {
+			for range each {
+				if web.TallyOf(ctx).Add(lookup); seen[u.Watch] {
+					again = append(again, time.Now())
+				}
+			}
+			seen[u.Watch] = true
+			return Outcome{}, &NotYet{Err: errMissing}
+		}
+		watchFor(t, a, j, 6*time.Hour)
+		for i := maxAsked; i < len(again); i++ {
+			if d := again[i].Sub(again[i-maxAsked]); d < time.Hour {
+				t.Fatalf("more than %d requests within %v", maxAsked, d)
+			}
+		}
+		if len(again) < 200 {
+			t.Errorf("asked again with %d requests", len(again))
 		}
 	})
 }

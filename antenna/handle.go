@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"braid/antenna/feed"
+	"braid/internal/web"
 )
 
 const (
@@ -52,12 +53,14 @@ func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 	u.Begun = begun
 	l.wg.Go(func() {
 		start := time.Now()
-		o, err := l.handle(ctx, u)
+		var sent web.Tally
+		o, err := l.handle(sent.Context(ctx), u)
 		took := time.Since(start)
 		l.inbox <- func(l *loop, now time.Time) {
 			l.updates.running--
 			l.updates.tries.done(t)
 			t.running = false
+			l.follow.charge(t, sent.Sent(), err, now)
 			l.updates.handled(t, Handled{Update: u, Outcome: o, Err: err, Took: took}, ctx.Err() != nil, now)
 		}
 	})

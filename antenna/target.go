@@ -28,6 +28,8 @@ type target struct {
 	// last reports that the running update, if its release is not ready, is given up. renounce reports that a request to
 	// renounce the release arrived meanwhile.
 	last, renounce bool
+	// sent is how many requests the last attempt for a release sent to each host.
+	sent map[string]int
 }
 
 // A targets holds the URLs of the watches with their reports.

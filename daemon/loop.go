@@ -14,6 +14,7 @@ import (
 	"braid/download"
 	"braid/internal/option"
 	"braid/internal/partfile"
+	"braid/internal/web"
 )
 
 // A loop is the goroutine that owns the queue. It never blocks on a disk, a server or a client.
@@ -177,7 +178,7 @@ func (l *loop) prepare(ctx context.Context) {
 	}
 	e.Options = optionsOf(l.q, &e)
 	own, end := context.WithCancelCause(l.downloads)
-	own = context.WithValue(own, endKey{}, end)
+	own = new(web.Tally).Context(context.WithValue(own, endKey{}, end))
 	r := newRun(e, func() { end(nil) })
 	r.why = func() error { return context.Cause(own) }
 	request := func() (download.Request, error) { return l.request(own, r, e) }

@@ -19,6 +19,7 @@ import (
 	"braid/download"
 	"braid/internal/job"
 	"braid/internal/problem"
+	"braid/internal/web"
 )
 
 // A Delegate hands the downloads of a watcher to a daemon. Each version of a file that a watch wants is an
@@ -43,6 +44,7 @@ type Delegate struct {
 // A handover is an update that waits for its entry.
 type handover struct {
 	prepare func(end func(error)) (download.Request, error)
+	tally   *web.Tally    // counts the requests of the download
 	active  bool          // a download with the request of prepare is running
 	left    bool          // the update no longer waits
 	idle    chan struct{} // receives when that download has ended
@@ -210,7 +212,7 @@ func fileOf(e *queue.Entry) string {
 func (w *Delegate) get(
 	ctx context.Context, u antenna.Update, prepare func(end func(error)) (download.Request, error),
 ) (res download.Result, err error) {
-	c := &handover{prepare: prepare, idle: make(chan struct{}, 1), stopped: make(chan stopped, 1)}
+	c := &handover{prepare: prepare, tally: web.TallyOf(ctx), idle: make(chan struct{}, 1), stopped: make(chan stopped, 1)}
 	e := queue.Entry{GID: gidOf(&u), URIs: []string{job.MaskWord(u.URL)}, Watch: u.Watch}
 	if r := w.current.Load().updater.Rules[u.Watch]; r != nil {
 		e.Priority = map[Priority]int{"high": 1, "low": -1}[r.Watch.Priority]
@@ -362,6 +364,7 @@ func (w *Delegate) Request(ctx context.Context, e queue.Entry) (download.Request
 			default:
 			}
 			w.mu.Unlock()
+			web.TallyOf(ctx).Within(c.tally)
 			return c.prepare(func(err error) { daemon.Fail(ctx, err) })
 		}
 		w.mu.Unlock()

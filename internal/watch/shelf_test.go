@@ -29,6 +29,7 @@ type shelf struct {
 	header http.Header       // of answers without a file
 	cut    bool              // a body breaks off after its first half
 	bodies int
+	asked  int // requests
 }
 
 func newShelf(t *testing.T) *shelf {
@@ -41,6 +42,7 @@ func newShelf(t *testing.T) *shelf {
 func (s *shelf) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.asked++
 	version := strings.TrimPrefix(filepath.Base(r.URL.Path), "tool_")
 	body, ok := s.files[version]
 	if !ok {

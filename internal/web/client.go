@@ -119,6 +119,7 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Exchange, error) {
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(r.Body)), nil }
 		req.Body, _ = req.GetBody()
 	}
+	TallyOf(ctx).Add(r.URL)
 	x, err := w.exchange(req.WithContext(ctx), c.transport(r.URL, !r.Away && !r.User.NoCertificate))
 	if err == nil {
 		x.said = said
