@@ -297,21 +297,6 @@ func (c *collector) report(s urlKey, f *found) {
 	c.reports[s] = list
 }
 
-// room reports whether a record of a URL can be added.
-func (c *collector) room(s urlKey) bool {
-	if !s.w.isMany() || c.reports[s] != nil {
-		return true
-	}
-	if c.globbed[s.w] >= maxGlobbed {
-		if !slices.Contains(c.tooMany, s.w.Name) {
-			c.tooMany = append(c.tooMany, s.w.Name)
-		}
-		return false
-	}
-	c.globbed[s.w]++
-	return true
-}
-
 // relays reports whether r is kept for publication. Its host must not be internal, unless the user named it.
 func (c *collector) relays(r feed.Record) bool {
 	if !c.feed.Relay || c.relayed >= c.feed.Limits.Relayed {

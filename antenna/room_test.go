@@ -1,0 +1,52 @@
+package antenna
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"braid/antenna/feed"
+)
+
+// TestReleasesNewestIsKept checks that the newest versions are kept, wherever they are in a feed that lists more than are
+// kept. The names on an index page are sorted as text.
+func TestReleasesNewestIsKept(t *testing.T) {
+	const all = 2*maxGlobbed + 100
+	var names []string
+	for i := range all {
+		names = append(names, fmt.Sprintf("https://h.example/tool-1.%d.tar.gz", i))
+	}
+	falling := slices.Clone(names)
+	slices.Reverse(falling)
+	sorted := slices.Clone(names)
+	slices.Sort(sorted)
+	for order, list := range map[string][]string{"rising": names, "falling": falling, "as text": sorted} {
+		w, err := newWatcher(Watch{Name: "tool", URL: "https://h.example/tool-{version}.tar.gz", Releases: &Releases{
+			Template: templateOf(t, "https://h.example/tool-{version}.tar.gz")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newCollector(&Feed{Name: "f", Limits: Limits{}.orDefault()}, newMatcher([]*watcher{w}), 1e9)
+		k, err := c.collect(func(yield func(feed.Record, error) bool) {
+			for _, name := range list {
+				yield(feed.Record{URL: name, Format: feed.IndexPage}, nil)
+			}
+		})
+		if err != nil || len(k.matches) > maxGlobbed || len(k.tooMany) > 0 {
+			t.Errorf("%s: %d matches, too many of %q, %v", order, len(k.matches), k.tooMany, err)
+		}
+		w.follow.hear(&member{}, releasesIn(k.matches)[w.follow], false)
+		if got, want := w.follow.newest().Version, fmt.Sprintf("1.%d", all-1); got != want {
+			t.Errorf("%s: the newest is %s, want %s", order, got, want)
+		}
+		kept := map[string]bool{}
+		for _, m := range k.matches {
+			kept[m.url] = true
+		}
+		for _, name := range names[all-maxGlobbed/2:] {
+			if !kept[name] {
+				t.Fatalf("%s: %s is not kept", order, name)
+			}
+		}
+	}
+}
