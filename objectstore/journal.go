@@ -74,7 +74,8 @@ var errNewer = errors.New("its journal was written by a newer braid, and is left
 func (u *upload) record() (record, error) {
 	data, err := u.journal.Read()
 	if err == nil && isNewer(data) {
-		err = &download.Error{Kind: download.Local, What: "store", Where: u.path(), Err: errNewer}
+		err = &download.Error{Kind: download.Local, What: "store", Where: u.path(), Err: errNewer,
+			Hint: "update this braid, or take another name with -o"}
 	}
 	return parseRecord(data), err
 }
