@@ -42,7 +42,7 @@ func TestWholePiecesInAnyOrder(t *testing.T) {
 	for i := n - 1; i >= 0; i-- {
 		now = now.Add(100 * ms)
 		s.Step(now, Coming{Fetch: f.ID, N: mib})
-		run := s.fetches[f.ID]
+		run := s.requests.byID[f.ID]
 		if want := i * mib; run.left() != want {
 			t.Errorf("piece %d: %d bytes are left, want %d", i, run.left(), want)
 		}
@@ -64,14 +64,14 @@ func TestWholePiecesInAnyOrder(t *testing.T) {
 // A range that delays the others at the end is taken whole if a part would not help.
 func TestLastPieceIsTaken(t *testing.T) {
 	s := New(Config{Size: 2 * mib})
-	s.now = time.Unix(1e9, 0)
+	s.clock.now = time.Unix(1e9, 0)
 	victim, m := opened(2*mib, 10<<10), opened(1, 4<<20)
-	f := &fetch{src: victim, pos: 0, end: 2 * mib, activeAt: s.now, since: s.now, got: 1}
+	f := &fetch{src: victim, pos: 0, end: 2 * mib, activeAt: s.clock.now, since: s.clock.now, got: 1}
 	m.rtt = 20 * ms
 	if got := s.tail.splitAt(f, m, mib); got != f.pos {
 		t.Errorf("split at %d, want all of it", got)
 	}
-	victim.speed, victim.meter.flow = 4<<20, s.now
+	victim.speed, victim.meter.flow = 4<<20, s.clock.now
 	f.pos = 1 // split returns a position, and 0 means none
 	if got := s.tail.splitAt(f, m, mib); got != 0 {
 		t.Errorf("split at %d, want none: it will be done soon", got)
@@ -114,7 +114,7 @@ func TestCrumbsOfTheOnlyPlace_Rule21(t *testing.T) {
 // Proves S15 and rule 39.
 func TestPeersBesideCompleteAnswers_S15_Rule39(t *testing.T) {
 	p, first := begin(t, unknown(), 1)
-	second := p.s.running[1].id
+	second := p.s.requests.running[1].id
 	p.at(0, Answered{Fetch: second, Host: name(1), Size: gib})
 	p.at(0, FetchEnded{Fetch: second})
 	p.at(0, SourceAdded{ID: 2, Host: "swarm", Align: mib, Slow: true, Last: true})

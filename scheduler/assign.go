@@ -3,7 +3,6 @@ package scheduler
 import (
 	"cmp"
 	"iter"
-	"slices"
 	"time"
 
 	"braid/byterange"
@@ -31,19 +30,31 @@ const (
 	trifle = 0.01
 )
 
+// assignment chooses the missing range that a mirror fetches next. It reads the state of the other parts, and changes
+// only the reservations of fetches to the end of the file.
+type assignment struct {
+	cfg       Config
+	clock     *clock
+	mirrors   *mirrors
+	ranges    *ranges
+	requests  *requests
+	pieces    *pieces
+	estimates *estimates
+}
+
 // window returns the part of the file in which ranges are assigned. It is bounded so that the in-order hash stays close
 // to the received bytes.
-func (w *work) window() byterange.Range {
-	from, ahead := w.ranges.front(), int64(w.mirrors.aggregate()*windowTime.Seconds())
-	most := cmp.Or(w.cfg.Window, windowMax)
-	return byterange.Range{Start: from, End: min(w.ranges.size, from+min(max(ahead, windowMin), most))}
+func (a *assignment) window() byterange.Range {
+	from, ahead := a.ranges.front(), int64(a.mirrors.aggregate()*windowTime.Seconds())
+	most := cmp.Or(a.cfg.Window, windowMax)
+	return byterange.Range{Start: from, End: min(a.ranges.size, from+min(max(ahead, windowMin), most))}
 }
 
 // gaps yields the missing parts of r, in order, that several mirrors may fetch.
-func (w *work) gaps(r byterange.Range) iter.Seq[byterange.Range] {
+func (a *assignment) gaps(r byterange.Range) iter.Seq[byterange.Range] {
 	return func(yield func(byterange.Range) bool) {
-		for gap := range w.ranges.gaps(r) {
-			for part := range w.pieces.outside(gap) {
+		for gap := range a.ranges.gaps(r) {
+			for part := range a.pieces.outside(gap) {
 				if !yield(part) {
 					return
 				}
@@ -53,24 +64,24 @@ func (w *work) gaps(r byterange.Range) iter.Seq[byterange.Range] {
 }
 
 // gapFor returns the missing range that m should fetch now, or an empty range.
-func (w *work) gapFor(m *mirror) byterange.Range {
-	in := w.window()
-	want, at := w.want(m)
+func (a *assignment) gapFor(m *mirror) byterange.Range {
+	in := a.window()
+	want, at := a.want(m)
 	if want == 0 {
 		return byterange.Range{}
 	}
 	at += in.Start
-	worth := min(want/2, int64(fewLags*w.lag(m, m.speed, m.alive)*m.speed))
-	gap := w.urgent(in, m)
+	worth := min(want/2, int64(fewLags*a.estimates.lag(m, m.speed, m.alive)*m.speed))
+	gap := a.urgent(in, m)
 	if gap.Empty() {
-		gap = w.gapAt(in, at, want, max(worth, m.align.length/2))
+		gap = a.gapAt(in, at, want, max(worth, m.align.length/2))
 	}
 	// Short gaps. A mirror that delivers whole pieces gets them only if no other mirror is usable or none is working.
-	if gap.Empty() && (!m.align.whole() || w.lone(m) || len(w.running) == 0) {
-		gap = w.gapAt(in, at, want, 0)
+	if gap.Empty() && (!m.align.whole() || a.mirrors.lone(m, a.clock.now) || a.requests.len() == 0) {
+		gap = a.gapAt(in, at, want, 0)
 	}
-	if gap.Empty() && w.ranges.consumed < 0 { // beyond the window: better far ahead of a blocked front than idle
-		gap = w.gapAt(byterange.Range{Start: in.Start, End: min(w.ranges.size, in.Start+windowMax)}, at, want, 0)
+	if gap.Empty() && a.ranges.consumed < 0 { // beyond the window: better far ahead of a blocked front than idle
+		gap = a.gapAt(byterange.Range{Start: in.Start, End: min(a.ranges.size, in.Start+windowMax)}, at, want, 0)
 	}
 	if gap.Empty() {
 		return gap
@@ -79,45 +90,45 @@ func (w *work) gapFor(m *mirror) byterange.Range {
 	if start < at { // leave the start to mirrors that deliver it sooner
 		start = max(start, min(at, gap.End-want))
 	}
-	if w.goesOn(gap) { // from the end: that connection is closed where it meets this range
+	if a.goesOn(gap) { // from the end: that connection is closed where it meets this range
 		start = max(start, gap.End-want)
 	}
-	if start-gap.Start < w.cfg.MinSplit {
+	if start-gap.Start < a.cfg.MinSplit {
 		start = gap.Start
 	}
 	if m.align.whole() {
 		return m.align.within(gap, start, want)
 	}
-	start = w.pieces.next(start, gap.End)
-	r := byterange.Range{Start: start, End: w.pieces.next(min(start+want, gap.End), gap.End)}
+	start = a.pieces.next(start, gap.End)
+	r := byterange.Range{Start: start, End: a.pieces.next(min(start+want, gap.End), gap.End)}
 	if rest := gap.End - r.End; rest < min(minRange, max(minSteal, want/4)) || rest < want/2 &&
-		w.remaining() >= 2*windowTime || rest < w.cfg.MinSplit {
+		a.estimates.remaining() >= 2*windowTime || rest < a.cfg.MinSplit {
 		r.End = gap.End // leave no short rest
 	}
-	if w.cfg.Window > 0 {
-		r.End = min(r.End, max(in.End+w.cfg.Window/4, r.Start+minRange))
+	if a.cfg.Window > 0 {
+		r.End = min(r.End, max(in.End+a.cfg.Window/4, r.Start+minRange))
 	}
 	return r
 }
 
 // goesOn reports whether a fetch to the end of the file would continue into a missing range by itself, while the order
 // of bytes is not important: so few bytes are missing that hashing them takes only a moment.
-func (w *work) goesOn(gap byterange.Range) bool {
-	if w.ranges.consumed >= 0 || w.ranges.missing() > hashSlack {
+func (a *assignment) goesOn(gap byterange.Range) bool {
+	if a.ranges.consumed >= 0 || a.ranges.missing() > hashSlack {
 		return false
 	}
-	return slices.ContainsFunc(w.running, func(f *fetch) bool { return f.toEnd && !f.ending && f.end == gap.Start })
+	return a.continued(gap.Start)
 }
 
 // urgent returns the first missing range if m should fetch it now, however short it is, because otherwise the
 // in-order hash of the bytes behind it would not be done when the last byte arrives. If it is not urgent, the
 // result is an empty range.
-func (w *work) urgent(in byterange.Range, m *mirror) byterange.Range {
-	gap := w.gapAt(in, in.Start, 0, 0)
-	if gap.Empty() || m.align.whole() || m.speed == 0 || w.ranges.size-gap.End < hashSlack {
+func (a *assignment) urgent(in byterange.Range, m *mirror) byterange.Range {
+	gap := a.gapAt(in, in.Start, 0, 0)
+	if gap.Empty() || m.align.whole() || m.speed == 0 || a.ranges.size-gap.End < hashSlack {
 		return byterange.Range{}
 	}
-	if w.lag(m, m.speed, m.alive)+float64(gap.Len())/m.speed < w.dueAt(gap.End)-urgentTime {
+	if a.estimates.lag(m, m.speed, m.alive)+float64(gap.Len())/m.speed < a.estimates.dueAt(gap.End)-urgentTime {
 		return byterange.Range{}
 	}
 	return gap
@@ -125,14 +136,14 @@ func (w *work) urgent(in byterange.Range, m *mirror) byterange.Range {
 
 // gapAt returns the first missing range in the window that extends beyond at, or otherwise the last one
 // before at. It skips ranges shorter than least: another mirror may find them worth a request.
-func (w *work) gapAt(window byterange.Range, at, want, least int64) (last byterange.Range) {
+func (a *assignment) gapAt(window byterange.Range, at, want, least int64) (last byterange.Range) {
 	// A gap that begins in the window is considered beyond the end of the window. Cutting it there would make it too
 	// short.
-	for g := range w.gaps(byterange.Range{Start: window.Start, End: min(window.End+want, w.ranges.size)}) {
+	for g := range a.gaps(byterange.Range{Start: window.Start, End: min(window.End+want, a.ranges.size)}) {
 		if g.Start >= window.End {
 			break
 		}
-		if g.Len() < least || w.awaited(g) {
+		if g.Len() < least || a.awaited(g) {
 			continue
 		}
 		last = g
@@ -144,42 +155,52 @@ func (w *work) gapAt(window byterange.Range, at, want, least int64) (last bytera
 }
 
 // awaited reports whether a missing range is shorter than MinSplit and the preceding fetch continues into it by itself.
-func (w *work) awaited(g byterange.Range) bool {
-	if g.Len() >= w.cfg.MinSplit {
+func (a *assignment) awaited(g byterange.Range) bool {
+	if g.Len() >= a.cfg.MinSplit {
 		return false
 	}
-	return slices.ContainsFunc(w.running, func(f *fetch) bool { return f.toEnd && !f.ending && f.end == g.Start })
+	return a.continued(g.Start)
+}
+
+// continued reports whether a fetch to the end of the file continues at off by itself.
+func (a *assignment) continued(off int64) bool {
+	for f := range a.requests.active() {
+		if f.toEnd && f.end == off {
+			return true
+		}
+	}
+	return false
 }
 
 // want returns how many bytes m should be asked for, and how far from the front. The size is chosen so that
 // the idle round trip between two requests is negligible. Toward the end it is smaller, so that all mirrors
 // finish together. The distance is larger the longer the fetch will take.
-func (w *work) want(m *mirror) (size, ahead int64) {
-	all := w.mirrors.aggregate()
+func (a *assignment) want(m *mirror) (size, ahead int64) {
+	all := a.mirrors.aggregate()
 	if m.doubtful() { // a trial, at a place where it blocks no other
 		return minRange, int64(all * 2)
 	}
-	speed, period := w.mirrors.speedOf(m), windowTime
+	speed, period := a.mirrors.speedOf(m), windowTime
 	if m.running == nil && !m.open() {
 		all += speed
 	}
-	missing := w.ranges.missing()
+	missing := a.ranges.missing()
 	switch {
-	case m.align.whole() && w.lone(m): // a swarm pauses between two ranges, and no other mirror needs a part
+	case m.align.whole() && a.mirrors.lone(m, a.clock.now): // a swarm pauses between ranges; no other mirror needs a part
 		return min(missing, windowMax), 0
 	case m.speed == 0:
 		period = 2 * time.Second
-		return max(int64(speed*period.Seconds()), min(firstWant, missing/2), w.share(), w.cfg.MinSplit), int64(all)
+		return max(int64(speed*period.Seconds()), min(firstWant, missing/2), a.share(), a.cfg.MinSplit), int64(all)
 	}
-	size = int64(min(max(speed*period.Seconds(), minRange), w.part(m, speed)))
+	size = int64(min(max(speed*period.Seconds(), minRange), a.part(m, speed)))
 	if size < minSteal { // the other mirrors finish before m could deliver that much
-		if !w.idles(m, float64(min(missing, minRange))) {
+		if !a.estimates.idles(m, float64(min(missing, minRange))) {
 			return 0, 0
 		}
 		size = minRange
 	}
-	size = max(w.turn(size, speed), w.cfg.MinSplit)
-	if float64(size) < trifle*all && w.sooner(m, float64(size)) {
+	size = max(a.turn(size, speed), a.cfg.MinSplit)
+	if float64(size) < trifle*all && a.estimates.sooner(m, float64(size)) {
 		return 0, 0
 	}
 	return size, 0
@@ -187,27 +208,20 @@ func (w *work) want(m *mirror) (size, ahead int64) {
 
 // turn limits a range to the mirror's part of a small window. A longer range would leave no room for the next range of
 // another mirror.
-func (w *work) turn(size int64, speed float64) int64 {
-	if w.cfg.Window == 0 || speed == 0 {
+func (a *assignment) turn(size int64, speed float64) int64 {
+	if a.cfg.Window == 0 || speed == 0 {
 		return size
 	}
-	return min(size, max(minRange, int64(float64(w.cfg.Window)*speed/max(speed, w.mirrors.aggregate()))))
-}
-
-// lone reports whether m is the only usable mirror, apart from those that deliver whole pieces.
-func (w *work) lone(m *mirror) bool {
-	return !slices.ContainsFunc(w.mirrors, func(o *mirror) bool {
-		return o != m && !o.noRanges && w.usable(o) && !o.align.whole()
-	})
+	return min(size, max(minRange, int64(float64(a.cfg.Window)*speed/max(speed, a.mirrors.aggregate()))))
 }
 
 // part returns how many of the missing bytes a mirror can deliver before the others finish the rest.
-func (w *work) part(m *mirror, speed float64) float64 {
-	end, lag := w.horizon(m), w.lag(m, speed, m.alive)
+func (a *assignment) part(m *mirror, speed float64) float64 {
+	end, lag := a.estimates.horizon(m), a.estimates.lag(m, speed, m.alive)
 	part := speed * (end - lag)
 	// A further request is cheap, and the speeds are better known by then, in particular a speed that was only
 	// remembered.
-	if m.meter.total == 0 || end > manyLags*w.lag(m, speed, true) {
+	if m.meter.total == 0 || end > manyLags*a.estimates.lag(m, speed, true) {
 		part *= lastShare
 	}
 	return part
@@ -215,49 +229,47 @@ func (w *work) part(m *mirror, speed float64) float64 {
 
 // share returns the minimum that a mirror of unknown speed is asked for: an equal part of a third of the file, as far
 // as the window has room for all. If that is too much, the rest is taken from the mirror when its speed is known.
-func (w *work) share() int64 {
-	useful := count(w.mirrors, func(m *mirror) bool { return !m.gone() && !m.noRanges && (m.open() || !m.last) })
-	n := min(useful+1, w.cfg.Split)
-	return min(w.ranges.size/int64(3*n), windowMin/int64(n+1))
+func (a *assignment) share() int64 {
+	useful := count(*a.mirrors, func(m *mirror) bool { return !m.gone() && !m.noRanges && (m.open() || !m.last) })
+	n := min(useful+1, a.cfg.Split)
+	return min(a.ranges.size/int64(3*n), windowMin/int64(n+1))
 }
 
 // reach returns how many bytes ahead of a fetch to the end of the file are reserved for it.
-func (w *work) reach(f *fetch) int64 {
-	if f.src.speed > 0 && f.src.flows(w.now, max(time.Second, warmTrips*f.src.rtt)) {
+func (a *assignment) reach(f *fetch) int64 {
+	if f.src.speed > 0 && f.src.flows(a.clock.now, max(time.Second, warmTrips*f.src.rtt)) {
 		period, least := windowTime, int64(minRange)
-		if w.ranges.missing() <= hashSlack { // see goesOn
-			period = min(period, w.remaining()/2)
+		if a.ranges.missing() <= hashSlack { // see goesOn
+			period = min(period, a.estimates.remaining()/2)
 		}
 		if f.src.noRanges { // stopping it there would lose its bytes, even if it gets slow
 			least = 0
 		}
-		return w.turn(max(int64(f.src.speed*period.Seconds()), least, w.cfg.MinSplit), f.src.speed)
+		return a.turn(max(int64(f.src.speed*period.Seconds()), least, a.cfg.MinSplit), f.src.speed)
 	}
-	return max(2*w.share(), 4<<20, w.cfg.MinSplit)
+	return max(2*a.share(), 4<<20, a.cfg.MinSplit)
 }
 
 // extend moves the reservations of fetches to the end of the file: free bytes ahead of them are reserved up to a
 // bounded distance. A fetch that meets the range of another one is ended there.
-func (w *work) extend() {
-	for _, f := range w.running {
-		if !f.toEnd || f.ending {
+func (a *assignment) extend() {
+	for f := range a.requests.active() {
+		if !f.toEnd {
 			continue
 		}
-		reach := w.reach(f)
-		want := min(f.pos+reach, w.ranges.size)
+		reach := a.reach(f)
+		want := min(f.pos+reach, a.ranges.size)
 		if f.end > want+reach/4 { // tolerate small changes of speed
-			w.ranges.free(byterange.Range{Start: want, End: f.end})
-			f.end = want
+			a.requests.lower(f, want)
 		}
-		for g := range w.gaps(byterange.Range{Start: f.end, End: want}) {
+		for g := range a.gaps(byterange.Range{Start: f.end, End: want}) {
 			if g.Start == f.end {
-				w.ranges.reserve(g)
-				f.end = g.End
+				a.requests.extend(f, g.End)
 			}
 			break
 		}
 		if f.end < want && !f.src.noRanges && f.left() <= minRange { // the following bytes are reserved by others
-			w.shrink(f, f.end, ReasonMet)
+			a.requests.shrink(f, f.end, ReasonMet)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func newCrowd(t testing.TB) *crowd {
 	c.s.growth.allowed, c.s.growth.ended = crowdSources, true // growth has found that all pay
 	c.now = c.now.Add(time.Second)
 	c.step(Tick{})
-	if n := len(c.s.running); n < crowdSources {
+	if n := len(c.s.requests.running); n < crowdSources {
 		t.Fatalf("%d sources are at work", n)
 	}
 	return c
@@ -49,7 +49,7 @@ func (c *crowd) step(ev Event) {
 
 // progress is one write of one source; each source writes a hundred times a second.
 func (c *crowd) progress(i int) {
-	f := c.s.running[i%len(c.s.running)]
+	f := c.s.requests.running[i%len(c.s.requests.running)]
 	c.now = c.now.Add(10 * time.Millisecond / crowdSources)
 	if f.pos+5_000 < f.end {
 		c.step(Progress{Fetch: f.id, Range: byterange.Range{Start: f.pos, End: f.pos + 5_000}})
@@ -75,7 +75,7 @@ func TestProgressAllocatesNothing(t *testing.T) {
 	for i := range 10 * crowdSources {
 		c.progress(i)
 	}
-	f := c.s.running[0]
+	f := c.s.requests.running[0]
 	c.now = c.now.Add(time.Millisecond)
 	n := testing.AllocsPerRun(100, func() { // all of it before the next decision
 		c.s.Step(c.now, Progress{Fetch: f.id, Range: byterange.Range{Start: f.pos, End: f.pos + 100}})

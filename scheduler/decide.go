@@ -20,14 +20,14 @@ func (s *Scheduler) decide() {
 	if s.finished() {
 		return
 	}
-	s.judge()
-	s.peak = max(s.peak, s.mirrors.measure(s.now))
+	s.judge.review()
+	s.peak = max(s.peak, s.mirrors.measure(s.clock.now))
 	s.trim.review()
 	s.trim.regrow()
 	if s.ranges.size < 0 {
 		s.first()
 	} else {
-		s.extend()
+		s.assignment.extend()
 		s.grow()
 		s.swap()
 		s.place()
@@ -41,34 +41,34 @@ func (s *Scheduler) decide() {
 // finished ends the download when all bytes are present and checked, or when no source can deliver more. It reports
 // whether the download is in its final phase.
 func (s *Scheduler) finished() bool {
-	if s.ranges.missing() == 0 && s.pieces.open == 0 {
-		for _, f := range s.running {
-			s.cancel(f, ReasonDone)
+	if s.ranges.missing() == 0 && s.checks.pieces.open == 0 {
+		for f := range s.requests.active() {
+			s.requests.cancel(f, ReasonDone)
 		}
-		if len(s.running) == 0 {
+		if s.requests.len() == 0 {
 			s.over = true
-			s.do = append(s.do, Finish{})
+			s.actions.add(Finish{})
 		}
 		s.next = time.Time{}
 		return true
 	}
-	if len(s.running) > 0 || len(s.mirrors) == 0 || s.pieces.open > 0 || slices.ContainsFunc(s.mirrors,
+	if s.requests.len() > 0 || len(s.mirrors) == 0 || s.checks.pieces.open > 0 || slices.ContainsFunc(s.mirrors,
 		func(m *mirror) bool { return !m.gone() }) {
 		return false
 	}
 	s.over = true
-	s.do = append(s.do, Fail{})
+	s.actions.add(Fail{})
 	return true
 }
 
 // first asks one mirror for the whole file while its size is unknown.
 func (s *Scheduler) first() {
-	if len(s.running) > 0 {
+	if s.requests.len() > 0 {
 		return
 	}
 	if m := s.candidate(); m != nil {
 		from := s.ranges.first(0)
-		s.start(m, byterange.Range{Start: from, End: byterange.Unbounded}, from == 0, ReasonFirst)
+		s.requests.start(m, byterange.Range{Start: from, End: byterange.Unbounded}, from == 0, ReasonFirst)
 	}
 }
 
@@ -77,8 +77,8 @@ func (s *Scheduler) grow() {
 	if !s.growth.measuring {
 		return
 	}
-	smp := s.growth.observe(s.now, s.mirrors)
-	v := s.growth.judge(s.now, smp)
+	smp := s.growth.observe(s.clock.now, s.mirrors)
+	v := s.growth.judge(s.clock.now, smp)
 	switch {
 	case smp.alive == 0:
 		s.growth.moot()
@@ -88,7 +88,7 @@ func (s *Scheduler) grow() {
 		fresh := s.mirrors.which(joined)
 		slices.SortStableFunc(fresh, bySlowness)
 		for _, m := range fresh[:min(s.growth.conclude(v, smp), len(fresh))] {
-			s.close(m, ReasonUseless)
+			s.requests.close(m, ReasonUseless)
 		}
 	}
 	for _, m := range s.mirrors {
@@ -98,11 +98,11 @@ func (s *Scheduler) grow() {
 
 // swap exchanges mirrors for others, after growth has determined how many are worth having.
 func (s *Scheduler) swap() {
-	g := &s.growth
-	if g.measuring || s.trim.running || s.now.Before(s.exchange.due) || s.remaining() < exchangeLeast {
+	g, now := &s.growth, s.clock.now
+	if g.measuring || s.trim.running || now.Before(s.exchange.due) || s.estimates.remaining() < exchangeLeast {
 		return
 	}
-	if !g.ended && g.allowed < g.most || s.mirrors.count() < g.allowed || !s.mirrors.flowing(s.now, s.exchange.watched()) {
+	if !g.ended && g.allowed < g.most || s.mirrors.count() < g.allowed || !s.mirrors.flowing(now, s.exchange.watched()) {
 		return
 	}
 	s.exchange.swap(s.candidate())
@@ -114,15 +114,15 @@ func (s *Scheduler) place() {
 	for _, m := range s.mirrors {
 		switch {
 		case !m.open() || m.running != nil:
-		case !s.allowed(m): // it would occupy a place without work, while others wait for one
+		case !s.mirrors.allowed(m, s.ranges.size): // it would occupy a place without work, while others wait for one
 			m.becomeClosed()
-		case s.free(m):
+		case s.requests.free(m):
 			free = append(free, m)
 		}
 	}
 	slices.SortStableFunc(free, bySpeed)
 	for _, m := range free {
-		if s.requests(m.host) < s.cfg.PerHost { // another mirror on the same host may have been served
+		if s.requests.at(m.host) < s.cfg.PerHost { // another mirror on the same host may have been served
 			s.feed(m, ReasonNext)
 		}
 	}
@@ -132,9 +132,9 @@ func (s *Scheduler) place() {
 // expand opens further mirrors.
 func (s *Scheduler) expand() {
 	g := &s.growth
-	before, open := g.brings(s.now, s.mirrors, everyone), s.mirrors.count()+s.leaving()
+	before, open := g.brings(s.clock.now, s.mirrors, everyone), s.mirrors.count()+s.requests.leaving()
 	if g.fresh {
-		g.step = max(g.step, s.mirrors.plan(s.cfg.Aggregate))
+		g.plan(s.mirrors.plan(s.cfg.Aggregate))
 	}
 	var added []*mirror
 	for range g.more(open, len(s.mirrors.which(func(m *mirror) bool { return m.late }))) {
@@ -154,14 +154,15 @@ func (s *Scheduler) expand() {
 		m.becomeUntried()
 	}
 	if k := open + len(added) - g.allowed; k > 0 && len(added) > 0 {
-		g.dial(s.now, k, before, added)
+		g.dial(s.clock.now, k, before, added)
 	}
 }
 
 // expandLast opens a mirror of last resort in addition to those that growth allows, unless growth or a trial has shown
 // that these fill the link.
 func (s *Scheduler) expandLast() []*mirror {
-	if s.growth.measuring || s.growth.full || s.trim.running || s.trim.sure || s.mirrors.count()+s.leaving() >= s.growth.most {
+	open := s.mirrors.count() + s.requests.leaving()
+	if s.growth.measuring || s.growth.full || s.trim.running || s.trim.sure || open >= s.growth.most {
 		return nil
 	}
 	m := s.candidate()
@@ -175,7 +176,8 @@ func (s *Scheduler) expandLast() []*mirror {
 // one that was closed, or nil.
 func (s *Scheduler) candidate() (best *mirror) {
 	for _, m := range s.mirrors {
-		if m.open() || m.running != nil || !s.free(m) || !s.allowed(m) || m.last && !s.lastResort(m) {
+		free := !m.open() && m.running == nil && s.requests.free(m) && s.mirrors.allowed(m, s.ranges.size)
+		if !free || m.last && !s.lastResort(m) {
 			continue
 		}
 		if best == nil || preferred(m, best) {
@@ -188,29 +190,31 @@ func (s *Scheduler) candidate() (best *mirror) {
 // lastResort reports whether m, a mirror of last resort, may be used now: no other mirror is usable, or the others have
 // worked long enough to show that they are slow.
 func (s *Scheduler) lastResort(m *mirror) bool {
-	if s.mirrors.count()+s.leaving() > 0 {
-		return s.mirrors.flowing(s.now, s.mirrors.settlePeriod()) && s.remaining() > lastTime
+	if s.mirrors.count()+s.requests.leaving() > 0 {
+		return s.mirrors.flowing(s.clock.now, s.mirrors.settlePeriod()) && s.estimates.remaining() > lastTime
 	}
-	return !slices.ContainsFunc(s.mirrors, func(o *mirror) bool { return o != m && !o.last && s.usable(o) && s.allowed(o) })
+	return !slices.ContainsFunc(s.mirrors, func(o *mirror) bool {
+		return o != m && !o.last && o.usable(s.clock.now) && s.mirrors.allowed(o, s.ranges.size)
+	})
 }
 
 // feed assigns a range to m, and reports whether it found one.
 func (s *Scheduler) feed(m *mirror, why Reason) bool {
 	if m.noRanges { // ask for the whole file, and only if no other mirror can serve it
-		if len(s.running) > 0 || s.mirrors.ranged(m) {
+		if s.requests.len() > 0 || s.mirrors.ranged(m) {
 			return false
 		}
-		s.start(m, byterange.Range{}, true, why)
+		s.requests.start(m, byterange.Range{}, true, why)
 		return true
 	}
-	if m.trust == silenced && s.ranges.size >= 0 && len(s.running) > 0 && s.remaining() < trialTime {
+	if m.trust == silenced && s.ranges.size >= 0 && s.requests.len() > 0 && s.estimates.remaining() < trialTime {
 		return false // the others finish before a trial could help
 	}
-	if s.repair(m) || !m.doubtful() && s.tail.hurry(m, why) {
+	if s.checks.repair(m) || !m.doubtful() && s.tail.hurry(m, why) {
 		return true
 	}
-	if r := s.gapFor(m); !r.Empty() {
-		s.start(m, r, false, why)
+	if r := s.assignment.gapFor(m); !r.Empty() {
+		s.requests.start(m, r, false, why)
 		return true
 	}
 	return s.tail.steal(m, why)
@@ -227,7 +231,7 @@ func (s *Scheduler) worthwhile() bool {
 	for _, m := range s.mirrors {
 		if m.open() && m.meter.total > 0 {
 			speed += m.speed
-			young = young && s.now.Sub(m.meter.flow) < 8*rtt
+			young = young && s.clock.now.Sub(m.meter.flow) < 8*rtt
 		}
 	}
 	soon := max(300*time.Millisecond, 6*rtt).Seconds()
@@ -240,25 +244,25 @@ func (s *Scheduler) worthwhile() bool {
 // drags reports whether a rest that is too small for a new connection takes long nevertheless, because the working
 // mirrors were observed and are too slow.
 func (s *Scheduler) drags() bool {
-	return len(s.running) > 0 && s.remaining() > trialTime &&
-		!slices.ContainsFunc(s.running, func(f *fetch) bool { return s.now.Sub(f.since) < silence })
+	return s.requests.len() > 0 && s.estimates.remaining() > trialTime &&
+		!s.requests.any(func(f *fetch) bool { return s.clock.now.Sub(f.since) < silence })
 }
 
 // wake returns when to decide again: soon while something is measured, otherwise less often.
 func (s *Scheduler) wake() (next time.Time) {
-	if len(s.running) > 0 {
+	if s.requests.len() > 0 {
 		look := lookSeldom
 		if s.growth.measuring {
 			rtt := s.mirrors.medianRTT()
 			look = min(max(rtt/2, lookOften), lookSeldom)
-			if first := s.growth.dialed.Add(patience(rtt)).Sub(s.now); first > 0 {
+			if first := s.growth.dialed.Add(patience(rtt)).Sub(s.clock.now); first > 0 {
 				look = min(look, max(first, time.Millisecond))
 			}
 		}
-		return s.now.Add(look)
+		return s.clock.now.Add(look)
 	}
 	for _, m := range s.mirrors {
-		if !m.gone() && m.until.After(s.now) && (next.IsZero() || m.until.Before(next)) {
+		if !m.gone() && m.until.After(s.clock.now) && (next.IsZero() || m.until.Before(next)) {
 			next = m.until
 		}
 	}

@@ -15,19 +15,29 @@ const (
 	hashSpeed   = 800 << 20   // bytes that a processor hashes in a second, as a cautious estimate
 )
 
+// estimates predict how long requests, ranges and the rest of the file will take, from the speeds and the round trips
+// seen so far. They change nothing.
+type estimates struct {
+	clock    *clock
+	mirrors  *mirrors
+	ranges   *ranges
+	requests *requests
+	turns    []turn // buffer of horizon
+}
+
 // remaining returns how long the rest takes at the present speed.
-func (w *work) remaining() time.Duration {
-	return time.Duration(min(float64(w.ranges.missing())/max(w.mirrors.aggregate(), 1), maxSeconds) * float64(time.Second))
+func (e *estimates) remaining() time.Duration {
+	return time.Duration(min(float64(e.ranges.missing())/max(e.mirrors.aggregate(), 1), maxSeconds) * float64(time.Second))
 }
 
 // lag returns the time in seconds until a new request to m delivers bytes at its full speed. On an idle
 // connection it is one round trip. Otherwise it also includes a round trip to connect, and the round trips
 // while the window grows. If each answer has its own connection (m.trips), the connection is never idle and
 // the setup includes the connect.
-func (w *work) lag(m *mirror, speed float64, alive bool) float64 {
+func (e *estimates) lag(m *mirror, speed float64, alive bool) float64 {
 	rtt := m.rtt
 	if rtt == 0 {
-		rtt = w.mirrors.medianRTT()
+		rtt = e.mirrors.medianRTT()
 	}
 	if alive && m.trips == 0 {
 		return rtt.Seconds()
@@ -37,25 +47,25 @@ func (w *work) lag(m *mirror, speed float64, alive bool) float64 {
 }
 
 // pace returns the present speed of a fetch in bytes a second.
-func (w *work) pace(f *fetch) float64 {
+func (e *estimates) pace(f *fetch) float64 {
 	if f.got == 0 && f.src.doubtful() {
 		return 0
 	}
-	if f.got == 0 || w.now.Sub(f.src.meter.flow) < 10*slotWidth {
-		if w.now.Sub(f.activeAt) > lively {
+	if f.got == 0 || e.clock.now.Sub(f.src.meter.flow) < 10*slotWidth {
+		if e.clock.now.Sub(f.activeAt) > lively {
 			return 0
 		}
-		return w.mirrors.speedOf(f.src)
+		return e.mirrors.speedOf(f.src)
 	}
-	if f.src.grows(w.now, 4) {
+	if f.src.grows(e.clock.now, 4) {
 		return f.src.speed
 	}
-	return f.src.meter.over(w.now, time.Second)
+	return f.src.meter.over(e.clock.now, time.Second)
 }
 
 // eta returns how many seconds a fetch still needs.
-func (w *work) eta(f *fetch) float64 {
-	return float64(f.left())/max(w.pace(f), 1) + w.hangs(f)
+func (e *estimates) eta(f *fetch) float64 {
+	return float64(f.left())/max(e.pace(f), 1) + e.hangs(f)
 }
 
 const (
@@ -66,8 +76,8 @@ const (
 // hangs returns for how many seconds the end of a fetch is expected to be delayed: as long as it has been quiet, if
 // that is longer than a round trip. A lost packet delays the following bytes by one or several round trips. If more
 // than lastBytes are missing it returns 0, because closing the connection would cost as much.
-func (w *work) hangs(f *fetch) float64 {
-	quiet := w.now.Sub(f.activeAt)
+func (e *estimates) hangs(f *fetch) float64 {
+	quiet := e.clock.now.Sub(f.activeAt)
 	if f.got == 0 || f.left() > lastBytes || quiet < max(hangTime, f.src.rtt) || quiet.Seconds() < 4*packet/max(f.src.speed, 1) {
 		return 0
 	}
@@ -76,16 +86,16 @@ func (w *work) hangs(f *fetch) float64 {
 
 // due returns in how many seconds a fetch must end so that the in-order hash of the following bytes is done when the
 // last byte arrives.
-func (w *work) due(f *fetch) float64 { return w.dueAt(f.end) }
+func (e *estimates) due(f *fetch) float64 { return e.dueAt(f.end) }
 
 // dueAt returns the same for a range that ends at a given offset.
-func (w *work) dueAt(end int64) float64 {
-	return w.horizon(nil) - float64(w.ranges.size-end)/hashSpeed
+func (e *estimates) dueAt(end int64) float64 {
+	return e.horizon(nil) - float64(e.ranges.size-end)/hashSpeed
 }
 
 // hashing returns how long the in-order hash takes from an offset to the end of the file.
-func (w *work) hashing(from int64) time.Duration {
-	return time.Duration(float64(max(w.ranges.size-from-hashSlack, 0)) / hashSpeed * float64(time.Second))
+func (e *estimates) hashing(from int64) time.Duration {
+	return time.Duration(float64(max(e.ranges.size-from-hashSlack, 0)) / hashSpeed * float64(time.Second))
 }
 
 // turn is a change of the total speed.
@@ -98,27 +108,27 @@ type turn struct {
 // and the mirrors in use. Mirrors that are delivering pause for a request after their range. Others begin when a
 // request delivers its first bytes. Bytes that a mirror cannot deliver by then go to others. The result is infinite if
 // no mirror is in use.
-func (w *work) horizon(m *mirror) float64 {
-	turns := w.turns[:0]
-	for _, o := range w.mirrors {
+func (e *estimates) horizon(m *mirror) float64 {
+	turns := e.turns[:0]
+	for _, o := range *e.mirrors {
 		if o.open() || o.state == statePlanned || o == m {
-			turns = w.turnsOf(turns, o)
+			turns = e.turnsOf(turns, o)
 		}
 	}
-	w.turns = turns
+	e.turns = turns
 	slices.SortFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
-	return meet(turns, float64(w.ranges.missing()))
+	return meet(turns, float64(e.ranges.missing()))
 }
 
 // turnsOf appends the turns of a mirror.
-func (w *work) turnsOf(turns []turn, m *mirror) []turn {
-	speed := w.mirrors.speedOf(m)
+func (e *estimates) turnsOf(turns []turn, m *mirror) []turn {
+	speed := e.mirrors.speedOf(m)
 	f := m.running
 	if f == nil || f.got == 0 {
-		return append(turns, turn{w.lag(m, speed, m.alive), speed})
+		return append(turns, turn{e.lag(m, speed, m.alive), speed})
 	}
 	through := float64(f.left()) / max(speed, 1)
-	again := through + w.lag(m, speed, !f.cut)
+	again := through + e.lag(m, speed, !f.cut)
 	return append(turns, turn{0, speed}, turn{through, -speed}, turn{again, speed})
 }
 
@@ -140,11 +150,11 @@ func meet(turns []turn, n float64) float64 {
 }
 
 // sooner reports whether a working mirror, after its own range, would deliver n bytes sooner than m, which is free.
-func (w *work) sooner(m *mirror, n float64) bool {
-	ours := w.lag(m, m.speed, m.alive) + n/m.speed
-	for _, f := range w.running {
-		if o := f.src; !f.ending && f.got > 0 && !o.noRanges && o.speed > 0 &&
-			w.eta(f)+w.lag(o, o.speed, !f.cut)+n/o.speed < ours {
+func (e *estimates) sooner(m *mirror, n float64) bool {
+	ours := e.lag(m, m.speed, m.alive) + n/m.speed
+	for f := range e.requests.active() {
+		if o := f.src; f.got > 0 && !o.noRanges && o.speed > 0 &&
+			e.eta(f)+e.lag(o, o.speed, !f.cut)+n/o.speed < ours {
 			return true
 		}
 	}
@@ -153,14 +163,14 @@ func (w *work) sooner(m *mirror, n float64) bool {
 
 // idles reports whether no working mirror would be free in time to deliver n bytes before m. In that case m should
 // fetch them, however few they are.
-func (w *work) idles(m *mirror, n float64) bool {
-	ours := w.lag(m, m.speed, m.alive) + n/m.speed + takeGain
-	for _, f := range w.running {
+func (e *estimates) idles(m *mirror, n float64) bool {
+	ours := e.lag(m, m.speed, m.alive) + n/m.speed + takeGain
+	for f := range e.requests.active() {
 		o := f.src
-		if f.ending || o.noRanges {
+		if o.noRanges {
 			continue
 		}
-		if f.got == 0 || w.eta(f)+w.lag(o, o.speed, !f.cut)+n/max(o.speed, 1) < ours {
+		if f.got == 0 || e.eta(f)+e.lag(o, o.speed, !f.cut)+n/max(o.speed, 1) < ours {
 			return false
 		}
 	}

@@ -54,12 +54,12 @@ func opened(piece int64, speed float64) *mirror {
 // faster, and only once.
 func TestSwap_S13(t *testing.T) {
 	s := New(Config{Size: gib})
-	s.now = time.Unix(1e9, 0)
-	weak, strong, untried, tried := opened(1, 1e6), opened(1, 9e6), newMirror(SourceAdded{ID: 2}, s.now), opened(1, 2e6)
+	s.clock.now = time.Unix(1e9, 0)
+	weak, strong, untried, tried := opened(1, 1e6), opened(1, 9e6), newMirror(SourceAdded{ID: 2}, s.clock.now), opened(1, 2e6)
 	tried.becomeClosed()
 	s.mirrors = mirrors{weak, strong, untried, tried}
 	s.exchange.swap(untried)
-	if weak.open() || !strong.open() || !s.exchange.due.After(s.now) {
+	if weak.open() || !strong.open() || !s.exchange.due.After(s.clock.now) {
 		t.Errorf("the weakest is in state %d, the next exchange is at %v", weak.state, s.exchange.due)
 	}
 	if a, b := s.exchange.opening(untried), s.exchange.opening(untried); a != ReasonExchange || b != ReasonGrowth {
@@ -84,12 +84,12 @@ func TestSwap_S13(t *testing.T) {
 // One that does resets it.
 func TestExchangeBatches(t *testing.T) {
 	s := New(Config{Size: gib})
-	s.now = time.Unix(1e9, 0)
+	s.clock.now = time.Unix(1e9, 0)
 	for range 16 {
 		s.mirrors = append(s.mirrors, opened(1, 1e6))
 	}
 	for id := range SourceID(20) {
-		s.mirrors = append(s.mirrors, newMirror(SourceAdded{ID: 100 + id}, s.now))
+		s.mirrors = append(s.mirrors, newMirror(SourceAdded{ID: 100 + id}, s.clock.now))
 	}
 	for i, tt := range []struct {
 		found float64 // speed of those that were tried before

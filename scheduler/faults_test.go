@@ -239,10 +239,10 @@ func TestTriesAreBounded_Rule22(t *testing.T) {
 // Proves rule 22: the pauses are 1 s, then twice as long each time, and never longer than 30 s.
 func TestPausesDouble_Rule22(t *testing.T) {
 	s, m := New(Config{Size: mib}), &mirror{}
-	s.now = time.Unix(0, 0)
+	s.clock.now = time.Unix(0, 0)
 	for _, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30, 30} {
-		s.backOff(m, 0)
-		if got := m.until.Sub(s.now); got != want*time.Second {
+		s.judge.backOff(m, 0)
+		if got := m.until.Sub(s.clock.now); got != want*time.Second {
 			t.Errorf("after %d failures a pause of %v, want %v", m.fails, got, want*time.Second)
 		}
 	}
@@ -293,7 +293,7 @@ func TestCompleteAnswerIsKeptWhenSooner_S15(t *testing.T) {
 		p.at(20*time.Millisecond, Answered{Fetch: first.ID, Host: "origin:80", RTT: 20 * time.Millisecond, Size: gib})
 		second := p.at(0, SourceAdded{ID: 1, Host: "m1:80", Rate: tt.rate}).only()
 		p.at(20*time.Millisecond, Answered{Fetch: second.ID, Host: "m1:80", Size: gib, Ranged: false})
-		f := p.s.fetches[second.ID]
+		f := p.s.requests.byID[second.ID]
 		if f.ending == tt.kept {
 			t.Errorf("rate %v: ending %v", tt.rate, f.ending)
 		}

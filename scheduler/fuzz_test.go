@@ -162,7 +162,7 @@ func (v *inventor) memory(sc *scenario) {
 // actions, nothing stalls, no source is asked before its Retry-After time, the download ends with every byte, right if
 // pieces have digests, and duplicate bytes are limited.
 func FuzzNetwork(f *testing.F) {
-	f.Fuzz(func(t *testing.T, data []byte) { judge(t, (&inventor{data}).scenario()) })
+	f.Fuzz(func(t *testing.T, data []byte) { assess(t, (&inventor{data}).scenario()) })
 }
 
 // TestInventedNetworks does the same with as many networks as a test has time for.
@@ -170,7 +170,7 @@ func TestInventedNetworks(t *testing.T) {
 	for seed := range 250 * *inventions {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
 			t.Parallel()
-			judge(t, faulty(uint64(seed)))
+			assess(t, faulty(uint64(seed)))
 		})
 	}
 }
@@ -188,8 +188,8 @@ func faulty(seed uint64) scenario {
 	return (&inventor{data}).scenario()
 }
 
-// judge plays a scenario and checks all assertions.
-func judge(t *testing.T, sc scenario) {
+// assess plays a scenario and checks all assertions.
+func assess(t *testing.T, sc scenario) {
 	n := newNetwork(t, sc)
 	n.strict = true
 	n.play(sc.limit)

@@ -179,6 +179,12 @@ func (g *growth) moot() {
 // limit ends growth with the given number of connections.
 func (g *growth) limit(allowed int) { g.allowed, g.ended = allowed, true }
 
+// allowAgain allows at least as many connections as before a trial that was wrong.
+func (g *growth) allowAgain(kept int) { g.allowed = max(g.allowed, kept) }
+
+// plan makes the next step add at least n connections.
+func (g *growth) plan(n int) { g.step = max(g.step, n) }
+
 // restart resumes growth, with longer measurements.
 func (g *growth) restart() { g.ended, g.full, g.step, g.careful = false, false, 1, true }
 

@@ -14,7 +14,7 @@ func (n *network) inspect(ev Event, acted bool) {
 		verify(n.t, n.s, n.sc.wholes() && n.sc.liars())
 		return
 	}
-	f := n.s.fetches[p.Fetch]
+	f := n.s.requests.byID[p.Fetch]
 	if f == nil || f.ending {
 		return
 	}
@@ -35,7 +35,7 @@ func (n *network) inspect(ev Event, acted bool) {
 func verify(t testing.TB, s *Scheduler, overtaken bool) {
 	t.Helper()
 	var all []byterange.Range
-	for _, f := range s.running {
+	for _, f := range s.requests.running {
 		if !f.ending && f.pos < f.end {
 			all = append(all, byterange.Range{Start: f.pos, End: f.end})
 		}
@@ -57,7 +57,7 @@ func verify(t testing.TB, s *Scheduler, overtaken bool) {
 		if m.state == statePlanned || m.running != nil && !m.tried() {
 			t.Fatalf("source %d is in state %d after the step, running %v", m.id, m.state, m.running)
 		}
-		if f := m.running; f != nil && (f.src != m || s.fetches[f.id] != f || !m.open() && !f.ending) {
+		if f := m.running; f != nil && (f.src != m || s.requests.byID[f.id] != f || !m.open() && !f.ending) {
 			t.Fatalf("source %d is in state %d and runs %+v", m.id, m.state, f)
 		}
 	}

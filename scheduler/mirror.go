@@ -77,6 +77,9 @@ func (m *mirror) open() bool  { return m.state == stateOpen }
 func (m *mirror) tried() bool { return m.state >= stateOpen }
 func (m *mirror) gone() bool  { return m.state >= stateGone }
 
+// usable reports whether the mirror may be asked at now.
+func (m *mirror) usable(now time.Time) bool { return !m.gone() && !now.Before(m.until) }
+
 // doubtful reports whether the mirror has failed and not yet shown that it works.
 func (m *mirror) doubtful() bool { return m.trust != trusted }
 

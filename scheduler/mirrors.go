@@ -144,6 +144,19 @@ func (ms mirrors) ranged(m *mirror) bool {
 	})
 }
 
+// allowed reports whether m may have a place in the download of a file of the given size, which is -1 if unknown. A
+// mirror without ranges may have one only if no other is left.
+func (ms mirrors) allowed(m *mirror, size int64) bool {
+	return !m.noRanges || size < 0 || !ms.ranged(m)
+}
+
+// lone reports whether m is the only usable mirror, apart from those that deliver whole pieces.
+func (ms mirrors) lone(m *mirror, now time.Time) bool {
+	return !slices.ContainsFunc(ms, func(o *mirror) bool {
+		return o != m && !o.noRanges && o.usable(now) && !o.align.whole()
+	})
+}
+
 // preferred reports whether a should be opened before b. Last resorts and mirrors with a slow tail come last. Untried
 // mirrors precede tried ones, and faster ones slower ones.
 func preferred(a, b *mirror) bool {

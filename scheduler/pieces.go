@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"time"
 
 	"braid/byterange"
 )
@@ -29,6 +30,11 @@ type disputed struct {
 	sole    *mirror   // fetches it, and continues after an interrupted answer; nil if not chosen yet
 	reached int64     // offset that earlier attempts reached
 	taken   int       // number of times that it was taken from a mirror with a slow tail
+}
+
+// belongsToAnother reports whether a mirror other than m fetches the piece, now or when it is free.
+func (d *disputed) belongsToAnother(m *mirror, now time.Time) bool {
+	return d.sole != m && d.sole != nil && d.sole.open() && d.sole.usable(now)
 }
 
 func newPieces(ev PiecesKnown, size int64) pieces {
@@ -133,6 +139,13 @@ func (p *pieces) disputedAt(off int64) *disputed {
 	return nil
 }
 
+// take counts that the disputed piece at off, if there is one, was taken from a mirror with a slow tail.
+func (p *pieces) take(off int64) {
+	if d := p.disputedAt(off); d != nil {
+		d.taken++
+	}
+}
+
 // outside yields the parts of r, in order, that belong to no disputed piece. Several mirrors may fetch them.
 func (p *pieces) outside(r byterange.Range) iter.Seq[byterange.Range] {
 	return func(yield func(byterange.Range) bool) {
@@ -148,144 +161,5 @@ func (p *pieces) outside(r byterange.Range) iter.Seq[byterange.Range] {
 		if !r.Empty() {
 			yield(r)
 		}
-	}
-}
-
-// alignment is the order in which a mirror delivers bytes: ascending, or as whole pieces of its own in any order. A
-// part of a piece costs as much as the whole piece, so the ranges of such a mirror are aligned to its pieces, if
-// possible.
-type alignment struct{ length, lead int64 }
-
-func newAlignment(length, lead int64) alignment { return alignment{max(length, 1), lead} }
-
-// whole reports whether bytes are delivered as whole pieces.
-func (a alignment) whole() bool { return a.length > 1 }
-
-// up returns the first boundary at or after off.
-func (a alignment) up(off int64) int64 {
-	if rest := (off - a.lead) % a.length; rest > 0 {
-		return off + a.length - rest
-	}
-	return off
-}
-
-// down returns the last boundary at or before off, but not less than 0.
-func (a alignment) down(off int64) int64 { return max(off-(off-a.lead)%a.length, 0) }
-
-// within returns a range of about want bytes of gap, from start on, that is aligned to pieces. It has at least one
-// piece, and leaves no short rest of gap.
-func (a alignment) within(gap byterange.Range, start, want int64) byterange.Range {
-	start = max(a.down(start), gap.Start)
-	end := min(max(a.up(start+want), a.up(start+1)), gap.End)
-	if rest := gap.End - end; rest < a.length/2 {
-		end = gap.End
-	}
-	return byterange.Range{Start: start, End: end}
-}
-
-// check requests the checks of the pieces that overlap r and are complete now.
-func (w *work) check(r byterange.Range) {
-	for _, c := range w.pieces.complete(&w.ranges.here, r) {
-		w.do = append(w.do, c)
-	}
-}
-
-// piecesKnown begins to check pieces, including those that are already present. Only the first description of pieces is
-// used.
-func (w *work) piecesKnown(ev PiecesKnown) {
-	if w.pieces.length == 0 {
-		w.pieces = newPieces(ev, w.ranges.size)
-		w.check(byterange.Range{Start: 0, End: w.ranges.size})
-	}
-}
-
-// pieceChecked handles the result of a check. A mirror that delivered all of a wrong piece is banned.
-func (w *work) pieceChecked(ev PieceChecked) {
-	piece, ok := w.pieces.checked(ev)
-	if !ok {
-		return
-	}
-	var from mirrors
-	for _, m := range w.mirrors {
-		for range m.unproven.Covered(piece) {
-			from = append(from, m)
-			break
-		}
-	}
-	only := len(from) == 1 && from[0].unproven.Contains(piece)
-	switch {
-	case ev.OK:
-		w.cleared(piece, from, only)
-	case only:
-		w.discard(piece)
-		w.ban(from[0])
-	default:
-		w.discard(piece)
-		w.pieces.dispute(piece, from)
-	}
-	for _, m := range from {
-		m.unproven.Remove(piece)
-	}
-}
-
-// cleared handles a piece that is right. If it is disputed between two mirrors, and one of them has now delivered all
-// of it correctly, the other one is banned.
-func (w *work) cleared(piece byterange.Range, from mirrors, only bool) {
-	by := w.pieces.resolve(piece)
-	if !only || len(by) != 2 {
-		return
-	}
-	if i := slices.Index(by, from[0]); i >= 0 && !by[1-i].gone() {
-		w.ban(by[1-i])
-	}
-}
-
-// ban ends the use of a mirror. Its bytes are missing again, except for pieces that were proven or are being checked.
-func (w *work) ban(m *mirror) {
-	w.do = append(w.do, Ban{m.id})
-	if m.running != nil {
-		w.cancel(m.running, ReasonWrongBytes)
-	}
-	m.becomeBanned()
-	var lost []byterange.Range
-	for r := range m.unproven.All() {
-		for gap := range w.pieces.asked.Gaps(r) {
-			lost = append(lost, gap)
-		}
-	}
-	for _, r := range lost {
-		w.discard(r)
-		m.unproven.Remove(r)
-	}
-}
-
-// repair makes m fetch a disputed piece from its start. A mirror that was interrupted within a piece continues where it
-// was.
-func (w *work) repair(m *mirror) bool {
-	for i := range w.pieces.disputed {
-		d := &w.pieces.disputed[i]
-		p := d.piece
-		if w.pieces.asked.Contains(p) || w.ranges.busy(p) || d.sole != m && d.sole != nil && d.sole.open() && w.usable(d.sole) {
-			continue
-		}
-		if d.sole != m {
-			w.restartPiece(d, m)
-		}
-		w.start(m, byterange.Range{Start: w.ranges.first(p.Start), End: p.End}, false, ReasonPiece)
-		m.running.exclusive, m.running.reached = true, d.reached
-		return true
-	}
-	return false
-}
-
-// restartPiece makes all of a disputed piece missing, and assigns it to m.
-func (w *work) restartPiece(d *disputed, m *mirror) {
-	if d.sole != nil {
-		d.reached = max(d.reached, w.ranges.first(d.piece.Start))
-	}
-	d.sole = m
-	w.discard(d.piece)
-	for _, o := range w.mirrors {
-		o.unproven.Remove(d.piece)
 	}
 }

@@ -53,7 +53,7 @@ func TestLiarIsBanned_S10(t *testing.T) {
 	if _, gone := p.s.Outlook(1); !gone || !banned {
 		t.Fatalf("gone %v, fetch cancelled %v: %v", gone, banned, p.do)
 	}
-	want := byterange.NewSet(byterange.Range{Start: 0, End: mib + 1}, p.s.pieces.at(first))
+	want := byterange.NewSet(byterange.Range{Start: 0, End: mib + 1}, p.s.checks.pieces.at(first))
 	if got := p.s.ranges.here.String(); got != want.String() {
 		t.Errorf("kept %s, want %s", got, want.String())
 	}

@@ -27,6 +27,9 @@ func (g *ranges) setSize(size int64) {
 	g.free(beyond)
 }
 
+// consume records the position of the reader of a stream.
+func (g *ranges) consume(front int64) { g.consumed = front }
+
 // missing returns the number of bytes that are not present, or -1 while the size is unknown.
 func (g *ranges) missing() int64 {
 	if g.size < 0 {

@@ -34,7 +34,7 @@ func blameless(r report) string {
 // first window is larger, so a short download may take less.
 func more() []row {
 	return append([]row{
-		{name: "1 mirror", size: 64 * mib, bar: bar{least: 0.97, also: requests(1)},
+		{name: "1 mirror", size: 64 * mib, bar: bar{least: 0.97, also: requestsUpTo(1)},
 			net: scenario{hosts: equal(1, 40, 40*ms)}},
 		{name: "100 mirrors", size: 256 * mib, bar: bar{least: 0.8},
 			net: scenario{hosts: equal(100, 10, 80*ms)}},
@@ -106,11 +106,11 @@ func more() []row {
 			net: scenario{hosts: three(func(h *host) { h.mute = always })}},
 		{name: "a mirror breaks off every 4 MiB", size: 128 * mib, bar: bar{least: 0.88},
 			net: scenario{hosts: three(func(h *host) { h.cut = 4 * mib })}},
-		{name: "2 web servers, 2 of FTP", size: 256 * mib, bar: bar{least: 0.92, also: requests(14)},
+		{name: "2 web servers, 2 of FTP", size: 256 * mib, bar: bar{least: 0.92, also: requestsUpTo(14)},
 			net: scenario{hosts: each(equal(4, 40, 40*ms), func(i int, h *host) { h.ftp = i > 1 })}},
-		{name: "FTP servers of all speeds", size: 192 * mib, bar: bar{least: 0.74, also: requests(20)},
+		{name: "FTP servers of all speeds", size: 192 * mib, bar: bar{least: 0.74, also: requestsUpTo(20)},
 			net: scenario{hosts: each(uneven(), func(_ int, h *host) { h.ftp = true })}},
-		{name: "FTP servers 300 ms away", size: 512 * mib, bar: bar{least: 0.6, waste: 0.03, also: requests(40)}, goal: &bar{least: 0.75, waste: 0.02},
+		{name: "FTP servers 300 ms away", size: 512 * mib, bar: bar{least: 0.6, waste: 0.03, also: requestsUpTo(40)}, goal: &bar{least: 0.75, waste: 0.02},
 			net: scenario{hosts: each(equal(4, 40, 300*ms), func(i int, h *host) { h.ftp = i > 0 })}},
 		{name: "far connections with TLS", size: 256 * mib, bar: bar{least: 0.75, waste: 0.02},
 			net: scenario{hosts: each(equal(6, 40, 150*ms), func(_ int, h *host) { h.setup = 300 * ms })}},

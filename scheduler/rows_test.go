@@ -58,7 +58,7 @@ func connections(n int) func(report) string {
 	}
 }
 
-func requests(n int) func(report) string {
+func requestsUpTo(n int) func(report) string {
 	return func(r report) string {
 		if r.total() > n {
 			return fmt.Sprintf("%d requests, want %d", r.total(), n)
@@ -120,9 +120,9 @@ func asked() []row {
 			net: scenario{hosts: append(equal(9, 2, 40*ms), plain(80, 40*ms))}},
 		{name: "1 of 4 lies, pieces known", size: 256 * mib, bar: bar{least: 0.85, waste: 0.1, also: banned},
 			net: scenario{piece: mib, hosts: with(equal(4, 40, 40*ms), 1, func(h *host) { h.lies = func(i int64) bool { return i%7 == 3 } })}},
-		{name: "32 mirrors, a small file", size: mib, bar: bar{also: requests(2)},
+		{name: "32 mirrors, a small file", size: mib, bar: bar{also: requestsUpTo(2)},
 			net: scenario{hosts: equal(32, 40, 40*ms)}},
-		{name: "Retry-After of the only mirror", size: 8 * mib, bar: bar{least: 0.5, also: requests(2)},
+		{name: "Retry-After of the only mirror", size: 8 * mib, bar: bar{least: 0.5, also: requestsUpTo(2)},
 			net: scenario{hosts: with(equal(1, 40, 40*ms), 0, func(h *host) {
 				h.busy = func(t time.Duration) time.Duration {
 					if t < 4*time.Second {

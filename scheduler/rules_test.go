@@ -186,8 +186,8 @@ func TestEndingRequestCountsForItsHost_C7_Rule38(t *testing.T) {
 		if len(p.fetches()) > 0 {
 			t.Fatalf("%v was asked while %v had not ended", p.fetches(), first)
 		}
-		if f := p.s.fetches[first.ID]; !f.ending {
-			p.s.cancel(f, ReasonSilent)
+		if f := p.s.requests.byID[first.ID]; !f.ending {
+			p.s.requests.cancel(f, ReasonSilent)
 		}
 	}
 	if p.at(0, FetchEnded{Fetch: first.ID}); len(p.fetches()) != 1 {
@@ -198,13 +198,13 @@ func TestEndingRequestCountsForItsHost_C7_Rule38(t *testing.T) {
 // Proves rule 38: a cancelled request counts until it has ended.
 func TestEndingRequestCounts_Rule38(t *testing.T) {
 	p, first := begin(t, unknown(), 1)
-	mirror := p.s.running[1]
+	mirror := p.s.requests.running[1]
 	p.at(20*time.Millisecond, Answered{Fetch: mirror.id, Host: name(1), RTT: 20 * time.Millisecond, Size: gib, Ranged: true})
 	pos := map[FetchID]int64{mirror.id: mirror.pos}
 	cancelled := false
 	for range 600 { // the origin is silent
 		p.flow(10*time.Millisecond, 10_000, pos)
-		cancelled = cancelled || p.s.fetches[first.ID].ending
+		cancelled = cancelled || p.s.requests.byID[first.ID].ending
 		for _, f := range p.fetches() {
 			if f.Source == 0 {
 				t.Fatalf("the origin was asked again while %v had not ended", first)

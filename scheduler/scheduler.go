@@ -20,39 +20,70 @@ import (
 )
 
 // Scheduler plans one download. It is created by New and not safe for concurrent use.
+//
+// Each part owns one state: only its methods change it. A part that reads the state of another one, or asks it for a
+// change, has a pointer to that part.
 type Scheduler struct {
-	work
-	growth   growth
-	trim     trim
-	exchange exchange
-	tail     tail
-	peak     float64   // highest total speed over a second
-	next     time.Time // when to decide again
-	over     bool
+	cfg        Config
+	clock      clock
+	actions    actions
+	mirrors    mirrors
+	ranges     ranges
+	requests   requests
+	checks     checks
+	estimates  estimates
+	assignment assignment
+	judge      judge
+	growth     growth
+	exchange   exchange
+	trim       trim
+	tail       tail
+	peak       float64   // highest total speed over a second
+	next       time.Time // when to decide again
+	over       bool
 }
 
 // New returns a Scheduler. Sources are added by events.
 func New(cfg Config) *Scheduler {
 	cfg = cfg.withDefaults()
-	s := &Scheduler{growth: newGrowth(cfg.Growth, cfg.Split)}
-	s.work = work{cfg: cfg, ranges: newRanges(cfg.Size, cfg.Have), fetches: map[FetchID]*fetch{}}
-	s.trim = trim{work: &s.work, growth: &s.growth, exchange: &s.exchange}
-	s.exchange = exchange{work: &s.work}
-	s.tail = tail{work: &s.work}
+	s := &Scheduler{cfg: cfg, ranges: newRanges(cfg.Size, cfg.Have), growth: newGrowth(cfg.Growth, cfg.Split)}
+	s.connect()
 	return s
+}
+
+// connect creates the parts, and gives each the parts that it reads or asks for a change.
+func (s *Scheduler) connect() {
+	cfg, now, ranges, sources := s.cfg, &s.clock, &s.ranges, &s.mirrors
+	s.requests = requests{clock: now, actions: &s.actions, ranges: ranges, perHost: cfg.PerHost, byID: map[FetchID]*fetch{}}
+	s.checks = checks{clock: now, actions: &s.actions, mirrors: sources, ranges: ranges, requests: &s.requests}
+	s.estimates = estimates{clock: now, mirrors: sources, ranges: ranges, requests: &s.requests}
+	s.assignment = assignment{
+		cfg: cfg, clock: now, mirrors: sources, ranges: ranges, requests: &s.requests, pieces: &s.checks.pieces,
+		estimates: &s.estimates,
+	}
+	s.judge = judge{
+		cfg: cfg, clock: now, mirrors: sources, ranges: ranges, requests: &s.requests, estimates: &s.estimates,
+		assignment: &s.assignment,
+	}
+	s.exchange = exchange{clock: now, mirrors: sources, ranges: ranges, requests: &s.requests, estimates: &s.estimates}
+	s.trim = trim{
+		clock: now, mirrors: sources, requests: &s.requests, estimates: &s.estimates, growth: &s.growth, exchange: &s.exchange,
+	}
+	s.tail = tail{
+		cfg: cfg, clock: now, mirrors: sources, ranges: ranges, requests: &s.requests, checks: &s.checks,
+		estimates: &s.estimates, assignment: &s.assignment,
+	}
 }
 
 // Step handles the event ev, which happened at now. It returns the actions to carry out, and when to call Step again if
 // nothing happens before. The zero time means that no call is needed. The actions are valid until the next call.
 func (s *Scheduler) Step(now time.Time, ev Event) (do []Action, wake time.Time) {
-	if s.epoch.IsZero() {
-		s.epoch = now
-	}
-	s.now, s.do = now, s.do[:0]
+	s.clock.set(now)
+	s.actions.reset()
 	if s.over {
 		return nil, time.Time{}
 	}
-	if add, ok := ev.(SourceAdded); ok && len(s.running) > 0 { // more sources may follow: decide about them together
+	if add, ok := ev.(SourceAdded); ok && s.requests.len() > 0 { // more sources may follow: decide about them together
 		s.add(add)
 		s.next = now
 		return nil, now
@@ -61,9 +92,9 @@ func (s *Scheduler) Step(now time.Time, ev Event) (do []Action, wake time.Time) 
 		s.decide()
 	}
 	if s.over {
-		return s.do, time.Time{}
+		return s.actions.list, time.Time{}
 	}
-	return s.do, s.next
+	return s.actions.list, s.next
 }
 
 // Outlook returns when a source may be asked again, which may be in the past. gone reports whether the source is never
@@ -126,45 +157,46 @@ func (s *Scheduler) apply(ev Event) bool {
 	case SizeKnown:
 		s.setSize(ev.Size)
 	case Consumed:
-		s.ranges.consumed = ev.Front
+		s.ranges.consume(ev.Front)
 	case PiecesKnown:
-		s.piecesKnown(ev)
+		s.checks.piecesKnown(ev)
 	case PieceChecked:
-		s.pieceChecked(ev)
+		s.checks.pieceChecked(ev)
 	case Tick:
-		return !s.now.Before(s.next)
+		return !s.clock.now.Before(s.next)
 	}
 	return true
 }
 
 func (s *Scheduler) add(ev SourceAdded) {
 	if s.mirrors.find(ev.ID) == nil {
-		s.mirrors = append(s.mirrors, newMirror(ev, s.epoch))
+		s.mirrors = append(s.mirrors, newMirror(ev, s.clock.epoch))
 	}
 }
 
 // takeAnswer handles an answer. It ends the fetch if the answer must not be used.
 func (s *Scheduler) takeAnswer(ev Answered) {
-	f := s.fetches[ev.Fetch]
+	f := s.requests.find(ev.Fetch)
 	if f == nil || f.ending {
 		return
 	}
-	f.activeAt, s.answered = s.now, true
+	f.heard(s.clock.now)
+	s.judge.answered = true
 	m := f.src
 	if ev.RTT > 0 {
 		m.rtt = ev.RTT
 	}
 	if ev.Host != "" && ev.Host != m.host {
 		m.host = ev.Host
-		if s.requests(ev.Host) > s.cfg.PerHost { // the limit applies to the host that answers (RFC 6249, section 7)
-			s.close(m, ReasonSameHost)
+		if s.requests.at(ev.Host) > s.cfg.PerHost { // the limit applies to the host that answers (RFC 6249, section 7)
+			s.requests.close(m, ReasonSameHost)
 			m.joined = false
 			return
 		}
 	}
 	s.setSize(ev.Size)
 	if !f.whole && !ev.Ranged {
-		s.completeAnswer(f)
+		s.judge.completeAnswer(f)
 	}
 }
 
@@ -174,29 +206,27 @@ func (s *Scheduler) setSize(size int64) {
 		return
 	}
 	s.ranges.setSize(size)
-	for _, f := range s.running {
-		f.end = min(f.end, size)
-	}
+	s.requests.bound(size)
 }
 
 // progress handles received bytes. It is called most often, so it asks for a decision only at the end of a range.
 func (s *Scheduler) progress(ev Progress) bool {
-	f := s.fetches[ev.Fetch]
+	f := s.requests.find(ev.Fetch)
 	if f == nil {
-		s.gain(ev.Range, nil)
+		s.checks.gain(ev.Range, nil)
 		return s.ranges.missing() == 0
 	}
 	m := f.src
 	if m.state == stateBanned {
 		return false
 	}
-	fresh := s.gain(ev.Range, m)
-	f.activeAt = s.now
+	fresh := s.checks.gain(ev.Range, m)
+	f.heard(s.clock.now)
 	if m.align.whole() {
 		s.pieceCame(f, ev.Range, fresh)
 		return false
 	}
-	m.meter.add(s.now, ev.Range.Len())
+	m.meter.add(s.clock.now, ev.Range.Len())
 	if fresh > 0 { // bytes that were present already are no progress
 		f.got += fresh
 		if ev.Range.End > f.reached {
@@ -209,65 +239,62 @@ func (s *Scheduler) progress(ev Progress) bool {
 	if f.got >= min(enough, f.size/4) {
 		m.proved()
 	}
-	if ev.Range.End > f.pos {
-		f.pos = ev.Range.End
-		f.end = max(f.end, f.pos)
-	}
-	return f.toEnd && f.left() < s.reach(f)/4
+	f.advance(ev.Range.End)
+	return f.toEnd && f.left() < s.assignment.reach(f)/4
 }
 
 // pieceCame handles a complete piece. coming has counted its bytes.
 func (s *Scheduler) pieceCame(f *fetch, r byterange.Range, fresh int64) {
-	f.came = max(f.came-r.Len(), 0)
+	f.partial(-r.Len())
 	if fresh > 0 {
 		f.src.progressed()
 		f.src.proved()
 	}
 	if !f.ending {
-		f.pos = max(f.pos, min(s.ranges.first(f.pos), f.end))
-		s.countBehind(f)
+		f.advance(min(s.ranges.first(f.pos), f.end))
+		s.requests.countBehind(f)
 	}
 }
 
 // coming handles bytes of incomplete pieces.
 func (s *Scheduler) coming(ev Coming) {
-	f := s.fetches[ev.Fetch]
+	f := s.requests.find(ev.Fetch)
 	if f == nil || f.src.state == stateBanned {
 		return
 	}
-	f.came = max(f.came+ev.N, 0)
+	f.partial(ev.N)
 	if ev.N <= 0 {
 		return
 	}
-	f.activeAt = s.now
+	f.heard(s.clock.now)
 	f.got += ev.N
-	f.src.meter.add(s.now, ev.N)
+	f.src.meter.add(s.clock.now, ev.N)
 }
 
 // ended handles the end of a fetch and its consequences for the source.
 func (s *Scheduler) ended(ev FetchEnded) {
-	f := s.fetches[ev.Fetch]
+	f := s.requests.find(ev.Fetch)
 	if f == nil {
 		return
 	}
-	s.remove(f)
+	s.requests.remove(f)
 	m := f.src
 	m.ended(ev.Fault == FaultNone && !f.cut && !f.ending)
-	m.updateSpeed(s.now)
+	m.updateSpeed(s.clock.now)
 	switch ev.Fault {
 	case FaultNone:
 		if f.toEnd && !f.ending { // the body ended with the file
 			s.setSize(f.pos)
 		}
 	case FaultTransient:
-		s.brokeOff(f, ev.After)
+		s.judge.brokeOff(f, ev.After)
 	case FaultHeld:
 		m.becomeClosed()
-		m.until = s.now.Add(ev.After)
+		m.until = s.clock.now.Add(ev.After)
 	case FaultGone, FaultWrong:
 		m.becomeGone()
 	case FaultWrongBytes:
-		s.ban(m)
+		s.checks.ban(m)
 	}
 }
 

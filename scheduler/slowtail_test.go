@@ -53,7 +53,7 @@ func crawling(p *script, f Fetch, from int64, lasts time.Duration) (asked []Fetc
 	for i := range int64(lasts / (50 * ms)) {
 		asked = append(asked, p.at(50*ms, Progress{Fetch: f.ID, Range: byterange.Range{Start: from + i, End: from + i + 1}}).fetches()...)
 		asked = append(asked, p.at(0, Tick{}).fetches()...)
-		if p.s.fetches[f.ID].ending { // cancelled
+		if p.s.requests.byID[f.ID].ending { // cancelled
 			asked = append(asked, p.at(0, FetchEnded{Fetch: f.ID}).fetches()...)
 			break
 		}
@@ -78,8 +78,8 @@ func TestTrickleIsTakenByOneInDoubt_S16(t *testing.T) {
 // Proves S10 and S16: a trickle does not delay a piece that must come from one mirror. Another one delivers all of it.
 func TestTrickleOfAPieceAlone_S10_S16(t *testing.T) {
 	p := play(t, Config{Size: mib})
-	p.s.pieces = newPieces(PiecesKnown{Length: mib}, mib)
-	p.s.pieces.dispute(byterange.Range{Start: 0, End: mib}, nil)
+	p.s.checks.pieces = newPieces(PiecesKnown{Length: mib}, mib)
+	p.s.checks.pieces.dispute(byterange.Range{Start: 0, End: mib}, nil)
 	f := p.at(0, SourceAdded{ID: 0, Host: "origin:80"}).only()
 	p.at(0, SourceAdded{ID: 1, Host: "m1:80"})
 	asked := crawling(p, f, mib/2, 4*time.Second)
@@ -146,7 +146,7 @@ func TestNobodyWaitsForACompleteAnswer_S15_S16(t *testing.T) {
 			p.at(20*ms, Progress{Fetch: f.ID, Range: byterange.Range{Start: off, End: off + 64<<10}})
 		}
 		p.s.mirrors.find(0).noRanges = norange
-		if got := p.s.idles(p.s.mirrors.find(1), 1000); got != norange {
+		if got := p.s.estimates.idles(p.s.mirrors.find(1), 1000); got != norange {
 			t.Errorf("complete answer %v: idles says %v", norange, got)
 		}
 		if v := p.s.tail.victim(p.s.mirrors.find(1)); (v == nil) != norange {

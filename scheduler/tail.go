@@ -9,8 +9,15 @@ import (
 // tail makes all mirrors finish together. A mirror without a missing range to fetch takes a part of another
 // one's range, and a mirror that delays all others loses its place.
 type tail struct {
-	*work
-	wasted float64 // estimated bytes lost in flight when ranges were split
+	cfg        Config
+	clock      *clock
+	mirrors    *mirrors
+	ranges     *ranges
+	requests   *requests
+	checks     *checks
+	estimates  *estimates
+	assignment *assignment
+	wasted     float64 // estimated bytes lost in flight when ranges were split
 }
 
 const (
@@ -45,11 +52,11 @@ func (t *tail) steal(m *mirror, why Reason) bool {
 
 // victim returns the fetch whose range should be split for m, or nil.
 func (t *tail) victim(m *mirror) *fetch {
-	blocked := t.window().End < t.ranges.size
+	blocked := t.assignment.window().End < t.ranges.size
 	var worst *fetch
 	var latest float64
-	for _, f := range t.running {
-		if f.ending || f.src == m || t.begins(f) || t.staysWhole(f) {
+	for f := range t.requests.active() {
+		if f.src == m || t.begins(f) || t.staysWhole(f) {
 			continue
 		}
 		if (m.doubtful() || t.protected(f)) && !t.lagsBehind(f, m) {
@@ -61,7 +68,7 @@ func (t *tail) victim(m *mirror) *fetch {
 			}
 			continue
 		}
-		if late := t.eta(f) - t.due(f); worst == nil || late > latest {
+		if late := t.estimates.eta(f) - t.estimates.due(f); worst == nil || late > latest {
 			worst, latest = f, late
 		}
 	}
@@ -76,17 +83,20 @@ func (t *tail) readerIsLate() bool {
 // begins reports whether a fetch was requested so recently that its speed cannot be known yet. It is false for a
 // doubtful mirror. Others wait only for answerTime if the round-trip time is unknown.
 func (t *tail) begins(f *fetch) bool {
-	return f.got == 0 && !f.src.doubtful() && t.now.Sub(f.since) < max(answerTime, time.Duration(4+2*f.src.trips)*f.src.rtt)
+	patience := max(answerTime, time.Duration(4+2*f.src.trips)*f.src.rtt)
+	return f.got == 0 && !f.src.doubtful() && t.clock.now.Sub(f.since) < patience
 }
 
 // staysWhole reports whether a range is too small to be split according to Config.MinSplit, and its fetch does not
 // hang.
-func (t *tail) staysWhole(f *fetch) bool { return f.left() < 2*t.cfg.MinSplit && t.hangs(f) == 0 }
+func (t *tail) staysWhole(f *fetch) bool {
+	return f.left() < 2*t.cfg.MinSplit && t.estimates.hangs(f) == 0
+}
 
 // protected reports whether a fetch may be taken from its mirror only because of a slow tail: splitting it is not worth
 // another request or is not possible.
 func (t *tail) protected(f *fetch) bool {
-	return f.src.noRanges || f.exclusive || f.left() < minSteal && t.hangs(f) == 0
+	return f.src.noRanges || f.exclusive || f.left() < minSteal && t.estimates.hangs(f) == 0
 }
 
 // lagsBehind reports whether f has a slow tail: m would deliver the rest long before f. Even a short rest may take
@@ -97,15 +107,15 @@ func (t *tail) lagsBehind(f *fetch, m *mirror) bool {
 		return false
 	}
 	n := f.left()
-	if d := t.pieces.disputedAt(f.end - 1); f.exclusive && d != nil {
+	if d := t.checks.pieces.disputedAt(f.end - 1); f.exclusive && d != nil {
 		// Another mirror would fetch the piece again from its start. That must be worth it, and is allowed less often
 		// each time, so that two mirrors do not take the piece from each other forever.
-		if !t.known(f) || t.now.Sub(f.since) < silence<<min(d.taken, 10) {
+		if !f.known(t.clock.now) || t.clock.now.Sub(f.since) < silence<<min(d.taken, 10) {
 			return false
 		}
 		n = d.piece.Len()
 	}
-	return t.eta(f) > t.through(m, float64(n))+takeGain
+	return t.estimates.eta(f) > t.through(m, float64(n))+takeGain
 }
 
 // through returns how many seconds m needs for n bytes, if it is asked for them now.
@@ -114,7 +124,7 @@ func (t *tail) through(m *mirror, n float64) float64 {
 	if speed == 0 {
 		speed = max(t.mirrors.guess(), firstWant/2)
 	}
-	return t.lag(m, speed, m.alive) + n/speed
+	return t.estimates.lag(m, speed, m.alive) + n/speed
 }
 
 // overtake assigns the rest of f, which has a slow tail, to m.
@@ -123,11 +133,9 @@ func (t *tail) overtake(f *fetch, m *mirror, why Reason) bool {
 		t.take(f, f.pos, m, why)
 		return true
 	}
-	if d := t.pieces.disputedAt(f.end - 1); d != nil {
-		d.taken++
-	}
-	t.close(f.src, ReasonSlow) // otherwise the piece stays reserved for it
-	return t.repair(m)
+	t.checks.pieces.take(f.end - 1)
+	t.requests.close(f.src, ReasonSlow) // otherwise the piece stays reserved for it
+	return t.checks.repair(m)
 }
 
 // take assigns the range of f from at on to m.
@@ -136,25 +144,25 @@ func (t *tail) take(f *fetch, at int64, m *mirror, why Reason) {
 	if !f.cut {
 		t.wasted += f.inFlight()
 	}
-	t.shrink(f, at, ReasonSplit)
+	t.requests.shrink(f, at, ReasonSplit)
 	if r.Empty() {
 		return
 	}
 	if why == ReasonNext {
 		why = ReasonSplit
 	}
-	t.start(m, r, false, why)
+	t.requests.start(m, r, false, why)
 }
 
 // split returns the offset at which to split the range of f so that f and m finish at the same time. It returns 0 if
 // the gain is not worth a request or is less than the waste.
 func (t *tail) split(f *fetch, m *mirror) int64 {
-	theirs, ours := max(t.pace(f), 1), t.mirrors.speedOf(m)
-	lag, hangs := t.lag(m, ours, m.alive), t.hangs(f)
+	theirs, ours := max(t.estimates.pace(f), 1), t.mirrors.speedOf(m)
+	lag, hangs := t.estimates.lag(m, ours, m.alive), t.estimates.hangs(f)
 	left := float64(f.left())
 	take := min(theirs*(left/theirs+hangs-lag)*ours/(theirs+ours), left)
 	// The working mirrors will be free soon as well. Bytes that m cannot deliver before the end are left to them.
-	take = min(take, ours*(t.horizon(nil)-lag/2))
+	take = min(take, ours*(t.estimates.horizon(nil)-lag/2))
 	gain := take / theirs
 	if take == left {
 		gain += hangs
@@ -179,15 +187,15 @@ func (t *tail) tooDear(f *fetch) bool {
 // if nothing is gained.
 func (t *tail) splitAt(f *fetch, m *mirror, off int64) int64 {
 	if !f.src.align.whole() && !m.align.whole() {
-		return t.pieces.next(off, f.end)
+		return t.checks.pieces.next(off, f.end)
 	}
 	off = m.align.up(f.src.align.up(off))
 	if off+m.align.length/2 < f.end {
 		return off
 	}
 	speed := t.mirrors.speedOf(m)
-	ours := t.lag(m, speed, m.alive) + float64(f.end-f.pos)/max(speed, 1)
-	if m.align.whole() || t.eta(f) < max(2*ours, 1) {
+	ours := t.estimates.lag(m, speed, m.alive) + float64(f.end-f.pos)/max(speed, 1)
+	if m.align.whole() || t.estimates.eta(f) < max(2*ours, 1) {
 		return 0
 	}
 	return f.pos
@@ -201,10 +209,10 @@ func (t *tail) hurry(m *mirror, why Reason) bool {
 		t.ranges.size-f.end < hashSlack {
 		return false
 	}
-	due, pace := t.due(f), t.pace(f)
+	due, pace := t.estimates.due(f), t.estimates.pace(f)
 	ours := m.speed
 	take := float64(f.left()) - pace*due
-	if due > hurryTime || take < max(minSteal, pace/10, float64(t.cfg.MinSplit)) || t.lag(m, ours,
+	if due > hurryTime || take < max(minSteal, pace/10, float64(t.cfg.MinSplit)) || t.estimates.lag(m, ours,
 		m.alive)+take/max(ours, 1) > due || t.tooDear(f) {
 		return false
 	}
@@ -214,8 +222,8 @@ func (t *tail) hurry(m *mirror, why Reason) bool {
 
 // frontmost returns the fetch at the lowest offset.
 func (t *tail) frontmost() (first *fetch) {
-	for _, f := range t.running {
-		if !f.ending && (first == nil || f.pos < first.pos) {
+	for f := range t.requests.active() {
+		if first == nil || f.pos < first.pos {
 			first = f
 		}
 	}
@@ -237,7 +245,7 @@ const (
 func (t *tail) relieve() {
 	var worst *fetch
 	var needs float64
-	for _, f := range t.running {
+	for f := range t.requests.active() {
 		if n := t.drips(f); n > needs {
 			worst, needs = f, n
 		}
@@ -245,7 +253,7 @@ func (t *tail) relieve() {
 	if worst == nil || needs < relieveLeast {
 		return
 	}
-	for _, m := range t.mirrors {
+	for _, m := range *t.mirrors {
 		times, n := 1.0, worst.left()
 		if m.open() { // it has a place, but was not allowed to split the range, for one of the usual reasons
 			times = relieveOpen
@@ -255,7 +263,7 @@ func (t *tail) relieve() {
 		}
 		if m != worst.src && t.waits(m) && needs > times*relieveLeast && needs > times*relieveTimes*t.through(m, float64(n)) {
 			worst.src.heldUp()
-			t.close(worst.src, ReasonSlow)
+			t.requests.close(worst.src, ReasonSlow)
 			return
 		}
 	}
@@ -264,13 +272,14 @@ func (t *tail) relieve() {
 // drips returns how many seconds a fetch still needs. It returns 0 if the fetch was not observed long enough or has
 // stopped.
 func (t *tail) drips(f *fetch) float64 {
-	if f.ending || f.got == 0 || f.src.align.whole() || t.now.Sub(f.since) < relieveTime || t.now.Sub(f.activeAt) > silence*3/4 {
+	now := t.clock.now
+	if f.got == 0 || f.src.align.whole() || now.Sub(f.since) < relieveTime || now.Sub(f.activeAt) > silence*3/4 {
 		return 0
 	}
-	return float64(f.left()) / max(f.src.meter.over(t.now, relieveTime), 1)
+	return float64(f.left()) / max(f.src.meter.over(now, relieveTime), 1)
 }
 
 // waits reports whether a mirror has no fetch and could begin one now.
 func (t *tail) waits(m *mirror) bool {
-	return m.running == nil && !m.slowTail && !m.last && t.free(m) && (!m.noRanges || len(t.running) == 1)
+	return m.running == nil && !m.slowTail && !m.last && t.requests.free(m) && (!m.noRanges || t.requests.len() == 1)
 }

@@ -12,7 +12,7 @@ import (
 func racers(left []int64, speeds ...float64) (s *Scheduler) {
 	const size = 64 * mib
 	s = New(Config{Size: size})
-	s.now = time.Unix(1e9, 0)
+	s.clock.now = time.Unix(1e9, 0)
 	end := int64(size)
 	for i, v := range speeds {
 		m := opened(1, v)
@@ -22,17 +22,17 @@ func racers(left []int64, speeds ...float64) (s *Scheduler) {
 			m.becomeClosed()
 			continue
 		}
-		s.start(m, byterange.Range{Start: end - left[i], End: end}, false, ReasonNext)
+		s.requests.start(m, byterange.Range{Start: end - left[i], End: end}, false, ReasonNext)
 		f := m.running
-		f.got, f.since, f.guessed = mib, s.now.Add(-10*time.Second), false
-		for at := f.since; !at.After(s.now); at = at.Add(10 * ms) {
+		f.got, f.since, f.guessed = mib, s.clock.now.Add(-10*time.Second), false
+		for at := f.since; !at.After(s.clock.now); at = at.Add(10 * ms) {
 			m.meter.epoch = f.since
 			m.meter.add(at, int64(v/100))
 		}
 		end -= left[i]
 	}
-	s.gain(byterange.Range{Start: 0, End: end}, nil)
-	s.do = nil
+	s.checks.gain(byterange.Range{Start: 0, End: end}, nil)
+	s.actions.list = nil
 	return s
 }
 
@@ -40,17 +40,17 @@ func racers(left []int64, speeds ...float64) (s *Scheduler) {
 func TestSplitEndsTogether(t *testing.T) {
 	for _, ours := range []float64{1e6, 4e6, 16e6} {
 		s := racers([]int64{16 * mib}, 4e6, ours)
-		victim, m := s.running[0], s.mirrors[1]
+		victim, m := s.requests.running[0], s.mirrors[1]
 		if !s.tail.steal(m, ReasonNext) {
 			t.Fatalf("%v bytes a second: nothing was taken", ours)
 		}
 		theirs := float64(victim.left()) / 4e6
-		mine := float64(m.running.left())/ours + s.lag(m, ours, true)
+		mine := float64(m.running.left())/ours + s.estimates.lag(m, ours, true)
 		if off := theirs - mine; off < -0.2 || off > 0.2 {
 			t.Errorf("%v bytes a second: the parts end after %.2f and %.2f s", ours, theirs, mine)
 		}
-		if len(s.do) != 2 || victim.end != m.running.pos || m.running.end != 64*mib {
-			t.Errorf("%v bytes a second: %v", ours, s.do)
+		if len(s.actions.list) != 2 || victim.end != m.running.pos || m.running.end != 64*mib {
+			t.Errorf("%v bytes a second: %v", ours, s.actions.list)
 		}
 	}
 }
@@ -58,11 +58,11 @@ func TestSplitEndsTogether(t *testing.T) {
 // The fetch that would finish last is split, or the first one if the window is the limit.
 func TestVictim(t *testing.T) {
 	s := racers([]int64{4 * mib, 30 * mib, 2 * mib}, 4e6, 4e6, 4e6, 4e6)
-	if f := s.tail.victim(s.mirrors[3]); f != s.running[1] {
+	if f := s.tail.victim(s.mirrors[3]); f != s.requests.running[1] {
 		t.Errorf("%+v is split", f)
 	}
 	s.ranges.size *= 1000
-	if f := s.tail.victim(s.mirrors[3]); f != s.running[2] {
+	if f := s.tail.victim(s.mirrors[3]); f != s.requests.running[2] {
 		t.Errorf("%+v is split although the window is full", f)
 	}
 }
@@ -70,7 +70,7 @@ func TestVictim(t *testing.T) {
 // Closing connections wastes the bytes in flight: for small gains, only a limited share of the file may be wasted.
 func TestSplitBudget(t *testing.T) {
 	s := racers([]int64{mib}, 4e6, 4e6)
-	f := s.running[0]
+	f := s.requests.running[0]
 	if s.tail.tooDear(f) {
 		t.Error("the first split is too dear")
 	}
@@ -90,7 +90,7 @@ func TestSlowTailIsTakenWhole_S16(t *testing.T) {
 		t.Error("the last bytes were taken from a mirror that is at work")
 	}
 	s = racers([]int64{20 << 10}, 100, 4e6)
-	if f := s.running[0]; !s.tail.steal(s.mirrors[1], ReasonNext) || !f.ending {
+	if f := s.requests.running[0]; !s.tail.steal(s.mirrors[1], ReasonNext) || !f.ending {
 		t.Error("a slow tail stays where it is")
 	}
 }

@@ -10,16 +10,19 @@ import (
 // can, half of them are closed on trial. Without such a sign, a few are closed from time to time, if the download lasts
 // long enough. If that changes nothing, it counts as a sign.
 type trim struct {
-	*work
-	growth   *growth
-	exchange *exchange
-	running  bool
-	sure     bool      // the last trial changed nothing
-	next     time.Time // no trial before this time
-	trial    trial     // the running trial, or the last one that changed something
-	wait     time.Duration
-	again    time.Time // when growth may resume
-	pause    time.Duration
+	clock     *clock
+	mirrors   *mirrors
+	requests  *requests
+	estimates *estimates
+	growth    *growth
+	exchange  *exchange
+	running   bool
+	sure      bool      // the last trial changed nothing
+	next      time.Time // no trial before this time
+	trial     trial     // the running trial, or the last one that changed something
+	wait      time.Duration
+	again     time.Time // when growth may resume
+	pause     time.Duration
 }
 
 // trial is a test in which some mirrors are closed.
@@ -52,12 +55,13 @@ func (t *trim) review() {
 	if t.running && !t.endTrial() {
 		return
 	}
-	if t.growth.measuring || t.now.Before(t.next) || t.remaining() < trimLeast || t.mirrors.count() <= fewest ||
-		!t.mirrors.settled(t.now) {
+	now, remaining := t.clock.now, t.estimates.remaining()
+	if t.growth.measuring || now.Before(t.next) || remaining < trimLeast || t.mirrors.count() <= fewest ||
+		!t.mirrors.settled(now) {
 		return
 	}
 	sign := t.sure || t.crowded()
-	if !sign && (t.remaining() < max(probeLeast, probeTrips*t.mirrors.medianRTT()) || !t.alike() || t.exchange.tries()) {
+	if !sign && (remaining < max(probeLeast, probeTrips*t.mirrors.medianRTT()) || !t.alike() || t.exchange.tries()) {
 		return
 	}
 	open := t.mirrors.fastest()
@@ -68,7 +72,7 @@ func (t *trim) review() {
 	}
 	closed := t.shareOf(open[keep:])
 	if !sign && (closed < probed/2 || open[keep].align.whole()) { // too little to be noticed, or too expensive
-		t.next = t.now.Add(trimAgain)
+		t.next = now.Add(trimAgain)
 		return
 	}
 	t.beginTrial(open, keep, closed)
@@ -76,7 +80,7 @@ func (t *trim) review() {
 
 // beginTrial closes the mirrors after the first keep in open. closed is their share of the total speed.
 func (t *trim) beginTrial(open mirrors, keep int, closed float64) {
-	level := max(t.mirrors.mean(t.now, time.Second), t.mirrors.mean(t.now, 4*time.Second))
+	level := max(t.mirrors.mean(t.clock.now, time.Second), t.mirrors.mean(t.clock.now, 4*time.Second))
 	if t.sure { // the means no longer include mirrors that were closed
 		level = max(level, t.trial.level)
 	}
@@ -86,31 +90,31 @@ func (t *trim) beginTrial(open mirrors, keep int, closed float64) {
 	}
 	t.running, t.sure, t.next = true, false, time.Time{}
 	t.trial = trial{
-		since: t.now, look: look, level: level, kept: len(open),
+		since: t.clock.now, look: look, level: level, kept: len(open),
 		least: level * max(unchanged, 1-closed/3), nothing: level * (1 - 0.7*closed),
 	}
 	t.growth.limit(keep)
 	for _, m := range open[keep:] {
-		t.close(m, ReasonCrowded)
+		t.requests.close(m, ReasonCrowded)
 	}
 }
 
 // endTrial judges the running trial. It reports false if the trial must continue.
 func (t *trim) endTrial() bool {
-	lasts := t.now.Sub(t.trial.since)
+	lasts := t.clock.now.Sub(t.trial.since)
 	if lasts < t.trial.look+200*time.Millisecond {
 		return false
 	}
-	got := t.mirrors.mean(t.now, t.trial.look)
+	got := t.mirrors.mean(t.clock.now, t.trial.look)
 	t.sure = got >= t.trial.least
 	if patience := 10 * t.mirrors.medianRTT(); !t.sure &&
 		(lasts < patience || got > t.trial.nothing && lasts < 1300*time.Millisecond) {
 		return false
 	}
-	t.running, t.next = false, t.now
+	t.running, t.next = false, t.clock.now
 	if !t.sure { // the closed mirrors did add something
 		t.delay()
-		t.growth.allowed = max(t.growth.allowed, t.trial.kept)
+		t.growth.allowAgain(t.trial.kept)
 	}
 	return true
 }
@@ -119,7 +123,7 @@ func (t *trim) endTrial() bool {
 func (t *trim) delay() {
 	t.sure, t.trial.level = false, 0
 	t.wait = max(2*t.wait, trimAgain)
-	t.next = t.now.Add(t.wait)
+	t.next = t.clock.now.Add(t.wait)
 }
 
 // regrow resumes growth if the mirrors that a trial left deliver much less than all did before, and after a long time,
@@ -131,14 +135,14 @@ func (t *trim) regrow() {
 		return
 	case t.again.IsZero():
 		t.pause = max(t.pause, growAgain)
-		t.again = t.now.Add(t.pause)
+		t.again = t.clock.now.Add(t.pause)
 	}
-	period := 2 * t.mirrors.settlePeriod()
+	now, period := t.clock.now, 2*t.mirrors.settlePeriod()
 	switch {
-	case t.trial.level > 0 && t.now.Sub(t.trial.since) > period && t.mirrors.mean(t.now, period) < revoked*t.trial.level:
-		t.growth.allowed = max(t.growth.allowed, t.trial.kept)
+	case t.trial.level > 0 && now.Sub(t.trial.since) > period && t.mirrors.mean(now, period) < revoked*t.trial.level:
+		t.growth.allowAgain(t.trial.kept)
 		t.delay()
-	case t.now.After(t.again) && t.remaining() > growAgain:
+	case t.clock.now.After(t.again) && t.estimates.remaining() > growAgain:
 		t.pause *= 2
 	default:
 		return
@@ -152,7 +156,7 @@ func (t *trim) crowded() bool {
 	sum, best, less := 0.0, 0.0, 0
 	open, period := t.mirrors.which(everyone), t.mirrors.settlePeriod()
 	for _, m := range open {
-		speed := max(m.meter.over(t.now, period), m.meter.over(t.now, 2*period)) // see mirrors.mean
+		speed := max(m.meter.over(t.clock.now, period), m.meter.over(t.clock.now, 2*period)) // see mirrors.mean
 		sum += speed
 		best += m.top
 		if speed < crowdedOne*m.top {
@@ -214,14 +218,18 @@ func (t *trim) shareOf(some mirrors) float64 {
 // than their replacements return, once. The first exchanges happen early and involve several mirrors. Each exchange
 // that finds nothing better makes the next one later and smaller.
 type exchange struct {
-	*work
-	due      time.Time // no exchange before this time
-	barren   int       // consecutive exchanges without a new mirror much faster than those it replaced
-	level    float64   // speed of the fastest mirror that was replaced
-	places   int       // number of places for untried mirrors
-	tried    []*mirror // mirrors that got these places
-	chosen   []*mirror // mirrors that each replace another when its connection is closed
-	returned []*mirror // mirrors that returned
+	clock     *clock
+	mirrors   *mirrors
+	ranges    *ranges
+	requests  *requests
+	estimates *estimates
+	due       time.Time // no exchange before this time
+	barren    int       // consecutive exchanges without a new mirror much faster than those it replaced
+	level     float64   // speed of the fastest mirror that was replaced
+	places    int       // number of places for untried mirrors
+	tried     []*mirror // mirrors that got these places
+	chosen    []*mirror // mirrors that each replace another when its connection is closed
+	returned  []*mirror // mirrors that returned
 }
 
 const (
@@ -242,14 +250,14 @@ func (e *exchange) watched() time.Duration {
 
 // untried returns the number of mirrors that could take a place and were never asked.
 func (e *exchange) untried() (n int) {
-	return count(e.mirrors, func(m *mirror) bool {
-		return !m.tried() && !m.doubtful() && !m.last && e.free(m) && e.allowed(m)
+	return count(*e.mirrors, func(m *mirror) bool {
+		return !m.tried() && !m.doubtful() && !m.last && e.requests.free(m) && e.mirrors.allowed(m, e.ranges.size)
 	})
 }
 
 // tries reports whether untried mirrors will be tried soon.
 func (e *exchange) tries() bool {
-	return e.barren < 3 && e.remaining() >= exchangeLeast && e.untried() > 0
+	return e.barren < 3 && e.estimates.remaining() >= exchangeLeast && e.untried() > 0
 }
 
 // swap makes room for next, and for other untried mirrors if next is untried, if they may be better than the weakest.
@@ -270,10 +278,10 @@ func (e *exchange) swap(next *mirror) {
 		weak = weak[:e.batch(weak)]
 		e.places = len(weak)
 	}
-	e.due = e.now.Add(e.watched())
+	e.due = e.clock.now.Add(e.watched())
 	e.level = weak[len(weak)-1].speed
 	for _, m := range weak {
-		e.close(m, ReasonExchange)
+		e.requests.close(m, ReasonExchange)
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 // sharing returns six mirrors that once delivered 4 MB/s each, and now deliver the given speed.
 func sharing(now float64) *Scheduler {
 	s := New(Config{Size: 8 * gib})
-	s.now = time.Unix(1e9, 0)
+	s.clock.now = time.Unix(1e9, 0)
 	for i := range SourceID(6) {
 		m := opened(1, now)
 		m.id, m.rtt, m.top, m.running = i, 40*ms, 4e6, &fetch{src: m}
-		m.meter.epoch = s.now
+		m.meter.epoch = s.clock.now
 		s.mirrors = append(s.mirrors, m)
 	}
 	s.growth.allowed = 6
@@ -23,10 +23,10 @@ func sharing(now float64) *Scheduler {
 
 // bring makes all open mirrors deliver at the given speed for a time.
 func (s *Scheduler) bring(lasts time.Duration, speed float64) {
-	for end := s.now.Add(lasts); s.now.Before(end); s.now = s.now.Add(10 * ms) {
+	for end := s.clock.now.Add(lasts); s.clock.now.Before(end); s.clock.now = s.clock.now.Add(10 * ms) {
 		for _, m := range s.mirrors {
 			if m.open() {
-				m.meter.add(s.now, int64(speed/100))
+				m.meter.add(s.clock.now, int64(speed/100))
 			}
 		}
 	}
@@ -52,8 +52,8 @@ func TestTrial_C6(t *testing.T) {
 	s = sharing(2e6)
 	s.trim.review()
 	s.bring(5*time.Second, 2e6)
-	if !s.trim.endTrial() || s.trim.sure || s.growth.allowed != 6 || s.trim.next.Sub(s.now) != trimAgain {
-		t.Errorf("the others bring what they did: sure %v, %d allowed, next trial in %v", s.trim.sure, s.growth.allowed, s.trim.next.Sub(s.now))
+	if !s.trim.endTrial() || s.trim.sure || s.growth.allowed != 6 || s.trim.next.Sub(s.clock.now) != trimAgain {
+		t.Errorf("the others bring what they did: sure %v, %d allowed, next trial in %v", s.trim.sure, s.growth.allowed, s.trim.next.Sub(s.clock.now))
 	}
 }
 
