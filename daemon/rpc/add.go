@@ -6,43 +6,13 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
-	"net/url"
 	"path/filepath"
-	"slices"
-	"strings"
 
-	"braid/address"
 	"braid/daemon/queue"
 	"braid/internal/mask"
 	"braid/metalink"
 	"braid/metalink/metainfo"
-	"braid/verify"
 )
-
-// schemes lists the URI schemes that can be downloaded.
-var schemes = append(address.SchemeNames(), "magnet")
-
-// knownURIs returns the absolute URIs in list, with masked passwords restored. Another scheme is an error.
-func (v *visit) knownURIs(list []string) (uris []string, err error) {
-	for _, s := range list {
-		s = strings.TrimSpace(s)
-		u, err := url.Parse(s)
-		if err != nil || !u.IsAbs() {
-			continue
-		}
-		if !slices.Contains(schemes, strings.ToLower(u.Scheme)) {
-			return nil, refuse("%s: unknown protocol; supported are %s", mask.URL(u), strings.Join(schemes, ", "))
-		}
-		if _, err := verify.OfURL(u); err != nil {
-			return nil, refuse("%s: %v", mask.URL(u), err)
-		}
-		if s, err = v.revealURI(s, u); err != nil {
-			return nil, err
-		}
-		uris = append(uris, s)
-	}
-	return uris, nil
-}
 
 func refuse(format string, args ...any) error { return &fault{1, fmt.Sprintf(format, args...)} }
 
@@ -65,7 +35,7 @@ func (v *visit) add(e queue.Entry, options map[string]string, position int) (que
 	delete(options, "pause") // both apply to this call only
 	delete(options, "gid")
 	delete(options, sessionOption) // a global option
-	maps.DeleteFunc(options, v.saysNothing)
+	maps.DeleteFunc(options, v.settings.saysNothing)
 	// A later change of the global folder must not move this download.
 	if dir := v.queue.Global()["dir"]; dir != "" && options["dir"] == "" {
 		options["dir"] = dir
@@ -82,7 +52,7 @@ func (v *visit) addURI(p *params) (any, error) {
 	if len(uris) == 0 {
 		return nil, refuse("URI is not provided.")
 	}
-	uris, err := v.knownURIs(uris)
+	uris, err := v.secrets.knownURIs(uris)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +88,7 @@ func (v *visit) addTorrent(p *params) (any, error) {
 	if len(t.Files) > 1 && options["signature"] != "" {
 		return nil, errSigned
 	}
-	if uris, err = v.knownURIs(uris); err != nil {
+	if uris, err = v.secrets.knownURIs(uris); err != nil {
 		return nil, err
 	}
 	g, err := v.add(queue.Entry{URIs: uris, Document: data}, options, position)
@@ -142,7 +112,7 @@ func (v *visit) addMetalink(p *params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := cmp.Or(checked["dir"], v.folder())
+	dir := cmp.Or(checked["dir"], v.settings.folder())
 	gids, numbers := []string{}, checked["select-file"]
 	delete(options, "select-file") // each entry's document has only one file
 	for i, f := range d.Files {

@@ -11,14 +11,26 @@ import (
 
 // A visit is the state of one request while it uses the queue.
 type visit struct {
-	handler *Handler
-	queue   *queue.Queue
-	now     time.Time
-	why     func(queue.GID) string // describes what an entry waits for
-	room    int                    // how many more entries, or KiB of long ones, the answer may have
-	save    func() error           // writes the session after the visit
-	after   func()
+	handler  *Handler
+	queue    *queue.Queue
+	settings settings
+	secrets  secrets
+	now      time.Time
+	why      func(queue.GID) string // describes what an entry waits for
+	room     int                    // how many more entries, or KiB of long ones, the answer may have
+	save     func() error           // writes the session after the visit
+	after    func()
 }
+
+// newVisit returns the visit of a request that begins now, with an answer of limited length.
+func newVisit(h *Handler, room int) *visit {
+	v := &visit{handler: h, settings: settings{given: &h.Options}, now: h.Now(), room: room}
+	v.secrets = secrets{&v.settings}
+	return v
+}
+
+// enter makes the visit use the queue, which is nil if the request has not shown the token.
+func (v *visit) enter(q *queue.Queue) { v.queue, v.settings.queue = q, q }
 
 // methods maps the names of methods to functions, except system.multicall. A method reads all its parameters and checks
 // p.err before it changes anything.
@@ -47,7 +59,7 @@ func init() { // in a function, because listMethods refers to methods
 		"aria2.getVersion": (*visit).getVersion, "aria2.getSessionInfo": (*visit).getSessionInfo,
 		"aria2.saveSession": (*visit).saveSession,
 		"aria2.shutdown":    (*visit).shutdown, "aria2.forceShutdown": (*visit).shutdown,
-		"system.listMethods": (*visit).listMethods, "system.listNotifications": (*visit).listNotifications,
+		"system.listMethods": listMethods, "system.listNotifications": listNotifications,
 	}
 }
 
@@ -117,7 +129,7 @@ func (v *visit) changeURI(p *params) (any, error) {
 		return nil, refuse("The download belongs to the watch %s; change its URLs in the watch's configuration.",
 			mask.Quote(e.Watch, 100))
 	}
-	in, err := v.knownURIs(in)
+	in, err := v.secrets.knownURIs(in)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +166,7 @@ func (v *visit) getSessionInfo(*params) (any, error) {
 // saveSession writes the session to the file that an option names. Without it nothing is lost, because each answer is
 // sent only after its changes are on disk.
 func (v *visit) saveSession(*params) (any, error) {
-	if file := v.all()[sessionOption]; file != "" && v.handler.SaveSession != nil {
+	if file := v.settings.all()[sessionOption]; file != "" && v.handler.SaveSession != nil {
 		text := Session(v.queue, v.handler.Listed, file == v.handler.Given[sessionOption])
 		v.save = func() error { return v.handler.SaveSession(file, text) }
 	}
@@ -169,11 +181,11 @@ func (v *visit) shutdown(*params) (any, error) {
 	return done, nil
 }
 
-func (v *visit) listMethods(*params) (any, error) {
+func listMethods(*visit, *params) (any, error) {
 	return append(slices.Sorted(maps.Keys(methods)), "system.multicall"), nil
 }
 
-func (v *visit) listNotifications(*params) (any, error) {
+func listNotifications(*visit, *params) (any, error) {
 	var names []string
 	for what := queue.OnStart; what <= queue.OnSeed; what++ {
 		names = append(names, "aria2."+what.String())

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
-	"braid/daemon/queue"
 	"braid/internal/mask"
 	"braid/verify"
 )
@@ -117,7 +115,7 @@ func (v *visit) checked(options map[string]string, uris []string, had map[string
 			return nil, refuse("The option '--%s' is not for one download: "+
 				"all have the proxies of the daemon (--proxy, or proxy = for a site in its settings).", key)
 		}
-		value, err := v.reveal(key, value, uris)
+		value, err := v.secrets.reveal(key, value, uris)
 		if err != nil {
 			return nil, err
 		}
@@ -137,63 +135,20 @@ func (v *visit) checked(options map[string]string, uris []string, had map[string
 	return kept, v.handler.place(kept)
 }
 
-// folder returns the folder of downloads whose options name none.
-func (v *visit) folder() string {
-	return cmp.Or(v.queue.Global()["dir"], v.handler.Given["dir"], v.handler.Root)
-}
-
-// folderOf returns the folder of an entry's file. For a file of a watch it is the folder that the watch chose.
-func (v *visit) folderOf(e *queue.Entry) string {
-	if e.Watch != "" && e.Path != "" {
-		return filepath.Dir(e.Path)
-	}
-	return cmp.Or(e.Options["dir"], v.folder())
-}
-
-// saysNothing reports whether an option has its default value. Clients that retry a download send all options that they
-// got.
-func (v *visit) saysNothing(name, value string) bool {
-	now, ok := usual[name]
-	return ok && value == cmp.Or(v.queue.Global()[name], v.handler.Given[name], now)
-}
-
-// all returns the options of all downloads, with their defaults.
-func (v *visit) all() map[string]string {
-	all := maps.Clone(usual)
-	maps.Copy(all, v.handler.Given)
-	if v.handler.Limit != nil {
-		all[together[1]] = digits(v.handler.Limit())
-	}
-	maps.Copy(all, v.queue.Global())
-	all["dir"] = v.folder()
-	maps.DeleteFunc(all, refused)
-	return all
-}
-
-// usual maps options to the default values that clients display.
-var usual = map[string]string{
-	"allow-overwrite": "false", "auto-file-renaming": "true", "check-certificate": "true", "conditional-get": "false",
-	"continue":   "false",
-	"enable-dht": "true", "follow-metalink": "true", "follow-torrent": "true", "max-connection-per-server": "1",
-	"max-download-limit": "0",
-	"max-tries":          "5", "min-split-size": "1048576", "remote-time": "false", "retry-wait": "0",
-	"seed-ratio": "1.0", "split": "16",
-}
-
 func (v *visit) getOption(p *params) (any, error) {
 	g := p.gid(v.queue, 0)
 	if p.err != nil {
 		return nil, p.err
 	}
 	e, _ := v.queue.Entry(g)
-	all := v.all()
+	all := v.settings.all()
 	v.room -= 1 + length(all, e.Options)>>10
 	conceal(all, 0)
 	for _, name := range together {
 		delete(all, name)
 	}
 	delete(all, sessionOption)
-	all["dir"] = v.folderOf(&e)
+	all["dir"] = v.settings.folderOf(&e)
 	own := maps.Clone(e.Options)
 	conceal(own, g)
 	maps.Copy(all, own)
@@ -201,7 +156,7 @@ func (v *visit) getOption(p *params) (any, error) {
 }
 
 func (v *visit) getGlobalOption(*params) (any, error) {
-	all := v.all()
+	all := v.settings.all()
 	v.room -= 1 + length(all)>>10
 	conceal(all, 0)
 	for _, name := range together {

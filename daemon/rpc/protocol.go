@@ -221,10 +221,10 @@ func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply
 
 // carryOut carries out calls. It uses the queue only if the request has shown the token.
 func (h *Handler) carryOut(ctx context.Context, calls []call, batch, known bool) reply {
-	v := &visit{handler: h, now: h.Now(), room: mostFree}
+	v := newVisit(h, mostFree)
 	answers := make([]answer, len(calls))
 	each := func(q *queue.Queue) error {
-		v.queue = q
+		v.enter(q)
 		for i := range calls {
 			answers[i] = v.answer(&calls[i])
 		}

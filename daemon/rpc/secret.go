@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"braid/address"
 	"braid/daemon/queue"
+	"braid/internal/mask"
 	"braid/internal/web"
 	"braid/metalink/metainfo"
+	"braid/verify"
 )
 
 // Clients get options and URIs back, because they retry a download by adding it again with them. Each secret is
@@ -88,18 +91,22 @@ func masked(uri string, g queue.GID) string {
 	return u.String()
 }
 
+// secrets restores the secrets that clients send back as placeholders. It owns none: they are in the options and URIs of
+// the queue's entries and in the settings.
+type secrets struct{ settings *settings }
+
 // owner returns the options, URIs and GID of the entry that a placeholder in text refers to.
-func (v *visit) owner(text string) (options map[string]string, uris []string, g queue.GID, ok bool) {
+func (k *secrets) owner(text string) (options map[string]string, uris []string, g queue.GID, ok bool) {
 	_, rest, found := strings.Cut(text, stands)
 	if !found || len(rest) < 16 {
 		return nil, nil, 0, false
 	}
 	if rest[:16] == queue.GID(0).String() {
-		return v.all(), nil, 0, true
+		return k.settings.all(), nil, 0, true
 	}
 	if g, ok = queue.ParseGID(rest[:16]); ok {
 		var e queue.Entry
-		e, ok = v.queue.Entry(g)
+		e, ok = k.settings.queue.Entry(g)
 		options, uris = e.Options, e.URIs
 	}
 	return options, uris, g, ok
@@ -110,14 +117,14 @@ func lost(what string) error {
 }
 
 // reveal restores the secrets in an option of a download with these URIs.
-func (v *visit) reveal(name, value string, uris []string) (string, error) {
+func (k *secrets) reveal(name, value string, uris []string) (string, error) {
 	if !strings.Contains(value, stands) {
 		return value, nil
 	}
 	if name == "header" {
-		return v.revealHeader(value, uris)
+		return k.revealHeader(value, uris)
 	}
-	options, from, g, ok := v.owner(value)
+	options, from, g, ok := k.owner(value)
 	conceals := map[string]string{name: options[name]}
 	conceal(conceals, g)
 	if !ok || conceals[name] != value || !mayHave(g, uris, from) {
@@ -128,14 +135,14 @@ func (v *visit) reveal(name, value string, uris []string) (string, error) {
 
 // revealHeader restores the secrets in header fields. The n-th field of a name gets the secret of the n-th field of
 // that name.
-func (v *visit) revealHeader(value string, uris []string) (string, error) {
+func (k *secrets) revealHeader(value string, uris []string) (string, error) {
 	lines, seen := strings.Split(value, "\n"), map[string]int{}
 	for i, line := range lines {
 		field, word, _ := strings.Cut(line, ":")
 		if !strings.HasPrefix(strings.TrimSpace(word), stands) {
 			continue
 		}
-		options, from, g, ok := v.owner(line)
+		options, from, g, ok := k.owner(line)
 		var had []string
 		for old := range strings.SplitSeq(options["header"], "\n") {
 			if name, _, _ := strings.Cut(old, ":"); strings.EqualFold(name, field) {
@@ -152,16 +159,41 @@ func (v *visit) revealHeader(value string, uris []string) (string, error) {
 }
 
 // revealURI restores the password in a URI.
-func (v *visit) revealURI(s string, u *url.URL) (string, error) {
+func (k *secrets) revealURI(s string, u *url.URL) (string, error) {
 	if u.User == nil || !strings.Contains(u.User.String(), stands) {
 		return s, nil
 	}
-	_, uris, g, ok := v.owner(u.User.String())
+	_, uris, g, ok := k.owner(u.User.String())
 	i := slices.IndexFunc(uris, func(uri string) bool { return masked(uri, g) == s })
 	if !ok || i < 0 {
 		return "", lost("the URI for " + u.Host)
 	}
 	return uris[i], nil
+}
+
+// schemes lists the URI schemes that can be downloaded.
+var schemes = append(address.SchemeNames(), "magnet")
+
+// knownURIs returns the absolute URIs in list, with masked passwords restored. Another scheme is an error.
+func (k *secrets) knownURIs(list []string) (uris []string, err error) {
+	for _, s := range list {
+		s = strings.TrimSpace(s)
+		u, err := url.Parse(s)
+		if err != nil || !u.IsAbs() {
+			continue
+		}
+		if !slices.Contains(schemes, strings.ToLower(u.Scheme)) {
+			return nil, refuse("%s: unknown protocol; supported are %s", mask.URL(u), strings.Join(schemes, ", "))
+		}
+		if _, err := verify.OfURL(u); err != nil {
+			return nil, refuse("%s: %v", mask.URL(u), err)
+		}
+		if s, err = k.revealURI(s, u); err != nil {
+			return nil, err
+		}
+		uris = append(uris, s)
+	}
+	return uris, nil
 }
 
 // mayHave reports whether a download of uris may get the secrets of an entry with the URIs of. The first URI, whose

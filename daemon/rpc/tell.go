@@ -24,7 +24,7 @@ func (v *visit) view(e queue.Entry) view {
 	if v.why == nil {
 		v.why = v.queue.Why()
 	}
-	w := view{Entry: e, dir: v.folderOf(&e), waits: v.why(e.GID)}
+	w := view{Entry: e, dir: v.settings.folderOf(&e), waits: v.why(e.GID)}
 	described := e
 	// The entry is a file of its parent's document.
 	if parent, ok := v.queue.Entry(e.Following); ok && len(e.URIs) == 0 && len(e.Document) == 0 {
