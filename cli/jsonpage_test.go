@@ -213,38 +213,28 @@ func (s *sourceOf) isOfFleet(of string) bool {
 	})
 }
 
-// writeFields lists fields. Fields without a note share a line. The fields of an object follow below it, unless the
+// writeFields lists fields: first those without a note, on one line. The fields of an object follow below it, unless the
 // object is at the end of the page.
 func writeFields(b *strings.Builder, all []jsonField, indent string) {
-	plain, within := false, "" // the next field may share the line; the object whose fields these are
+	var plain, noted []string
 	for _, f := range all {
-		if f.within != "" && f.within == within {
+		isLink := f.within != "" || jsonObjects[f.of] != ""
+		if f.within != "" || f.note == "" && (isLink || len(f.inner) == 0) {
+			if text := f.text(); !slices.Contains(plain, text) {
+				plain = append(plain, text)
+			}
 			continue
 		}
-		within = f.within
-		text := f.text()
-		wasPlain := plain
-		isLink := f.within != "" || jsonObjects[f.of] != ""
-		plain = f.within != "" || f.note == "" && (isLink || len(f.inner) == 0)
-		switch {
-		case plain && wasPlain:
-			b.WriteString(", ")
-		case wasPlain:
-			b.WriteString("\n" + indent + "- ")
-		default:
-			b.WriteString(indent + "- ")
-		}
-		b.WriteString(text)
-		if !plain {
-			b.WriteString("\n")
-		}
+		var inner strings.Builder
 		if !isLink {
-			writeFields(b, f.inner, indent+"  ")
+			writeFields(&inner, f.inner, indent+"  ")
 		}
+		noted = append(noted, indent+"- "+f.text()+"\n"+inner.String())
 	}
-	if plain {
-		b.WriteString("\n")
+	if len(plain) > 0 {
+		b.WriteString(indent + "- " + strings.Join(plain, ", ") + "\n")
 	}
+	b.WriteString(strings.Join(noted, ""))
 }
 
 // text is what the page says of a field. Most fields are strings, so this type is left out.
