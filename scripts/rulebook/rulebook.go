@@ -12,34 +12,34 @@ import (
 	"strings"
 )
 
-// A Rule is a row of the document.
+// A Rule is an item of the document.
 type Rule struct {
 	Number string
 	Later  bool // it is not built yet
 	Text   string
 }
 
-var row = regexp.MustCompile(`^\| ([CSV]?\d+(?:, [CSV]?\d+)*) \| (.*?) \|(.*)$`)
+var item = regexp.MustCompile(`^- \*\*([CSV]?\d+(?:, [CSV]?\d+)*)\*\* (.*)$`)
 
-// Read reads the tables. That of exit codes has numbers of its own.
+// Read reads the rules of the document. An item that begins with more than one number has as many rules.
 func Read(path string) (rules []Rule, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	heading := ""
+	begin := 0 // of the rules of the last item
 	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "## ") {
-			heading = line
-		}
-		m := row.FindStringSubmatch(strings.TrimSpace(line))
-		if m == nil || strings.Contains(heading, "Exit codes") {
+		if rest, is := strings.CutPrefix(line, "  "); is { // goes on with the item
+			for i := range rules[begin:] {
+				rules[begin+i].Text += " " + strings.TrimSpace(rest)
+			}
 			continue
 		}
-		for n := range strings.SplitSeq(m[1], ", ") {
-			cells := strings.Split(strings.Trim(m[3], " |"), "|")
-			state := strings.TrimSpace(cells[len(cells)-1])
-			rules = append(rules, Rule{n, strings.HasPrefix(state, "later") || strings.HasPrefix(m[2], "Kept free"), m[2]})
+		begin = len(rules)
+		if m := item.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			for n := range strings.SplitSeq(m[1], ", ") {
+				rules = append(rules, Rule{n, strings.HasPrefix(m[2], "Kept free"), m[2]})
+			}
 		}
 	}
 	return rules, nil
