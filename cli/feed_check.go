@@ -36,7 +36,7 @@ type findingEvent struct {
 	Text      string `json:"text"`
 	Record    int    `json:"record,omitempty"` // the line where the record begins
 	URL       string `json:"url,omitempty"`
-	Discarded bool   `json:"discarded,omitempty"` // strict readers discard the record, for this reason
+	Discarded bool   `json:"discarded,omitempty"` // strict readers discard the record
 }
 
 // A checkedEvent is the last one: the feed as a whole.

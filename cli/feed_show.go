@@ -39,7 +39,7 @@ type recordEvent struct {
 	URL       string       `json:"url"`
 	Virtual   string       `json:"virtual,omitempty"`
 	Tag       string       `json:"tag,omitempty"`         // of the release
-	Pre       bool         `json:"pre_release,omitempty"` // the release is marked as a pre-release
+	Pre       bool         `json:"pre_release,omitempty"` // marked as a pre-release
 	Title     string       `json:"title,omitempty"`
 	Author    string       `json:"author,omitempty"`
 	Type      string       `json:"content_type,omitempty"`

@@ -39,7 +39,7 @@ type releaseEvent struct {
 	Name       string   `json:"name"`
 	Version    string   `json:"version"`
 	Tag        string   `json:"tag,omitempty"`
-	Pre        bool     `json:"pre_release,omitempty"` // the release is marked as a pre-release
+	Pre        bool     `json:"pre_release,omitempty"` // marked as a pre-release
 	Date       string   `json:"date,omitempty"`
 	URL        string   `json:"url"`
 	Size       int64    `json:"size,omitempty"`

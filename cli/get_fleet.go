@@ -75,7 +75,7 @@ type queuedEvent struct {
 	render.Head
 	Name string `json:"name"`
 	Key  string `json:"key"`
-	News string `json:"news"` // queued, known, queued already, or next: a worker has an earlier report of it
+	News string `json:"news"` // queued, known, queued already, or next (a worker has an earlier report)
 }
 
 // tellQueued shows the result of a report.

@@ -39,12 +39,12 @@ type mirrorEvent struct {
 	URL   string  `json:"url"`
 	Host  string  `json:"host,omitempty"`
 	RTT   float64 `json:"rtt,omitempty"`   // seconds
-	Whole bool    `json:"whole,omitempty"` // it was asked for a range and sends the whole file
+	Whole bool    `json:"whole,omitempty"` // it sends the whole file for a range
 	Why   string  `json:"why,omitempty"`
 }
 
 // rangeEvent: bytes from start to end, which is not among them, are asked for; without an end it is all there
-// is. The fetches of a file are numbered from 1. Why: "first", "next", "growth", "remembered", "return",
+// is. Fetches are numbered from 1. Why: "first", "next", "growth", "remembered", "return",
 // "exchange", "split".
 type rangeEvent struct {
 	Head
@@ -88,7 +88,7 @@ type rangeEndEvent struct {
 	Why   string  `json:"why,omitempty"`
 }
 
-// completeEvent: every byte is here; the last of them are not checked yet.
+// completeEvent: all bytes are here; the last are not checked yet.
 type completeEvent struct {
 	Head
 	Size int64 `json:"size"`
@@ -140,13 +140,13 @@ type signatureLine struct {
 	Pinned bool   `json:"pinned,omitempty"`
 }
 
-// verifyEvent: the file is right, as far as anything says what it should be.
+// verifyEvent: the file passed the checks that were possible.
 type verifyEvent struct {
 	Head
 	Proven
 }
 
-// noteEvent: something that a user may want to know; the text is for reading and may change.
+// noteEvent: a message for people; its text may change.
 type noteEvent struct {
 	Head
 	Text string `json:"text"`
@@ -164,16 +164,16 @@ type Outcome struct {
 	Path string `json:"path"`
 	Size int64  `json:"size"`
 	Proven
-	Unvalidated     []string     `json:"unvalidated,omitempty"` // signatures that could not be checked: no anchor
+	Unvalidated     []string     `json:"unvalidated,omitempty"` // signatures without an anchor
 	ETag            string       `json:"etag,omitempty"`
 	AlreadyComplete bool         `json:"already_complete"`
 	NotModified     bool         `json:"not_modified,omitempty"`  // with -N: there is nothing newer
-	Older           bool         `json:"older,omitempty"`         // and what there is is older
+	Older           bool         `json:"older,omitempty"`         // the server has an older one
 	LastModified    *time.Time   `json:"last_modified,omitempty"` // as the server says
 	Resumed         int64        `json:"resumed"`
 	Fetched         int64        `json:"fetched"`
 	Duplicate       int64        `json:"duplicate"`
-	Compared        int64        `json:"compared,omitempty"` // bytes that came once more, to be compared
+	Compared        int64        `json:"compared,omitempty"` // bytes that came again to be compared
 	Elapsed         float64      `json:"elapsed"`            // seconds
 	Sources         []sourceLine `json:"sources"`
 	Looked          []lookedLine `json:"looked,omitempty"` // where a digest was looked for

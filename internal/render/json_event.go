@@ -132,7 +132,7 @@ type lookedLine struct {
 	By     string      `json:"by,omitempty"`     // the host that answered, if another one: then it proves nothing
 	Why    string      `json:"why,omitempty"`    // it is of no use
 
-	Unsigned string `json:"unsigned,omitempty"` // why the signature of the list does not count: another key made it
+	Unsigned string `json:"unsigned,omitempty"` // why another key's signature of the list does not count
 }
 
 func newLookedLine(p verify.Place) lookedLine {
@@ -161,8 +161,8 @@ type OfferEvent struct {
 	Documents    []documentLine `json:"documents"`
 	Ignored      []ignoredLine  `json:"ignored"`
 	IgnoredCount int            `json:"ignored_count"`
-	NoDigest     bool           `json:"no_digest"`          // mirrors were named and are ignored, as there is no strong digest
-	Document     string         `json:"document,omitempty"` // the Metalink document that says all this, and not a server
+	NoDigest     bool           `json:"no_digest"`          // mirrors are ignored, as there is no strong digest
+	Document     string         `json:"document,omitempty"` // the Metalink document, if no server says this
 	Evidence     *evidenceLine  `json:"evidence,omitempty"` // of probe
 	Speeds       []speedLine    `json:"speeds,omitempty"`   // of probe --speed
 	Looked       []lookedLine   `json:"looked,omitempty"`   // of probe: where a digest was looked for

@@ -23,7 +23,7 @@ type planEvent struct {
 	Path     string      `json:"path"` // empty for standard output
 	Document string      `json:"document,omitempty"`
 	Size     *int64      `json:"size,omitempty"`
-	Here     int64       `json:"here"`            // bytes of an earlier run that would be used
+	Here     int64       `json:"here"`            // bytes of an earlier run
 	Fetch    *int64      `json:"fetch,omitempty"` // bytes that would come
 	Why      string      `json:"why,omitempty"`   // what is there is of no use
 	Require  string      `json:"require"`
