@@ -111,18 +111,31 @@ func signaturesFor(req *Request, f metalink.File) []Signature {
 }
 
 // fetchSignatures fetches signatures, one at a time. Of those that nothing names it takes the first one that
-// is a signature, good or bad.
-func fetchSignatures(all []Signature, fetch func(Signature) found) (out []found) {
+// is a signature, good or bad, by a key that may be among anchors, and the ones by other keys before it.
+func fetchSignatures(all []Signature, anchors Anchors, fetch func(Signature) found) (out []found) {
 	for _, sig := range all {
 		f := fetch(sig)
 		if sig.maybe && f.nothing() {
 			continue
 		}
-		if out = append(out, f); sig.maybe {
+		if out = append(out, f); sig.maybe && !anchors.ignore(f) {
 			break
 		}
 	}
 	return out
+}
+
+// ignore reports whether there are anchors, and f is a signature by a key that is not among them.
+func (a Anchors) ignore(f found) bool {
+	if f.err != nil || !a.Any() {
+		return false
+	}
+	trust, ok := a.of(signatures.Of(f.data))
+	if !ok {
+		return true
+	}
+	_, err := trust.Check(verify.Detached{Data: f.data, Text: f.text, Now: time.Now()})
+	return kindOfSignature(err) == NoKey
 }
 
 // nothing reports whether no signature was found: no such file exists, or the server answers every path with

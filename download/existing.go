@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"sync"
 	"time"
 
 	"braid/byterange"
@@ -50,14 +51,15 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 		return done, err
 	}
 	claims := join(g.req.Claims, x.file.Claims)
-	found, err := g.lookBeside(ctx, x, claims)
+	signed := sync.OnceValue(func() []found { return g.existingSignatures(ctx, x.file) })
+	found, err := g.lookBeside(ctx, x, claims, signed)
 	if err != nil {
 		return false, err
 	}
 	all := join(claims, found)
 	proven := verify.Strong(all) || g.req.provenByPieces() || g.req.Require == RequireSignature
 	if (proven || g.confirmed(c, x)) && !differs(x.file.Size, info.Size) {
-		proof, err := g.checkThere(ctx, all, g.req.byPieces(), g.existingSignatures(ctx, x.file)...)
+		proof, err := g.checkThere(ctx, all, g.req.byPieces(), g.checkers(signed())...)
 		if own, ok := errors.AsType[*Error](err); ok { // of the store
 			return false, own
 		}
@@ -89,13 +91,17 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 // it. A list may be older than the server's file, so where only a newer one is wanted, it counts for the version alone
 // that is recorded as the server's. The digest of another host is compared with it always. The error is that the two
 // contradict each other.
-func (g *getter) lookBeside(ctx context.Context, x inquiry, claims []verify.Claim) ([]verify.Claim, error) {
+func (g *getter) lookBeside(ctx context.Context, x inquiry, claims []verify.Claim,
+	signed func() []found) ([]verify.Claim, error) {
 	counts := g.req.IfNewer && g.relation(x) == same || !g.req.IfNewer && !g.req.Overwrite
 	if !counts && !verify.Strong(claims) {
 		return nil, nil
 	}
-	asked := join(g.req.Claims, x.asked)
-	found, err := lookUp(ctx, g.http, &g.req, x.answer.Hops, x.file, asked, claims)
+	asked, file := join(g.req.Claims, x.asked), x.file
+	if g.req.needsSignature() && len(signaturesOf(&g.req, file)) > 0 && wantsList(&g.req, signed()) {
+		file = metalink.File{}
+	}
+	found, err := lookUp(ctx, g.http, &g.req, x.answer.Hops, file, asked, claims)
 	switch {
 	case is[*otherHostError](err):
 		return nil, err
@@ -266,12 +272,19 @@ func checkBytes(ctx context.Context, from io.Reader, claims []verify.Claim, piec
 	return check.Proof()
 }
 
-// existingSignatures returns the checkers for the signatures of an existing file.
-func (g *getter) existingSignatures(ctx context.Context, offered metalink.File) []verify.SignatureChecker {
+// existingSignatures fetches the signatures of an existing file, if a key or certificate is trusted.
+func (g *getter) existingSignatures(ctx context.Context, offered metalink.File) []found {
 	if !g.req.Anchors.Any() {
 		return nil
 	}
-	all := signaturesAt(ctx, g.http, signaturesFor(&g.req, offered), &g.req, vouched(g.req.Claims))
+	return signaturesAt(ctx, g.http, signaturesFor(&g.req, offered), &g.req, vouched(g.req.Claims))
+}
+
+// checkers returns the checkers of signatures.
+func (g *getter) checkers(all []found) []verify.SignatureChecker {
+	if !g.req.Anchors.Any() {
+		return nil
+	}
 	return []verify.SignatureChecker{newSignatureSet(all, g.req.Anchors, fileNames(&g.req))}
 }
 

@@ -15,6 +15,7 @@ import (
 	"braid/byterange"
 	"braid/internal/edges"
 	"braid/internal/fsys"
+	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/verify"
@@ -39,7 +40,7 @@ func (x *inspection) resolve(ctx context.Context) error {
 		return err
 	}
 	x.readDescriptions(ctx)
-	if err := x.lookUp(ctx); err != nil {
+	if err := x.lookUp(ctx, x.file); err != nil {
 		return err
 	}
 	if x.size = x.file.Size; x.mirrorSize && differs(x.size, x.verdict.Size) {
@@ -128,9 +129,17 @@ func (x *inspection) readDescriptions(ctx context.Context) {
 	}
 }
 
-// lookUp looks for digests beside the file.
-func (x *inspection) lookUp(ctx context.Context) (err error) {
-	x.verdict.Looked, err = lookUp(ctx, x.http, &x.req, x.answer.Hops, x.file, join(x.req.Claims, x.told), x.claims)
+// lookInstead looks for a signed list if the signatures that the server or a document names cannot count.
+func (x *inspection) lookInstead(ctx context.Context) error {
+	if len(x.verdict.Looked.Places) > 0 || !wantsList(&x.req, x.found) {
+		return nil
+	}
+	return x.lookUp(ctx, metalink.File{})
+}
+
+// lookUp looks for digests beside the file that is described so.
+func (x *inspection) lookUp(ctx context.Context, file metalink.File) (err error) {
+	x.verdict.Looked, err = lookUp(ctx, x.http, &x.req, x.answer.Hops, file, join(x.req.Claims, x.told), x.claims)
 	x.claims = join(x.claims, x.verdict.Looked.Claims)
 	if is[*verify.ConflictError](err) && !is[*Error](err) {
 		return fail(Protocol, "verify", source.Mask(x.req.URL), err, HintNoLookup)

@@ -54,7 +54,7 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 			named = append(named, sig)
 		}
 	}
-	return fetchSignatures(named, func(sig Signature) found { return sig.fetch(ctx, hc, options) })
+	return fetchSignatures(named, req.Anchors, func(sig Signature) found { return sig.fetch(ctx, hc, options) })
 }
 
 // fetch fetches a signature, unless its bytes are given.

@@ -18,7 +18,7 @@ type looking struct {
 	begun  bool
 	anew   bool           // a folder that was looked at before is looked at again
 	signed bool           // only signed digests are looked for
-	spare  *search.Search // prepared, and begun if a Content-Digest proves nothing
+	spare  *search.Search // prepared, and begun if a Content-Digest or the named signatures prove nothing
 	done   chan lookedUp  // takes one
 	result *lookedUp      // nil: not here yet
 }
@@ -33,8 +33,9 @@ type lookedUp struct {
 // begin begins the lookup, if the answer a, which says x, shows that the host of the URL itself gives no strong digest,
 // or none of the signatures that are needed. A host that it redirects to could hide what is published beside the file.
 func (l *looking) begin(s *session, o *origin, x resolution, a source.Answer) {
-	known := join(s.firsthand(), x.asked)
-	if l.begun || s.roleOf(o) != asOrigin || !looksFor(s.req, known, x.file) {
+	known, needs := join(s.firsthand(), x.asked), s.req.needsSignature()
+	looks := looksFor(s.req, known, x.file)
+	if l.begun || s.roleOf(o) != asOrigin || !looks && !needs {
 		return
 	}
 	f, ok := newSearch(s.req, s.http, a.Hops)
@@ -42,13 +43,21 @@ func (l *looking) begin(s *session, o *origin, x resolution, a source.Answer) {
 		return
 	}
 	l.spare, l.signed = f, verify.Strong(known)
-	if !hostVouches(a) || s.req.needsSignature() {
+	signed := s.carried.signed
+	if looks && (needs || !hostVouches(a)) || signed.all != nil && wantsList(s.req, signed.all) {
 		l.search(s)
 	}
 }
 
-// search makes the search that begin prepared, unless a strong digest has come since. The Content-Digest of an answer
-// that did not come as a whole, from one source, is no evidence.
+// searchLate makes the search that begin prepared for a Content-Digest that proved nothing.
+func (l *looking) searchLate(s *session) {
+	if !l.signed {
+		l.search(s)
+	}
+}
+
+// search makes the search that begin prepared, unless a strong digest has come since and only that is looked for. The
+// Content-Digest of an answer that did not come as a whole, from one source, is no evidence.
 func (l *looking) search(s *session) {
 	if l.begun || l.spare == nil || verify.Strong(s.firsthand()) && !l.signed {
 		return
@@ -133,11 +142,11 @@ func (l *looking) apply(s *session, r lookedUp) {
 		s.stop(fail(NoEvidence, "verify", where, l.lacks(errNoDigest), HintGiveDigest))
 		return
 	}
-	signed := s.carried.signed
-	none := signed.asked && !s.aside.awaits() && len(signed.all)+len(signed.done) == 0
-	if s.req.needsSignature() && none && !l.maySign() {
-		s.stop(noSignature(where, nil, r.Finding))
-		return
+	if signed := s.carried.signed; signed.asked && !s.aside.awaits() && len(signed.done) == 0 {
+		if err := s.lacksSignature(); err != nil {
+			s.stop(err)
+			return
+		}
 	}
 	s.hashHeld()
 }

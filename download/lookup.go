@@ -77,6 +77,17 @@ func looksFor(r *Request, claims []verify.Claim, file metalink.File) bool {
 	return !verify.Strong(claims) || r.needsSignature() && len(signaturesOf(r, file)) == 0
 }
 
+// wantsList reports whether a signed list is looked for although the server or a document names signatures: one is
+// needed, and none of all, those that were fetched, is by a trusted key. Those that the user names are the ones that are
+// meant.
+func wantsList(r *Request, all []found) bool {
+	if !r.needsSignature() || len(r.Signatures) > 0 {
+		return false
+	}
+	set := newSignatureSet(all, r.Anchors, fileNames(r))
+	return len(set.checkers) == 0 && !severe(set.hopeless)
+}
+
 // onlySigned returns the claims of signed lists.
 func onlySigned(claims []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel != verify.Signed })

@@ -20,6 +20,18 @@ func TestSignedListBeside_Rule78(t *testing.T) {
 			r.Claims = []verify.Claim{{Digest: digestOf([]byte(file)), Channel: verify.User, Field: "the user"}}
 		}
 	}
+	// A signature of the file beside it, in a file of that name, which the server may name, too.
+	beside := func(ending, signature, link string) func(*folderSite, *download.Request) {
+		return func(s *folderSite, _ *download.Request) {
+			if s.files["file.bin"+ending] = signature; signature == "" {
+				delete(s.files, "file.bin"+ending)
+			}
+			if link != "" {
+				s.Config.Handler = linking{s, "</pub/file.bin" + ending + ">; rel=describedby; type=\"application/" + link + "\""}
+			}
+		}
+	}
+	byBob, other := string(bob.sign(t, []byte(file))), string(alice.sign(t, []byte("other")))
 	for _, tt := range []struct {
 		name   string
 		signer *signer // of the list; nil: none
@@ -34,6 +46,24 @@ func TestSignedListBeside_Rule78(t *testing.T) {
 		{"by another key, and by the user", bob, byUser(file), download.NoKey},
 		{"unsigned", nil, nil, download.NoEvidence},
 		{"unsigned, and by the user", nil, byUser(file), download.NoEvidence},
+		{"the file by another key", alice, beside(".asc", byBob, ""), download.Other},
+		{"the file by another key, as the server says", alice, beside(".asc", byBob, "pgp-signature"), download.Other},
+		{"the file in another way, as the server says", alice, beside(".minisig", minisigned, "x-minisign"), download.Other},
+		{"the file, as the server says, but it is missing", alice, beside(".asc", "", "pgp-signature"), download.Other},
+		{"the file wrongly", alice, beside(".asc", other, "pgp-signature"), download.BadSignature},
+		{"both by another key", bob, beside(".asc", byBob, "pgp-signature"), download.NoKey},
+		{"the file alone by another key", nil, beside(".asc", byBob, ""), download.NoKey},
+		{"the file by two keys", nil, func(s *folderSite, _ *download.Request) {
+			s.files["file.bin.asc"], s.files["file.bin.gpg"] = byBob, string(alice.sign(t, []byte(file)))
+		}, download.Other},
+		{"the file by another key, and by the server", alice, func(s *folderSite, r *download.Request) {
+			beside(".asc", byBob, "pgp-signature")(s, r)
+			s.Config.Handler = digesting{s.Config.Handler, file}
+		}, download.Other},
+		{"the file in another way, and by the server", alice, func(s *folderSite, r *download.Request) {
+			beside(".minisig", minisigned, "x-minisign")(s, r)
+			s.Config.Handler = digesting{s.Config.Handler, file}
+		}, download.Other},
 		{"no lookup", alice, func(_ *folderSite, r *download.Request) { r.Lookup = false }, download.NoEvidence},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -61,7 +91,9 @@ func TestSignedListBeside_Rule78(t *testing.T) {
 			}
 			plan, err := r.client.Plan(t.Context(), r.req)
 			signed := func(c verify.Claim) bool { return c.Channel == verify.Signed }
-			check("plan", slices.ContainsFunc(plan.Claims, signed), err)
+			if tt.want != download.BadSignature { // only the bytes show that
+				check("plan", len(plan.Signed) > 0 || slices.ContainsFunc(plan.Claims, signed), err)
+			}
 			if (plan.Refused != nil) != (err != nil) && tt.want != download.Mismatch {
 				t.Errorf("the plan is refused for %v, and its error is %v", plan.Refused, err)
 			}
@@ -77,3 +109,10 @@ func TestSignedListBeside_Rule78(t *testing.T) {
 		})
 	}
 }
+
+// minisigned is a signature of another kind.
+const minisigned = `untrusted comment: signature from minisign secret key
+RURLpPvtfqc4mUDVPJQEqn2S/ZwgJ9nCrPCkfu7vsc2ZZrRJPI+C8RBQD4LlW5094EsTe5V5tLbtSo+6heP8RixrT3OevYJYLAc=
+trusted comment: timestamp:1700000000	file:tool.tar	hashed
+sRHopO56XV1N6laBd5z/0pJB8Li6qLSIwnBDFmY7a6zKMMVx5ZUNELPBltHtakojQtod2hoF2wCUJM1S2uqoCw==
+`

@@ -121,6 +121,19 @@ func (d digesting) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	d.Handler.ServeHTTP(w, q)
 }
 
+// linking adds a Link to the answers about the file.
+type linking struct {
+	http.Handler
+	link string
+}
+
+func (l linking) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	if strings.HasSuffix(q.URL.Path, "/file.bin") {
+		w.Header().Set("Link", l.link)
+	}
+	l.Handler.ServeHTTP(w, q)
+}
+
 func kindOfError(err error) download.Kind {
 	e, _ := errors.AsType[*download.Error](err)
 	if e == nil {

@@ -130,7 +130,7 @@ func (g *getter) isCurrent(ctx context.Context, x inquiry) bool {
 	case !known && !x.decides() && g.req.Require == RequireNothing:
 		return true
 	}
-	return g.holds(ctx, x.file.Claims, g.existingSignatures(ctx, x.file)...)
+	return g.holds(ctx, x.file.Claims, g.checkers(g.existingSignatures(ctx, x.file))...)
 }
 
 // holds reports whether the existing file is the known one, if one is known, and these claims and signatures,

@@ -114,14 +114,17 @@ func (h *planner) run(ctx context.Context) error {
 		x.file.Size = h.plan.Left.Size
 	}
 	x.readDescriptions(ctx)
-	if err := x.lookUp(ctx); err != nil {
+	if err := x.lookUp(ctx, x.file); err != nil {
+		return err
+	}
+	x.found = signaturesAt(ctx, h.http, signaturesFor(&h.req, x.file), &h.req, verify.Strong(x.claims))
+	if err := x.lookInstead(ctx); err != nil {
 		return err
 	}
 	h.plan.Hops, h.plan.File, h.plan.Claims = x.answer.Hops, x.file, x.claims
 	if !x.verdict.Pieces.IsZero() {
 		h.plan.Pieces, h.plan.File.Pieces = x.verdict.PiecesFrom, []verify.Pieces{x.verdict.Pieces}
 	}
-	x.found = signaturesAt(ctx, h.http, signaturesFor(&h.req, x.file), &h.req, verify.Strong(x.claims))
 	h.plan.Signed = signersIn(x.found)
 	h.findPlaces(ctx, x)
 	if h.plan.Refused = x.foreseeProof(); h.plan.Refused != nil {

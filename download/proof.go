@@ -102,18 +102,11 @@ func (s *session) applySignatures(all []found) {
 		}
 	}
 	s.carried.signed.all = all
-	if len(all) == 0 && s.req.needsSignature() && !s.carried.looking.maySign() {
-		s.stop(noSignature(source.Mask(s.req.URL), all, s.carried.looking.finding()))
-		return
+	if wantsList(s.req, all) {
+		s.carried.looking.search(s)
 	}
-	set := newSignatureSet(all, s.req.Anchors, fileNames(s.req))
-	if err := set.doomed(s.req.needsSignature()); err != nil {
+	if err := s.lacksSignature(); err != nil {
 		s.stop(err)
-		return
-	}
-	// Uploaded parts cannot be checked later.
-	if s.req.Store != nil && s.req.needsSignature() && len(set.checkers) == 0 {
-		s.stop(noSignature(source.Mask(s.req.URL), all, s.carried.looking.finding()))
 		return
 	}
 	if s.hashing.begun() {
@@ -121,6 +114,21 @@ func (s *session) applySignatures(all []found) {
 		return
 	}
 	s.hashHeld()
+}
+
+// lacksSignature returns an error if the signatures that were fetched show that the file cannot have the required one, and
+// no signed list may have its digest.
+func (s *session) lacksSignature() error {
+	all, needed := s.carried.signed.all, s.req.needsSignature() && !s.carried.looking.maySign()
+	set := newSignatureSet(all, s.req.Anchors, fileNames(s.req))
+	if err := set.doomed(needed); err != nil {
+		return err
+	}
+	// Uploaded parts cannot be checked later.
+	if needed && (len(all) == 0 || s.req.Store != nil && len(set.checkers) == 0) {
+		return noSignature(source.Mask(s.req.URL), all, s.carried.looking.finding())
+	}
+	return nil
 }
 
 // awaitSignatures waits for the signatures being fetched, and for the document that may have some.
@@ -256,11 +264,15 @@ func (s *session) prove() (verify.Proof, error) {
 	if err := s.askOrigin(); err != nil {
 		return verify.Proof{}, err
 	}
-	s.carried.looking.search(s)
+	s.carried.looking.searchLate(s)
 	if err := s.carried.looking.await(s); err != nil {
 		return verify.Proof{}, err
 	}
 	if err := s.awaitSignatures(); err != nil {
+		return verify.Proof{}, err
+	}
+	// Signatures that cannot count have begun a search.
+	if err := s.carried.looking.await(s); err != nil {
 		return verify.Proof{}, err
 	}
 	s.observe(Complete{Size: s.part.Front()})

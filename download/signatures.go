@@ -107,7 +107,7 @@ func (n network) inOneTime(ctx context.Context) (context.Context, context.Cancel
 func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request, trusted bool) []found {
 	ctx, cancel := hc.inOneTime(ctx)
 	defer cancel()
-	return fetchSignatures(all, func(sig Signature) found {
+	return fetchSignatures(all, req.Anchors, func(sig Signature) found {
 		return sig.fetch(ctx, hc, func(sig Signature) httpsource.Options {
 			return req.optionsFor(sig.URL, req.namedSignature(sig), trusted)
 		})

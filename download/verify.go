@@ -137,6 +137,9 @@ func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker,
 			x.req.note("signature %s: %v", f.from, f.err)
 		}
 	}
+	if err := x.lookInstead(ctx); err != nil {
+		return nil, err
+	}
 	set, err := x.signatureSet(source.Escape(x.verdict.Path))
 	if err != nil || len(x.found) == 0 {
 		return nil, err

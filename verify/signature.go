@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -178,4 +179,17 @@ func JudgeSignatures(all []SignatureResult, by func(SignatureResult) string) err
 		return nil
 	}
 	return &SignatureError{Code: worst.Code, By: by(worst), Reason: worst.Reason, Signatures: all}
+}
+
+// byStranger reports whether err is that no key or certificate of a signature is trusted.
+func byStranger(err error) bool {
+	e, ok := errors.AsType[*SignatureError](err)
+	if !ok {
+		return false
+	}
+	switch e.Code {
+	case SignatureUnknownKey, SignatureNotPinned, SignatureNoCertificate, SignatureNoChain:
+		return true
+	}
+	return false
 }
