@@ -3,6 +3,7 @@ package antenna
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,16 @@ type Feed struct {
 	HatenaTimes bool
 	// Header is sent with requests to the URL's own host. It may contain secrets and is never logged or stored.
 	Header http.Header
+	// Token is sent as a bearer token (RFC 6750) to the URL's own scheme, host and port, unless Header or the URL has
+	// credentials. It is for a server that also answers without it. If the server refuses it (status 401), the feed is
+	// polled without it from then on, and TokenRefused is emitted. It is never logged or stored.
+	Token string
+}
+
+// hasToken reports whether requests have the token of f.
+func (f *Feed) hasToken() bool {
+	u, err := url.Parse(f.URL)
+	return f.Token != "" && !f.Local && f.Header.Get("Authorization") == "" && err == nil && u.User == nil
 }
 
 const (

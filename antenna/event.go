@@ -84,6 +84,10 @@ type NoneFits struct {
 	Example string
 }
 
+// TokenRefused reports that the server of a feed refuses Feed.Token, and that the feed is polled without it. It is
+// reported once.
+type TokenRefused struct{ Feed string }
+
 // StoreLost reports that the store was missing, or could not be read and was moved aside.
 type StoreLost struct {
 	Why string
@@ -99,12 +103,13 @@ type Published struct {
 	Err     error
 }
 
-func (Polled) event()     {}
-func (PollFailed) event() {}
-func (Updated) event()    {}
-func (Handled) event()    {}
-func (NotReady) event()   {}
-func (Skipped) event()    {}
-func (NoneFits) event()   {}
-func (StoreLost) event()  {}
-func (Published) event()  {}
+func (Polled) event()       {}
+func (PollFailed) event()   {}
+func (Updated) event()      {}
+func (Handled) event()      {}
+func (NotReady) event()     {}
+func (Skipped) event()      {}
+func (NoneFits) event()     {}
+func (TokenRefused) event() {}
+func (StoreLost) event()    {}
+func (Published) event()    {}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -37,8 +38,8 @@ type task struct {
 	web.Trail
 	// challenges counts the answered authentication challenges.
 	challenges int
-	// plain disables preconditions. get uses GET for a page whose server does not support HEAD.
-	plain, get bool
+	// bare omits the token, which the server refused. plain disables preconditions. get uses GET for a page whose server does not support HEAD.
+	bare, plain, get bool
 	// index is the index that a requested sitemap belongs to, or nil.
 	index *sitemapIndex
 	// The validators of the previous response, and a hash of the URL that sent them.
@@ -162,7 +163,7 @@ func isReject(err error) bool {
 
 // request returns the HTTP request. It has no Referer.
 func (p *poller) request(t *task) *web.Request {
-	r := &web.Request{Method: http.MethodGet, Trail: t.Trail, User: t.feed.credentials()}
+	r := &web.Request{Method: http.MethodGet, Trail: t.Trail, User: t.feed.credentials(t.bare)}
 	r.Header = r.User.Header(&t.Trail)
 	r.Header.Set("Accept-Encoding", "gzip")
 	if t.isPage() {
@@ -181,9 +182,14 @@ func (p *poller) request(t *task) *web.Request {
 	return r
 }
 
-// credentials returns the user's credentials for the server of the feed.
-func (f *Feed) credentials() web.Credentials {
+// credentials returns the user's credentials for the server of the feed, without its token if bare is set.
+func (f *Feed) credentials(bare bool) web.Credentials {
 	c := web.Credentials{Fields: f.Header}
+	if f.hasToken() && !bare {
+		h := http.Header{"Authorization": {"Bearer " + f.Token}}
+		maps.Copy(h, f.Header)
+		c.Fields = h
+	}
 	if home, err := url.Parse(f.URL); err == nil && home.User != nil && home.User.String() != "" {
 		c.User = home.User
 	}
@@ -219,6 +225,11 @@ func (p *poller) judge(t *task, req *web.Request, x *web.Exchange, body *body) a
 			return answer{again: &again}
 		}
 	case http.StatusUnauthorized:
+		if t.feed.hasToken() && !t.bare && !t.Away {
+			again := *t
+			again.bare = true
+			return answer{again: &again}
+		}
 		if p.web.Challenged(req, x, t.challenges) {
 			again := *t
 			again.challenges++

@@ -233,7 +233,7 @@ func (m *member) asked() string {
 	if m.page != nil {
 		fmt.Fprintf(h, "%s\n", m.page.Print)
 	}
-	fmt.Fprintf(secret, "%v %v\n", f.URL, f.Header)
+	fmt.Fprintf(secret, "%v %v%s\n", f.URL, f.Header, f.Token)
 	return fmt.Sprintf("%.8x-%.2x", h.Sum(nil), secret.Sum(nil))
 }
 

@@ -30,6 +30,8 @@ type member struct {
 	// anew reports that its configuration has changed.
 	anew  bool
 	quota quota
+	// bare reports that the server refused the token of the feed.
+	bare bool
 	// targets has the targets with reports of this member.
 	targets map[*target]bool
 	// revisit has those with a report from the future, which may become usable.
@@ -78,6 +80,10 @@ func (l *polls) answered(m *member, a answer, now time.Time) {
 	if a.again != nil {
 		m.task = *a.again
 		m.saved.Get = m.saved.Get || m.task.get
+		if m.task.bare && !m.bare {
+			m.bare = true
+			l.emit(TokenRefused{Feed: m.feed.Name})
+		}
 		l.hosts.want(m, now)
 		return
 	}
@@ -200,7 +206,7 @@ func (l *polls) begin(m *member, now time.Time) {
 	m.asking = true
 	m.saved.Spared = time.Time{}
 	m.task = task{
-		feed: &m.feed, page: m.page, Trail: web.Trail{URL: m.url}, get: m.saved.Get,
+		feed: &m.feed, page: m.page, Trail: web.Trail{URL: m.url}, get: m.saved.Get, bare: m.bare,
 		etag: m.saved.ETag, modified: m.saved.Modified, of: m.saved.Of, seen: m.saved.Seen,
 	}
 	l.hosts.want(m, now)

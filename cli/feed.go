@@ -26,6 +26,8 @@ type feedFlags struct {
 	MaxEntries plenty
 	Timeout    duration // the longest silence of the server
 	MaxTime    duration // the longest time of an answer, without the time that the reader of the output takes
+
+	tokenRefused bool // the server refused GITHUB_TOKEN
 }
 
 func newFeedFlags(s streams) feedFlags {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -35,21 +36,39 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	if fields.Header, err = f.Sites.Fields(fields.Header, u); err != nil {
 		return nil, err
 	}
-	if user == nil {
-		fields.Header = job.AddForgeToken(fields.Header, u)
+	bare := fields.Header
+	if user == nil && !f.tokenRefused {
+		fields.Header = job.AddForgeToken(bare, u)
 	}
 	client, err := f.Client(u.String())
 	if err != nil {
 		return nil, err
 	}
 	client.HeaderTimeout = time.Duration(f.Timeout)
-	src := client.Source(u, httpsource.Options{Header: fields.Header, HeaderTo: fields.HeaderTo, User: user, Gzip: true})
-	r, err := stream.Open(ctx, src, stream.Limits{Silence: time.Duration(f.Timeout), Total: time.Duration(f.MaxTime)})
+	r, err := f.withOrWithout(fields.Header, bare, u, func(h http.Header) (*stream.Reader, error) {
+		src := client.Source(u, httpsource.Options{Header: h, HeaderTo: fields.HeaderTo, User: user, Gzip: true})
+		return stream.Open(ctx, src, stream.Limits{Silence: time.Duration(f.Timeout), Total: time.Duration(f.MaxTime)})
+	})
 	if err != nil {
 		client.CloseIdle()
 		return nil, feedFailure(ctx, source.Mask(u), err)
 	}
 	return &pipe{r, client}, nil
+}
+
+// withOrWithout opens a feed with the fields of a request, which may have the token of a forge. If the server refuses the
+// token, it says so and opens the feed with those of bare, which have none.
+func (f *feedFlags) withOrWithout(
+	fields, bare http.Header, u *url.URL, open func(http.Header) (*stream.Reader, error),
+) (*stream.Reader, error) {
+	r, err := open(fields)
+	answer, ok := errors.AsType[*source.Error](err)
+	if !ok || answer.Status != http.StatusUnauthorized || fields.Get("Authorization") == bare.Get("Authorization") {
+		return r, err
+	}
+	f.tokenRefused = true
+	fmt.Fprintf(f.streams.err, "%s: the server refuses the token, and is asked without it (%s)\n", source.Mask(u), job.TokenHint)
+	return open(bare)
 }
 
 // gzipped reports whether the server compressed the response.

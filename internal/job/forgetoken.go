@@ -11,11 +11,24 @@ import (
 // githubAPI is the only origin that gets the token of GITHUB_TOKEN.
 const githubAPI = "https://api.github.com/"
 
+// ForgeToken returns the token for the API of the forge of a feed at u (GITHUB_TOKEN), or "" if it has none, or if the
+// fields of the request have credentials.
+func ForgeToken(fields http.Header, u *url.URL) string {
+	token := os.Getenv("GITHUB_TOKEN")
+	if !IsToken(token) || !address.SameOrigin(u.String(), githubAPI) || u.User != nil || fields.Get("Authorization") != "" {
+		return ""
+	}
+	return token
+}
+
+// TokenHint is the next step when the API refuses the token.
+const TokenHint = "GITHUB_TOKEN is wrong or has expired: replace it, or unset it"
+
 // AddForgeToken returns the fields of a request for a feed at u, with the token for the API of its forge (GITHUB_TOKEN)
 // unless they have credentials. An API accepts more requests an hour with a token.
 func AddForgeToken(fields http.Header, u *url.URL) http.Header {
-	token := os.Getenv("GITHUB_TOKEN")
-	if !IsToken(token) || !address.SameOrigin(u.String(), githubAPI) || u.User != nil || fields.Get("Authorization") != "" {
+	token := ForgeToken(fields, u)
+	if token == "" {
 		return fields
 	}
 	fields = fields.Clone()

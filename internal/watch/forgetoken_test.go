@@ -27,10 +27,10 @@ func TestForgeToken_Rule27(t *testing.T) {
 		if err := s.identify(at); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.antenna.Feeds[0].Header.Get("Authorization"); (got == "Bearer ghp_token") != (by == nil) {
+		if got := s.antenna.Feeds[0].Token; (got == "ghp_token") != (by == nil) {
 			t.Errorf("the API gets %q", got)
 		}
-		if s.antenna.Feeds[1].Header.Get("Authorization")+s.antenna.Watches[0].Header.Get("Authorization") != "" {
+		if s.antenna.Feeds[1].Token+s.antenna.Feeds[1].Header.Get("Authorization")+s.antenna.Watches[0].Header.Get("Authorization") != "" {
 			t.Error("another request has the token")
 		}
 		if !slices.Contains(c.Secrets, "ghp_token") {

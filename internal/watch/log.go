@@ -135,6 +135,8 @@ func (l *ServiceLog) event(ev antenna.Event) {
 			"until", option.Stamp(ev.Until))
 	case antenna.NoneFits:
 		l.Warn("no URL of the feed fits the watch", "feed", ev.Feed, "watch", ev.Watch, "urls", ev.URLs, "example", ev.Example)
+	case antenna.TokenRefused:
+		l.With("hint", job.TokenHint).Warn("the server refuses the token, and the feed is polled without it", "feed", ev.Feed)
 	case antenna.StoreLost:
 		l.Warn("the store was lost", "why", ev.Why, "aside", ev.Aside, "restored", ev.Restored)
 	case antenna.Published:

@@ -115,7 +115,7 @@ func (s *setup) identify(at *job.Sites) error {
 				return err
 			}
 			if u, err := url.Parse(f.URL); err == nil && s.of.by == nil { // a daemon has no token
-				f.Header = job.AddForgeToken(f.Header, u)
+				f.Token = job.ForgeToken(f.Header, u)
 			}
 		}
 	}
