@@ -194,6 +194,10 @@ func (c *collector) add(r feed.Record) {
 		r = unproven(r)
 	}
 	c.child(&r)
+	if isFolder(&r) {
+		c.addFolder(r)
+		return
+	}
 	if !isWeb(r.URL) {
 		c.skipped++
 		return

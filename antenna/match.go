@@ -92,6 +92,9 @@ func withoutUser(s string) string {
 // for a glob the key of r. For a watch of releases, it is the URL of the release that r reports.
 func (m *matcher) find(feedName string, r feed.Record, found func(w *watcher, url string)) {
 	m.urls(r, func(w *watcher, url string) {
+		if isFolder(&r) {
+			return
+		}
 		if w.feeds == nil || w.feeds[feedName] {
 			found(w, url)
 		}

@@ -15,6 +15,8 @@ type Options struct {
 	// Base is the URL of the feed. Relative links in news are resolved against it (RFC 3986, section 5.1.3). If empty,
 	// they are discarded.
 	Base string
+	// Folders makes the index page of a folder have a record for each sub-folder, too. Its URL ends with a slash.
+	Folders bool
 }
 
 // Limits limits the size of a feed. Each field has the default in its comment if it is zero.

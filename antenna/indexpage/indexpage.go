@@ -3,8 +3,8 @@
 //
 //	for r, err := range indexpage.NewDecoder(body, feed.Options{Base: "https://example.org/pub/"}).Records() { ... }
 //
-// Each link to a file below the page's own folder is a record. Other links are none: to sub-folders, to the folder
-// above, to other servers, with a query or a fragment. The package uses the targets of links, because their texts may be
+// Each link to a file below the page's own folder is a record. Other links are none: to sub-folders (unless
+// Options.Folders is set), to the folder above, to other servers, with a query or a fragment. The package uses the targets of links, because their texts may be
 // truncated. A size counts only if it is exact. A date without a time zone is taken for UTC, and may be hours off.
 package indexpage
 
@@ -14,6 +14,7 @@ import (
 	"iter"
 	"net/url"
 	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
@@ -105,12 +106,25 @@ func (d *Decoder) decode(raw []byte) string {
 	return string(text)
 }
 
-// record sets the URL of an entry. It reports whether the entry is a file, and an error if reading must end.
+// below returns the URL of the file that a link leads to or, with Options.Folders, of the sub-folder.
+func (d *Decoder) below(href string) (u *url.URL, ok bool) {
+	if u, ok = Below(d.folder, href); ok || !d.reading.Folders {
+		return u, ok
+	}
+	name, isFolder := strings.CutSuffix(strings.Trim(href, " \t\r\n"), "/")
+	if u, ok = Below(d.folder, name); !ok || !isFolder {
+		return nil, false
+	}
+	return u.JoinPath("/"), true
+}
+
+// record sets the URL of an entry. It reports whether the entry is a file or a wanted sub-folder, and an error if reading
+// must end.
 func (d *Decoder) record(r *feed.Record, href string) (ok bool, err error) {
 	if err := d.reading.Stopped(); err != nil {
 		return false, err
 	}
-	u, below := Below(d.folder, href)
+	u, below := d.below(href)
 	if !below {
 		return false, nil
 	}

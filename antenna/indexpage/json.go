@@ -3,6 +3,7 @@ package indexpage
 import (
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"braid/antenna/feed"
@@ -66,10 +67,14 @@ func (l *list) record() (r feed.Record, ok bool, err error) {
 	entry := l.entry
 	l.entry = nil
 	r.Line = l.line
-	if entry["is_dir"] == "true" || entry["type"] != "" && entry["type"] != "file" {
+	isFolder := entry["is_dir"] == "true" || entry["type"] == "directory"
+	if isFolder && !l.d.reading.Folders || !isFolder && entry["type"] != "" && entry["type"] != "file" {
 		return r, false, nil
 	}
 	name := entry["name"]
+	if isFolder {
+		name = strings.TrimSuffix(name, "/")
+	}
 	if name == "" {
 		if err := l.d.reading.Count(r.Line, "files"); err != nil {
 			return r, false, err
@@ -81,7 +86,11 @@ func (l *list) record() (r feed.Record, ok bool, err error) {
 	if !plain(name) {
 		return r, false, nil
 	}
-	if ok, err := l.d.record(&r, "./"+url.PathEscape(name)); !ok {
+	href := "./" + url.PathEscape(name)
+	if isFolder {
+		href += "/"
+	}
+	if ok, err := l.d.record(&r, href); !ok {
 		return r, false, err
 	}
 	r.Fields = []feed.Field{{Name: "name", Value: name}}

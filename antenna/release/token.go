@@ -47,7 +47,7 @@ func (t *Template) versionOf(tag string) string {
 // Of returns the release that a record reports. ok is false if the record reports none of this template: it has no token,
 // or one that may not be part of a URL.
 //
-// The tag is Record.Tag, which release APIs have. Else the URL of the record is matched with the template, and its name
+// The tag is Record.Tag, which release APIs have. A sub-folder of an index page is that of FolderOf. Else the URL of the record is matched with the template, and its name
 // with the last segment of the template. Else the tag is found by Patterns.Token in URL, id or title. Without such a
 // pattern it is the last segment of the link of a news item, if it has a digit.
 func (t *Template) Of(r feed.Record) (release Release, ok bool) {
@@ -56,6 +56,8 @@ func (t *Template) Of(r feed.Record) (release Release, ok bool) {
 		return Release{}, false
 	case r.Tag != "":
 		release, ok = t.tagged(r.Tag, r.LastModified)
+	case r.Format == feed.IndexPage && strings.HasSuffix(r.URL, "/"):
+		release, ok = t.FolderOf(r.URL)
 	default:
 		if release, ok = t.FileOf(r.URL); !ok {
 			release, ok = t.named(r)
