@@ -40,6 +40,7 @@ type Batch struct {
 	code     int              // the exit code so far
 	inTheWay int              // the number of existing files that are not known to be the right ones
 	firstWay *problem.Problem // the problem of the first of them
+	vain     vain
 }
 
 // An Ending is the result of the download of a file.
@@ -121,6 +122,7 @@ func (b *Batch) conclude(m moment, f *Download, e *Ending) {
 		return
 	}
 	b.count.well(result)
+	b.vain.add(e.Request, result)
 	if result.AlreadyComplete || result.NotModified {
 		x.State = wasThere
 	}
@@ -212,6 +214,7 @@ func (b *Batch) Close(notBegun int, cause error) int {
 	for _, line := range append(table, b.count.summary(elapsed, len(table) > 0)...) {
 		b.Screen.Say("%s", line)
 	}
+	b.vain.warn(b.Screen)
 	if f := b.thereFailure(); f != nil {
 		b.Screen.Fail(f)
 	}

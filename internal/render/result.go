@@ -55,6 +55,9 @@ func (w *Download) gist(r download.Result) string {
 // Done shows that the file is complete.
 func (w *Download) Done(req download.Request, r download.Result) {
 	w.done(moment{at: time.Now()}, req, r, w.result(r))
+	var v vain
+	v.add(req, r)
+	v.warn(w.screen)
 }
 
 // done shows line, which says that the file is complete. Evidence is green if the file is verified, otherwise yellow.

@@ -1,0 +1,71 @@
+package render
+
+import (
+	"slices"
+	"strings"
+
+	"braid/download"
+	"braid/internal/option"
+	"braid/internal/report"
+	"braid/source"
+)
+
+// mostVain is how many mirrors the line about them names.
+const mostVain = 3
+
+// A vain has the user's own mirrors that failed and sent nothing, by their hosts. A mirror that nothing was asked of is
+// not among them, nor one with other bytes, which has a warning of its own.
+type vain struct {
+	hosts []string          // in the order in which they failed
+	why   map[string]string // the first mirror there, and its failure
+	gave  map[string]bool   // hosts that sent something
+}
+
+// add adds what the mirrors of a download have given.
+func (v *vain) add(req download.Request, r download.Result) {
+	for _, u := range req.Mirrors {
+		i := slices.IndexFunc(r.Sources, func(s download.SourceResult) bool { return s.URL == source.Mask(u) })
+		if i < 0 {
+			continue
+		}
+		s, host := r.Sources[i], source.HostPort(u)
+		switch {
+		case s.Bytes > 0:
+			if v.gave == nil {
+				v.gave = map[string]bool{}
+			}
+			v.gave[host] = true
+		case s.Err != nil && !s.Banned && v.why[host] == "":
+			if v.why == nil {
+				v.why = map[string]string{}
+			}
+			v.hosts, v.why[host] = append(v.hosts, host), s.URL+": "+option.Shorten(report.Why(s.Err, s.Host), 80)
+		}
+	}
+}
+
+// line returns a line about the mirrors from which nothing came, or "" without any.
+func (v *vain) line() string {
+	var all []string
+	for _, host := range v.hosts {
+		if !v.gave[host] {
+			all = append(all, v.why[host])
+		}
+	}
+	switch n := len(all); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return "nothing came from your mirror " + all[0]
+	case n > mostVain:
+		all = append(all[:mostVain], option.Grouped(n-mostVain)+" more")
+	}
+	return "nothing came from these mirrors of yours: " + strings.Join(all, "; ")
+}
+
+// warn shows the line.
+func (v *vain) warn(s *Screen) {
+	if text := v.line(); text != "" {
+		s.Warn("%s", text)
+	}
+}
