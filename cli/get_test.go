@@ -98,7 +98,7 @@ func TestGetZeroFlagsLeaveDefaults(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	u, _ := url.Parse("http://h/a")
-	want := download.Request{URL: u, Header: map[string][]string{}, Peers: download.PeersAuto}
+	want := download.Request{URL: u, Header: map[string][]string{}, Peers: clientOf(t, g).Peers(download.PeersAuto)}
 	if !reflect.DeepEqual(requests[0], want) {
 		t.Errorf("%+v, want %+v", requests[0], want)
 	}
