@@ -213,52 +213,68 @@ func (s *sourceOf) isOfFleet(of string) bool {
 	})
 }
 
-// writeFields lists fields: first those without a note, on one line. The fields of an object follow below it, unless the
-// object is at the end of the page.
+// writeFields lists fields: first those without a note, on one line by their types, as Go writes parameters. The fields
+// of an object follow below it, unless the object is at the end of the page.
 func writeFields(b *strings.Builder, all []jsonField, indent string) {
-	var plain, noted []string
+	kinds, noted := []string{""}, []string(nil) // strings come first
+	plain := map[string][]string{}              // by type
 	for _, f := range all {
-		isLink := f.within != "" || jsonObjects[f.of] != ""
+		kind, isLink := f.typeOnPage(), f.within != "" || jsonObjects[f.of] != ""
 		if f.within != "" || f.note == "" && (isLink || len(f.inner) == 0) {
-			if text := f.text(); !slices.Contains(plain, text) {
-				plain = append(plain, text)
+			if !slices.Contains(kinds, kind) {
+				kinds = append(kinds, kind)
+			}
+			if name := f.nameOnPage(); name != "" {
+				plain[kind] = append(plain[kind], name)
 			}
 			continue
+		}
+		text := strings.TrimSpace(f.nameOnPage() + " " + kind)
+		if f.note != "" {
+			text += ": " + f.note
 		}
 		var inner strings.Builder
 		if !isLink {
 			writeFields(&inner, f.inner, indent+"  ")
 		}
-		noted = append(noted, indent+"- "+f.text()+"\n"+inner.String())
+		noted = append(noted, indent+"- "+text+"\n"+inner.String())
 	}
-	if len(plain) > 0 {
-		b.WriteString(indent + "- " + strings.Join(plain, ", ") + "\n")
+	var groups []string
+	for _, kind := range kinds {
+		if group := strings.TrimSpace(strings.Join(plain[kind], ", ") + " " + kind); group != "" {
+			groups = append(groups, group)
+		}
+	}
+	if len(groups) > 0 {
+		b.WriteString(indent + "- " + strings.Join(groups, "; ") + "\n")
 	}
 	b.WriteString(strings.Join(noted, ""))
 }
 
-// text is what the page says of a field. Most fields are strings, so this type is left out.
-func (f jsonField) text() string {
-	if f.within != "" {
+// nameOnPage is how the page names a field. It is empty for a field of an object that is embedded.
+func (f jsonField) nameOnPage() string {
+	switch {
+	case f.within != "":
+		return ""
+	case f.isOptional:
+		return "`" + f.name + "`?"
+	}
+	return "`" + f.name + "`"
+}
+
+// typeOnPage is what the page says behind the name of a field. Most are strings, so this type is left out.
+func (f jsonField) typeOnPage() string {
+	switch {
+	case f.within != "":
 		return "the fields of " + objectLink(f.within)
+	case jsonObjects[f.of] != "" && f.path != "":
+		return "list of " + objectLink(f.of)
+	case jsonObjects[f.of] != "":
+		return objectLink(f.of)
+	case f.kind == "string":
+		return ""
 	}
-	text, kind := "`"+f.name+"`", f.kind
-	if f.isOptional {
-		text += "?"
-	}
-	if jsonObjects[f.of] != "" {
-		kind = objectLink(f.of)
-		if f.path != "" {
-			kind = "list of " + kind
-		}
-	}
-	if kind != "string" {
-		text += " " + kind
-	}
-	if f.note != "" {
-		text += ": " + f.note
-	}
-	return text
+	return f.kind
 }
 
 // flat are all fields as PATH:TYPE.
