@@ -268,7 +268,7 @@ func (s *session) untied(st statement, a source.Answer) (outcome, error) {
 	switch {
 	case have.Len() == 0:
 		return ongoing, nil
-	case s.strong(), verify.Strong(st.file.Claims): // the digest decides
+	case s.tied(), verify.Strong(st.file.Claims): // the digest decides
 		s.mix()
 		return ongoing, nil
 	// Otherwise the samples are compared first.

@@ -171,7 +171,7 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 		return base, d.fail(f, Protocol, err, "")
 	}
 	r := base
-	r.Claims = join(join(base.Claims, claims), d.originDigests)
+	r.Claims, r.Published = join(join(base.Claims, claims), d.originDigests), metalink.File{} // which is of the document
 	r.Described = &Described{
 		Name: f.Name, By: d.Name, URL: d.URL, Over: d.Over, Torrent: d.Torrent, Size: f.Size, Pieces: f.BestPieces(),
 		Notes:   d.notesOf(f, base),

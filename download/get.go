@@ -338,6 +338,9 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	case ended && none != nil && len(none.Errs) == 0: // it ended before any source was asked
 		e.Kind, e.Err = Interrupted, context.Cause(ctx)
 	}
+	if e.Hint == HintNoLookup && len(g.req.Published.Claims) > 0 {
+		e.Hint = hintOtherFile
+	}
 	e.Hint = cmp.Or(e.Hint, g.looseHint(), g.heardHint(err))
 	part := ""
 	if g.part != nil {

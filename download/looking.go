@@ -38,7 +38,7 @@ func (l *looking) begin(s *session, o *origin, x resolution, a source.Answer) {
 	if l.begun || s.roleOf(o) != asOrigin || !looks && !needs {
 		return
 	}
-	f, ok := newSearch(s.req, s.http, a.Hops)
+	f, ok := newSearch(s.req, s.http, a.Hops, known, x.file)
 	if !ok {
 		return
 	}
@@ -164,19 +164,11 @@ func (l *looking) oppose(s *session, r lookedUp) {
 
 // late are the digests that any file is compared with, as a SHA-256 is made of each.
 func (l *looking) late() []verify.Claim {
-	if l.result == nil {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(l.result.Claims), func(c verify.Claim) bool { return !isSHA256(c) })
+	return slices.DeleteFunc(slices.Clone(l.finding().Claims), func(c verify.Claim) bool { return !isSHA256(c) })
 }
 
 // early are the others, which have to be known before the first byte is hashed.
-func (l *looking) early() []verify.Claim {
-	if l.result == nil {
-		return nil
-	}
-	return without(l.result.Claims, l.late())
-}
+func (l *looking) early() []verify.Claim { return without(l.finding().Claims, l.late()) }
 
 // await waits for the result, for at most the grace of the network if no proof is required.
 func (l *looking) await(s *session) error {
@@ -234,7 +226,7 @@ type otherFileError struct {
 }
 
 func (e *otherFileError) Error() string {
-	return fmt.Sprintf("%v; the list is of %s, the file of %s", e.MismatchError, day(e.list), day(e.file))
+	return fmt.Sprintf("%v; the digest is of %s, the file of %s", e.MismatchError, day(e.list), day(e.file))
 }
 
 func (e *otherFileError) Unwrap() error { return e.MismatchError }

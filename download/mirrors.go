@@ -22,8 +22,8 @@ func (s *session) addMirrors() {
 		return
 	}
 	places := s.file.Mirrors
-	if !s.req.NoMetalink && verify.Strong(s.claims) { // a strong digest shows whether suggested mirrors have this file
-		places = slices.Concat(places, s.req.Suggested)
+	if !s.req.NoMetalink && s.tied() { // the digest shows whether mirrors in a feed have this file
+		places = slices.Concat(places, s.req.Published.Mirrors)
 	}
 	mirrors, notes := s.req.allowed(places)
 	for _, n := range notes {

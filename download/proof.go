@@ -312,7 +312,9 @@ func (s *session) askOrigin() error {
 }
 
 // tied reports whether a digest of the whole file, or its pieces, prove all answers together.
-func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenByPieces() }
+func (s *session) tied() bool {
+	return verify.Strong(join(s.claims, s.req.Published.Claims)) || s.req.provenByPieces()
+}
 
 // compareWithUser compares the server's digests with the user's. A contradiction ends the session, except for
 // a place of a document, which is one of several.

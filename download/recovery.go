@@ -122,7 +122,7 @@ func (h history) ways(o outcome) []way {
 		all = h.afterBreak()
 	case otherFile: // nothing is thrown away for a list
 		if !h.pipe {
-			all = []way{lookAgain, reread}
+			all = []way{lookAgain, reread, findWrong}
 		}
 	case partTouched:
 		if !h.pipe && h.touched <= mostTouched {
@@ -152,6 +152,8 @@ func (h history) closed(w way) bool {
 		}
 	case withoutServer:
 		return h.out
+	case findWrong:
+		return h.single
 	case dropSize:
 		return h.out || h.drops >= mostDrops
 	case dropRecalled:

@@ -34,7 +34,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread
+			otherFile: lookAgain reread findWrong
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
@@ -42,7 +42,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wantsHead: askHead
 			sizeDisowned: dropSize
 			notMergeable: standIn
-			otherFile: lookAgain reread
+			otherFile: lookAgain reread findWrong
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
@@ -83,7 +83,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread
+			otherFile: lookAgain reread findWrong
 			wrongDigest: reread
 			noSource: withoutPieces askPeers standIn`},
 		{"places of a document without a strong digest", with(func(h *history) { h.listed = true }), `
@@ -92,7 +92,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread
+			otherFile: lookAgain reread findWrong
 			wrongDigest: reread blamePlace standIn discard
 			wrongSize: blamePlace standIn discard
 			noSource: withoutPieces askPeers standIn`},
@@ -102,7 +102,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread
+			otherFile: lookAgain reread findWrong
 			wrongDigest: reread blameDocument
 			wrongSize: blameDocument
 			noSource: withoutPieces askPeers standIn`},
@@ -112,7 +112,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread
+			otherFile: lookAgain reread findWrong
 			wrongDigest: reread findWrong dropSize keepRefuted
 			wrongSize: dropSize oneAlone discard
 			noSource: withoutPieces askPeers dropSize`},
@@ -122,7 +122,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread
+			otherFile: lookAgain reread findWrong
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers`},
@@ -139,7 +139,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread
+			otherFile: lookAgain reread findWrong
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
@@ -148,7 +148,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread
+			otherFile: lookAgain reread findWrong
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers`},
@@ -158,7 +158,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread
+			otherFile: lookAgain reread findWrong
 			wrongDigest: reread dropRecalled findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers`},

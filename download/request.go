@@ -39,9 +39,10 @@ type Request struct {
 	Name string
 	// RemoteName lets the server name the file if Name is empty. It costs an additional request.
 	RemoteName bool
-	// Suggested are places of the same file that neither the user nor a server named. They are used as mirrors of the
-	// server, and only once the user or the server has stated a strong digest.
-	Suggested []metalink.Mirror
+	// Published is what a feed states about the file. Its Claims are digests that the server of URL has published there.
+	// They must hold like those that Lookup finds, which are then not looked for. Its Mirrors are used once a strong digest
+	// is known: of Published, the user or the server.
+	Published metalink.File
 	// Stream, if not nil, receives the bytes in order as they arrive, and no file is made.
 	Stream io.Writer
 	// Target, if not nil, receives the file, and none is made on disk. Dir, Name and the fields about an

@@ -6,6 +6,7 @@ import (
 	"braid/address"
 	"braid/internal/test/mirrortest"
 	"braid/metalink"
+	"braid/verify"
 )
 
 // TestSuggested_Rule81: a place that a feed suggests is used only once the user or the server has stated a strong digest,
@@ -13,13 +14,16 @@ import (
 func TestSuggested_Rule81(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		origin []mirrortest.Option
-		seed   uint64
-		asked  bool
+		origin    []mirrortest.Option
+		published bool
+		seed      uint64
+		asked     bool
 	}{
-		"proven":     {[]mirrortest.Option{mirrortest.Digest()}, 7, true},
-		"wrong":      {[]mirrortest.Option{mirrortest.Digest()}, 8, true},
-		"not proven": {nil, 7, false},
+		"proven":               {[]mirrortest.Option{mirrortest.Digest()}, false, 7, true},
+		"wrong":                {[]mirrortest.Option{mirrortest.Digest()}, false, 8, true},
+		"published":            {nil, true, 7, true},
+		"published, and wrong": {nil, true, 8, true},
+		"not proven":           {nil, false, 7, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -29,7 +33,10 @@ func TestSuggested_Rule81(t *testing.T) {
 				origin.Set(waiting(4 * mib))
 			}
 			r := newRun(t, origin.URL)
-			r.req.Suggested = []metalink.Mirror{{URL: parse(t, mirror.URL), By: address.Loopback}}
+			r.req.Published.Mirrors = []metalink.Mirror{{URL: parse(t, mirror.URL), By: address.Loopback}}
+			if tt.published {
+				r.req.Published.Claims = []verify.Claim{{Digest: origin.Content.Digest(), Field: "the feed f", Channel: verify.HTTP}}
+			}
 			r.right(origin.Content)
 			asked(t, mirror, tt.asked)
 		})
@@ -42,7 +49,7 @@ func TestSuggestedInside_Rule81(t *testing.T) {
 	mirror := sized(t, 4*mib)
 	origin := sized(t, 4*mib, mirrortest.Digest())
 	r := newRun(t, origin.URL)
-	r.req.Suggested = []metalink.Mirror{{URL: parse(t, mirror.URL)}}
+	r.req.Published.Mirrors = []metalink.Mirror{{URL: parse(t, mirror.URL)}}
 	r.right(origin.Content)
 	asked(t, mirror, false)
 }

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"net/url"
-	"slices"
 
 	"braid/address"
 	"braid/antenna"
@@ -15,30 +14,23 @@ import (
 )
 
 // ofFeed adds the digests and places that the feed states for the file to r. A digest is evidence only if the feed is
-// on the server of the file, and weighs no more than the statements of that server. Places are added only if the user
-// wants them. The download uses them only beside a digest.
+// on the server of the file. It counts like a list beside the file, because the feed may be older than the file. Places
+// are added only if the user wants them.
 func ofFeed(r *download.Request, u *antenna.Update, hc *httpsource.Client, wantsMirrors bool) {
-	channel := verify.HTTP
+	p, channel, by := &r.Published, verify.HTTP, address.Scope(0)
 	if hc == nil && r.URL.Scheme == "https" || hc != nil && hc.Proven(r.URL) {
 		channel = verify.HTTPS
 	}
-	if u.SameServer {
-		for _, d := range reportedDigests(u) {
-			c := verify.Claim{Digest: d, Field: "the feed " + u.Feed, Channel: channel}
-			r.Claims = append(slices.Clip(r.Claims), c)
-		}
-	}
-	if !wantsMirrors {
-		return
-	}
-	var by address.Scope
-	if u.SameServer {
+	if *p = (metalink.File{}); u.SameServer {
 		by, _ = address.OfHost(r.URL.Hostname())
+		for _, d := range reportedDigests(u) {
+			p.Claims = append(p.Claims, verify.Claim{Digest: d, Field: "the feed " + u.Feed, Channel: channel})
+		}
 	}
 	_, mirrors := reported(u)
 	for _, m := range mirrors {
-		if at, err := url.Parse(m); err == nil {
-			r.Suggested = append(r.Suggested, metalink.Mirror{URL: at, By: by})
+		if at, err := url.Parse(m); err == nil && wantsMirrors {
+			p.Mirrors = append(p.Mirrors, metalink.Mirror{URL: at, By: by})
 		}
 	}
 }

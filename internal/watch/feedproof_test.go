@@ -48,6 +48,36 @@ func TestDigestInFeed_Rule81(t *testing.T) {
 	w.holds(filepath.Join(w.rule.Dir, "file"), "one")
 }
 
+// TestStaleDigestInFeed_Rules54_81: a digest in a feed is older than what the server states, hides no newer file, and lets
+// no older file replace a newer one.
+func TestStaleDigestInFeed_Rules54_81(t *testing.T) {
+	w := newWorld(t)
+	w.origin.digest = false
+	if _, err := w.handle(w.reported("one")); err != nil {
+		t.Fatal(err)
+	}
+	w.origin.set(func(o *origin) { o.body, o.modified = "two", date(2) })
+	o, err := w.handle(w.reported("one"))
+	if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Mismatch {
+		t.Errorf("the feed states the digest of the file before: %+v, %v", o, err)
+	}
+	w.holds(w.path(), "one")
+	if _, err := w.handle(w.reported("two")); err != nil {
+		t.Error(err)
+	}
+	w.holds(w.path(), "two")
+	w.origin.set(func(o *origin) { o.body, o.modified = "one", date(1) })
+	if _, err := w.handle(w.reported("one")); err != nil {
+		t.Error(err)
+	}
+	w.holds(w.path(), "two")
+	w.origin.set(func(o *origin) { o.body, o.modified, o.digest = "three", date(3), true })
+	if _, err := w.handle(w.reported("two")); err != nil || !strings.Contains(w.log.String(), "feed-mismatch") {
+		t.Errorf("the server states another digest: %v, %s", err, w.log.String())
+	}
+	w.holds(w.path(), "three")
+}
+
 // TestDigestElsewhere_Rule81: a digest in a feed of another server, or beside another URL, is no proof, and a contradiction
 // is a note.
 func TestDigestElsewhere_Rule81(t *testing.T) {

@@ -38,7 +38,7 @@ type Search struct {
 	Patient bool
 	// Early reports, after Run, whether cached contents were used.
 	Early bool
-	// Found is the result.
+	// Found is the result. Claims that are there before Run are the result, too.
 	Found verify.Finding
 
 	web     Web
@@ -90,9 +90,12 @@ func New(web Web, folders *Folders, forges []*lookup.Forge, chain []metalink.Hop
 // lists of the folder name.
 func (s *Search) queried() bool { return s.at.RawQuery != "" }
 
-// Vain reports whether Run is not needed, because the cached contents of the folder show that it has nothing about the
-// file. Then Found has the places. Vain sends no request and does not wait.
+// Vain reports whether Run is not needed, because Found has claims, or because the cached contents of the folder show that
+// it has nothing about the file. Then Found has the places. Vain sends no request and does not wait.
 func (s *Search) Vain() bool {
+	if len(s.Found.Claims) > 0 {
+		return true
+	}
 	folder, file, ok := lookup.Split(s.at)
 	if !ok || s.Anew || s.asks != nil {
 		return false
@@ -122,7 +125,10 @@ func (s *Search) Vain() bool {
 
 // Run runs the search. The error is a *verify.ConflictError if two lists contradict each other, or that of Web.Sign.
 func (s *Search) Run(ctx context.Context) error {
-	if s.Anew {
+	switch {
+	case len(s.Found.Claims) > 0:
+		return nil
+	case s.Anew:
 		return s.runIn(ctx, 0)
 	}
 	err := s.runIn(ctx, folderAge)
