@@ -129,7 +129,7 @@ type trustEvent struct {
 
 // trustedLine is a file with keys, or the text of a key.
 type trustedLine struct {
-	Kind  string   `json:"kind"`  // "minisign", "OpenPGP"; empty if braid cannot use it
+	Kind  string   `json:"kind"`  // as "minisign" or "OpenPGP"; empty if braid cannot use it
 	Names []string `json:"names"` // of each key in it: fingerprint or id, and owner
 	Added string   `json:"added"` // the date, as 2026-11-28
 	File  string   `json:"file,omitempty"`

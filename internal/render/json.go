@@ -133,7 +133,7 @@ type Proven struct {
 
 // signatureLine is a good signature by a signer whom the user trusts.
 type signatureLine struct {
-	Kind   string `json:"kind"` // OpenPGP, S/MIME
+	Kind   string `json:"kind"` // OpenPGP, S/MIME, minisign, signify, SSH
 	From   string `json:"from"`
 	Key    string `json:"key"` // fingerprint
 	Signer string `json:"signer,omitempty"`
