@@ -91,7 +91,7 @@ type collector struct {
 	hosts address.Hosts
 	// near has the scopes to which URLs of the feed may lead.
 	near address.Scope
-	// elsewhere reports that a server other than that of the configured URL answered. Its proof does not count.
+	// elsewhere reports that a server other than that of the configured URL answered. Its proof is not used.
 	elsewhere bool
 	// received is used for records without a time of receipt.
 	received feed.Time

@@ -173,7 +173,7 @@ func (f *followers) renew(g *following, offers map[string]*offer, now time.Time)
 }
 
 // recheck decides by the reports about the version in place whether its file has changed. Reports about other
-// files of the release do not count.
+// files of the release are ignored.
 func (f *followers) recheck(t *target, o *offer, now time.Time) {
 	f.unhear(t)
 	for i, r := range o.records {

@@ -25,7 +25,7 @@ type observation struct {
 	Since feed.Time
 	// Tags are the tags seen with the same date and size, limited to the last ones. Retagged is when a new tag appeared
 	// with the same date and size, because reproducible builds and rsync replace a file by one with the same date. A
-	// tag that appears again does not count, because some servers alternate.
+	// tag that appears again is ignored, because some servers alternate.
 	Tags     []string
 	Retagged feed.Time
 	// TimeDetected is when a modification time was last received (LIRS, Last-Detected).

@@ -160,7 +160,7 @@ func (g *getter) askFile(ctx context.Context) (x inquiry, done bool, err error) 
 }
 
 // checkPinned checks the pin of the URL for a file that no trusted key has signed. As long as a signature may come, the
-// pin does not count (userVouches); and if all of the file was here, no answer was compared with it.
+// pin is ignored (userVouches); and if all of the file was here, no answer was compared with it.
 func (g *getter) checkPinned(proof verify.Proof) error {
 	if proof.Signed() || g.req.Described != nil {
 		return nil

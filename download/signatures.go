@@ -45,7 +45,7 @@ func (a Anchors) trusts(data []byte) bool {
 // Any reports whether a has any key or certificate.
 func (a Anchors) Any() bool { return slices.ContainsFunc(a, verify.Trust.Any) }
 
-// pinned reports whether the user named the exact keys that count.
+// pinned reports whether the user named the exact keys to accept.
 func (a Anchors) pinned() bool { return slices.ContainsFunc(a, verify.Trust.Pinned) }
 
 // A Signature is a signature that the user names: its bytes, or its URL.

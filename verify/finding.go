@@ -21,7 +21,7 @@ type Place struct {
 	// By is the host that answered, if it is not the asked server. Its claims are then no evidence.
 	By  string
 	Err error // the reason, if Claims is empty
-	// Unsigned is why the signature of the list does not count, if a key signed it that is not trusted.
+	// Unsigned is why the signature of the list is not accepted, if an untrusted key made it.
 	Unsigned error
 }
 

@@ -43,7 +43,7 @@ type SignatureFile struct{ Ending, Type string }
 // Keys are keys or certificates as the user gives them.
 type Keys struct {
 	Files []KeyFile
-	// Pins are the fingerprints of the keys that count. If empty, all keys count.
+	// Pins are the fingerprints of the accepted keys. If empty, all keys are accepted.
 	Pins []string
 	// AllowExpired accepts signatures by keys that have expired since.
 	AllowExpired bool
@@ -70,7 +70,7 @@ type Trust interface {
 	// Names returns a fingerprint, an id or a subject for each key or certificate of the set. Foreign text is escaped.
 	Names() []string
 
-	// Pinned reports whether the user named the keys that count.
+	// Pinned reports whether the user named the accepted keys.
 	Pinned() bool
 
 	// Check returns a checker of a file's signatures. The error is a *SignatureError if no file could pass.

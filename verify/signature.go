@@ -125,7 +125,7 @@ type SignatureChecker interface {
 	Signatures() ([]SignatureResult, error)
 }
 
-// A SignatureError reports why a signature does not count, a keyring cannot be used, or signing failed.
+// A SignatureError reports why a signature is not accepted, a keyring cannot be used, or signing failed.
 type SignatureError struct {
 	Code       SignatureCode
 	Of         string            // "keyring", "secret key"; "" for a signature
@@ -152,7 +152,7 @@ func (e *SignatureError) Error() string {
 	return s.String()
 }
 
-// JudgeSignatures returns nil if one signature is good and none by a key that counts is bad. Otherwise it returns a
+// JudgeSignatures returns nil if one signature is good and none by an accepted key is bad. Otherwise it returns a
 // *SignatureError with the most informative verdict: a bad signature, then another fault with a trusted key, then an
 // untrusted key, then an unknown key, then a signature that could not be read and names no key. By returns the name of
 // the signer for the error.

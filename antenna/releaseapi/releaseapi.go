@@ -36,7 +36,7 @@ type Decoder struct {
 	next    func() (feed.Record, error)
 
 	shape *shape
-	// document has the members of the document that tags come from. skipped has the lists that do not count.
+	// document has the members of the document that tags come from. skipped has the ignored lists.
 	document map[string]string
 	skipped  map[*releases]bool
 	release  *release

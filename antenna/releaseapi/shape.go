@@ -20,14 +20,14 @@ type shape struct {
 // A releases is a list of releases of one kind.
 type releases struct {
 	// Each is the path of the objects that are releases, where * is any name; empty: the document or its elements. The
-	// list does not count if the document has had the member Unless.
+	// list is ignored if the document has had the member Unless.
 	Each, Unless string
 	// Tag is the member of a release with its tag; *: the name that * stood for; with a slash before it: a member of the
 	// document before the list.
 	Tag    string
 	Title  string
 	Page   []string // members with the URL of the release's page, the first that is there counts
-	Out    []string // members that are true for releases that do not count
+	Out    []string // members that are true for releases to ignore
 	Pre    string   // the member that is true for pre-releases
 	Date   []string
 	Assets []*assets

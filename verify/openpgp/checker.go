@@ -22,7 +22,7 @@ const maxSalted = 16
 type Policy struct {
 	// Now is the present time.
 	Now time.Time
-	// Pins are the keys that count: a primary key with all its subkeys, or a single subkey. If empty, every key of the
+	// Pins are the accepted keys: a primary key with all its subkeys, or a single subkey. If empty, every key of the
 	// keyring counts.
 	Pins []Fingerprint
 	// AllowExpiredKey accepts a key that has expired since it signed, for archives. The time of a signature is not
@@ -56,7 +56,7 @@ type pending struct {
 }
 
 // New returns a Checker of a file's detached signatures: binary packets or armor, one or many. It fails, with a
-// *verify.SignatureError, if no file could pass, because the data holds no signature or none that counts. Without keys
+// *verify.SignatureError, if no file could pass, because the data holds no acceptable signature. Without keys
 // and pins, signatures are parsed but not validated.
 func New(signatures []byte, keys Keyring, policy Policy) (*Checker, error) {
 	list, err := readSignatures(signatures)

@@ -17,6 +17,6 @@
 //	c, err := openpgp.New(signatures, keys, openpgp.Policy{Now: time.Now()}) // fails at once if no file could pass
 //	...
 //	_, err = io.Copy(c, file)
-//	all, err := c.Signatures()              // no error: a key that counts signed these bytes, unless keys is empty
+//	all, err := c.Signatures()              // no error: an accepted key signed these bytes, unless keys is empty
 //	by, ok := verify.GoodSignature(all)
 package openpgp

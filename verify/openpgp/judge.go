@@ -49,7 +49,7 @@ func unknownKey(w written, policy Policy) *verify.SignatureError {
 	return fail(verify.SignatureUnknownKey, "%v is not in the keyring", w.issuer)
 }
 
-// judgeSigner returns why w does not count if s made it, or nil if that depends on the file.
+// judgeSigner returns why w is not accepted as a signature by s, or nil if that depends on the file.
 func judgeSigner(w written, s signer, policy Policy) *verify.SignatureError {
 	if !policy.pinned(s) {
 		return fail(verify.SignatureNotPinned, "")

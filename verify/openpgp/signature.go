@@ -152,7 +152,7 @@ func describePacket(tag uint8) string {
 }
 
 // readSignature parses a signature packet (RFC 9580, section 5.2). An unknown version or unknown parts are not an
-// error; such a signature does not count.
+// error; such a signature is not accepted.
 func readSignature(p *packet.OpaquePacket) (written, error) {
 	body := p.Contents
 	if len(body) < 4 {

@@ -39,7 +39,7 @@ func (s signer) name(r *verify.SignatureResult) {
 	}
 }
 
-// fault returns why a file signature by s from the time made does not count at now, or nil.
+// fault returns why a file signature by s from the time made is not accepted at now, or nil.
 //
 // The key's self-signatures are judged as of now, not as of the time of the signature as in the library. A thief of the
 // key can choose that time, and exports often hold only the latest self-signature, which is younger than older

@@ -12,7 +12,7 @@ import (
 	"fmt"
 )
 
-// The lengths of RSA keys that count. A verification with the longest takes about a millisecond; one with a key that
+// The accepted lengths of RSA keys. A verification with the longest takes about a millisecond; one with a key that
 // fills a message would take a minute.
 const (
 	minRSA = 2048
@@ -51,7 +51,7 @@ const (
 	mgf1   oid = "\x2a\x86\x48\x86\xf7\x0d\x01\x01\x08"
 )
 
-// signatureAlgorithms are the signature algorithms that count. hash is the hash in the algorithm's name, which must be
+// signatureAlgorithms are the accepted signature algorithms. hash is the hash in the algorithm's name, which must be
 // the signer's digest; 0 allows any.
 var signatureAlgorithms = map[oid]struct {
 	scheme scheme
@@ -75,7 +75,7 @@ type method struct {
 	salt   int // length for pss
 }
 
-// method returns the method of s, or a fault if it does not count.
+// method returns the method of s, or a fault if it is not accepted.
 func (s signerInfo) method() (method, *verify.SignatureError) {
 	d, known := digests[s.digest.id]
 	switch {
@@ -133,7 +133,7 @@ func (m *method) readPSS(parameters []byte) *verify.SignatureError {
 	return r.err()
 }
 
-// strength returns a fault if signatures by a key do not count.
+// strength returns a fault if a key is too weak for its signatures to be accepted.
 func strength(key crypto.PublicKey) *verify.SignatureError {
 	switch k := key.(type) {
 	case *rsa.PublicKey:

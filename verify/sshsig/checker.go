@@ -10,7 +10,7 @@ import (
 	"braid/verify"
 )
 
-// A Policy restricts the keys that count.
+// A Policy restricts the accepted keys.
 type Policy struct {
 	Now          time.Time // at which a key must be valid
 	AllowExpired bool      // accept keys that were valid once
@@ -20,7 +20,7 @@ type Policy struct {
 type Checker struct {
 	signature signature
 	said      verify.SignatureResult
-	trusted   bool // a key that counts is the signature's
+	trusted   bool // the signature is by an accepted key
 	digest    hash.Hash
 }
 

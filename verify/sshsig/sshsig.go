@@ -43,7 +43,7 @@ var hashes = map[string]struct {
 	"sha512": {"SHA-512", sha512.New},
 }
 
-// algorithms are those of signatures that count. OpenSSH makes no others, except by DSA and with SHA-1.
+// algorithms are those of accepted signatures. OpenSSH makes no others, except by DSA and with SHA-1.
 var algorithms = map[string]bool{
 	ssh.KeyAlgoED25519: true, ssh.KeyAlgoSKED25519: true,
 	ssh.KeyAlgoECDSA256: true, ssh.KeyAlgoECDSA384: true, ssh.KeyAlgoECDSA521: true, ssh.KeyAlgoSKECDSA256: true,
