@@ -188,7 +188,7 @@ var houses = map[string]house{
 		"internal/plug/objectstore", "source", "source/httpsource", "verify", "github.com/BurntSushi/toml", "golang.org/x/sys/unix",
 	}},
 	"internal/worker": {imports: []string{
-		"download", "download/limit", "download/state", "fleet", "internal/plug/jetstream", "internal/fsys", "internal/mask", "internal/partfile", "internal/problem",
+		"antenna/release", "download", "download/limit", "download/state", "fleet", "internal/plug/jetstream", "internal/fsys", "internal/mask", "internal/partfile", "internal/problem",
 		"internal/report", "metalink", "internal/plug/objectstore", "source", "verify",
 	}},
 

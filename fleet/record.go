@@ -39,6 +39,19 @@ type Job struct {
 	Modified time.Time `json:"modified,omitzero"`
 	// Priority is that of the last report of the version.
 	Priority Priority `json:"priority,omitempty"`
+	// Follows is set for the file of a release whose place has a link or keeps a number of versions.
+	Follows *Follows `json:"follows,omitempty"`
+}
+
+// Follows describes a file of a release among those of other versions.
+type Follows struct {
+	// Of identifies the releases. Version is the version of the file, by which the files are ordered.
+	Of      string `json:"of"`
+	Version string `json:"version"`
+	// Link is the path of the link to the file of the newest version, in the form of Job.Name, or "".
+	Link string `json:"link,omitempty"`
+	// Keep is the number of older versions to keep. If zero, all are kept.
+	Keep int `json:"keep,omitempty"`
 }
 
 // A Priority is the priority of a job. Jobs with a lower priority wait while others can be taken.

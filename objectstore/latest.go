@@ -32,12 +32,13 @@ func latestOf(ctx context.Context, u *upload) (c condition, text string, err err
 	return condition{info.ETag}, text, nil
 }
 
-// setLatest makes an object contain a line of text. It replaces only an object that it made.
-func setLatest(ctx context.Context, u *upload, text string) error {
+// setLatest makes an object contain a line of text, unless isOlder reports true for the text that it has. It replaces only
+// an object that it made.
+func setLatest(ctx context.Context, u *upload, text string, isOlder func(than string) bool) error {
 	var failed error
 	for range latestTries {
 		c, old, err := latestOf(ctx, u)
-		if err != nil || old == text {
+		if err != nil || old == text || old != "" && isOlder(old) {
 			return err
 		}
 		line := []byte(text + "\n")

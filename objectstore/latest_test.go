@@ -75,6 +75,10 @@ func TestLatest_Rule80(t *testing.T) {
 	if o.version != 5 { // 1.0, 1.1, twice another process, 1.2
 		t.Errorf("the object was written %d times", o.version)
 	}
+	isOlder := func(than string) bool { return than > "1.1" }
+	if err := s.RaiseLatest(t.Context(), "tool.latest", "1.1", isOlder); err != nil || o.body != "1.2\n" {
+		t.Errorf("an older version: %v, %q", err, o.body)
+	}
 	o.body, o.mark = "mine", ""
 	if err := s.SetLatest(t.Context(), "tool.latest", "1.3"); err == nil || o.body != "mine" {
 		t.Errorf("an object of another program: %v, %q", err, o.body)

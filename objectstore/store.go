@@ -231,7 +231,12 @@ func (s *Store) Latest(ctx context.Context, name string) (text string, err error
 
 // SetLatest makes the named object contain a line of ASCII text. It replaces only an object that it made.
 func (s *Store) SetLatest(ctx context.Context, name, text string) error {
-	return setLatest(ctx, newUpload(s, s.prefix+name), text)
+	return s.RaiseLatest(ctx, name, text, func(string) bool { return false })
+}
+
+// RaiseLatest is like SetLatest, but changes nothing if isOlder reports true for the text that the object has.
+func (s *Store) RaiseLatest(ctx context.Context, name, text string, isOlder func(than string) bool) error {
+	return setLatest(ctx, newUpload(s, s.prefix+name), text, isOlder)
 }
 
 // Leased returns a store for a download with a lease. If another process on this machine still uploads the same object,

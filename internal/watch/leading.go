@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -157,8 +158,7 @@ func (c *Loaded) CheckForFleet() error {
 			{len(w.Header) > 0 || job.HasUser(w.URL) && !w.Glob || slices.ContainsFunc(w.Mirrors, job.HasUser),
 				"header", "passwords do not go into the queue", "[site] in the settings of the workers"},
 			{w.FeedMirrors, "feed-mirrors", "workers ask the places of the job", "mirror = names more"},
-			{w.Keep > 0, "keep", "workers keep no old versions", ""},
-			{w.Link != "", "link", "workers make no links", ""},
+			{w.Keep > 0 && !w.File.PerVersion(), "keep", "workers keep no old versions of one name", ""},
 			{w.Rate.Any(), "limit-rate", "limits are those of workers", "braid work --limit-rate"},
 			{w.Size > 0, "max-size", "limits are those of workers", "braid work --max-size"},
 			{w.AllowOlder || w.AllowLessProof, "allow-older", "what workers may do is what they say",
@@ -325,5 +325,19 @@ func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 	if w.NoMetalink {
 		add("no-metalink", "true")
 	}
+	job.Follows = followsOf(w, &u, folder)
 	return job, nil
+}
+
+// followsOf returns what a job says of the other versions, or nil if its watch has no link and keeps all versions.
+func followsOf(w *Watch, u *antenna.Update, folder string) *fleet.Follows {
+	if u.Release == nil || w.Link == "" && w.Keep == 0 {
+		return nil
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", w.Name, w.URL, folder))
+	f := &fleet.Follows{Of: hex.EncodeToString(sum[:12]), Version: u.Release.Version, Keep: w.Keep}
+	if w.Link != "" {
+		f.Link = path.Join(folder, w.Link)
+	}
+	return f
 }

@@ -52,6 +52,9 @@ func (p *Folder) Close() { p.root.Close() }
 
 // prepare implements Place.
 func (p *Folder) prepare(t *task, r *download.Request) (there *placed, err error) {
+	if err := p.checkFollows(t.claim.Record.Job.Follows); err != nil {
+		return nil, err
+	}
 	replace := r.Overwrite || r.IfNewer
 	if t.stage, err = p.stage(&t.claim.Record.Job, t.claim.Fence(), replace); err != nil {
 		return nil, err
@@ -70,7 +73,15 @@ func (p *Folder) place(ctx context.Context, t *task, _ *download.Request, change
 	if err := t.claim.Confirm(ctx); err != nil {
 		return placed{}, err
 	}
-	return p.put(t.stage, changed, t.stage.replace)
+	f, err := p.put(t.stage, changed, t.stage.replace)
+	if err != nil {
+		return f, err
+	}
+	untidy, err := p.lead(ctx, &t.claim.Record.Job, f)
+	if untidy != nil {
+		t.log.Error("old versions", "error", untidy)
+	}
+	return f, err
 }
 
 // A stage is the folder of one attempt.

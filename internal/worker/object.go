@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 
+	"braid/antenna/release"
 	"braid/download"
 	"braid/fleet"
 	"braid/internal/plug/objectstore"
@@ -24,7 +25,7 @@ func NewStore(store *objectstore.Store, log *slog.Logger) *Store { return &Store
 // prepare implements Place.
 func (p *Store) prepare(t *task, r *download.Request) (*placed, error) {
 	record := &t.claim.Record
-	store := p.store.Leased(objectstore.Lease{Job: record.Job.ID(), Opened: t.opened, Confirm: t.claim.Confirm})
+	store := p.leased(t)
 	r.Store, r.Name, r.MakeDir = store, record.Job.Name, false
 	if record.Upload != "" || record.Tries > 1 {
 		made, err := store.TakeOver(t.claim.Context, r.Name, record.Upload)
@@ -43,6 +44,11 @@ func (p *Store) prepare(t *task, r *download.Request) (*placed, error) {
 	return &there, err
 }
 
+// leased returns the store with the lease of a task.
+func (p *Store) leased(t *task) *objectstore.Store {
+	return p.store.Leased(objectstore.Lease{Job: t.claim.Record.Job.ID(), Opened: t.opened, Confirm: t.claim.Confirm})
+}
+
 func (p *Store) find(ctx context.Context, t *task) (placed, error) {
 	name := t.claim.Record.Job.Name
 	info, err := p.store.Existing(ctx, name)
@@ -52,10 +58,21 @@ func (p *Store) find(ctx context.Context, t *task) (placed, error) {
 	return placed{p.store.Path(name), info.Size, info.ModTime}, nil
 }
 
-// place implements Place. The download has already created the object, with the proof and under the lease.
+// place implements Place. The download has already created the object, with the proof and under the lease. A small object
+// stands for the link to the newest version. The objects of older versions stay.
 func (p *Store) place(ctx context.Context, t *task, _ *download.Request, _ bool) (placed, error) {
+	f := t.claim.Record.Job.Follows
+	if f != nil && f.Link != "" {
+		isOlder := func(than string) bool { return release.Compare(f.Version, than) < 0 }
+		if err := p.leased(t).RaiseLatest(ctx, f.Link+latestEnding, f.Version, isOlder); err != nil {
+			return placed{}, err
+		}
+	}
 	return p.find(ctx, t)
 }
+
+// latestEnding is the ending of the name of the object that stands for a link.
+const latestEnding = ".latest"
 
 // clear implements Place.
 func (p *Store) clear(ctx context.Context, t *task, now *fleet.Record) {

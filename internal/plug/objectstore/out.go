@@ -49,9 +49,12 @@ func (Left) Path() string { return "" }
 func (*Store) Abort(context.Context, string, string) error                  { return errOut }
 func (*Store) Existing(context.Context, string) (*download.Existing, error) { return nil, errOut }
 func (*Store) Leased(Lease) *Store                                          { return nil }
-func (*Store) Left(context.Context) ([]Left, error)                         { return nil, errOut }
-func (*Store) Sweep(context.Context, string) ([]Left, error)                { return nil, errOut }
-func (*Store) TakeOver(context.Context, string, string) (bool, error)       { return false, errOut }
+func (*Store) RaiseLatest(context.Context, string, string, func(string) bool) error {
+	return errOut
+}
+func (*Store) Left(context.Context) ([]Left, error)                   { return nil, errOut }
+func (*Store) Sweep(context.Context, string) ([]Left, error)          { return nil, errOut }
+func (*Store) TakeOver(context.Context, string, string) (bool, error) { return false, errOut }
 
 // IsURL reports whether a word is the URL of a place in an object store.
 func IsURL(word string) bool { return strings.HasPrefix(word, "s3://") }

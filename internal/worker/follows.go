@@ -1,0 +1,268 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"time"
+
+	"braid/antenna/release"
+	"braid/fleet"
+	"braid/internal/fsys"
+	"braid/internal/problem"
+)
+
+// The files of the releases of a watch are listed in the folder of unfinished files. Workers with the same folder may
+// place versions at the same time, so the list is locked while one of them reads it, leads the link and removes files.
+const lists = stages + "/releases"
+
+const (
+	// maxListed limits the listed files if all versions are kept. The link only needs the newest.
+	maxListed = 1000
+	maxList   = 16 << 20 // bytes
+	lockWait  = 20 * time.Millisecond
+)
+
+// A listed is a file of a release that a worker placed.
+type listed struct {
+	Name    string    `json:"name"` // relative to the Folder, with slashes
+	Version string    `json:"version"`
+	Size    int64     `json:"size"`
+	ModTime time.Time `json:"modified"`
+}
+
+// A linkError reports that something else has the path of a link.
+type linkError struct{}
+
+func (linkError) Error() string { return "is not a link that braid made, and stays" }
+
+var errNoLinks = errors.New("links need a privilege on Windows")
+
+var identity = regexp.MustCompile(`^[0-9a-f]{24}$`)
+
+// checkFollows returns an error if the file of a release could not be placed as the job demands.
+func (p *Folder) checkFollows(f *fleet.Follows) error {
+	switch {
+	case f == nil:
+		return nil
+	case !identity.MatchString(f.Of):
+		return problem.Misuse("job", fmt.Sprintf("%.40q identifies no releases", f.Of), "")
+	case f.Link == "":
+		return nil
+	case runtime.GOOS == "windows":
+		return problem.Local("link", f.Link, errNoLinks)
+	}
+	if err := CheckName(f.Link); err != nil {
+		return problem.Misuse("link "+f.Link, err.Error(), "")
+	}
+	target, made, err := p.readLink(f.Link) // before the list, which has a file before the link leads to it
+	if err != nil || !made {
+		return err
+	}
+	list, err := p.listed(f.Of)
+	return errors.Join(err, owned(f, target, list))
+}
+
+// readLink returns the path that a link leads to, relative to the Folder. made is false if nothing has the path.
+func (p *Folder) readLink(link string) (target string, made bool, err error) {
+	target, err = p.root.Readlink(link)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", false, nil
+	case err != nil:
+		return "", false, problem.Local("link", link, linkError{})
+	}
+	return path.Join(path.Dir(link), filepath.ToSlash(target)), true, nil
+}
+
+// owned returns an error unless target is one of the listed files, to which only a worker makes a link.
+func owned(f *fleet.Follows, target string, list []listed) error {
+	if slices.ContainsFunc(list, func(x listed) bool { return x.Name == target }) {
+		return nil
+	}
+	return problem.Local("link", f.Link, linkError{}).WithHint("remove it, or give link = another name")
+}
+
+// listed returns the listed files, the newest version last.
+func (p *Folder) listed(of string) (list []listed, err error) {
+	at := filepath.Join(p.dir, filepath.FromSlash(lists), of+".json")
+	data, err := fsys.ReadFile(fsys.OS, at, maxList)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &list)
+	}
+	if err != nil {
+		return nil, problem.Local("releases", at, err)
+	}
+	return list, nil
+}
+
+// list stores the listed files.
+func (p *Folder) list(of string, list []listed) error {
+	at := filepath.Join(p.dir, filepath.FromSlash(lists), of+".json")
+	data, err := json.Marshal(list)
+	if err == nil {
+		err = fsys.WriteFile(fsys.OS, at, data, 0o600)
+	}
+	if err != nil {
+		return problem.Local("releases", at, err)
+	}
+	return nil
+}
+
+// lock locks the list of some releases, and returns a function that unlocks it.
+func (p *Folder) lock(ctx context.Context, of string) (unlock func(), err error) {
+	at := filepath.Join(p.dir, filepath.FromSlash(lists))
+	if err := p.root.MkdirAll(lists, 0o777); err != nil {
+		return nil, problem.Local("releases", at, err)
+	}
+	d, err := fsys.OS.OpenDir(at)
+	if err != nil {
+		return nil, problem.Local("releases", at, err)
+	}
+	defer d.Close()
+	f, err := d.Create(of+".lock", 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		f, err = d.Open(of + ".lock")
+	}
+	if err != nil {
+		return nil, problem.Local("releases", at, err)
+	}
+	for {
+		locked, err := f.TryLock()
+		if locked {
+			return func() { f.Close() }, nil
+		}
+		if err != nil {
+			f.Close()
+			return nil, problem.Local("releases", at, err)
+		}
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, ctx.Err()
+		case <-time.After(lockWait):
+		}
+	}
+}
+
+// lead lists the file of a release, makes the link lead to the newest version, and removes the files of surplus
+// versions. untidy is the error of removing them, which are surplus still.
+func (p *Folder) lead(ctx context.Context, j *fleet.Job, in placed) (untidy, err error) {
+	f := j.Follows
+	if f == nil {
+		return nil, nil
+	}
+	unlock, err := p.lock(ctx, f.Of)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	list, err := p.listed(f.Of)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(x listed) bool { return x.Name == j.Name })
+	list = append(list, listed{Name: j.Name, Version: f.Version, Size: in.size, ModTime: in.modTime})
+	slices.SortStableFunc(list, func(a, b listed) int {
+		return cmp.Or(release.Compare(a.Version, b.Version), cmp.Compare(a.Name, b.Name))
+	})
+	if err := p.list(f.Of, list); err != nil {
+		return nil, err
+	}
+	if err := p.link(f, list); err != nil {
+		return nil, err
+	}
+	left, untidy := p.prune(f, j.Name, list)
+	if len(left) == len(list) {
+		return untidy, nil
+	}
+	return errors.Join(untidy, p.list(f.Of, left)), nil
+}
+
+// isThere reports whether a listed file is in place as a worker placed it.
+func (p *Folder) isThere(x listed) bool {
+	info, err := p.root.Lstat(x.Name)
+	return err == nil && info.Mode().IsRegular() && info.Size() == x.Size && info.ModTime().Equal(x.ModTime)
+}
+
+// link makes the link lead to the newest listed file that is there.
+func (p *Folder) link(f *fleet.Follows, list []listed) error {
+	if f.Link == "" {
+		return nil
+	}
+	newest := ""
+	for _, x := range slices.Backward(list) {
+		if p.isThere(x) {
+			newest = x.Name
+			break
+		}
+	}
+	had, made, err := p.readLink(f.Link)
+	if err == nil && made {
+		err = owned(f, had, list)
+	}
+	if err != nil || newest == "" || made && had == newest {
+		return err
+	}
+	if err := p.relink(f, newest); err != nil {
+		return problem.Local("link", filepath.Join(p.dir, filepath.FromSlash(f.Link)), err)
+	}
+	return nil
+}
+
+// relink replaces the link at once, so that it leads to a file at all times, and syncs it.
+func (p *Folder) relink(f *fleet.Follows, name string) error {
+	above := path.Dir(f.Link)
+	target, err := filepath.Rel(filepath.FromSlash(above), filepath.FromSlash(name))
+	if err != nil {
+		return err
+	}
+	if err := p.root.MkdirAll(above, 0o777); err != nil {
+		return err
+	}
+	next := path.Join(lists, f.Of+".link")
+	if err := p.dropIfThere(next); err != nil {
+		return err
+	}
+	if err := p.root.Symlink(target, next); err != nil {
+		return err
+	}
+	if err := p.root.Rename(next, f.Link); err != nil {
+		return err
+	}
+	return p.sync(above)
+}
+
+// prune removes the files of surplus versions except own, and returns the files that stay listed. A file that was changed
+// since stays in place, and is not listed any more.
+func (p *Folder) prune(f *fleet.Follows, own string, list []listed) (left []listed, failed error) {
+	most := maxListed
+	if f.Keep > 0 {
+		most = f.Keep + 1
+	}
+	surplus := max(0, len(list)-most)
+	for _, x := range list[:surplus] {
+		switch {
+		case f.Keep == 0:
+		case x.Name == own:
+			left = append(left, x)
+		case p.isThere(x):
+			if err := p.dropIfThere(x.Name); err != nil {
+				failed = errors.Join(failed, err)
+				left = append(left, x)
+			}
+		}
+	}
+	return append(left, list[surplus:]...), failed
+}
