@@ -125,7 +125,7 @@ func (l *updates) park(t *target, now time.Time) {
 	p.At, p.Limited = m.saved.Day.end().Add(jitter(time.Hour, chance())-time.Hour), true
 	if m.quota.warned != m.saved.Day.Number { // once a day, because a glob may have thousands of waiting updates
 		m.quota.warned = m.saved.Day.Number
-		l.emit(Skipped{Feed: m.feed.Name, Why: DailyLimit, Until: m.saved.Day.end()})
+		l.run.emit(Skipped{Feed: m.feed.Name, Why: DailyLimit, Until: m.saved.Day.end()})
 	}
 	l.buffer.target(t, now)
 	l.targets.queue(t, now)

@@ -117,7 +117,7 @@ func (a *Antenna) run(ctx context.Context, handle Handler, r *round) error {
 		a.mu.Unlock()
 		close(ended)
 	}()
-	return l.run(ctx, requests)
+	return l.work(ctx, requests)
 }
 
 // prepare returns a loop with the state from the store.
@@ -125,8 +125,8 @@ func (a *Antenna) prepare(handle Handler, r *round) (l *loop, cleanup func(), er
 	if l, err = a.newLoop(); err != nil {
 		return nil, nil, err
 	}
-	l.handle, l.round = handle, r
-	return l, l.poller.web.CloseIdle, (&loader{loop: l}).start(time.Now())
+	l.updates.handle, l.run.round = handle, r
+	return l, l.poller.web.CloseIdle, newLoader(l).start(time.Now())
 }
 
 // A PollError reports that a feed could not be polled. The URL is without secrets.

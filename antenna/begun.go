@@ -16,8 +16,8 @@ func (f *followers) begin(t *target, now time.Time) (before bool) {
 		return r != nil && r.Begun
 	}
 	r.Begun = true
-	f.l.buffer.target(t, now)
-	f.l.save()
+	f.buffer.target(t, now)
+	f.buffer.save()
 	return false
 }
 
@@ -73,6 +73,6 @@ func (g *following) left() *target {
 func (f *followers) replaced(g *following, now time.Time) {
 	for t := g.left(); t != nil; t = g.left() {
 		t.saved.Release.Left, t.saved.Last = false, Outcome{}
-		f.l.buffer.target(t, now)
+		f.buffer.target(t, now)
 	}
 }

@@ -11,6 +11,7 @@ import (
 // News is written within saveWithin, and changes without news, such as the time of a poll, with the next round. The
 // loss of such a change costs one poll. So ten thousand polls without news do not cause as many syncs.
 type buffer struct {
+	run   *run
 	store *Store
 	// memory holds the records of relayed feeds if the antenna has no store.
 	memory map[string][]byte
@@ -33,8 +34,8 @@ type buffer struct {
 
 const saveWithin = 10 * time.Second
 
-func newBuffer(store *Store) buffer {
-	b := buffer{store: store, memory: map[string][]byte{}}
+func newBuffer(r *run) buffer {
+	b := buffer{run: r, store: r.a.Store, memory: map[string][]byte{}}
 	b.clear()
 	return b
 }
@@ -125,31 +126,30 @@ func (b *buffer) expire(now time.Time) {
 }
 
 // settle saves if an update was acknowledged, and emits the events that waited for it.
-func (l *loop) settle() {
-	if l.buffer.acknowledged {
-		l.save()
+func (b *buffer) settle() {
+	if b.acknowledged {
+		b.save()
 	}
-	for _, e := range l.buffer.events {
-		l.emit(e)
+	for _, e := range b.events {
+		b.run.emit(e)
 	}
-	l.buffer.events = nil
+	b.events = nil
 }
 
 // keep saves changes that have waited long enough, and ends a round that has lasted long enough.
 func (l *loop) keep(ctx context.Context, now time.Time) {
 	l.buffer.expire(now)
 	if !l.buffer.urgent.IsZero() && now.Sub(l.buffer.urgent) >= saveWithin {
-		l.save()
+		l.buffer.save()
 	}
-	if l.round == nil && !l.buffer.lazy.IsZero() && now.Sub(l.buffer.lazy) >= l.a.round() {
+	if l.run.round == nil && !l.buffer.lazy.IsZero() && now.Sub(l.buffer.lazy) >= l.run.a.round() {
 		l.closeRound(ctx)
 	}
 }
 
 // save writes all changes in one transaction.
-func (l *loop) save() {
-	b := &l.buffer
-	if l.err != nil || len(b.feeds)+len(b.stored)+len(b.targets)+len(b.batch) == 0 {
+func (b *buffer) save() {
+	if b.run.err != nil || len(b.feeds)+len(b.stored)+len(b.targets)+len(b.batch) == 0 {
 		return
 	}
 	for m := range b.feeds {
@@ -165,7 +165,7 @@ func (l *loop) save() {
 		b.put(bucketTargets, targetKey(t), encode(t.saved))
 	}
 	if err := b.store.write(b.batch); err != nil {
-		l.fail(fmt.Errorf("store: %w", err))
+		b.run.fail(fmt.Errorf("store: %w", err))
 		b.events = nil // they report changes that were not stored
 	} else if b.store != nil {
 		b.store.lost = nil // the restored state is now stored
@@ -184,9 +184,9 @@ func encode(v any) []byte {
 
 // closeRound saves all changes and publishes the state. If a publication is running, the next one waits.
 func (l *loop) closeRound(ctx context.Context) {
-	l.save()
+	l.buffer.save()
 	switch {
-	case l.err != nil:
+	case l.run.err != nil:
 		return
 	case l.publisher.running:
 		l.buffer.lazy = time.Now()

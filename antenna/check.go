@@ -45,11 +45,8 @@ func (a *Antenna) Check() error {
 
 // newLoop returns a loop for the configuration, without any state.
 func (a *Antenna) newLoop() (*loop, error) {
-	l := &loop{a: a, inbox: make(chan message, a.polls()+a.handlers()+1), buffer: newBuffer(a.Store)}
-	l.polls = polls{loop: l, byID: map[string]*member{}, hosts: hosts{gap: a.hostGap(), names: map[string]*host{}}}
-	l.targets = targets{loop: l, all: map[urlKey]*target{}, globbed: map[*watcher]int{}}
-	l.updates.tries.places = a.handlers()
-	l.updates.loop, l.publisher.loop, l.follow = l, l, followers{l: l, asked: asked{}}
+	l := &loop{run: run{a: a, inbox: make(chan message, a.polls()+a.handlers()+1)}, poller: &poller{}}
+	l.connect()
 	for _, f := range a.Feeds {
 		if err := l.addFeed(f); err != nil {
 			return nil, fmt.Errorf("feed %s: %w", f.name(), err)
@@ -67,12 +64,32 @@ func (a *Antenna) newLoop() (*loop, error) {
 		}
 		names[w.Name] = true
 	}
-	l.poller = &poller{
+	*l.poller = poller{
 		agent: cmp.Or(a.UserAgent, "braid"), agentURL: a.AgentURL, match: newMatcher(l.targets.watches),
 	}
 	var err error
 	l.poller.web, err = a.client()
 	return l, err
+}
+
+// connect creates the parts of l, and gives each the parts that it reads or asks for a change.
+func (l *loop) connect() {
+	r, a := &l.run, l.run.a
+	l.buffer = newBuffer(r)
+	l.polls = polls{
+		run: r, buffer: &l.buffer, poller: l.poller, targets: &l.targets,
+		byID: map[string]*member{}, hosts: hosts{gap: a.hostGap(), names: map[string]*host{}},
+	}
+	l.targets = targets{
+		run: r, buffer: &l.buffer, polls: &l.polls, updates: &l.updates, follow: &l.follow,
+		all: map[urlKey]*target{}, globbed: map[*watcher]int{},
+	}
+	l.updates = updates{run: r, buffer: &l.buffer, polls: &l.polls, targets: &l.targets, follow: &l.follow}
+	l.updates.tries.places = a.handlers()
+	l.follow = followers{
+		run: r, buffer: &l.buffer, targets: &l.targets, updates: &l.updates, asked: asked{},
+	}
+	l.publisher = publisher{run: r, buffer: &l.buffer, poller: l.poller, polls: &l.polls, targets: &l.targets}
 }
 
 // shortest is the minimum interval between polls of one feed.

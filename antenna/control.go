@@ -17,7 +17,7 @@ import (
 // no Watch is running; use Once then.
 func (a *Antenna) RunNow(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
-		if l.offline || l.ending {
+		if l.run.offline || l.ending {
 			return errors.New("the antenna is not running")
 		}
 		return l.runNow(name, now)
@@ -66,7 +66,7 @@ func (t *target) askedFor(now time.Time) *pending {
 func (a *Antenna) Forget(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
 		members, targets := l.named(name)
-		isGone, err := (&loader{loop: l}).forgetGone(name, now)
+		isGone, err := newLoader(l).forgetGone(name, now)
 		if err != nil {
 			return err
 		}
@@ -76,14 +76,14 @@ func (a *Antenna) Forget(ctx context.Context, name string) error {
 		}
 		for _, m := range members {
 			if m.id == feedID(name) || m.id == checkID(name) {
-				l.forgetFeed(m, now)
+				l.polls.forget(m, now)
 			}
 		}
 		for _, t := range targets {
-			l.forgetTarget(t, now)
+			l.targets.forget(t, now)
 		}
-		l.save()
-		return l.err
+		l.buffer.save()
+		return l.run.err
 	})
 }
 
@@ -121,9 +121,9 @@ func (a *Antenna) offline(do func(l *loop, now time.Time) error) error {
 	if err != nil {
 		return err
 	}
-	l.offline = true
+	l.run.offline = true
 	now := time.Now()
-	if err := (&loader{loop: l}).start(now); err != nil {
+	if err := newLoader(l).start(now); err != nil {
 		return err
 	}
 	return do(l, now)
@@ -154,16 +154,16 @@ func (l *loop) named(name string) (members []*member, targets []*target) {
 }
 
 // forgetFeed deletes the state of m, so that it is polled unconditionally. The cost of today is kept.
-func (l *loop) forgetFeed(m *member, now time.Time) {
+func (l *polls) forget(m *member, now time.Time) {
 	m.saved = savedFeed{Print: m.saved.Print, Day: m.saved.Day}
 	l.buffer.feed(m, true, now)
 	if !m.asking {
-		l.polls.due.put(m, now)
+		l.due.put(m, now)
 	}
 }
 
 // forgetTarget deletes the state of t except its reports. A running update may finish, and the state is deleted then.
-func (l *loop) forgetTarget(t *target, now time.Time) {
+func (l *targets) forget(t *target, now time.Time) {
 	if t.running {
 		t.forget = true
 		return
@@ -176,7 +176,7 @@ func (l *loop) forgetTarget(t *target, now time.Time) {
 	l.updates.tries.remove(t)
 	t.saved = savedTarget{Watch: t.saved.Watch, URL: t.saved.URL, Print: t.saved.Print, Reported: t.saved.Reported}
 	l.buffer.target(t, now)
-	l.targets.decide(t, now)
+	l.decide(t, now)
 }
 
 // status returns the state of all feeds and watches.

@@ -12,9 +12,12 @@ import (
 
 // A followers decides which releases are updates, for all watches of releases. It belongs to the loop.
 type followers struct {
-	l     *loop
-	all   []*following
-	asked asked
+	run     *run
+	buffer  *buffer
+	targets *targets
+	updates *updates
+	all     []*following
+	asked   asked
 }
 
 // report replaces the releases that m reports by those in k.
@@ -54,7 +57,7 @@ func (f *followers) recall(m *member, matches []match) {
 // review decides about the stored reports. In a round with names, only those of the named feeds and watches count.
 func (f *followers) review(now time.Time) {
 	for _, g := range f.all {
-		if r := f.l.round; r == nil || len(r.names) == 0 || slices.ContainsFunc(r.names, g.isMeant) {
+		if r := f.run.round; r == nil || len(r.names) == 0 || slices.ContainsFunc(r.names, g.isMeant) {
 			f.decide(g, now)
 		}
 	}
@@ -71,7 +74,7 @@ func (f *followers) decide(g *following, now time.Time) {
 	list, unordered := g.candidates(offers)
 	if unordered && !g.unordered {
 		g.unordered = true
-		f.l.emit(Skipped{Watch: g.w.Name, Why: Unordered})
+		f.run.emit(Skipped{Watch: g.w.Name, Why: Unordered})
 	}
 	f.sweep(g, list, now)
 	f.promote(g, now)
@@ -106,11 +109,11 @@ func (f *followers) sweep(g *following, list []release.Release, now time.Time) {
 // drop deletes a release with its state.
 func (f *followers) drop(t *target, now time.Time) {
 	f.unhear(t)
-	f.l.updates.tries.remove(t)
-	delete(f.l.targets.all, urlKey{t.w, t.url})
+	f.updates.tries.remove(t)
+	delete(f.targets.all, urlKey{t.w, t.url})
 	delete(t.w.follow.targets, t.url)
-	delete(f.l.buffer.targets, t)
-	f.l.buffer.gone(targetKey(t), now)
+	delete(f.buffer.targets, t)
+	f.buffer.gone(targetKey(t), now)
 }
 
 // fewFailures is how often a release fails before a lower one is tried, unless it is clear that the error lasts. Its
@@ -135,14 +138,14 @@ func (f *followers) next(g *following, list []release.Release, offers map[string
 
 // add adds the update to a release.
 func (f *followers) add(g *following, o *offer, now time.Time) {
-	t := f.l.targets.target(urlKey{g.w, o.URL})
+	t := f.targets.target(urlKey{g.w, o.URL})
 	t.saved.Release = &savedRelease{Tag: o.Tag, Version: o.Version, Date: o.Date, Pre: o.Pre}
 	words := "version " + o.Version
 	if version := g.version(); version != "" {
 		words += " is newer than " + version
 	}
 	t.saved.Reason, t.saved.Words, t.saved.Reported = Released, words, now
-	f.l.targets.await(t, o.pending(words, now), now)
+	f.targets.await(t, o.pending(words, now), now)
 }
 
 // pending returns the update to o.
@@ -167,7 +170,7 @@ func (f *followers) renew(g *following, offers map[string]*offer, now time.Time)
 		p, renewed := t.saved.Pending, o.pending("", now)
 		if !p.reportsAs(renewed) {
 			p.Record, p.Feed, p.Next = renewed.Record, renewed.Feed, renewed.Next
-			f.l.buffer.target(t, now)
+			f.buffer.target(t, now)
 		}
 	}
 }
@@ -184,7 +187,7 @@ func (f *followers) recheck(t *target, o *offer, now time.Time) {
 		}
 	}
 	if len(t.reports) > 0 {
-		f.l.targets.decide(t, now)
+		f.targets.decide(t, now)
 	}
 }
 
@@ -213,7 +216,7 @@ func (f *followers) wait(t *target, e *NotYet, now time.Time) {
 		r.Since = now
 	}
 	r.Asked++
-	r.Why, r.Begun = f.l.text(e.Err), false
+	r.Why, r.Begun = f.run.text(e.Err), false
 	p.Failures, p.Err, p.Code = 0, "", 0
 	d, _ := release.Delay(r.Asked, now.Sub(r.Since))
 	p.At = now.Add(max(d, min(e.After, maxRetryAfter)))
@@ -246,8 +249,8 @@ func (f *followers) arrange(g *following, t *target, d time.Duration, now time.T
 // rest makes a waiting release rest.
 func (f *followers) rest(t *target, now time.Time) {
 	t.saved.Release.Stage = resting
-	f.l.updates.tries.remove(t)
-	f.l.buffer.target(t, now)
+	f.updates.tries.remove(t)
+	f.buffer.target(t, now)
 }
 
 // promote makes resting releases wait if there is room: first those that were asked for least.
@@ -256,8 +259,8 @@ func (f *followers) promote(g *following, now time.Time) {
 	slices.SortStableFunc(list, func(a, b *target) int { return a.saved.Release.Asked - b.saved.Release.Asked })
 	for _, t := range list[:min(len(list), max(0, maxWaiting-len(g.in(waiting))))] {
 		t.saved.Release.Stage = waiting
-		f.l.buffer.target(t, now)
-		f.l.targets.queue(t, now)
+		f.buffer.target(t, now)
+		f.targets.queue(t, now)
 	}
 }
 
@@ -290,7 +293,7 @@ func (f *followers) giveUp(t *target, h *Handled, now time.Time) {
 		r.Stage, r.Why, r.Begun = givenUp, p.Err, false
 	}
 	t.saved.Pending, h.Next = nil, time.Time{}
-	f.l.buffer.target(t, now)
+	f.buffer.target(t, now)
 }
 
 // isLast reports whether the update of t, if it is not ready, is given up.

@@ -15,17 +15,17 @@ const forgotten = 90 * 24 * time.Hour
 
 // loadGone reads the state of feeds that are not configured.
 func (l *loader) loadGone(now time.Time) error {
-	since, err := l.a.Store.all(bucketGone)
+	since, err := l.run.a.Store.all(bucketGone)
 	if err != nil {
 		return err
 	}
 	l.gone = since
-	feeds, err := l.a.Store.all(bucketFeeds)
+	feeds, err := l.run.a.Store.all(bucketFeeds)
 	if err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(feeds)) {
-		known := l.polls.byID[id] != nil
+		known := l.loop.polls.byID[id] != nil
 		if !known {
 			var saved savedFeed
 			if err := json.Unmarshal(feeds[id], &saved); err != nil {
@@ -42,13 +42,13 @@ func (l *loader) loadGone(now time.Time) error {
 
 // rememberSeen records which URLs a feed listed when it was last polled. Its reports are no longer used.
 func (l *loader) rememberSeen(id string, polled time.Time) error {
-	data, err := l.a.Store.get(bucketReports, id)
+	data, err := l.run.a.Store.get(bucketReports, id)
 	if err != nil {
 		return err
 	}
 	records, err := restored(data)
 	for _, r := range records {
-		l.poller.match.all(r, func(w *watcher, url string) { l.noteSeen(urlKey{w, url}, polled) })
+		l.loop.poller.match.all(r, func(w *watcher, url string) { l.noteSeen(urlKey{w, url}, polled) })
 	}
 	return err
 }
@@ -66,7 +66,7 @@ func (l *loader) noteSeen(s urlKey, at time.Time) {
 // configured records whether the feed or watch of a key in the store is configured. If not, its state is kept for a
 // while, because it may be configured again.
 func (l *loader) configured(bucket []byte, key string, is bool, now time.Time) {
-	if l.offline {
+	if l.run.offline {
 		return
 	}
 	name := string(bucket) + "\x00" + key
@@ -74,10 +74,10 @@ func (l *loader) configured(bucket []byte, key string, is bool, now time.Time) {
 	at, err := time.Parse(time.RFC3339, string(stamp))
 	switch {
 	case is && stamped:
-		l.buffer.stamp(name, nil, now)
+		l.loop.buffer.stamp(name, nil, now)
 	case is:
 	case !stamped || err != nil || at.After(now):
-		l.buffer.stamp(name, []byte(now.UTC().Format(time.RFC3339)), now)
+		l.loop.buffer.stamp(name, []byte(now.UTC().Format(time.RFC3339)), now)
 	case now.Sub(at) > forgotten:
 		l.remove(bucket, key, now)
 	}
@@ -86,32 +86,32 @@ func (l *loader) configured(bucket []byte, key string, is bool, now time.Time) {
 // remove deletes a key from the store.
 func (l *loader) remove(bucket []byte, key string, now time.Time) {
 	if string(bucket) == string(bucketFeeds) {
-		l.buffer.goneFeed(key, now)
+		l.loop.buffer.goneFeed(key, now)
 	} else {
-		l.buffer.gone(key, now)
+		l.loop.buffer.gone(key, now)
 	}
-	l.buffer.stamp(string(bucket)+"\x00"+key, nil, now)
+	l.loop.buffer.stamp(string(bucket)+"\x00"+key, nil, now)
 }
 
 // forgetGone deletes the stored state of a feed or watch with this name that is not configured, or that had another
 // URL. It reports whether it found any.
 func (l *loader) forgetGone(name string, now time.Time) (found bool, err error) {
-	feeds, err := l.a.Store.all(bucketFeeds)
+	feeds, err := l.run.a.Store.all(bucketFeeds)
 	if err != nil {
 		return false, err
 	}
 	for _, id := range []string{feedID(name), checkID(name)} {
-		if feeds[id] != nil && l.polls.byID[id] == nil {
+		if feeds[id] != nil && l.loop.polls.byID[id] == nil {
 			l.remove(bucketFeeds, id, now)
 			found = true
 		}
 	}
-	targets, err := l.a.Store.all(bucketTargets)
+	targets, err := l.run.a.Store.all(bucketTargets)
 	if err != nil {
 		return found, err
 	}
 	known := map[string]bool{}
-	for _, t := range l.targets.all {
+	for _, t := range l.loop.targets.all {
 		known[targetKey(t)] = true
 	}
 	for key := range targets {

@@ -110,7 +110,7 @@ func TestClockThatWasWrong(t *testing.T) {
 				m := savedFeed{Next: future, Polled: future, Interval: time.Hour}
 				l, err := a.newLoop()
 				if err == nil {
-					err = (&loader{loop: l}).start(time.Now())
+					err = newLoader(l).start(time.Now())
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -123,7 +123,7 @@ func TestClockThatWasWrong(t *testing.T) {
 					target.saved.Pending.At = future
 					l.buffer.target(target, time.Now())
 				}
-				l.save()
+				l.buffer.save()
 				closed(t, a.Store)
 				a.Store = storeIn(t, dir)
 				defer closed(t, a.Store)

@@ -24,7 +24,12 @@ const (
 
 // An updates runs the updates that are due.
 type updates struct {
-	*loop
+	run     *run
+	handle  Handler
+	buffer  *buffer
+	polls   *polls
+	targets *targets
+	follow  *followers
 	tries   turns
 	running int
 }
@@ -51,12 +56,12 @@ func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 	l.running++
 	u := l.targets.update(t, p, allowance)
 	u.Begun = begun
-	l.wg.Go(func() {
+	l.run.wg.Go(func() {
 		start := time.Now()
 		var sent web.Tally
 		o, err := l.handle(sent.Context(ctx), u)
 		took := time.Since(start)
-		l.inbox <- func(l *loop, now time.Time) {
+		l.run.inbox <- func(l *loop, now time.Time) {
 			l.updates.running--
 			l.updates.tries.done(t)
 			t.running = false
@@ -101,7 +106,7 @@ func (l *updates) handled(t *target, h Handled, stopping bool, now time.Time) {
 	switch {
 	case t.forget:
 		t.forget = false
-		l.forgetTarget(t, now)
+		l.targets.forget(t, now)
 	case t.w.follow != nil:
 		l.follow.ended(t, now)
 	case again:
@@ -113,15 +118,15 @@ func (l *updates) handled(t *target, h Handled, stopping bool, now time.Time) {
 func (l *updates) postpone(t *target, h *Handled, now time.Time) {
 	p, most, lasting := t.saved.Pending, retryMost, false
 	p.Failures++
-	p.Err = l.text(h.Err)
-	if p.Code, lasting = l.judge(h.Err); lasting {
+	p.Err = l.run.text(h.Err)
+	if p.Code, lasting = l.run.judge(h.Err); lasting {
 		most = lastingMost
 	}
 	p.Lasting = lasting
 	p.At = now.Add(backoff(retryBase, most, p.Failures, chance()))
 	h.Next = p.At
-	if l.round != nil {
-		l.round.errs = append(l.round.errs, &HandleError{Watch: t.w.Name, URL: maskURL(t.url), Err: h.Err})
+	if l.run.round != nil {
+		l.run.round.errs = append(l.run.round.errs, &HandleError{Watch: t.w.Name, URL: maskURL(t.url), Err: h.Err})
 	}
 }
 

@@ -18,17 +18,20 @@ import (
 
 // A loader reads the state from the store when a loop begins.
 type loader struct {
-	*loop
+	run  *run
+	loop *loop
 	// gone has the times since which keys of the store are not configured. lastSeen has the times at which a feed last
 	// listed a URL.
 	gone     map[string][]byte
 	lastSeen map[urlKey]time.Time
 }
 
+func newLoader(l *loop) *loader { return &loader{run: &l.run, loop: l} }
+
 // start reads the state and schedules everything.
 func (l *loader) start(now time.Time) error {
 	prints := l.prints()
-	for _, m := range l.polls.members {
+	for _, m := range l.loop.polls.members {
 		if err := l.load(m, prints(m), now); err != nil {
 			return fmt.Errorf("store: %w", err)
 		}
@@ -40,17 +43,17 @@ func (l *loader) start(now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	if s := l.a.Store; s != nil && s.lost != nil {
-		l.emit(StoreLost{Why: l.text(s.lost), Aside: s.db.Aside, Restored: restored})
+	if s := l.run.a.Store; s != nil && s.lost != nil {
+		l.run.emit(StoreLost{Why: l.run.text(s.lost), Aside: s.db.Aside, Restored: restored})
 	}
-	if l.a.Publish != nil && !l.offline { // published records may have expired or belong to another configuration
-		l.buffer.news = true
-		l.buffer.note(false, now)
+	if l.run.a.Publish != nil && !l.run.offline { // published records may have expired or be of another configuration
+		l.loop.buffer.news = true
+		l.loop.buffer.note(false, now)
 	}
-	if !l.offline {
+	if !l.run.offline {
 		l.review(now)
 	}
-	if l.round != nil {
+	if l.run.round != nil {
 		return l.call(now)
 	}
 	l.schedule(now)
@@ -61,40 +64,40 @@ func (l *loader) start(now time.Time) error {
 // future then. In a round with names, only those of the named feeds and watches are reviewed.
 func (l *loader) review(now time.Time) {
 	meant := func(*target) bool { return true }
-	if l.round != nil && len(l.round.names) > 0 {
+	if l.run.round != nil && len(l.run.round.names) > 0 {
 		named := map[*target]bool{}
-		for _, name := range l.round.names {
-			members, targets := l.named(name)
+		for _, name := range l.run.round.names {
+			members, targets := l.loop.named(name)
 			for _, t := range targets {
 				named[t] = true
 			}
-			if m := l.polls.byID[feedID(name)]; m != nil && slices.Contains(members, m) {
+			if m := l.loop.polls.byID[feedID(name)]; m != nil && slices.Contains(members, m) {
 				maps.Copy(named, m.targets)
 			}
 		}
 		meant = func(t *target) bool { return named[t] }
 	}
-	for _, t := range l.targets.ordered() {
+	for _, t := range l.loop.targets.ordered() {
 		if len(t.reports) > 0 && meant(t) {
-			l.targets.decide(t, now)
+			l.loop.targets.decide(t, now)
 		}
 	}
-	l.follow.review(now)
+	l.loop.follow.review(now)
 }
 
 // wanted adds updates that a new configuration needs (Antenna.Wants).
 func (l *loader) wanted(now time.Time) {
-	if l.a.Wants == nil || l.offline {
+	if l.run.a.Wants == nil || l.run.offline {
 		return
 	}
-	for _, t := range l.targets.ordered() {
+	for _, t := range l.loop.targets.ordered() {
 		if t.w.glob != nil || t.saved.Pending != nil || t.saved.Last.At.IsZero() || !t.isSteady() {
 			continue
 		}
 		p := t.askedFor(now)
 		p.Words = "the watch was configured otherwise"
-		if l.a.Wants(l.targets.update(t, p, nil)) {
-			l.targets.await(t, p, now)
+		if l.run.a.Wants(l.loop.targets.update(t, p, nil)) {
+			l.loop.targets.await(t, p, now)
 		}
 	}
 }
@@ -102,19 +105,19 @@ func (l *loader) wanted(now time.Time) {
 // schedule schedules polls and updates for a Watch. Overdue and new members are spread over an interval.
 func (l *loader) schedule(now time.Time) {
 	var overdue []*member
-	for _, m := range l.polls.members {
+	for _, m := range l.loop.polls.members {
 		if next := m.next(now); next.After(now) {
-			l.polls.due.put(m, next)
+			l.loop.polls.due.put(m, next)
 		} else {
 			overdue = append(overdue, m)
 		}
 	}
 	for i, m := range overdue {
-		l.polls.due.put(m, now.Add(spread(i, len(overdue), m.feed.bounds().First)))
+		l.loop.polls.due.put(m, now.Add(spread(i, len(overdue), m.feed.bounds().First)))
 	}
-	for _, t := range l.targets.all {
+	for _, t := range l.loop.targets.all {
 		if t.saved.Pending != nil {
-			l.targets.queue(t, now)
+			l.loop.targets.queue(t, now)
 		}
 	}
 	l.wanted(now)
@@ -123,21 +126,21 @@ func (l *loader) schedule(now time.Time) {
 // call schedules the polls and updates of a round. A feed that will be due within a quarter of its interval counts as
 // due, because cron runs at fixed times.
 func (l *loader) call(now time.Time) error {
-	if len(l.round.names) == 0 {
-		for _, m := range l.polls.members {
+	if len(l.run.round.names) == 0 {
+		for _, m := range l.loop.polls.members {
 			if !m.next(now).After(now.Add(m.saved.Interval / 4)) {
-				l.polls.due.put(m, now)
+				l.loop.polls.due.put(m, now)
 			}
 		}
-		for _, t := range l.targets.all {
+		for _, t := range l.loop.targets.all {
 			if t.saved.Pending != nil {
-				l.targets.queue(t, now)
+				l.loop.targets.queue(t, now)
 			}
 		}
 		l.wanted(now)
 	}
-	for _, name := range l.round.names {
-		if err := l.runNow(name, now); err != nil {
+	for _, name := range l.run.round.names {
+		if err := l.loop.runNow(name, now); err != nil {
 			return err
 		}
 	}
@@ -146,7 +149,7 @@ func (l *loader) call(now time.Time) error {
 
 // load reads the state of m. If the feed's configuration or its watches have changed, m will be polled unconditionally.
 func (l *loader) load(m *member, fingerprint string, now time.Time) error {
-	data, err := l.a.Store.get(bucketFeeds, m.id)
+	data, err := l.run.a.Store.get(bucketFeeds, m.id)
 	if err != nil || data == nil {
 		m.saved.Print, m.saved.Asked = fingerprint, m.asked()
 		return err
@@ -165,7 +168,7 @@ func (l *loader) load(m *member, fingerprint string, now time.Time) error {
 		m.anew = true
 		return nil
 	}
-	data, err = l.a.Store.get(bucketReports, m.id)
+	data, err = l.run.a.Store.get(bucketReports, m.id)
 	if err != nil {
 		return err
 	}
@@ -182,20 +185,20 @@ func (l *loader) load(m *member, fingerprint string, now time.Time) error {
 
 // recall restores the reports of m to the targets. Own checks use the stored observation instead of records.
 func (l *loader) recall(m *member, records []feed.Record, now time.Time) {
-	c := newCollector(&m.feed, l.poller.match, feed.At(now))
+	c := newCollector(&m.feed, l.loop.poller.match, feed.At(now))
 	for _, r := range records {
 		c.add(r)
 	}
 	c.settle()
 	if m.feed.Kind == Page && m.saved.Seen.Record.Detected != 0 {
-		c.matches = l.poller.matchesOf(&m.feed, m.page, m.saved.Seen.report())
+		c.matches = l.loop.poller.matchesOf(&m.feed, m.page, m.saved.Seen.report())
 	}
-	l.follow.recall(m, c.matches)
+	l.loop.follow.recall(m, c.matches)
 	for _, h := range c.matches {
 		if h.w.follow != nil {
 			continue
 		}
-		if t := l.targets.target(urlKey{h.w, h.url}); t != nil {
+		if t := l.loop.targets.target(urlKey{h.w, h.url}); t != nil {
 			t.reports[m] = append(t.reports[m], h.record)
 			m.targets[t] = true
 		}
@@ -205,7 +208,7 @@ func (l *loader) recall(m *member, records []feed.Record, now time.Time) {
 // prints returns a function that returns a fingerprint of a feed's configuration and its watches.
 func (l *loader) prints() func(m *member) string {
 	common, own := sha256.New(), map[string][]string{}
-	for _, w := range l.targets.watches {
+	for _, w := range l.loop.targets.watches {
 		line := w.line()
 		if w.feeds == nil {
 			io.WriteString(common, line)
@@ -245,12 +248,12 @@ func targetKey(t *target) string {
 
 // loadTargets reads the state of watched URLs. If the store was lost, it is read from the cache.
 func (l *loader) loadTargets(now time.Time) (restored int, err error) {
-	saved, err := l.a.Store.all(bucketTargets)
+	saved, err := l.run.a.Store.all(bucketTargets)
 	if err != nil {
 		return 0, err
 	}
 	byName := map[string]*watcher{}
-	for _, w := range l.targets.watches {
+	for _, w := range l.loop.targets.watches {
 		byName[w.Name] = w
 	}
 	var others []other
@@ -270,8 +273,8 @@ func (l *loader) loadTargets(now time.Time) (restored int, err error) {
 	if err := l.anew(others, now); err != nil {
 		return 0, err
 	}
-	l.follow.settle(now)
-	if s := l.a.Store; s != nil && s.lost != nil {
+	l.loop.follow.settle(now)
+	if s := l.run.a.Store; s != nil && s.lost != nil {
 		restored = l.readCache()
 	}
 	return restored, nil
@@ -291,10 +294,10 @@ func (l *loader) anew(others []other, now time.Time) error {
 		if err := json.Unmarshal(o.data, &saved); err != nil {
 			return fmt.Errorf("watch %s: %w", o.w.Name, err)
 		}
-		if t := l.targets.all[urlKey{o.w, o.w.URL}]; t != nil && saved.Last.At.After(t.saved.Last.At) &&
+		if t := l.loop.targets.all[urlKey{o.w, o.w.URL}]; t != nil && saved.Last.At.After(t.saved.Last.At) &&
 			!t.saved.Last.At.IsZero() {
 			t.saved = savedTarget{Watch: t.saved.Watch, Print: t.saved.Print, Reported: t.saved.Reported}
-			l.buffer.target(t, now)
+			l.loop.buffer.target(t, now)
 		}
 	}
 	return nil
@@ -325,15 +328,15 @@ func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) 
 	if outdated {
 		saved.Reported = l.lastSeen[s]
 	}
-	if w.glob != nil && l.targets.all[s] == nil && saved.Pending == nil && now.Sub(saved.Reported) > forgotten {
-		l.buffer.gone(key, now)
+	if w.glob != nil && l.loop.targets.all[s] == nil && saved.Pending == nil && now.Sub(saved.Reported) > forgotten {
+		l.loop.buffer.gone(key, now)
 		return true, nil
 	}
-	if t := l.targets.target(s); t != nil {
+	if t := l.loop.targets.target(s); t != nil {
 		t.saved = saved
 		l.reconfigured(t, now)
 		if outdated {
-			l.buffer.target(t, now)
+			l.loop.buffer.target(t, now)
 		}
 	}
 	return true, nil
@@ -342,39 +345,39 @@ func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) 
 // respelt changes the key of a URL whose normalized form has changed. If both forms are stored, the one that was
 // handled last is kept.
 func (l *loader) respelt(s urlKey, saved *savedTarget, key string, now time.Time) (ok bool) {
-	l.buffer.gone(key, now)
+	l.loop.buffer.gone(key, now)
 	saved.URL = s.url
-	t := l.targets.target(s)
+	t := l.loop.targets.target(s)
 	if t == nil || t.saved.Last.At.After(saved.Last.At) {
 		return false
 	}
-	l.buffer.target(t, now)
+	l.loop.buffer.target(t, now)
 	return true
 }
 
 // reconfigured makes a waiting update due, if the configuration of its watch has changed since it failed, or that of
 // its feed since it reached its daily limit.
 func (l *loader) reconfigured(t *target, now time.Time) {
-	if l.offline {
+	if l.run.offline {
 		return
 	}
 	p := t.saved.Pending
 	changed := t.saved.Print != t.w.Print
 	if changed {
 		t.saved.Print = t.w.Print
-		l.buffer.target(t, now)
+		l.loop.buffer.target(t, now)
 	}
 	if p == nil {
 		return
 	}
-	if m := l.polls.byID[p.Feed]; changed || p.Limited && (m == nil || m.anew) {
+	if m := l.loop.polls.byID[p.Feed]; changed || p.Limited && (m == nil || m.anew) {
 		p.At, p.Failures, p.Failed, p.Limited = now, 0, false, false
 	}
 }
 
 // readCache restores state from the cache in LIRS format.
 func (l *loader) readCache() (n int) {
-	f, err := fsys.Or(l.a.files).Open(l.a.Store.cachePath())
+	f, err := fsys.Or(l.run.a.files).Open(l.run.a.Store.cachePath())
 	if err != nil {
 		return 0
 	}
@@ -385,13 +388,13 @@ func (l *loader) readCache() (n int) {
 		}
 		slim := slimOf(r)
 		fields := r.Fields
-		l.poller.match.all(slim, func(w *watcher, url string) {
-			if t := l.targets.target(urlKey{w, url}); t != nil {
+		l.loop.poller.match.all(slim, func(w *watcher, url string) {
+			if t := l.loop.targets.target(urlKey{w, url}); t != nil {
 				n++
 				t.restore()
 				t.saved.State.HaveCopy = len(fields) > copyField && fields[copyField].Value == haveCopy
 				t.saved.State.Baselines = []feed.Baseline{{LastModified: r.LastModified, Detected: r.Detected, Size: r.Size}}
-				l.buffer.target(t, time.Now())
+				l.loop.buffer.target(t, time.Now())
 			}
 		})
 	}

@@ -10,11 +10,10 @@ import (
 	"braid/internal/mask"
 )
 
-// A loop is one run of Watch or Once. Only the goroutine that calls run accesses it. Workers get values and send values
-// back.
+// A loop is one run of Watch or Once. Only the goroutine that calls work accesses it. Workers get and return values.
+// Each of its parts owns one state.
 type loop struct {
-	a      *Antenna
-	handle Handler
+	run    run
 	poller *poller
 
 	polls     polls
@@ -23,16 +22,22 @@ type loop struct {
 	updates   updates
 	publisher publisher
 	buffer    buffer
+	// ending reports that the loop is about to end.
+	ending bool
+}
 
+// A run is what all parts of a loop use: the configuration, the events and errors, and the workers.
+type run struct {
+	a *Antenna
 	// inbox has room for a message of each worker, so that workers never block.
 	inbox chan message
 	wg    sync.WaitGroup
 
 	// round is set in Once and nil in Watch.
 	round *round
-	// offline reports that the loop does not run and emits no events. ending reports that it is about to end.
-	offline, ending bool
-	err             error // own error, which ends the run
+	// offline reports that the loop does not run and emits no events.
+	offline bool
+	err     error // own error, which ends the run
 }
 
 // A round is one run of Once.
@@ -45,25 +50,25 @@ type round struct {
 // A message is sent to the loop by a worker or by a request from another goroutine.
 type message func(l *loop, now time.Time)
 
-// run runs the loop until ctx ends, the round is done, or an own error occurs.
-func (l *loop) run(ctx context.Context, requests <-chan message) error {
-	work, cancel := context.WithCancel(ctx)
-	defer l.wg.Wait()
+// work runs the loop until ctx ends, the round is done, or an own error occurs.
+func (l *loop) work(ctx context.Context, requests <-chan message) error {
+	workers, cancel := context.WithCancel(ctx)
+	defer l.run.wg.Wait()
 	defer cancel()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for ctx.Err() == nil && l.err == nil {
+	for ctx.Err() == nil && l.run.err == nil {
 		now := time.Now()
-		l.step(work, now)
+		l.step(workers, now)
 		wake, ok := l.wake()
-		if !ok && l.round != nil && l.idle() {
+		if !ok && l.run.round != nil && l.idle() {
 			break
 		}
 		if timer.Stop(); ok {
 			timer.Reset(wake.Sub(now))
 		}
 		select {
-		case m := <-l.inbox:
+		case m := <-l.run.inbox:
 			m(l, time.Now())
 			l.drain()
 		case m := <-requests:
@@ -74,17 +79,17 @@ func (l *loop) run(ctx context.Context, requests <-chan message) error {
 	}
 	cancel()
 	l.finish(ctx, requests)
-	return l.err
+	return l.run.err
 }
 
 // drain handles the other waiting messages, so that updates acknowledged at the same time are stored together.
 func (l *loop) drain() {
 	for {
 		select {
-		case m := <-l.inbox:
+		case m := <-l.run.inbox:
 			m(l, time.Now())
 		default:
-			l.settle()
+			l.buffer.settle()
 			return
 		}
 	}
@@ -105,14 +110,14 @@ func (l *loop) finish(ctx context.Context, requests <-chan message) {
 func (l *loop) windDown(requests <-chan message) {
 	for !l.idle() {
 		select {
-		case m := <-l.inbox:
+		case m := <-l.run.inbox:
 			m(l, time.Now())
 			l.drain()
 		case m := <-requests:
 			m(l, time.Now())
 		}
 	}
-	l.wg.Wait()
+	l.run.wg.Wait()
 	l.drain()
 }
 
@@ -133,7 +138,7 @@ func (l *loop) step(ctx context.Context, now time.Time) {
 		l.polls.due.remove(m)
 		l.polls.begin(m, now)
 	}
-	for l.polls.running < l.a.polls() {
+	for l.polls.running < l.run.a.polls() {
 		m := l.polls.hosts.next(now)
 		if m == nil {
 			break
@@ -141,7 +146,7 @@ func (l *loop) step(ctx context.Context, now time.Time) {
 		l.polls.poll(ctx, m)
 	}
 	l.updates.renewAll(now)
-	for l.updates.running < l.a.handlers() {
+	for l.updates.running < l.run.a.handlers() {
 		t := l.updates.tries.next(now)
 		if t == nil {
 			break
@@ -160,50 +165,50 @@ func (l *loop) wake() (at time.Time, ok bool) {
 	}
 	_, t, due := l.polls.due.first()
 	sooner(t, due)
-	if l.polls.running < l.a.polls() {
+	if l.polls.running < l.run.a.polls() {
 		t, due := l.polls.hosts.wake()
 		sooner(t, due)
 	}
-	if l.updates.running < l.a.handlers() {
+	if l.updates.running < l.run.a.handlers() {
 		t, due := l.updates.tries.wake()
 		sooner(t, due)
 	}
 	t, due = l.updates.renewal()
 	sooner(t, due)
-	if l.round == nil {
-		t, due := l.buffer.wake(l.a.round())
+	if l.run.round == nil {
+		t, due := l.buffer.wake(l.run.a.round())
 		sooner(t, due)
 	}
 	return at, ok
 }
 
-func (l *loop) emit(e Event) {
-	if l.a.Observe != nil && !l.offline {
-		l.a.Observe(e)
+func (r *run) emit(e Event) {
+	if r.a.Observe != nil && !r.offline {
+		r.a.Observe(e)
 	}
 }
 
 // fail ends the run with an error.
-func (l *loop) fail(err error) { l.err = errors.Join(l.err, err) }
+func (r *run) fail(err error) { r.err = errors.Join(r.err, err) }
 
 // text returns the text of an error for storing and display.
-func (l *loop) text(err error) string {
+func (r *run) text(err error) string {
 	if err == nil {
 		return ""
 	}
 	s := err.Error()
-	if l.a.Hide != nil {
-		s = l.a.Hide(s)
+	if r.a.Hide != nil {
+		s = r.a.Hide(s)
 	}
 	return mask.Escape(s)
 }
 
 // judge calls Antenna.Judge.
-func (l *loop) judge(err error) (code int, lasting bool) {
-	if l.a.Judge == nil {
+func (r *run) judge(err error) (code int, lasting bool) {
+	if r.a.Judge == nil {
 		return 0, false
 	}
-	return l.a.Judge(err)
+	return r.a.Judge(err)
 }
 
 // chance returns a random number from 0 to 1.

@@ -40,7 +40,10 @@ type member struct {
 
 // A polls schedules the polls of all members.
 type polls struct {
-	*loop
+	run     *run
+	buffer  *buffer
+	poller  *poller
+	targets *targets
 	members []*member // feeds, then own checks, in the order of the configuration
 	byID    map[string]*member
 	due     queue[*member]
@@ -82,7 +85,7 @@ func (l *polls) answered(m *member, a answer, now time.Time) {
 		m.saved.Get = m.saved.Get || m.task.get
 		if m.task.bare && !m.bare {
 			m.bare = true
-			l.emit(TokenRefused{Feed: m.feed.Name})
+			l.run.emit(TokenRefused{Feed: m.feed.Name})
 		}
 		l.hosts.want(m, now)
 		return
@@ -101,7 +104,7 @@ func (l *polls) answered(m *member, a answer, now time.Time) {
 	if k := a.result; k != nil {
 		e.Records, e.Matched, e.Relayed, e.Skipped = k.records, k.matched, k.relayed, k.skipped
 	}
-	l.emit(e)
+	l.run.emit(e)
 }
 
 // apply stores the result of a poll of m. It reports whether the feed has changed.
@@ -142,9 +145,9 @@ func (l *polls) pollFailed(m *member, a answer, now time.Time) {
 	l.targets.revisit(m, now)
 	m.saved.Failures++
 	m.saved.Failed = m.feed.Kind == Page
-	m.saved.Err = l.text(a.err)
+	m.saved.Err = l.run.text(a.err)
 	failed := &PollError{Feed: m.feed.Name, URL: maskURL(m.feed.URL), Status: a.status, Err: a.err}
-	m.saved.Code, _ = l.judge(failed)
+	m.saved.Code, _ = l.run.judge(failed)
 	base := cmp.Or(m.saved.Interval, m.feed.bounds().First)
 	wait := backoff(base, max(longest, base), m.saved.Failures, chance())
 	if a.spent {
@@ -152,9 +155,9 @@ func (l *polls) pollFailed(m *member, a answer, now time.Time) {
 	}
 	l.later(m, now.Add(max(wait, jitter(a.busy, chance()))))
 	l.buffer.feed(m, false, now)
-	l.emit(PollFailed{Feed: m.feed.Name, Took: a.took, Err: a.err, Failures: m.saved.Failures, Next: m.saved.Next})
-	if l.round != nil {
-		l.round.errs = append(l.round.errs, failed)
+	l.run.emit(PollFailed{Feed: m.feed.Name, Took: a.took, Err: a.err, Failures: m.saved.Failures, Next: m.saved.Next})
+	if l.run.round != nil {
+		l.run.round.errs = append(l.run.round.errs, failed)
 	}
 }
 
@@ -198,7 +201,7 @@ func (l *polls) spare(m *member, now time.Time) (until time.Time, ok bool) {
 // begin makes m wait for its host, unless it is an own check and a feed has a recent report.
 func (l *polls) begin(m *member, now time.Time) {
 	if until, fresh := l.spare(m, now); fresh && !m.forced {
-		l.emit(Skipped{Watch: m.feed.Name, Why: FreshReport, Until: until})
+		l.run.emit(Skipped{Watch: m.feed.Name, Why: FreshReport, Until: until})
 		l.later(m, until)
 		return
 	}
@@ -216,11 +219,11 @@ func (l *polls) begin(m *member, now time.Time) {
 func (l *polls) poll(ctx context.Context, m *member) {
 	l.running++
 	t, host := m.task, taskHost(&m.task)
-	l.wg.Go(func() {
+	l.run.wg.Go(func() {
 		a := l.poller.poll(ctx, t)
-		l.inbox <- func(l *loop, now time.Time) {
+		l.run.inbox <- func(l *loop, now time.Time) {
 			l.polls.running--
-			l.polls.hosts.done(host, a.alone(l.round != nil), now)
+			l.polls.hosts.done(host, a.alone(l.run.round != nil), now)
 			if ctx.Err() == nil {
 				l.polls.answered(m, a, now)
 			}
@@ -232,7 +235,7 @@ func (l *polls) poll(ctx context.Context, m *member) {
 func (l *polls) later(m *member, at time.Time) {
 	m.saved.Next = at
 	m.asking = false
-	if l.round == nil {
+	if l.run.round == nil {
 		l.due.put(m, at)
 	}
 }

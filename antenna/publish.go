@@ -20,7 +20,11 @@ import (
 
 // A publisher publishes the state, one publication at a time.
 type publisher struct {
-	*loop
+	run     *run
+	buffer  *buffer
+	poller  *poller
+	polls   *polls
+	targets *targets
 	running bool
 }
 
@@ -39,18 +43,18 @@ func (l *publisher) publish(ctx context.Context) {
 	s := feed.Snapshot{Agent: l.poller.agent, AgentURL: l.poller.agentURL, Now: now}
 	l.running = true
 	l.buffer.expires = time.Time{}
-	l.wg.Go(func() {
+	l.run.wg.Go(func() {
 		var e Published
 		var expires time.Time
-		err := writeCache(l.a.files, path, cache)
-		if l.a.Publish != nil {
-			e, expires = l.a.publishOne(ctx, s, own, from, load)
+		err := writeCache(l.run.a.files, path, cache)
+		if l.run.a.Publish != nil {
+			e, expires = l.run.a.publishOne(ctx, s, own, from, load)
 		}
 		e.Err = errors.Join(err, e.Err)
-		l.inbox <- func(l *loop, now time.Time) {
+		l.run.inbox <- func(l *loop, now time.Time) {
 			l.publisher.running = false
 			l.buffer.expires = expires
-			if l.a.Publish != nil || e.Err != nil {
+			if l.run.a.Publish != nil || e.Err != nil {
 				l.publisher.published(e)
 			}
 		}
@@ -58,9 +62,9 @@ func (l *publisher) publish(ctx context.Context) {
 }
 
 func (l *publisher) published(e Published) {
-	l.emit(e)
-	if e.Err != nil && l.round != nil {
-		l.round.errs = append(l.round.errs, &PublishError{e.Err})
+	l.run.emit(e)
+	if e.Err != nil && l.run.round != nil {
+		l.run.round.errs = append(l.run.round.errs, &PublishError{e.Err})
 	}
 }
 
@@ -244,7 +248,7 @@ func writeCache(files fsys.FS, path string, list []feed.Record) error {
 
 // relayed returns a function that reads the records of relayed feeds. Any goroutine may call it.
 func (l *publisher) relayed() func(id string) ([]byte, error) {
-	if s := l.a.Store; s != nil {
+	if s := l.run.a.Store; s != nil {
 		return func(id string) ([]byte, error) { return s.get(bucketReports, id) }
 	}
 	memory := maps.Clone(l.buffer.memory)

@@ -20,8 +20,8 @@ func (a *Antenna) ForgetRelease(ctx context.Context, watch, version string) erro
 		if err := l.follow.forget(l.follow.all[i], version, now); err != nil {
 			return err
 		}
-		l.save()
-		return l.err
+		l.buffer.save()
+		return l.run.err
 	})
 }
 
@@ -31,7 +31,7 @@ func (f *followers) forget(g *following, version string, now time.Time) error {
 	found := false
 	for url, o := range g.offers() {
 		if is(o.Release) && g.targets[url] == nil {
-			t := f.l.targets.target(urlKey{g.w, url})
+			t := f.targets.target(urlKey{g.w, url})
 			t.saved.Release = &savedRelease{Tag: o.Tag, Version: o.Version, Date: o.Date, Pre: o.Pre}
 		}
 	}
@@ -49,7 +49,7 @@ func (f *followers) forget(g *following, version string, now time.Time) error {
 	if !found {
 		return fmt.Errorf("neither the feeds of %s nor its state have the version %q", g.w.Name, version)
 	}
-	if !f.l.offline {
+	if !f.run.offline {
 		f.decide(g, now)
 	}
 	return nil
@@ -58,7 +58,7 @@ func (f *followers) forget(g *following, version string, now time.Time) error {
 // renounce records that the user does not want the release of t.
 func (f *followers) renounce(t *target, now time.Time) {
 	f.unhear(t)
-	f.l.updates.tries.remove(t)
+	f.updates.tries.remove(t)
 	t.w.follow.isSeen = false
 	r, last := t.saved.Release, t.saved.Last
 	t.saved = savedTarget{Watch: t.saved.Watch, URL: t.saved.URL, Print: t.saved.Print, Reported: t.saved.Reported,
@@ -74,7 +74,7 @@ func (f *followers) renounce(t *target, now time.Time) {
 		f.replaced(t.w.follow, now)
 		t.saved.Release.Left, t.saved.Last = true, last
 	}
-	f.l.buffer.target(t, now)
+	f.buffer.target(t, now)
 }
 
 // anew makes all releases of a watch that were given up count as new, because the user asked for the watch.

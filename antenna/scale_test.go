@@ -154,7 +154,7 @@ func pollsOf(tb testing.TB, size int) *loop {
 	a := manyFeeds(n, size/2, size)
 	l, err := a.newLoop()
 	if err == nil {
-		err = (&loader{loop: l}).start(time.Now())
+		err = newLoader(l).start(time.Now())
 	}
 	if err != nil {
 		tb.Fatal(err)

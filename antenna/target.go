@@ -34,7 +34,11 @@ type target struct {
 
 // A targets holds the URLs of the watches with their reports.
 type targets struct {
-	*loop
+	run     *run
+	buffer  *buffer
+	polls   *polls
+	updates *updates
+	follow  *followers
 	watches []*watcher
 	all     map[urlKey]*target
 	globbed map[*watcher]int // number of targets by glob
@@ -123,7 +127,7 @@ func (l *targets) report(m *member, k *result, now time.Time) {
 		t.reports[m], m.targets[t] = says[t], true // at once, so that makeRoom keeps it
 	}
 	for _, name := range full {
-		l.emit(Skipped{Feed: m.feed.Name, Watch: name, Why: TooMany})
+		l.run.emit(Skipped{Feed: m.feed.Name, Watch: name, Why: TooMany})
 	}
 	for _, t := range order {
 		t.saved.Reported = now
@@ -260,7 +264,7 @@ func (l *targets) useless(t *target, m *member, v feed.Verdict) {
 		return
 	}
 	t.w.useless = v.Reason
-	l.emit(Skipped{Feed: m.feed.Name, Watch: t.w.Name, Why: Why(v.Reason)})
+	l.run.emit(Skipped{Feed: m.feed.Name, Watch: t.w.Name, Why: Why(v.Reason)})
 }
 
 // reporters returns the members with reports about t in the order of the configuration, because among equal reports the
@@ -294,7 +298,7 @@ func (l *targets) await(t *target, p *pending, now time.Time) {
 		p.Failed, p.Limited, p.Lasting = old.Failed, old.Limited, old.Lasting
 	} else {
 		p.Failed = old != nil && old.fails()
-		l.emit(Updated{l.update(t, p, nil)})
+		l.run.emit(Updated{l.update(t, p, nil)})
 	}
 	t.saved.Pending = p
 	l.buffer.target(t, now)
@@ -308,7 +312,7 @@ func (l *targets) queue(t *target, now time.Time) {
 		return
 	}
 	t.saved.Pending.inReach(now)
-	if at := t.saved.Pending.At; l.round == nil || !at.After(now) {
+	if at := t.saved.Pending.At; l.run.round == nil || !at.After(now) {
 		l.updates.tries.put(t, at)
 	}
 }

@@ -30,7 +30,7 @@ func (l *targets) tellUnfit(m *member) {
 	for _, w := range l.watches {
 		if !w.unfit && w.isUnfit(l.globbed[w]) && w.mayHear(m) {
 			w.unfit = true
-			l.emit(NoneFits{Feed: m.feed.Name, Watch: w.Name, URLs: m.saved.URLs, Example: m.saved.Example})
+			l.run.emit(NoneFits{Feed: m.feed.Name, Watch: w.Name, URLs: m.saved.URLs, Example: m.saved.Example})
 		}
 	}
 }
