@@ -88,7 +88,7 @@ func chosen() client {
 func torments() []torment {
 	return slices.Concat(framings(), heads(), statuses(), ranges(), lengths(), redirects(), digests(), links(), mirrors(),
 		tlsCases(), names(), documents(), described(), signatures(), torrents(), lists(), ftps(), feeds(), escapes(), near(), leftovers(), shared(), smimes(), others(), twices(), remoteNames(), triggers(),
-		replaced(), evidences(), endless())
+		replaced(), evidences(), endless(), found(), forges(), keyed())
 }
 
 // TestTorture runs the table once, or each fifth case of it with -short, and wants of braid what it says.
