@@ -19,6 +19,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/clearsign"
 
 	"braid/serve"
+	"braid/verify/minisign"
 	"braid/verify/openpgp"
 )
 
@@ -54,6 +55,8 @@ func addDistributions(t *testing.T, dir string) {
 	}
 	writeFile(t, tool+".asc", string(signature))
 
+	addToolchain(t, folder("zig"))
+
 	body := strings.Repeat("fedora ", 100_000)
 	writeFile(t, filepath.Join(folder("fedora/releases/iso"), "Fedora-Server.iso"), body)
 	list := fmt.Sprintf("# Fedora-Server.iso: %d bytes\nSHA256 (Fedora-Server.iso) = %x\n", len(body), sha256.Sum256([]byte(body)))
@@ -70,6 +73,29 @@ func addDistributions(t *testing.T, dir string) {
 		desc += "%" + field[0] + "%\n" + field[1] + "\n\n"
 	}
 	writeFile(t, filepath.Join(dir, "pacman", "example.db"), packed(t, [][2]string{{"hello-1-1/desc", desc}}))
+}
+
+// addToolchain adds an archive signed with minisign, and a list of mirrors.
+func addToolchain(t *testing.T, dir string) {
+	t.Helper()
+	const name = "zig-x86_64-linux-0.15.1.tar.xz"
+	body := strings.Repeat("zig ", 100_000)
+	writeFile(t, filepath.Join(dir, name), body)
+	signer, err := minisign.NewSigner([]byte(readFile(t, filepath.Join("verify", "minisign", "testdata", "secret.key"))), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signing, err := signer.Begin(name, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	signing.Write([]byte(body))
+	signature, err := signing.Signature()
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, name+".minisig"), string(signature))
+	writeFile(t, filepath.Join(dir, "community-mirrors.txt"), "https://mirror.example.net/zig\nhttps://mirror2.example.net/zig\n")
 }
 
 // clearSigned is a list with a signature around it.
