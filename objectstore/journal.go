@@ -65,7 +65,7 @@ type record struct {
 // none reports whether the journal has no upload.
 func (r record) none() bool { return r.heading.Upload == "" }
 
-const journalVersion = 1
+const journalVersion, journalEnding = 1, ".upload"
 
 // errNewer is the error for the journal of a newer braid, which is left alone.
 var errNewer = errors.New("its journal was written by a newer braid, and is left alone")
@@ -141,8 +141,6 @@ func (s *Store) journal(key string) (journal, error) {
 	}
 	return j, err
 }
-
-const journalEnding = ".upload"
 
 // A noJournal is a journal that keeps nothing.
 type noJournal struct{}
