@@ -32,8 +32,8 @@ import (
 )
 
 const (
-	defaultConnectTimeout = 10 * time.Second
-	defaultTimeout        = 30 * time.Second // rule 21
+	defaultConnect = 10 * time.Second
+	defaultTimeout = 30 * time.Second // rule 21
 )
 
 // A Client takes part in swarms. The zero value is ready to use and does not listen. It may be used concurrently, and
@@ -52,7 +52,9 @@ type Client struct {
 }
 
 // Plug returns a function that creates the Swarms of a download.Client, with these values of Client.Listen and
-// Client.NoDHT.
+// Client.NoDHT. It must not be inlined: every package that calls it would compile the library's generic types again.
+//
+//go:noinline
 func Plug(listen string, noDHT bool) func(source.SwarmConfig) source.Swarms {
 	return func(c source.SwarmConfig) source.Swarms {
 		return &Client{SwarmConfig: c, Listen: listen, NoDHT: noDHT}
@@ -65,9 +67,7 @@ type key struct {
 	named address.Scope
 }
 
-func (c *Client) connectTimeout() time.Duration {
-	return cmp.Or(c.ConnectTimeout, defaultConnectTimeout)
-}
+func (c *Client) connectTimeout() time.Duration { return cmp.Or(c.ConnectTimeout, defaultConnect) }
 
 func (c *Client) timeout() time.Duration { return cmp.Or(c.Timeout, defaultTimeout) }
 
