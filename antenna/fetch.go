@@ -38,7 +38,8 @@ type task struct {
 	web.Trail
 	// challenges counts the answered authentication challenges.
 	challenges int
-	// bare omits the token, which the server refused. plain disables preconditions. get uses GET for a page whose server does not support HEAD.
+	// bare omits the token, which the server refused. plain disables preconditions. get uses GET for a page whose server
+	// does not support HEAD.
 	bare, plain, get bool
 	// index is the index that a requested sitemap belongs to, or nil.
 	index *sitemapIndex

@@ -240,12 +240,6 @@ func (m *member) asked() string {
 	return fmt.Sprintf("%.8x-%.2x", h.Sum(nil), secret.Sum(nil))
 }
 
-// targetKey returns the key of a target in the store. It has a hash of the URL, which may be secret.
-func targetKey(t *target) string {
-	sum := sha256.Sum256([]byte(t.url))
-	return t.w.Name + "\x00" + hex.EncodeToString(sum[:16])
-}
-
 // loadTargets reads the state of watched URLs. If the store was lost, it is read from the cache.
 func (l *loader) loadTargets(now time.Time) (restored int, err error) {
 	saved, err := l.run.a.Store.all(bucketTargets)

@@ -27,7 +27,9 @@ func (p *poller) read(ctx context.Context, t *task, body io.Reader, received fee
 		c = t.index.c
 	}
 	c.hosts, c.near, c.received = p.web.AllowHosts, near, received
-	o := feed.Options{Limits: limits, Folders: p.match.wantsFolders(t.feed.Name), Stop: func() error { return context.Cause(ctx) }}
+	o := feed.Options{
+		Limits: limits, Folders: p.match.wantsFolders(t.feed.Name), Stop: func() error { return context.Cause(ctx) },
+	}
 	if t.URL != nil {
 		o.Base = t.URL.String()
 		c.elsewhere = !address.SameOrigin(t.feed.URL, o.Base)

@@ -1,6 +1,8 @@
 package antenna
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"time"
 
@@ -109,3 +111,9 @@ func (p *pending) reportsAs(other *pending) bool {
 
 // fails reports whether p, or an earlier update of the same URL, failed.
 func (p *pending) fails() bool { return p.Failures > 0 || p.Failed }
+
+// targetKey returns the key of a target in the store. It has a hash of the URL, which may be secret.
+func targetKey(t *target) string {
+	sum := sha256.Sum256([]byte(t.url))
+	return t.w.Name + "\x00" + hex.EncodeToString(sum[:16])
+}

@@ -47,9 +47,10 @@ func (t *Template) versionOf(tag string) string {
 // Of returns the release that a record reports. ok is false if the record reports none of this template: it has no token,
 // or one that may not be part of a URL.
 //
-// The tag is Record.Tag, which release APIs have. A sub-folder of an index page is that of FolderOf. Else the URL of the record is matched with the template, and its name
-// with the last segment of the template. Else the tag is found by Patterns.Token in URL, id or title. Without such a
-// pattern it is the last segment of the link of a news item, if it has a digit.
+// The tag is Record.Tag, which release APIs have. For a sub-folder of an index page it is that of FolderOf. Else the URL
+// of the record is matched with the template, and its name with the last segment of the template. Else the tag is found
+// by Patterns.Token in URL, id or title. Without such a pattern it is the last segment of the link of a news item, if it
+// has a digit.
 func (t *Template) Of(r feed.Record) (release Release, ok bool) {
 	switch {
 	case r.Failed:
