@@ -17,7 +17,7 @@ func TestStoresAgain(t *testing.T) {
 	h := hosted(t, t.TempDir())
 	q := opened(t, h, "a", time.Minute)
 	report(t, q, disk("1"), fleet.Fresh)
-	if err := h.server.Load().ShutdownJetStream(); err != nil {
+	if err := h.server.Load().(*server.Server).ShutdownJetStream(); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)

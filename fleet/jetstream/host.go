@@ -31,9 +31,9 @@ type Host struct {
 	stop   context.CancelFunc
 	ending sync.WaitGroup
 
-	server atomic.Pointer[server.Server] // nil unless it runs here
-	lines  atomic.Int32                  // connections to the server, which may be in another process
-	lost   chan struct{}                 // receives when a connection ended
+	server atomic.Value  // a *server.Server, nil unless it runs here; importers need not compile its generic types
+	lines  atomic.Int32  // connections to the server, which may be in another process
+	lost   chan struct{} // receives when a connection ended
 }
 
 // A Socket lets the processes of a machine connect through a folder. Listen is called by one process at a time, and
@@ -144,7 +144,7 @@ func (h *Host) serve(ctx context.Context) error {
 	}
 	h.log.Debug("queue", "server", "here", "folder", h.dir)
 	h.server.Store(s)
-	defer h.server.Store(nil)
+	defer h.server.Store((*server.Server)(nil))
 	var lines sync.WaitGroup
 	defer lines.Wait()
 	well, end := context.WithCancelCause(ctx)
