@@ -57,11 +57,26 @@ func NewIndex(names []string) *Index {
 				ofOther = ofOther || x.has[n[:i]]
 			}
 		}
-		if !ofOther && isList(n) {
+		if !ofOther && (isList(n) || x.isSignedList(n)) {
 			x.lists = append(x.lists, n)
 		}
 	}
 	return x
+}
+
+// isSignedList reports whether name may be that of a list with a signature around it. Beside a list without one, it is the
+// name of a signature.
+func (x *Index) isSignedList(name string) bool {
+	plain, ok := strings.CutSuffix(name, ".asc")
+	if !ok || x.has[plain] || !isList(plain) {
+		return false
+	}
+	for i, c := range plain {
+		if c == '.' && isEnding(plain[i+1:]) { // the list of one file
+			return false
+		}
+	}
+	return true
 }
 
 // Has reports whether the folder has a file of that name.
