@@ -195,3 +195,21 @@ func toolchains(t *testing.T) http.Handler {
 		files.ServeHTTP(w, r)
 	})
 }
+
+// kernels is a server of a folder with an index, whose only proof is a signed list.
+func kernels(t *testing.T) http.Handler {
+	t.Helper()
+	dir := publicDir(t)
+	if err := os.Mkdir(filepath.Join(dir, "v6.x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	list := ""
+	for _, version := range []string{"6.9.12", "6.10", "6.10.1", "6.11-rc1"} {
+		name := "linux-" + version + ".tar.xz"
+		body := strings.Repeat(name, 1000)
+		writeFile(t, filepath.Join(dir, "v6.x", name), body)
+		list += fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(body)), name)
+	}
+	writeFile(t, filepath.Join(dir, "v6.x", "sha256sums.asc"), clearSigned(t, list, readFile(t, filepath.Join("testdata", "recipes", "release-key.secret.asc"))))
+	return http.FileServer(http.Dir(dir))
+}

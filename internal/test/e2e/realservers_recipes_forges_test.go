@@ -11,8 +11,11 @@ import (
 	"time"
 )
 
-// recipeOfPublishers is the recipe that looks for digests.
-const recipeOfPublishers = "One file of GitHub, PyPI or Hugging Face"
+// The recipes that look for digests.
+const (
+	recipeOfPublishers = "One file of GitHub, PyPI or Hugging Face"
+	recipeOfKernel     = "A kernel with its signature"
+)
 
 // publishers are a forge, a registry and a hub with one file each, and what they say about it, in the shapes of theirs.
 func publishers() map[string]http.Handler {

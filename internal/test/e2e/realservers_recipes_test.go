@@ -40,7 +40,7 @@ func TestRealRecipes(t *testing.T) {
 			if script == "" {
 				t.Fatal("a recipe without commands")
 			}
-			out := world.run(t, script, name == recipeOfPublishers)
+			out := world.run(t, script, name == recipeOfPublishers || name == recipeOfKernel)
 			for _, want := range wants {
 				if !strings.Contains(out, want) {
 					t.Errorf("no %q in\n%s", want, out)
@@ -93,7 +93,7 @@ func newWorld(t *testing.T) *world {
 		"example.org": folder(serve.Options{Mirrors: mirrors}), "mirror.example.net": folder(serve.Options{}),
 		"mirror2.example.net": folder(serve.Options{}), "antenna.example.org": http.HandlerFunc(antennaFeed),
 		"hub.example.org": http.HandlerFunc(hub), "cdn.example.net": http.HandlerFunc(weights), "api.example.org": http.HandlerFunc(forge),
-		"go.example.org": toolchains(t),
+		"go.example.org": toolchains(t), "kernel.example.org": kernels(t),
 	}}
 	for host, h := range publishers() {
 		w.hosts[host] = h
