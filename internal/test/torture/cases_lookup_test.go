@@ -111,10 +111,17 @@ func found() []torment {
 		{"77", "a list with another digest redirects to a mirror", redirected(listPath, wrongLine), isUnverified},
 		{"77", "an index redirects to a mirror, which has a list of its own", redirected("/", wrongLine), isUnverified},
 		{"77", "a mirror has a list, too", func(w *world) {
-			published()(w)
-			m := w.serve(mirrortest.Rate(slow))
-			w.req.sha256, w.req.urls = "", append(w.req.urls, m.URL)
-			m.Set(at(listPath, answers("text/plain", wrongLine)))
+			published(mirrortest.ETag(`"1"`), mirrortest.Rate(slow))(w)
+			m := mirrortest.New(w.t, content, mirrortest.ETag(`"1"`), at(listPath, answers("text/plain", wrongLine)))
+			w.web, w.req.urls = append(w.web, m), append(w.req.urls, m.URL)
+			w.asked = append(w.asked, func() string {
+				for _, r := range m.Requests() {
+					if r.Path != "/"+fileName {
+						return "a mirror was asked for " + r.Path
+					}
+				}
+				return ""
+			})
 		}, isUnverified},
 		{"77", "redirects to a mirror, which has a list of its own", func(w *world) {
 			w.looks()
