@@ -5,12 +5,12 @@
 package small
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"time"
 
 	"braid/byterange"
@@ -45,9 +45,9 @@ func Whole(ctx context.Context, src source.Source, u *url.URL, patience time.Dur
 	m := &memory{most: most}
 	err := m.fetch(ctx, src, u, patience, byterange.Range{End: byterange.Unbounded})
 	if m.long && (err == nil || errors.Is(err, source.ErrEnough)) {
-		err = &LongError{most}
+		return nil, m.answer, &LongError{most}
 	}
-	return m.data.Bytes(), m.answer, err
+	return m.bytes(), m.answer, err
 }
 
 // First fetches the first n bytes at u, or all if there are fewer, as Whole does.
@@ -57,7 +57,7 @@ func First(ctx context.Context, src source.Source, u *url.URL, patience time.Dur
 	if errors.Is(err, source.ErrEnough) {
 		err = nil
 	}
-	return m.data.Bytes(), m.answer, err
+	return m.bytes(), m.answer, err
 }
 
 // Patiently runs a fetch until it ends, nothing comes for patience, or it takes too long. The fetch resets the timer
@@ -85,7 +85,8 @@ type memory struct {
 	first    bool // only the first most bytes are wanted; there may be more
 	long     bool
 	answer   source.Answer
-	data     bytes.Buffer
+	parts    [][]byte // a buffer that grows would be copied again and again, and several fetches run at once
+	size     int64
 	received func() // called for each answer and each write
 }
 
@@ -113,16 +114,38 @@ func (m *memory) Answer(a source.Answer) error {
 
 func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 	m.received()
-	if off != int64(m.data.Len()) {
-		return 0, fmt.Errorf("bytes at %d, not %d", off, m.data.Len())
+	if off != m.size {
+		return 0, fmt.Errorf("bytes at %d, not %d", off, m.size)
 	}
 	if m.long = off+int64(len(p)) > m.most; m.long {
 		if m.first {
-			m.data.Write(p[:m.most-off])
+			m.write(p[:m.most-off])
 		}
 		return 0, source.ErrEnough
 	}
-	return m.data.Write(p)
+	m.write(p)
+	return len(p), nil
+}
+
+// write appends p. The parts are as long as what came before them, up to 256 KiB.
+func (m *memory) write(p []byte) {
+	for len(p) > 0 {
+		i := len(m.parts) - 1
+		if i < 0 || len(m.parts[i]) == cap(m.parts[i]) {
+			m.parts = append(m.parts, make([]byte, 0, min(max(m.size, 4<<10), 256<<10)))
+			i++
+		}
+		n := min(len(p), cap(m.parts[i])-len(m.parts[i]))
+		m.parts[i], p, m.size = append(m.parts[i], p[:n]...), p[n:], m.size+int64(n)
+	}
+}
+
+// bytes returns what came.
+func (m *memory) bytes() []byte {
+	if len(m.parts) == 1 {
+		return m.parts[0]
+	}
+	return slices.Concat(m.parts...)
 }
 
 // Part fetches a short range of a file from src. It gives up like Whole.

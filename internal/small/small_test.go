@@ -52,7 +52,7 @@ func TestWhole_Rule21(t *testing.T) {
 		want error
 	}{
 		{"short", dripping{size: 8}, 8, nil},
-		{"long", dripping{size: 9}, 8, &LongError{}},
+		{"long", dripping{size: 9}, 0, &LongError{}},
 		{"long, as it says", dripping{size: 9, whole: true}, 0, &LongError{}},
 		{"silent", dripping{size: 8, pause: 2 * patience}, 0, ErrSilent},
 		{"slow", dripping{size: 8, pause: patience - 1}, 8, nil},
