@@ -80,7 +80,7 @@ func TestPolicy_Rule63(t *testing.T) {
 	if !errors.As(err, &e) || e.Addr != private {
 		t.Fatalf("error is %v", err)
 	}
-	if want := "leads to 10.0.0.5, a private address, and was named from elsewhere"; err.Error() != want {
+	if want := "leads to 10.0.0.5, a private address, and was named by a server elsewhere"; err.Error() != want {
 		t.Errorf("it says %q, want %q", err, want)
 	}
 	if err := (Policy{}).Check(netip.MustParseAddr("1.1.1.1")); err == nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-var errName = errors.New("the host is no name that there can be")
+var errName = errors.New("not a valid host name")
 
 // Name returns a host in the form of the DNS (RFC 5891): in ASCII and lower case, without a trailing dot.
 // bücher.example becomes xn--bcher-kva.example. An IPv6 address is returned in its shortest form.

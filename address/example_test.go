@@ -21,6 +21,6 @@ func ExampleHosts() {
 	// Output:
 	// 198.51.100.7 <nil>
 	// 10.1.2.3 <nil>
-	// 10.2.3.4 leads to 10.2.3.4, a private address, and was named from elsewhere
-	// 127.0.0.1 leads to 127.0.0.1, a loopback address, and was named from elsewhere
+	// 10.2.3.4 leads to 10.2.3.4, a private address, and was named by a server elsewhere
+	// 127.0.0.1 leads to 127.0.0.1, a loopback address, and was named by a server elsewhere
 }

@@ -90,7 +90,7 @@ func (e *Error) Error() string {
 	if e.Excluded != "" {
 		return "leads to " + to + ", which is excluded (" + e.Excluded + ")"
 	}
-	return "leads to " + to + ", " + scope.String() + ", and was named from elsewhere"
+	return "leads to " + to + ", " + scope.String() + ", and was named by a server elsewhere"
 }
 
 // A Hosts is a set of hosts that the user named. Connections to them are allowed even if another server names them. The

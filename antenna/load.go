@@ -95,7 +95,7 @@ func (l *loader) wanted(now time.Time) {
 			continue
 		}
 		p := t.askedFor(now)
-		p.Words = "the watch was configured otherwise"
+		p.Words = "the configuration of the watch has changed"
 		if l.run.a.Wants(l.loop.targets.update(t, p, nil)) {
 			l.loop.targets.await(t, p, now)
 		}

@@ -224,7 +224,7 @@ func (t *target) askAfterDay(v feed.Verdict, records []feed.Record, now time.Tim
 	for i := range records {
 		if over, _ := records[i].DayOver(); t.lastOfDay(&records[i]) && feed.At(now) >= over {
 			v.Action, v.Reason, v.Chosen, v.Words = feed.Recheck, feed.Modified, i,
-				"modified on a day that is over now: it may have been more than once"
+				"modified on a past day, possibly more than once"
 			return v
 		}
 	}
@@ -251,7 +251,7 @@ func (t *target) fetchToSee(v feed.Verdict, records []feed.Record, from []*membe
 	case look < 0:
 	case t.saved.State.HaveCopy:
 		v.Action, v.Reason, v.Chosen = feed.Recheck, feed.NoInformation, look
-		v.Words = "the server says neither a date, a tag nor a length: only fetching it shows whether it has changed"
+		v.Words = "the server sends no Last-Modified, ETag or length: only a download shows whether the file has changed"
 	default:
 		v.Action, v.Reason, v.Chosen, v.Words = feed.Download, feed.FirstSight, look, "nothing was downloaded yet"
 	}

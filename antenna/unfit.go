@@ -42,7 +42,7 @@ func (l *targets) unfitStatus(w *watcher) (s WatchStatus, ok bool) {
 	}
 	for _, m := range l.polls.members {
 		if w.mayHear(m) && m.saved.URLs > 0 {
-			words := fmt.Sprintf("the feed %s reports %d URLs, none fits; for example %s", m.feed.Name, m.saved.URLs,
+			words := fmt.Sprintf("the feed %s reports %d URLs, but none that matches; for example %s", m.feed.Name, m.saved.URLs,
 				m.saved.Example)
 			return WatchStatus{Name: w.Name, URL: maskURL(w.URL), Reason: Unfit, Words: words}, true
 		}

@@ -29,7 +29,7 @@ func TestNoneFits(t *testing.T) {
 			s, err := a.Status(t.Context())
 			closed(t, a.Store)
 			if err != nil || len(s.Watches) != 1 || s.Watches[0].Name != "g" || s.Watches[0].Reason != Unfit ||
-				!strings.Contains(s.Watches[0].Words, "the feed f reports 2 URLs, none fits; for example https://") || strings.Contains(s.Watches[0].Words, "secret") {
+				!strings.Contains(s.Watches[0].Words, "the feed f reports 2 URLs, but none that matches; for example https://") || strings.Contains(s.Watches[0].Words, "secret") {
 				t.Errorf("%+v, %v", s.Watches, err)
 			}
 		}

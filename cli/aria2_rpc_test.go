@@ -89,10 +89,10 @@ func TestAria2RPC_Rule68(t *testing.T) {
 	aria2Refuses(t, map[string]string{
 		"--enable-rpc --rpc-listen-all":                 "usage --rpc-listen-all: without a secret, all on the network",
 		"--enable-rpc --rpc-listen-all --rpc-insecure":  "usage --rpc-listen-all: without a secret, all on the network",
-		"--enable-rpc --rpc-listen-all --rpc-secret=x":  "usage --rpc-listen-all: the secret would go over the network",
+		"--enable-rpc --rpc-listen-all --rpc-secret=x":  "usage --rpc-listen-all: the secret would cross the network",
 		"--enable-rpc --rpc-secure":                     "usage --rpc-secure: needs a certificate",
 		"--enable-rpc --rpc-secure --rpc-certificate=x": "usage --rpc-certificate: needs its private key",
-		"--enable-rpc --rpc-user=x --rpc-passwd=y":      "usage --rpc-user: nothing asks for a name and password",
+		"--enable-rpc --rpc-user=x --rpc-passwd=y":      "usage --rpc-user: the server does not request a name and password",
 		"--enable-rpc --rpc-listen-port=70000":          "usage --rpc-listen-port: write a port",
 		"--enable-rpc --dry-run http://127.0.0.1:1/":    "usage --dry-run: contradicts --enable-rpc",
 		"--enable-rpc -i " + list:                       "usage " + list + ": all-proxy: all downloads of a daemon have the same proxy",

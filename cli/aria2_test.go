@@ -29,7 +29,7 @@ func TestAria2ExitCodes(t *testing.T) {
 func TestAria2Words(t *testing.T) {
 	for text, want := range map[string]string{
 		"x (give a checksum with --sha256 HEX)":                       "x (give a checksum with --checksum=sha-256=HEX)",
-		"--key FILE has the keys that count":                          "",
+		"give the trusted keys with --key FILE":                       "",
 		"run the same command to go on":                               "run the same command to go on",
 		hint.Of(&download.Error{Hint: download.HintExists}):           "--allow-overwrite=true replaces it once the new one is verified; -o NAME takes another name",
 		hint.Of(&download.Error{Hint: download.HintFTP}):              "",

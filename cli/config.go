@@ -40,7 +40,7 @@ func (k *configCommand) run(ctx context.Context, words []string) error {
 	lines := []string{"file: " + conf.Path}
 	switch {
 	case conf.Path == "":
-		lines[0] += "none, as the environment names no folder for it"
+		lines[0] += "none, because the environment names no folder for it"
 	case conf.File == nil:
 		lines[0] += " (not there)"
 	}

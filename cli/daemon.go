@@ -94,12 +94,12 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	s := d.service
 	s.Root, s.State, s.Files = d.Root, d.State, []string{d.TLSCert, d.TLSKey}
 	if !d.rootNamed && holdsHome(d.Root) {
-		return problem.Misuse("-d "+d.Job.Dir, "clients could replace what is in your home folder",
-			"-d FOLDER, one for downloads; or --root FOLDER, if that is meant")
+		return problem.Misuse("-d "+d.Job.Dir, "clients could replace files in your home folder",
+			"-d FOLDER, one for downloads; or allow it with --root FOLDER")
 	}
 	if s.IsReserved(d.Job.Dir) {
-		return problem.Misuse("-d "+d.Job.Dir, "is in a folder of braid's own, where no download goes",
-			"another folder, or --state FOLDER")
+		return problem.Misuse("-d "+d.Job.Dir, "is in a folder reserved for braid",
+			"choose another folder, or --state FOLDER")
 	}
 	certificates, err := d.serverTLS.config()
 	if err != nil {
@@ -136,9 +136,9 @@ func (d *daemonCommand) checkFlags(words []string) error {
 			"braid add URL adds to its queue"},
 		{d.Quiet && d.Verbose, "-q", "contradicts -v", ""},
 		{d.RPCListenAll && d.TLSCert == "" && !d.RPCInsecure, "--rpc-listen-all",
-			"the token would go over the network for all to read",
-			"--tls-cert FILE, or --rpc-insecure in a network that is yours alone"},
-		{d.RPCInsecure && !d.RPCListenAll, "--rpc-insecure", "is for --rpc-listen-all", ""},
+			"the token would cross the network unencrypted",
+			"--tls-cert FILE, or --rpc-insecure in a private network"},
+		{d.RPCInsecure && !d.RPCListenAll, "--rpc-insecure", "needs --rpc-listen-all", ""},
 	})
 }
 
@@ -159,8 +159,8 @@ func (d *daemonCommand) place() (err error) {
 		return problem.Local("daemon", d.Root, err)
 	}
 	if below, err := filepath.Rel(d.Root, d.Job.Dir); err != nil || !filepath.IsLocal(below) {
-		return problem.Misuse("-d "+d.Job.Dir, "is not in "+d.Root+", which no download leaves (--root)",
-			"-d FOLDER in it, or --root FOLDER of both")
+		return problem.Misuse("-d "+d.Job.Dir, "is outside "+d.Root+" (--root)",
+			"-d FOLDER in it, or --root FOLDER for both")
 	}
 	if d.State, err = daemonState(d.State); err != nil {
 		return err
@@ -198,7 +198,7 @@ func daemonState(named string) (string, error) {
 		named = filepath.Join(job.StateFolder(), "daemon")
 	}
 	if named == "" {
-		return "", problem.Misuse("daemon", "there is no folder for the queue", "--state FOLDER")
+		return "", problem.Misuse("daemon", "no folder for the queue is known", "--state FOLDER")
 	}
 	return filepath.Abs(named)
 }
@@ -218,7 +218,7 @@ func (d *daemonCommand) checkFleet(ctx context.Context) error {
 		return problem.Misuse("--queue "+d.Fleet.text(), "contradicts --watch",
 			"braid watch --queue "+d.Fleet.text()+" makes jobs of updates")
 	}
-	if err := refuseOthers(ctx, enqueueingDaemon, "braid work --help; clients give downloads options of their own"); err != nil {
+	if err := refuseOthers(ctx, enqueueingDaemon, "braid work --help; clients set the options of their downloads"); err != nil {
 		return err
 	}
 	return d.Fleet.check("daemon")
@@ -260,7 +260,7 @@ func (d *daemonCommand) readWatch() error {
 	}
 	if c.Folder == state {
 		return problem.Misuse(d.Watch, "state: the daemon keeps its queue in that folder",
-			"another one, or none: then it is in your state folder")
+			"another one, or none for the default in your state folder")
 	}
 	isReserved := func(path string) bool { return d.service.Owns(path) }
 	pace := func(c *watch.Loaded) {

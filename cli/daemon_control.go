@@ -69,12 +69,12 @@ func (c *controlCommand) check(words []string) error {
 	several := len(words) > 1
 	return firstMisuse([]wrongUse{
 		{c.verb == "add" && len(words) == 0, "add", "no URL", "braid add --help"},
-		{c.verb != "add" && c.verb != "status" && (len(words) > 0) == c.All, c.verb, "which ones?",
+		{c.verb != "add" && c.verb != "status" && (len(words) > 0) == c.All, c.verb, "give either names or --all",
 			"braid status lists them; braid " + c.verb + " GID, or its first digits"},
 		{several && c.Out != "", "-o", "one name for several files", "-d FOLDER takes them all"},
 		{several && c.SHA256+c.Checksum != "", "--sha256", "one digest for several files", "braid add each with its own"},
-		{len(words)*len(c.Signature) > 1, "--signature", "one signature of one file", "braid add each with its own"},
-		{several && len(c.Mirror) > 0, "--mirror", "a mirror of one file, and there are several", ""},
+		{len(words)*len(c.Signature) > 1, "--signature", "one signature for several files", "braid add each with its own"},
+		{several && len(c.Mirror) > 0, "--mirror", "names a mirror of one file, and there are several", ""},
 		{c.SHA256 != "" && c.Checksum != "", "--sha256", "contradicts --checksum", ""},
 	})
 }
@@ -114,7 +114,7 @@ func (c *controlCommand) call(ctx context.Context, where string, result any, met
 		}
 		return &problem.Problem{
 			Kind: download.Other, What: c.verb, Where: where, Why: "no daemon runs with the state " + c.State,
-			Hint: "braid daemon begins one; --state FOLDER names that of another",
+			Hint: "start one with braid daemon, or name another with --state FOLDER",
 		}
 	}
 	defer resp.Body.Close()
@@ -138,13 +138,13 @@ func (c *controlCommand) refused(where, why string) error {
 	f := &problem.Problem{Kind: download.Other, What: c.verb, Where: where, Why: why}
 	switch {
 	case why == "Unauthorized":
-		f.Why = "the daemon with the state " + c.State + " wants a secret that is not in " + tokenFile +
+		f.Why = "the daemon with the state " + c.State + " requires a secret that is not in " + tokenFile +
 			" there, as aria2c --rpc-secret has it"
-		f.Hint = "only clients of its port that know the secret drive it; braid status and others drive braid daemon"
+		f.Hint = "only clients with the secret control it, over its port; braid status and the like control braid daemon"
 	case strings.HasPrefix(why, "dir: "):
-		f.Kind, f.Hint = download.Usage, "-d FOLDER in that one; braid daemon --root FOLDER begins with another"
+		f.Kind, f.Hint = download.Usage, "-d FOLDER in that one; braid daemon --root FOLDER starts with another"
 	case strings.HasPrefix(why, "GID ") && strings.HasSuffix(why, "is not unique"):
-		f.Hint = "write more of its digits; braid status lists them"
+		f.Hint = "give more of its digits; braid status lists them"
 	case strings.HasPrefix(why, "GID "), strings.HasPrefix(why, "Invalid GID"):
 		f.Hint = "braid status lists them"
 	}

@@ -23,7 +23,7 @@ func (d *daemonRun) control(code int, words ...string) (stdout, stderr string) {
 func TestDaemonControl(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest())
 	d := newDaemonRun(t)
-	if _, stderr := d.control(exitOther, "status"); !strings.Contains(stderr, "no daemon runs") || !strings.Contains(stderr, "braid daemon begins one") {
+	if _, stderr := d.control(exitOther, "status"); !strings.Contains(stderr, "no daemon runs") || !strings.Contains(stderr, "start one with braid daemon") {
 		t.Error(stderr)
 	}
 	d.start()
@@ -64,14 +64,14 @@ func TestDaemonControl(t *testing.T) {
 		t.Error(stdout)
 	}
 	for words, text := range map[string]string{
-		"add": "no URL", "pause": "which ones?", "remove --all x": "which ones?", "add -o x http://a/b http://a/c": "one name for several files",
+		"add": "no URL", "pause": "give either names or --all", "remove --all x": "give either names or --all", "add -o x http://a/b http://a/c": "one name for several files",
 		"add nothing": "not an http, https or ftp URL", "add --sha256 x http://a/b": "--sha256",
 	} {
 		if _, stderr := d.control(exitUsage, strings.Fields(words)...); !strings.Contains(stderr, text) {
 			t.Errorf("%s: %s", words, stderr)
 		}
 	}
-	if _, stderr := d.control(exitUsage, "add", "-d", "/etc", s.URL); !strings.Contains(stderr, "is not in "+d.root) || !strings.Contains(stderr, "--root") {
+	if _, stderr := d.control(exitUsage, "add", "-d", "/etc", s.URL); !strings.Contains(stderr, "is outside "+d.root) || !strings.Contains(stderr, "--root") {
 		t.Error(stderr)
 	}
 	for gid, text := range map[string]string{gid: "is not found", "zzz": "Invalid GID zzz"} {
@@ -82,7 +82,7 @@ func TestDaemonControl(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.state, tokenFile), []byte("other"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr := d.control(exitOther, "status"); !strings.Contains(stderr, "wants a secret") || !strings.Contains(stderr, "clients of its port") {
+	if _, stderr := d.control(exitOther, "status"); !strings.Contains(stderr, "requires a secret") || !strings.Contains(stderr, "clients with the secret") {
 		t.Error(stderr)
 	}
 }

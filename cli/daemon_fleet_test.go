@@ -77,7 +77,7 @@ func TestFleetLost(t *testing.T) {
 		}
 		var out bytes.Buffer
 		code := run(ctx, []string{"braid", "queue", "status", "--queue", "embedded:" + dir}, streams{out: &out, err: &out})
-		if told := strings.Contains(out.String(), "came back empty at "+option.Stamp(at)); code != 0 || told == want.IsZero() {
+		if told := strings.Contains(out.String(), "lost its data at "+option.Stamp(at)); code != 0 || told == want.IsZero() {
 			t.Errorf("lost at %v: exit %d, %s", want, code, &out)
 		}
 	}

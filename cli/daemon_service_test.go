@@ -50,7 +50,7 @@ func TestDaemonService(t *testing.T) {
 		hears("RELOADING=1")
 		hears("READY=1")
 	}
-	if !strings.Contains(d.log.String(), "read anew") || !strings.Contains(d.log.String(), "stay as they were") {
+	if !strings.Contains(d.log.String(), "reloaded") || !strings.Contains(d.log.String(), "are unchanged") {
 		t.Error(d.log)
 	}
 	if code := d.end(); code != exitDone {

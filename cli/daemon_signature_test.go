@@ -59,7 +59,7 @@ func TestDaemonSignature(t *testing.T) {
 		}
 		d.end()
 	}
-	if _, stderr := d.control(exitUsage, "add", "--signature", file, a.URL, b.URL); !strings.Contains(stderr, "one file") {
+	if _, stderr := d.control(exitUsage, "add", "--signature", file, a.URL, b.URL); !strings.Contains(stderr, "several files") {
 		t.Error(stderr)
 	}
 }

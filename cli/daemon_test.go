@@ -107,7 +107,7 @@ func TestDaemon(t *testing.T) {
 	first := d.add(s.URL, map[string]string{})
 	below := d.add(s.URL, map[string]string{"dir": filepath.Join(d.root, "x", "y"), "out": "z/b.iso", "header": "X-One: 1\nX-Two: 2"})
 	wrong := d.add(s.URL, map[string]string{"out": "c.iso", "checksum": "sha-256=" + strings.Repeat("0", 64)})
-	if _, failure := d.call("aria2.addUri", []string{s.URL}, map[string]string{"all-proxy": "http://127.0.0.1:1"}); !strings.Contains(failure, "all have the proxies of the daemon") {
+	if _, failure := d.call("aria2.addUri", []string{s.URL}, map[string]string{"all-proxy": "http://127.0.0.1:1"}); !strings.Contains(failure, "all use the proxies of the daemon") {
 		t.Errorf("a proxy for one download: %q", failure)
 	}
 	if err := os.MkdirAll(filepath.Join(d.root, "taken.iso"), 0o700); err != nil {
@@ -194,7 +194,7 @@ func TestDaemonKeepsState(t *testing.T) {
 		gids = append(gids, d.add(s.URL, o))
 	}
 	for _, gid := range gids {
-		if status := d.status(gid); status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "is the daemon's own") {
+		if status := d.status(gid); status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "belongs to the daemon") {
 			t.Errorf("%v", status)
 		}
 	}
@@ -225,15 +225,15 @@ func TestDaemonRefuses(t *testing.T) {
 		code  int
 		text  string
 	}{
-		{"--state " + d.state, exitLocal, "one daemon has a state folder at a time"},
-		{"--rpc-listen-all", exitUsage, "--rpc-insecure in a network"},
-		{"--rpc-insecure", exitUsage, "is for --rpc-listen-all"},
+		{"--state " + d.state, exitLocal, "only one daemon can use a state folder"},
+		{"--rpc-listen-all", exitUsage, "--rpc-insecure in a private network"},
+		{"--rpc-insecure", exitUsage, "needs --rpc-listen-all"},
 		{"https://example.org/a.iso", exitUsage, "no operand"},
 		{"-q -v", exitUsage, "contradicts -v"},
-		{"--root " + d.root + " -d " + d.state, exitUsage, "is not in " + d.root},
-		{"--state " + d.root, exitUsage, "is in a folder of braid's own"},
+		{"--root " + d.root + " -d " + d.state, exitUsage, "is outside " + d.root},
+		{"--state " + d.root, exitUsage, "is in a folder reserved for braid"},
 		{"--rpc-listen-port 70000", exitUsage, "write a port"},
-		{"--rpc-listen-port " + d.url[strings.LastIndex(d.url, ":")+1:len(d.url)-len("/jsonrpc")], exitOther, "--rpc-listen-port PORT names another"},
+		{"--rpc-listen-port " + d.url[strings.LastIndex(d.url, ":")+1:len(d.url)-len("/jsonrpc")], exitOther, "name another with --rpc-listen-port PORT"},
 		{"--tls-key k", exitUsage, "--tls-cert"},
 	} {
 		words := append([]string{"daemon", "-d", d.root}, strings.Fields(tt.words)...)

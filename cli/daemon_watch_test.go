@@ -190,7 +190,7 @@ func TestDaemonWatchRemoved(t *testing.T) {
 	w.write("watch.toml", strings.Replace(w.read("watch.toml"), "[watch.w]", "every = '1s'\n[watch.w]", 1))
 	w.begin()
 	w.becomes("removed")
-	w.says("removed from the queue: braid watch run w brings it")
+	w.says("removed from the queue: braid watch run w downloads it")
 	s.Set(mirrortest.StallAfter(-1))
 	w.write("feed.soif", strings.ReplaceAll(soifOf(s.URL), "1700000000", "1710000000"))
 	waitFor(t, "the next version", func() bool { return w.read("runs") == "run\n" })
@@ -212,7 +212,7 @@ func TestDaemonWatchGone(t *testing.T) {
 	waitFor(t, "the failure", func() bool {
 		for _, e := range w.entries() {
 			if e.Braid.Watch == "w" && e.Status == "error" {
-				return strings.Contains(e.Braid.Message, "not asked for any more")
+				return strings.Contains(e.Braid.Message, "no longer requested")
 			}
 		}
 		return false
@@ -239,7 +239,7 @@ func TestDaemonWatchFound(t *testing.T) {
 	var errs bytes.Buffer
 	other := start(t, w.dir, &errs, "daemon", "-d", "root", "--state", "other", "--rpc-listen-port", "0", "--watch", "watch.toml")
 	other.Run()
-	if other.ProcessState.ExitCode() != exitLocal || !strings.Contains(errs.String(), "one process watches at a time") {
+	if other.ProcessState.ExitCode() != exitLocal || !strings.Contains(errs.String(), "only one process can watch") {
 		t.Errorf("the other daemon ended with %d: %s", other.ProcessState.ExitCode(), &errs)
 	}
 }
@@ -262,11 +262,11 @@ func TestDaemonWatchSignals(t *testing.T) {
 	w.becomes("complete")
 	w.write("watch.toml", "[watch.w]\nurl = 1\n")
 	w.signal(syscall.SIGHUP)
-	w.logs(`level=ERROR msg="the configuration stays as it was" where=watch.toml`)
+	w.logs(`level=ERROR msg="the configuration is unchanged" where=watch.toml`)
 	w.configure(a)
 	w.write("watch.toml", "allow-hosts = ['10.1.0.0/16']\n"+w.read("watch.toml"))
 	w.signal(syscall.SIGHUP)
-	w.logs("allow-hosts are as they were until the next start")
+	w.logs("allow-hosts take effect at the next start")
 	os.Remove(w.in("go"))
 	w.write("feed.soif", soifOf(a.URL, b.URL))
 	w.configure(b, `run = ["/bin/sh", "-c", "trap '' TERM; cd ..; echo run >>runs; while [ ! -e go ]; do sleep 0.02; done"]`)

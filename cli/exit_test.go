@@ -111,7 +111,7 @@ func TestTLSHints(t *testing.T) {
 	}
 	plain := mirrortest.New(t, []byte("abc")).URL
 	for url, want := range map[string]string{
-		server(nil): "(nothing kept; --cacert FILE names further authorities; --insecure HOST does without, for one host)",
+		server(nil): "(nothing kept; add an authority with --cacert FILE, or skip the check for one host with --insecure HOST)",
 		server(func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"other.example"} }): "(nothing kept; the certificate is for a different host: ",
 		server(func(c *x509.Certificate) { c.NotAfter = c.NotBefore }):                                   "(nothing kept; check the clock of this machine; ",
 		strings.Replace(plain, "http:", "https:", 1):                                                     "(nothing kept; the server does not speak TLS there: ",

@@ -196,7 +196,7 @@ func (f *feedFlags) failure(ctx context.Context, name string, err error) error {
 			fail.Hint = "--max-entries N sets the limit"
 		}
 	case reject.Code == antenna.CodeUnknownFormat:
-		fail.Hint = "--from FORMAT takes it for one"
+		fail.Hint = "--from FORMAT reads it as one"
 	}
 	return fail
 }

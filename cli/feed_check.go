@@ -139,13 +139,13 @@ func (v *feedCheck) verdict(ctx context.Context, name string, t *feedTally, ende
 	why := ""
 	switch {
 	case t.lost == 0:
-		why = fmt.Sprintf("%s not to the letter, of %d; tolerant readers repair them",
+		why = fmt.Sprintf("%s of %d with errors that tolerant readers repair",
 			option.Count(t.repaired, "record"), t.total())
 	case t.repaired == 0:
-		why = fmt.Sprintf("%s that no reader takes, of %d", option.Count(t.lost, "record"), t.total())
+		why = fmt.Sprintf("%s of %d that no reader accepts", option.Count(t.lost, "record"), t.total())
 	default:
-		why = fmt.Sprintf("%s that no reader takes, and %d that tolerant ones repair, of %d", option.Count(t.lost, "record"),
-			t.repaired, t.total())
+		why = fmt.Sprintf("%s of %d that no reader accepts, and %d that tolerant readers repair", option.Count(t.lost, "record"),
+			t.total(), t.repaired)
 	}
 	return &problem.Problem{Kind: download.Protocol, What: "check", Where: name, Why: why}
 }
@@ -179,7 +179,7 @@ func checkedLine(o *opened, in feed.Input, t *feedTally) string {
 	if in.Gzip {
 		s += ", gzip"
 	}
-	s += fmt.Sprintf(": %s to the letter", option.Count(t.kept, "record"))
+	s += fmt.Sprintf(": %s without errors", option.Count(t.kept, "record"))
 	if t.repaired > 0 {
 		s += fmt.Sprintf(", %d repaired", t.repaired)
 	}

@@ -67,7 +67,7 @@ func (f *feedFlags) withOrWithout(
 		return r, err
 	}
 	f.tokenRefused = true
-	fmt.Fprintf(f.streams.err, "%s: the server refuses the token, and is asked without it (%s)\n", source.Mask(u), job.TokenHint)
+	fmt.Fprintf(f.streams.err, "%s: the server rejected the token: asking without it (%s)\n", source.Mask(u), job.TokenHint)
 	return open(bare)
 }
 

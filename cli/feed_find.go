@@ -59,7 +59,7 @@ func (v *feedFind) run(ctx context.Context, words []string) error {
 	if len(found) == 0 {
 		return &problem.Problem{
 			Kind: download.Other, What: "find", Where: source.Mask(u), Why: "the page names no feed",
-			Hint: "braid feed check URL tries one that you know of",
+			Hint: "try a known feed with braid feed check URL",
 		}
 	}
 	return v.tell(found)

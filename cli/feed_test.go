@@ -53,22 +53,22 @@ func TestFeedCheck(t *testing.T) {
 		code       int
 		out, err   string // parts, separated by |
 	}{
-		{"to the letter", lirsLine, "", exitDone, "x: note: |[not-gzip]|x: lirs, euc-jp: 1 record to the letter; 1 note\n", ""},
-		{"compressed", zipped(t, lirsLine), "", exitDone, "x: lirs, euc-jp, gzip: 1 record to the letter\n", ""},
-		{"repaired", lirsLine + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol, "x:2: repair: no comma ends the record [no-trailing-comma]\n|1 record to the letter, 1 repaired", "check x: 1 record not to the letter, of 2; tolerant"},
-		{"lost", lirsLine + "LIRS,1,\n", "", exitProtocol, "x:2: error: |[too-few-fields]|1 record to the letter, 1 lost", "check x: 1 record that no reader takes, of 2"},
-		{"both", lirsLine + "LIRS,1,\n" + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol, "1 repaired, 1 lost", "1 record that no reader takes, and 1 that tolerant ones repair, of 3"},
-		{"repaired in one way and lost by another", "LIRS,,x,0,0,http://h.example/,t,a,0,\n", "", exitProtocol, "repair: last_modified is empty|error: last_detected is no number|0 records to the letter, 1 lost", "no reader takes"},
+		{"without errors", lirsLine, "", exitDone, "x: note: |[not-gzip]|x: lirs, euc-jp: 1 record without errors; 1 note\n", ""},
+		{"compressed", zipped(t, lirsLine), "", exitDone, "x: lirs, euc-jp, gzip: 1 record without errors\n", ""},
+		{"repaired", lirsLine + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol, "x:2: repair: no comma ends the record [no-trailing-comma]\n|1 record without errors, 1 repaired", "check x: 1 record of 2 with errors that tolerant"},
+		{"lost", lirsLine + "LIRS,1,\n", "", exitProtocol, "x:2: error: |[too-few-fields]|1 record without errors, 1 lost", "check x: 1 record of 2 that no reader accepts"},
+		{"both", lirsLine + "LIRS,1,\n" + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol, "1 repaired, 1 lost", "1 record of 3 that no reader accepts, and 1 that tolerant readers repair"},
+		{"repaired in one way and lost by another", "LIRS,,x,0,0,http://h.example/,t,a,0,\n", "", exitProtocol, "repair: last_modified is empty|error: last_detected is not a number|0 records without errors, 1 lost", "no reader accepts"},
 		{"none", "<html>", "", exitProtocol, "", "feed x: not a feed of a known format: it begins with \"<html>\" (--from FORMAT"},
 		{"empty", "", "", exitProtocol, "", "it is empty"},
 		{"forced", "<html>", "--from|hina-di", exitProtocol, "x: hina-di", "feed x: line 1: not a hina-di feed"},
-		{"forced, and read whole", "<html>\n", "--from|lirs", exitProtocol, "x:1: error: |[no-record-header]|1 lost", "no reader takes"},
+		{"forced, and read whole", "<html>\n", "--from|lirs", exitProtocol, "x:1: error: |[no-record-header]|1 lost", "no reader accepts"},
 		{"forced, empty", "", "--from|lirs", exitDone, "x: lirs, euc-jp: 0 records", ""},
 		{"forced, in other words", lirsLine, "--from|atom", exitProtocol, "x: news", "neither RSS"},
 		{"too large", lirsLine, "--max-size|10", exitLimit, "", "feed x: line 1: more than 10 octets (--max-size SIZE"},
-		{"too many", lirsLine + lirsLine, "--max-entries|1", exitLimit, "1 record to the letter", "more than 1 records (--max-entries N"},
+		{"too many", lirsLine + lirsLine, "--max-entries|1", exitLimit, "1 record without errors", "more than 1 records (--max-entries N"},
 		{"cut", "\x1f\x8b" + zipped(t, lirsLine)[2:20], "--from|lirs", exitProtocol, "", "unexpected EOF"},
-		{"hostile", "LIRS,\x1b]0;\x07\xc2\x9b,1,0,0,http://h.example/,t,a,0,\n", "", exitProtocol, `last_modified is no number: "`, ""},
+		{"hostile", "LIRS,\x1b]0;\x07\xc2\x9b,1,0,0,http://h.example/,t,a,0,\n", "", exitProtocol, `last_modified is not a number: "`, ""},
 	} {
 		path := feedFile(t, "x", tt.text)
 		code, out, err := command(t, append(append([]string{"feed", "check"}, split(tt.flags)...), path)...)
@@ -123,7 +123,7 @@ func TestFeedShow(t *testing.T) {
 	const want = "2026-11-10 01:00:00 UTC       7 B  http://h.example/pub/a.iso  t\n" +
 		"not reached                     -  http://h.example/gone\n" +
 		"-                               -  HTTP://H.example/pub/x/b.iso  T 2\n"
-	if code != exitDone || out != want || shortened(err, path) != "x: 1 record left out (braid feed check tells why)\n" {
+	if code != exitDone || out != want || shortened(err, path) != "x: 1 record left out (braid feed check shows why)\n" {
 		t.Errorf("exit code %d, %s, %q", code, out, err)
 	}
 	for glob, want := range map[string]int{
@@ -218,8 +218,8 @@ func TestFeedOverHTTP(t *testing.T) {
 		want    string
 	}{
 		{"plain", lirsLine, nil, "", exitDone, "/antenna.lirs?key=***: lirs, euc-jp: 1 record"},
-		{"compressed by the server", zipped(t, lirsLine), []mirrortest.Option{mirrortest.ContentEncoding("gzip")}, "", exitDone, "gzip: 1 record to the letter\n"},
-		{"twice", zipped(t, zipped(t, lirsLine)), []mirrortest.Option{mirrortest.ContentEncoding("gzip")}, "", exitDone, "gzip: 1 record to the letter\n"},
+		{"compressed by the server", zipped(t, lirsLine), []mirrortest.Option{mirrortest.ContentEncoding("gzip")}, "", exitDone, "gzip: 1 record without errors\n"},
+		{"twice", zipped(t, zipped(t, lirsLine)), []mirrortest.Option{mirrortest.ContentEncoding("gzip")}, "", exitDone, "gzip: 1 record without errors\n"},
 		{"another coding", lirsLine, []mirrortest.Option{mirrortest.ContentEncoding("br")}, "", exitProtocol, "Content-Encoding"},
 		{"not there", lirsLine, []mirrortest.Option{mirrortest.Status(404)}, "", exitRefused, "404"},
 		{"a password", lirsLine, []mirrortest.Option{mirrortest.Status(401)}, "", exitAuth, "-u USER:PASSWORD"},

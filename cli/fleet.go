@@ -71,7 +71,7 @@ func (f *fleetFlags) check(command string) error {
 	}
 	return firstMisuse([]wrongUse{
 		{here && f.QueueCreds+f.QueueCA+f.QueueCert+f.QueueKey != "", "--queue " + f.Queue,
-			"no server has to be shown credentials: who may enter its folder may use it", ""},
+			"needs no credentials: access to its folder is enough", ""},
 		{(f.QueueCert == "") != (f.QueueKey == ""), "--queue-cert", "a certificate and its key belong together",
 			"--queue-cert FILE --queue-key FILE"},
 		{!here && !strings.Contains(f.Queue, "tls://") && f.QueueCA+f.QueueCert != "", "--queue " + f.text(),
@@ -85,7 +85,7 @@ func refuseOthers(ctx context.Context, allowed []string, hint string) error {
 	line := configurationOf(ctx).Line
 	for _, name := range slices.Sorted(maps.Keys(line)) {
 		if line[name] && !slices.Contains(allowed, name) {
-			return problem.Misuse("--"+name, "is for those that download, which others do with --queue", hint)
+			return problem.Misuse("--"+name, "applies to processes that download, which workers do with --queue", hint)
 		}
 	}
 	return nil
@@ -155,18 +155,18 @@ func (f *fleetFlags) failure(command string, err error) error {
 	}
 	switch {
 	case jetstream.Refused(err):
-		x.Kind, x.Hint = download.Auth, "--queue-creds FILE has the credentials"
+		x.Kind, x.Hint = download.Auth, "give the credentials with --queue-creds FILE"
 	case jetstream.Untrusted(err):
-		x.Kind, x.Hint = download.TLS, "--queue-ca FILE has the root of its certificate"
+		x.Kind, x.Hint = download.TLS, "give the root of its certificate with --queue-ca FILE"
 		if _, named := errors.AsType[x509.HostnameError](err); named {
 			x.Hint = "--queue tls://NAME:4222 with a name of the certificate"
 		}
 	case jetstream.Missing(err):
 		x.Kind, x.Why, x.Hint = download.Local,
-			"no queue is there: it was never made, or its server has lost what it had stored",
-			"braid work, watch, get and daemon with --queue make one"
+			"the queue does not exist: it was never created, or its server has lost its data",
+			"braid work, watch, get and daemon create one with --queue"
 	case jetstream.Newer(err):
-		x.Kind, x.Hint = download.Refused, "update this one: a newer braid reads what older ones have written"
+		x.Kind, x.Hint = download.Refused, "update this braid: newer ones read the data of older ones"
 	case jetstream.Lacking(err):
 		x.Kind, x.Why, x.Hint = download.Refused, "the server keeps no jobs: JetStream is off",
 			"nats-server -js, or jetstream {} in its configuration"
@@ -188,7 +188,7 @@ func processName() string {
 func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 	if dir == "" {
 		if job.StateFolder() == "" {
-			return nil, problem.Misuse("--queue embedded", "there is no folder for the queue",
+			return nil, problem.Misuse("--queue embedded", "no folder for the queue is known",
 				"--queue embedded:FOLDER")
 		}
 		dir = filepath.Join(job.StateFolder(), "queue")
@@ -199,8 +199,8 @@ func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 	}
 	if there && !jetstream.HasQueue(dir) {
 		return nil, &problem.Problem{
-			Kind: download.Local, What: "queue", Where: dir, Why: "no queue is there",
-			Hint: "braid work, watch, get and daemon with --queue make one",
+			Kind: download.Local, What: "queue", Where: dir, Why: "the queue does not exist",
+			Hint: "braid work, watch, get and daemon create one with --queue",
 		}
 	}
 	h, err := jetstream.NewHost(dir, jetstream.Socket{Listen: listen.Socket, Dial: listen.Dial}, log)

@@ -155,10 +155,10 @@ func (f *followCommand) undecided(found *found) error {
 			p.Hint = "--asset '" + pattern + "' chooses the first"
 		}
 	case n == 0 && found.Elsewhere != "":
-		p.Why = "its files are at another host, " + found.Elsewhere
+		p.Why = "its files are on another host, " + found.Elsewhere
 		p.Hint = "--asset 'https://" + found.Elsewhere + "/...{version}...' gives the URL of the file"
 	case found.Versions == 0:
-		p.Why, p.Hint = "it has no files with a version", f.templateHint()
+		p.Why, p.Hint = "no file name has a version", f.templateHint()
 	default:
 		p.Why = fmt.Sprintf("no file of its %s fits", option.Count(found.Versions, "version"))
 		p.Hint = "--asset, --versions and --pre-releases determine what fits"

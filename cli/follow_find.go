@@ -86,7 +86,7 @@ func (f *followCommand) none(page string, feeds []foundEvent) *problem.Problem {
 	p := &problem.Problem{Kind: download.Other, What: "follow", Where: page, Why: "no releases found",
 		Hint: "give a project page of a forge, a folder with an index, or a feed"}
 	if len(feeds) > 0 {
-		p.Why, p.Hint = "its feeds name no files with a version, or are at another host", f.templateHint()
+		p.Why, p.Hint = "its feeds name no file with a version on the same host", f.templateHint()
 	}
 	return p
 }

@@ -90,7 +90,7 @@ func (f *followCommand) append(e follow.Entry, said *followEvent) (err error) {
 		return err
 	}
 	said.Config = f.Into
-	what := "follows it already"
+	what := "already follows it"
 	if said.Added {
 		what = "is added"
 	}
@@ -167,7 +167,7 @@ func fitsEntry(f *followCommand, c *job.Settings) error {
 		case name != "" && c.Line["out"] && (name == "-" || metalink.CheckPath(name) != nil):
 			return problem.Misuse("--out "+name, "no name of a file in the folder of an entry", "--once has no entry")
 		case f.Job.Anchors.NamesOne():
-			const why = "names one signature, and each release has another"
+			const why = "names one signature, but each release has a different one"
 			return problem.Misuse("--signature", why, ".asc is beside each")
 		}
 	}
@@ -176,7 +176,7 @@ func fitsEntry(f *followCommand, c *job.Settings) error {
 	}
 	for _, name := range []string{"overwrite", "no-clobber", "if-newer", "on-complete", "tries", "retry-wait"} {
 		if c.Line[name] {
-			return problem.Misuse("--"+name, "is for a download, and without --once there is none", "")
+			return problem.Misuse("--"+name, "applies to a download, and there is none without --once", "")
 		}
 	}
 	return nil

@@ -102,7 +102,7 @@ func (g *getCommand) plan(ctx context.Context, client *download.Client, r downlo
 		return g.wouldFail(ctx, err)
 	}
 	if g.leaves(err) {
-		g.screen.Say("%s: exists, and stays as it is", h.Path)
+		g.screen.Say("%s: exists, and is kept", h.Path)
 		return exitDone
 	}
 	if len(h.Places) > 0 || h.Done != nil {

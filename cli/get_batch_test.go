@@ -106,7 +106,7 @@ func TestGetListThere(t *testing.T) {
 		t.Fatalf("exit code %d, %s", code, err)
 	}
 	code, _, err := get(t, dir, "-q", "-i", list)
-	if code != exitLocal || strings.Count(err, "\n") != 1 || !strings.HasPrefix(err, "braid: files: 50 are there and not known to be the right ones, as ") || !strings.Contains(err, "--no-clobber leaves") {
+	if code != exitLocal || strings.Count(err, "\n") != 1 || !strings.HasPrefix(err, "braid: files: 50 exist, but are not known to be right, because ") || !strings.Contains(err, "--no-clobber keeps") {
 		t.Errorf("exit code %d, %s", code, err)
 	}
 	if code, _, err := get(t, dir, "-i", list); code != exitLocal || strings.Count(err, "--no-clobber") != 1 {

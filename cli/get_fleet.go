@@ -56,7 +56,7 @@ func (g *getCommand) enqueue(ctx context.Context, words []string) error {
 	for _, j := range jobs {
 		news, err := q.Report(ctx, j)
 		if err != nil {
-			return g.Fleet.failure("get", fmt.Errorf("%s: %w; what was before it is in the queue", j.Name, err))
+			return g.Fleet.failure("get", fmt.Errorf("%s: %w; the URLs before it are in the queue", j.Name, err))
 		}
 		counts[news]++
 		if err := g.tellQueued(&j, news); err != nil {
@@ -65,7 +65,7 @@ func (g *getCommand) enqueue(ctx context.Context, words []string) error {
 	}
 	if !g.Quiet {
 		n := counts[fleet.Fresh] + counts[fleet.Again] + counts[fleet.Later]
-		g.screen.Say("%s queued; %s known already", option.Count(n, "file"), option.Grouped(counts[fleet.Duplicate]))
+		g.screen.Say("%s queued; %s already known", option.Count(n, "file"), option.Grouped(counts[fleet.Duplicate]))
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func TestQueueLarge(t *testing.T) {
 	}
 	var out, told bytes.Buffer
 	code := run(ctx, []string{"braid", "get", "--queue", "embedded:" + dir, "-i", list}, streams{out: &out, err: &told})
-	if code != exitUsage || !strings.Contains(told.String(), "x.iso: the job is too large for the queue: 3") || !strings.Contains(told.String(), "and 2097152 may be") {
+	if code != exitUsage || !strings.Contains(told.String(), "x.iso: the job is too large for the queue: 3") || !strings.Contains(told.String(), "of at most 2097152") {
 		t.Errorf("exit %d, %s", code, &told)
 	}
 	out.Reset()

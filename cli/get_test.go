@@ -186,7 +186,7 @@ func TestGetExists_Rule3(t *testing.T) {
 		t.Errorf("exit code %d, %q", code, err)
 	}
 	code, _, err = get(t, dir, "--no-clobber", s.URL)
-	if code != exitDone || err != name+": exists, and stays as it is\n" {
+	if code != exitDone || err != name+": exists, and is kept\n" {
 		t.Errorf("--no-clobber: exit code %d, %q", code, err)
 	}
 	if data, _ := os.ReadFile(name); string(data) != "mine" {

@@ -123,13 +123,13 @@ func TestMisuse(t *testing.T) {
 		{"--mirror|x|" + u, "--mirror: no such flag (it belongs to get: braid get --mirror)"},
 		{"-o|x|" + u, "-o: no such flag (it belongs to get: braid get -o)"},
 		{"daemon|--rpc-secret=x", "--rpc-secret: no such flag (braid daemon token prints the token"},
-		{"daemon|--enable-rpc", "(that is what braid daemon does)"},
+		{"daemon|--enable-rpc", "(braid daemon always does that)"},
 		{"daemon|-i|list", "-i: no such flag (braid add puts URLs"},
-		{"daemon|--save-session=x", "(the queue is kept anyway; --state FOLDER says where)"},
+		{"daemon|--save-session=x", "(the queue is always kept; --state FOLDER sets the folder)"},
 		{"daemon|--conf-path=x", "(braid config shows the settings"},
 		{"daemon|--max-tries=x", "(--tries N)"},
 		{"daemon|--root|/nonexistent", "--root /nonexistent: no such file or directory (make it, or check the name)\n"},
-		{"daemon|--root|/usr|-d|/tmp", "-d /tmp: is not in /usr, which no download leaves (--root) (-d FOLDER in it, or --root"},
+		{"daemon|--root|/usr|-d|/tmp", "-d /tmp: is outside /usr (--root) (-d FOLDER in it, or --root"},
 		{"get", "no URL"},
 		{"get|--ouput|x|" + u, "did you mean --out?"},
 		{"get|--quite|" + u, "did you mean --quiet?"},
@@ -165,7 +165,7 @@ func TestMisuse(t *testing.T) {
 		{"get|-H|x|" + u, "'NAME: VALUE'"},
 		{"get|-u|x|" + u, "USER:PASSWORD"},
 		{"get|--mirror|file:///a|" + u, "not an http, https or ftp URL"},
-		{"get|--mirror|ftp://h/a%0D%0Ab|" + u, "a line end or NUL in the URL"},
+		{"get|--mirror|ftp://h/a%0D%0Ab|" + u, "a line break or NUL in the URL"},
 		{"get|--no-ftp|--mirror|ftp://h/a|" + u, "ftp://h/a: FTP is off (leave out --no-ftp)"},
 		{"get|--no-ftp|ftps://h/a", "ftps://h/a: FTP is off"},
 		{"get|ftp://h/a.meta4", "a document is read from disk or over http or https (--no-metalink saves it as it is)"},
@@ -198,10 +198,10 @@ func TestMisuseInEnvironment(t *testing.T) {
 		"BRAID_LIMIT_RATE=2MB":                     "usage BRAID_LIMIT_RATE: " + option.ErrSize.Error() + " (braid get --help)",
 		"BRAID_TIMEOUT=a\nb":                       "usage BRAID_TIMEOUT: " + option.ErrTime.Error() + " (braid get --help)",
 		"BRAID_MAX_CONCURRENT_DOWNLOADS=\"all\" x": "usage BRAID_MAX_CONCURRENT_DOWNLOADS: write auto, or a number from 1 to 1000 (braid get --help)",
-		"BRAID_OUT=":                               "usage BRAID_OUT: the value is empty (unset it, or give it one)",
-		"BRAID_SHA256=":                            "usage BRAID_SHA256: the value is empty (unset it, or give it one)",
-		"BRAID_TRIES=":                             "usage BRAID_TRIES: the value is empty (unset it, or give it one)",
-		"BRAID_MIRROR=":                            "usage BRAID_MIRROR: the value is empty (unset it, or give it one)",
+		"BRAID_OUT=":                               "usage BRAID_OUT: the value is empty (unset it, or give it a value)",
+		"BRAID_SHA256=":                            "usage BRAID_SHA256: the value is empty (unset it, or give it a value)",
+		"BRAID_TRIES=":                             "usage BRAID_TRIES: the value is empty (unset it, or give it a value)",
+		"BRAID_MIRROR=":                            "usage BRAID_MIRROR: the value is empty (unset it, or give it a value)",
 	} {
 		name, value, _ := strings.Cut(variable, "=")
 		t.Run(name, func(t *testing.T) {
@@ -237,7 +237,7 @@ func TestCommandLineBeatsEnvironment(t *testing.T) {
 
 // TestUnitsAreExplained, where a flag has them.
 func TestUnitsAreExplained(t *testing.T) {
-	for name, want := range map[string][]string{"get": {"\nSIZE is bytes, RATE is bytes a second, with K", "\nTIME is as 30s"}, "probe": {"\nTIME is as 30s"}, "serve": {"\nRATE is bytes a second, with K"}} {
+	for name, want := range map[string][]string{"get": {"\nSIZE is bytes, RATE is bytes a second, with K", "\nTIME is a number with a unit, as in 30s"}, "probe": {"\nTIME is a number with a unit, as in 30s"}, "serve": {"\nRATE is bytes a second, with K"}} {
 		_, out, _ := command(t, name, "--help")
 		for _, w := range want {
 			if !strings.Contains(out, w) {

@@ -35,7 +35,7 @@ func readLine(words []string) (*line, error) {
 	}
 	if words[0] == "version" || words[0] == "-v" && len(words) == 1 {
 		if len(words) > 1 {
-			return nil, problem.Misuse("version", "takes no words", "braid --version")
+			return nil, problem.Misuse("version", "takes no arguments", "braid --version")
 		}
 		return &line{shows: version()}, nil
 	}
@@ -237,11 +237,11 @@ func explainFlag(err error, c option.Command) *problem.Problem {
 // elsewhere maps a command and a flag to a hint. The flags are those of aria2c and of braid get that the
 // command does not have.
 var elsewhere = map[string]string{
-	"daemon --enable-rpc":   "that is what braid daemon does",
-	"daemon --rpc-secret":   "braid daemon token prints the token, which is made once",
+	"daemon --enable-rpc":   "braid daemon always does that",
+	"daemon --rpc-secret":   "braid daemon token prints the token",
 	"daemon --input-file":   "braid add puts URLs in the queue of a daemon",
 	"daemon -i":             "braid add puts URLs in the queue of a daemon",
-	"daemon --save-session": "the queue is kept anyway; --state FOLDER says where",
+	"daemon --save-session": "the queue is always kept; --state FOLDER sets the folder",
 	"daemon --conf-path":    "braid config shows the settings, and where they are read",
 }
 
@@ -253,7 +253,7 @@ func checkEnvironment(options []option.Option, given *arranged) error {
 			continue
 		}
 		if value, set := os.LookupEnv(option.Variable(o.Name())); set && value == "" {
-			return problem.Misuse(option.Variable(o.Name()), emptyValue, "unset it, or give it one")
+			return problem.Misuse(option.Variable(o.Name()), emptyValue, "unset it, or give it a value")
 		}
 	}
 	return nil
@@ -310,8 +310,8 @@ var foreignValues = map[string]struct {
 	hint  string
 }{
 	"split": {regexp.MustCompile(`^[A-Za-z#]`),
-		"-q prints nothing but errors, as -s does in curl; what -f, -L and -S say happens anyway"},
-	"location": {regexp.MustCompile(`^-|[:/.]`), "redirects are followed anyway, as --location does it in curl"},
+		"-q prints only errors, as curl -s does; braid always does what -f, -L and -S request"},
+	"location": {regexp.MustCompile(`^-|[:/.]`), "redirects are always followed, as by curl --location"},
 }
 
 func foreignValue(flag, value string) string {

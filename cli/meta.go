@@ -114,8 +114,8 @@ func (v *metaCommand) prepare(paths []string) (err error) {
 	for i, m := range v.named {
 		has := func(path string) bool { _, ok := m.At(filepath.Base(path)); return ok }
 		if !slices.ContainsFunc(paths, has) {
-			return problem.Misuse("--mirror "+job.MaskWord(v.Mirror[i]), "has none of the files",
-				"a folder ends with a slash, a file with its name")
+			return problem.Misuse("--mirror "+job.MaskWord(v.Mirror[i]), "has none of these files",
+				"the URL of a folder ends with a slash, that of a file with its name")
 		}
 	}
 	secret, passphrase, err := v.signFlags.read()
@@ -138,11 +138,11 @@ func (v *metaCommand) check(s sheet, all []string) error {
 		}
 		if names[name] {
 			return problem.Misuse(name, "two files of this name in one document",
-				"without -o each has a document of its own")
+				"without -o each file gets its own document")
 		}
 		names[name] = true
 		if len(v.mirrorsOf(name)) == 0 {
-			return problem.Misuse(name, "no URL is given for it, and a document must name one",
+			return problem.Misuse(name, "a document needs a URL for it",
 				"--mirror https://example.org/pub/ names a folder that has it, on the main server as well; "+
 					"--mirrors FILE has a list")
 		}
@@ -154,8 +154,8 @@ func (v *metaCommand) check(s sheet, all []string) error {
 }
 
 var (
-	errThere = errors.New("exists already")
-	errInput = errors.New("is one of the files that are described")
+	errThere = errors.New("already exists")
+	errInput = errors.New("is one of the described files")
 )
 
 // A metaKind is a kind of document. An existing document can only be replaced by one of the same kind.
@@ -166,9 +166,9 @@ type metaKind struct {
 }
 
 var (
-	aMeta4 = metaKind{metalink.Looks, errors.New("exists, and is no Metalink document"),
+	aMeta4 = metaKind{metalink.Looks, errors.New("exists and is not a Metalink document"),
 		"--overwrite replaces it, -o NAME takes another name"}
-	aTorrent = metaKind{metainfo.Looks, errors.New("exists, and is no torrent"), "--overwrite replaces it"}
+	aTorrent = metaKind{metainfo.Looks, errors.New("exists and is not a torrent"), "--overwrite replaces it"}
 )
 
 // checkOut reports why no document can be written at path. A file of another kind is never replaced (rule 3).
@@ -222,7 +222,7 @@ func (v *metaCommand) write(ctx context.Context, s sheet) error {
 	}
 	data, err := metalink.Format(d)
 	if err != nil {
-		return problem.Misuse("meta", err.Error(), "a greater --piece-length, or fewer files in one document")
+		return problem.Misuse("meta", err.Error(), "use a larger --piece-length, or fewer files in one document")
 	}
 	if s.out == "-" {
 		_, err := v.streams.out.Write(data)

@@ -26,8 +26,8 @@ const mostPieces = 50_000
 var (
 	errNoFile     = errors.New("not a regular file")
 	errChanging   = errors.New("was changed while it was read")
-	errManyPieces = fmt.Errorf("would have more than %d pieces (a greater --piece-length has fewer)", mostPieces)
-	errArmor      = errors.New("is no armored OpenPGP signature, and none of minisign (--sign-with makes one; else move it away)")
+	errManyPieces = fmt.Errorf("would have more than %d pieces (a larger --piece-length makes fewer)", mostPieces)
+	errArmor      = errors.New("is not an armored OpenPGP or minisign signature (--sign-with makes one; else move it away)")
 )
 
 // mirrorsOf returns the mirrors of a file, best first.
@@ -202,7 +202,7 @@ const torrentSuffix = ".torrent"
 func (f *torrentFlags) check() error {
 	trackers := f.Tracker
 	if len(trackers) > 0 && !f.Torrent {
-		return problem.Misuse("--tracker", "is named in a torrent, and none is written", "--torrent writes one")
+		return problem.Misuse("--tracker", "is a field of torrents, and no torrent is written", "--torrent writes one")
 	}
 	for _, t := range trackers {
 		if !metainfo.IsTracker(t) {
@@ -253,7 +253,7 @@ func (v *metaCommand) writeTorrent(path string, f described, inputs []string) er
 }
 
 // errNothing is the error for an empty file, which BEP 3 does not allow in a torrent.
-var errNothing = errors.New("is empty, and there is no torrent of nothing")
+var errNothing = errors.New("is empty, and a torrent needs at least one byte")
 
 // checkTorrents returns an error if the torrents cannot be written.
 func (v *metaCommand) checkTorrents(paths, all []string) error {

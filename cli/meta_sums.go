@@ -21,10 +21,10 @@ var sumLine = regexp.MustCompile(`^\\?[0-9a-f]{64}  .+$`)
 
 // aSums and aSignature are the kinds of the list and of its signature. A file of another kind is not replaced.
 var (
-	aSums = metaKind{looksLikeSums, errors.New("exists, and is not a list of digests"), "--overwrite replaces it"}
+	aSums = metaKind{looksLikeSums, errors.New("exists and is not a list of digests"), "--overwrite replaces it"}
 
 	aSignature = metaKind{func(head []byte) bool { _, ok := metalink.TextSignature(head); return ok },
-		errors.New("exists, and is not a signature"), "--overwrite replaces it"}
+		errors.New("exists and is not a signature"), "--overwrite replaces it"}
 )
 
 // looksLikeSums reports whether the beginning of a file consists of lines of a list. The last one may be cut off.

@@ -57,7 +57,7 @@ func TestDaemonOwnFiles_Rule69(t *testing.T) {
 	d.start("--watch", filepath.Join(d.root, "watch.toml"), "--smime-ca", filepath.Join(d.root, "roots.pem"), "--cacert", filepath.Join(d.root, "ca.pem"), "--require", "none")
 	for _, name := range []string{"watch.toml", "roots.pem", "memory/antenna.db", "ca.pem", "site-keyring", "site-smime-ca", "site-cacert"} {
 		status := d.status(d.add(s.URL, map[string]string{"out": name, "allow-overwrite": "true"}))
-		if status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "the daemon's own") {
+		if status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "belongs to the daemon") {
 			t.Errorf("%s: %v", name, status)
 		}
 	}

@@ -47,7 +47,7 @@ func (v *partsList) run(ctx context.Context, words []string) error {
 	default:
 		if _, err := os.Stat(words[0]); err != nil {
 			return problem.Misuse("parts "+words[0], "neither a folder nor a command",
-				cmp.Or(nearestBelow("parts", words[0]), "there are list, resume, remove"))
+				cmp.Or(nearestBelow("parts", words[0]), "use list, resume or remove"))
 		}
 		return problem.Misuse("parts list", "one folder is enough", "braid parts --help")
 	}
@@ -66,7 +66,7 @@ func (v *partsList) run(ctx context.Context, words []string) error {
 	}
 	for _, a := range aside {
 		rows = append(rows, []string{filepath.Base(a.Path), option.SizeText(a.Size), ago(a.Changed, now),
-			"set aside: damaged, or of another version"})
+			"set aside: damaged, or from another version"})
 	}
 	rows = append(rows, uploadRows(uploads)...)
 	if len(rows) == 0 {
@@ -96,7 +96,7 @@ func partRow(now time.Time, l partfile.Left) []string {
 	case l.Due:
 		state = "in place; its --on-complete is due"
 	case !l.Known:
-		state = "nothing says what it is a part of"
+		state = "nothing records which file it belongs to"
 	}
 	return []string{l.Name, done, ago(l.Changed, now), state, l.Identity.URL}
 }
@@ -246,13 +246,13 @@ func placeOfPart(word string) (dir, name string) {
 func partFailure(what, word string, err error) *problem.Problem {
 	f := problem.Local(what, word, err)
 	if errors.Is(err, fs.ErrNotExist) {
-		f.Why, f.Hint = "nothing unfinished of that name is there", "braid parts shows what there is"
+		f.Why, f.Hint = "no unfinished download has that name", "braid parts shows what there is"
 		if _, statErr := os.Stat(word); statErr == nil && partfile.NameOf(word) == word {
-			f.Why = "the file is there, and nothing unfinished of it"
+			f.Why = "the file is complete; no part of it is left"
 		}
 	}
 	if use, ok := errors.AsType[*partfile.InUseError](err); ok {
-		f.Why, f.Hint = useText(true, use.PID), "that one ends in good order with Ctrl-C"
+		f.Why, f.Hint = useText(true, use.PID), "stop the other process with Ctrl-C"
 	}
 	return f
 }
@@ -318,7 +318,7 @@ func writeUploads(to *render.JSONWriter, left []objectstore.Left) {
 func uploadRows(left []objectstore.Left) (rows [][]string) {
 	now := time.Now()
 	for _, l := range left {
-		done, state := "", "uploaded by another"
+		done, state := "", "uploaded by another process"
 		if l.Size >= 0 {
 			done, state = option.SizeText(l.Size), cmp.Or(useText(l.InUse, l.PID), "to be resumed")
 		}

@@ -67,7 +67,7 @@ func (v *partsResume) find(ctx context.Context, words []string) (found []job.Res
 		if objectstore.IsURL(word) {
 			v.lost = append(v.lost, &problem.Problem{
 				Kind: download.Usage, What: "resume", Where: word,
-				Why:  "an upload goes on with the command that began it",
+				Why:  "repeat the command that began the upload",
 				Hint: "braid get -o " + word + " URL; braid parts shows the URL",
 			})
 			continue

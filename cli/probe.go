@@ -83,6 +83,6 @@ func contradiction(r download.Request, err error) error {
 	}
 	return &problem.Problem{
 		Kind: download.Mismatch, What: "probe", Where: source.Mask(r.URL), Why: err.Error(),
-		Hint: "the server has another file than the one that was asked for",
+		Hint: "the server has a different file than the requested one",
 	}
 }

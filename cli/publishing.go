@@ -58,8 +58,8 @@ const (
 // read returns the secret key and its passphrase; nil without a key.
 func (f *signFlags) read() (secret, passphrase []byte, err error) {
 	if f.SignWith == "" && f.PassphraseFile != "" {
-		return nil, nil, problem.Misuse("--passphrase-file", "unlocks a key, and there is none",
-			"--sign-with FILE has it")
+		return nil, nil, problem.Misuse("--passphrase-file", "is the passphrase of a key, but no key is given",
+			"give it with --sign-with FILE")
 	}
 	if f.SignWith == "" {
 		return nil, nil, nil

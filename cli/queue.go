@@ -78,18 +78,18 @@ func (c *queueCommand) check(verb string, rest []string) error {
 	for _, word := range rest {
 		if (verb == "list" || verb == "drop" && c.All) && !slices.Contains(queueStates, fleet.State(word)) {
 			return problem.Misuse("queue "+verb+" "+job.MaskWord(word), "no state of jobs",
-				"there are queued, running, waiting, done and dead")
+				"use queued, running, waiting, done or dead")
 		}
 	}
 	return firstMisuse([]wrongUse{
 		{named && !c.All && len(rest) == 0 || verb == "retry" && c.All && len(rest) > 0, "queue " + verb,
-			"which ones?", "braid queue list dead shows them; braid queue " + verb + " NAME, or --all"},
-		{!named && c.All, "--all", "is for retry and drop", ""},
+			"give either names or --all", "braid queue list dead shows them; braid queue " + verb + " NAME, or --all"},
+		{!named && c.All, "--all", "needs the command retry or drop", ""},
 		{verb == "drop" && c.All && slices.Contains(rest, string(fleet.Running)), "queue drop --all running",
-			"a worker has them", "braid queue drain, or end the workers"},
-		{c.Older != 0 && (verb != "drop" || !c.All), "--older", "is for drop --all", ""},
-		{c.End && verb != "drain", "--end", "is for drain", ""},
-		{c.JSON && verb != "list" && verb != "status", "--json", "is for list and status", ""},
+			"workers have them", "braid queue drain, or end the workers"},
+		{c.Older != 0 && (verb != "drop" || !c.All), "--older", "needs drop --all", ""},
+		{c.End && verb != "drain", "--end", "needs the command drain", ""},
+		{c.JSON && verb != "list" && verb != "status", "--json", "needs the command list or status", ""},
 		{(verb == "status" || verb == "drain") && len(rest) > 0, "queue " + verb, "takes no operand", ""},
 	})
 }
@@ -230,8 +230,8 @@ func statusLines(s *fleet.Status) (lines []string) {
 			"this version leaves them alone and does not know their states", fleet.Newer, option.Grouped(n)))
 	}
 	if !s.Lost.IsZero() {
-		lines = append(lines, "its server came back empty at "+option.Stamp(s.Lost)+": "+
-			"earlier jobs that were not done are lost; "+
+		lines = append(lines, "its server lost its data at "+option.Stamp(s.Lost)+": "+
+			"unfinished earlier jobs are lost; "+
 			"braid watch forget NAME CONFIG, or braid get --queue, reports them again")
 	}
 	if s.Drained {
@@ -255,8 +255,8 @@ func (c *queueCommand) each(ctx context.Context, verb string, names []string) er
 			return err
 		}
 		if !done {
-			why := map[string]string{"retry": "no job of that name waits or is dead",
-				"drop": "no job of that name, or a worker has it"}[verb]
+			why := map[string]string{"retry": "no job with that name is waiting or dead",
+				"drop": "no job with that name, or a worker has it"}[verb]
 			return &problem.Problem{
 				Kind: download.Other, What: "queue " + verb, Where: name, Why: why,
 				Hint: "braid queue list shows them",

@@ -124,7 +124,7 @@ func (v *serveCommand) options(dir string, log *slog.Logger) (o serve.Options, e
 	}
 	o.CacheFile, err = cacheFile(dir)
 	if err != nil {
-		log.Warn("digests are not remembered", "error", err)
+		log.Warn("digests are not cached", "error", err)
 	}
 	return o, nil
 }
@@ -166,7 +166,7 @@ func (f *serverTLS) config() (*tls.Config, error) {
 	case f.TLSKey == "":
 		return nil, problem.Misuse("--tls-cert", "needs its private key", "--tls-key FILE")
 	case f.TLSCert == "":
-		return nil, problem.Misuse("--tls-key", "is of a certificate, and there is none", "--tls-cert FILE")
+		return nil, problem.Misuse("--tls-key", "is the key of a certificate, but no certificate is given", "--tls-cert FILE")
 	}
 	pair, err := job.ReadKeyPair("--tls-cert", f.TLSCert, "--tls-key", f.TLSKey)
 	if err != nil {

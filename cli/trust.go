@@ -46,7 +46,7 @@ func (k *trustCommand) add(ctx context.Context, words []string) error {
 			return err
 		}
 		if !added {
-			k.tell("%s: the key is recorded already", b.URL)
+			k.tell("%s: the key is already recorded", b.URL)
 		}
 	}
 	k.tell("%s: a file from there, or from below it, needs a signature by a recorded key", b.URL)
@@ -74,7 +74,7 @@ func (k *trustCommand) remove(ctx context.Context, words []string) error {
 	case removed == 0:
 		return problem.Local("trust", b.URL, errNotRecorded).WithHint("braid trust list shows what there is")
 	case left == 0:
-		k.tell("%s: no key is recorded any more", b.URL)
+		k.tell("%s: no recorded key is left", b.URL)
 	default:
 		k.tell("%s: %s removed, %s left", b.URL, option.Count(removed, "key"), option.Count(left, "key"))
 	}

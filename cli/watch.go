@@ -59,7 +59,7 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 		return problem.Misuse("-q", "contradicts -v", "")
 	}
 	if len(words) > 0 && v.line["queue"] && slices.Contains(watchVerbs, words[0]) {
-		return problem.Misuse("--queue", "is for watching", "braid queue status shows how the queue stands")
+		return problem.Misuse("--queue", "applies only to watching", "braid queue status shows the state of the queue")
 	}
 	if len(words) > 0 {
 		switch verb := words[0]; verb {
@@ -73,7 +73,7 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 				if verb == "forget" {
 					hint = "braid watch forget NAME [VERSION] [CONFIG]"
 				}
-				return problem.Misuse("watch "+verb, "which feed or watch?", hint)
+				return problem.Misuse("watch "+verb, "no feed or watch is given", hint)
 			}
 			if version, rest, ok := versionIn(words[2:]); ok && verb == "forget" {
 				return v.forgetVersion(ctx, words[1], version, rest)
@@ -90,14 +90,14 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	if v.line["json"] {
-		return problem.Misuse("--json", "is for status", "--log-format json")
+		return problem.Misuse("--json", "needs the command status", "--log-format json")
 	}
 	if v.Fleet.Queue != "" {
 		return v.watchFor(ctx, c)
 	}
 	for i := range c.Watches {
 		if c.Watches[i].Priority != "" {
-			return problem.Misuse("watch."+c.Watches[i].Name+".priority", "is that of jobs in a queue",
+			return problem.Misuse("watch."+c.Watches[i].Name+".priority", "applies only to jobs in a queue",
 				"braid watch --queue, or braid daemon --watch")
 		}
 	}
@@ -177,22 +177,22 @@ func (v *watchCommand) load(words []string, how reading) (*watch.Loaded, error) 
 	case len(words) > 1:
 		return nil, problem.Misuse("watch", "one configuration is enough", "braid watch --help")
 	case len(words) == 1 && v.line["config"]:
-		return nil, problem.Misuse("--config "+file, "and another configuration, "+words[0], "")
+		return nil, problem.Misuse("--config "+file, "conflicts with another configuration, "+words[0], "")
 	case len(words) == 1:
 		file = words[0]
 	}
 	byFlags := v.line["feed"] || v.line["url"]
 	if byFlags && (len(words) == 1 || v.line["config"]) {
 		return nil, problem.Misuse(file, "a configuration, and --feed or --url",
-			"[feed.NAME] and [watch.NAME] in the configuration say it")
+			"[feed.NAME] and [watch.NAME] in the configuration name them")
 	}
 	if byFlags || file == "" && len(v.Feed)+len(v.URL) > 0 {
 		return v.fromFlags(how)
 	}
 	for _, name := range []string{"dir", "require", "check-every", "key", "keyring", "smime-ca"} {
 		if v.line[name] {
-			return nil, problem.Misuse("--"+name, "is for watching without a configuration",
-				"[watch.NAME] in the configuration says it")
+			return nil, problem.Misuse("--"+name, "applies only without a configuration",
+				"[watch.NAME] in the configuration names it")
 		}
 	}
 	if file == "" {
@@ -235,7 +235,7 @@ func (v *watchCommand) fromFile(file string, how reading) (*watch.Loaded, error)
 	}
 	data, err := job.ReadFile(flag, file, mostConfig)
 	if f, ok := errors.AsType[*problem.Problem](err); ok && v.inDaemon {
-		f.Hint = cmp.Or(f.Hint, "check the name; braid watch --help tells of an example")
+		f.Hint = cmp.Or(f.Hint, "check the name; braid watch --help names an example")
 	}
 	if err != nil {
 		return nil, err
@@ -262,8 +262,8 @@ func (v *watchCommand) fromFlags(how reading) (*watch.Loaded, error) {
 	case watched && v.Dir == "":
 		return nil, problem.Misuse("watch", "no folder for the files", "--dir FOLDER")
 	case !watched && v.Publish == "":
-		return nil, problem.Misuse("--feed", "nothing is kept up to date by it",
-			"--url URL says what, and --publish FOLDER publishes it")
+		return nil, problem.Misuse("--feed", "the feed needs a file to keep up to date",
+			"give --url URL, or --publish FOLDER")
 	}
 	for _, u := range v.URL {
 		if strings.Contains(u, "*") {
@@ -324,7 +324,7 @@ func (v *watchCommand) finish(c *watch.Loaded, name, identity string) (*watch.Lo
 	default:
 		dir := job.StateFolder()
 		if dir == "" {
-			return nil, problem.Misuse("watch", "there is no folder for what is remembered",
+			return nil, problem.Misuse("watch", "no folder for the state is known",
 				"state = in the configuration, or braid watch --state FOLDER")
 		}
 		own := fmt.Sprintf("%s-%.4x", name, sha256.Sum256([]byte(identity)))

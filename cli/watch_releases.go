@@ -81,7 +81,7 @@ func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []st
 		case f.Versions == 0 && f.Current == "":
 			text += "no version is known yet; braid watch run " + f.Name + " reads its feeds"
 		case f.Newest == "":
-			text += fmt.Sprintf("its feeds have %s, and its settings allow none", option.Count(f.Versions, "version"))
+			text += fmt.Sprintf("its feeds have %s, but its settings exclude all of them", option.Count(f.Versions, "version"))
 		default:
 			text += fmt.Sprintf("its feeds have %s, the newest is %s at %s", option.Count(f.Versions, "version"), f.Newest, f.URL)
 		}

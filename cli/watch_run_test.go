@@ -100,14 +100,14 @@ func TestWatchReload(t *testing.T) {
 	w.signal(syscall.SIGHUP)
 	w.hears("RELOADING=1\nMONOTONIC_USEC=")
 	w.hears("READY=1\nSTATUS=watching 1 feed by 1 watch, as before: the configuration is wrong: watch.toml:")
-	w.logs(`level=ERROR msg="the configuration stays as it was" where=watch.toml:\d+ error="watch.w.keeep: no such key" hint="did you mean keep\?"`)
+	w.logs(`level=ERROR msg="the configuration is unchanged" where=watch.toml:\d+ error="watch.w.keeep: no such key" hint="did you mean keep\?"`)
 
 	w.configure(a, "[watch.other]", "url = '"+b.URL+"'", "dir = 'files'")
 	w.signal(syscall.SIGHUP)
 	w.hears("RELOADING=1\nMONOTONIC_USEC=")
 	w.hears("READY=1\nSTATUS=watching 1 feed by 2 watches")
 	// The feed has not changed and is not due; whoever wants can have it polled now.
-	if out := w.asks(exitDone, "run", "f", "watch.toml"); !strings.Contains(out, "process "+pid+" polls for f now") {
+	if out := w.asks(exitDone, "run", "f", "watch.toml"); !strings.Contains(out, "process "+pid+" now polls for f") {
 		t.Errorf("run: %s", out)
 	}
 	w.logs(`msg="new version" watch=other`)

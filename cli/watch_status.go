@@ -53,12 +53,12 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 	if err != nil {
 		return err
 	}
-	unknown := problem.Misuse("watch "+verb+" "+name, "there is no such feed or watch", "braid watch status shows them")
+	unknown := problem.Misuse("watch "+verb+" "+name, "no such feed or watch", "braid watch status shows them")
 	if !c.Has(name) && verb != "forget" { // a name that is no longer configured may have state
 		return unknown
 	}
 	client := watch.Client{Dir: c.Folder}
-	ask, told := client.RunNow, "process %d polls for %s now; braid watch status shows what comes of it\n"
+	ask, told := client.RunNow, "process %d now polls for %s; braid watch status shows the result\n"
 	if verb == "forget" {
 		ask, told = client.Forget, "process %d has forgotten %s\n"
 	}
@@ -101,7 +101,7 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 		case f.Err != "":
 			state = fmt.Sprintf("failed %s: %s", option.Count(f.Failures, "time"), f.Err)
 		case f.Polled.IsZero():
-			state = "not asked yet"
+			state = "not polled yet"
 		}
 		today, name := fmt.Sprintf("%d, %s", f.Updates, option.SizeText(f.Bytes)), f.Name
 		if f.Kind == antenna.Page { // a page may have the name of a feed
@@ -154,7 +154,7 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 	case w.Pending:
 		return about + "waits: " + w.Words
 	case w.Last.Declined:
-		return about + "the last version was removed from the queue: braid watch run " + w.Name + " brings it"
+		return about + "the last version was removed from the queue: braid watch run " + w.Name + " downloads it"
 	case w.Reason == antenna.Unfit:
 		return w.Words
 	case !w.HaveCopy && w.Last.At.IsZero():
@@ -310,7 +310,7 @@ func (v *watchCommand) runCheck(ctx context.Context, words []string) error {
 	warnings, found := c.Warnings(), "nothing wrong"
 	for _, w := range c.Watches {
 		if w.Priority != "" {
-			warnings = append(warnings, "watch."+w.Name+".priority: is that of jobs in a queue: "+
+			warnings = append(warnings, "watch."+w.Name+".priority: applies only to jobs in a queue: "+
 				"braid watch refuses it without --queue")
 		}
 	}

@@ -90,7 +90,7 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 	}
 	defer end()
 	w.log.Info("ready", "queue", w.Fleet.text(), "to", w.To, "at-once", int(w.MaxConcurrentDownloads))
-	w.notified(w.notify.Ready("at work for " + w.Fleet.text()))
+	w.notified(w.notify.Ready("running for " + w.Fleet.text()))
 	w.worker.Run(ctx, client)
 	return nil
 }
@@ -112,7 +112,7 @@ func (w *workCommand) checkFlags(words []string) error {
 			"--to FOLDER, which all workers of the queue share, or --to s3://BUCKET/PREFIX/"},
 		{strings.HasPrefix(w.To, "s3:") && !objectstore.IsURL(w.To), "--to", "not a place in an object store",
 			"--to s3://BUCKET/PREFIX/"},
-		{w.Job.Peers.Seeds(), "--seed-time", "a worker goes on with the next job", ""},
+		{w.Job.Peers.Seeds(), "--seed-time", "a worker continues with the next job", ""},
 	}); err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (w *workCommand) notOwn(name string) error {
 	if objectstore.IsURL(w.To) || !job.LeadsTo(filepath.Join(w.To, filepath.FromSlash(name)), w.own()) {
 		return nil
 	}
-	return problem.Misuse("job "+source.Escape(name), "a worker goes by what is there",
+	return problem.Misuse("job "+source.Escape(name), "a worker decides by the existing file",
 		"--to FOLDER without settings, keys and queue in it")
 }
 
@@ -187,21 +187,21 @@ func (w *workCommand) notOwn(name string) error {
 func (w *workCommand) expose(e *watch.Exposition) {
 	watch.ExposeQueue(e, w.queue.Queue)
 	jobs, now := w.worker.Counts()
-	e.Family("braid_work_jobs", "gauge", "Jobs that this worker has.")
+	e.Family("braid_work_jobs", "gauge", "Jobs of this worker.")
 	e.Sample(float64(jobs))
 	e.Family("braid_work_tries_total", "counter",
-		"How tries ended: the file came, it was there already, it is tried again, the job is dead, was given back, "+
-			"or is another worker's.")
+		"Attempts by result: file stored, file already there, to be retried, job dead, given back, "+
+			"or taken by another worker.")
 	for _, result := range []string{string(fleet.Done), worker.CountUnchanged, string(fleet.Waiting),
 		string(fleet.Dead), worker.CountGivenBack, worker.CountLost} {
 		e.Sample(float64(now[result]), "result", result)
 	}
 	e.Family("braid_work_takeovers_total", "counter", "Jobs that were taken over from a worker whose lease had run out.")
 	e.Sample(float64(now[worker.CountTakenOver]))
-	e.Family("braid_work_paused", "gauge", "Whether this worker takes no job for a while, as what it tries fails.")
+	e.Family("braid_work_paused", "gauge", "Whether this worker is paused because its jobs fail.")
 	e.Sample(float64(now[worker.CountPaused]))
-	e.Family("braid_work_pauses_total", "counter", "How often it took no job for a while.")
+	e.Family("braid_work_pauses_total", "counter", "Number of times that it paused because jobs failed.")
 	e.Sample(float64(now[worker.CountPauses]))
-	e.Family("braid_work_bytes_total", "counter", "Bytes that downloads brought.")
+	e.Family("braid_work_bytes_total", "counter", "Bytes received by downloads.")
 	e.Sample(float64(now[worker.CountBytes]))
 }

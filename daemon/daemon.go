@@ -83,7 +83,7 @@ type Daemon struct {
 }
 
 // ErrEnded is returned by calls to a daemon that has ended.
-var ErrEnded = errors.New("the daemon has ended")
+var ErrEnded = errors.New("the daemon has stopped")
 
 // Open opens the store. No download begins before Run. A damaged store is moved aside and logged, and the queue is then
 // empty.

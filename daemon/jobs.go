@@ -111,7 +111,7 @@ func (d *Daemon) compare(ctx context.Context) (more bool, err error) {
 		}
 		return nil
 	}) != nil {
-		return false, nil // the daemon has ended
+		return false, nil // the daemon has stopped
 	}
 	for _, j := range drop {
 		if err := d.config.Jobs.Drop(ctx, j); err != nil {

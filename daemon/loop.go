@@ -296,11 +296,11 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 	e, _ := l.q.Entry(g)
 	if _, err := strconv.Atoi(e.Options[OptionSelect]); err == nil && e.Following != 0 { // it selected one file
-		return refusal(download.Protocol, "the document describes several files, and described one when this entry was added")
+		return refusal(download.Protocol, "the document describes several files now, but described one when this entry was added")
 	}
 	var children []queue.Entry
 	if e.Options[OptionSignature] != "" {
-		return refusal(download.Usage, "the signature is of one file, and the document has several")
+		return refusal(download.Usage, "the signature is of one file, but the document has several")
 	}
 	for i := range d.Files.Len() {
 		if !queue.Selected(e.Options[OptionSelect], i+1) {
@@ -321,7 +321,7 @@ func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 		return refusal(download.Protocol, err.Error())
 	}
 	if len(children) == 0 {
-		return refusal(download.Usage, "the document has no file with a number of the option "+OptionSelect)
+		return refusal(download.Usage, "the document has no file with a number in the option "+OptionSelect)
 	}
 	return queue.Outcome{}
 }

@@ -66,7 +66,7 @@ func (s *store) prepare(tx *bbolt.Tx) error {
 	return all.ForEach(func(k, v []byte) error {
 		var e queue.Entry
 		if err := json.Unmarshal(v, &e); err != nil || string(k) != string(key(e.GID)) {
-			return &database.DamageError{Err: fmt.Errorf("entry %x: not an entry, or that of another GID (%v)", k, err)}
+			return &database.DamageError{Err: fmt.Errorf("entry %x: not an entry, or one with another GID (%v)", k, err)}
 		}
 		s.entries = append(s.entries, e)
 		return nil

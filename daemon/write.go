@@ -85,7 +85,7 @@ func (l *loop) unwritten(g queue.GID) bool {
 func (d *Daemon) clear(path string) bool {
 	err := partfile.Clear(fsys.OS, filepath.Dir(path), filepath.Base(path))
 	if err != nil {
-		d.log.Warn("the journal of a complete file stays", "file", path, "error", err)
+		d.log.Warn("the journal of a complete file was not removed", "file", path, "error", err)
 	}
 	return err == nil
 }

@@ -182,8 +182,8 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 			g.observe(SourceDown{ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Banned: true})
 		}
 	case blameDocument:
-		err := fmt.Errorf("in %s the digests of the pieces, which hold, contradict that of the whole file", s.hashing.pieces.from)
-		return false, g.fail(Protocol, err, "where the document comes from there may be a better one")
+		err := fmt.Errorf("in %s the digests of the pieces match, but that of the whole file does not", s.hashing.pieces.from)
+		return false, g.fail(Protocol, err, "get the document again from its publisher")
 	case keepRefuted:
 		return false, g.refute(ctx, s)
 	case discard:
@@ -198,7 +198,7 @@ func (g *getter) anew(ctx context.Context, s *session) error {
 	case g.req.Refresh && g.result.Resumed > 0:
 		return keepRefreshed(g, s.err)
 	case g.req.base != nil && g.req.base.begun:
-		return g.inTheWay("cannot be gone on with: " + s.err.Error())
+		return g.inTheWay("cannot be resumed: " + s.err.Error())
 	}
 	if s.how == notMergeable && g.carried.restarts >= g.c.tries() { // another server is asked from here on
 		g.carried.restarts = 1
@@ -297,7 +297,7 @@ func (g *getter) reread(ctx context.Context, s *session) (bool, error) {
 	if s.how != partTouched && bad.Len() == 0 {
 		return false, nil
 	}
-	g.note("%v: all that is here is read again, and %d bytes are fetched again", s.err, bad.Len())
+	g.note("%v: all received bytes are checked again, and %d bytes are fetched again", s.err, bad.Len())
 	for r := range bad.All() {
 		s.sources.void(r)
 		g.observe(Voided{r})

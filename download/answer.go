@@ -205,7 +205,7 @@ func (s *session) otherSize(o *origin, a source.Answer) error {
 		return otherDigest(o, err)
 	}
 	if s.guessed() && s.sizeRank(o, a) > s.sizeBy && !slices.Contains(s.tried, a.Size) {
-		return s.end(sizeDisowned, changed("the server states a size other than the assumed one"))
+		return s.end(sizeDisowned, changed("the server gives a size other than the assumed one"))
 	}
 	if !s.guessed() && s.roleOf(o) == asOrigin && !verify.Strong(s.claims) { // a retry may lead back
 		return &source.Error{URL: o.masked, Host: a.Host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
@@ -230,7 +230,7 @@ func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcom
 		return ongoing, mismatch(o, "%w", v.Why)
 	case v.By == version.BySize && verify.Strong(common(s.firm(), st.file.Claims)) && !slices.Contains(s.tried, st.size):
 		// The version is the same: its digest decides which size is right.
-		return sizeDisowned, changed("the server states another size for the same digest")
+		return sizeDisowned, changed("the server gives another size for the same digest")
 	case v.By == version.BySize && st.host != s.host && s.strong():
 		// Another host than the one whose version is known has another file: that is no news of this one.
 		return ongoing, mismatch(o, "%w", v.Why)
@@ -274,7 +274,7 @@ func (s *session) untied(st statement, a source.Answer) (outcome, error) {
 	// Otherwise the samples are compared first.
 	case s.carried.continued && s.carried.goesOn && (s.sources.last == nil || s.fetches.others()):
 		if a.Host != s.carried.answeredBy || !a.LastModified.Equal(s.carried.answered) {
-			return fileChanged, changed("another server or Last-Modified")
+			return fileChanged, changed("a different server or Last-Modified")
 		}
 		return ongoing, nil
 	}
@@ -311,7 +311,7 @@ func (s *session) checkMirror(o *origin, a source.Answer) error {
 		}
 		return nil
 	case a.IfMatchFailed, o.pref && v.By == version.ByETag:
-		return mismatch(o, "stale: its ETag is another one and it gives no digest")
+		return mismatch(o, "stale: its ETag differs and it has no digest")
 	case !s.tied():
 		s.carried.fallBack(o.url)
 		return errUntied

@@ -85,7 +85,7 @@ func TestWebSeedsHaveAnotherFile(t *testing.T) {
 	const size = 2 * mib
 	r := byWebSeeds(t, made(size, 8), sized(t, size), sized(t, size))
 	e := r.wrong(download.Mismatch)
-	if !strings.Contains(e.Error(), "not what x.torrent says") {
+	if !strings.Contains(e.Error(), "do not match x.torrent") {
 		t.Errorf("error %v", e)
 	}
 	// This also holds for a stream: no wrong byte is sent.

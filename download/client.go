@@ -151,7 +151,7 @@ func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
 func (c *Client) Repair(ctx context.Context, v Verdict, observe func(Event)) (Result, error) {
 	if v.repair == nil {
 		return Result{}, fail(Usage, "repair", source.Escape(v.Path),
-			errors.New("nothing says what is wrong, or where the right bytes are"), HintFrom)
+			errors.New("nothing shows what is wrong, or has the right bytes"), HintFrom)
 	}
 	req := *v.repair
 	req.Observe = observe
@@ -225,7 +225,7 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 	req.Peers = c.Peers(req.Peers)
 	if len(m.Sources) == 0 && !req.Peers.asked() {
 		return nil, fail(Network, "read", magnetName,
-			fmt.Errorf("it names no place where the .torrent is (xs), and %s", req.Peers.why()), "the .torrent itself will do")
+			fmt.Errorf("it has no URL of the .torrent file (xs), and %s", req.Peers.why()), "a .torrent file is enough")
 	}
 	hc, done := c.network(ctx)
 	defer done()

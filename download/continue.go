@@ -20,7 +20,7 @@ import (
 // continue any file.
 var (
 	errFileReplaced = errors.New("the server has another file")
-	errNoParts      = errors.New("the server sends nothing but the whole file")
+	errNoParts      = errors.New("the server sends only the whole file")
 )
 
 const continuedSamples = 16
@@ -49,11 +49,11 @@ func (k *sampleSink) Answer(a source.Answer) error {
 	k.received()
 	switch {
 	case a.Host != k.prior.Host:
-		return fmt.Errorf("%w: %s answers, and it was %s", errFileReplaced, a.Host, k.prior.Host)
+		return fmt.Errorf("%w: %s answered instead of %s", errFileReplaced, a.Host, k.prior.Host)
 	case a.Size != k.prior.Size:
-		return fmt.Errorf("%w: it has %d bytes, and had %d", errFileReplaced, a.Size, k.prior.Size)
+		return fmt.Errorf("%w: its size is %d bytes, and was %d", errFileReplaced, a.Size, k.prior.Size)
 	case !a.LastModified.Equal(k.prior.Date):
-		return fmt.Errorf("%w: its date is another one", errFileReplaced)
+		return fmt.Errorf("%w: its date has changed", errFileReplaced)
 	case !a.Ranged:
 		return errNoParts
 	}
@@ -72,7 +72,7 @@ func (k *sampleSink) WriteAt(p []byte, off int64) (int, error) {
 		return 0, local(err)
 	}
 	if i := string(k.buf) != string(p[:n]); i {
-		return 0, fmt.Errorf("%w: other bytes at %d", errFileReplaced, off)
+		return 0, fmt.Errorf("%w: different bytes at %d", errFileReplaced, off)
 	}
 	if k.at = off + n; k.at >= k.r.End {
 		return int(n), source.ErrEnough

@@ -216,9 +216,9 @@ func (d *Document) noPlace(p Peers) error {
 	case d.Torrent:
 		return fmt.Errorf("it names no web seed for this file, and %s", p.why())
 	case !p.asked():
-		return fmt.Errorf("it names no URL of this file that may be used, and %s", p.why())
+		return fmt.Errorf("it names no usable URL of this file, and %s", p.why())
 	}
-	return errors.New("it names no URL of this file that may be used, and no torrent whose peers may be asked")
+	return errors.New("it names no usable URL of this file, and no torrent with usable peers")
 }
 
 // fail returns an error about a file of the document.

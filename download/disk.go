@@ -111,4 +111,4 @@ const (
 	AllocateMust
 )
 
-var errNoAllocation = errors.New("the file system cannot take the room for a file beforehand")
+var errNoAllocation = errors.New("the file system cannot preallocate a file")

@@ -95,7 +95,7 @@ func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaU
 func mergeDocument(d *Document, name string, file metalink.File, claims []verify.Claim) (metalink.File, error) {
 	f, ok := d.fileCalled(name)
 	if !ok {
-		return file, errors.New("it does not say which of its files this is")
+		return file, errors.New("the document does not show which of its files this is")
 	}
 	own := f.Claims
 	if err := verify.Agree(claims, own); err != nil {
@@ -106,7 +106,7 @@ func mergeDocument(d *Document, name string, file metalink.File, claims []verify
 	}
 	tie := common(own, claims)
 	if !verify.Strong(tie) {
-		return file, errors.New("it has no SHA-256 or better that is known of the file")
+		return file, errors.New("it shares no known digest with the file that is SHA-256 or better")
 	}
 	f.Claims = within(own, channelOfClaims(tie))
 	return metalink.Merge(file, f)
@@ -189,11 +189,11 @@ func withTorrent(data []byte, name string, file metalink.File, claims []verify.C
 	case !verify.Strong(claims):
 		return file, errors.New("no SHA-256 or better is known of the file")
 	case !ok:
-		return file, errors.New("it does not say which of its files this is")
+		return file, errors.New("the document does not show which of its files this is")
 	case differs(f.Size, file.Size):
 		return file, fmt.Errorf("the file has %d bytes there, not %d", f.Size, file.Size)
 	case len(f.Pieces) == 0:
-		return file, errors.New("the pieces of this file run into those of others")
+		return file, errors.New("the pieces of this file also cover other files")
 	}
 	file.Pieces = f.Pieces
 	return file, nil
@@ -298,7 +298,7 @@ func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Documen
 
 // otherTorrent returns the error of a torrent with another hash than the magnet link.
 func otherTorrent(got, want metainfo.Hash) error {
-	return &fault{kind: Protocol, what: fmt.Sprintf("that is the torrent %v, not %v", got, want)}
+	return &fault{kind: Protocol, what: fmt.Sprintf("this is the torrent %v, not %v", got, want)}
 }
 
 // fromOf returns the address scope of the server that answered.

@@ -95,7 +95,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	}
 }
 
-var errShrunk = changed("it is shorter than what was asked for")
+var errShrunk = changed("it is shorter than the request")
 
 // shrunk reports whether the origin itself answers 416 to a range of the known file, which means that the
 // file has changed. From a mirror it means that the mirror is stale.
@@ -139,7 +139,7 @@ func (s *session) startOver() {
 	}
 }
 
-const unmergeable = "nothing shows that the rest would belong to the same file"
+const unmergeable = "nothing shows that the rest belongs to the same file"
 
 // noMerge returns the error of bytes that cannot be used. cause is the failure that made it necessary, or
 // nil.
@@ -167,7 +167,7 @@ func (s *session) short(f *flight) error {
 	}
 	return &source.Error{
 		URL: f.from.masked, Host: f.from.host, Fault: source.FaultNetwork, Retry: true,
-		Err: fmt.Errorf("body ends at byte %d, and the server said that the file has %d: %w", f.at, before.Size,
+		Err: fmt.Errorf("body ends at byte %d, but the server gave the size %d: %w", f.at, before.Size,
 			io.ErrUnexpectedEOF),
 	}
 }
@@ -240,7 +240,7 @@ func (s *session) compared(size int64) {
 		s.settle(size)
 	default:
 		s.stated, s.cut.held = size, size
-		s.end(sizeDisowned, changed("by its digest it ends before what was taken for its end"))
+		s.end(sizeDisowned, changed("according to its digest, it ends before its assumed end"))
 	}
 }
 
@@ -327,9 +327,9 @@ func (s *session) void(r byterange.Range) {
 	switch {
 	case s.hashing.passed() <= r.Start:
 	case s.req.Stream != nil:
-		s.stop(fmt.Errorf("bytes from %d on are wrong, and some of them are out", r.Start))
+		s.stop(fmt.Errorf("bytes from %d on are wrong, and some of them were already written to standard output", r.Start))
 	case s.hashing.upload != nil && r.Start < s.hashing.upload.begins():
-		s.end(notMergeable, fmt.Errorf("bytes from %d on are wrong, and some of them are uploaded", r.Start))
+		s.end(notMergeable, fmt.Errorf("bytes from %d on are wrong, and some of them were already uploaded", r.Start))
 	default:
 		s.rehash()
 	}
@@ -344,7 +344,7 @@ func (s *session) ban(lane scheduler.SourceID) {
 	p := &s.hashing.pieces
 	start, end := p.list.At(int(p.wrong))
 	p.banned++
-	s.sources.ban(o, "those from %d to %d are not what %s says", start, end-1, p.from)
+	s.sources.ban(o, "those from %d to %d do not match %s", start, end-1, p.from)
 	s.trees.record(o.tree, false)
 	s.reportDown(o, lane)
 }

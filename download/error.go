@@ -111,7 +111,7 @@ func outputFault(err error) error {
 
 // tooLong returns the error of a file of unknown length that exceeds the limit.
 func tooLong(most int64) error {
-	return &fault{kind: Limit, what: fmt.Sprintf("no length was announced and more than %d bytes came", most), final: true}
+	return &fault{kind: Limit, what: fmt.Sprintf("received more than %d bytes, and no length was announced", most), final: true}
 }
 
 // isFinal reports whether err ends the download.

@@ -206,7 +206,7 @@ func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []
 		return false, "", err
 	}
 	if err != nil {
-		return false, "cannot be gone on with: " + err.Error(), nil
+		return false, "cannot be resumed: " + err.Error(), nil
 	}
 	g.result.Continued = !known
 	if whole {

@@ -20,7 +20,7 @@ var errRefused = errors.New("not wanted")
 
 // errUntied refuses a mirror that neither a digest nor an ETag ties to the origin's file. It may serve alone
 // if the origin fails.
-var errUntied = errors.New("nothing shows that it has the same version: held back until the others fail")
+var errUntied = errors.New("nothing shows that it has the same version: used only if the others fail")
 
 // changed returns the error of a file that changed at the origin during the download.
 func changed(what string) error {
@@ -28,8 +28,7 @@ func changed(what string) error {
 }
 
 // errDated ends the first request to a mirror that states another date.
-var errDated = errors.New("its Last-Modified differs from the server's, and it states no matching digest: " +
-	"it is used last")
+var errDated = errors.New("its Last-Modified differs from the server's, and it has no matching digest: used last")
 
 // dateOf returns the Last-Modified that belongs to tagOf.
 func dateOf(file metalink.File, a source.Answer) time.Time {
@@ -47,7 +46,7 @@ func elsewhere(file metalink.File, a source.Answer) bool {
 	return file.Server != nil && source.HostPort(file.Server) != a.Host
 }
 
-var errOtherHost = errors.New("the server redirects to another host now, and nothing shows that it has the same file")
+var errOtherHost = errors.New("the server now redirects to another host, and nothing shows that it has the same file")
 
 // tagOf returns the tag of the Metalink server or, without one, of the server that answers.
 func tagOf(file metalink.File, a source.Answer) tag {
@@ -142,8 +141,8 @@ func hostVouches(a source.Answer) bool {
 }
 
 // errLoose keeps a mirror out of a pipe.
-var errLoose = errors.New("nothing ties it to the server's file (the digest, or date and size), " +
-	"and bytes that were written to a pipe cannot be replaced: left out")
+var errLoose = errors.New("neither a digest nor date and size show that it has the server's file, " +
+	"and bytes in a pipe cannot be replaced: left out")
 
 func vouched(claims []verify.Claim) bool { return backed(claims, verify.HTTPS, verify.User) }
 
@@ -197,7 +196,7 @@ func (c *Client) checkBoth(ctx context.Context, hc network, r *Request, x resolu
 	return x, check()
 }
 
-const hintOtherFile Hint = "the server has another file than the one that was asked for"
+const hintOtherFile Hint = "the server has a different file than the requested one"
 
 // sharesTag reports whether a mirror's answer has the known tag, from the host that gave it or from one that
 // shares it. The same tag from any other host ties nothing (RFC 9110, section 8.8.3).

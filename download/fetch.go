@@ -93,7 +93,7 @@ const (
 type overrunError struct{ size int64 }
 
 func (e *overrunError) Error() string {
-	return fmt.Sprintf("the body goes on after byte %d, where the file ends", e.size)
+	return fmt.Sprintf("the body continues after byte %d, the end of the file", e.size)
 }
 
 // Answer asks the loop whether the body is wanted.

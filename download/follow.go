@@ -78,7 +78,7 @@ func (d *Document) FileAt(file string) (metalink.File, error) {
 		return f, nil
 	}
 	e := &sums.AmbiguousError{Name: path.Base(at), Paths: last[:min(len(last), mostNames)]}
-	return metalink.File{}, fail(NoEvidence, "verify", d.Name, e, "in folders as in the document they can be told apart")
+	return metalink.File{}, fail(NoEvidence, "verify", d.Name, e, "files in folders as in the document can be told apart")
 }
 
 // A SeveralError is the error of a document with several files as the answer, without one of the requested
@@ -136,7 +136,7 @@ func (e *SelectError) Error() string {
 	if more := len(names) - len(near); more > 0 {
 		near = append(near, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("%s names no file of the document; it has %s", source.Escape(strings.Join(e.Patterns, ", ")),
+	return fmt.Sprintf("%s matches no file of the document; it has %s", source.Escape(strings.Join(e.Patterns, ", ")),
 		strings.Join(near, ", "))
 }
 
@@ -169,9 +169,9 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 	newer, _, err := fetchDocument(ctx, hc, u, o)
 	switch {
 	case err == nil && newer.Torrent:
-		d.note("%s, where a newer one may be, is a torrent: it is not used", source.Mask(u))
+		d.note("%s, which may have a newer one, is a torrent: not used", source.Mask(u))
 	case err != nil:
-		d.note("%s, where a newer one may be, is not used: %v", source.Mask(u), err)
+		d.note("%s, which may have a newer one, is not used: %v", source.Mask(u), err)
 	case newer.Over >= d.Over: // d named it, so it is trusted no more
 		newer.Name, newer.URL, newer.Notes, newer.Over = d.Name, d.URL, d.Notes, d.Over
 		newer.redirectDigests, newer.originDigests = slices.Concat(d.redirectDigests, newer.redirectDigests),
@@ -193,7 +193,7 @@ func (d *Document) extend(newer *Document) {
 		}
 		own, now := f.Claims, o.Claims
 		if err := verify.Agree(own, now); err != nil || !verify.Strong(common(own, now)) || differs(f.Size, o.Size) {
-			d.note("%s at %s is another version: it is not used", source.Escape(f.Name), source.Mask(d.Origin))
+			d.note("%s at %s is a different version: not used", source.Escape(f.Name), source.Mask(d.Origin))
 			continue
 		}
 		both := slices.Concat(f.Mirrors, o.Mirrors)

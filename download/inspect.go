@@ -85,7 +85,7 @@ func (x *inspection) checkAnswer(ctx context.Context, said resolution) (err erro
 	}
 	if d := x.req.Described; d != nil && differs(d.Size, said.file.Size) {
 		return fail(Mismatch, "verify", where,
-			fmt.Errorf("the file has %d bytes there, and %d in %s", said.file.Size, d.Size, d.By), "")
+			fmt.Errorf("the file has %d bytes there, but %d in %s", said.file.Size, d.Size, d.By), "")
 	}
 	if x.req.Described == nil {
 		if said, err = x.c.checkBoth(ctx, x.http, &x.req, said, pinOf, glance); err != nil {
@@ -122,7 +122,7 @@ func (x *inspection) readDescriptions(ctx context.Context) {
 		x.file, x.claims = t.file, join(x.claims, t.file.Claims)
 		// A torrent's size proves nothing.
 		if p := t.file.BestPieces(); x.file.Size < 0 && !p.IsZero() && p.Size() != v.Size {
-			x.req.note("%s has pieces of a file of %d bytes, not %d: they are not used", t.from, p.Size(), v.Size)
+			x.req.note("%s has pieces of a file of %d bytes, not %d: not used", t.from, p.Size(), v.Size)
 			continue
 		}
 		v.Pieces, v.PiecesFrom = t.file.BestPieces(), t.from
@@ -272,7 +272,7 @@ func (s *sharing) beside(file string, other metainfo.File) string {
 // instead.
 func (n *neighbours) suspects(err error) error {
 	if e, ok := errors.AsType[*verify.PieceError](err); ok && len(n.names[e.Piece]) > 0 {
-		return fmt.Errorf("%w; it may be %s beside it that is damaged", err, strings.Join(n.names[e.Piece], " or "))
+		return fmt.Errorf("%w; possibly %s beside it is damaged instead", err, strings.Join(n.names[e.Piece], " or "))
 	}
 	return err
 }
@@ -305,6 +305,6 @@ type uncheckedError struct {
 
 func (e *uncheckedError) Error() string {
 	slices.Sort(e.with)
-	return fmt.Sprintf("bytes %v were not checked: it shares their pieces in %s with %s", e.ranges, e.from,
-		strings.Join(slices.Compact(e.with), ", and with "))
+	return fmt.Sprintf("bytes %v were not checked: their pieces in %s also cover %s", e.ranges, e.from,
+		strings.Join(slices.Compact(e.with), ", and "))
 }

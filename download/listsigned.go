@@ -78,7 +78,7 @@ func (l *List) names() []string {
 func (l *List) checkSigned(ctx context.Context, hc network, req Request, named []Signature) (unsigned string, err error) {
 	signed, all := l.data, []found(nil)
 	if m := l.Message(); l.Wrapped() && len(named) == 0 && req.Anchors.trusts(m.Signature) {
-		signed, all = m.Text, []found{{from: "the signature around it", data: m.Signature, text: true}}
+		signed, all = m.Text, []found{{from: "the signature in the list", data: m.Signature, text: true}}
 	} else {
 		all = l.gather(ctx, hc, req, named)
 	}
@@ -94,11 +94,11 @@ func (l *List) checkSigned(ctx context.Context, hc network, req Request, named [
 	case ctx.Err() != nil:
 		return "", fail(Interrupted, "verify", l.Name, context.Cause(ctx), "")
 	case set.forgotten > 0:
-		return "its signature is of a kind for which no key or certificate is trusted", nil
+		return "no key or certificate for its kind of signature is trusted", nil
 	case len(named) > 0 && req.Require == RequireSignature:
 		return "", fail(NoEvidence, "verify", l.Name, lackOfSignature(all), "")
 	case len(all) > 0:
 		return lackOfSignature(all).Error(), nil
 	}
-	return fmt.Sprintf("there is no signature beside it (%s)", strings.Join(req.Anchors.Besides(), ", ")), nil
+	return fmt.Sprintf("no signature beside it (%s)", strings.Join(req.Anchors.Besides(), ", ")), nil
 }

@@ -121,19 +121,19 @@ func (l *looking) apply(s *session, r lookedUp) {
 		s.stop(r.err)
 		return
 	case verify.Agree(s.firsthand(), r.Claims) != nil:
-		s.note("what was found is not used, as the server says something else by now")
+		s.note("the found digest is not used, because the server now gives a different one")
 		r.Claims = nil
 	case verify.Agree(s.firm(), r.Claims) != nil:
 		l.oppose(s, r)
 		return
 	case verify.Agree(s.recalled, r.Claims) != nil: // of another version
 		if s.forgetRecalled(); s.tag.etag == "" || s.mixed {
-			s.end(notMergeable, noMerge("what is published beside the file is of another version by now", nil))
+			s.end(notMergeable, noMerge("the checksums beside the file are now of another version", nil))
 			return
 		}
 		s.rehash()
 	case len(l.early()) > 0 && s.req.inOrder() && (s.req.Store != nil || s.hashing.begun()):
-		s.note("only a sha-256 can be compared with what was sent")
+		s.note("only a sha-256 can be compared with the sent bytes")
 		r.Claims = l.late()
 	case len(l.early()) > 0:
 		s.rehash()
@@ -226,7 +226,7 @@ type otherFileError struct {
 }
 
 func (e *otherFileError) Error() string {
-	return fmt.Sprintf("%v; the digest is of %s, the file of %s", e.MismatchError, day(e.list), day(e.file))
+	return fmt.Sprintf("%v; the digest is from %s, the file from %s", e.MismatchError, day(e.list), day(e.file))
 }
 
 func (e *otherFileError) Unwrap() error { return e.MismatchError }

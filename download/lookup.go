@@ -118,7 +118,7 @@ func opposed(r *Request, claims, found []verify.Claim) error {
 type otherHostError struct{ error }
 
 func (e *otherHostError) Error() string {
-	return fmt.Sprintf("a host that it redirects to and what is published beside the file contradict each other: %v", e.error)
+	return fmt.Sprintf("a host that it redirects to contradicts the checksums beside the file: %v", e.error)
 }
 
 func (e *otherHostError) Unwrap() error { return e.error }

@@ -100,7 +100,7 @@ func TestLookupOtherFile_Rule77(t *testing.T) {
 		s := newFolderSite(t, "disk.iso", file, "checksums.txt", list)
 		r := lookingUp(t, s, "disk.iso")
 		e := r.wrong(download.Mismatch)
-		for _, want := range []string{"checksums.txt beside it", "the digest is of"} {
+		for _, want := range []string{"checksums.txt beside it", "the digest is from"} {
 			if !strings.Contains(e.Error(), want) {
 				t.Errorf("%v lacks %q", e, want)
 			}

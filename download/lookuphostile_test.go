@@ -38,10 +38,10 @@ func TestLookupHostile_Rule77(t *testing.T) {
 		other  http.HandlerFunc // answers everything else; there is no index
 		want   string           // of a place
 	}{
-		{"soft 404", nil, text(200, "text/html", "<h1>disk.iso</h1><pre>\n"+line+"</pre>"), "a page, and no list"},
+		{"soft 404", nil, text(200, "text/html", "<h1>disk.iso</h1><pre>\n"+line+"</pre>"), "a page instead of a list"},
 		{"soft 404 that begins as a list", nil, text(200, "text/html; charset=utf-8", line+"<p>not found</p>"),
-			"a page, and no list"},
-		{"soft 404 as a list", nil, text(200, "Text/HTML", line), "a page, and no list"},
+			"a page instead of a list"},
+		{"soft 404 as a list", nil, text(200, "Text/HTML", line), "a page instead of a list"},
 		{"soft 404 as text", nil, text(200, "text/plain", "there is no disk.iso here\n"+line),
 			"no list of checksums"},
 		{"404 with a list", nil, text(404, "text/plain", line), "404"},
@@ -58,9 +58,9 @@ func TestLookupHostile_Rule77(t *testing.T) {
 				}
 			}
 		}, "it has more than"},
-		{"another host has the list", nil, deeper(mirror.URL + "/pub/SHA256SUMS"), "a mirror's own"},
-		{"another host has the digest", nil, deeper(mirror.URL + "/pub/disk.iso.sha256"), "a mirror's own"},
-		{"another host has another list", nil, deeper(mirror.URL + "/pub/wrong/SHA256SUMS"), "a mirror's own"},
+		{"another host has the list", nil, deeper(mirror.URL + "/pub/SHA256SUMS"), ", a mirror"},
+		{"another host has the digest", nil, deeper(mirror.URL + "/pub/disk.iso.sha256"), ", a mirror"},
+		{"another host has another list", nil, deeper(mirror.URL + "/pub/wrong/SHA256SUMS"), ", a mirror"},
 		{"a limit", nil, text(429, "text/plain", line), "429"},
 		{"an error", nil, text(503, "text/plain", line), "503"},
 		{"refused", nil, text(403, "text/plain", line), "403"},
@@ -78,7 +78,7 @@ func TestLookupHostile_Rule77(t *testing.T) {
 			if res.Proof.Verified() || !strings.Contains(strings.Join(places, "\n"), tt.want) {
 				t.Errorf("%v\n%s\nwant %q", res.Proof, strings.Join(places, "\n"), tt.want)
 			}
-			agrees := tt.want == "a mirror's own" && !strings.Contains(tt.name, "another list")
+			agrees := tt.want == ", a mirror" && !strings.Contains(tt.name, "another list")
 			if list, ok := res.Looked.Agreeing(res.Proof.Digests()); ok != agrees {
 				t.Errorf("agrees with a mirror: %v, %v", list, ok)
 			}

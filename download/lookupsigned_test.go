@@ -85,7 +85,7 @@ func TestSignedListBeside_Rule78(t *testing.T) {
 				case err == nil && !signed:
 					t.Errorf("%s: no signature", what)
 				case tt.want == download.NoKey && (!strings.Contains(err.Error(), bob.fingerprint) ||
-					!strings.HasSuffix(err.Error(), "; wanted is "+alice.fingerprint)):
+					!strings.HasSuffix(err.Error(), "; want "+alice.fingerprint)):
 					t.Errorf("%s: %v", what, err)
 				}
 			}

@@ -50,7 +50,7 @@ func TestLookupForgeToken_Rule27(t *testing.T) {
 					tokens != tt.tokens {
 					t.Errorf("%v, %v, token to %q, want %q", res.Proof, err, tokens, tt.tokens)
 				}
-				if told := strings.Contains(res.Looked.Where(), "its token was refused"); told != (tt.name == "expired") {
+				if told := strings.Contains(res.Looked.Where(), "its token was rejected"); told != (tt.name == "expired") {
 					t.Errorf("looked at %s", res.Looked.Where())
 				}
 			})

@@ -197,7 +197,7 @@ func (g *getter) nothingNewer(ctx context.Context, x inquiry, claims []verify.Cl
 	return true, nil
 }
 
-var errLessProven = errors.New("there is a newer one, and less proves it than proved the one that is here")
+var errLessProven = errors.New("a newer one exists, but with less proof than the existing one")
 
 // stepsDown reports whether a proven file would be replaced by a newer one with less proof (rule 56).
 func (g *getter) stepsDown(proof verify.Proof) bool {
@@ -207,7 +207,7 @@ func (g *getter) stepsDown(proof verify.Proof) bool {
 	return g.carried.replaces && !g.req.LessProof && (less(g.carried.here) || less(g.carried.before))
 }
 
-var errUnprovenNewer = errors.New("the server has an older one, and nothing proves the one that is here")
+var errUnprovenNewer = errors.New("the server has an older one, and nothing proves the existing one")
 
 // unprovenNewer returns the error of a file that stays, because the server has an older one, and is not
 // proven as demanded.
@@ -311,7 +311,7 @@ func (g *getter) modified() time.Time {
 		if date := g.result.LastModified; !date.IsZero() {
 			why = "an unusable date, " + date.UTC().Format(time.RFC1123)
 		}
-		g.req.observe(Note{Text: "the server gave " + why + ": the file has that of now", Plain: true})
+		g.req.observe(Note{Text: "the server gave " + why + ": the file gets its present date", Plain: true})
 	}
 	return t
 }
@@ -339,7 +339,7 @@ func (g *getter) keepVersion(proof verify.Proof, host string) {
 		}
 	}
 	if err := g.c.State.KeepVersion(g.result.Path, g.req.URL, v); err != nil {
-		g.note("the version of %s cannot be remembered: %v", source.Escape(g.result.Path), err)
+		g.note("the version of %s cannot be saved: %v", source.Escape(g.result.Path), err)
 	}
 }
 

@@ -56,7 +56,7 @@ func (k *openedSink) Answer(a source.Answer) error {
 func (k *openedSink) WriteAt(p []byte, off int64) (n int, err error) {
 	if off != k.next || k.err != nil {
 		if k.err == nil {
-			k.err = k.fault(source.FaultProtocol, errors.New("bytes came that do not follow those before"))
+			k.err = k.fault(source.FaultProtocol, errors.New("received bytes that do not follow the previous ones"))
 		}
 		return 0, k.err
 	}

@@ -73,7 +73,7 @@ func TestSilentForGood_Rule21(t *testing.T) {
 		s := sized(t, mib, mirrortest.Digest(), mirrortest.StallAfter(at), mirrortest.IgnoreRange())
 		r := newRun(t, s.URL)
 		r.client.Timeout, r.client.Tries, r.client.RetryWait = 3*time.Second, 2, time.Millisecond
-		if e := r.wrong(want); !strings.Contains(e.Error(), "went silent") {
+		if e := r.wrong(want); !strings.Contains(e.Error(), "stopped sending") {
 			t.Errorf("silent after %d bytes: %v", at, e)
 		}
 	}
@@ -89,7 +89,7 @@ func TestDocumentThatNeverEnds_Rule21(t *testing.T) {
 		why    string
 		within time.Duration
 	}{
-		"goes silent":    {mirrortest.StallAfter(10), "went silent", time.Second},
+		"goes silent":    {mirrortest.StallAfter(10), "stopped sending", time.Second},
 		"comes bytewise": {mirrortest.Rate(200), "too long", 4 * time.Second},
 	} {
 		s := mirrortest.New(t, text, mirrortest.Name("SHA256SUMS"), tt.option)

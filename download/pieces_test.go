@@ -106,7 +106,7 @@ func TestPiecesWhenTheWholeIsWrong_S3_S19_Rule40(t *testing.T) {
 	r := newRun(t, origin.URL)
 	res := r.right(origin.Content)
 	banned(t, res, liar, origin)
-	told := func(n download.Note) bool { return strings.Contains(n.Text, "tell where it is damaged") }
+	told := func(n download.Note) bool { return strings.Contains(n.Text, "show where it is damaged") }
 	if notes := saw[download.Note](r); !slices.ContainsFunc(notes, told) {
 		t.Errorf("the pieces were not asked: %+v", notes)
 	}
@@ -187,7 +187,9 @@ func TestDocumentWithoutDigest_Rule46(t *testing.T) {
 	}
 	origin.Set(mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc))
 	r := newRun(t, origin.URL)
-	said := func(n download.Note) bool { return strings.Contains(n.Text, "no SHA-256 or better that is known") }
+	said := func(n download.Note) bool {
+		return strings.Contains(n.Text, "no known digest with the file that is SHA-256")
+	}
 	a.Set(held(4*mib, seen(r, said)))
 	origin.Set(held(2*mib, seen(r, said)))
 	verified(t, r.right(origin.Content), byDigest)

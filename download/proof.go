@@ -57,7 +57,7 @@ func (s *session) applyEvidence(t documentResult) bool {
 	s.corroborate(t.file.Claims)
 	if size := t.file.Size; s.guessed() && s.sizeBy < byServer && differs(size, s.size) && !slices.Contains(s.tried, size) {
 		s.stated = size
-		s.end(sizeDisowned, changed(t.from+" states a size other than the assumed one"))
+		s.end(sizeDisowned, changed(t.from+" gives a size other than the assumed one"))
 	}
 	s.askSignatures()
 	return true
@@ -182,7 +182,7 @@ func (s *session) startHash() {
 	}
 	// The checks did not start at the first byte.
 	if err := s.hashing.begin(s.ctx, check, s.size, s.carried.signed.all); err != nil {
-		s.end(notMergeable, fmt.Errorf("the parts that were uploaded are given up: %w", err))
+		s.end(notMergeable, fmt.Errorf("the uploaded parts are abandoned: %w", err))
 		return
 	}
 	if u := s.hashing.upload; u != nil {
@@ -213,11 +213,11 @@ func (s *session) usePieces() {
 		return
 	}
 	if list.Size() != s.size {
-		s.note("%s has pieces of a file of %d bytes, not %d: they are not used", s.carried.piecesFrom, list.Size(), s.size)
+		s.note("%s has pieces of a file of %d bytes, not %d: not used", s.carried.piecesFrom, list.Size(), s.size)
 		return
 	}
 	s.hashing.startPieces(list, s.carried.piecesFrom)
-	s.note("%d pieces of %d bytes are checked as they come: their %v is in %s", list.Count(), list.Length(),
+	s.note("%d pieces of %d bytes are checked as they arrive: %s has their %v", list.Count(), list.Length(),
 		list.Algorithm(), s.carried.piecesFrom)
 	s.step(scheduler.PiecesKnown{Length: list.Length(), Lead: list.Lead()})
 }
@@ -305,7 +305,7 @@ func (s *session) askOrigin() error {
 	if err == nil {
 		s.askDocument()
 	} else if s.how == ongoing && s.ctx.Err() == nil {
-		s.note("asking %s for more evidence failed: %v", o.masked, err)
+		s.note("asking %s for more digests failed: %v", o.masked, err)
 		s.applyRefusal(o, err)
 	}
 	return s.err

@@ -25,8 +25,8 @@ type refresh struct {
 
 // These are the reasons not to resume a part file.
 var (
-	errNoPart      = errors.New("there is no part file that could be gone on with")
-	errUnknownPart = errors.New("nothing that can be trusted says what it is a part of")
+	errNoPart      = errors.New("there is no part file to resume")
+	errUnknownPart = errors.New("no trusted record says which file it belongs to")
 	errUntiedLink  = errors.New("no strong digest that both have, and no strong ETag of the same host, shows that " +
 		"the new link leads to the file that was begun")
 )
@@ -52,7 +52,7 @@ func notRefreshed(g *getter, err error, hint Hint) error { return g.fail(Local, 
 // keepRefreshed returns the error of a download that would start over, and keeps the resumed bytes instead.
 func keepRefreshed(g *getter, err error) error {
 	g.useful = true
-	return notRefreshed(g, fmt.Errorf("the new link cannot be gone on with: %w", err), HintAnew)
+	return notRefreshed(g, fmt.Errorf("the new link cannot be used to resume: %w", err), HintAnew)
 }
 
 // goOn resumes the part file, or ends the download.
@@ -71,7 +71,7 @@ func (r *refresh) goOn(ctx context.Context) error {
 	if samples == manySamples {
 		r.carried.continued, r.result.Continued = true, true
 	}
-	r.note("it goes on with what came from %s", r.prior.URL)
+	r.note("it continues with the part from %s", r.prior.URL)
 	return r.goOnWith(r.identity())
 }
 
@@ -86,7 +86,7 @@ const (
 // show it.
 func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 	if len(r.prior.Refuted) > 0 {
-		return 0, notRefreshed(r.getter, errors.New("it is whole, and does not have the digest that was given for it"), HintAnew)
+		return 0, notRefreshed(r.getter, errors.New("it is complete, but does not match the given digest"), HintAnew)
 	}
 	if err := r.ask(ctx); err != nil || r.document {
 		return 0, err

@@ -108,7 +108,7 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 // and the server still has its version. Otherwise it sets the file aside.
 func (g *getter) resumeUntold(ctx context.Context, prior partfile.Identity) error {
 	prior.Claims, prior.Refuted = standingOf(prior), nil
-	reason := errors.New("it does not have the digest that was given for it, and there is no other now")
+	reason := errors.New("it does not match the given digest, and no other digest is given now")
 	switch sealed := g.part.Sealed(); {
 	case sealed && verify.Strong(prior.Claims): // the digest decides
 		if err := g.part.Recover(ctx); err != nil {

@@ -35,7 +35,7 @@ func (x *remains) advise(e *Error, err error) {
 	none, _ := errors.AsType[*NoSourceError](err)
 	switch {
 	case x.refuted:
-		e.Hint = "if the digest was mistyped, the corrected command needs nothing more"
+		e.Hint = "if the digest was mistyped, the corrected command will not fetch it again"
 	case x.unproven && e.Kind != Limit && e.Kind != Local: // those need another step first
 		e.Hint = cmp.Or(e.Hint, HintUnproven)
 	}
@@ -48,14 +48,14 @@ func (x *remains) advise(e *Error, err error) {
 // whatever else ended the download.
 func (x *remains) explainMoved(e *Error, err error) {
 	if moved, ok := errors.AsType[*partfile.MovedError](err); ok { // the file itself
-		e.Kind, e.Hint = Local, "the same command begins anew"
+		e.Kind, e.Hint = Local, "the same command starts over"
 		if moved.Now != "" {
 			e.Hint = "the file is complete and right: nothing is left to be fetched"
 		}
 		return
 	}
 	if x.moved != nil {
-		e.Kind, e.Err, e.Hint = Local, fmt.Errorf("%w; %w", e.Err, x.moved), "the same command begins anew"
+		e.Kind, e.Err, e.Hint = Local, fmt.Errorf("%w; %w", e.Err, x.moved), "the same command starts over"
 		if x.kept > 0 {
 			e.Hint = HintFolder
 		}

@@ -29,13 +29,13 @@ func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
 	}
 	if s.hashing.byPieces() { // all of them match
 		g.carried.piecesRejected = true
-		g.note("the pieces of %s contradict the digest of the whole file: they are not used any more", s.hashing.pieces.from)
+		g.note("the pieces of %s contradict the digest of the whole file: no longer used", s.hashing.pieces.from)
 	}
 	found, err := true, error(nil)
 	if g.carried.repairs < maxRepairs && g.pieces(ctx, s) {
 		g.carried.repairs++
 		g.forgetRecheck()
-		g.note("%v; the pieces in %s tell where it is damaged", wrong, g.carried.piecesFrom)
+		g.note("%v; the pieces in %s show where it is damaged", wrong, g.carried.piecesFrom)
 	} else {
 		found, err = g.recheck(ctx, s, wrong)
 	}
@@ -52,7 +52,7 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 		if other, err := g.askPlaces(ctx, s); other || err != nil || s.stated >= 0 { // another size is tried first
 			return other, err
 		}
-		g.note("some bytes are wrong: they are compared with those of other sources, to find which")
+		g.note("some bytes are wrong: comparing sources to find them")
 		if x, err = newComparison(g, s); err != nil {
 			return false, err
 		}
@@ -76,7 +76,7 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 
 // askPlaces asks the server for places to compare with, if it was not asked in this run because the whole file was
 // here. It reports true if the server stated another digest, to which that of an earlier run yields: then nothing is
-// compared. If the server states another size for the same digest, askPlaces sets known.stated.
+// compared. If the server gives another size for the same digest, askPlaces sets known.stated.
 func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	o := s.sources.first()
 	if s.originAnswered || o == nil || s.roleOf(o) != asOrigin {
@@ -160,7 +160,7 @@ func (g *getter) forgetRecheck() {
 // ban excludes a source that has wrong bytes at r.
 func (g *getter) ban(s *session, p *recheck.Place, r byterange.Range) {
 	err := &source.Error{URL: p.Masked, Host: p.Host, Fault: source.FaultMismatch,
-		Err: fmt.Errorf("wrong bytes: those from %d to %d are not what the file has there", r.Start, r.End-1)}
+		Err: fmt.Errorf("wrong bytes: those from %d to %d are not those of the file", r.Start, r.End-1)}
 	g.c.State.Learn(p.Host, state.Speed{}) // not remembered as fast
 	g.observe(SourceDown{ID: p.ID, URL: p.Masked, Host: p.Host, Err: err, Banned: true})
 	for _, o := range s.sources.all {
@@ -213,7 +213,7 @@ func (g *getter) rejectPieces(s *session) bool {
 		return false
 	}
 	g.carried.piecesRejected = true
-	g.note("no source has the pieces that %s describes: they are not used any more", s.hashing.pieces.from)
+	g.note("no source has bytes that match the pieces in %s: those pieces are no longer used", s.hashing.pieces.from)
 	s.sources.pardon()
 	g.goOn(s)
 	return true
@@ -282,7 +282,7 @@ func (g *getter) rescue(ctx context.Context, s *session) bool {
 			g.note("%s is not used for peers: %v", source.Mask(doc.URL), err)
 			continue
 		}
-		g.note("no server is left: peers of %s are asked", source.Mask(doc.URL))
+		g.note("no server is left: asking the peers of %s", source.Mask(doc.URL))
 		g.share(x, doc)
 		if s.begun && g.req.Stream == nil {
 			g.goOn(s)

@@ -199,11 +199,11 @@ func (r *Request) checkURL() error {
 	case u == nil:
 		return r.fail(Usage, errNoURL, "")
 	case r.Refresh && !r.onDisk():
-		return r.fail(Usage, errors.New("without a name there is no part file that could be gone on with"), HintNameIt)
+		return r.fail(Usage, errors.New("without a name there is no part file to resume"), HintNameIt)
 	case (r.Stream != nil || r.Store != nil) && r.Target != nil, r.Stream != nil && r.Store != nil:
 		return r.fail(Usage, errors.New("a request has a Stream, a Target or a Store, not two of them"), "")
 	case slices.Contains(r.Mirrors, nil):
-		return r.fail(Usage, errors.New("one of its mirrors is no URL"), "")
+		return r.fail(Usage, errors.New("one of its mirrors is not a URL"), "")
 	case r.isSwarm(u):
 		return nil
 	case source.IsSwarm(u):

@@ -33,7 +33,7 @@ func (g *getter) recover(ctx context.Context) error {
 	case other != nil:
 		return g.part.Reset(other.Error())
 	case g.outdated(prior):
-		return g.part.Reset("it is of an older version than the file that is there")
+		return g.part.Reset("it describes an older version than the existing file")
 	case len(prior.Refuted) > 0:
 		return g.resumeRefuted(ctx, prior)
 	case !g.continuable(prior):
@@ -148,21 +148,21 @@ func goesOnFrom(want, prior partfile.Identity) error {
 	v := version.Compare(then, now)
 	switch {
 	case v.Judgment == version.Other && v.By == version.BySize:
-		return fmt.Errorf("the size was %d and is %d", prior.Size, want.Size)
+		return fmt.Errorf("the size was %d and is now %d", prior.Size, want.Size)
 	case v.Judgment == version.Other && v.By == version.ByDigest:
 		return v.Why
 	case v.Judgment == version.Same && v.By == version.ByDigest, want.PieceSum != "" && want.PieceSum == prior.PieceSum:
 		return nil
 	case want.URLSum != prior.URLSum:
-		return fmt.Errorf("it was begun from %s, and no digest says that this is the same file", prior.URL)
+		return fmt.Errorf("it was begun from %s, and no digest shows that this is the same file", prior.URL)
 	case v.Judgment == version.Other:
 		return v.Why
 	case v.Judgment == version.Same || len(common(prior.Claims, want.Claims)) > 0 || sameDate(then, now):
 		return nil
 	case want.ETag != "" && want.ETag == prior.ETag:
-		return fmt.Errorf("the entity tag %s is of another server now", want.ETag)
+		return fmt.Errorf("another server now sends the entity tag %s", want.ETag)
 	}
-	return errors.New("nothing says that the file has not changed since")
+	return errors.New("nothing shows that the file has not changed since")
 }
 
 // decidedBy is like goesOnFrom, except that a strong digest which the server or a document states now decides
@@ -210,7 +210,7 @@ func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (x inqu
 // set aside until the new file is in place.
 func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) error {
 	if !g.mayContinue(prior) || !g.part.Sealed() {
-		return g.part.Reset("nothing shows that the rest would be of the same file")
+		return g.part.Reset("nothing shows that the rest is of the same file")
 	}
 	if err := g.part.Recover(ctx); err != nil {
 		return err
@@ -259,11 +259,11 @@ func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 	case ctx.Err() != nil:
 		return false, context.Cause(ctx)
 	case err != nil:
-		g.note("it begins anew: %v", err)
+		g.note("it starts over: %v", err)
 		return false, nil
 	}
-	g.note("the server broke off, and sends neither a digest nor a strong ETag with the file: " +
-		"the download goes on, as size, date and samples are the same")
+	g.note("the transfer was cut off, and the server sends neither a digest nor a strong ETag: " +
+		"resuming, as size, date and samples match")
 	if front := have.FirstGap(0); front > g.carried.brokenAt { // after progress the tries are counted afresh
 		g.carried.brokenAt, g.carried.restarts = front, 0
 	}
@@ -335,7 +335,7 @@ func (g *getter) open(ctx context.Context) (err error) {
 		return err
 	}
 	if err := g.http.key.Make(); err != nil {
-		g.note("the journal has no seal, so that the next run has to ask the server again what the file is: %v", err)
+		g.note("the journal could not be sealed, so the next run must ask the server about the file again: %v", err)
 	}
 	g.part.SealWith(g.http.key)
 	if err = g.recover(ctx); err != nil || g.document {

@@ -275,7 +275,7 @@ func lackOfSignature(all []found) error {
 	return errNoSignature
 }
 
-var errNoSignature = errors.New("there is no signature that could be checked")
+var errNoSignature = errors.New("there is no signature to check")
 
 // noSignature returns the error of a file that lacks a required signature. all are its signatures, and looked is what
 // was found beside it.
@@ -301,7 +301,7 @@ func (e *strangerError) Error() string {
 	if more := len(names) - named; more > 0 {
 		text += fmt.Sprintf(" or %d more", more)
 	}
-	return e.error.Error() + "; wanted is " + text
+	return e.error.Error() + "; want " + text
 }
 
 func (e *strangerError) Unwrap() error { return e.error }

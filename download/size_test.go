@@ -61,12 +61,12 @@ func TestNoLastChunk_Rule17(t *testing.T) {
 }
 
 // Proves rule 17 with a known digest: all bytes have come although each answer was cut after them, and the
-// digest confirms that. The server states that nothing follows, or it has no ranges and sends the same again.
+// digest confirms that. The server states that nothing follows, or it does not support ranges and sends the same again.
 // The digest then decides after the second time.
 func TestNoLastChunkIsTheFile_Rule17(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]mirrortest.Option{
-		"says that nothing follows": {}, "has no ranges": {mirrortest.IgnoreRange()},
+		"says that nothing follows": {}, "ignores ranges": {mirrortest.IgnoreRange()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

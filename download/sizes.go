@@ -39,7 +39,7 @@ func (g *getter) dropSize(s *session) (bool, error) {
 	}
 	if before >= 0 {
 		k.giveUp(before, bound || s.how == sizeDisowned && !noRoom)
-		g.note("%v: %d bytes are not taken for the size of the file any more", s.err, before)
+		g.note("%v: %d bytes are no longer assumed to be the size of the file", s.err, before)
 	}
 	if err := g.restore(); err != nil {
 		return false, err

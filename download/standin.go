@@ -85,7 +85,7 @@ func (g *getter) answers(ctx context.Context) bool {
 // something else ties the existing bytes together.
 func (g *getter) dropRecalled(ctx context.Context, s *session) error {
 	k := g.carried.known
-	g.note("%v: that digest is of an earlier run, and counts no more", s.err)
+	g.note("%v: that digest is from an earlier run, and is no longer used", s.err)
 	k.forgetRecalled()
 	k.forgetGuess()
 	if k.strong() || k.tag.etag != "" && !k.mixed {

@@ -72,7 +72,7 @@ func (g storing) closeOn(err error) error {
 	return errors.Join(g.upload.end(true), g.part.Close())
 }
 
-var errUploadState = errors.New("what is known of the parts that were uploaded cannot be read")
+var errUploadState = errors.New("the record of the uploaded parts cannot be read")
 
 // goesOn checks whether the uploaded parts are of the requested file, as continues does for bytes on disk.
 func (g storing) goesOn(ctx context.Context, data []byte) (prior partfile.Identity, state uploadState, err error) {
@@ -81,7 +81,7 @@ func (g storing) goesOn(ctx context.Context, data []byte) (prior partfile.Identi
 	}
 	state.Identity = reinstated(state.Identity, &g.req)
 	if !g.continuable(state.Identity) {
-		return prior, state, errors.New("nothing shows that the rest would be of the same file")
+		return prior, state, errors.New("nothing shows that the rest is of the same file")
 	}
 	prior, err = g.continues(ctx, state.Identity, true)
 	return prior, state, err

@@ -42,7 +42,7 @@ const (
 func (p Peers) asked() bool { return p == PeersAuto || p == PeersOnly }
 
 // NoBitTorrent is the reason that a client without Swarms gives for asking no peers.
-const NoBitTorrent = "this program has no BitTorrent"
+const NoBitTorrent = "this program is built without BitTorrent"
 
 // why returns why peers may not be asked.
 func (p Peers) why() string {
@@ -214,7 +214,7 @@ func fetchSharing(ctx context.Context, hc network, doc metalink.MetaURL, o https
 	f, ok := inTorrent(t, doc.Name)
 	switch {
 	case !ok:
-		return nil, errors.New("it does not say which of its files this is")
+		return nil, errors.New("the document does not show which of its files this is")
 	case differs(f.Size, size):
 		return nil, fmt.Errorf("the file has %d bytes there, not %d", f.Size, size)
 	}

@@ -109,7 +109,7 @@ func transferred(op string, n, all int, err, short error) (int, error) {
 	case n == all && err == nil:
 		return n, nil
 	case n < 0 || n > all:
-		n, err = 0, errors.New("it does not say how many bytes these were")
+		n, err = 0, errors.New("it returned an invalid number of bytes")
 	case err == nil:
 		err = short
 	}

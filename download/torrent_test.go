@@ -77,7 +77,7 @@ func TestTorrentPiecesWhenTheWholeIsWrong_S19(t *testing.T) {
 		r := newRun(t, origin.URL)
 		res := r.right(origin.Content)
 		banned(t, res, liar, origin)
-		if res.Fetched > size*2 || len(saw[download.Restarted](r)) > 0 || !strings.Contains(notes(r), "file.bin.torrent tell where") {
+		if res.Fetched > size*2 || len(saw[download.Restarted](r)) > 0 || !strings.Contains(notes(r), "file.bin.torrent show where") {
 			t.Errorf("%d bytes came for %d, begun again %v, notes:\n%s", res.Fetched, size, saw[download.Restarted](r), notes(r))
 		}
 	}
@@ -101,7 +101,7 @@ func TestTorrentThatIsWrong_C9(t *testing.T) {
 		torrent []byte
 		note    string
 	}{
-		"another version": {torrentOf(t, "file.bin", made(size, 8)), "no source has the pieces"},
+		"another version": {torrentOf(t, "file.bin", made(size, 8)), "no source has bytes that match"},
 		"another size":    {torrentOf(t, "file.bin", made(size-1, 7)), "8388607 bytes there, not 8388608"},
 		"no torrent":      {[]byte("<html>"), "is not used: torrent"},
 	} {

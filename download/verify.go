@@ -107,7 +107,7 @@ var (
 	errNoAnchor  = errors.New("a signature is required, and no key or certificate is trusted")
 	errNoRegular = errors.New("not a regular file")
 	errChanging  = errors.New("was changed while it was read")
-	errNothing   = errors.New("nothing says what it should be")
+	errNothing   = errors.New("nothing shows what it should be")
 )
 
 // openRegular opens a file for reading. Reads of anything but a regular file may never end.
@@ -176,13 +176,13 @@ func (x *inspection) worthwhile(signatures []verify.SignatureChecker) error {
 func (x *inspection) lacks() error {
 	nothing := errNothing
 	if x.asked() {
-		nothing = fmt.Errorf("%s gives no digest of it", source.Mask(x.req.URL))
+		nothing = fmt.Errorf("%s has no digest of it", source.Mask(x.req.URL))
 	}
 	if places := x.verdict.Looked.Where(); places != "" {
 		nothing = fmt.Errorf("%w; looked at %s", nothing, places)
 	}
 	if len(x.verdict.Unvalidated) > 0 {
-		return fmt.Errorf("%w, and for its signature (%s) there is no anchor", nothing, x.verdict.Unvalidated[0])
+		return fmt.Errorf("%w, and for its signature (%s) no trusted key is given", nothing, x.verdict.Unvalidated[0])
 	}
 	return nothing
 }
@@ -210,7 +210,7 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, signatures []verify
 	case err != nil:
 		return x.beside.suspects(err)
 	case x.verdict.Damaged.Count() > 0:
-		what := "it is not what " + x.verdict.PiecesFrom + " describes piece by piece"
+		what := "its pieces do not match " + x.verdict.PiecesFrom
 		if x.unchecked != nil {
 			what += "; " + x.unchecked.Error()
 		}
@@ -239,7 +239,7 @@ func (x *inspection) weighPieces(proof verify.Proof, err error) {
 	var wrong *verify.MismatchError
 	right := err == nil && proof.Verified() && v.Damaged.Count() > 0
 	if right || errors.As(err, &wrong) && v.Damaged.Count() == 0 && !v.Pieces.IsZero() {
-		x.req.note("the pieces in %s contradict the digest of the whole file: they are not used", v.PiecesFrom)
+		x.req.note("the pieces in %s contradict the digest of the whole file: not used", v.PiecesFrom)
 		v.Pieces, v.Damaged = verify.Pieces{}, byterange.Set{}
 	}
 }

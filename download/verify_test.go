@@ -244,7 +244,7 @@ func TestDocumentFileAt(t *testing.T) {
 		names, path, want string
 	}{
 		{"a.iso cd/a.iso", "a.iso", "a.iso"}, {"a.iso cd/a.iso", "x/cd/a.iso", "cd/a.iso"}, {"a.iso cd/a.iso", "./x/a.iso", "a.iso"},
-		{"cd/a.iso b", "/tmp/a.iso", "cd/a.iso"}, {"only", "another", "only"}, {"ba.iso b", "a.iso", "a.iso names no file of the document; it has"},
+		{"cd/a.iso b", "/tmp/a.iso", "cd/a.iso"}, {"only", "another", "only"}, {"ba.iso b", "a.iso", "a.iso matches no file of the document; it has"},
 		{"x/a y/a", "a", `several paths in it end in "a": "x/a", "y/a"`}, {"x/a y/a", "y/a", "y/a"},
 	} {
 		f, err := document(strings.Fields(tt.names)...).FileAt(filepath.FromSlash(tt.path))

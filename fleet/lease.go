@@ -27,7 +27,7 @@ type Lease struct {
 type HeldError struct{ Lease Lease }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("%s has it until %s", e.Lease.Holder, e.Lease.Until.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("leased by %s until %s", e.Lease.Holder, e.Lease.Until.UTC().Format(time.RFC3339))
 }
 
 // A LostError reports that a process no longer has a lease.
@@ -35,9 +35,9 @@ type LostError struct{ Now Lease }
 
 func (e *LostError) Error() string {
 	if e.Now.Until.IsZero() {
-		return "the lease is held no more"
+		return "the lease is no longer held"
 	}
-	return "the lease is that of " + e.Now.Holder
+	return "the lease is now held by " + e.Now.Holder
 }
 
 // Take gives the lease to holder for a time, with the next fence. It returns a *HeldError while another process has the

@@ -188,9 +188,9 @@ type TakenError struct{ Job Job }
 
 func (e *TakenError) Error() string {
 	if e.Job.Watch == "" {
-		return "its name is that of another file in the queue"
+		return "another file in the queue has its name"
 	}
-	return "its name is that of a file of the watch " + e.Job.Watch
+	return "its name is taken by a file of the watch " + e.Job.Watch
 }
 
 // before reports whether the file of j is older than that of o, by the times in feeds.

@@ -230,7 +230,7 @@ func TestTakeOver_Rule74(t *testing.T) {
 	}
 	now := t0.Add(20*time.Second + UsualLease)
 	if err := r.Take("b", now, UsualLease); err != nil || r.Lease.Fence != fence+1 {
-		t.Fatalf("not taken over: %v, fence %d", err, r.Lease.Fence)
+		t.Fatalf("not kept: %v, fence %d", err, r.Lease.Fence)
 	}
 	before := *r
 	for name, err := range map[string]error{
@@ -340,8 +340,8 @@ func Example() {
 	fmt.Println(r.Finish("b", 2, Ending{Kind: Right}, now), r.State)
 	// Output:
 	// queued
-	// a has it until 2026-11-23T06:01:00Z
-	// the lease is that of b
+	// leased by a until 2026-11-23T06:01:00Z
+	// the lease is now held by b
 	// <nil> done
 }
 

@@ -55,7 +55,7 @@ func (d Document) check() error {
 	case len(d.Files) > maxFiles:
 		return fault(TooMuch, "it describes more than %d files", maxFiles)
 	case d.Origin != nil && !validPlace(d.Origin, 0):
-		return fault(Invalid, "its origin is no usable URL")
+		return fault(Invalid, "its origin is not a usable URL")
 	}
 	names := map[string]bool{}
 	for _, f := range d.Files {
@@ -113,7 +113,7 @@ func (f File) checkDigests() *Error {
 	for i, c := range f.Claims {
 		same := func(o verify.Claim) bool { return o.Digest.Algorithm() == c.Digest.Algorithm() }
 		if c.Digest.IsZero() || slices.ContainsFunc(f.Claims[:i], same) {
-			return fault(Conflict, "it has two digests of one algorithm, or one of none")
+			return fault(Conflict, "it has two digests of one algorithm, or a digest without an algorithm")
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ type HopError struct {
 	Err error
 }
 
-func (e *HopError) Error() string { return fmt.Sprintf("answer of %+q: %v", e.URL, e.Err) }
+func (e *HopError) Error() string { return fmt.Sprintf("response of %+q: %v", e.URL, e.Err) }
 
 // Unwrap returns the underlying error.
 func (e *HopError) Unwrap() error { return e.Err }
@@ -124,7 +124,7 @@ func (c *chain) ownLinks(h Hop) []linkheader.Link {
 		switch {
 		case !l.Rel(linkheader.Duplicate) && !l.Rel(linkheader.DescribedBy):
 		case elsewhere(l, h.URL):
-			c.ignore(l.Target, "its anchor is another resource")
+			c.ignore(l.Target, "its anchor is a different resource")
 		default:
 			links = append(links, l)
 		}

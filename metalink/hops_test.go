@@ -264,7 +264,7 @@ func TestWhichHopIsTheServer_C2_C4(t *testing.T) {
 		},
 		"links of another resource do not make a server": {
 			hops: []Hop{first("Link: <https://one.example/f>; rel=duplicate; anchor=\"/g\"\n" + digest), second(link2 + digest)},
-			want: server("b.example", "two.example", "ignored https://one.example/f: its anchor is another resource"),
+			want: server("b.example", "two.example", "ignored https://one.example/f: its anchor is a different resource"),
 		},
 	})
 }
@@ -322,14 +322,14 @@ func TestWrongDigests_C5_Rule31_Rule32(t *testing.T) {
 	}{
 		"malformed": {
 			[]Hop{hop(t, "https://a.example/f?key=secret", 200, link+"Digest: SHA-256=x")}, 0, "",
-			`answer of "https://a.example": Digest "SHA-256=x": sha-256 has 1 characters, want 44 of base64`,
+			`response of "https://a.example": Digest "SHA-256=x": sha-256 has 1 characters, want 44 of base64`,
 		},
 		"contradicts itself": {
 			[]Hop{hop(t, "https://a.example/f", 200, link+"Digest: SHA-256="+shaA+",SHA-256="+shaB)}, 0, "", "",
 		},
 		"another digest at a mirror": {
 			[]Hop{server, hop(t, "https://b.example/f", 200, "Digest: SHA-256="+shaB)}, 1, afterwards,
-			`answer of "https://b.example": sha-256 is ` + shaA + " (from Digest over https) and " + shaB + " (from Digest over https)",
+			`response of "https://b.example": sha-256 is ` + shaA + " (from Digest over https) and " + shaB + " (from Digest over https)",
 		},
 		"two mirrors": {
 			[]Hop{server, hop(t, "https://b.example/f", 302, "Digest: MD5="+md5A), hop(t, "https://c.example/f", 200, "Digest: MD5="+shaA[:32])},
@@ -337,7 +337,7 @@ func TestWrongDigests_C5_Rule31_Rule32(t *testing.T) {
 		},
 		"a host that would paint the terminal": {
 			[]Hop{{URL: &url.URL{Scheme: "http", Host: "\u202e\x1b[2J"}, Header: map[string][]string{"Digest": {"MD5=x"}}}}, 0, "",
-			`answer of "http://\u202e\x1b[2J": Digest "MD5=x": md5 has 1 characters, want 24 of base64`,
+			`response of "http://\u202e\x1b[2J": Digest "MD5=x": md5 has 1 characters, want 24 of base64`,
 		},
 	}
 	for name, tt := range tests {

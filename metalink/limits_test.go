@@ -36,7 +36,7 @@ func TestLimits_Rule41(t *testing.T) {
 		want string
 	}{
 		"size":                  {sized, MaxSize / 2, "it is larger than 8 MiB"},
-		"depth":                 {func(n int) string { return before + strings.Repeat("<x>", n-2) + strings.Repeat("</x>", n-2) + after }, maxDepth, "more than 32 elements in each other"},
+		"depth":                 {func(n int) string { return before + strings.Repeat("<x>", n-2) + strings.Repeat("</x>", n-2) + after }, maxDepth, "its elements are nested more than 32 deep"},
 		"files":                 {func(n int) string { return repeat(n, `<file name="%d"/>`, root, "</metalink>") }, maxFiles, "more than 10000 files"},
 		"refused files":         {func(n int) string { return repeat(n, `<file name="/%d"/>`, root, "</metalink>") }, maxFiles, "more than 10000 files"},
 		"URLs":                  {func(n int) string { return repeat(n, "<url>http://h/%d</url>", before, after) }, maxURLs, `file "f": it has more than 5000 URLs`},

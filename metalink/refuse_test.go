@@ -47,7 +47,7 @@ func TestRefused_Rule41(t *testing.T) {
 		"almost the namespace":  {strings.ReplaceAll(good, namespace4, namespace4+"/"), Foreign, "its root is"},
 		"other root":            {strings.ReplaceAll(good, "metalink xmlns", "metalinks xmlns"), Foreign, `its root is "metalinks"`},
 		"HTML":                  {"<html>\n<body></body></html>", Foreign, `line 1: its root is "html" in the namespace ""`},
-		"not XML":               {"d8:announce", Syntax, "it has text outside of its root element"},
+		"not XML":               {"d8:announce", Syntax, "it has text outside its root element"},
 		"no file":               {`<metalink xmlns="` + namespace4 + `"><generator>x</generator></metalink>`, Foreign, "it describes no file"},
 		"files elsewhere":       {`<metalink xmlns="` + namespace3 + `"><file name="f"/></metalink>`, Foreign, "it describes no file"},
 		"files of 3 in 4":       {strings.ReplaceAll(doc3(""), namespace3, namespace4), Foreign, "it describes no file"},
@@ -63,11 +63,11 @@ func TestRefused_Rule41(t *testing.T) {
 		"cut in a name":         {`<metalink xmlns="urn:ie`, Syntax, "it is cut off"},
 		"cut in a comment":      {good + "<!-- ", Syntax, "it is cut off"},
 		"another document":      {good + good, Syntax, "data follows its end"},
-		"text after":            {good + "\nx", Syntax, "line 2: it has text outside of its root element"},
-		"text before":           {"x" + good, Syntax, "it has text outside of its root element"},
+		"text after":            {good + "\nx", Syntax, "line 2: it has text outside its root element"},
+		"text before":           {"x" + good, Syntax, "it has text outside its root element"},
 		"NUL after":             {good + "\x00", Charset, "it has the character U+0000"},
-		"declaration after":     {good + `<?xml version="1.0"?>`, Syntax, "an XML declaration that is not at its beginning"},
-		"declaration late":      {" " + `<?xml version="1.0"?>` + good, Syntax, "an XML declaration that is not at its beginning"},
+		"declaration after":     {good + `<?xml version="1.0"?>`, Syntax, "its XML declaration is not at the beginning"},
+		"declaration late":      {" " + `<?xml version="1.0"?>` + good, Syntax, "its XML declaration is not at the beginning"},
 		"XML 1.1":               {`<?xml version="1.1"?>` + good, Syntax, `unsupported version \"1.1\"`},
 		"tags crossed":          {doc("<version><os></version></os>"), Syntax, "element <os> closed by"},
 		"tags crossed, unknown": {doc("<x><y></x></y>"), Syntax, "element <y> closed by </x>"},
@@ -84,7 +84,7 @@ func TestRefused_Rule41(t *testing.T) {
 		"not a character":       {doc("\uffff"), Charset, "the character U+FFFF"},
 		"UTF-32":                {"\xff\xfe\x00\x00<\x00\x00\x00", Charset, "the character U+0000"},
 		"UTF-16 without a mark": {wide(good, binary.LittleEndian), Charset, "the character U+0000"},
-		"UTF-16 in name only":   {`<?xml version="1.0" encoding="utf-16"?>` + good, Charset, "says to be UTF-16 and has no byte order mark"},
+		"UTF-16 in name only":   {`<?xml version="1.0" encoding="utf-16"?>` + good, Charset, "declares UTF-16 but has no byte order mark"},
 		"UTF-16, half":          {wide("\ufeff"+good, binary.LittleEndian) + "\n", Charset, "half a unit"},
 		"UTF-16, lone high":     {wide("\ufeff"+doc(""), binary.BigEndian) + "\xd8\x00\x00 ", Charset, "half a character"},
 		"UTF-16, lone low":      {wide("\ufeff"+doc(""), binary.BigEndian) + "\xdc\x00\x00 ", Charset, "half a character"},
@@ -180,9 +180,9 @@ func TestContradictions_Rule42_Rule43_Rule44(t *testing.T) {
 		"hash, weak":           {doc(hash("md5", md5Zero) + hash("sha-256", sha256Zero) + hash("md5", md5One)), Conflict, "its md5 is 000"},
 		"hash, Metalink 3":     {doc3("<verification>" + hash("sha1", sha1Zero) + hash("sha1", sha1One) + "</verification>"), Conflict, "its sha-1 is 000"},
 		"hash, two places":     {doc3("<verification>" + hash("sha1", sha1Zero) + "</verification><verification>" + hash("sha1", sha1One) + "</verification>"), Conflict, "its sha-1 is 000"},
-		"name twice":           {two, Conflict, `line 3, file "f": a file of this name is described in line 1 already`},
+		"name twice":           {two, Conflict, `line 3, file "f": a file of this name is already described in line 1`},
 		"only piece":           {doc(hash("sha-256", sha256One) + onePiece), Conflict, "its sha-256 is 111"},
-		"two lists":            {doc(onePiece + strings.Replace(onePiece, sha256Zero, sha256One, 1)), Conflict, "two lists say otherwise what the sha-256 of its pieces are"},
+		"two lists":            {doc(onePiece + strings.Replace(onePiece, sha256Zero, sha256One, 1)), Conflict, "two lists differ in the sha-256 of its pieces"},
 		"in a file left out":   {strings.Replace(doc("<size>x</size>"), `name="f"`, `name="/f"`, 1), Invalid, `file "/f": its size "x"`},
 		"escaped in a message": {doc("<size>\u202e\u009b2J</size>"), Invalid, `its size "\u202e\u009b2J" is not`},
 	} {
@@ -201,8 +201,8 @@ func TestRepetitions(t *testing.T) {
 		file f
 		size 9223372036854775807
 		sha-256 11111111
-		warning line 4: hash ignored: it has no type, which would say its algorithm
-		warning line 4: hash ignored: it has no type, which would say its algorithm`)
+		warning line 4: hash ignored: it has no type, which names its algorithm
+		warning line 4: hash ignored: it has no type, which names its algorithm`)
 }
 
 // TestLineOfAnError checks that an *Error has the line of the wrong element or, in a long text, of the wrong character.

@@ -40,11 +40,11 @@ func TestPiecesIgnored_Rule42(t *testing.T) {
 		"digest, short":    {sized(list("6", "sha-1", sha1Zero, sha1One[1:])), "sha-1 has 39 characters, want 40"},
 		"digest, alphabet": {sized(list("6", "sha-1", sha1Zero, "x"+sha1One[1:])), "sha-1 is not hexadecimal"},
 		"algorithm":        {sized(list("6", "tiger", "00", "00")), `their algorithm "tiger" is not known`},
-		"no algorithm":     {sized(list("6", "", sha1Zero, sha1One)), "they have no type, which would say their algorithm"},
+		"no algorithm":     {sized(list("6", "", sha1Zero, sha1One)), "they have no type, which names their algorithm"},
 		"no size":          {doc("\n" + list("4", "sha-1", sha1Zero)), "the size of the file is not known"},
 		"empty file":       {doc("\n" + list("4", "sha-1", sha1Zero) + "<size>0</size>"), "pieces of a file of 0 bytes"},
-		"number twice":     {numbered("0", sha1Zero, "1", sha1Zero, "1", sha1Zero), "piece 2 is missing or there twice"},
-		"number missing":   {numbered("0", sha1Zero, "1", sha1Zero, "3", sha1Zero), "piece 2 is missing or there twice"},
+		"number twice":     {numbered("0", sha1Zero, "1", sha1Zero, "1", sha1Zero), "piece 2 is missing or appears twice"},
+		"number missing":   {numbered("0", sha1Zero, "1", sha1Zero, "3", sha1Zero), "piece 2 is missing or appears twice"},
 		"not a number":     {numbered("0", sha1Zero, "one", sha1Zero, "2", sha1Zero), "invalid syntax"},
 	} {
 		t.Run(name, func(t *testing.T) {

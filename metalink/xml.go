@@ -127,7 +127,7 @@ func (p *parser) charset(label string, r io.Reader) (io.Reader, error) {
 	case (l == "utf-16" || l == "utf-16le" || l == "utf-16be") && p.in.wide != nil:
 		return r, nil
 	case strings.HasPrefix(l, "utf-16"):
-		return nil, fault(Charset, "it says to be UTF-16 and has no byte order mark")
+		return nil, fault(Charset, "it declares UTF-16 but has no byte order mark")
 	}
 	return nil, fault(Charset, "it is in %s, neither UTF-8 nor UTF-16", quote(label))
 }
@@ -145,7 +145,7 @@ func (p *parser) next() (xml.Token, error) {
 	switch t := t.(type) {
 	case xml.StartElement:
 		if p.depth++; p.depth > maxDepth {
-			return nil, fault(TooMuch, "it has more than %d elements in each other", maxDepth)
+			return nil, fault(TooMuch, "its elements are nested more than %d deep", maxDepth)
 		}
 		return t, checkAttributes(t)
 	case xml.EndElement:
@@ -154,7 +154,7 @@ func (p *parser) next() (xml.Token, error) {
 		return nil, fault(Syntax, "it has a DOCTYPE")
 	case xml.ProcInst:
 		if t.Target == "xml" && !first {
-			return nil, fault(Syntax, "it has an XML declaration that is not at its beginning")
+			return nil, fault(Syntax, "its XML declaration is not at the beginning")
 		}
 	}
 	return t, nil
@@ -231,7 +231,7 @@ func (p *parser) end() error {
 func (p *parser) outside() (xml.Token, error) {
 	t, err := p.next()
 	if text, ok := t.(xml.CharData); ok && trim(string(text)) != "" {
-		return nil, fault(Syntax, "it has text outside of its root element")
+		return nil, fault(Syntax, "it has text outside its root element")
 	}
 	return t, err
 }

@@ -65,7 +65,7 @@ func (f *fileReader) finish() error {
 		return nil
 	}
 	if line, twice := f.lines[file.Name]; twice {
-		return fault(Conflict, "a file of this name is described in line %d already", line)
+		return fault(Conflict, "a file of this name is already described in line %d", line)
 	}
 	f.lines[file.Name] = f.begin
 	verify.SortClaims(file.Claims)
@@ -181,7 +181,7 @@ func (f *fileReader) hash(e xml.StartElement) error {
 	alg, ok := verify.ParseAlgorithm(trim(attr(e, "type")))
 	if !ok {
 		if trim(attr(e, "type")) == "" {
-			f.warn("hash ignored: it has no type, which would say its algorithm")
+			f.warn("hash ignored: it has no type, which names its algorithm")
 		}
 		return nil
 	}

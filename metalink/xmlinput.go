@@ -75,7 +75,7 @@ func (in *input) fill() error {
 	case in.taken > MaxSize:
 		return fault(TooMuch, "it is larger than %d MiB", MaxSize>>20)
 	case !inXML(r):
-		return fault(Charset, "it has the character U+%04X, which XML has not", r)
+		return fault(Charset, "it has the character U+%04X, which XML does not allow", r)
 	}
 	in.rest = utf8.AppendRune(in.buf[:0], r)
 	if in.token += len(in.rest); in.token > maxToken {

@@ -31,7 +31,7 @@ func (f *fileReader) pieces(e xml.StartElement, space string) error {
 	if l.alg, ok = verify.ParseAlgorithm(trim(attr(e, "type"))); !ok {
 		l.bad = fmt.Sprintf("their algorithm %s is not known", quote(attr(e, "type")))
 		if trim(attr(e, "type")) == "" {
-			l.bad = "they have no type, which would say their algorithm"
+			l.bad = "they have no type, which names their algorithm"
 		}
 	}
 	length, err := number(trim(attr(e, "length")))
@@ -88,7 +88,7 @@ func (l *pieceList) finish(size int64) (verify.Pieces, string) {
 	digests := make([]verify.Digest, len(l.pieces))
 	for i, p := range l.pieces {
 		if p.number != int64(i) {
-			return verify.Pieces{}, fmt.Sprintf("piece %d is missing or there twice", i)
+			return verify.Pieces{}, fmt.Sprintf("piece %d is missing or appears twice", i)
 		}
 		digests[i] = p.digest
 	}
@@ -122,7 +122,7 @@ func (f *fileReader) takePieces(pieces verify.Pieces) error {
 			return nil
 		}
 		if have.Algorithm() == pieces.Algorithm() && have.Length() == pieces.Length() {
-			return fault(Conflict, "two lists say otherwise what the %v of its pieces are", pieces.Algorithm())
+			return fault(Conflict, "two lists differ in the %v of its pieces", pieces.Algorithm())
 		}
 	}
 	for _, c := range f.file.Claims {

@@ -97,7 +97,7 @@ func (u *upload) inTheWay(c condition) error {
 		return fmt.Errorf("%s: %w", u.path(), fs.ErrExist)
 	}
 	return &download.Error{Kind: download.Local, What: "store", Where: u.path(),
-		Err: errors.New("the object that was to be replaced was changed meanwhile"), Hint: hintAgain}
+		Err: errors.New("the object to be replaced was changed meanwhile"), Hint: hintAgain}
 }
 
 // commitSmall creates the object of a file of at most one part, and returns its token.
@@ -107,7 +107,7 @@ func (u *upload) commitSmall(ctx context.Context, f download.UploadFinal) (token
 		body = u.small.Bytes
 	}
 	if body.Size() != f.Result.Proof.Size() {
-		return "", fmt.Errorf("%s: %d bytes were put, and %d are proven", u.path(), body.Size(), f.Result.Proof.Size())
+		return "", fmt.Errorf("%s: %d bytes were stored, but %d are proven", u.path(), body.Size(), f.Result.Proof.Size())
 	}
 	h := heading{Token: newToken(), URL: f.URL}
 	var known []verify.Claim
@@ -139,7 +139,7 @@ func (u *upload) complete(ctx context.Context, f download.UploadFinal, evidence 
 		return "", err
 	}
 	if size := u.size(); size != f.Result.Proof.Size() {
-		return "", fmt.Errorf("%s: %d bytes were uploaded, and %d are proven", u.path(), size, f.Result.Proof.Size())
+		return "", fmt.Errorf("%s: %d bytes were uploaded, but %d are proven", u.path(), size, f.Result.Proof.Size())
 	}
 	data, err := json.Marshal(evidence)
 	if err != nil {

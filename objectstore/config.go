@@ -40,7 +40,7 @@ func readConfig(getenv func(string) string) (c config, err error) {
 	if c.endpoint, err = url.Parse(word); err != nil || c.endpoint.Host == "" || c.endpoint.User != nil ||
 		strings.Trim(c.endpoint.Path, "/") != "" || c.endpoint.Scheme != "http" && c.endpoint.Scheme != "https" {
 		return c, errors.New("the endpoint (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, endpoint_url in ~/.aws/config) " +
-			"is no https://HOST")
+			"is not https://HOST")
 	}
 	switch style := settings["s3.addressing_style"]; style {
 	case "", "auto":

@@ -24,7 +24,7 @@ const evidenceEnding = ".evidence.json"
 // Reserved reports whether name is the name of an object with evidence.
 func Reserved(name string) bool { return strings.HasSuffix(name, evidenceEnding) }
 
-var errReserved = errors.New("names that end in " + evidenceEnding + " are those of the evidence beside objects")
+var errReserved = errors.New("names that end in " + evidenceEnding + " are reserved for the evidence beside objects")
 
 // openToWrite opens the journal of an object to create. It refuses names that are reserved for evidence.
 func (u *upload) openToWrite() error {
@@ -133,10 +133,10 @@ func (u *upload) putEvidence(ctx context.Context, e Evidence, anew bool) {
 		}
 	}
 	if err == nil {
-		err = errors.New("other processes put theirs")
+		err = errors.New("other processes upload objects")
 	}
 	if l := u.store.lease; l == nil || l.Confirm(ctx) == nil {
-		u.store.options.Note(fmt.Sprintf("%s is in place, and its evidence could not be put beside it: %v", u.path(),
+		u.store.options.Note(fmt.Sprintf("%s is in place, but its evidence could not be stored beside it: %v", u.path(),
 			beside.fault(ctx, err)))
 	}
 }
@@ -198,7 +198,7 @@ func (u *upload) evidenceOf(ctx context.Context, object string) (c condition, e 
 	defer body.Close()
 	if json.NewDecoder(io.LimitReader(body, mostEvidence)).Decode(&e) != nil || e.Object != object {
 		return c, Evidence{}, &download.Error{Kind: download.Local, What: "store", Where: u.path(),
-			Err: errors.New("another object has its name")}
+			Err: errors.New("a different object has its name")}
 	}
 	return condition{info.ETag}, e, nil
 }

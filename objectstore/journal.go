@@ -68,7 +68,7 @@ func (r record) none() bool { return r.heading.Upload == "" }
 const journalVersion, journalEnding = 1, ".upload"
 
 // errNewer is the error for the journal of a newer braid, which is left alone.
-var errNewer = errors.New("its journal was written by a newer braid, and is left alone")
+var errNewer = errors.New("its journal was written by a newer braid and is left unchanged")
 
 // record reads and parses the journal.
 func (u *upload) record() (record, error) {
@@ -180,7 +180,7 @@ func openFile(folder, name string) (journal, error) {
 	return nil, errBusy
 }
 
-var errBusy = errors.New("the journal of the upload comes and goes")
+var errBusy = errors.New("the journal of the upload keeps changing")
 
 // claim opens and locks a journal file. again is true if the file was removed meanwhile.
 func claim(dir fsys.Dir, name string) (j journal, again bool, err error) {
@@ -214,7 +214,7 @@ func inUse(f fsys.File) error {
 		by = fmt.Sprintf("process %d", pid)
 	}
 	return &download.Error{Kind: download.Local, What: "upload", Where: "", Err: fmt.Errorf("is in use by %s", by),
-		Hint: "that one ends in good order with Ctrl-C"}
+		Hint: "stop the other process with Ctrl-C"}
 }
 
 // Read implements journal.

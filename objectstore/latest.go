@@ -27,7 +27,7 @@ func latestOf(ctx context.Context, u *upload) (c condition, text string, err err
 	}
 	if text = info.UserMetadata[http.CanonicalHeaderKey(latestMark)]; text == "" {
 		return c, "", &download.Error{Kind: download.Local, What: "store", Where: u.path(),
-			Err: errors.New("another object has the name of the link, and stays")}
+			Err: errors.New("a different object has the name of the link, and is kept")}
 	}
 	return condition{info.ETag}, text, nil
 }

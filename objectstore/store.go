@@ -89,7 +89,7 @@ func split(word string) (bucket, key string, err error) {
 	case !IsURL(word) || err != nil:
 		return "", "", errors.New("write s3://BUCKET/PREFIX/")
 	case u.User != nil:
-		return "", "", errors.New("credentials have no place in it: they are read from the environment and ~/.aws/credentials")
+		return "", "", errors.New("credentials are not allowed in it: they are read from the environment and ~/.aws/credentials")
 	case u.Host == "" || u.Port() != "":
 		return "", "", errors.New("s3:// is followed by the name of a bucket")
 	}
@@ -101,7 +101,7 @@ func split(word string) (bucket, key string, err error) {
 	return u.Host, key, nil
 }
 
-var errKey = errors.New("no key: an empty part, . or .. is in it, a control character, or more than 1024 bytes")
+var errKey = errors.New("not a valid key: it has an empty part, . or .., a control character, or more than 1024 bytes")
 
 // validKey reports whether other programs can use a key unchanged, and whether it can be a path in a folder.
 func validKey(key string) bool {
@@ -273,7 +273,7 @@ func (s *Store) TakeOver(ctx context.Context, name, upload string) (made bool, e
 		}
 	}
 	if _, err := s.sweep(ctx, name, func(l Left) bool { return !here || l.Upload != upload }); err != nil && ctx.Err() == nil {
-		s.options.Note(fmt.Sprintf("%s: an upload may be left; braid parts shows it: %v", s.Path(name), err))
+		s.options.Note(fmt.Sprintf("%s: an upload may remain; braid parts shows it: %v", s.Path(name), err))
 	}
 	info, err := u.head(ctx)
 	return err == nil && info != nil && s.ours(info), err

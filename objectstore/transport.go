@@ -14,8 +14,8 @@ const mostAnswer = 16 << 20
 const mostPages = 1000
 
 var (
-	errLongAnswer = errors.New("the answer has no end")
-	errEndless    = errors.New("the listing has no end, or leads back to where it was")
+	errLongAnswer = errors.New("the response is endless")
+	errEndless    = errors.New("the listing is endless, or repeats itself")
 )
 
 // A bounded is a RoundTripper that limits responses other than objects to mostAnswer bytes.

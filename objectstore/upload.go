@@ -355,7 +355,7 @@ func (u *upload) abort(id string) {
 		case <-ctx.Done():
 		}
 	}
-	u.store.options.Note(fmt.Sprintf("%s: the upload could not be ended (%v); braid parts remove %s does", u.path(),
+	u.store.options.Note(fmt.Sprintf("%s: the upload could not be aborted (%v); braid parts remove %s aborts it", u.path(),
 		u.fault(context.Background(), err), u.path()))
 }
 

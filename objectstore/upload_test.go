@@ -94,10 +94,10 @@ func TestFaultOfNoStore(t *testing.T) {
 		kind       download.Kind
 		text, hint string
 	}{
-		{minio.ErrorResponse{StatusCode: 501, Code: "501 Unsupported method ('PUT')", Message: "<!DOCTYPE HTML>"}, download.Usage, "answers 501 Unsupported method ('PUT')", "is an object store there?"},
-		{minio.ErrorResponse{StatusCode: 405, Code: "405 Not Allowed", Message: "<html>"}, download.Usage, "answers 405 Not Allowed", "is an object store there?"},
+		{minio.ErrorResponse{StatusCode: 501, Code: "501 Unsupported method ('PUT')", Message: "<!DOCTYPE HTML>"}, download.Usage, "answers 501 Unsupported method ('PUT')", "is this an object store?"},
+		{minio.ErrorResponse{StatusCode: 405, Code: "405 Not Allowed", Message: "<html>"}, download.Usage, "answers 405 Not Allowed", "is this an object store?"},
 		{minio.ErrorResponse{StatusCode: 502, Code: "502 Bad Gateway", Message: "<html>"}, download.Network, "answers 502 Bad Gateway", string(hintAgain)},
-		{minio.ErrorResponse{StatusCode: 501, Code: "NotImplemented", Message: "no such header."}, download.Refused, "answers 501 NotImplemented: no such header", "lacks"},
+		{minio.ErrorResponse{StatusCode: 501, Code: "NotImplemented", Message: "no such header."}, download.Refused, "answers 501 NotImplemented: no such header", "does not support"},
 	} {
 		e, ok := errors.AsType[*download.Error](s.fault(t.Context(), "k", tt.answer))
 		if !ok || e.Kind != tt.kind || !strings.HasSuffix(e.Err.Error(), tt.text) || !strings.Contains(string(e.Hint), tt.hint) {

@@ -75,7 +75,7 @@ func (d *digests) readCache() error {
 		return err
 	}
 	if cache.Folder != d.folder {
-		return fmt.Errorf("it is of another folder: %q", cache.Folder)
+		return fmt.Errorf("it belongs to another folder: %q", cache.Folder)
 	}
 	for _, c := range cache.Files {
 		d.remember(c)
@@ -87,7 +87,7 @@ func (d *digests) readCache() error {
 func decodeCache(data []byte) (cachedFolder, error) {
 	header, rest, _ := bytes.Cut(data, []byte("\n"))
 	if string(header)+"\n" != cacheHeaderOf(rest) {
-		return cachedFolder{}, errors.New("it is damaged or something else")
+		return cachedFolder{}, errors.New("it is damaged or in another format")
 	}
 	var cache cachedFolder
 	return cache, json.Unmarshal(rest, &cache)

@@ -198,7 +198,7 @@ func TestChangedWhileSent(t *testing.T) {
 		if err == nil || len(rest) > size/2 {
 			t.Errorf("range %q: %d bytes more and error %v", rang, len(rest), err)
 		}
-		w.log.next(t, "file changed while it was sent")
+		w.log.next(t, "the file changed while it was sent")
 	}
 }
 

@@ -138,7 +138,7 @@ func (s *Server) serveFile(res *response, r *http.Request, name string) {
 	}
 	http.ServeContent(res, withRanges(r, v.info.Size()), path.Base(name), v.lastModified(now), v)
 	if v.changed.Load() {
-		s.warn(name, "file changed while it was sent")
+		s.warn(name, "the file changed while it was sent")
 		panic(http.ErrAbortHandler) // closes the connection, so that the client does not accept the truncated body
 	}
 }

@@ -59,7 +59,7 @@ func ParseMirror(spec string) (Mirror, error) {
 		name, value, valued := strings.Cut(attribute, "=")
 		name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
 		if seen[name] {
-			return Mirror{}, fmt.Errorf("mirror: %q stands twice", name)
+			return Mirror{}, fmt.Errorf("mirror: %q appears twice", name)
 		}
 		seen[name] = true
 		if err := m.set(name, value, valued); err != nil {
@@ -138,7 +138,7 @@ func checkURL(u *url.URL) error {
 	case u.Opaque != "" || u.Hostname() == "" || strings.ContainsFunc(u.Host, notInHost):
 		return errors.New("mirror: the URL has no host, or one that is not plain ASCII (write xn--...)")
 	case u.User != nil:
-		return errors.New("mirror: the URL has a user name, which everybody would see")
+		return errors.New("mirror: the URL has a user name, which would be public")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return errors.New("mirror: the URL has a query or a fragment")
 	case len(u.String()) > maxURL:

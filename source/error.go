@@ -69,7 +69,7 @@ type ContentError struct {
 }
 
 func (e *ContentError) Error() string {
-	return fmt.Sprintf("the bytes of an answer do not fit its %s: %v is %.12s..., want %.12s...",
+	return fmt.Sprintf("the bytes of a response do not match its %s: %v is %.12s..., want %.12s...",
 		e.Want.Field, e.Got.Algorithm(), e.Got.Hex(), e.Want.Digest.Hex())
 }
 

@@ -41,7 +41,7 @@ func (p Place) String() string {
 	case p.Err != nil:
 		return fmt.Sprintf("%s: %v", p.URL, p.Err)
 	case p.By != "":
-		return fmt.Sprintf("%s: a list that %s answered with, a mirror's own", p.URL, p.By)
+		return fmt.Sprintf("%s: a list from %s, a mirror", p.URL, p.By)
 	case len(p.Claims) == 0:
 		return p.URL + ": an index"
 	}

@@ -26,7 +26,7 @@ type PieceError struct {
 
 func (e *PieceError) Error() string {
 	start, end := e.Claim.Pieces.At(e.Piece)
-	return fmt.Sprintf("the bytes from %d to %d are not the piece that %s says", start, end-1, e.Claim.Field)
+	return fmt.Sprintf("the bytes from %d to %d do not match the piece of %s", start, end-1, e.Claim.Field)
 }
 
 // A PieceComparer compares a file with pieces as it is read, in order. It is not safe for concurrent use.

@@ -65,7 +65,7 @@ func TestDigestBeforePieces_Rule64(t *testing.T) {
 		t.Fatal(err)
 	}
 	for alg, want := range map[Algorithm]string{
-		SHA256: "sha-256 from --sha256", MD5: "bittorrent v1 piece hashes from x.torrent; md5 from --sha256 fits, too",
+		SHA256: "sha-256 from --sha256", MD5: "bittorrent v1 piece hashes from x.torrent; md5 from --sha256 also matches",
 	} {
 		d := digestsOf(t, alg, body, 10)[0]
 		c := NewChecker(10, []Claim{{Digest: d, Field: "--sha256", Channel: User}})

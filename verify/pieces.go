@@ -83,7 +83,7 @@ func (p Pieces) Beside(before, after []byte) (Pieces, error) {
 		left -= p.lead
 	}
 	if p.IsZero() || int64(len(before)) != p.lead || int64(len(after)) > left {
-		return Pieces{}, fmt.Errorf("%d bytes before a file and %d after it, in pieces of %d", len(before), len(after), p.length)
+		return Pieces{}, fmt.Errorf("%d bytes before a file and %d after it, for pieces of %d", len(before), len(after), p.length)
 	}
 	p.before, p.after = string(before), string(after)
 	return p, nil

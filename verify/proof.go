@@ -113,7 +113,7 @@ func (p Proof) String() string {
 func (p Proof) weakOfUser() (fit []string) {
 	for _, c := range p.evidence {
 		if c.Channel == User && !c.Digest.Algorithm().Strong() {
-			fit = append(fit, c.String()+" fits, too")
+			fit = append(fit, c.String()+" also matches")
 		}
 	}
 	return fit

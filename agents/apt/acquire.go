@@ -45,7 +45,7 @@ type item struct {
 func (s *settings) newItem(m *Message) (*item, error) {
 	x := &item{uri: m.Get("URI"), file: m.Get("Filename"), size: -1, proxy: m.Get("Proxy")}
 	if x.uri == "" || x.file == "" {
-		return x, errors.New("apt says no URI, or no Filename")
+		return x, errors.New("apt sent no URI or no Filename")
 	}
 	if err := x.demands(m); err != nil {
 		return x, err
@@ -103,7 +103,7 @@ func bytesOf(m *Message, name string, def int64) (int64, error) {
 	}
 	n, err := strconv.ParseInt(word, 10, 64)
 	if err != nil || n < 0 {
-		return def, fmt.Errorf("%s is no number of bytes", name)
+		return def, fmt.Errorf("%s is not a number of bytes", name)
 	}
 	return n, nil
 }
@@ -124,12 +124,12 @@ func (s *settings) parse(words []string) (all []*url.URL, err error) {
 		u, err := url.Parse(word)
 		switch {
 		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-			return nil, errors.New("it is no URL of http or https")
+			return nil, errors.New("not an http or https URL")
 		case u.Scheme == "https" && !is(s.get("Acquire::AllowTLS"), true):
 			return nil, errors.New("https is off (Acquire::AllowTLS)")
 		case strings.HasSuffix(strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), ".onion") &&
 			is(s.get("Acquire::BlockDotOnion"), true):
-			return nil, errors.New("the names of .onion are off (Acquire::BlockDotOnion)")
+			return nil, errors.New(".onion hosts are blocked (Acquire::BlockDotOnion)")
 		}
 		all = append(all, u)
 	}

@@ -120,8 +120,8 @@ func (s *settings) checkTrust() error {
 type trustError struct{ setting string }
 
 func (e *trustError) Error() string {
-	return "the setting " + e.setting + " is about trust, and braid does not know it, so nothing is fetched: " +
-		"remove it, or let apt fetch by its own transport"
+	return "the setting " + e.setting + " is about trust and unknown to braid, so nothing is fetched: " +
+		"remove it, or let apt use its own transport"
 }
 
 // tls returns the TLS configuration for a server.

@@ -142,7 +142,7 @@ func TestMethodOneName(t *testing.T) {
 	for _, path := range []string{"/first", "/second"} {
 		k.say("600 URI Acquire\nURI: " + server.URL + path + "\nFilename: " + name + "\n" + demanded())
 	}
-	if m, _ := k.answer(); m.Code != 400 || !strings.Contains(m.Get("Message"), "another file comes there") {
+	if m, _ := k.answer(); m.Code != 400 || !strings.Contains(m.Get("Message"), "another file is being written there") {
 		t.Errorf("%v", m)
 	}
 	close(goOn)

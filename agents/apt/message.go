@@ -125,7 +125,7 @@ func (m *Message) head(line string) error {
 func (m *Message) field(line string) error {
 	if line[0] == ' ' || line[0] == '\t' {
 		if len(m.Fields) == 0 {
-			return &FormatError{"its first line continues a field that does not exist"}
+			return &FormatError{"its first line is a continuation line"}
 		}
 		m.Fields[len(m.Fields)-1].Value += "\n" + strings.TrimSpace(line)
 		return nil

@@ -49,7 +49,7 @@ func TestReaderNextHostile(t *testing.T) {
 		{"escape", "600 URI Acquire\nURI: \x1b[2J\n\n", "a control character"},
 		{"no field", "600 URI Acquire\nURI\n\n", "no field"},
 		{"no name", "600 URI Acquire\n: x\n\n", "no field"},
-		{"goes on", "600 URI Acquire\n x\n\n", "does not exist"},
+		{"goes on", "600 URI Acquire\n x\n\n", "continuation line"},
 		{"huge", "600 URI Acquire\nURI: " + strings.Repeat("x", mostMessage) + "\n\n", "more than 8388608 bytes"},
 		{"many", "600 URI Acquire\n" + strings.Repeat("A: b\n", mostMessage/5) + "\n", "more than 8388608 bytes"},
 	} {

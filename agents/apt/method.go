@@ -71,7 +71,7 @@ func (m *Method) Run(ctx context.Context) error {
 		case x := <-messages:
 			switch {
 			case x.Code == 601 && configured: // refused: the first one is in use, and root's rights are dropped
-				return m.general(errors.New("apt says its configuration twice"))
+				return m.general(errors.New("apt sent its configuration twice"))
 			case x.Code == 601:
 				if err := m.configure(x); err != nil {
 					return m.general(err)
@@ -159,7 +159,7 @@ func (m *Method) acquire(ctx context.Context, message *Message) {
 // of the file at that name.
 func (m *Method) bring(ctx context.Context, x *item) (*Message, error) {
 	if !m.take(x.file) {
-		return nil, fmt.Errorf("%s: another file comes there", x.file)
+		return nil, fmt.Errorf("%s: another file is being written there", x.file)
 	}
 	defer m.leave(x.file)
 	for _, u := range x.configured {

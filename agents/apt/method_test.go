@@ -167,14 +167,14 @@ func TestMethodFails(t *testing.T) {
 		{server.URL + "/x", "Maximum-Size: 100\n", "no more than 100 are allowed", "MaximumSizeExceeded", ""},
 		{server.URL + "/x", fmt.Sprintf("Expected-SHA256: %x\nExpected-Checksum-FileSize: 100\n", sha256.Sum256(body)), "no more than 100 are allowed", "MaximumSizeExceeded", ""},
 		{"http://127.0.0.1:1/x", "", "connection refused", "ConnectionRefused", "true"},
-		{"ftp://127.0.0.1/x", "", "no URL of http or https", "", ""},
+		{"ftp://127.0.0.1/x", "", "not an http or https URL", "", ""},
 		{"http://x.onion/x", "", "BlockDotOnion", "", ""},
 		{"mirror+file:" + filepath.Join(t.TempDir(), "no-list") + "/./Packages", "", "no-list: no such file", "", ""},
 		{"", "", "no URI", "", ""},
 		{server.URL + "/x", "Expected-SHA256: 12\n", "no such digest in Expected-SHA256", "", ""},
 		{server.URL + "/x", "Expected-SHA512: " + strings.Repeat("0", 32) + "\n", "no such digest in Expected-SHA512", "", ""},
-		{server.URL + "/x", "Maximum-Size: -1\n", "Maximum-Size is no number", "", ""},
-		{server.URL + "/x", "Expected-Checksum-FileSize: 99999999999999999999\n", "Expected-Checksum-FileSize is no number", "", ""},
+		{server.URL + "/x", "Maximum-Size: -1\n", "Maximum-Size is not a number", "", ""},
+		{server.URL + "/x", "Expected-Checksum-FileSize: 99999999999999999999\n", "Expected-Checksum-FileSize is not a number", "", ""},
 	} {
 		m, data := k.acquire(tt.uri, tt.fields)
 		if m.Code != 400 || !strings.Contains(m.Get("Message"), tt.message) || m.Get("FailReason") != tt.reason || m.Get("Transient-Failure") != tt.transient || data != "" {
@@ -182,7 +182,7 @@ func TestMethodFails(t *testing.T) {
 		}
 	}
 	k.say("600 URI Acquire\nURI: " + server.URL + "/x\nFilename: /dev/null\n")
-	if m, _ := k.answer(); !strings.Contains(m.Get("Message"), "/dev/null is no plain file") {
+	if m, _ := k.answer(); !strings.Contains(m.Get("Message"), "/dev/null is not a regular file") {
 		t.Errorf("%v", m)
 	}
 	k.say("600 URI Acquire\nURI: " + server.URL + "/x\n")

@@ -20,7 +20,7 @@ func (x *item) plain() (size int64, err error) {
 	case err != nil:
 		return 0, err
 	case !info.Mode().IsRegular():
-		return 0, fmt.Errorf("%s is no plain file", x.file)
+		return 0, fmt.Errorf("%s is not a regular file", x.file)
 	}
 	return info.Size(), nil
 }

@@ -27,12 +27,12 @@ func enter(name string) error {
 	}
 	u, err := user.Lookup(name)
 	if err != nil {
-		return fmt.Errorf("the sandbox: no user %s, so root's rights cannot be dropped", name)
+		return fmt.Errorf("the sandbox: no user %s, so root privileges cannot be dropped", name)
 	}
 	uid, err := strconv.Atoi(u.Uid)
 	gid, wrong := strconv.Atoi(u.Gid)
 	if err != nil || wrong != nil || uid == 0 {
-		return fmt.Errorf("the sandbox: the user %s has the number %s, which drops nothing", name, u.Uid)
+		return fmt.Errorf("the sandbox: the user %s has the ID %s, which drops no privileges", name, u.Uid)
 	}
 	for _, step := range []struct {
 		what string
@@ -59,10 +59,10 @@ func enter(name string) error {
 // entered returns an error unless every thread has the user and the group, no other groups, and cannot return to root.
 func entered(uid, gid int) error {
 	if os.Getuid() != uid || os.Geteuid() != uid || os.Getgid() != gid || os.Getegid() != gid {
-		return errors.New("the user did not change")
+		return errors.New("the user ID did not change")
 	}
 	if syscall.Setuid(0) == nil || syscall.Setgid(0) == nil && gid != 0 {
-		return errors.New("root's rights come back")
+		return errors.New("root privileges could be regained")
 	}
 	threads, err := filepath.Glob("/proc/self/task/*/status")
 	if err != nil || len(threads) == 0 {
@@ -90,7 +90,7 @@ func enteredThread(status []byte, uid, gid string) error {
 		words := strings.Fields(value)
 		is := map[string]string{"Uid": uid, "Gid": gid, "Groups": gid}[name]
 		if is != "" && slices.ContainsFunc(words, func(w string) bool { return w != is }) {
-			return fmt.Errorf("a thread has %s %s", name, strings.Join(words, " "))
+			return fmt.Errorf("a thread still has %s %s", name, strings.Join(words, " "))
 		}
 	}
 	return nil

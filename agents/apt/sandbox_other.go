@@ -12,5 +12,5 @@ func enter(name string) error {
 	if name == "" || name == "root" || os.Getuid() != 0 {
 		return nil
 	}
-	return errors.New("the sandbox: root's rights can be dropped on Linux only")
+	return errors.New("the sandbox: root privileges can be dropped only on Linux")
 }

@@ -57,7 +57,7 @@ type Settings struct {
 }
 
 // errEnded is the cause of the cancellation when git-lfs has closed its end.
-var errEnded = errors.New("git-lfs has ended")
+var errEnded = errors.New("git-lfs has exited")
 
 // Run answers git-lfs until it sends "terminate" or closes its end. Partial files stay for the next run. An error means
 // that the messages are not valid. The error of an object is sent to git-lfs.

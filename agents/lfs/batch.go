@@ -79,10 +79,10 @@ func (s *server) ask(ctx context.Context, oid string, size int64) (*action, erro
 		Objects []object `json:"objects"`
 	}
 	if err := json.Unmarshal(reply.Body, &answer); err != nil {
-		return nil, s.wrong("no answer in JSON: %v", err)
+		return nil, s.wrong("the answer is not JSON: %v", err)
 	}
 	if answer.Hash != "" && answer.Hash != "sha256" {
-		return nil, s.wrong("its objects are named by %.40q", answer.Hash)
+		return nil, s.wrong("its hash algorithm is %.40q", answer.Hash)
 	}
 	for _, o := range answer.Objects {
 		if o.OID != oid {
@@ -93,13 +93,13 @@ func (s *server) ask(ctx context.Context, oid string, size int64) (*action, erro
 		case o.Error != nil:
 			return nil, &serverError{s.url.Host, o.Error.Code, o.Error.Message}
 		case a == nil || a.Href == "":
-			return nil, s.wrong("the object is not there")
+			return nil, s.wrong("the object does not exist")
 		}
 		s.near = address.Public | reply.From
 		a.authenticated, a.begins = o.Authenticated, begins
 		return a, nil
 	}
-	return nil, s.wrong("an answer about other objects")
+	return nil, s.wrong("the answer is about other objects")
 }
 
 func (s *server) wrong(format string, args ...any) error {
@@ -126,7 +126,7 @@ func (s *server) post(ctx context.Context, question []byte) (reply httpsource.Re
 		case err != nil:
 			return reply, err
 		case reply.Status == http.StatusUnauthorized && reply.Host != source.HostPort(to): // git has no credentials for it
-			return reply, &serverError{reply.Host, reply.Status, "it wants a name and password, and " + to.Host + " leads there"}
+			return reply, &serverError{reply.Host, reply.Status, "it needs a name and password, and " + to.Host + " leads there"}
 		case reply.Status == http.StatusUnauthorized && s.login.holds():
 			s.login.action = nil // so that to asks for a new one
 			continue

@@ -28,7 +28,7 @@ func (a *Agent) fill(ctx context.Context, u *url.URL) (c credential, err error) 
 	}
 	out, err := a.git(ctx, question+"\n", "credential", "fill")
 	if err != nil {
-		return c, fmt.Errorf("%s wants a name and password, and git has none: %w; "+
+		return c, fmt.Errorf("%s requires a name and password, and git has none: %w; "+
 			"a credential helper of git can supply them (git config credential.helper)", u.Host, err)
 	}
 	name, password := "", ""

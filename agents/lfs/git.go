@@ -108,7 +108,7 @@ func (p *place) check() error {
 	case "file":
 		return nil
 	}
-	return fmt.Errorf("%s is no URL of an LFS server (http, https, ssh or file); "+
+	return fmt.Errorf("%s is not a URL of an LFS server (http, https, ssh or file); "+
 		"git config lfs.url URL in this repository names another",
 		source.Mask(p.endpoint))
 }

@@ -138,8 +138,8 @@ func TestTalk(t *testing.T) {
 		{"a list", []string{first, "[]"}, "{}", true},
 		{"an event of tomorrow", []string{first, `{"event":"verify","oid":"` + oid + `"}`, last}, `the event \"verify\"`, false},
 		{"an event without an object", []string{first, `{"event":"pause"}`, last}, "{}", true},
-		{"another name", []string{first, `{"event":"download","oid":"../../x","size":1}`, last}, `64 digits of its SHA-256`, false},
-		{"capital letters", []string{first, `{"event":"download","oid":"` + strings.ToUpper(oid) + `","size":1}`, last}, `64 digits of its SHA-256`, false},
+		{"another name", []string{first, `{"event":"download","oid":"../../x","size":1}`, last}, `want an object ID of 64 digits`, false},
+		{"capital letters", []string{first, `{"event":"download","oid":"` + strings.ToUpper(oid) + `","size":1}`, last}, `want an object ID of 64 digits`, false},
 		{"less than nothing", []string{first, `{"event":"download","oid":"` + oid + `","size":-1}`, last}, `a size of -1`, false},
 		{"an odd place", []string{first, `{"event":"download","oid":"` + oid + `","size":11,"action":{"href":"file:///etc/passwd"}}`, last}, "no http or https URL", false},
 		{"a long line", []string{first, strings.Repeat("x", mostLine+1)}, "{}", true},
@@ -210,10 +210,10 @@ func TestBatch(t *testing.T) {
 		status []int // of the first responses
 		said   string
 	}{
-		{"no JSON", "hello", nil, "no answer in JSON"},
-		{"nothing", "{}", nil, "an answer about other objects"},
-		{"another hash", `{"hash_algo":"blake3"}`, nil, "named by"},
-		{"no action", `{"objects":[{"oid":"` + oid + `"}]}`, nil, "the object is not there"},
+		{"no JSON", "hello", nil, "the answer is not JSON"},
+		{"nothing", "{}", nil, "the answer is about other objects"},
+		{"another hash", `{"hash_algo":"blake3"}`, nil, "hash algorithm"},
+		{"no action", `{"objects":[{"oid":"` + oid + `"}]}`, nil, "the object does not exist"},
 		{"an error", `{"objects":[{"oid":"` + oid + `","error":{"code":410,"message":"removed"}}]}`, nil, "410 removed"},
 		{"too much", strings.Repeat(" ", mostAnswer+1), nil, "more than 4194304 bytes"},
 		{"no", `{"message":"quota"}`, []int{507}, "507 quota"},

@@ -81,7 +81,7 @@ func (s *server) to(ctx context.Context) (*url.URL, http.Header, error) {
 		}
 		l.action = &action{begins: time.Now()}
 		if err := json.Unmarshal([]byte(out), l.action); err != nil {
-			return nil, nil, fmt.Errorf("git-lfs-authenticate over SSH: no answer in JSON: %w", err)
+			return nil, nil, fmt.Errorf("git-lfs-authenticate over SSH: the answer is not JSON: %w", err)
 		}
 	}
 	u := s.url

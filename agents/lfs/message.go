@@ -93,7 +93,7 @@ func (m *message) check() error {
 	case m.Event != "download" && m.Event != "upload":
 		return fmt.Errorf("%w: the event %.40q", errProtocol, m.Event)
 	case err != nil || d.Hex() != m.OID:
-		return fmt.Errorf("%w: an object is named by 64 digits of its SHA-256, and this one %.80q", errProtocol, m.OID)
+		return fmt.Errorf("%w: want an object ID of 64 digits, have %.80q", errProtocol, m.OID)
 	case m.Size < 0:
 		return fmt.Errorf("%w: a size of %d", errProtocol, m.Size)
 	}

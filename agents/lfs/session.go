@@ -48,7 +48,7 @@ func (a *Agent) open(ctx context.Context, m message) (s *session, err error) {
 		if at.Scheme == "file" {
 			own = "lfs-standalone-file" // git-lfs's agent for file URLs, used only if no other agent is set
 		}
-		return nil, fmt.Errorf("%s is not at a web server; "+
+		return nil, fmt.Errorf("%s is not on a web server; "+
 			"git config lfs.standalonetransferagent %s leaves this repository to git-lfs", at.Redacted(), own)
 	}
 	known, fields, err := a.settings(ctx, at)

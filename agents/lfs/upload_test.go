@@ -48,7 +48,7 @@ func TestEndpoints(t *testing.T) {
 			k := newTalk(t, nil)
 			k.remote = word
 			said, err := k.say(strings.Replace(first, "download", operation, 1), `{"event":"`+operation+`","oid":"`+oid+`","size":11}`, last)
-			if err != nil || len(said) != 2 || !strings.Contains(said[1], "is no URL of an LFS server") || len(k.asked) != 1 {
+			if err != nil || len(said) != 2 || !strings.Contains(said[1], "is not a URL of an LFS server") || len(k.asked) != 1 {
 				t.Errorf("%s: %q, %v, %q", word, said, err, k.asked)
 			}
 		}

@@ -114,7 +114,7 @@ func (v *Verdict) weigh(s State, r *Record, now Time) {
 			known.Detected = 0
 		}
 		if r.isDay() && known.LastModified > r.LastModified && known.LastModified < r.LastModified+day {
-			v.Reason, v.Words = unchanged, "the known version is of the reported day"
+			v.Reason, v.Words = unchanged, "the known version was modified on the reported day"
 			return
 		}
 		v.Action, v.Reason, v.Words = known.compare(seen)
@@ -141,7 +141,7 @@ func (v *Verdict) hear(usable []Record, indexes []int, now Time) {
 			continue
 		}
 		v.Action, v.Reason, v.Chosen = Recheck, Modified, indexes[i]
-		v.Words = fmt.Sprintf("modified at %v, known was %v, and an agent that looked later says nothing of it",
+		v.Words = fmt.Sprintf("modified at %v, the known version at %v, and a later report does not confirm it",
 			seen.LastModified, v.Next.Baselines[at].LastModified)
 		v.Next.Heard = seen.LastModified
 	}
@@ -179,7 +179,7 @@ func unusableWords(v Verdict, reports []Record, now Time) string {
 		return fmt.Sprintf("detected at %v, which is more than an hour ahead", t)
 	case stale:
 		t, _ := reports[v.Chosen].GoodUntil(now)
-		return fmt.Sprintf("the report was good until %v", t)
+		return fmt.Sprintf("the report expired at %v", t)
 	case ModifiedInFuture:
 		return fmt.Sprintf("modified at %v, which is more than an hour ahead", reports[v.Chosen].LastModified)
 	}
@@ -205,20 +205,20 @@ func (b Baseline) compare(seen Baseline) (Action, Reason, string) {
 	sizes := b.Size != 0 && seen.Size != 0
 	switch {
 	case !times && !sums && !sizes:
-		return None, baselineRecorded, "nothing that is reported was known before: later reports are compared with it"
+		return None, baselineRecorded, "no reported value was known before: later reports are compared with it"
 	case times && seen.LastModified > b.LastModified:
-		return Download, Modified, fmt.Sprintf("modified at %v, known was %v", seen.LastModified, b.LastModified)
+		return Download, Modified, fmt.Sprintf("modified at %v, and the known version at %v", seen.LastModified, b.LastModified)
 	case times && seen.LastModified < b.LastModified && seen.Detected > b.Detected:
 		return Recheck, WentBackwards, fmt.Sprintf("modified at %v, which is older than %v but was seen later",
 			seen.LastModified, b.LastModified)
 	case times && seen.LastModified < b.LastModified:
-		return None, olderThanKnown, fmt.Sprintf("modified at %v, known is %v", seen.LastModified, b.LastModified)
+		return None, olderThanKnown, fmt.Sprintf("modified at %v, and the known version at %v", seen.LastModified, b.LastModified)
 	case sums && seen.MD5 != b.MD5:
-		return Download, MD5Changed, fmt.Sprintf("MD5 %q, known was %q", seen.MD5, b.MD5)
+		return Download, MD5Changed, fmt.Sprintf("MD5 %q instead of %q", seen.MD5, b.MD5)
 	case sizes && seen.Size != b.Size && seen.Detected >= b.Detected:
-		return Download, SizeChanged, fmt.Sprintf("%d octets, known were %d", seen.Size, b.Size)
+		return Download, SizeChanged, fmt.Sprintf("%d octets instead of %d", seen.Size, b.Size)
 	}
-	return None, unchanged, "nothing that is reported has changed"
+	return None, unchanged, "no reported value has changed"
 }
 
 // replaces reports whether seen replaces the known baseline. An unchanged report does if it is not older and has no

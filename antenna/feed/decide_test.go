@@ -165,7 +165,7 @@ func TestDecide_Rule54(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	v := Decide(known(base), []Record{report(func(r *Record) { r.LastModified = noon })}, noon)
-	if want := "modified at 2026-11-10 12:00:00 UTC, known was 2026-11-10 02:00:00 UTC"; v.Words != want {
+	if want := "modified at 2026-11-10 12:00:00 UTC, and the known version at 2026-11-10 02:00:00 UTC"; v.Words != want {
 		t.Errorf("%q, want %q", v.Words, want)
 	}
 }

@@ -82,7 +82,7 @@ type Writing struct {
 }
 
 // ErrNoPlace reports that a format cannot represent a record.
-var ErrNoPlace = errors.New("the format has no place for it")
+var ErrNoPlace = errors.New("the format cannot express it")
 
 // A Heading describes a feed. A format may not have a place for all of it.
 type Heading struct {

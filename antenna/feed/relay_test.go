@@ -32,7 +32,7 @@ func TestPass(t *testing.T) {
 		{"as it is", func(r *feed.Record) {}, ""},
 		{"another format", func(r *feed.Record) { r.Format = feed.LIRS }, feed.OtherFormat},
 		{"kept in part", func(r *feed.Record) { r.Extract = true }, "not-whole"},
-		{"octets that are no text", func(r *feed.Record) { r.Warnings = []string{"date-no-zone:Date", "undecodable:Title"} }, "undecodable"},
+		{"is not valid text", func(r *feed.Record) { r.Warnings = []string{"date-no-zone:Date", "undecodable:Title"} }, "undecodable"},
 		{"octets that are no text, somewhere", func(r *feed.Record) { r.Warnings = []string{"undecodable"} }, "undecodable"},
 		{"another warning", func(r *feed.Record) { r.Warnings = []string{"undecodable-by-others"} }, ""},
 		{"failed", func(r *feed.Record) { r.Failed = true }, "nothing-known"},

@@ -162,7 +162,7 @@ func TestRecord(t *testing.T) {
 func TestIsContentType(t *testing.T) {
 	for _, s := range []string{"text/html", "text/html; charset=EUC-JP", "TEXT/x", "x-a!#$%&'*+.^_`{|}~/b", "a/b/c", "a/ä"} {
 		if !isContentType(s) {
-			t.Errorf("%q is no type", s)
+			t.Errorf("%q is not a type", s)
 		}
 	}
 	for _, s := range []string{

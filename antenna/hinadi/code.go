@@ -20,50 +20,51 @@ var (
 	codeNoHeader        = feedtext.Note("header-missing", "the feed has no header block (section 4.2)")
 	codeVersionLine     = feedtext.Note("hina-version", "the first line has version {value} and not 2.2beta (section 5.1)")
 	codeNoUserAgent     = feedtext.Note("no-user-agent", "the header block has no User-Agent (section 5.2)")
-	codeMalformedHeader = feedtext.Note("malformed-header-line", "a line of the header block is no field (section 4.1)")
+	codeMalformedHeader = feedtext.Note("malformed-header-line", "a line of the header block is not a field (section 4.1)")
 	codeUndefinedHeader = feedtext.Note("undefined-header-field", "{field} does not belong in the header block (section 4.2)")
-	codeDuplicateHeader = feedtext.Note("duplicate-header-field", "{field} is in the header block twice")
+	codeDuplicateHeader = feedtext.Note("duplicate-header-field", "{field} appears twice in the header block")
 )
 
 // Codes for blocks.
 var (
 	codeTruncated      = feedtext.Fatal("truncated", "the feed ends within a line")
-	codeMalformed      = feedtext.Fatal("malformed-line", "the line is no field (sections 4.1 and 11)")
-	codeDuplicate      = feedtext.Fatal("duplicate-field", "{field} is there twice (section 10)")
+	codeMalformed      = feedtext.Fatal("malformed-line", "the line is not a field (sections 4.1 and 11)")
+	codeDuplicate      = feedtext.Fatal("duplicate-field", "{field} appears twice (section 10)")
 	codeNoURL          = feedtext.Fatal("no-url", "the block has no URL (section 5.3)")
-	codeBadURL         = feedtext.Fatal("bad-url", "{field} is no absolute URI: {value} (sections 5.3 and 11)")
+	codeBadURL         = feedtext.Fatal("bad-url", "{field} is not an absolute URI: {value} (sections 5.3 and 11)")
 	codeURLTooLong     = feedtext.Fatal("url-too-long", "{field} is longer than 8 KiB")
-	codeBadDate        = feedtext.Fatal("bad-date", "{field} is no date: {value} (sections 5.7 and 11)")
-	codeBadNumber      = feedtext.Fatal("bad-number", "{field} is no number: {value} (sections 5.19 and 11)")
-	codeBadContentType = feedtext.Fatal("bad-content-type", "{field} is no type: {value} (sections 5.6 and 11)")
-	codeBadVersion     = feedtext.Fatal("bad-version", "{field} is no version: {value} (sections 5.4 and 11)")
-	codeBadMethod      = feedtext.Fatal("bad-method", "{field} is no method: {value} (sections 5.17 and 11)")
+	codeBadDate        = feedtext.Fatal("bad-date", "{field} is not a date: {value} (sections 5.7 and 11)")
+	codeBadNumber      = feedtext.Fatal("bad-number", "{field} is not a number: {value} (sections 5.19 and 11)")
+	codeBadContentType = feedtext.Fatal("bad-content-type", "{field} is not a type: {value} (sections 5.6 and 11)")
+	codeBadVersion     = feedtext.Fatal("bad-version", "{field} is not a version: {value} (sections 5.4 and 11)")
+	codeBadMethod      = feedtext.Fatal("bad-method", "{field} is not a method: {value} (sections 5.17 and 11)")
 	codeBlockTooLarge  = feedtext.Fatal("block-too-large", "the block is too large")
 
 	codeURLNotFirst  = feedtext.Repair("url-not-first", "URL is not the first field (section 5.3)").Untagged()
 	codeEmpty        = feedtext.Repair("empty-value", "{field} has no value (section 4.1)")
 	codeNoBlank      = feedtext.Repair("no-blank-after-colon", "no blank follows the colon of {field} (section 4.1)")
-	codeUndecodable  = feedtext.Repair(feed.CodeUndecodable, "{field} has octets that are no text (section 8)")
+	codeUndecodable  = feedtext.Repair(feed.CodeUndecodable, "{field} is not valid text (section 8)")
 	codeNoFinalBlank = feedtext.Repair("no-final-blank-line", "no blank line follows the last block (section 4.3)")
-	codeVersionBeta  = feedtext.Repair("hina-version-beta", "{field} has more than numbers (section 5.4)").InStrict("bad-version")
-	codeMethodWord   = feedtext.Repair("method-word",
-		"{field} has a word that the specification does not know: {value} (section 5.17)").InStrict("bad-method")
+	codeVersionBeta  = feedtext.Repair("hina-version-beta",
+		"{field} has more than digits and dots (section 5.4)").InStrict("bad-version")
+	codeMethodWord = feedtext.Repair("method-word",
+		"{field} has a word that is not in the specification: {value} (section 5.17)").InStrict("bad-method")
 	codeMethodResult = feedtext.Repair("method-result",
-		"{field} has a result that is no HTTP status: {value} (section 5.17)").InStrict("bad-method")
+		"{field} has a result that is not an HTTP status: {value} (section 5.17)").InStrict("bad-method")
 	codeNoResult = feedtext.Repair("method-without-result",
 		"{field} has no result: {value} (section 5.17)").InStrict("bad-method")
 
-	codeVitural       = feedtext.Note("vitural-spelling", "Virtual is spelled as in the slip of section 5.5").Untagged()
+	codeVitural       = feedtext.Note("vitural-spelling", "Virtual is misspelled as in section 5.5").Untagged()
 	codeNotWatchable  = feedtext.Note("url-not-watchable", "the URL has no host and cannot be watched").Untagged()
-	codeExpiresDiffer = feedtext.Note("expires-differ", "{field} differs: Expires and Expire say the same (section 5.11)")
+	codeExpiresDiffer = feedtext.Note("expires-differ", "{field} differs between Expires and Expire (section 5.11)")
 	codeNoImage       = feedtext.Note("image-size-of-no-image",
-		"an image size, but {field} is no image (section 5.19)").StrictOnly()
+		"an image size, but {field} is not an image (section 5.19)").StrictOnly()
 )
 
 // Codes for deviations of a date from the grammar that can still be read (repairs H4 and H5).
 var (
 	dateOneDigit = feedtext.Repair("date-one-digit-day",
-		"the day of {field} has one digit: {value} (section 5.7)").InStrict("date-format")
+		"the day in {field} has one digit: {value} (section 5.7)").InStrict("date-format")
 	dateJST = feedtext.Repair("date-zone-JST",
 		"{field} has the zone JST and not GMT: {value} (section 5.7)").InStrict("date-format")
 	dateUTC = feedtext.Repair("date-zone-UTC",
@@ -77,5 +78,5 @@ var (
 	dateAsctime = feedtext.Repair("date-asctime",
 		"{field} is in the form of asctime: {value} (section 5.7)").InStrict("date-format")
 	dateWrongDay = feedtext.Repair("date-wrong-weekday", "the day of the week of {field} is wrong: {value}")
-	dateNoTime   = feedtext.Note("date-unknown", "{field} is a day that stands for an unknown one: {value}")
+	dateNoTime   = feedtext.Note("date-unknown", "{field} is a day that means an unknown date: {value}")
 )

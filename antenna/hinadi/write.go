@@ -96,7 +96,7 @@ func (e *encoder) block(fields []feed.Field) error {
 // Fields returns the block of a record, as written by Encode. It returns an error if the URL is not valid.
 func Fields(r feed.Record) ([]feed.Field, error) {
 	if !feed.IsURI(r.URL) || len(r.URL) > feed.MaxURL {
-		return nil, fmt.Errorf("hina-di: %q is no URL", r.URL)
+		return nil, fmt.Errorf("hina-di: %q is not a URL", r.URL)
 	}
 	b := blockWriter{seen: map[string]bool{}}
 	b.add("URL", r.URL)

@@ -17,7 +17,7 @@ var (
 // Codes for entries.
 var (
 	codeNoName    = feedtext.Fatal("no-url", "the entry has no name")
-	codeBadURL    = feedtext.Fatal("bad-url", "no absolute URL, or longer than 8 KiB: {value}")
-	codeBadDate   = feedtext.Repair("bad-date", "{field} is no date: {value}")
-	codeBadNumber = feedtext.Repair("bad-number", "{field} is no number: {value}")
+	codeBadURL    = feedtext.Fatal("bad-url", "not an absolute URL, or longer than 8 KiB: {value}")
+	codeBadDate   = feedtext.Repair("bad-date", "{field} is not a date: {value}")
+	codeBadNumber = feedtext.Repair("bad-number", "{field} is not a number: {value}")
 )

@@ -35,10 +35,10 @@ func Encode(w io.Writer, records iter.Seq[feed.Record]) error {
 }
 
 // Append appends the line of a record to b. It returns b unchanged and an error if the URL is not valid, if the line
-// would be too long for readers, or if a record read from LIRS has a character that EUC-JP lacks.
+// would be too long for readers, or if a record read from LIRS has a character that EUC-JP cannot encode.
 func Append(b []byte, r feed.Record) ([]byte, error) {
 	if !feed.IsURI(r.URL) || len(r.URL) > feed.MaxURL {
-		return b, fmt.Errorf("lirs: %q is no URL", r.URL)
+		return b, fmt.Errorf("lirs: %q is not a URL", r.URL)
 	}
 	start := len(b)
 	modified, detected := r.LastModified, r.Detected
@@ -67,7 +67,7 @@ func Append(b []byte, r feed.Record) ([]byte, error) {
 		}
 	}
 	if n := len(b) - start; n > maxLine {
-		return b[:start], fmt.Errorf("lirs: the record of %s has %d octets, more than readers take", r.URL, n)
+		return b[:start], fmt.Errorf("lirs: the record of %s has %d octets, more than readers accept", r.URL, n)
 	}
 	return append(b, '\n'), nil
 }
@@ -79,7 +79,7 @@ const (
 	maxText = feed.MaxURL
 )
 
-var errLacking = errors.New("a character that EUC-JP lacks")
+var errLacking = errors.New("a character that EUC-JP cannot encode")
 
 var escapes = strings.NewReplacer(`\`, `\\`, ",", `\,`, "\n", " ", "\r", " ")
 

@@ -24,18 +24,18 @@ var (
 // Codes for entries.
 var (
 	codeNoURL    = feedtext.Fatal("no-url", "the entry has no URL")
-	codeBadURL   = feedtext.Fatal("bad-url", "no absolute URL, or longer than 8 KiB: {value}")
+	codeBadURL   = feedtext.Fatal("bad-url", "not an absolute URL, or longer than 8 KiB: {value}")
 	codeTooLarge = feedtext.Fatal("entry-too-large", "the entry is larger than 64 KiB")
 	codeUnread   = feedtext.Fatal("unreadable-entry", "the entry cannot be read: {value}")
 
-	codeUndecodable = feedtext.Repair(feed.CodeUndecodable, "the entry has octets that are no text")
+	codeUndecodable = feedtext.Repair(feed.CodeUndecodable, "the entry is not valid text")
 	codeSloppy      = feedtext.Repair("item-not-well-formed", "the entry is not well-formed XML: {value}")
 	codeEscaped     = feedtext.Repair("url-not-escaped", "the URL has characters that must be escaped: {value}")
-	codeBadDate     = feedtext.Repair("bad-date", "{field} is no date: {value}")
-	codeDateForm    = feedtext.Repair("date-format", "{field} has not the form that the format has: {value}")
+	codeBadDate     = feedtext.Repair("bad-date", "{field} is not a date: {value}")
+	codeDateForm    = feedtext.Repair("date-format", "{field} does not have the form that the format requires: {value}")
 	codeWeekday     = feedtext.Repair("date-wrong-weekday", "the day of the week of {field} is wrong: {value}")
 	codeNoZone      = feedtext.Repair("date-no-zone", "{field} has no zone, UTC is assumed: {value}")
-	codeBadNumber   = feedtext.Repair("bad-number", "{field} is no number: {value}")
+	codeBadNumber   = feedtext.Repair("bad-number", "{field} is not a number: {value}")
 
 	codeIRI          = feedtext.Note("url-not-ascii", "the URL has letters beyond ASCII, which are escaped: {value}")
 	codeNotWatchable = feedtext.Note("url-not-watchable", "the URL has no host and cannot be watched")

@@ -127,7 +127,7 @@ func (j *jsonItems) read() error {
 	r := feed.Record{Format: feed.News, Line: line}
 	document := append(append([]byte(`{"items":[`), raw...), "]}"...)
 	if len(raw) > 0 && raw[0] != '{' { // gofeed would accept null
-		j.d.find(codeUnread, "", "an item that is no object")
+		j.d.find(codeUnread, "", "an item is not an object")
 		j.d.judge(&r)
 		return nil
 	}

@@ -58,7 +58,7 @@ func TestDecode(t *testing.T) {
 		{name: "nothing", want: "1/0 no-object\n"},
 		{name: "white space only", text: " \r\n\t", want: "2/4 no-object\n"},
 		{"wrappers only", "@DELETE { }\n@UPDATE { }\n", "1/0 wrapper\n2/12 wrapper\n3/24 no-object\n", ""},
-		{"the page of a server", "<html>@charset {}", "1/0 junk\n1/16 no-blank-before-url\n1/6 no-url: discards @charset \nerror: feed: this is no SOIF\n", ""},
+		{"the page of a server", "<html>@charset {}", "1/0 junk\n1/16 no-blank-before-url\n1/6 no-url: discards @charset \nerror: feed: not SOIF\n", ""},
 		{"S1: junk before, between and behind",
 			"<html> mail me@example.org {\n@A { u:1\n}; -- @ { @B\n@C { u:2\n} bye",
 			"1/0 junk\n2/29 url-not-watchable\n2/29 @A u:1 !url-not-watchable\n3/39 junk\n" +
@@ -99,12 +99,12 @@ func TestDecode(t *testing.T) {
 			"1/0 malformed-attribute: discards @A u://h/1\n3/30 @A u://h/3\n", ""},
 		{"an object that is not closed", "@A { u://h/1\na{1}:\tx\n@A { u://h/2\n}",
 			"1/0 size-mismatch a: discards @A u://h/1\n3/21 @A u://h/2\n", ""},
-		{"a size that is no number", "@A { u://h/1\na{1x}:\tx\n}\n@A { u://h/2\n}",
+		{"a size that is not a number", "@A { u://h/1\na{1x}:\tx\n}\n@A { u://h/2\n}",
 			"1/0 bad-size a: discards @A u://h/1\n4/24 @A u://h/2\n", ""},
 		{"a blank in the size", "@A { u://h/1\na{ 1}:\tx\n}", "1/0 bad-size a: discards @A u://h/1\n", ""},
 		{"no colon", "@A { u://h/1\na{1}\tx\n}", "1/0 bad-delimiter a: discards @A u://h/1\n", ""},
 		{"names that are too long are none", "@A { u://h/1\n" + strings.Repeat("n", 1025) + "{1}:\tx}", "1/0 malformed-attribute: discards @A u://h/1\n", ""},
-		{"types that are too long are none", "@" + strings.Repeat("n", 65) + " { u://h/1}", "1/0 junk\nerror: feed: this is no SOIF\n", ""},
+		{"types that are too long are none", "@" + strings.Repeat("n", 65) + " { u://h/1}", "1/0 junk\nerror: feed: not SOIF\n", ""},
 	} {
 		if got := read(tt.text, feed.Options{}); got != tt.want {
 			t.Errorf("%s, tolerant:\n%swant\n%s", tt.name, got, tt.want)
@@ -123,12 +123,12 @@ func TestViolation(t *testing.T) {
 	const long = 101
 	for _, tt := range []struct{ text, want string }{
 		{"\n@A { u://h/1\na{3}:\txxx\n?", `4/24 "a" of 2/1 @A u://h/1: neither an attribute nor the end of the object follows this value: its size is wrong`},
-		{"\n@A { u://h/1\na{1x", `3/15 "a" of 2/1 @A u://h/1: a size that is no number`},
-		{"\n@A { u://h/1\na{1}: x", `3/19 "a" of 2/1 @A u://h/1: a size without colon and tab behind it`},
+		{"\n@A { u://h/1\na{1x", `3/15 "a" of 2/1 @A u://h/1: a size that is not a number`},
+		{"\n@A { u://h/1\na{1}: x", `3/19 "a" of 2/1 @A u://h/1: a size without a colon and a tab after it`},
 		{"@A {\n/x }", `2/5 "" of 1/0 @A /x: not an absolute URL: "/x"`},
 		{"@A {\na{1}:\tx }", `2/5 "" of 1/0 @A : not an absolute URL: "a{1"`},
-		{"@A { u://h/ a{1}:\tx A{1}:\ty }", `1/20 "A" of 1/0 @A u://h/: a repeated attribute: the first counts, not "y"`},
-		{"@A { }", `1/5 "" of 1/0 @A : an object without a URL (- stands for none)`},
+		{"@A { u://h/ a{1}:\tx A{1}:\ty }", `1/20 "A" of 1/0 @A u://h/: a repeated attribute: the first is used, not "y"`},
+		{"@A { }", `1/5 "" of 1/0 @A : an object without a URL (- means none)`},
 		{"@A{ u://h/\n b{}:\t}", `2/13 "b" of 1/0 @A u://h/: {} instead of {0}`},
 		{"@A { u://h/\nMD5{101}:\t" + strings.Repeat("\x00", long) + "}",
 			`2/12 "MD5" of 1/0 @A u://h/: not 32 hexadecimal digits: "` + strings.Repeat(`\x00`, 100) + `"...`},

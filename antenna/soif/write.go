@@ -13,7 +13,7 @@ import (
 
 // ErrNoWord reports that SOIF cannot represent a record, because it is a failure or was obtained from another URL than
 // its own.
-var ErrNoWord = errors.New("SOIF has no word for it")
+var ErrNoWord = errors.New("SOIF cannot express it")
 
 // Encode writes the records as a stream. It omits those with ErrNoWord. It stops at a record with an invalid URL.
 func Encode(w io.Writer, records iter.Seq[feed.Record]) error {

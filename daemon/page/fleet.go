@@ -91,7 +91,7 @@ func (h *Handler) look(w http.ResponseWriter, r *http.Request) {
 	}
 	s, err := h.Fleet.Look(r.Context(), mostJobs)
 	if err != nil {
-		http.Error(w, "The queue of the fleet does not answer.", http.StatusServiceUnavailable)
+		http.Error(w, "The queue server does not answer.", http.StatusServiceUnavailable)
 		return
 	}
 	v := view{Jobs: s.Jobs, Speed: s.Speed, Drained: s.Drained, Workers: workersOf(&s.Status),
@@ -181,9 +181,9 @@ func (h *Handler) retry(w http.ResponseWriter, r *http.Request) {
 	was, err := h.Fleet.Retry(r.Context(), string(name))
 	switch {
 	case err != nil:
-		http.Error(w, "The queue of the fleet does not answer.", http.StatusServiceUnavailable)
+		http.Error(w, "The queue server does not answer.", http.StatusServiceUnavailable)
 	case !was:
-		http.Error(w, "It is neither dead nor waits any more.", http.StatusConflict)
+		http.Error(w, "It is no longer dead or waiting.", http.StatusConflict)
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}

@@ -137,7 +137,7 @@ func TestRealAdd(t *testing.T) {
 	do(t, ctx, fill("#fname", ""), chromedp.SendKeys("#flimitasecond", "fast"))
 	wrong("such as 500K")
 	do(t, ctx, fill("#flimitasecond", "2 MiB"), chromedp.Click("#adder input[type=checkbox]"), chromedp.SendKeys("#ffolder", "/etc"))
-	wrong("is not in") // from the server, so the button waits for its answer
+	wrong("is outside") // from the server, so the button waits for its answer
 	shot(t, ctx, "add-refused")
 	do(t, ctx, fill("#ffolder", ""), chromedp.Click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(`document.querySelectorAll(".item.paused").length === 2`))
 	add("https://a.example/z.iso")

@@ -148,7 +148,7 @@ func (q *Queue) Forget(g GID) error {
 		return refuse("Could not remove download result of GID#%s", g)
 	}
 	if q.items.needed(it) {
-		return refuse("Could not remove download result of GID#%s: files of its document are still to come", g)
+		return refuse("Could not remove download result of GID#%s: files of its document are still pending", g)
 	}
 	q.order.take(it)
 	q.drop(it)

@@ -231,7 +231,7 @@ func TestNeededDocument(t *testing.T) {
 	g, _ := q.Add(at, Entry{Following: parent}, -1)
 	q.Ended(at, parent, Outcome{})
 	q.ForgetAll()
-	if err := q.Forget(parent); err == nil || !strings.Contains(err.Error(), "still to come") {
+	if err := q.Forget(parent); err == nil || !strings.Contains(err.Error(), "still pending") {
 		t.Errorf("forgotten: %v", err)
 	}
 	q.Start(at)

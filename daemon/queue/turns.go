@@ -87,14 +87,14 @@ func (t *turns) why() func(*item) string {
 		case it == nil || it.Status != Waiting:
 			return ""
 		case it.running:
-			return "until the download that is under way has stopped"
+			return "until the active download has stopped"
 		case t.places < 0:
 			return "for a worker"
 		case active == 0 || it == next:
 			return ""
 		case len(t.order.hosts) > 1 && full[it.host()]:
-			return fmt.Sprintf("for its host, which has %d of %d places while others wait", part, places)
+			return fmt.Sprintf("for its host, which uses %d of %d places while others wait", part, places)
 		}
-		return fmt.Sprintf("for a place: %d at once", active)
+		return fmt.Sprintf("for a free place: at most %d at once", active)
 	}
 }

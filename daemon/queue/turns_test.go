@@ -112,7 +112,7 @@ func TestWhy(t *testing.T) {
 	}
 	q.Start(now)
 	q.Start(now)
-	if got := why(); !slices.Equal(got, []string{"", "for its host, which has 1 of 2 places while others wait", "", ""}) {
+	if got := why(); !slices.Equal(got, []string{"", "for its host, which uses 1 of 2 places while others wait", "", ""}) {
 		t.Errorf("%q", got) // the last one is next
 	}
 	q.Ended(now, gids[0], Outcome{Kind: Yielded})
@@ -121,7 +121,7 @@ func TestWhy(t *testing.T) {
 	}
 	q.Start(now)
 	g, err := q.Add(now, Entry{URIs: []string{"http://d/1"}}, -1)
-	if gids = append(gids, g); err != nil || why()[4] != "for a place: 2 at once" || !strings.HasPrefix(why()[0], "for its host") {
+	if gids = append(gids, g); err != nil || why()[4] != "for a free place: at most 2 at once" || !strings.HasPrefix(why()[0], "for its host") {
 		t.Errorf("%q, %v", why(), err)
 	}
 	q.SetPlaces(-1)

@@ -95,7 +95,7 @@ func (v *visit) addTorrent(p *params) (any, error) {
 	return g.String(), err
 }
 
-var errSigned = refuse("A signature is of one file, and the document has several.")
+var errSigned = refuse("A signature is of one file, but the document has several.")
 
 // addMetalink adds an entry for each file of a document. Each entry has a document that describes only its file.
 func (v *visit) addMetalink(p *params) (any, error) {

@@ -49,5 +49,5 @@ func Example() {
 	// 200 {"id":1,"jsonrpc":"2.0","result":"00000000000000aa"}
 	// 400 {"id":2,"jsonrpc":"2.0","error":{"code":1,"message":"GID aa is not found"}}
 	// 200 {"id":3,"jsonrpc":"2.0","result":[{"dir":"/srv/files","gid":"00000000000000aa","status":"waiting"}]}
-	// 400 {"id":4,"jsonrpc":"2.0","error":{"code":1,"message":"dir: \"/etc\" is not in /srv/files, where all downloads are."}}
+	// 400 {"id":4,"jsonrpc":"2.0","error":{"code":1,"message":"dir: \"/etc\" is outside /srv/files, the folder of all downloads."}}
 }

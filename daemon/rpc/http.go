@@ -62,7 +62,7 @@ func (h *Handler) known(w http.ResponseWriter, r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	switch {
 	case !h.knownHost(r):
-		http.Error(w, "this server is not known by the name in the Host field", http.StatusForbidden)
+		http.Error(w, "the name in the Host field is not one of this server", http.StatusForbidden)
 	case !h.knownOrigin(r, origin):
 		http.Error(w, "pages of this origin may not use this server", http.StatusForbidden)
 	default:
@@ -166,7 +166,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		http.Error(w, "the request is not whole", http.StatusBadRequest)
+		http.Error(w, "the request is incomplete", http.StatusBadRequest)
 		return // the deadline stays set, because the server reads the rest of the body
 	}
 	control.SetReadDeadline(time.Time{})

@@ -175,7 +175,7 @@ func (v *visit) saveSession(*params) (any, error) {
 
 func (v *visit) shutdown(*params) (any, error) {
 	if v.handler.Shutdown == nil {
-		return nil, refuse("The daemon is not ended by clients.")
+		return nil, refuse("Clients may not shut down the daemon.")
 	}
 	v.after = v.handler.Shutdown
 	return done, nil

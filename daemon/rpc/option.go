@@ -109,11 +109,11 @@ func (v *visit) checked(options map[string]string, uris []string, had map[string
 				"braid daemon --insecure HOST disables the check for one host.")
 		}
 		if refused(key, value) {
-			return nil, refuse("A client may not set the option '--%s' to this.", key)
+			return nil, refuse("Clients may not set the option '--%s' to this value.", key)
 		}
 		if OfAll(key, value) {
-			return nil, refuse("The option '--%s' is not for one download: "+
-				"all have the proxies of the daemon (--proxy, or proxy = for a site in its settings).", key)
+			return nil, refuse("The option '--%s' cannot be set for one download: "+
+				"all use the proxies of the daemon (--proxy, or proxy = for a site in its settings).", key)
 		}
 		value, err := v.secrets.reveal(key, value, uris)
 		if err != nil {

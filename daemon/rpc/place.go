@@ -19,7 +19,7 @@ func (h *Handler) place(options map[string]string) error {
 		}
 		below, err := filepath.Rel(h.Root, dir)
 		if err != nil || !filepath.IsLocal(below) || strings.ContainsRune(dir, 0) {
-			return refuse("dir: %s is not in %s, where all downloads are.", mask.Quote(dir, 200), h.Root)
+			return refuse("dir: %s is outside %s, the folder of all downloads.", mask.Quote(dir, 200), h.Root)
 		}
 		if h.hidden(dir) {
 			return refuse("dir: %s has a name that begins with a dot, which clients may not give: "+
@@ -57,10 +57,10 @@ func (h *Handler) sessionPlace(file string) (string, error) {
 	}
 	below, err := filepath.Rel(h.Root, file)
 	if err != nil || below == "." || !filepath.IsLocal(below) || strings.ContainsRune(file, 0) || h.SaveSession == nil {
-		return "", refuse("save-session: %s is not in %s, where clients may have it written.", mask.Quote(file, 200), h.Root)
+		return "", refuse("save-session: %s is outside %s, where clients may write.", mask.Quote(file, 200), h.Root)
 	}
 	if h.hidden(file) {
-		return "", refuse("save-session: %s has a name that begins with a dot, which clients may not give.",
+		return "", refuse("save-session: %s begins with a dot, which clients may not use.",
 			mask.Quote(file, 200))
 	}
 	return filepath.Clean(file), nil

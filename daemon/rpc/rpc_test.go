@@ -370,7 +370,7 @@ func TestSignature(t *testing.T) {
 		{"aria2.addUri", []string{"http://h/x"}, signed, `"result":"`},
 		{"aria2.addUri", []string{"http://h/x"}, map[string]string{"signature": "-----BEGIN"}, "the option '--signature'"},
 		{"aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte(one)), signed, `"result":["`},
-		{"aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte(two)), signed, "of one file, and the document has several"},
+		{"aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte(two)), signed, "of one file, but the document has several"},
 	} {
 		if w := say(h, object(tt.method, 1, tt.first, tt.options)); !strings.Contains(w.Body.String(), tt.want) {
 			t.Errorf("%s %v: %s, want %s", tt.method, tt.options, w.Body, tt.want)

@@ -113,7 +113,7 @@ func (k *secrets) owner(text string) (options map[string]string, uris []string, 
 }
 
 func lost(what string) error {
-	return refuse("The secret in %s is not known any more, or is for another server.", what)
+	return refuse("The secret in %s is no longer known, or is for another server.", what)
 }
 
 // reveal restores the secrets in an option of a download with these URIs.

@@ -92,7 +92,7 @@ func TestSecrets_Rule70(t *testing.T) {
 		"cut off":                     {[]string{"http://h/"}, map[string]string{"http-passwd": "secret-of-"}},
 	} {
 		got, message := attempt[string](t, h, "aria2.addUri", tt.uris, tt.options)
-		if !strings.Contains(message, "not known any more") {
+		if !strings.Contains(message, "no longer known") {
 			t.Errorf("%s: added as %s, %q", name, got, message)
 		}
 	}
@@ -109,7 +109,7 @@ func TestSecrets_Rule70(t *testing.T) {
 func TestOptions_Rule69(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
-	const mayNot, ofAll, problem, folder, name = "may not set", "is not for one download", "We encountered a problem", "is not in /srv/files", "is not the name of a file below"
+	const mayNot, ofAll, problem, folder, name = "may not set", "cannot be set for one download", "We encountered a problem", "is outside /srv/files", "is not the name of a file below"
 	for _, tt := range []struct{ option, value, want string }{
 		{"on-download-complete", "/bin/sh", mayNot}, {"on-anything", "", mayNot}, {"conf-path", "x", mayNot}, {"input-file", "x", mayNot},
 		{"save-session", "x", folder}, {"load-cookies", "x", mayNot}, {"ca-certificate", "x", mayNot}, {"private-key", "x", mayNot},

@@ -46,7 +46,7 @@ func TestSession_Rule69(t *testing.T) {
 		t.Errorf("the option is told as %q", got)
 	}
 	for _, file := range []string{"/etc/cron.d/x", "../x", ".", "a\x00b"} {
-		if _, message := attempt[string](t, h, "aria2.changeGlobalOption", map[string]string{"save-session": file}); !strings.Contains(message, "is not in /srv/files") {
+		if _, message := attempt[string](t, h, "aria2.changeGlobalOption", map[string]string{"save-session": file}); !strings.Contains(message, "is outside /srv/files") {
 			t.Errorf("%q: %q", file, message)
 		}
 	}

@@ -84,7 +84,7 @@ func (s *socket) tell(ctx context.Context, notices <-chan queue.Notice) {
 			return
 		case n, ok := <-notices:
 			if !ok {
-				s.conn.Close(websocket.StatusGoingAway, "the daemon ends, or too much was not received")
+				s.conn.Close(websocket.StatusGoingAway, "the daemon is stopping, or the client is too slow")
 				return
 			}
 			s.answering.Lock()

@@ -44,5 +44,5 @@ func Example() {
 	// "1" 11 true
 	// 5e+06
 	// <nil>
-	// this URL gave sha-256 over https before, and now gives no digest
+	// this URL gave sha-256 over https before, but now gives no digest
 }

@@ -48,7 +48,7 @@ func (s *Store) Adopt(path string) error {
 		err = s.adopt(path, string(data))
 	}
 	if err != nil {
-		return fmt.Errorf("%s is not taken over: %w", path, err)
+		return fmt.Errorf("%s is not imported: %w", path, err)
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (s *Store) adopt(path, text string) error {
 	case areSpeeds:
 		s.adoptSpeeds(lines)
 	default:
-		err = errors.New("it is damaged, or something else")
+		err = errors.New("it is damaged or in another format")
 	}
 	switch {
 	case s.PinsOnly:

@@ -116,7 +116,7 @@ func TestAdoptDamaged_Rule8(t *testing.T) {
 			t.Errorf("%s: with PinsOnly %v; gone: %v", name, err, gone(path))
 		}
 		err := s.Adopt(path)
-		if err == nil || !strings.Contains(err.Error(), "promises is not taken over: it is damaged, or something else") {
+		if err == nil || !strings.Contains(err.Error(), "promises is not imported: it is damaged or in another format") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if bad, err := os.ReadFile(path + ".bad"); err != nil || string(bad) != text || !gone(path) {

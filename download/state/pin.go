@@ -57,7 +57,7 @@ func (e *DowngradeError) Error() string {
 // none of its kind is offered. A digest over http protects only against accidents and may be missing.
 func (p Pin) missing(before Pin) (what []string) {
 	if before.HTTPS.Strong() && p.HTTPS < before.HTTPS {
-		what = append(what, "gave "+before.HTTPS.String()+" over https before, and now gives "+p.digest())
+		what = append(what, "gave "+before.HTTPS.String()+" over https before, but now gives "+p.digest())
 	}
 	for _, kind := range signatures.All() {
 		if kindsOf(kind)&before.Signatures&^p.Signatures != 0 {

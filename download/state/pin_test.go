@@ -57,17 +57,17 @@ func TestDowngrade_Rule64(t *testing.T) {
 		{"all is there", all, all, ""},
 		{"the same", strong, strong, ""},
 		{"more", strong, all, ""},
-		{"none", strong, none, "gave sha-256 over https before, and now gives no digest"},
-		{"over http", strong, Pin{HTTP: verify.SHA512}, "gave sha-256 over https before, and now gives sha-512 over http only"},
-		{"weak", strong, Pin{HTTPS: verify.SHA1, HTTP: verify.SHA256}, "gave sha-256 over https before, and now gives sha-1 only"},
-		{"weaker", Pin{HTTPS: verify.SHA512}, strong, "gave sha-512 over https before, and now gives sha-256 only"},
+		{"none", strong, none, "gave sha-256 over https before, but now gives no digest"},
+		{"over http", strong, Pin{HTTP: verify.SHA512}, "gave sha-256 over https before, but now gives sha-512 over http only"},
+		{"weak", strong, Pin{HTTPS: verify.SHA1, HTTP: verify.SHA256}, "gave sha-256 over https before, but now gives sha-1 only"},
+		{"weaker", Pin{HTTPS: verify.SHA512}, strong, "gave sha-512 over https before, but now gives sha-256 only"},
 		{"a weak digest was offered", Pin{HTTPS: verify.SHA1}, none, ""},
 		{"over http it was offered", Pin{HTTP: verify.SHA512}, none, ""},
 		{"pieces were offered", Pin{Pieces: true}, none, ""},
 		{"OpenPGP", signed, strong, "named an OpenPGP signature before, and now names none"},
 		{"S/MIME", Pin{Signatures: sMIME}, strong, "named an S/MIME signature before, and now names none"},
 		{"another kind of signature", signed, Pin{Signatures: sMIME}, "named an OpenPGP signature before, and now names none"},
-		{"all is missing", all, none, "gave sha-512 over https before, and now gives no digest; " +
+		{"all is missing", all, none, "gave sha-512 over https before, but now gives no digest; " +
 			"it named an OpenPGP signature before, and now names none; it named an S/MIME signature before, and now names none"},
 	} {
 		s, u := fresh(t), parse(t, "https://h/a")

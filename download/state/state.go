@@ -69,7 +69,7 @@ const (
 	format   = 1        // V of all entries
 )
 
-var errNotWritten = errors.New("nothing is to be written")
+var errNotWritten = errors.New("nothing to write")
 
 // nameOf returns the name of an entry. 128 bits of a hash hide the key from readers of a backup or over a
 // shoulder; mode 0700 of the folder does the rest.

@@ -51,7 +51,7 @@ func (q *Queue) Fits(j *fleet.Job) error {
 	return err
 }
 
-var errSame = errors.New("nothing changes")
+var errSame = errors.New("no change")
 
 // wake publishes the message of a queued record, once.
 func (q *Queue) wake(ctx context.Context, r *fleet.Record) error {

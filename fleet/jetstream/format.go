@@ -60,7 +60,7 @@ func decode(data []byte, value any) error {
 // tellNewer logs once that the queue has values of a newer braid.
 func tellNewer(q *Queue, err *NewerError) {
 	if !q.toldNewer.Swap(true) {
-		q.log.Warn("queue", "error", err, "hint", "have all processes of the queue be of the newer version")
+		q.log.Warn("queue", "error", err, "hint", "update all processes of the queue to the newer version")
 	}
 }
 
@@ -71,7 +71,7 @@ type LargeError struct {
 }
 
 func (e *LargeError) Error() string {
-	return fmt.Sprintf("the job is too large for the queue: %d bytes with its places and options, and %d may be", e.Bytes, e.Most)
+	return fmt.Sprintf("the job is too large for the queue: %d bytes with its URLs and options, of at most %d", e.Bytes, e.Most)
 }
 
 // jobsOfValue is the number of jobs that fit into a value of the queue. A record may have a newer job beside the

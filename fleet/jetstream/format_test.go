@@ -187,7 +187,7 @@ func TestNewer_Format(t *testing.T) {
 		t.Errorf("%d records, %v", len(all), err)
 	}
 	if b, err := q.Board(t.Context()); !is(err) || b.Status(nil, q.clock.now()).Jobs[fleet.Newer] != 2 {
-		t.Errorf("how the queue stands: %v", err)
+		t.Errorf("the state of the queue: %v", err)
 	}
 	for end := time.Now().Add(10 * time.Second); log.count("a newer braid") == 0 && time.Now().Before(end); {
 		rest(t.Context(), 10*time.Millisecond)

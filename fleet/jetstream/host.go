@@ -179,7 +179,7 @@ func whileHealthy(ctx context.Context, s *server.Server) error {
 		case <-ticker.C:
 		}
 		if why := illness(s.Healthz(&server.HealthzOptions{Details: true}), unknown); why != "" {
-			return fmt.Errorf("stores nothing any more, as on a full disk, and begins again: %s", why)
+			return fmt.Errorf("no longer stores data, as on a full disk, and restarts: %s", why)
 		}
 	}
 }
@@ -237,7 +237,7 @@ func (h *Host) ready(ctx context.Context) error {
 			return conn.Close()
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("no server begins in %s: %w", h.dir, err)
+			return fmt.Errorf("no server starts in %s: %w", h.dir, err)
 		}
 		rest(ctx, 10*time.Millisecond)
 	}

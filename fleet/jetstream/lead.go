@@ -295,7 +295,7 @@ const (
 	yieldAgain = 30 * time.Minute
 )
 
-var errYielded = errors.New("another process is to lead")
+var errYielded = errors.New("another process should lead")
 
 // standsBy answers, until end is called, that this process would lead the group.
 func (q *Queue) standsBy(group string) (end func(), err error) {

@@ -170,7 +170,7 @@ func (p *Pacer) yield() {
 	}
 }
 
-var errHeld = errors.New("its hosts are to be left alone")
+var errHeld = errors.New("its hosts must not be contacted yet")
 
 // idle reports whether the job is incomplete and has received no byte since the last call.
 func (c *Claim) idle() bool {

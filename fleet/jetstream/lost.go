@@ -23,7 +23,7 @@ type Loss struct {
 const lossTold = 7 * 24 * time.Hour
 
 // errMissing reports that the queue does not exist.
-var errMissing = errors.New("no queue is there")
+var errMissing = errors.New("the queue does not exist")
 
 // Missing reports whether an error of Open is that the queue does not exist and was not to be created.
 func Missing(err error) bool { return errors.Is(err, errMissing) }
@@ -62,9 +62,9 @@ func look(ctx context.Context, q *Queue) error {
 		return nil
 	}
 	if !told {
-		q.log.Warn("queue", "state", "lost for good",
-			"error", "the queue's server has lost its data: unfinished jobs are lost, and done ones are no longer known",
-			"hint", "give the server its folder back; or have the files reported again: "+
+		q.log.Warn("queue", "state", "lost permanently",
+			"error", "the queue's server has lost its data: unfinished jobs are lost, and finished ones are forgotten",
+			"hint", "restore the server's folder, or have the files reported again: "+
 				"braid watch forget NAME CONFIG, braid get --queue")
 	}
 	if missing {

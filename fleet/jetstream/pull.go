@@ -92,7 +92,7 @@ func (p *pulls) arrived(msg *nats.Msg) {
 	case "":
 		p.give(pulled{msg: msg})
 	default:
-		p.give(pulled{err: fmt.Errorf("no messages: %s %s", status, msg.Header.Get("Description"))})
+		p.give(pulled{err: fmt.Errorf("cannot receive messages: %s %s", status, msg.Header.Get("Description"))})
 	}
 }
 

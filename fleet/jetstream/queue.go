@@ -102,7 +102,7 @@ const (
 type InsecureError struct{ Host string }
 
 func (e *InsecureError) Error() string {
-	return e.Host + " is another machine, and all would go over the network for all to read"
+	return e.Host + " is another machine, and everything would cross the network unencrypted"
 }
 
 // CheckURL returns an error for a malformed URL of a queue, and for nats:// to another machine.

@@ -328,13 +328,13 @@ func TestURLs(t *testing.T) {
 		"nats://127.0.0.1:4222":                 "",
 		"nats://localhost,nats://[::1]:4223":    "",
 		"tls://nats.example.org:4222":           "",
-		"nats://nats.example.org":               "nats.example.org is another machine, and all would go over the network for all to read",
-		"nats://127.0.0.1,nats://192.0.2.1":     "192.0.2.1 is another machine, and all would go over the network for all to read",
+		"nats://nats.example.org":               "nats.example.org is another machine, and everything would cross the network unencrypted",
+		"nats://127.0.0.1,nats://192.0.2.1":     "192.0.2.1 is another machine, and everything would cross the network unencrypted",
 		"redis://127.0.0.1":                     "write embedded, embedded:FOLDER, nats://127.0.0.1:4222 or tls://HOST:4222",
 		"nats://127.0.0.1:4222/somewhere":       "write embedded, embedded:FOLDER, nats://127.0.0.1:4222 or tls://HOST:4222",
 		"nats.example.org":                      "write embedded, embedded:FOLDER, nats://127.0.0.1:4222 or tls://HOST:4222",
-		"nats://127.0.0.1.example.org":          "127.0.0.1.example.org is another machine, and all would go over the network for all to read",
-		"tls://nats.example.org,nats://1.2.3.4": "1.2.3.4 is another machine, and all would go over the network for all to read",
+		"nats://127.0.0.1.example.org":          "127.0.0.1.example.org is another machine, and everything would cross the network unencrypted",
+		"tls://nats.example.org,nats://1.2.3.4": "1.2.3.4 is another machine, and everything would cross the network unencrypted",
 	} {
 		got := ""
 		if err := CheckURL(url); err != nil {

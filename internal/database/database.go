@@ -47,7 +47,7 @@ func Open(path string, prepare func(tx *bbolt.Tx) error) (*DB, error) {
 	}
 	d.Lost, d.Aside = lost, path+".bad"
 	if err := os.Rename(path, d.Aside); err != nil {
-		return nil, fmt.Errorf("it cannot be read (%v), nor set aside: %w", lost, err)
+		return nil, fmt.Errorf("it can neither be read (%v) nor set aside: %w", lost, err)
 	}
 	return d, d.open(path, prepare)
 }
@@ -64,7 +64,7 @@ func (e *DamageError) Unwrap() error { return e.Err }
 type NewerError struct{ Version, Known string }
 
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("written by a newer braid (version %s, and this one knows %s), and left alone", e.Version, e.Known)
+	return fmt.Sprintf("written by a newer braid (version %s; this one knows %s) and left unchanged", e.Version, e.Known)
 }
 
 // CheckVersion returns nil if a file has the known version, a *[NewerError] if it has a higher one, and otherwise a
@@ -78,7 +78,7 @@ func CheckVersion(got []byte, known string) error {
 	case err == nil && want > 0 && is > want:
 		return &NewerError{string(got), known}
 	}
-	return &DamageError{fmt.Errorf("it is of version %.20q, not %q", got, known)}
+	return &DamageError{fmt.Errorf("its version is %.20q, not %q", got, known)}
 }
 
 func isDamage(err error) bool {

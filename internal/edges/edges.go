@@ -38,7 +38,7 @@ const (
 )
 
 // ErrLarge is the error of a piece that is too much to fetch for a check.
-var ErrLarge = errors.New("it has more than 64 MiB or more than 200 files, which is too much to fetch for a check")
+var ErrLarge = errors.New("it has more than 64 MiB or 200 files, too much to download for a check")
 
 // New returns an empty Pieces.
 func New() *Pieces {

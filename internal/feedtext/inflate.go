@@ -78,7 +78,7 @@ func (r *Reader) read(p []byte) (n int, err error) {
 	}
 	if r.gzip && r.n > free && r.n/r.limits.Ratio > r.raw.n {
 		n = 0
-		r.err = &feed.RejectError{Code: "compressed-too-well", Why: fmt.Sprintf("compressed more than %d to 1", r.limits.Ratio)}
+		r.err = &feed.RejectError{Code: "compressed-too-well", Why: fmt.Sprintf("compression ratio over %d to 1", r.limits.Ratio)}
 	}
 	return n, r.err
 }

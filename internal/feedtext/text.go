@@ -68,9 +68,9 @@ func (s *Lines) Input() feed.Input {
 // lineEnds are the codes of feeds with unexpected line ends.
 var (
 	lineEnds = map[LineEnd]*Code{
-		LF:        Note("line-endings-lf", "lines end with LF and not CRLF"),
+		LF:        Note("line-endings-lf", "lines end with LF instead of CRLF"),
 		CR:        Note("line-endings-cr", "lines end with CR alone"),
-		MixedEnds: Note("line-endings-mixed", "lines end in different ways"),
+		MixedEnds: Note("line-endings-mixed", "line endings are mixed"),
 	}
 	codeMark = Note("byte-order-mark", "the feed begins with a byte order mark")
 )

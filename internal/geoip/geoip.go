@@ -30,7 +30,7 @@ func Open(path string) (*Database, error) {
 	if about, err := os.Stat(path); err != nil {
 		return nil, err
 	} else if about.Size() > MaxSize || !about.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file of at most %d MiB", path, MaxSize>>20)
+		return nil, fmt.Errorf("%s is not a file of at most %d MiB", path, MaxSize>>20)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -47,7 +47,7 @@ func Open(path string) (*Database, error) {
 func Parse(data []byte) (*Database, error) {
 	reader, err := maxminddb.OpenBytes(data)
 	if err != nil {
-		return nil, fmt.Errorf("no database of addresses in MaxMind's format: %w", err)
+		return nil, fmt.Errorf("not a database of addresses in MaxMind's format: %w", err)
 	}
 	return &Database{reader}, nil
 }

@@ -58,7 +58,7 @@ func TestOpenFails(t *testing.T) {
 		t.Errorf("no file: %v", err)
 	}
 	for _, content := range []string{"", "country,DE\n", "\xab\xcd\xefMaxMind.com"} {
-		if _, err := geoip.Open(write(t, []byte(content))); err == nil || !strings.Contains(err.Error(), "no database of addresses") {
+		if _, err := geoip.Open(write(t, []byte(content))); err == nil || !strings.Contains(err.Error(), "not a database of addresses") {
 			t.Errorf("%q: %v", content, err)
 		}
 	}

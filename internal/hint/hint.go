@@ -45,12 +45,12 @@ func Problem(e *download.Error) *problem.Problem {
 var kindHints = map[download.Kind]string{
 	download.Network:    "check the address and the network",
 	download.Auth:       "-u USER:PASSWORD gives credentials",
-	download.Mismatch:   "the server has another file than the one that was asked for",
+	download.Mismatch:   "the server has a different file than the requested one",
 	download.NoEvidence: "give a checksum with --sha256 HEX",
-	download.NoKey: "--key FILE has the keys that count, --pin those of them; " +
-		"at the URLs that braid trust shows, only its keys do",
-	download.BadSignature: "this is not the file that was signed, or the signature does not count any more; " +
-		"ask those who publish it",
+	download.NoKey: "give the trusted keys with --key FILE, or name one with --pin; " +
+		"at the URLs that braid trust shows, only its keys are trusted",
+	download.BadSignature: "this is not the file that was signed, or the signature is no longer valid; " +
+		"ask the publisher",
 	download.Limit: "--max-size SIZE sets the limit",
 }
 
@@ -63,7 +63,7 @@ func tellKept(p *problem.Problem, e *download.Error) {
 	case e.Kept > 0 && e.Part != "":
 		p.Kept = option.SizeText(e.Kept) + " " + keptIn(e)
 		if first := hintFirst(e); p.Hint == "" && first != "" {
-			p.Hint = first + "; then the same command goes on"
+			p.Hint = first + "; then repeat the command"
 		} else if p.Hint == "" && !ownWay[e.Kind] {
 			p.Hint = "run the same command to go on"
 			if errors.Is(e, syscall.ENOSPC) || errors.Is(e, syscall.EDQUOT) {
@@ -120,13 +120,13 @@ func hintFor(e *download.Error) string {
 		return "a torrent of version 1 or of both, or a Metalink document, can be read"
 	}
 	if src, ok := errors.AsType[*source.Error](e); e.What == "read" && e.Kind == download.Protocol && (!ok || src == nil) {
-		return "it is damaged, or something else; where it comes from there may be a better one"
+		return "it is damaged or in another format; get it again from its publisher"
 	}
 	if near, ok := errors.AsType[*address.Error](e); ok {
 		if near.Excluded != "" {
 			return "--not-host " + near.Excluded + " excludes it"
 		}
-		return "--allow-host " + near.Addr.String() + " connects to it all the same"
+		return "--allow-host " + near.Addr.String() + " allows it"
 	}
 	src, ok := errors.AsType[*source.Error](e)
 	if ok && src.Fault == source.FaultLimit { // a limit on what servers may send, which no flag changes
@@ -147,14 +147,14 @@ func hintFor(e *download.Error) string {
 // hintFirst returns the hint for a change without which the same command would fail again, or "".
 func hintFirst(e *download.Error) string {
 	if errors.Is(e, httpsource.ErrDowngrade) {
-		return "--allow-downgrade follows it; then the file may have been changed on the way, unless --sha256 HEX says otherwise"
+		return "--allow-downgrade follows it; anyone on the way can then change the file, unless you give --sha256 HEX"
 	}
 	if src, ok := errors.AsType[*source.Error](e); ok && src.Status == http.StatusProxyAuthRequired {
 		return "it is the proxy that asks: http_proxy and https_proxy may be http://USER:PASSWORD@HOST:PORT"
 	}
 	if e.Kind == download.Auth {
 		if src, ok := errors.AsType[*source.Error](e); ok && src.Told {
-			return "the server was told a name and a password, and takes others: check those of -u, of the URL or of ~/.netrc"
+			return "the server rejected the name and password: check -u, the URL and ~/.netrc"
 		}
 		return kindHints[download.Auth]
 	}
@@ -181,7 +181,7 @@ func hintForPlain(e *download.Error) string {
 // hintForTLS returns the hint for a server that could not prove its identity.
 func hintForTLS(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "--cacert FILE names further authorities; --insecure HOST does without, for one host"
+		return "add an authority with --cacert FILE, or skip the check for one host with --insecure HOST"
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return "the certificate is for a different host: check the address"

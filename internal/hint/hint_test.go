@@ -54,14 +54,14 @@ func textOf(x ast.Expr) string {
 // Each reason why a signature does not count has a next step of its own.
 func TestSignatureHints(t *testing.T) {
 	for want, err := range map[string]error{
-		"--allow-expired-key": &verify.SignatureError{Code: verify.SignatureKeyExpired},
-		"--smime-ca FILE":     &verify.SignatureError{Code: verify.SignatureNoChain},
-		"no signature of":     &verify.SignatureError{Code: verify.SignatureMalformed},
-		"--signature FILE":    &verify.SignatureError{Code: verify.SignatureNotOfFile},
-		"clock":               &verify.SignatureError{Code: verify.SignatureCertificateExpired},
-		"was changed":         &verify.SignatureError{Code: verify.SignatureBad},
-		"SHA-256 or better":   &verify.SignatureError{Code: verify.SignatureWeak},
-		"does not count any":  &verify.SignatureError{Code: verify.SignatureRevoked},
+		"--allow-expired-key":  &verify.SignatureError{Code: verify.SignatureKeyExpired},
+		"--smime-ca FILE":      &verify.SignatureError{Code: verify.SignatureNoChain},
+		"not the signature of": &verify.SignatureError{Code: verify.SignatureMalformed},
+		"--signature FILE":     &verify.SignatureError{Code: verify.SignatureNotOfFile},
+		"clock":                &verify.SignatureError{Code: verify.SignatureCertificateExpired},
+		"was changed":          &verify.SignatureError{Code: verify.SignatureBad},
+		"SHA-256 or better":    &verify.SignatureError{Code: verify.SignatureWeak},
+		"is no longer valid":   &verify.SignatureError{Code: verify.SignatureRevoked},
 	} {
 		e := &download.Error{Kind: download.BadSignature, What: "verify", Err: fmt.Errorf("x: %w", err)}
 		if f := Problem(e); f.Kind != download.BadSignature || !strings.Contains(f.Hint, want) {
@@ -84,7 +84,7 @@ func TestHintsBeforeGoingOn(t *testing.T) {
 		for _, kept := range []int64{0, 1} {
 			e := &download.Error{Kind: download.Auth, What: "download", Err: err, Kept: kept, Part: "a.part"}
 			f := Problem(e)
-			if !strings.HasPrefix(f.Hint, want) || strings.HasSuffix(f.Hint, "; then the same command goes on") != (kept > 0) {
+			if !strings.HasPrefix(f.Hint, want) || strings.HasSuffix(f.Hint, "; then repeat the command") != (kept > 0) {
 				t.Errorf("%v, %d bytes kept: %q", err, kept, f.Hint)
 			}
 		}

@@ -48,7 +48,7 @@ func RequireKeys(r *download.Request) error {
 	return &problem.Problem{
 		Kind: download.NoEvidence, What: "verify", Where: "--require signature",
 		Why:  "no key or certificate is trusted",
-		Hint: "--key FILE has the keys or root certificates that count",
+		Hint: "give the trusted keys or root certificates with --key FILE",
 	}
 }
 
@@ -123,7 +123,7 @@ func readKey(flag, word string) ([]byte, error) {
 	}
 	data, err := ReadFile(flag, word, mostKeyring)
 	if err != nil && (strings.ContainsRune(word, '\n') || len(word) > longestShown) { // it may be a secret
-		return nil, problem.Misuse(flag, "neither the text of a public key nor a path", "")
+		return nil, problem.Misuse(flag, "neither a public key nor a path", "")
 	}
 	return data, err
 }
@@ -138,7 +138,7 @@ func (all keyFiles) sniffed(flag, word string, data []byte) error {
 			"the public key checks signatures; --client-key FILE is for a client certificate")
 	case !ok:
 		return problem.Misuse(where, "no keys, or keys of two kinds",
-			"a file has keys of OpenPGP, minisign, signify or SSH, or certificates of authorities in PEM")
+			"a file may have keys of OpenPGP, minisign, signify or SSH, or certificates of authorities in PEM")
 	}
 	err := all.add(kind, verify.KeyFile{Name: word, Data: data}, true)
 	if e, ok := errors.AsType[*problem.Problem](err); ok {

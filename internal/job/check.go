@@ -112,7 +112,7 @@ func (c *Check) asking(r download.Request, name string) (download.Request, error
 	}
 	claims, err := ClaimsOfURL(c.From, r.Claims, true)
 	if err == nil && len(claims) > len(r.Claims) && strings.HasSuffix(u.Path, "/") {
-		err = problem.Misuse("--from", "a digest of one file, and the URL is that of a folder",
+		err = problem.Misuse("--from", "names a digest of one file, but the URL is of a folder",
 			"--sha256 HEX, or --checksums LIST")
 	}
 	if err != nil {
@@ -209,7 +209,7 @@ func (c *Check) Listed() (paths []string, err error) {
 	}
 	why := "it names no file"
 	if missing > 0 {
-		why = fmt.Sprintf("none of its %d files is here", missing)
+		why = fmt.Sprintf("none of its %d files exists here", missing)
 	}
 	return nil, &problem.Problem{
 		Kind: download.NoEvidence, What: "verify", Where: c.Sums.List.Name, Why: why,
@@ -221,7 +221,7 @@ func (c *Check) Listed() (paths []string, err error) {
 func (h *HTTP) ProbeRequest(word string, lookup bool) (r download.Request, err error) {
 	u, err := ParseURL(word)
 	if f, ok := err.(*problem.Problem); ok && download.IsDocument(word) {
-		f.Hint = "braid get --dry-run tells of a document and its places"
+		f.Hint = "braid get --dry-run shows a document and its URLs"
 	}
 	if err != nil {
 		return r, err

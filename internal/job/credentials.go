@@ -127,7 +127,7 @@ func (f *Credentials) readNetrc() error {
 		f.netrc, err = web.ParseNetrc(string(data))
 	}
 	if wrong, ok := errors.AsType[*web.LineError](err); ok {
-		return problem.Misuse(name, wrong.Error(), "--no-netrc leaves it unread")
+		return problem.Misuse(name, wrong.Error(), "--no-netrc does not read it")
 	}
 	return err
 }

@@ -79,8 +79,8 @@ func (d *Defaults) Prepare(client *download.Client) error {
 		return problem.LeftOut("--bittorrent", problem.NoTorrent)
 	}
 	if d.common.Peers = client.Peers(d.common.Peers); d.common.Peers == download.PeersHidden && d.Peers.Seeds() {
-		return problem.Misuse("--seed-time", "peers would see the address that the proxy hides",
-			"--bittorrent only says that they may")
+		return problem.Misuse("--seed-time", "peers would see the address hidden by the proxy",
+			"--bittorrent only allows it")
 	}
 	if d.HTTP.Sites.Any() {
 		return nil

@@ -30,7 +30,7 @@ func ClaimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim,
 		return has, problem.Misuse(MaskWord(word), err.Error(), "")
 	case len(more) > 0 && follows && download.IsDocument(u.Path):
 		return has, problem.Misuse(MaskWord(word), "a digest of a document",
-			"--sha256 gives that of the file which the document describes")
+			"use --sha256 for the file that the document describes")
 	}
 	return append(slices.Clip(has), more...), nil
 }

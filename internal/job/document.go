@@ -119,7 +119,7 @@ func IsLocalDocument(word string) bool {
 
 func (d *Defaults) readDocument(name string) (*download.Document, error) {
 	if d.NoMetalink {
-		return nil, problem.Misuse(name, "a document on disk, which --no-metalink would leave unread", "")
+		return nil, problem.Misuse(name, "a document on disk, which --no-metalink excludes", "")
 	}
 	return OpenDocument(name)
 }
@@ -215,7 +215,7 @@ func RefusedName(document string, r metalink.Refused) *problem.Problem {
 
 // checkSeveral returns an error if a flag that is for one file is used with several.
 func (d *Defaults) checkSeveral(doc *download.Document, n int) error {
-	hint := "--select NAME chooses one"
+	hint := "choose one with --select NAME"
 	switch what := " for " + option.Grouped(n) + " files" + " of " + doc.Name; {
 	case d.Out != "":
 		return problem.Misuse("-o", "one name"+what, hint+"; -d FOLDER takes them all")

@@ -267,7 +267,7 @@ func (e *entry) require(v string) error {
 // store the word: the job reads it from the options.
 func (e *entry) prioritize(v string) error {
 	if !e.of.Queued {
-		return problem.Misuse("", "is that of jobs in a queue", "braid get --queue embedded")
+		return problem.Misuse("", "applies only to jobs in a queue", "braid get --queue embedded")
 	}
 	c := option.ChoiceValue{Words: option.WordsOf("priority")}
 	return c.Set(v)

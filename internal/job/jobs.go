@@ -87,7 +87,7 @@ func FleetJob(e option.Entry, r *download.Request) (fleet.Job, error) {
 		option, _ := option.InList(o.Name)
 		field, _, _ := strings.Cut(o.Value, ":")
 		if option == "user" || option == "header" && !web.ForAnyServer(strings.TrimSpace(field)) || HasUser(o.Value) {
-			return j, problem.Misuse(place+": "+o.Name, "passwords do not go into the queue",
+			return j, problem.Misuse(place+": "+o.Name, "passwords are not stored in the queue",
 				"[site] in the settings of the workers")
 		}
 		switch option {
@@ -101,14 +101,14 @@ func FleetJob(e option.Entry, r *download.Request) (fleet.Job, error) {
 	}
 	for _, word := range e.URIs {
 		if HasUser(word) {
-			return j, problem.Misuse(place, "passwords do not go into the queue",
+			return j, problem.Misuse(place, "passwords are not stored in the queue",
 				"[site] in the settings of the workers")
 		}
 		fmt.Fprintf(sum, "%q\n", word)
 	}
 	j.Version = fmt.Sprintf("%.8x", sum.Sum(nil))
 	if !filepath.IsLocal(name) || r.RemoteName && r.Name == "" || r.Rename {
-		return j, problem.Misuse(place, "its name below the folder of the workers is not known",
+		return j, problem.Misuse(place, "the name of the file is not known in advance",
 			"out=NAME, and dir=FOLDER without a / before it")
 	}
 	if err := worker.CheckName(j.Name); err != nil {

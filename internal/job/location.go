@@ -72,7 +72,7 @@ func (f *Location) Exclusion(what string, words []string) (*address.Exclusion, e
 	if list := x.Countries(); len(list) > 0 {
 		if f.GeoIPDB == "" {
 			return nil, problem.Misuse(strings.TrimSpace(what+" "+list[0]),
-				"a country, and nothing says in which one a server is", "--geoip-db FILE does")
+				"a country, but no database of countries is given", "--geoip-db FILE does")
 		}
 		db, err := f.countries()
 		if err != nil {

@@ -37,7 +37,7 @@ func (f *Proxies) Apply(c *httpsource.Client) error {
 	} else if f.Interface != "" {
 		if _, err := net.InterfaceByName(f.Interface); err != nil {
 			return problem.Misuse("--interface "+f.Interface,
-				"neither an address nor a network interface of this machine", "ip address shows them")
+				"neither an address nor a network interface of this machine", "list them with the command ip address")
 		}
 	}
 	c.Proxy = func(u *url.URL) (*url.URL, error) { return rules.For(u), nil }
@@ -92,7 +92,7 @@ func (f *Trust) apply(c *httpsource.Client) (err error) {
 		for word := range strings.SplitSeq(words, ",") {
 			host, err := serverName(strings.TrimSpace(word))
 			if err != nil {
-				return problem.Misuse("--insecure "+word, err.Error(), "there is no way to leave all hosts unchecked")
+				return problem.Misuse("--insecure "+word, err.Error(), "the check cannot be disabled for all hosts")
 			}
 			if c.TLSFor == nil {
 				c.TLSFor = map[string]*tls.Config{}
@@ -149,7 +149,7 @@ func (f *Trust) roots() (*x509.CertPool, error) {
 func (f *Trust) certificates() ([]tls.Certificate, error) {
 	if f.ClientCert == "" {
 		if f.ClientKey != "" {
-			return nil, problem.Misuse("--client-key", "a key without a certificate", "--client-cert FILE has it")
+			return nil, problem.Misuse("--client-key", "a key without a certificate", "give it with --client-cert FILE")
 		}
 		return nil, nil
 	}
@@ -173,7 +173,7 @@ func ReadKeyPair(certFlag, certFile, keyFlag, keyFile string) (pair tls.Certific
 	}
 	if pair, err = tls.X509KeyPair(cert, key); err != nil {
 		const hint = "certificate and key in PEM, and the key is that of the first certificate; " +
-			"a key with a passphrase has to be decrypted before"
+			"a key with a passphrase must be decrypted first"
 		return pair, problem.Misuse(certFlag+" "+certFile, strings.TrimPrefix(err.Error(), "tls: "), hint)
 	}
 	return pair, nil

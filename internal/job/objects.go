@@ -81,7 +81,7 @@ func (e *entry) place() (option string, err error) {
 		e.MakeDir = true
 		return "", nil
 	case e.dir != "":
-		return "dir", fmt.Errorf("a folder, and the files go to %s", e.Store.Path(""))
+		return "dir", fmt.Errorf("is a folder, but the files go to %s", e.Store.Path(""))
 	case e.RemoteTime:
 		return "remote-time", errors.New("an object has no date of its own")
 	}

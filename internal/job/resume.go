@@ -119,27 +119,27 @@ func ResumableAt(dir, name string) (Resumable, error) {
 	case err != nil:
 		return Resumable{}, err
 	case !ok:
-		return cannot("nothing unfinished of that name is there", "braid parts shows what there is")
+		return cannot("no unfinished download has that name", "braid parts shows what there is")
 	case l.InUse:
 		return Resumable{}, &partfile.InUseError{Path: l.Path, PID: l.PID}
 	case l.Due:
-		hint := "the same braid get as before runs it; braid parts remove " + name + " gives it up"
-		return cannot("it is in place, and what --on-complete was to run is not in its journal", hint)
+		hint := "repeat the braid get command to run it; braid parts remove " + name + " gives it up"
+		return cannot("the file is in place, but its journal does not record the --on-complete command", hint)
 	case !l.Known:
-		return cannot("nothing says what it is a part of", "braid parts remove "+name)
+		return cannot("nothing records which file it belongs to", "braid parts remove "+name)
 	case !l.SealedBy(partfile.OpenKey(fsys.OS, JournalKey())):
-		return cannot("nothing shows that its journal is of a download of yours", "the same braid get as before goes on")
+		return cannot("nothing shows that its journal belongs to one of your downloads", "repeat the braid get command to resume")
 	case id.PieceSum != "":
-		return cannot("it is proven by the pieces of a torrent, which are not in its journal",
-			"the same braid get as before goes on")
+		return cannot("the torrent with its digests is not in its journal",
+			"repeat the braid get command to resume")
 	case !id.Asked && id.Document == (partfile.Document{}): // an older journal does not record Asked
-		return cannot("its journal names no URL that says what the file is; a document that is not at a URL may describe it",
-			"the same braid get as before goes on")
+		return cannot("its journal has no URL of a document that describes the file",
+			"repeat the braid get command to resume")
 	}
 	u, err := ParseURL(cmp.Or(id.Document.URL, id.URL))
 	if err != nil || partfile.SumURL(u) != cmp.Or(id.Document.URLSum, id.URLSum) {
-		return cannot("its URL had something in it that is not kept, as it may be a secret",
-			"the same braid get as before goes on")
+		return cannot("its URL had a part that is not stored, because it may be a secret",
+			"repeat the braid get command to resume")
 	}
 	u.User = nil // it is masked; the login is from netrc or -u
 	return Resumable{dir, l, u}, nil

@@ -62,5 +62,5 @@ func (c *Settings) Warning() string {
 	if c == nil || c.Unread == "" {
 		return ""
 	}
-	return "no settings and no keys of braid trust are looked for: " + c.Unread
+	return "settings and the keys of braid trust are not read: " + c.Unread
 }

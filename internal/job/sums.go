@@ -55,7 +55,7 @@ func (r *Sums) read(ctx context.Context, client *download.Client, operands []str
 		return r.check(ctx, client)
 	case r.List.Wrapped():
 		r.Notes = append(r.Notes,
-			r.List.Name+": the signature around it was not checked (--keyring FILE names the keys that count)")
+			r.List.Name+": the signature in it was not checked (--keyring FILE names the trusted keys)")
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (r *Sums) check(ctx context.Context, client *download.Client) error {
 		return err
 	case unsigned != "" && r.bound:
 		return &problem.Problem{Kind: download.NoEvidence, What: "verify", Where: r.List.Name, Why: unsigned,
-			Hint: "braid trust show URL has the keys that count there"}
+			Hint: "braid trust show URL lists the keys trusted there"}
 	case unsigned != "":
 		r.Warnings = append(r.Warnings, r.List.Name+": "+unsigned)
 	default:
@@ -88,7 +88,7 @@ func (r *Sums) fetch(ctx context.Context, client *download.Client, operands []st
 	case err != nil:
 		return err
 	case len(claims) > 0:
-		return problem.Misuse("--checksums", "a digest of the list, which is not checked",
+		return problem.Misuse("--checksums", "names a digest of the list, which is not checked",
 			"--keyring FILE checks the signature of the list")
 	}
 	r.common.User, r.common.Header, r.common.HeaderTo = u.User, nil, nil

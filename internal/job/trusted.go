@@ -42,7 +42,7 @@ func readTrust() (t *option.Trust, unread string, err error) {
 	}
 	if err != nil {
 		return nil, "", problem.Misuse(path, err.Error(),
-			"restore it, or move it away and record the keys anew: braid trust add URL KEY")
+			"restore it, or move it away and record the keys again: braid trust add URL KEY")
 	}
 	return t, "", nil
 }
@@ -212,7 +212,7 @@ func changeTrust(change func(*option.Trust) bool) error {
 	}
 	data, err := t.Format()
 	if err == nil && len(data) > mostTrust {
-		return problem.Misuse("trust", "all keys together would have more than "+option.SizeText(mostTrust), "")
+		return problem.Misuse("trust", "the recorded keys would exceed "+option.SizeText(mostTrust), "")
 	}
 	if err == nil {
 		err = fsys.WriteFile(nil, Resolved(path), data, 0o600)

@@ -18,8 +18,8 @@ var (
 	errScheme = errors.New("not an " + address.ListSchemes() + " URL")
 	errWeb    = errors.New("not an http or https URL")
 	errNoHost = errors.New("a URL without a host")
-	errPort   = errors.New("there is no such port; they end at 65535")
-	errNoPort = errors.New("what follows the last : is no port; in a password / ? # : @ are written %2F %3F %23 %3A %40")
+	errPort   = errors.New("not a port: the highest is 65535")
+	errNoPort = errors.New("the text after the last : is not a port; in a password / ? # : @ are written %2F %3F %23 %3A %40")
 	errEmpty  = errors.New("the URL is empty")
 	errTwo    = errors.New("two URLs with a space between them; in a list (-i) it is a tab before a mirror, " +
 		"and a line for each file")

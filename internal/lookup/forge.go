@@ -157,7 +157,7 @@ type Answer struct {
 }
 
 var (
-	errAnswer = errors.New("not the answer that is known of it")
+	errAnswer = errors.New("not the expected form of answer")
 	errNoFile = errors.New("it does not have this file")
 )
 

@@ -141,11 +141,11 @@ func TestForgeAnswers_Rule77(t *testing.T) {
 		{`{"assets":[{"browser_download_url":"http://github.com/a/b/releases/download/v1/f","state":"uploaded"}]}`,
 			"error: it does not have this file"},
 		{`{"assets":[7,null,"x",[]]}`, "error: it does not have this file"},
-		{`{"assets":{}}`, "error: not the answer that is known of it"}, {`{}`,
-			"error: not the answer that is known of it"},
-		{`[]`, "error: not the answer that is known of it"}, {``, "error: not the answer that is known of it"},
-		{`<html>`, "error: not the answer that is known of it"}, {`{"assets":[` + asset(``),
-			"error: not the answer that is known of it"},
+		{`{"assets":{}}`, "error: not the expected form of answer"}, {`{}`,
+			"error: not the expected form of answer"},
+		{`[]`, "error: not the expected form of answer"}, {``, "error: not the expected form of answer"},
+		{`<html>`, "error: not the expected form of answer"}, {`{"assets":[` + asset(``),
+			"error: not the expected form of answer"},
 	} {
 		a, err := q.Read([]byte(tt.answer), verify.HTTPS)
 		got := answerText(a, err)

@@ -138,7 +138,7 @@ func (f *Forge) check() error {
 		used += " " + value
 	}
 	if own := strings.TrimPrefix(used, f.Ask); len(f.At) == 0 && !variable.MatchString(own) {
-		return errors.New("neither at nor a variable in only: an entry must say which file it is about")
+		return errors.New("neither at nor a variable in only: an entry must name its file")
 	}
 	for i, e := range f.urls {
 		if !fileHost.MatchString(f.URL[i]) || !strings.HasSuffix(f.URL[i], "$") {

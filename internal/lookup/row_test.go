@@ -95,8 +95,8 @@ func TestNewForge_Rule77(t *testing.T) {
 		{with("ask", "http://pypi.org/{project}"), "ask: write https"},
 		{with("ask", "https://{project}.example.org/"), "ask: write https"},
 		{with("only", "filename"), "write FIELD=VALUE"},
-		{with("only", "state=uploaded"), "which file it is about"},
-		{with("only"), "which file it is about"},
+		{with("only", "state=uploaded"), "must name its file"},
+		{with("only"), "must name its file"},
 		{with("sha256"), "would prove nothing"},
 		{with("digest", "d"), "only one of them"},
 	} {

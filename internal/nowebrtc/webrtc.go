@@ -9,7 +9,7 @@ import (
 	"github.com/pion/logging"
 )
 
-var errNone = errors.New("there is no WebRTC in this program")
+var errNone = errors.New("this program is built without WebRTC")
 
 type (
 	SettingEngine struct{ LoggerFactory logging.LoggerFactory }

@@ -54,10 +54,10 @@ var ofDownloads = []Option{
 	{Names: "sha256", Of: Get | Probe | Verify | Add, First: Get, Also: InLine, Group: ProofGroup, Kind: Word,
 		Usage: "the file must have this SHA-256, in `HEX`; mirrors are then used even if the server sends no digest"},
 	{Names: "checksum", Of: Get | Probe | Verify, Also: InLine, Group: ProofGroup, Kind: Words,
-		Usage: "the file must have this digest, `ALGORITHM=HEX` as sha-512=1f40fc...; " +
+		Usage: "the file must have this digest, `ALGORITHM=HEX`, such as sha-512=1f40fc...; " +
 			"md5 and sha-1 are checked too, but prove nothing (repeatable)"},
 	{Names: "checksums", Of: Get | Verify | Resume, First: Get, Group: ProofGroup, Kind: Word,
-		Usage: "the file must have its digest in a list, `FILE|URL` as SHA256SUMS or NAME.sha256. " +
+		Usage: "the file must have its digest in a list, `FILE|URL`, such as SHA256SUMS or NAME.sha256. " +
 			"A list on disk counts as given by you; another one is as trustworthy as its connection. " +
 			"With --keyring or --signature the list must be signed"},
 	{Names: "require", Of: Downloading | Follow, Also: InSite | InLine | InWatch, Group: ProofGroup, Kind: Choice,
@@ -65,14 +65,13 @@ var ofDownloads = []Option{
 			"and signature with --keyring or --smime-ca)"},
 	{Names: "no-lookup", Of: Downloading | Probe | Verify | Watch | Follow, Also: InSite | InLine | InWatch, Group: ProofGroup,
 		Kind: Switch,
-		Usage: "look for no checksum that the server has published beside the file (NAME.sha256, " +
-			"SHA256SUMS and their like) where it sends none"},
+		Usage: "if the server sends no checksum, do not look for one beside the file (NAME.sha256, " +
+			"SHA256SUMS and the like)"},
 	{Names: "allow-less-proof", Of: Downloading, Also: InWatch, Group: ProofGroup, Kind: Switch,
-		Usage: "accept a file if its server offers less proof than before: no digest or signature any more"},
+		Usage: "accept a file if its server offers less proof than before: no longer a digest or signature"},
 	{Names: "key", Of: Downloading | Verify | Follow, First: Get, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
-		Usage: "require a good signature by a key in `FILE`, or by a key that is given as text: of OpenPGP, " +
-			"minisign, signify or SSH, or " +
-			"the certificate of an authority. Its content says which (repeatable)"},
+		Usage: "require a good signature by a key in `FILE`, or by a key given as text: of OpenPGP, " +
+			"minisign, signify or SSH, or the certificate of an authority (repeatable)"},
 	{Names: "keyring", Of: Downloading | Verify | Follow, Also: InSite | InWatch, Group: ProofGroup, Kind: Words,
 		Usage: "as --key, for a `FILE` of keys: OpenPGP keys as written by gpg --export, armored or not, " +
 			"or keys of minisign, signify or SSH (repeatable)"},
@@ -133,11 +132,11 @@ var ofDownloads = []Option{
 			"without accepting connections, and never if a proxy is configured; only as in --bittorrent only " +
 			"disk.torrent uses peers without web seeds, and bypasses any proxy; off uses no peers"},
 	{Names: "seed-ratio", Of: Get | Daemon, Group: PeersGroup, Kind: Word,
-		Usage: "afterwards upload to peers until they got `N` times the file's size, " +
+		Usage: "afterwards upload to peers until they have received `N` times the file's size, " +
 			"as in --seed-ratio 1.5 (default: stop after the download)"},
 	{Names: "seed-time", Of: Get | Daemon, Group: PeersGroup, Kind: Time,
-		Usage: "afterwards upload to peers for `TIME`, as in --seed-time 30m; with --seed-ratio until the first of " +
-			"both; 0 means no upload"},
+		Usage: "afterwards upload to peers for `TIME`, as in --seed-time 30m, or until --seed-ratio is reached; " +
+			"0 means no upload"},
 	{Names: "peer-listen", Of: Get | Daemon, Group: PeersGroup, Kind: Word,
 		Usage: "let peers connect to `[HOST]:PORT`, as in --peer-listen :6881 (default: no connections; " +
 			"any port with --bittorrent only, --seed-ratio and --seed-time)"},
@@ -161,8 +160,7 @@ var ofDownloads = []Option{
 		Usage: "follow redirects from https to http even without a digest"},
 	{Names: "allow-host", Of: Requesting | Serving | LFS | Follow, Group: RequestsGroup, Kind: Words,
 		Usage: "allow servers and documents to name `HOST`, a name, an address or a network such as 10.0.0.0/8. " +
-			"Otherwise their URLs may not lead into private networks, unless the server itself is there " +
-			"(repeatable)"},
+			"Otherwise their URLs may not lead into private networks, unless the server itself is there (repeatable)"},
 	{Names: "user u", Of: Requesting, Also: InLine, Group: RequestsGroup, Kind: Word,
 		Usage: "`USER:PASSWORD` for the URL's own server, as in -u me:s3cret; sent by Digest if the server asks " +
 			"for that, else by Basic"},
@@ -178,13 +176,13 @@ var ofDownloads = []Option{
 		Usage: "also trust the certificate authorities in `FILE`, in PEM, as in --cacert company.pem (repeatable)"},
 	{Names: "insecure", Of: Requesting | Serving | LFS | Follow, Also: InSite, Group: RequestsGroup, Kind: Words,
 		Usage: "do not check the certificate of `HOST` or HOST:PORT, as in --insecure nas.local:8443; " +
-			"its responses are trusted no more than over http (repeatable)"},
+			"its responses are trusted only as over http (repeatable)"},
 	{Names: "client-cert", Of: Requesting | LFS, Group: RequestsGroup, Kind: Word,
 		Usage: "authenticate to the URL's own server with the certificate in `FILE`, in PEM, as in --client-cert me.pem"},
 	{Names: "client-key", Of: Requesting | LFS, Group: RequestsGroup, Kind: Word,
 		Usage: "the private key is in `FILE`, in PEM (default: the file of --client-cert)"},
 	{Names: "proxy", Of: Requesting | Serving | LFS | Follow, Also: InSite, Group: RequestsGroup, Kind: Word,
-		Usage: "use a proxy, `URL` as http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, " +
+		Usage: "use a proxy, `URL`, such as http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, " +
 			"with USER:PASSWORD@ before the host if needed, as in --proxy socks5://127.0.0.1:1080 (default: " +
 			"http_proxy, https_proxy, ftp_proxy and all_proxy)"},
 	{Names: "no-proxy", Of: Requesting | Serving | LFS | Follow, Group: RequestsGroup, Kind: Word,

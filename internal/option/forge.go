@@ -20,7 +20,7 @@ func (r *reader) forges(tables map[string]any) (forges []Forge, err error) {
 		path := []string{"forge", name}
 		table, ok := tables[name].(map[string]any)
 		if !ok {
-			return nil, r.wrong(path, "a table belongs here", "[forge.NAME]")
+			return nil, r.wrong(path, "want a table", "[forge.NAME]")
 		}
 		values, err := r.table(table, forgeKeys, path...)
 		if err != nil {

@@ -193,7 +193,7 @@ func wordsOf(v any) (words []string, why string) {
 		case json.Number:
 			word = v.String()
 		default:
-			return nil, "write a string, a number, true or false, or a list of those"
+			return nil, "write a string, a number, true, false or a list of these"
 		}
 		if strings.ContainsAny(word, "\n\r\t") {
 			return nil, "a line break or a tab in it"

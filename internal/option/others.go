@@ -45,7 +45,7 @@ var ofOthers = []Option{
 		Usage: "without a configuration: `none|digest|signature`, what must be proven"},
 	{Names: "key", Of: Watch, Group: WatchGroup, Kind: Words,
 		Usage: "without a configuration: require a good signature by a key in `FILE`, " +
-			"or by a key that is given as text (repeatable)"},
+			"or by a key given as text (repeatable)"},
 	{Names: "keyring", Of: Watch, Group: WatchGroup, Kind: Words,
 		Usage: "without a configuration: require a good signature by a key in `FILE` (repeatable)"},
 	{Names: "smime-ca", Of: Watch, Group: WatchGroup, Kind: Words,
@@ -66,8 +66,7 @@ var ofOthers = []Option{
 		Usage: "publish the known updates in `FOLDER`, as feeds and a page"},
 	{Names: "queue", Of: Fleet, First: Work | Queue, Group: RequestsGroup, Kind: Word,
 		Usage: "the queue of the fleet: `embedded` in the processes of this machine, embedded:FOLDER, " +
-			"nats://127.0.0.1:4222 or tls://HOST:4222, as in braid work --queue " +
-			"tls://nats.example.org:4222 --to /srv"},
+			"nats://127.0.0.1:4222 or tls://HOST:4222, as in braid work --queue tls://nats.example.org:4222 --to /srv"},
 	{Names: "queue-creds", Of: Fleet, Group: RequestsGroup, Kind: Word,
 		Usage: "authenticate to the queue's server with the credentials in `FILE` (NATS: .creds)"},
 	{Names: "queue-ca", Of: Fleet, Group: RequestsGroup, Kind: Word,
@@ -123,7 +122,7 @@ var ofOthers = []Option{
 	{Names: "paused", Of: Add, Group: FileGroup, Kind: Switch,
 		Usage: "do not start it until braid resume, as in braid add --paused https://example.org/disk.iso"},
 	{Names: "all", Of: Pause | Unpause | Remove, Group: FileGroup, Kind: Switch,
-		Usage: "all downloads; braid remove --all forgets the ended ones"},
+		Usage: "all downloads; braid remove --all forgets the finished ones"},
 	{Names: "json", Of: Controlling, Group: OutputGroup, Kind: Switch,
 		Usage: "write one JSON object per line, as in braid status --json"},
 	{Names: "rpc-listen-port", Of: Daemon, First: Daemon, Group: ServerGroup, Kind: Word, Default: "6800",
@@ -141,7 +140,7 @@ var ofOthers = []Option{
 	{Names: "listen", Of: Serve, Group: ServerGroup, Kind: Word, Default: "127.0.0.1:8080",
 		Usage: "the `ADDRESS` to listen at, as host:port; port 0 chooses a free one"},
 	{Names: "mirror", Of: Serve, Group: ServerGroup, Kind: Words,
-		Usage: "a `MIRROR` of the folder, as 'URL;pri=N;geo=CC;depth=N;pref' with any of these attributes; " +
+		Usage: "a `MIRROR` of the folder, such as 'URL;pri=N;geo=CC;depth=N;pref' with any of these attributes; " +
 			"a URL without a slash at the end is a mirror of one file (repeatable)"},
 	{Names: "mirror", Of: LFS, Group: SourcesGroup, Kind: Words,
 		Usage: "a `URL` of a folder with the same objects, laid out like .git/lfs/objects: URL/aa/bb/aabb...; " +
@@ -190,7 +189,7 @@ var ofOthers = []Option{
 	{Names: "require", Of: Verify, Group: ProofGroup, Kind: Choice,
 		Usage: "`none|digest|signature`: what must be proven (default digest, and signature with --keyring or --smime-ca)"},
 	{Names: "allow-less-proof", Of: Verify, Group: ProofGroup, Kind: Switch,
-		Usage: "accept a file if its server offers less proof than before: no digest or signature any more"},
+		Usage: "accept a file if its server offers less proof than before: no longer a digest or signature"},
 	{Names: "hash", Of: Meta, Group: ProofGroup, Kind: Words,
 		Usage: "add a digest by `ALGORITHM`, such as sha-512; SHA-256 is always included (repeatable)"},
 	{Names: "piece-length", Of: Meta, Group: ProofGroup, Kind: Size,
@@ -212,7 +211,7 @@ var ofOthers = []Option{
 		Usage: "add the tracker at `URL` to the torrent, as --tracker udp://tracker.example.org:6969 (repeatable; " +
 			"clients try the first one first)"},
 	{Names: "mirror", Of: Meta, Group: SourcesGroup, Kind: Words,
-		Usage: "a `MIRROR` of the folder, as 'URL;pri=N;geo=CC;depth=N;pref' with any of these attributes; " +
+		Usage: "a `MIRROR` of the folder, such as 'URL;pri=N;geo=CC;depth=N;pref' with any of these attributes; " +
 			"a URL without a slash at the end is a mirror of one file (repeatable)"},
 	{Names: "mirrors", Of: Meta, Group: SourcesGroup, Kind: Word,
 		Usage: "read mirrors from `FILE`, one per line"},

@@ -24,7 +24,7 @@ type rateSpan struct {
 const day = 24 * time.Hour
 
 // errRates describes the format of rates.
-var errRates = errors.New(`write a rate as 2M, or several by the time of day as "09:00-17:00 2M, 20M"`)
+var errRates = errors.New(`write a rate such as 2M, or several by the time of day as "09:00-17:00 2M, 20M"`)
 
 // Set implements flag.Value.
 func (v *RatesValue) Set(s string) error {
@@ -32,10 +32,10 @@ func (v *RatesValue) Set(s string) error {
 	for item := range strings.SplitSeq(s, ",") {
 		span, err := parseSpan(strings.Fields(item))
 		if err == nil && len(spans) > 0 && spans[len(spans)-1].always() {
-			err = errors.New("what follows a rate for the whole day never counts")
+			err = errors.New("times after a rate for the whole day have no effect")
 		}
 		if err == nil && !span.always() && !span.counts(spans) {
-			err = errors.New("the ranges before it have all of these times, so that it never counts")
+			err = errors.New("earlier ranges cover all of these times, so it has no effect")
 		}
 		if err != nil && strings.Contains(s, ",") {
 			err = fmt.Errorf("%s: %w", strings.TrimSpace(item), err)
@@ -61,9 +61,9 @@ func parseSpan(words []string) (s rateSpan, err error) {
 		}
 		switch {
 		case !end:
-			return s, errors.New("write the times of a day as 09:00-17:00; they end at 24:00")
+			return s, errors.New("write times of day such as 09:00-17:00; the last is 24:00")
 		case s.from == s.to:
-			return s, errors.New("it ends where it begins; a whole day is 00:00-24:00")
+			return s, errors.New("it ends when it begins; a whole day is 00:00-24:00")
 		}
 	default:
 		return s, errRates
@@ -104,7 +104,7 @@ func (v *RatesValue) UnmarshalTOML(value any) error {
 		case is == "" || is == "boolean" || isList && is != "string" || word == "":
 			return errRates
 		case bare != "":
-			return fmt.Errorf(`write bytes with their unit, as "%[1]sK", "%[1]sM" or "%[1]sB"`, bare)
+			return fmt.Errorf(`write bytes with a unit, such as "%[1]sK", "%[1]sM" or "%[1]sB"`, bare)
 		}
 		words = append(words, word)
 	}

@@ -23,11 +23,11 @@ func TestRatesWritten(t *testing.T) {
 	}
 	for word, want := range map[string]string{
 		"": "write a rate", ",": "write a rate", "2M,": "write a rate", "quick": "write a number of bytes", "-1": "write a number of bytes", "1M 2M 3M": "write a rate",
-		"09:00-17:00": "write a number of bytes", "24:00-01:00 1M": "write the times", "09:00-24:01 1M": "write the times", "09:60-10:00 1M": "write the times",
-		"09:00 1M": "write the times", "9-17 1M": "write the times", "09:00-17:00 fast": "write a number of bytes", "+9:00-17:00 1M": "write the times",
-		"1K, 1K 1M": "1K 1M: write the times", "09:00-17:00 1K, 9-10 5K": "9-10 5K: write the times", "009:00-17:00 1M": "write the times", "09:0-17:00 1M": "write the times", "-17:00 1M": "write the times", "09:00-17:00-18:00 1M": "write the times",
-		"09:00-09:00 1M": "ends where it begins", "1M, 2M": "2M: what follows", "1M, 09:00-17:00 2M": "never counts", "00:00-24:00 1M, 2M": "never counts",
-		"09:00-17:00 2M, 12:00-13:00 1M": "12:00-13:00 1M: the ranges before it", "22:00-06:00 1M, 06:00-10:00 1M, 05:30-07:00 2M, 5M": "05:30-07:00 2M: the ranges before it",
+		"09:00-17:00": "write a number of bytes", "24:00-01:00 1M": "write times of day", "09:00-24:01 1M": "write times of day", "09:60-10:00 1M": "write times of day",
+		"09:00 1M": "write times of day", "9-17 1M": "write times of day", "09:00-17:00 fast": "write a number of bytes", "+9:00-17:00 1M": "write times of day",
+		"1K, 1K 1M": "1K 1M: write times of day", "09:00-17:00 1K, 9-10 5K": "9-10 5K: write times of day", "009:00-17:00 1M": "write times of day", "09:0-17:00 1M": "write times of day", "-17:00 1M": "write times of day", "09:00-17:00-18:00 1M": "write times of day",
+		"09:00-09:00 1M": "ends when it begins", "1M, 2M": "2M: times after", "1M, 09:00-17:00 2M": "have no effect", "00:00-24:00 1M, 2M": "have no effect",
+		"09:00-17:00 2M, 12:00-13:00 1M": "12:00-13:00 1M: earlier ranges cover", "22:00-06:00 1M, 06:00-10:00 1M, 05:30-07:00 2M, 5M": "05:30-07:00 2M: earlier ranges cover",
 	} {
 		var v RatesValue
 		if err := v.Set(word); err == nil || !strings.Contains(err.Error(), want) || v.Any() {

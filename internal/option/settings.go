@@ -100,7 +100,7 @@ func (r *reader) read(top map[string]any) (*Settings, error) {
 		case isTable && r.known[name] != nil:
 			f.values[name], err = r.table(table, r.known[name], name)
 		case name == "site" || name == "forge" || r.known[name] != nil && all[name] == 0:
-			err = r.wrong([]string{name}, "a table belongs here", "["+name+"]")
+			err = r.wrong([]string{name}, "want a table", "["+name+"]")
 		default:
 			var v Value
 			v, err = r.value(top[name], all, slices.Concat(slices.Collect(maps.Keys(r.known)), []string{"site", "forge"}), name)
@@ -160,7 +160,7 @@ func (r *reader) value(v any, known map[string]Kind, tables []string, path ...st
 		case word == "":
 			return Value{}, r.wrong(path, emptyValue, leaveOut)
 		case kind.isAmount() && bareRate(word) != "":
-			return Value{}, r.wrong(path, "a few bytes may be meant in another unit",
+			return Value{}, r.wrong(path, "such a small number may be meant in another unit",
 				fmt.Sprintf(`write "%[1]sK", "%[1]sM" or "%[1]sB"`, bareRate(word)))
 		}
 		value.Words = append(value.Words, word)

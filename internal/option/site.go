@@ -27,7 +27,7 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 		path := []string{"site", pattern}
 		table, ok := tables[pattern].(map[string]any)
 		if !ok {
-			return nil, r.wrong(path, "a table belongs here", `[site."https://example.org/pub/*"]`)
+			return nil, r.wrong(path, "want a table", `[site."https://example.org/pub/*"]`)
 		}
 		values, err := r.table(table, siteKeys(), path...)
 		if err != nil {
@@ -46,7 +46,7 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 				`write a scheme, a host, and a path that may end in *, as in [site."https://example.org/pub/*"]`)
 		}
 		if i := slices.IndexFunc(sites, s.equals); i >= 0 {
-			return nil, r.wrong(path, "is for the same URLs as "+sites[i].Pattern, "one of them would not count")
+			return nil, r.wrong(path, "is for the same URLs as "+sites[i].Pattern, "one of them would be ignored")
 		}
 		sites = append(sites, s)
 	}

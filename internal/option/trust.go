@@ -53,12 +53,12 @@ type trustFile struct {
 }
 
 // ErrTrustNewer is the error for a file that a newer braid has written.
-var ErrTrustNewer = errors.New("written by a newer braid, and left alone")
+var ErrTrustNewer = errors.New("written by a newer braid and left unchanged")
 
 // Errors of a file of anchors.
 var (
 	errTrustVersion = errors.New("written by another version of braid")
-	errNoTrust      = errors.New("not in the form that braid trust writes: it lacks the field trust")
+	errNoTrust      = errors.New("not in the format of braid trust: it lacks the field trust")
 	errTwiceBound   = errors.New("two entries for the same URLs")
 	errNoKeys       = errors.New("an entry without keys")
 )
@@ -75,7 +75,7 @@ func ParseTrust(data []byte) (*Trust, error) {
 	d.DisallowUnknownFields()
 	var f trustFile
 	if err := d.Decode(&f); err != nil {
-		return nil, fmt.Errorf("not in the form that braid trust writes: %w", err)
+		return nil, fmt.Errorf("not in the format of braid trust: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("something follows its end")

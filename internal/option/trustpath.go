@@ -11,8 +11,8 @@ import (
 // what they make of an encoded slash, a backslash, and an empty segment before "..".
 
 var (
-	errTwoPaths = errors.New("servers may read the path in two ways: write it without %2F, backslashes, // and dot segments")
-	errTwoKeys  = errors.New("servers may read its path in two ways, and braid trust has different keys for these")
+	errTwoPaths = errors.New("servers may interpret the path in two ways: write it without %2F, backslashes, // and dot segments")
+	errTwoKeys  = errors.New("servers may interpret its path in two ways, for which braid trust has different keys")
 )
 
 // readings returns the paths, as decoded segments, that servers may read the path of u as. No two are equal.

@@ -36,7 +36,7 @@ type BulkValue int64
 // UnmarshalText parses a value such as "500K".
 func (v *BulkValue) UnmarshalText(text []byte) error {
 	if isBare(string(text), 1024) {
-		return fmt.Errorf(`write bytes with their unit, as "%[1]sK", "%[1]sM" or "%[1]sB"`, text)
+		return fmt.Errorf(`write bytes with a unit, such as "%[1]sK", "%[1]sM" or "%[1]sB"`, text)
 	}
 	return (*SizeValue)(v).UnmarshalText(text)
 }
@@ -80,7 +80,7 @@ type PeriodValue time.Duration
 
 func (v *PeriodValue) Set(s string) error {
 	if isBare(s, 1000) {
-		return fmt.Errorf("write it with its unit, as %[1]ss, %[1]sm or %[1]sh", s)
+		return fmt.Errorf("write it with a unit, such as %[1]ss, %[1]sm or %[1]sh", s)
 	}
 	return (*TimeValue)(v).Set(s)
 }
@@ -88,7 +88,7 @@ func (v *PeriodValue) Set(s string) error {
 // UnmarshalText parses a value such as "1h30m". Its errors quote the value as a file does.
 func (v *PeriodValue) UnmarshalText(text []byte) error {
 	if isBare(string(text), 1000) {
-		return fmt.Errorf(`write a time with its unit, as "%[1]ss", "%[1]sm" or "%[1]sh"`, text)
+		return fmt.Errorf(`write a time with a unit, such as "%[1]ss", "%[1]sm" or "%[1]sh"`, text)
 	}
 	return v.Set(string(text))
 }
@@ -176,7 +176,7 @@ func ParseSize(s string) (int64, error) {
 }
 
 // ErrTime describes the format of times.
-var ErrTime = errors.New("write a time as 30s, 1m30s or 500ms; a bare number is seconds")
+var ErrTime = errors.New("write a time such as 30s, 1m30s or 500ms; a bare number is seconds")
 
 // ParseTime parses a duration; a bare number is seconds, as in other tools.
 func ParseTime(s string) (time.Duration, error) {

@@ -65,7 +65,7 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	astray := s.at.checkPath(s.at.name)
 	s.release()
 	if err != nil {
-		return fmt.Errorf("%s is in place, but after a loss of power it may not be: %w", s.at.join(s.at.name), err)
+		return fmt.Errorf("%s is in place, but might be lost if the power fails now: %w", s.at.join(s.at.name), err)
 	}
 	return astray
 }
@@ -87,7 +87,7 @@ func (s *store) proven(p verify.Proof) error {
 	have := s.ledger.have()
 	whole := byterange.Range{End: p.Size()}
 	if !have.Contains(whole) || have.Len() != whole.Len() {
-		return &StateError{s.part.path, fmt.Sprintf("has the bytes %v, and the proof is about %v", &have, whole)}
+		return &StateError{s.part.path, fmt.Sprintf("has the bytes %v, but the proof is for %v", &have, whole)}
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ type SpaceError struct {
 }
 
 func (e *SpaceError) Error() string {
-	return fmt.Sprintf("%s: needs %d more bytes and the file system has %d", e.Path, e.Need, e.Free)
+	return fmt.Sprintf("%s: needs %d more bytes, but the file system has %d", e.Path, e.Need, e.Free)
 }
 
 // Unwrap returns syscall.ENOSPC, the error that writing the rest would have returned.

@@ -26,7 +26,7 @@ type folder struct {
 // symbolic link. The folders within name come from a document and may not be.
 func openFolder(files fsys.FS, dir, name string) (d folder, base string, err error) {
 	if !fs.ValidPath(name) || name == "." {
-		return d, "", &NameError{filepath.Join(dir, name), "is no name for a file"}
+		return d, "", &NameError{filepath.Join(dir, name), "is not a valid file name"}
 	}
 	if dir == "" {
 		dir = "."
@@ -204,7 +204,7 @@ func (d folder) checkPath(name string) error {
 		return nil
 	}
 	moved := &MovedError{Path: d.join(name),
-		What: "its folder was moved or removed meanwhile, and it is in it, wherever that is now"}
+		What: "its folder was moved or removed meanwhile, together with the file"}
 	if where := d.dir.Where(); where != "" {
 		now := path.Join(where, name)
 		if at, err := d.files.Stat(now); err == nil && at.ID == here.ID {
@@ -258,7 +258,7 @@ func (d folder) make(name string) error {
 // is a symbolic link or not a folder, the error is a *NameError.
 func MakeFolders(files fsys.FS, dir, name string) error {
 	if !fs.ValidPath(name) || name == "." {
-		return &NameError{filepath.Join(dir, name), "is no name for a file"}
+		return &NameError{filepath.Join(dir, name), "is not a valid file name"}
 	}
 	parents, last := "", path.Dir(name)
 	if last == "." {

@@ -11,7 +11,7 @@ import (
 // TouchedError reports that another program changed the part file. Its bytes must be checked again; see [File.Recheck].
 type TouchedError struct {
 	Path string
-	What string // "was cut by another program", ...
+	What string // "was truncated by another program", ...
 }
 
 func (e *TouchedError) Error() string { return e.Path + ": " + e.What }
@@ -157,7 +157,7 @@ func (g *guarded) accept() error {
 func (g *guarded) untouched(info fsys.Info, size int64) (err error) {
 	touched := func(what string) error { return &TouchedError{g.path, what} }
 	if info.Size < size {
-		return touched("was cut by another program")
+		return touched("was truncated by another program")
 	}
 	g.mu.Lock()
 	err = g.touched
@@ -172,7 +172,7 @@ func (g *guarded) untouched(info fsys.Info, size int64) (err error) {
 		case written:
 			return touched("was written to by another program")
 		case !g.accepted && g.guard.Hole(size):
-			return touched("was cut by another program")
+			return touched("was truncated by another program")
 		case !g.accepted && g.guard.Open():
 			return touched("is open in another program")
 		}

@@ -88,7 +88,7 @@ func (f *File) open() error {
 	case err != nil:
 		return err
 	case !h.known && info.Size > 0:
-		return f.setAside("no trusted record says which file it is a part of", own)
+		return f.setAside("no trusted record says which file it belongs to", own)
 	case len(h.runs) == 0 && len(h.identity.asides) > 0 && h.committed == nil:
 		// Keep the journal. The list of files set aside must not be lost before SealWith sets the key.
 		s.journal.size = h.size

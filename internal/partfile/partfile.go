@@ -109,7 +109,7 @@ func (f *File) WriteWhile(p []byte, off int64, may func() bool, theirs *byterang
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	n, err := f.store.part.ReadAt(p, off)
 	if err == io.EOF && !f.store.temporary() {
-		err = &TouchedError{f.Path(), "was cut by another program"}
+		err = &TouchedError{f.Path(), "was truncated by another program"}
 	}
 	return n, err
 }

@@ -49,7 +49,7 @@ func (s *store) closedError(op string) error {
 }
 
 func (s *store) undecided() error {
-	return &StateError{s.part.path, "the bytes of an earlier run are neither taken over nor set aside"}
+	return &StateError{s.part.path, "the bytes of an earlier run are neither kept nor set aside"}
 }
 
 // inherit keeps the journal of an earlier run, without its torn tail.

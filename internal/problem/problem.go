@@ -99,7 +99,7 @@ func cause(err error, where string) string {
 		return "no reason given"
 	}
 	if e, ok := errors.AsType[*partfile.SpaceError](err); ok {
-		return e.Path + ": needs " + option.SizeText(e.Need) + " more and the file system has " + option.SizeText(e.Free)
+		return e.Path + ": needs " + option.SizeText(e.Need) + " more, but the file system has " + option.SizeText(e.Free)
 	}
 	e, ok := errors.AsType[*source.Error](err)
 	if ok && strings.Contains(where, "/"+e.Host+"/") {

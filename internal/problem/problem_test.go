@@ -59,7 +59,7 @@ func TestOfDownload(t *testing.T) {
 		{download.Error{Where: "http://o/a", Err: refused}, "download http://o/a: h:1: status 404"},
 		{download.Error{Where: "u"}, "download u: no reason given"},
 		{download.Error{Where: "u", Err: errors.New("e"), Hint: "look"}, "download u: e (look)"},
-		{download.Error{Where: "u", Err: &partfile.SpaceError{Path: "/d", Need: 2 << 20, Free: 1 << 20}}, "download u: /d: needs 2 MiB more and the file system has 1 MiB"},
+		{download.Error{Where: "u", Err: &partfile.SpaceError{Path: "/d", Need: 2 << 20, Free: 1 << 20}}, "download u: /d: needs 2 MiB more, but the file system has 1 MiB"},
 	} {
 		tt.err.Kind, tt.err.What = download.Refused, "download"
 		got := OfDownload(fmt.Errorf("outside: %w", &tt.err))

@@ -235,11 +235,11 @@ func (k *comparison) Answer(a source.Answer) error {
 		return err
 	}
 	if !a.Ranged && k.c.r.Start > 0 {
-		return &source.Error{URL: o.Masked, Host: o.Host, Fault: source.FaultProtocol, Err: errors.New("it has no ranges")}
+		return &source.Error{URL: o.Masked, Host: o.Host, Fault: source.FaultProtocol, Err: errors.New("it ignores ranges")}
 	}
 	if host := a.Host; host != "" && host != k.c.by.host && k.b.taken(k.c.by, host) { // RFC 6249, section 7
 		return &source.Error{URL: o.Masked, Host: host, Fault: source.FaultRefused,
-			Err: errors.New("it leads to a server that is asked already")}
+			Err: errors.New("it leads to a server that was already asked")}
 	}
 	k.timer.Reset(k.most)
 	return nil

@@ -146,7 +146,7 @@ func (b *Batch) conclude(m moment, f *Download, e *Ending) {
 func (b *Batch) failed(m moment, f *Download, e *Ending, x *fileRow) {
 	if b.leaves(e.Err) {
 		b.count.left++
-		x.State, x.Why = wasLeft, "exists, and stays as it is"
+		x.State, x.Why = wasLeft, "exists, and is kept"
 		b.Screen.Detail("%s: %s", f.record.Path, x.Why)
 		return
 	}
@@ -194,9 +194,9 @@ func (b *Batch) thereFailure() *problem.Problem {
 	}
 	f := *b.firstWay
 	f.What, f.Where = "files", ""
-	f.Why = option.Grouped(b.inTheWay) + " are there and not known to be the right ones, as " + b.firstWay.Where
-	f.Hint = "--no-clobber leaves what is there, with exit code 0; -N fetches what is newer; " +
-		"--overwrite replaces each once the new one is verified"
+	f.Why = option.Grouped(b.inTheWay) + " exist, but are not known to be right, because " + b.firstWay.Where
+	f.Hint = "--no-clobber keeps existing files, with exit code 0; -N replaces older ones; " +
+		"--overwrite replaces all, each once the new one is verified"
 	return &f
 }
 
@@ -242,11 +242,11 @@ func HookEnded(s *Screen, lines *JSONWriter, at time.Time, file int, r hook.Resu
 	}
 	lines.Write(e)
 	if r.Unmarked != nil {
-		s.Detail("%s: that its program has run cannot be told: %v", source.Escape(r.Path), r.Unmarked)
+		s.Detail("%s: cannot record that its program has run: %v", source.Escape(r.Path), r.Unmarked)
 	}
 	s.pass(r.Output)
 	if r.Err == nil {
-		s.Detail("%s: %s has run in %s", source.Escape(r.Path), r.Program, option.TimeText(r.Took))
+		s.Detail("%s: %s finished after %s", source.Escape(r.Path), r.Program, option.TimeText(r.Took))
 		return 0
 	}
 	f, code := failure(r.Err)

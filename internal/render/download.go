@@ -44,7 +44,7 @@ func NewDownload(s *Screen, lines *JSONWriter, several bool) *Download {
 func (w *Download) Observe(ev download.Event) { w.apply(moment{at: time.Now(), ev: ev}) }
 
 // Left shows that an existing file stays as it is.
-func (w *Download) Left() { w.screen.Say("%s: exists, and stays as it is", w.record.Path) }
+func (w *Download) Left() { w.screen.Say("%s: exists, and is kept", w.record.Path) }
 
 // End records the end of the download.
 func (w *Download) End(at time.Time, r download.Result, err error) { w.record.End(at, r, err) }
@@ -95,11 +95,11 @@ func (w *Download) apply(m moment) {
 		case !w.one:
 			w.screen.progress(m.at, w.progress(m.at))
 		case !comparing:
-			w.screen.Say("%s: wrong somewhere; mirrors are compared", w.name())
+			w.screen.Say("%s: some bytes are wrong; comparing mirrors", w.name())
 		}
 	case download.Seeding:
 		if !seeding {
-			w.screen.Say("%s: in place; peers can have it at %s", w.name(), strings.Join(addresses(ev), ", "))
+			w.screen.Say("%s: in place; uploading to peers at %s", w.name(), strings.Join(addresses(ev), ", "))
 		}
 	default:
 		w.describe(ev)
@@ -129,9 +129,9 @@ func (w *Download) progress(at time.Time) Progress {
 func (w *Download) describe(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.Resumed:
-		text := "are here from an earlier run"
+		text := "were received in an earlier run"
 		if w.Repairing {
-			text = "of it are right, and copied"
+			text = "of it are right and were copied"
 		}
 		w.screen.Detail("%s: %s %s", w.name(), option.SizeText(ev.Bytes), text)
 	case download.Offered:
@@ -237,7 +237,7 @@ func whyAt(ev download.SourceDown) string {
 func (w *Download) down(ev download.SourceDown) {
 	switch {
 	case ev.Banned:
-		w.screen.Warn("%smirror %s: dropped, its content is wrong: %s", w.about(), ev.URL, whyAt(ev))
+		w.screen.Warn("%smirror %s: dropped for wrong content: %s", w.about(), ev.URL, whyAt(ev))
 	case ev.Gone:
 		w.detail("mirror %s: dropped: %s", ev.URL, whyAt(ev))
 	case ev.Active == 0: // else the user would wait without a message
@@ -251,11 +251,11 @@ func (w *Download) down(ev download.SourceDown) {
 
 // cutTexts are the reasons for ending a fetch that say something about its source.
 var cutTexts = map[string]string{
-	"silent":    "silent; the rest of its range is asked for anew",
-	"slow":      "too slow for its range; others get the rest",
-	"useless":   "closed, as it adds nothing",
-	"no ranges": "not used, as others would be through before",
-	"crowded":   "closed on trial, as fewer connections may do as well",
+	"silent":    "silent; the rest of its range is requested again",
+	"slow":      "too slow for its range; others fetch the rest",
+	"useless":   "closed, because it adds no speed",
+	"no ranges": "not used, because others would finish sooner",
+	"crowded":   "closed on trial, because fewer connections may be as fast",
 }
 
 // A moment is an event with its time: a [download.Event], the end of a download or a hook in a batch, or nil,

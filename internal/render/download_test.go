@@ -39,13 +39,13 @@ func TestWatch(t *testing.T) {
 		text, json string
 	}{
 		{download.Started{URL: "u", Path: "p"}, false, "", `{"start","url":"u","path":"p"}`},
-		{download.Resumed{Bytes: 2048}, false, "a.iso: 2 KiB are here from an earlier run\n", `{"resume","bytes":2048}`},
+		{download.Resumed{Bytes: 2048}, false, "a.iso: 2 KiB were received in an earlier run\n", `{"resume","bytes":2048}`},
 		{download.SourceUp{ID: 1, URL: "u", Host: "h", RTT: 20 * time.Millisecond}, false, "mirror u: in use (h, 20 ms away)\n", `{"mirror","state":"up","id":1,"url":"u","host":"h","rtt":0.02}`},
 		{download.SourceUp{ID: 1, URL: "u", Host: "h"}, false, "mirror u: in use (h)\n", `{"mirror","state":"up","id":1,"url":"u","host":"h"}`},
 		{download.SourceUp{ID: 1, URL: "u", Host: "h", Whole: true}, false, "mirror u: sends whole files only (h)\n", `{"mirror","state":"up","id":1,"url":"u","host":"h","whole":true}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, Ended: true, Why: scheduler.ReasonNoRanges}, false, "mirror h: not used, as others would be through before\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":0,"ended":true,"why":"no ranges"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, Ended: true, Why: scheduler.ReasonNoRanges}, false, "mirror h: not used, because others would finish sooner\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":0,"ended":true,"why":"no ranges"}`},
 		{download.Comparing{Done: 1, Size: 2}, false, "", `{"compare","done":1,"size":2}`},
-		{download.SourceDown{ID: 2, URL: "u", Host: "h", Err: errors.New(evil), Banned: true}, true, "mirror u: dropped, its content is wrong: " + safe + "\n", `{"mirror","state":"banned","id":2,"url":"u","host":"h","why":"\\x1b[31m"}`},
+		{download.SourceDown{ID: 2, URL: "u", Host: "h", Err: errors.New(evil), Banned: true}, true, "mirror u: dropped for wrong content: " + safe + "\n", `{"mirror","state":"banned","id":2,"url":"u","host":"h","why":"\\x1b[31m"}`},
 		{download.SourceDown{ID: 2, URL: "u", Err: errors.New("e"), Gone: true}, false, "mirror u: dropped: e\n", `{"mirror","state":"down","id":2,"url":"u","why":"e"}`},
 		{download.SourceDown{ID: 0, URL: "u", Host: "h", Err: errors.New("e"), Back: 2 * time.Second, Active: 1}, false, "mirror u: again in 2 s: e\n", `{"retry","id":0,"url":"u","host":"h","wait":2,"why":"e"}`},
 		{download.SourceDown{ID: 0, URL: "u", Err: errors.New("e"), Active: 1}, false, "mirror u: again later: e\n", `{"retry","id":0,"url":"u","why":"e"}`},
@@ -53,11 +53,11 @@ func TestWatch(t *testing.T) {
 		{download.RangeStarted{ID: 1, Host: "h", Range: byterange.Range{Start: 5, End: 10}, Fetch: 3, Why: scheduler.ReasonSplit}, false, "", `{"range","id":1,"host":"h","start":5,"end":10,"fetch":3,"why":"split"}`},
 		{download.RangeStarted{ID: 1, Range: byterange.Range{End: byterange.Unbounded}, Fetch: 1, Why: scheduler.ReasonFirst}, false, "", `{"range","id":1,"start":0,"fetch":1,"why":"first"}`},
 		{download.RangeAnswered{ID: 1, Host: "h", Fetch: 3}, false, "", `{"range_answer","id":1,"host":"h","fetch":3}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Why: scheduler.ReasonSlow}, false, "mirror h: too slow for its range; others get the rest\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"why":"slow"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Why: scheduler.ReasonSlow}, false, "mirror h: too slow for its range; others fetch the rest\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"why":"slow"}`},
 		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonSameHost}, false, "", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"same host"}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Why: scheduler.ReasonSilent}, false, "mirror h: silent; the rest of its range is asked for anew\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"why":"silent"}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonUseless}, false, "mirror h: closed, as it adds nothing\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"useless"}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonCrowded}, false, "mirror h: closed on trial, as fewer connections may do as well\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"crowded"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Why: scheduler.ReasonSilent}, false, "mirror h: silent; the rest of its range is requested again\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"why":"silent"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonUseless}, false, "mirror h: closed, because it adds no speed\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"useless"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonCrowded}, false, "mirror h: closed on trial, because fewer connections may be as fast\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"crowded"}`},
 		{download.RangeEnded{ID: 1, Host: "h", Fetch: 3, Bytes: 5, Took: 2 * time.Second}, false, "", `{"range_end","id":1,"host":"h","fetch":3,"bytes":5,"took":2}`},
 		{download.RangeEnded{ID: 1, Fetch: 3, Err: errors.New(evil)}, false, "", `{"range_end","id":1,"fetch":3,"bytes":0,"took":0,"why":"\\x1b[31m"}`},
 		{download.Complete{Size: 5}, false, "", `{"complete","size":5}`},
@@ -114,7 +114,7 @@ func TestOutOfDate(t *testing.T) {
 // TestWatchNamesSources: what is said of a source that answered is said of its URL, as all else.
 func TestWatchNamesSources(t *testing.T) {
 	text, _ := told(true, download.SourceUp{ID: 1, URL: "u", Host: "h"}, download.RangeCut{ID: 1, Host: "h", Why: scheduler.ReasonSilent})
-	if !strings.HasSuffix(text, "\nmirror u: silent; the rest of its range is asked for anew\n") {
+	if !strings.HasSuffix(text, "\nmirror u: silent; the rest of its range is requested again\n") {
 		t.Errorf("%q", text)
 	}
 }
@@ -144,7 +144,7 @@ func TestResultLine(t *testing.T) {
 		{download.Result{NotModified: true, Size: 1 << 20, Proof: prooftest.Of(t, verify.SHA256)}, false,
 			"a.iso: nothing newer (1 MiB); verified: sha-256 from Digest over https"},
 		{download.Result{NotModified: true, Older: true, LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, false,
-			"a.iso: the server has an older one (" + time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST") + "): kept; --allow-older takes it"},
+			"a.iso: the server has an older one (" + time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST") + "): kept; --allow-older replaces it"},
 	} {
 		w := NewDownload(nil, nil, false)
 		w.record.Path, w.record.NoDigest = "d/a.iso", tt.noDigest

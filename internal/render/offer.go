@@ -58,7 +58,7 @@ func offerLines(o download.Offer, require download.Require) []string {
 		rows = append(rows, []string{"digests", "none"})
 	}
 	if o.Wrong != nil {
-		rows = append(rows, []string{"not it", "the last answer is of another file: " + o.Wrong.Error()})
+		rows = append(rows, []string{"wrong file", "the last response is for a different file: " + o.Wrong.Error()})
 	}
 	if require != download.RequireNothing {
 		rows = append(rows, []string{"needed", "a " + require.String()})
@@ -81,7 +81,7 @@ func lookupLines(f verify.Finding, require download.Require, contradiction error
 	for _, c := range f.Claims {
 		end := "a download would be verified: "
 		if require == download.RequireSignature && c.Channel != verify.Signed {
-			end = "a download needs a signature as well: "
+			end = "a download also needs a signature: "
 		}
 		rows = append(rows, []string{" ", end + c.String() + " (" + c.Digest.Hex() + ")"})
 	}
@@ -95,8 +95,8 @@ func lookupLines(f verify.Finding, require download.Require, contradiction error
 func mirrorLines(f metalink.File) []string {
 	lines := []string{"", "mirrors: " + strconv.Itoa(len(f.Mirrors))}
 	if f.NoDigest {
-		lines[1] += "; those that the server names are not used, as it gives no SHA-256 (RFC 6249, section 6; " +
-			"--sha256 HEX makes up for it)"
+		lines[1] += "; those named by the server are not used, because it sends no SHA-256 (RFC 6249, section 6; " +
+			"give one with --sha256 HEX)"
 	}
 	var rows [][]string
 	for i, m := range f.Mirrors {
@@ -170,5 +170,5 @@ func speedLines(all []download.Measurement) []string {
 		}
 		rows = append(rows, []string{" ", speed, g.URL, more})
 	}
-	return append([]string{"", "speed of each for a moment:"}, Columns(rows)...)
+	return append([]string{"", "speed of each, measured briefly:"}, Columns(rows)...)
 }

@@ -19,7 +19,7 @@ func TestProbeLines(t *testing.T) {
 	}, download.Evidence{}, download.RequireNothing, nil), "\n")
 	for _, want := range []string{
 		"302 Found  http://h/a%1b", "799  http", "size     unknown", "ranges   not announced", "etag     none", "digests  none",
-		"mirrors: 0; those that the server names are not used", "--sha256", "ignored links: 150", `\x1b  scheme`,
+		"mirrors: 0; those named by the server are not used", "--sha256", "ignored links: 150", `\x1b  scheme`,
 	} {
 		if !strings.Contains(lines, want) {
 			t.Errorf("no %q in\n%s", want, lines)
@@ -42,7 +42,7 @@ func TestProbeLinesWhereASignatureIsRequired(t *testing.T) {
 		want    string
 	}{
 		{verify.HTTPS, download.RequireNothing, "a download would be verified: sha-256"},
-		{verify.HTTPS, download.RequireSignature, "a download needs a signature as well: sha-256"},
+		{verify.HTTPS, download.RequireSignature, "a download also needs a signature: sha-256"},
 		{verify.Signed, download.RequireSignature, "a download would be verified: sha-256"},
 	} {
 		lines := strings.Join(ProbeLines(found(tt.channel), download.Evidence{}, tt.require, nil), "\n")

@@ -39,7 +39,7 @@ func NewPage(path string, limit option.RatesValue) (*Page, error) {
 }
 
 // errNoReport is the error for an existing file that is not a report.
-var errNoReport = errors.New("exists, and is not a report of braid")
+var errNoReport = errors.New("exists and is not a report by braid")
 
 // placeFor checks that a report may be written at path.
 func placeFor(path string) error {
@@ -70,7 +70,7 @@ func placeFor(path string) error {
 }
 
 func reportFailure(path string, err error) *problem.Problem {
-	return problem.Local("report", path, err).WithHint("--report takes another name")
+	return problem.Local("report", path, err).WithHint("name another file with --report")
 }
 
 // fileURL returns the file URL of path, which terminals show as a link; path itself if it cannot be made

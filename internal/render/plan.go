@@ -70,7 +70,7 @@ func PlanLines(h download.Plan, most int) []string {
 	}
 	rows = append(rows, []string{"result", expected(h)})
 	lines := append(Columns(rows), "", fmt.Sprintf(
-		"%s, in the order in which they would be asked, at most %d at once; then what is measured decides:",
+		"%s, in the order of requests, at most %d at once; then measured speeds decide:",
 		option.Count(len(h.Places), "place"), most))
 	rows = nil
 	for i, p := range h.Places {
@@ -92,21 +92,21 @@ func onDisk(h download.Plan) string {
 	case h.Done != nil && h.Done.AlreadyComplete:
 		return "the right file"
 	case h.Done != nil:
-		return "a file of which there is nothing newer"
+		return "a file of which no newer version exists"
 	case h.Left == nil && h.Resumes > 0:
 		return fmt.Sprintf("%s of it, under its name", option.SizeText(h.Resumes))
 	case h.Left == nil:
-		return "nothing of it"
+		return "none"
 	case h.Restarts != "":
-		return fmt.Sprintf("%s in %s, of no use: %s", option.SizeText(h.Left.Have.Len()), h.Left.Path, h.Restarts)
+		return fmt.Sprintf("%s in %s, unusable: %s", option.SizeText(h.Left.Have.Len()), h.Left.Path, h.Restarts)
 	}
-	return fmt.Sprintf("%s in %s, of an earlier run", option.SizeText(h.Resumes), h.Left.Path)
+	return fmt.Sprintf("%s in %s, from an earlier run", option.SizeText(h.Resumes), h.Left.Path)
 }
 
 func fetchText(h download.Plan) string {
 	switch n := h.File.Size; {
 	case n < 0:
-		return "all of it, as the size is not known"
+		return "all of it, because the size is unknown"
 	case h.Resumes > 0:
 		return option.SizeText(n-h.Resumes) + ", the rest"
 	default:
@@ -120,7 +120,7 @@ func saidText(s download.Signed, trusts bool) string {
 	}
 	text := strings.Join(s.By, "; ") + ", in " + s.From
 	if !trusts {
-		text += ": not to be validated without an anchor (--key FILE)"
+		text += ": cannot be validated without a trusted key (--key FILE)"
 	}
 	return text
 }
@@ -146,7 +146,7 @@ func expected(h download.Plan) string {
 	case len(by) > 0:
 		return "verified: " + strings.Join(by, ", ")
 	case d != nil && d.Torrent && !d.Pieces.IsZero():
-		return "checked by the pieces of " + d.By + ", which are of SHA-1"
+		return "checked by the SHA-1 pieces of " + d.By
 	case h.File.NoDigest:
 		return "unverified: the server names mirrors, but gives no SHA-256, so they would not be used"
 	}
@@ -167,7 +167,7 @@ func reasonsOf(h download.Plan, p download.Place) (reasons []string) {
 	case download.ByUser:
 		reasons = append(reasons, "your own")
 	case download.Reserve:
-		reasons = append(reasons, "your own; as there is no SHA-256, alone and only if the others fail")
+		reasons = append(reasons, "your own; used alone and only if the others fail, because there is no SHA-256")
 	case download.Swarm:
 		reasons = append(reasons, "peers, if the others are slow or gone")
 	}
@@ -175,7 +175,7 @@ func reasonsOf(h download.Plan, p download.Place) (reasons []string) {
 		when bool
 		text string
 	}{
-		{p.Mirror.Pref, "pref"}, {p.Near, "in " + p.Mirror.Geo + ", where you want them first"},
+		{p.Mirror.Pref, "pref"}, {p.Near, "in " + p.Mirror.Geo + ", which you prefer"},
 		{p.Mirror.Geo != "" && !p.Near, "geo=" + p.Mirror.Geo},
 		{p.Mirror.Pri > 0, fmt.Sprintf("pri=%d", p.Mirror.Pri)}, {p.Rate > 0, option.RateText(p.Rate) + " the last time"},
 	} {

@@ -52,7 +52,7 @@ func fileProgress(name string, p download.Progress) Progress {
 func compareProgress(name string, c download.Comparing) Progress {
 	return Progress{
 		Done: c.Done, Size: c.Size, Comparing: true,
-		text: fmt.Sprintf("%s: wrong somewhere; mirrors are compared: %s of %s",
+		text: fmt.Sprintf("%s: some bytes are wrong; comparing mirrors: %s of %s",
 			name, option.SizeText(c.Done), option.SizeText(c.Size)),
 		Amount: fmt.Sprintf("comparing mirrors: %8s of %-8s", option.SizeText(c.Done), option.SizeText(c.Size)),
 	}

@@ -140,7 +140,7 @@ func TestSourceStates(t *testing.T) {
 // TestComparing: while mirrors are compared the progress says so, and no rate.
 func TestComparing(t *testing.T) {
 	p := compareProgress("a", download.Comparing{Done: 1 << 20, Size: 4 << 20})
-	if got, want := p.sentence(), "a: wrong somewhere; mirrors are compared: 1 MiB of 4 MiB"; got != want {
+	if got, want := p.sentence(), "a: some bytes are wrong; comparing mirrors: 1 MiB of 4 MiB"; got != want {
 		t.Errorf("%q", got)
 	}
 	if got := p.fit(80); !strings.HasPrefix(got, "comparing mirrors:") || strings.Contains(got, "/s") {

@@ -22,7 +22,7 @@ func (w *Download) result(r download.Result) string {
 		return fmt.Sprintf("%s: already complete (%s); %s", w.name(), size, w.proven(r))
 	case r.Older:
 		return w.name() + ": the server has an older one (" + r.LastModified.Local().Format(day) + "): kept; " +
-			"--allow-older takes it"
+			"--allow-older replaces it"
 	case r.NotModified:
 		text := w.name() + ": nothing newer"
 		if r.Size > 0 {
@@ -45,7 +45,7 @@ func (w *Download) result(r download.Result) string {
 func (w *Download) gist(r download.Result) string {
 	switch {
 	case r.Older:
-		return "the server has older ones: kept"
+		return "the server has older ones: files kept"
 	case r.NotModified:
 		return "nothing newer"
 	}
@@ -124,7 +124,7 @@ func (w *Download) proven(r download.Result) string {
 func looked(r download.Result) string {
 	if list, ok := r.Looked.Agreeing(r.Proof.Digests()); ok {
 		name := list.URL[strings.LastIndexByte(list.URL, '/')+1:]
-		return fmt.Sprintf(" (agrees with %s of %s, a mirror's own list)", name, list.By)
+		return fmt.Sprintf(" (matches %s of %s, a list on a mirror)", name, list.By)
 	}
 	if n := len(r.Looked.Places); n > 0 {
 		return " (looked at " + option.Count(n, "place") + ")"
@@ -137,7 +137,7 @@ func unvalidated(r download.Result) string {
 	if len(r.Unvalidated) == 0 || r.Proof.Signed() {
 		return ""
 	}
-	return "; signature present, not validated: no anchor (--key FILE)"
+	return "; signature present, not validated: no trusted key (--key FILE)"
 }
 
 // Shares shows the bytes of each source.

@@ -92,7 +92,7 @@ func (s *Service) reload() {
 	s.notified(s.Notify.Reloading())
 	conf, err := job.ReadSettings()
 	if err != nil {
-		s.Log.Error("the settings stay as they were", "error", err)
+		s.Log.Error("the settings are unchanged", "error", err)
 	} else {
 		s.mu.Lock()
 		s.unfollow()
@@ -100,7 +100,7 @@ func (s *Service) reload() {
 		s.Job.HTTP.Sites = job.NewSites(conf)
 		s.follow()
 		s.mu.Unlock()
-		s.Log.Info("the settings were read anew")
+		s.Log.Info("the settings were reloaded")
 		if text := conf.Warning(); text != "" {
 			s.Log.Warn("settings", "warning", text)
 		}

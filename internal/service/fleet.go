@@ -122,7 +122,7 @@ func liveOf(worker string, p fleet.Progress) queue.Live {
 func deadOutcome(kind download.Kind, e *fleet.Ending, why string) queue.Outcome {
 	return queue.Outcome{
 		Kind: kind.String(), Code: cmp.Or(e.Aria2, problem.Aria2Code(&problem.Problem{Kind: kind})), Message: why,
-		Hint: "braid queue retry, or resume it here, when that is mended",
+		Hint: "once that is fixed: braid queue retry, or resume it here",
 	}
 }
 
@@ -187,9 +187,9 @@ func (f *FleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 	if taken, ok := errors.AsType[*fleet.TakenError](err); ok {
 		why := taken.Error()
 		if gid, own := strings.CutPrefix(taken.Job.Watch, f.prefix); own {
-			why = "its name is that of the entry " + gid
+			why = "its name is taken by the entry " + gid
 		}
-		err = problem.Misuse(j.Name, why, "another name (out), or wait for that one")
+		err = problem.Misuse(j.Name, why, "choose another name (out), or wait for that download")
 	}
 	if large, ok := errors.AsType[*jetstream.LargeError](err); ok {
 		err = problem.Misuse(large.Job, large.Error(), "fewer places or shorter options")

@@ -83,8 +83,8 @@ func (s *Service) notReserved(r *download.Request) error {
 		return nil
 	}
 	return &problem.Problem{
-		Kind: download.Local, What: "folder", Where: filepath.Dir(path), Why: "is the daemon's own",
-		Hint: "-d FOLDER, or --root FOLDER, without it",
+		Kind: download.Local, What: "folder", Where: filepath.Dir(path), Why: "belongs to the daemon",
+		Hint: "set -d FOLDER or --root FOLDER to another folder",
 	}
 }
 
@@ -175,7 +175,7 @@ func signature(r *download.Request, text string) error {
 		return &problem.Problem{
 			Kind: download.NoEvidence, What: "verify", Where: "signature",
 			Why:  "the daemon trusts no key or certificate",
-			Hint: "braid daemon --keyring FILE names those that count",
+			Hint: "name trusted keys with braid daemon --keyring FILE",
 		}
 	}
 	data, err := base64.StdEncoding.DecodeString(text)
@@ -209,7 +209,7 @@ func (s *Service) inRoot(asked, dir, name string) (string, error) {
 func Outside(dir, root string) *problem.Problem {
 	return &problem.Problem{
 		Kind: download.Local, What: "folder", Where: dir,
-		Why: "is not in " + root + ", which no download leaves",
+		Why: "is outside " + root,
 	}
 }
 
@@ -223,7 +223,7 @@ func (s *Service) described(ctx context.Context, e queue.Entry, r download.Reque
 	switch {
 	case len(e.Document)+len(e.URIs) == 0:
 		return r, &problem.Problem{
-			Kind: download.Usage, What: "document", Why: "is not known any more", Hint: "add it once more",
+			Kind: download.Usage, What: "document", Why: "is no longer known", Hint: "add it once more",
 		}
 	case len(e.Document) > 0:
 		doc, err = download.ReadDocument(bytes.NewReader(e.Document), e.GID.String())
@@ -269,18 +269,18 @@ func (s *Service) jobOf(e queue.Entry) (fleet.Job, error) {
 	listed := option.Entry{URIs: e.URIs, Options: option.Aria2Settings(e.Options)}
 	switch {
 	case e.Watch != "":
-		return fleet.Job{}, problem.Misuse("watch "+e.Watch, "it is of a daemon with --watch",
+		return fleet.Job{}, problem.Misuse("watch "+e.Watch, "belongs to a daemon with --watch",
 			"braid watch --queue makes jobs of updates")
 	case len(e.Document) > 0 || len(e.URIs) == 0:
-		return fleet.Job{}, problem.Misuse("document", "is of the daemon, and a job has URLs",
+		return fleet.Job{}, problem.Misuse("document", "belongs to the daemon, but a job needs URLs",
 			"braid daemon without --queue takes documents; or add the URL of the document")
 	case isMagnet(e):
-		return fleet.Job{}, problem.Misuse("magnet link", "its name is not known before it has arrived",
+		return fleet.Job{}, problem.Misuse("magnet link", "its name is not known before the download",
 			"braid daemon without --queue takes it")
 	case e.Options[daemon.OptionSignature] != "" || e.Options[daemon.OptionSelect] != "":
 		return fleet.Job{}, problem.Misuse(job.MaskWord(e.URIs[0]),
-			"signatures and numbers of files are for downloads of the daemon's own",
-			"keys are those of workers: braid work --keyring FILE")
+			"signatures and numbers of files apply only to downloads by the daemon itself",
+			"workers have the keys: braid work --keyring FILE")
 	}
 	r, err := s.listed(listed, false)
 	if err != nil {

@@ -119,7 +119,7 @@ func (s *Service) open(ctx context.Context) (*daemon.Daemon, *download.Client, e
 	if locked, ok := errors.AsType[*database.LockedError](err); ok {
 		return nil, nil, &problem.Problem{
 			Kind: download.Local, What: "daemon", Where: "queue", Why: locked.Error(),
-			Hint: "one daemon has a state folder at a time; --state FOLDER names another",
+			Hint: "only one daemon can use a state folder; name another with --state FOLDER",
 		}
 	}
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 func (s *Service) saveSession(file string, text []byte) error {
 	if file != s.Session {
 		if s.IsReserved(file) {
-			return errors.New(file + " is in a folder of braid's own")
+			return errors.New(file + " is in a folder reserved for braid")
 		}
 		if _, err := s.inRoot("", filepath.Dir(file), filepath.Base(file)); err != nil {
 			return err
@@ -28,7 +28,7 @@ func (s *Service) saveSession(file string, text []byte) error {
 			return err
 		}
 		if head != "" && head != rpc.SessionMark {
-			return errors.New(file + " is no session")
+			return errors.New(file + " is not a session")
 		}
 	}
 	return fsys.WriteFile(nil, file, text, 0o600)
@@ -59,7 +59,7 @@ func headOf(file string, n int) (string, error) {
 func (s *Service) lastSession(q *queue.Queue) {
 	if file := cmp.Or(q.Global()["save-session"], s.Session); file != "" {
 		if err := s.saveSession(file, rpc.Session(q, InSession, file == s.Session)); err != nil {
-			s.Log.Error("the session is not written", "file", file, "error", err)
+			s.Log.Error("the session is not saved", "file", file, "error", err)
 		}
 	}
 }

@@ -28,7 +28,7 @@ var (
 
 type silentError struct{}
 
-func (silentError) Error() string { return "it went silent" }
+func (silentError) Error() string { return "it stopped sending" }
 
 // Timeout makes source.IsTimeout report true.
 func (silentError) Timeout() bool { return true }

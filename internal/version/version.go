@@ -22,7 +22,7 @@ import (
 var (
 	errETag       = errors.New("another ETag")
 	errDate       = errors.New("another Last-Modified")
-	errETagDate   = errors.New("the same ETag, and another Last-Modified")
+	errETagDate   = errors.New("the same ETag, but a different Last-Modified")
 	errAlgorithms = errors.New("no digest of the same algorithm")
 	errNoMark     = errors.New("neither a digest nor a strong ETag on both sides")
 )
@@ -106,7 +106,7 @@ func compareValidators(known, answer View) Verdict {
 	both := known.ETag != "" && answer.ETag != ""
 	switch {
 	case known.Host != answer.Host && !(known.Shares || answer.Shares):
-		return Verdict{Why: fmt.Errorf("another server answers (%s, not %s)", answer.Host, known.Host)}
+		return Verdict{Why: fmt.Errorf("a different server answers (%s, not %s)", answer.Host, known.Host)}
 	case both && known.ETag != answer.ETag:
 		return Verdict{Other, ByETag, errETag}
 	case !known.Modified.IsZero() && !answer.Modified.IsZero() && !known.Modified.Equal(answer.Modified):

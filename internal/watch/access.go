@@ -91,7 +91,7 @@ func (b *builder) once(t *accessTable, to string, key func(...string) []string) 
 	for _, other := range b.elsewhere(t) {
 		for _, name := range slices.Sorted(maps.Keys(other.fields)) {
 			if first := from[textproto.CanonicalMIMEHeaderKey(name)]; first != "" {
-				return b.wrong("the field is in "+first+", too", "", key(other.key, name)...)
+				return b.wrong("the field is also in "+first, "", key(other.key, name)...)
 			}
 			from[textproto.CanonicalMIMEHeaderKey(name)] = other.key
 		}
@@ -101,17 +101,17 @@ func (b *builder) once(t *accessTable, to string, key func(...string) []string) 
 		user = "user-file"
 	}
 	if u, err := url.Parse(to); err == nil && u.User != nil {
-		named = "the URL has a name"
+		named = "the URL already has a name"
 	}
 	switch first := from["Authorization"]; {
 	case t.UserEnv+t.UserFile == "" && (first == "" || named == ""):
 		return nil
 	case first != "" && named != "":
-		return b.wrong("has Authorization, and "+named+", too", "leave one of them out", key(first)...)
+		return b.wrong("has Authorization, and "+named, "leave one of them out", key(first)...)
 	case first != "":
 		return b.wrong("Authorization is also in "+first+"", "leave one of them out", key(user)...)
 	case named != "":
-		return b.wrong(named+", too", "leave one of them out", key(user)...)
+		return b.wrong(named, "leave one of them out", key(user)...)
 	}
 	return nil
 }

@@ -95,9 +95,9 @@ func (b *builder) feed(name string, t *feedTable) error {
 	}
 	switch {
 	case (t.URL == "") == (t.File == ""):
-		return b.wrong("a feed has a url or a file", "", "feed", name)
+		return b.wrong("set url or file", "", "feed", name)
 	case t.Kind == antenna.Page:
-		return b.wrong("a page is no feed", "check-every in [watch.NAME] asks for the URL itself", key("kind")...)
+		return b.wrong("a page is not a feed", "set check-every in [watch.NAME] to check the URL itself", key("kind")...)
 	case t.File != "":
 		f.URL, f.Local = b.path(t.File), true
 	}
@@ -136,16 +136,16 @@ func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []st
 		when           bool
 		last, why, try string
 	}{
-		{f.Relay && len(f.Trust) == 0, "relay", "passes on the records of agents in trust, which is empty",
-			"trust = names them by their URLs"},
-		{!f.Relay && len(f.Trust) > 0, "trust", "is for relay, and nothing is passed on", "relay = true"},
+		{f.Relay && len(f.Trust) == 0, "relay", "relays the records of the agents in trust, which is empty",
+			"set trust = to their URLs"},
+		{!f.Relay && len(f.Trust) > 0, "trust", "needs relay = true", "relay = true"},
 		{f.Relay && !f.Kind.PassesOn(), "relay", "feeds of that kind do not name the agent of a record", ""},
 		{f.HatenaTimes && f.Kind != antenna.Auto && f.Kind != antenna.Kind(feed.HinaDI), "hatena-times", "is for hina-di", ""},
-		{f.Local && len(t.Header) > 0, "header", "is for a url, and not for a file", ""},
-		{f.Local && len(t.HeaderEnv) > 0, "header-env", "is for a url, and not for a file", ""},
-		{f.Local && len(t.HeaderFile) > 0, "header-file", "is for a url, and not for a file", ""},
-		{f.Local && t.UserEnv != "", "user-env", "is for a url, and not for a file", ""},
-		{f.Local && t.UserFile != "", "user-file", "is for a url, and not for a file", ""},
+		{f.Local && len(t.Header) > 0, "header", "applies to a url, not to a file", ""},
+		{f.Local && len(t.HeaderEnv) > 0, "header-env", "applies to a url, not to a file", ""},
+		{f.Local && len(t.HeaderFile) > 0, "header-file", "applies to a url, not to a file", ""},
+		{f.Local && t.UserEnv != "", "user-env", "applies to a url, not to a file", ""},
+		{f.Local && t.UserFile != "", "user-file", "applies to a url, not to a file", ""},
 	} {
 		if wrong.when {
 			return b.wrong(wrong.why, wrong.try, key(wrong.last)...)
@@ -157,8 +157,8 @@ func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []st
 			err = errors.New("neither the URL of an agent nor the host:port of a gatherer: " + strconv.Quote(agent))
 		}
 		if err != nil {
-			return b.wrong(err.Error(), "write https://antenna.example.org/ as the agent does in Authorized-url, "+
-				"or as the last field of LIRS", key("trust")...)
+			return b.wrong(err.Error(), "write https://antenna.example.org/, as in the agent's Authorized-url "+
+				"or the last field of LIRS", key("trust")...)
 		}
 		f.Trust[i] = plain
 	}
@@ -206,7 +206,7 @@ func (b *builder) web(s string, key ...string) error {
 	case u.Hostname() == "":
 		why = "a URL without a host"
 	case namesDigest(u):
-		why = "names the digest of one version, and what is there changes"
+		why = "names the digest of one version, but the file changes"
 	case u.User != nil:
 		password, _ := u.User.Password()
 		b.secret(password)

@@ -95,7 +95,7 @@ var ErrNotRunning = errors.New("no watcher runs")
 func (c Client) Status(ctx context.Context) (s antenna.Status, pid int, err error) {
 	r, err := c.ask(ctx, http.MethodGet, "/status")
 	if err == nil && r.Status == nil {
-		err = errors.New("an answer without status")
+		err = errors.New("a response without a status")
 	}
 	if err != nil {
 		return s, 0, err

@@ -252,7 +252,7 @@ func (w *Delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *ha
 	now := time.Now()
 	switch old, there := q.Entry(e.GID); {
 	case there && old.Watch != e.Watch: // clients may choose GIDs
-		return fmt.Errorf("its GID %s is that of another download: remove that one", e.GID)
+		return fmt.Errorf("its GID %s belongs to another download: remove that one", e.GID)
 	case there && old.Status == queue.Removed && u.Reason != antenna.AskedFor:
 		// Removed before the update was acknowledged.
 		c.stopped <- stopped{Entry: old}
@@ -346,8 +346,8 @@ func (w *Delegate) Stopped(e queue.Entry, res download.Result, err error) {
 // Request returns the request for an entry. It waits for the update of the entry if that was not delivered
 // yet.
 func (w *Delegate) Request(ctx context.Context, e queue.Entry) (download.Request, error) {
-	unknown := &problem.Problem{What: "watch " + e.Watch, Where: e.URIs[0], Why: "this version is not asked for any more"}
-	unknown.Hint = "braid watch run asks for what there is now"
+	unknown := &problem.Problem{What: "watch " + e.Watch, Where: e.URIs[0], Why: "this version is no longer requested"}
+	unknown.Hint = "braid watch run checks what exists now"
 	if w == nil {
 		return download.Request{}, unknown
 	}

@@ -57,7 +57,7 @@ func (w *Watcher) WatchFor(ctx context.Context, c *Loaded) (kinds []download.Kin
 		kinds, err = w.Watch(f.lead.Context, c, nil)
 		leaving, stop := context.WithTimeout(context.WithoutCancel(ctx), resignTime)
 		if left := f.lead.Resign(leaving); left != nil && ctx.Err() == nil {
-			log.Warn("others do not know what was seen last", "error", left)
+			log.Warn("others do not know the last seen version", "error", left)
 		}
 		stop()
 		if err != nil || len(kinds) > 0 || ctx.Err() != nil || w.Once {
@@ -66,7 +66,7 @@ func (w *Watcher) WatchFor(ctx context.Context, c *Loaded) (kinds []download.Kin
 		if next, err := reread(c); err == nil {
 			c = next
 		} else {
-			log.Error("the configuration stays as it was", "error", err)
+			log.Error("the configuration is unchanged", "error", err)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func (w *Watcher) WatchFor(ctx context.Context, c *Loaded) (kinds []download.Kin
 // expose writes the metrics of the queue, and of the updates that became its jobs.
 func (f *Fleet) expose(e *Exposition) {
 	ExposeQueue(e, f.Queue)
-	e.Family("braid_watch_jobs_total", "counter", "Updates that were put into the queue, by what became of them.")
+	e.Family("braid_watch_jobs_total", "counter", "Updates added to the queue, by result.")
 	now := f.tally.now()
 	for _, news := range slices.Sorted(maps.Keys(now)) {
 		e.Sample(float64(now[news]), "news", news)
@@ -106,7 +106,7 @@ func (f *Fleet) standBy(ctx context.Context, c *Loaded, log *ServiceLog) (*jetst
 	return f.Queue.Lead(ctx, group, fingerprint, antenna.LastBucket, func(l jetstream.Leader) {
 		log.Info("standing by", "group", group, "for", l.Holder)
 		if l.Print != fingerprint {
-			log.Warn("that watcher has another configuration of this name; those of two fleets need two names", "group", group)
+			log.Warn("the other watcher has a different configuration with this name; two fleets need two names", "group", group)
 		}
 		if err := notify.Ready("standing by for " + l.Holder); err != nil {
 			log.Warn("sd_notify", "error", err)
@@ -153,15 +153,15 @@ func (c *Loaded) CheckForFleet() error {
 			key, why, hint string
 		}{
 			{len(w.Keys)+len(w.Keyrings)+len(w.Pins)+len(w.Authorities)+len(w.Signatures) > 0, "keyring",
-				"who is trusted is what each worker says", "braid work --keyring FILE, or [site] in its settings"},
-			{len(w.Run)+len(w.OnFailure) > 0, "run", "programs run where the file is", ""},
+				"each worker decides which keys are trusted", "braid work --keyring FILE, or [site] in its settings"},
+			{len(w.Run)+len(w.OnFailure) > 0, "run", "programs run on the workers", ""},
 			{len(w.Header) > 0 || job.HasUser(w.URL) && !w.Glob || slices.ContainsFunc(w.Mirrors, job.HasUser),
-				"header", "passwords do not go into the queue", "[site] in the settings of the workers"},
-			{w.FeedMirrors, "feed-mirrors", "workers ask the places of the job", "mirror = names more"},
+				"header", "passwords are not stored in the queue", "[site] in the settings of the workers"},
+			{w.FeedMirrors, "feed-mirrors", "workers use only the URLs of the job", "add more with mirror ="},
 			{w.Keep > 0 && !w.File.PerVersion(), "keep", "workers keep no old versions of one name", ""},
-			{w.Rate.Any(), "limit-rate", "limits are those of workers", "braid work --limit-rate"},
-			{w.Size > 0, "max-size", "limits are those of workers", "braid work --max-size"},
-			{w.AllowOlder || w.AllowLessProof, "allow-older", "what workers may do is what they say",
+			{w.Rate.Any(), "limit-rate", "workers set the limits", "braid work --limit-rate"},
+			{w.Size > 0, "max-size", "workers set the limits", "braid work --max-size"},
+			{w.AllowOlder || w.AllowLessProof, "allow-older", "workers decide what they may do",
 				"braid work --allow-less-proof"},
 		} {
 			if wrong.is {
@@ -180,7 +180,7 @@ func (c *Loaded) CheckForFleet() error {
 func (c *Loaded) folderOf(w *Watch) (string, error) {
 	if w.To != "" {
 		return "", problem.Misuse("watch."+w.Name+".to", "the workers say where files go",
-			"dir = \"isos\" is a folder below theirs")
+			"dir = \"isos\" is a folder inside theirs")
 	}
 	base, err := os.Getwd()
 	if c.File != "" {
@@ -196,7 +196,7 @@ func (c *Loaded) folderOf(w *Watch) (string, error) {
 	below, err := filepath.Rel(base, dir)
 	if err != nil || !filepath.IsLocal(below) {
 		return "", problem.Misuse("watch."+w.Name+".dir", w.Dir+" is not below "+base,
-			"with --queue it is a folder below that of the workers: dir = \"isos\"")
+			"with --queue it is a folder inside that of the workers: dir = \"isos\"")
 	}
 	return filepath.ToSlash(below), nil
 }
@@ -240,7 +240,7 @@ func (s *service) yield(ctx context.Context) {
 		case <-s.unreached:
 		}
 		if s.Fleet.lead.Yield(ctx) {
-			s.log.Warn("no feed was reached: another watcher polls")
+			s.log.Warn("no feed could be reached: another watcher takes over")
 			return
 		}
 	}

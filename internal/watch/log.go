@@ -134,9 +134,9 @@ func (l *ServiceLog) event(ev antenna.Event) {
 		l.Log(context.Background(), level, "skipped", "feed", ev.Feed, "watch", ev.Watch, "why", string(ev.Why),
 			"until", option.Stamp(ev.Until))
 	case antenna.NoneFits:
-		l.Warn("no URL of the feed fits the watch", "feed", ev.Feed, "watch", ev.Watch, "urls", ev.URLs, "example", ev.Example)
+		l.Warn("no URL of the feed matches the watch", "feed", ev.Feed, "watch", ev.Watch, "urls", ev.URLs, "example", ev.Example)
 	case antenna.TokenRefused:
-		l.With("hint", job.TokenHint).Warn("the server refuses the token, and the feed is polled without it", "feed", ev.Feed)
+		l.With("hint", job.TokenHint).Warn("the server rejected the token: polling the feed without it", "feed", ev.Feed)
 	case antenna.StoreLost:
 		l.Warn("the store was lost", "why", ev.Why, "aside", ev.Aside, "restored", ev.Restored)
 	case antenna.Published:
@@ -166,7 +166,7 @@ func (l *ServiceLog) handled(ev *antenna.Handled) {
 	case o.Changed:
 		log.Info("new version", "path", o.Path, "size", o.Size, "bytes", o.Bytes, "evidence", cmp.Or(o.Evidence, "unverified"))
 	case ev.Ahead:
-		log.Info("the server does not have yet what the feed reports", "feed", u.Feed, "next", option.Stamp(ev.Next))
+		log.Info("the server does not have the reported version yet", "feed", u.Feed, "next", option.Stamp(ev.Next))
 	default:
 		log.Info("nothing new", "path", o.Path)
 	}
@@ -233,10 +233,10 @@ func (l *ServiceLog) round(t *roundTally, s antenna.Status) {
 		case w.Reason == antenna.Unfit, w.Release != nil: // logged when the feed was polled, or the release was asked for
 		case w.HaveCopy || w.Pending || !w.Last.At.IsZero(), unread && w.Reason == "":
 		case w.Reason == "" || w.Reason == feed.NotInFeed:
-			l.Info("no feed tells of it", "watch", w.Name, "url", w.URL, "hint",
-				"check-every asks for the URL itself, and braid watch run NAME does so now")
+			l.Info("no feed reports it", "watch", w.Name, "url", w.URL, "hint",
+				"set check-every to check the URL itself, or check it now with braid watch run NAME")
 		default:
-			l.Info("what feeds tell of it is of no use", "watch", w.Name, "url", w.URL, "reason", string(w.Reason))
+			l.Info("the feeds report nothing usable about it", "watch", w.Name, "url", w.URL, "reason", string(w.Reason))
 		}
 	}
 	var next time.Time
@@ -245,7 +245,7 @@ func (l *ServiceLog) round(t *roundTally, s antenna.Status) {
 			next = f.Next
 		}
 	}
-	l.Info("looked once", "polls", t.polls, "failed-polls", t.failedPolls, "updates", t.updates, "failed-updates",
+	l.Info("checked once", "polls", t.polls, "failed-polls", t.failedPolls, "updates", t.updates, "failed-updates",
 		t.failedUpdates,
 		"new-versions", t.versions, "next", option.Stamp(next))
 }

@@ -184,9 +184,9 @@ func (m *Metrics) text() []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var e Exposition
-	e.Family("braid_build_info", "gauge", "The program that runs.")
+	e.Family("braid_build_info", "gauge", "Version of the running program.")
 	e.Sample(1, "version", m.Version)
-	e.Family("process_start_time_seconds", "gauge", "When the program was started.")
+	e.Family("process_start_time_seconds", "gauge", "Start time of the program.")
 	e.moment(m.Start)
 	if m.watches != nil { // nil: nothing is watched, or not yet
 		m.writeFeeds(&e)
@@ -207,10 +207,10 @@ func (m *Metrics) writeFeeds(e *Exposition) {
 	each(func(f *feedCounts, label ...string) { e.results(f.changed, f.unchanged, f.failed, label...) })
 	e.Family("braid_feed_bytes_total", "counter", "Bytes that feeds sent.")
 	each(func(f *feedCounts, label ...string) { e.Sample(float64(f.bytes), label...) })
-	e.Family("braid_feed_failures", "gauge", "Polls in a row that failed.")
+	e.Family("braid_feed_failures", "gauge", "Consecutive failed polls.")
 	each(func(f *feedCounts, label ...string) { e.Sample(float64(f.failures), label...) })
 	e.Family("braid_feed_last_success_timestamp_seconds", "gauge",
-		"When a feed answered last; time() minus this is the age of that.")
+		"Time of a feed's last answer; its age is time() minus this.")
 	each(func(f *feedCounts, label ...string) { e.moment(f.success, label...) })
 }
 
@@ -218,11 +218,11 @@ func (m *Metrics) writeWatches(e *Exposition) {
 	each := func(write func(w *watchCounts, label ...string)) { eachByName("watch", m.watches, write) }
 	e.Family("braid_watch_updates_total", "counter", "Updates that feeds reported.")
 	each(func(w *watchCounts, label ...string) { e.Sample(float64(w.updates), label...) })
-	e.Family("braid_watch_downloads_total", "counter", "Updates that were handled: a new version, none, or a failure.")
+	e.Family("braid_watch_downloads_total", "counter", "Handled updates: a new version, no new version, or a failure.")
 	each(func(w *watchCounts, label ...string) { e.results(w.changed, w.unchanged, w.failed, label...) })
 	e.Family("braid_watch_not_ready_total", "counter", "Requests for releases whose file or proof was not there yet.")
 	each(func(w *watchCounts, label ...string) { e.Sample(float64(w.notReady), label...) })
-	e.Family("braid_watch_release_info", "gauge", "The version in place, for watches that follow releases.")
+	e.Family("braid_watch_release_info", "gauge", "Current version, for watches that follow releases.")
 	each(func(w *watchCounts, label ...string) {
 		if w.version != "" {
 			e.Sample(1, append(label, "version", w.version)...)
@@ -231,7 +231,7 @@ func (m *Metrics) writeWatches(e *Exposition) {
 	e.Family("braid_watch_bytes_total", "counter", "Bytes received by downloads.")
 	each(func(w *watchCounts, label ...string) { e.Sample(float64(w.bytes), label...) })
 	e.Family("braid_watch_last_success_timestamp_seconds", "gauge",
-		"When an update was handled well last; time() minus this is the age of that.")
+		"Time of the last successful update; its age is time() minus this.")
 	each(func(w *watchCounts, label ...string) { e.moment(w.success, label...) })
 	e.Family("braid_watch_last_change_timestamp_seconds", "gauge", "Time of the last new version.")
 	each(func(w *watchCounts, label ...string) { e.moment(w.change, label...) })

@@ -40,7 +40,7 @@ func (b *builder) alone(w *Watch, key []string) error {
 	} else {
 		name, err := w.File.Name(subject{URL: u, Watch: w.Name})
 		if err != nil {
-			return b.wrong(err.Error(), "name = names the file", key...)
+			return b.wrong(err.Error(), "set name =", key...)
 		}
 		at = filepath.Join(w.Dir+w.To, filepath.FromSlash(name))
 		if other = b.paths[at]; other != "" {
@@ -58,7 +58,7 @@ func (b *builder) alone(w *Watch, key []string) error {
 	if at != "" {
 		at = ", " + at
 	}
-	return b.wrong("watch."+other+" may have the same file"+at, "another name = or dir = keeps them apart", key...)
+	return b.wrong("watch."+other+" may have the same file"+at, "set a different name = or dir =", key...)
 }
 
 // reserveLink reserves the path of the link of a watch. It returns an error if another watch may have a file there.

@@ -33,7 +33,7 @@ func queued(q *queue.Queue, e *queue.Entry) string {
 	case e.Status == queue.Active:
 		return "downloads"
 	case e.Status == queue.Paused:
-		return "paused: braid resume " + e.GID.String() + " has it go on"
+		return "paused: braid resume " + e.GID.String() + " resumes it"
 	case e.Status == queue.Waiting:
 		return "waits in the queue of the daemon"
 	}

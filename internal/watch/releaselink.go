@@ -24,7 +24,7 @@ var copies = runtime.GOOS == "windows"
 type linkError struct{ path string }
 
 func (e *linkError) Error() string {
-	return mask.Escape(e.path) + ": is not a link that braid made, and stays; remove it, or give link = another name"
+	return mask.Escape(e.path) + ": is not a link made by braid, and is kept; remove it, or set another link ="
 }
 
 // A latestLink is the link of a watch that leads to its version in place.

@@ -58,7 +58,7 @@ func releaseField(name string) func(t *Template, s *subject) (string, error) {
 	return func(_ *Template, s *subject) (string, error) {
 		switch {
 		case s.Release == nil:
-			return "", fmt.Errorf("{%s} is only in the names of files of releases", name)
+			return "", fmt.Errorf("{%s} is available only for files of releases", name)
 		case name == "tag":
 			return s.Release.Tag, nil
 		}

@@ -75,7 +75,7 @@ func (t *task) examine(ctx context.Context) (download.Result, error) {
 	}
 	digest := sha256Of(res.Proof)
 	if digest != t.known.Digest {
-		return res, t.replaced(fmt.Errorf("its sha-256 is %s, and that of the file here is %s", digest, t.known.Digest))
+		return res, t.replaced(fmt.Errorf("its sha-256 is %s, but that of the local file is %s", digest, t.known.Digest))
 	}
 	t.known.ETag, t.known.LastModified, t.known.Host = res.ETag, res.LastModified, res.Host
 	res.NotModified = true
@@ -149,7 +149,7 @@ func checkToken(text string) error {
 		return err
 	}
 	if digests, err := verify.OfURL(u); err != nil || len(digests) > 0 {
-		return errors.New("the URL has a digest that the feed chose, so it proves nothing")
+		return errors.New("the URL has a digest chosen by the feed, which proves nothing")
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func (s *service) remember(ctx context.Context) {
 func storeFailure(err error) error {
 	p := &problem.Problem{Kind: download.Local, What: "watch", Where: "store", Why: strings.TrimPrefix(err.Error(), "store: ")}
 	if e, ok := errors.AsType[*antenna.LockedError](err); ok {
-		p.Why, p.Hint = e.Error(), "one process watches at a time; braid watch status asks it"
+		p.Why, p.Hint = e.Error(), "only one process can watch; ask it with braid watch status"
 	}
 	return p
 }
@@ -268,12 +268,12 @@ func (s *service) reload(c *Loaded) *Loaded {
 		return nil
 	}
 	if next.Folder != c.Folder || next.Metrics != c.Metrics || next.Log.Format != c.Log.Format {
-		s.log.Warn("state, metrics and log-format are as they were until the next start")
+		s.log.Warn("state, metrics and log-format take effect at the next start")
 		next.Folder, next.Metrics, next.Log.Format = c.Folder, c.Metrics, c.Log.Format
 	}
 	if c.by != nil { // the client belongs to the daemon
 		if c.by.pace(next); !slices.Equal(next.Hosts, c.Hosts) {
-			s.log.Warn("allow-hosts are as they were until the next start")
+			s.log.Warn("allow-hosts take effect at the next start")
 			next.Hosts = c.Hosts
 		}
 	}
@@ -283,7 +283,7 @@ func (s *service) reload(c *Loaded) *Loaded {
 // read reads the configuration and the files that it names.
 func (s *service) read(c *Loaded) (*Loaded, error) {
 	if c.File == "" {
-		return nil, problem.Misuse("", "it is of flags, which do not change", "")
+		return nil, problem.Misuse("", "the configuration consists of flags, which cannot change", "")
 	}
 	next, err := c.Reread()
 	if err != nil {
@@ -301,7 +301,7 @@ func (s *service) read(c *Loaded) (*Loaded, error) {
 // with Ready, because the protocol has no failed reload.
 func (s *service) refuse(c *Loaded, err error) {
 	f := problem.Of(err)
-	s.log.Error("the configuration stays as it was", "where", f.Where, "error", f.Why, "hint", f.Hint)
+	s.log.Error("the configuration is unchanged", "where", f.Where, "error", f.Why, "hint", f.Hint)
 	s.notified(s.notify.Ready(s.log.Clean(c.watching() + ", as before: the configuration is wrong: " + f.Where + ": " + f.Why)))
 }
 

@@ -292,8 +292,8 @@ func ruleOf(c *Loaded, w *Watch, all *limit.Limiter, at *job.Sites) (*Rule, erro
 		r.Site = siteOf(r, common, at, demanded.Said, all)
 	}
 	if len(w.Signatures) > 0 && !r.Request.Anchors.Any() && r.Site == nil {
-		return nil, problem.Misuse("signature", "no key or certificate is trusted, so that it would not be looked at",
-			"key = names one")
+		return nil, problem.Misuse("signature", "without a trusted key or certificate it would be ignored",
+			"set key =")
 	}
 	if r.Limit = at.Limits.Of(w.Rate); r.Limit != nil {
 		r.Request.Limit = nil

@@ -47,7 +47,7 @@ func (t *task) get(ctx context.Context) (download.Result, error) {
 		return res, errSpent
 	}
 	if e, ok := errors.AsType[*download.Error](err); ok && e.Kind == download.Limit && t.ceiling > 0 {
-		e.Hint = "the feed may not bring more today (bytes-a-day)" // the limit was the allowance, not the size limit of files
+		e.Hint = "the feed may not send more today (bytes-a-day)" // the limit was the allowance, not the size limit of files
 	}
 	return res, err
 }

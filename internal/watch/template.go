@@ -182,12 +182,12 @@ func pathOf(u *url.URL, folder string) (string, error) {
 	for i, s := range segments {
 		plain, err := url.PathUnescape(s)
 		if err != nil || strings.ContainsAny(plain, "/") {
-			return "", fmt.Errorf("the path of the URL has %.40q, which no name can have", s)
+			return "", fmt.Errorf("the path of the URL has %.40q, which is invalid in a name", s)
 		}
 		segments[i] = plain
 	}
 	if segments[len(segments)-1] == "" {
-		return "", fmt.Errorf("the URL is that of a folder, and not of a file (rule 12)")
+		return "", fmt.Errorf("the URL is of a folder, not of a file (rule 12)")
 	}
 	return strings.Join(segments, "/"), nil
 }

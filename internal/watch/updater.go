@@ -154,7 +154,7 @@ func (w *Updater) failed(ctx context.Context, t *task, err error) {
 	}
 	isNew, saved := w.memory.failed(t.key(), kindOf(err))
 	if saved != nil {
-		w.Log.Error("failures cannot be remembered", "error", saved)
+		w.Log.Error("failures cannot be saved", "error", saved)
 	}
 	if !isNew {
 		return

@@ -27,12 +27,12 @@ func (c *Loaded) Warnings() (list []string) {
 	warn := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	for _, f := range c.Feeds {
 		if f.Relay && c.Publish.Dir == "" {
-			warn("feed.%s.relay: nothing is published ([publish] dir = or --publish FOLDER says where)", f.Name)
+			warn("feed.%s.relay: nothing is published (set dir = in [publish], or --publish FOLDER)", f.Name)
 		}
 	}
 	list = append(list, c.idleKeys()...)
 	if c.Publish.Dir == "" && c.Publish.AgentURL+c.Publish.Title != "" {
-		warn("publish: nothing is published without a folder (dir = or --publish FOLDER)")
+		warn("publish: nothing is published without a folder (set dir =, or --publish FOLDER)")
 	}
 	for _, w := range c.Watches {
 		for _, p := range []struct {
@@ -57,26 +57,26 @@ func (c *Loaded) idleKeys() (list []string) {
 			list = append(list, key+": "+why)
 		}
 	}
-	idle(c.GeoIPDB != "" && len(c.NotHosts) == 0, "geoip-db", "is for countries in not-hosts, and there are none")
+	idle(c.GeoIPDB != "" && len(c.NotHosts) == 0, "geoip-db", "needs countries in not-hosts")
 	for _, f := range c.Feeds {
 		key := "feed." + f.Name + ".limits."
 		maybe := func(formats ...feed.FormatID) bool {
 			return f.Kind == antenna.Auto || slices.Contains(formats, feed.FormatID(f.Kind))
 		}
 		idle(f.Limits.Line > 0 && !maybe(feed.HinaDI, feed.LIRS), key+"line",
-			"is for hina-di and LIRS, and the feed is of kind "+f.Kind.String())
+			"is for hina-di and LIRS, but the kind of the feed is "+f.Kind.String())
 		idle(f.Limits.Value > 0 && !maybe(feed.SOIF), key+"value",
-			"is for SOIF, and the feed is of kind "+f.Kind.String())
-		idle(f.Limits.Relayed > 0 && !f.Relay, key+"relayed", "is for relay, and nothing is passed on")
+			"is for SOIF, but the kind of the feed is "+f.Kind.String())
+		idle(f.Limits.Relayed > 0 && !f.Relay, key+"relayed", "needs relay = true")
 	}
 	for _, w := range c.Watches {
 		key := "watch." + w.Name + "."
 		idle(c.Publish.Dir == "" && w.Title+w.Author != "", key+"title, author",
-			"are for what is published, and nothing is ([publish] dir = says where)")
+			"have no effect, because nothing is published (set dir = in [publish])")
 		idle(c.Publish.Dir == "" && w.Zone != 0, key+"zone",
-			"is for what is published, and nothing is ([publish] dir = says where)")
+			"has no effect, because nothing is published (set dir = in [publish])")
 		idle(w.Glob && metalink.IsOwn(path.Base(w.URL)) && w.File.String() == "{below}", key+"glob",
-			"files of these names are braid's own, and none is fetched; name = gives others")
+			"these names are reserved for braid, so such files are not fetched; set another name =")
 		if info, err := os.Stat(w.Dir); w.Dir != "" && err == nil {
 			idle(!info.IsDir(), key+"dir", w.Dir+" is a file")
 		}

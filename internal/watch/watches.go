@@ -99,34 +99,34 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 		when           bool
 		last, why, try string
 	}{
-		{(t.URL == "") == (t.Glob == ""), "url", "a watch has a url or a glob",
+		{(t.URL == "") == (t.Glob == ""), "url", "set url or glob",
 			"a glob has stars: https://example.org/pub/*.iso"},
 		{t.URL != "" && strings.Contains(t.URL, "*"), "url", "has a star, but is requested literally",
-			"glob = stands for several files"},
-		{t.Dir == "" && t.To == "", "dir", "the folder is missing", "dir = is where the file goes, or to = in an object store"},
-		{t.Dir != "" && t.To != "", "to", "a file goes into a folder or an object store, not both", "leave out dir = or to ="},
+			"set glob = for several files"},
+		{t.Dir == "" && t.To == "", "dir", "the folder is missing", "set dir =, or to = for an object store"},
+		{t.Dir != "" && t.To != "", "to", "set a folder or an object store, not both", "leave out dir = or to ="},
 		{t.To != "" && !strings.HasPrefix(t.To, "s3://"), "to", "not a place in an object store", "to = \"s3://BUCKET/PREFIX/\""},
 		{t.To != "" && t.Keep > 0, "keep",
 			"old versions of objects are kept by the store, if its bucket has versions", "leave out keep ="},
 		{t.Keep < 0 || t.Keep > mostKept, "keep", "write a number from 0 to 1000", ""},
 		{len(w.Pins) > 0 && len(w.Keys)+len(w.Keyrings) == 0, "pin", "selects a key, but no keyring is given",
-			"key = names a file with keys"},
+			"set key = to a file of keys"},
 		{w.Require == RequireSignature && !signs, "require", "no key or certificate is trusted",
-			"key = names one"},
-		{t.CheckEvery > 0 && w.Glob, "check-every", "a glob is not asked for", ""},
-		{t.AnyNews && w.Glob, "any-news", "a glob is not asked for, as any news of a feed name no file of it",
-			"url = is one file"},
-		{t.AnyNews && len(t.Feeds) == 0, "any-news", "which feed's news are meant is missing", "feeds = [\"NAME\"]"},
+			"set key ="},
+		{t.CheckEvery > 0 && w.Glob, "check-every", "a glob cannot be requested", ""},
+		{t.AnyNews && w.Glob, "any-news", "a glob cannot be requested, and news of the feed names none of its files",
+			"set url = for one file"},
+		{t.AnyNews && len(t.Feeds) == 0, "any-news", "needs the name of a feed", "feeds = [\"NAME\"]"},
 		{t.CheckEvery > 0 && w.CheckEvery < shortest, "check-every", "checks are at least a second apart", ""},
 		{w.Glob && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }),
 			"signature", "a signature of one file, for a glob", ".asc is beside each"},
 		{w.Glob && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "glob",
-			"has a user name or a password, and URLs in feeds have none", "user-env = or user-file = gives them"},
+			"has a user name or a password, and URLs in feeds have none", "set user-env = or user-file ="},
 		{w.Glob && len(w.Mirrors) > 0, "mirror", "a mirror of one file, for a glob", ""},
-		{t.AllowExpiredKey && len(w.Keys)+len(w.Keyrings) == 0, "allow-expired-key", "is about keys, but no keyring is given",
-			"key = has them"},
-		{t.HookTime > 0 && len(w.Run)+len(w.OnFailure) == 0, "hook-time", "is for programs, but run and on-failure are not set",
-			"run = or on-failure = names one"},
+		{t.AllowExpiredKey && len(w.Keys)+len(w.Keyrings) == 0, "allow-expired-key", "needs keys, but no keyring is given",
+			"set key ="},
+		{t.HookTime > 0 && len(w.Run)+len(w.OnFailure) == 0, "hook-time", "needs run or on-failure",
+			"set run = or on-failure ="},
 		{len(w.Run) > 0 && w.Run[0] == "", "run", "the program has no name", ""},
 		{len(w.OnFailure) > 0 && w.OnFailure[0] == "", "on-failure", "the program has no name", ""},
 	} {
@@ -190,7 +190,7 @@ func (b *builder) releases(at string, t *watchTable, key func(string) []string) 
 // checkReleases returns an error for settings that contradict each other or would have no effect because a watch follows
 // releases, or because it does not.
 func (b *builder) checkReleases(w *Watch, t *watchTable, key func(string) []string) error {
-	const none, add = "is for releases, and the url has no field", "write {version} or {tag} in url = where the version is"
+	const none, add = "is for releases, but the url has no field", "write {version} or {tag} in url = where the version is"
 	follows := w.Releases != nil
 	for _, wrong := range []struct {
 		when           bool
@@ -204,13 +204,13 @@ func (b *builder) checkReleases(w *Watch, t *watchTable, key func(string) []stri
 		{!follows && t.Link != "", "link", none, add},
 		{follows && t.CheckEvery > 0, "check-every", "releases are asked for only when a feed reports them", ""},
 		{follows && t.AnyNews, "any-news", "releases are asked for only when a feed reports them", ""},
-		{follows && len(w.Mirrors) > 0, "mirror", "names one file, and each release has another", ""},
+		{follows && len(w.Mirrors) > 0, "mirror", "names one file, but each release has a different one", ""},
 		{follows && w.AllowOlder, "allow-older", "an older version never replaces a newer one",
 			"to go back, leave a version out: braid watch forget NAME VERSION"},
 		{follows && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }),
-			"signature", "names one signature, and each release has another", ".asc is beside each"},
+			"signature", "names one signature, but each release has a different one", ".asc is beside each"},
 		{follows && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "url",
-			"has a user name or a password, and URLs in feeds have none", "user-env = or user-file = gives them"},
+			"has a user name or a password, and URLs in feeds have none", "set user-env = or user-file ="},
 	} {
 		if wrong.when {
 			return b.wrong(wrong.why, wrong.try, key(wrong.last)...)
@@ -269,7 +269,7 @@ func (b *builder) checkFeeds(w *Watch, key func(string) []string) error {
 	return nil
 }
 
-var errZone = errors.New("write an offset, as +09:00")
+var errZone = errors.New("write an offset such as +09:00")
 
 // zone parses an offset from UTC, in seconds east.
 func zone(text string) (seconds int64, err error) {

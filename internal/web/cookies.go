@@ -48,7 +48,7 @@ func parseCookie(line string) (u *url.URL, c *http.Cookie, why string) {
 	}
 	if len(fields) != 7 {
 		return nil, nil, fmt.Sprintf("%d fields separated by tabs, and a cookie has 7: "+
-			"is it a file in Netscape's format?", len(fields))
+			"is the file in Netscape's format?", len(fields))
 	}
 	domain, below, path, secure, ends, name, value := fields[0], fields[1], fields[2], fields[3], fields[4], fields[5], fields[6]
 	host := strings.ToLower(strings.TrimPrefix(domain, "."))

@@ -13,7 +13,7 @@ import (
 // The errors with which a guard ends a connection.
 var (
 	errTwoFramings = &AnswerError{"the answer has both Content-Length and Transfer-Encoding", false}
-	errOldFraming  = &AnswerError{"an answer of HTTP/1.0 has Transfer-Encoding", false}
+	errOldFraming  = &AnswerError{"a response in HTTP/1.0 has Transfer-Encoding", false}
 	errSpaced      = &AnswerError{"a space after the name of a field with the length of the response", false}
 	errHeadTooLong = &AnswerError{"the header section is longer than 256 KiB", true}
 )

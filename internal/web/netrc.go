@@ -55,7 +55,7 @@ func (f *Netrc) take(w *words, word string) error {
 	case err != nil:
 		return err
 	case !ok:
-		return &LineError{w.line, word + " without a word behind it"}
+		return &LineError{w.line, word + " without a word after it"}
 	case word == "machine":
 		f.entries = append(f.entries, entry{machine: strings.ToLower(value)})
 		return nil

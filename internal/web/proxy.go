@@ -100,7 +100,7 @@ func (e *VariableError) Error() string { return e.Name + ": " + e.Err.Error() }
 func (e *VariableError) Unwrap() error { return e.Err }
 
 var errForm = errors.New("write a proxy as http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, " +
-	"with USER:PASSWORD@ before the host if it wants that")
+	"with USER:PASSWORD@ before the host if the proxy requires it")
 
 // ports are the default ports of proxies.
 var ports = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}

@@ -75,7 +75,7 @@ func (t *Trail) location(h http.Header) (*url.URL, error) {
 		return nil, errors.New("redirect to nowhere: no Location")
 	}
 	if len(locations) > 1 || len(locations[0]) > maxLocation {
-		return nil, errors.New("redirect with more than one Location, or one beyond 8 KiB")
+		return nil, errors.New("redirect with more than one Location, or one longer than 8 KiB")
 	}
 	u, err := t.URL.Parse(locations[0])
 	if err != nil { // err quotes the URL, which may contain secrets

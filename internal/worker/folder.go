@@ -219,7 +219,7 @@ func (p *Folder) showWhatIsThere(s *stage, replace bool) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return &fs.PathError{Op: "open", Path: s.file, Err: errors.New("is no ordinary file")}
+		return &fs.PathError{Op: "open", Path: s.file, Err: errors.New("is not a regular file")}
 	}
 	s.there = info
 	if s.kept = s.kept && replace; s.kept {

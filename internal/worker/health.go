@@ -48,7 +48,7 @@ func (w *Worker) fit(ctx context.Context, room chan struct{}) error {
 		own = w.health.Own() && !own
 		w.mu.Unlock()
 		if own {
-			w.log.Warn("what failed here is right at other workers: this one takes one job at a time, with pauses")
+			w.log.Warn("jobs that failed here succeed on other workers: this one now takes one job at a time, with pauses")
 		}
 	}
 }
@@ -69,9 +69,9 @@ func (w *Worker) idle(ctx context.Context, room chan struct{}) error {
 // pause waits, during which the worker takes no job.
 func (w *Worker) pause(ctx context.Context, d time.Duration, own bool) error {
 	if own {
-		w.log.Warn("takes no jobs for a while, because its jobs fail", "for", d)
+		w.log.Warn("pauses, because its jobs fail", "for", d)
 	} else {
-		w.log.Info("takes no jobs for a while, because its jobs fail", "for", d)
+		w.log.Info("pauses, because its jobs fail", "for", d)
 	}
 	w.count(CountPauses, 1)
 	w.count(CountPaused, 1)

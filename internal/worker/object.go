@@ -92,7 +92,7 @@ func (p *Store) abort(ctx context.Context, t *task, upload string) {
 		return
 	}
 	if err := p.store.Abort(ctx, t.claim.Record.Job.Name, upload); err != nil {
-		p.log.Warn("an upload is left; braid parts removes it", "object", p.store.Path(t.claim.Record.Job.Name), "error", err)
+		p.log.Warn("an upload remains; braid parts removes it", "object", p.store.Path(t.claim.Record.Job.Name), "error", err)
 	}
 }
 

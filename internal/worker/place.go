@@ -52,7 +52,7 @@ func CheckName(name string) error {
 	case strings.HasPrefix(name, stages):
 		return errStages
 	case objectstore.Reserved(name):
-		return errors.New("a name of that ending is the one of the evidence beside an object")
+		return errors.New("this suffix is reserved for the evidence beside an object")
 	}
 	return partfile.CheckName(path.Base(name))
 }

@@ -191,7 +191,7 @@ func (t *task) tell(now *fleet.Record, err error) {
 	case now.State == fleet.Waiting:
 		t.log.Warn("tried again later", "error", e.Why, "code", e.Code, "next", stamp(now.Next))
 	case now.State == fleet.Queued:
-		t.log.Warn("a newer report is next", "error", e.Why, "code", e.Code)
+		t.log.Warn("replaced by a newer report", "error", e.Why, "code", e.Code)
 	default:
 		t.log.Error("given up", "error", e.Why, "code", e.Code)
 	}
@@ -216,7 +216,7 @@ func (t *task) settle(ctx context.Context, r download.Request, res download.Resu
 	if unchanged && job.Behind(res.LastModified) {
 		return fleet.Ending{
 			Kind: fleet.Wrong, Code: t.worker.ExitCode(&problem.Problem{Kind: download.Refused}),
-			Why: fmt.Sprintf("the server has a file of %s, and one of %s is reported", stamp(res.LastModified),
+			Why: fmt.Sprintf("the file of the server is from %s, but the reported one is from %s", stamp(res.LastModified),
 				stamp(job.Modified)),
 		}, nil
 	}

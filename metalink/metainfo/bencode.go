@@ -124,7 +124,7 @@ func (r *reader) pairs(depth int) (dict map[string]value, err error) {
 		_, again := dict[key.text]
 		if again || key.kind != 's' {
 			r.rest = at
-			return nil, r.fault("a key that is no string, or there twice")
+			return nil, r.fault("a key that is not a string, or appears twice")
 		}
 		if dict[key.text], err = r.value(depth + 1); err != nil {
 			return nil, err

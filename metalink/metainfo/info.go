@@ -48,7 +48,7 @@ func (t *Torrent) entries(info map[string]value) (entries []entry, err error) {
 	case length.kind == 'i' && files.kind == 0:
 		entries = []entry{{size: length.num}}
 	case length.kind != 0 || len(files.list) == 0:
-		return nil, fault("it says neither the length of one file nor a list of several")
+		return nil, fault("it has neither the length of one file nor a list of files")
 	case len(files.list) > maxFiles:
 		return nil, fault("it has more than %d files", maxFiles)
 	}

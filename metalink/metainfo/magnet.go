@@ -38,7 +38,7 @@ const (
 // are those beyond 200 of a kind.
 func ParseMagnet(s string) (Magnet, error) {
 	if !IsMagnet(s) || len(s) > maxMagnet {
-		return Magnet{}, magnetFault("none, or one of more than %d bytes", maxMagnet)
+		return Magnet{}, magnetFault("none, or one longer than %d bytes", maxMagnet)
 	}
 	_, query, ok := strings.Cut(s, "?")
 	params, err := url.ParseQuery(query)
@@ -97,7 +97,7 @@ func hashOf(params url.Values) (h Hash, err error) {
 			raw, err = base32.StdEncoding.DecodeString(strings.ToUpper(digits))
 		}
 		if err != nil || len(raw) != len(h) {
-			return h, magnetFault("%s is no hash of a torrent", quote(xt))
+			return h, magnetFault("%s is not the hash of a torrent", quote(xt))
 		}
 		return Hash(raw), nil
 	}

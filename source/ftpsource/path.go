@@ -13,7 +13,7 @@ var (
 	errNoHost  = errors.New("a URL without a host")
 	errNoPath  = errors.New("a URL without a path")
 	errQuery   = errors.New("an ftp URL has no query; a ? in a name is written %3F")
-	errControl = errors.New("a line end or NUL in the URL")
+	errControl = errors.New("a line break or NUL in the URL")
 )
 
 // Check returns an error if the file at u cannot be requested.

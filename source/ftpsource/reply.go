@@ -20,7 +20,7 @@ var (
 	errLongLine   = errors.New("a line of a reply is longer than 8 KiB")
 	errManyLines  = errors.New("a reply has more than 100 lines")
 	errUnasked    = errors.New("a reply to a command that was not sent")
-	errNoPort     = errors.New("the reply names no port")
+	errNoPort     = errors.New("the reply has no port")
 	errShortReply = errors.New("a reply without a code")
 )
 

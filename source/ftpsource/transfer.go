@@ -260,7 +260,7 @@ func (t *transfer) ended(a source.Answer, off int64, err error) error {
 	case p.kind() != 2:
 		return fmt.Errorf("data ends at byte %d: %w", off, t.control.refused("RETR", p))
 	case a.End >= 0:
-		return fmt.Errorf("data ends at byte %d of %d, and the server says %d: %w", off, a.End, p.code, io.ErrUnexpectedEOF)
+		return fmt.Errorf("data ends at byte %d of %d, but the server claims %d: %w", off, a.End, p.code, io.ErrUnexpectedEOF)
 	case t.truncated():
 		return fmt.Errorf("data ends at byte %d without close_notify: %w", off, io.ErrUnexpectedEOF)
 	}

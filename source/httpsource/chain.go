@@ -34,7 +34,7 @@ type chain struct {
 	challenges int // number of answered authentication challenges
 }
 
-var errRedirect = errors.New("it redirects, which was not expected")
+var errRedirect = errors.New("unexpected redirect")
 
 func (s *Source) chain(method string, r byterange.Range) *chain {
 	return &chain{

@@ -175,7 +175,7 @@ var errTurn = errors.New("waiting for its turn")
 // leftAlone returns the error for a host that must not be asked, because of an earlier response with this status.
 func (c *chain) leftAlone(status int, wait time.Duration, now time.Time) error {
 	e := c.fail(nil, source.FaultRefused,
-		fmt.Errorf("%w: it answered %d %s and asked to wait until %s", source.ErrNotAsked, status, http.StatusText(status),
+		fmt.Errorf("%w: it responded %d %s and asked to wait until %s", source.ErrNotAsked, status, http.StatusText(status),
 			now.Add(wait).UTC().Format(time.RFC3339)))
 	e.Status = status
 	if wait <= source.MaxAfter { // rule 23

@@ -168,7 +168,7 @@ func (c *chain) unsatisfied(x *web.Exchange, e *source.Error) {
 	size, err := byterange.ParseUnsatisfied(x.Header.Get("Content-Range"))
 	switch {
 	case err != nil:
-		e.Err = fmt.Errorf("%w: it has nothing at %v", e.Err, c.part)
+		e.Err = fmt.Errorf("%w: its file does not reach %v", e.Err, c.part)
 	case size > c.part.Start:
 		e.Fault = source.FaultProtocol
 		e.Err = fmt.Errorf("%w, of a file of %d bytes, for %v", e.Err, size, c.part)

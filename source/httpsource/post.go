@@ -44,7 +44,7 @@ func (c *Client) Post(ctx context.Context, u *url.URL, o Options, body []byte, m
 		e.Retry = true
 		return Reply{}, e
 	case int64(len(data)) > most:
-		return Reply{}, k.fail(x, source.FaultLimit, fmt.Errorf("an answer of more than %d bytes", most))
+		return Reply{}, k.fail(x, source.FaultLimit, fmt.Errorf("a response of more than %d bytes", most))
 	}
 	return Reply{Status: x.StatusCode, Header: x.Header, Body: data, From: x.From, Host: source.HostPort(k.trail.URL)}, nil
 }

@@ -41,7 +41,7 @@ func TestNamed_Rule63(t *testing.T) {
 	for _, named := range []address.Scope{address.Public, address.Public | address.Private} {
 		_, err := fetch(t, c, s.URL, Options{Mirror: true, Named: named}, part(0, 10))
 		wantNear(t, err, s, 0)
-		if want := s.Addr + ": leads to 127.0.0.1, a loopback address, and was named from elsewhere"; err.Error() != want {
+		if want := s.Addr + ": leads to 127.0.0.1, a loopback address, and was named by a server elsewhere"; err.Error() != want {
 			t.Errorf("it says %q, want %q", err, want)
 		}
 	}

@@ -17,7 +17,7 @@ func retryAfter(h http.Header, now time.Time) (wait time.Duration, problem strin
 	case !given:
 		return 0, ""
 	case !ok:
-		return 0, fmt.Sprintf("its Retry-After makes no sense: %.80q", h.Values("Retry-After"))
+		return 0, fmt.Sprintf("invalid Retry-After: %.80q", h.Values("Retry-After"))
 	case wait > source.MaxAfter:
 		return 0, fmt.Sprintf("it asked to wait until %s", now.Add(wait).UTC().Format(time.RFC3339))
 	}

@@ -100,7 +100,7 @@ func TestRetryAfter_Rule23(t *testing.T) {
 		{"120", 120 * time.Second, ""},
 		{"121", 0, "wait until 2024-05-01T12:02:01Z"},
 		{"3600", 0, "wait until 2024-05-01T13:00:00Z"},
-		{"soon", 0, "makes no sense"},
+		{"soon", 0, "invalid Retry-After"},
 	} {
 		wait, problem := retryAfter(http.Header{"Retry-After": {tt.value}}, now)
 		if wait != tt.wait || tt.problem == "" && problem != "" || !strings.Contains(problem, tt.problem) {

@@ -20,5 +20,5 @@ func ExamplePlug() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// download bittorrent://82195266a2798edd8b18a7cb616e40efdf6c9366: this program has no BitTorrent
+	// download bittorrent://82195266a2798edd8b18a7cb616e40efdf6c9366: this program is built without BitTorrent
 }

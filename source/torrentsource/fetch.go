@@ -211,7 +211,7 @@ func (s *Source) noPeerError(w *swarm) error {
 	if refused := w.ways.refused.Load(); refused != nil && st.ActivePeers == 0 {
 		return s.fail(source.FaultRefused, false, *refused)
 	}
-	return s.fail(source.FaultNetwork, true, fmt.Errorf("no peer sent anything for %v: %d are known, %d connected",
+	return s.fail(source.FaultNetwork, true, fmt.Errorf("no peer sent anything for %v (%d known, %d connected)",
 		s.client.timeout(), st.TotalPeers, st.ActivePeers))
 }
 

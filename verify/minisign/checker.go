@@ -43,7 +43,7 @@ func New(data []byte, keys []Key, names []string) (*Checker, error) {
 		return nil, c.refuse(verify.SignatureBad, "its trusted comment is not signed by the key")
 	}
 	if s.algorithm == wholeFile && s.flagged("hashed") {
-		return nil, c.refuse(verify.SignatureBad, "its trusted comment says that it is not of the older form")
+		return nil, c.refuse(verify.SignatureBad, "its trusted comment contradicts its older format")
 	}
 	if name, ok := s.field("file"); ok && len(names) > 0 && !slices.Contains(names, name) {
 		return nil, c.refuse(verify.SignatureBad, "it is a signature of "+mask.Quote(name, 100))
@@ -79,12 +79,12 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	message, ok := c.file.Bytes()
 	if !ok {
 		return nil, c.refuse(verify.SignatureUnsupported,
-			"the older form of signature is limited to files of 16 MiB (minisign -S -H signs larger ones)")
+			"the older format of signatures is limited to files of 16 MiB (minisign -S -H signs larger ones)")
 	}
 	if c.digest == nil && len(message) == blake2b.Size {
 		return nil, c.refuse(verify.SignatureUnsupported,
-			"it is of the older form, and the file has the 64 bytes of a BLAKE2b-512: it may be the newer form "+
-				"of another file (minisign -S -H signs any file)")
+			"it is in the older format, and the file has 64 bytes, as many as a BLAKE2b-512: it may be a newer "+
+				"signature of another file (minisign -S -H signs any file)")
 	}
 	if c.digest != nil {
 		message = c.digest.Sum(nil)

@@ -97,7 +97,7 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 				Hint: "minisign -G writes it as minisign.pub"}
 		case len(k.Pins) > 0:
 			return nil, &verify.KeyError{Option: "pin",
-				Why: "names the OpenPGP key that counts, and " + f.Name + " is a key of minisign"}
+				Why: "names the trusted OpenPGP key, and " + f.Name + " is a key of minisign"}
 		}
 		t.Keys = append(t.Keys, key)
 	}

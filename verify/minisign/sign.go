@@ -51,10 +51,10 @@ func NewSigner(file, passphrase []byte) (*Signer, error) {
 	secret := raw[secretAt:]
 	switch kdf := string(raw[2:4]); {
 	case string(raw[:2]) != wholeFile || string(raw[4:6]) != checksum:
-		return nil, fail(verify.SignatureUnsupported, "a secret key of an unknown form")
+		return nil, fail(verify.SignatureUnsupported, "a secret key in an unknown format")
 	case kdf == withoutKDF:
 	case kdf != withScrypt:
-		return nil, fail(verify.SignatureUnsupported, "a secret key whose passphrase is used in an unknown way")
+		return nil, fail(verify.SignatureUnsupported, "a secret key with an unknown passphrase function")
 	case len(passphrase) == 0:
 		return nil, fail(verify.SignatureLocked, "it needs a passphrase")
 	default:
@@ -112,7 +112,7 @@ func derive(passphrase, raw []byte) ([]byte, error) {
 		p = min(operations/4>>log, 0x3fffffff) / r
 	}
 	if memory > mostMemory || uint64(1)<<log > mostMemory/(r*128) || p == 0 || p > 1<<10 {
-		return nil, errors.New("it asks for too much memory or time")
+		return nil, errors.New("its passphrase function needs too much memory or time")
 	}
 	return scrypt.Key(passphrase, raw[saltAt:limitsAt], 1<<log, r, int(p), secretSize-secretAt)
 }
@@ -139,7 +139,7 @@ func (k Key) text() string {
 // control characters: a tab ends a field, and a line break ends the comment.
 func (s *Signer) Begin(name string, now time.Time) (verify.Signing, error) {
 	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
-		return nil, fail(verify.SignatureUnsupported, "a signature of minisign cannot name %s", mask.Quote(name, 100))
+		return nil, fail(verify.SignatureUnsupported, "a minisign signature cannot name %s", mask.Quote(name, 100))
 	}
 	digest, _ := blake2b.New512(nil) // without a key it never fails
 	return &signing{s, digest, fmt.Sprintf("timestamp:%d\tfile:%s\thashed", now.Unix(), name)}, nil

@@ -168,7 +168,7 @@ func (c *Checker) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-var errState = errors.New("the state is of other signatures")
+var errState = errors.New("the state is for other signatures")
 
 // A state is the encoded state of a Checker: first the hashes with an identifier, by identifier, then the salted ones,
 // which have none.

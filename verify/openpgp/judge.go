@@ -67,7 +67,7 @@ func judgeForm(w written, text bool) *verify.SignatureError {
 		return fail(verify.SignatureNotOfFile, "of type 0x%02x instead of a text", uint8(w.kind))
 	case w.kind == packet.SigTypeText && !text:
 		// The hash of a text ignores its line endings, so more than one file has it.
-		return fail(verify.SignatureNotOfFile, "of a text (type 0x01), not of bytes")
+		return fail(verify.SignatureNotOfFile, "of a text (type 0x01), not of a binary file")
 	case w.kind != packet.SigTypeBinary && !text:
 		return fail(verify.SignatureNotOfFile, "of type 0x%02x", uint8(w.kind))
 	case known && d.new == nil:

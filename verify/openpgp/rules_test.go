@@ -81,7 +81,7 @@ var rules = []rule{
 	{name: "47 signed message, not compressed", sigs: "plain.gpg", keys: "rsa", want: verify.SignatureNotOfFile, says: "a signed message"},
 	{name: "47 signature and signed message", sigs: "rsa.sig message.gpg", keys: "rsa", want: verify.SignatureNotOfFile},
 	{name: "47 signature and signed message, armored", sigs: "rsa.asc message.asc", keys: "rsa", want: verify.SignatureNotOfFile},
-	{name: "47 cleartext", sigs: "cleartext.asc", keys: "rsa", want: verify.SignatureNotOfFile, says: "a text with its signature in it"},
+	{name: "47 cleartext", sigs: "cleartext.asc", keys: "rsa", want: verify.SignatureNotOfFile, says: "a text that includes its signature"},
 	{name: "47 a key", sigs: "rsa.pub", keys: "rsa", want: verify.SignatureNotOfFile, says: "a key"},
 	{name: "47 a key, binary", sigs: "rsa.bin.pub", keys: "rsa", want: verify.SignatureNotOfFile, says: "a key"},
 	{name: "47 a revocation", sigs: "gone.rev", keys: "gone", want: verify.SignatureNotOfFile, says: "a key"},

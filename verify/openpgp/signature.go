@@ -52,7 +52,7 @@ func (i issuer) String() string {
 // file is a *verify.SignatureError, because a message without a signature, or beside one, proves nothing about a file.
 func readSignatures(file []byte) ([]written, error) {
 	if len(file) > verify.MaxSignature {
-		return nil, fail(verify.SignatureTooLarge, "%d bytes, at most %d are read", len(file), verify.MaxSignature)
+		return nil, fail(verify.SignatureTooLarge, "%d bytes, more than %d", len(file), verify.MaxSignature)
 	}
 	if len(bytes.TrimSpace(file)) == 0 {
 		return nil, fail(verify.SignatureMissing, "empty")
@@ -110,7 +110,7 @@ func signatureBlocks(file []byte) (parts [][]byte, err error) {
 func describeBlock(kind string) string {
 	switch kind {
 	case cleartextBlock:
-		return "a text with its signature in it"
+		return "a text that includes its signature"
 	case messageBlock:
 		return "a message, signed or encrypted"
 	case publicBlock, privateBlock:

@@ -85,7 +85,7 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 			return nil, &verify.KeyError{Option: option, File: f.Name, Why: err.Error(), Hint: "signify -G writes it after -p"}
 		case len(k.Pins) > 0:
 			return nil, &verify.KeyError{Option: "pin",
-				Why: "names the OpenPGP key that counts, and " + f.Name + " is a key of signify"}
+				Why: "names the trusted OpenPGP key, and " + f.Name + " is a key of signify"}
 		}
 		t.Keys = append(t.Keys, key)
 	}

@@ -130,7 +130,7 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	file, ok := c.file.Bytes()
 	if !ok {
 		return nil, c.refuse(verify.SignatureUnsupported,
-			"signify's signatures are limited to files of 16 MiB (a signed list of digests has no such limit)")
+			"signatures of signify are limited to files of 16 MiB (sign a list of digests instead)")
 	}
 	if !slices.ContainsFunc(c.keys, func(k Key) bool { return ed25519.Verify(k.public[:], file, c.of[:]) }) {
 		return nil, c.refuse(verify.SignatureBad, "")

@@ -17,7 +17,7 @@ func dearmor(data []byte) ([]byte, *verify.SignatureError) {
 	text := bytes.TrimSpace(data)
 	switch {
 	case len(text) == 0:
-		return nil, fail(verify.SignatureMissing, "nothing is there")
+		return nil, fail(verify.SignatureMissing, "empty")
 	case data[0] == tagSequence:
 		return data, nil
 	case bytes.HasPrefix(text, []byte("-----BEGIN ")):

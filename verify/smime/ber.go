@@ -120,7 +120,7 @@ func consumeHeader(b []byte) (tag byte, length int, body []byte, err *verify.Sig
 	case tag&highNumber == highNumber:
 		return 0, 0, nil, fail(verify.SignatureMalformed, "a tag that CMS does not use")
 	case tag == 0:
-		return 0, 0, nil, fail(verify.SignatureMalformed, "an end where nothing began")
+		return 0, 0, nil, fail(verify.SignatureMalformed, "an unexpected end of contents")
 	case first == indefinite:
 		return tag, indefiniteLength, body, nil
 	case first < indefinite:

@@ -27,7 +27,7 @@ func TestToDER(t *testing.T) {
 		{"string of no pieces", "24800000", "0400"},
 		{"string with a piece that is none", "2480" + "020101" + "0000", ""},
 		{"zeros that are content", "30800402000" + "00000", "300404020000"},
-		{"end where nothing began", "30020000", ""},
+		{"unexpected end of contents", "30020000", ""},
 		{"end at the beginning", "0000", ""},
 		{"primitive and indefinite", "048000000000", ""},
 		{"indefinite without end", "3080020101", ""},

@@ -80,9 +80,9 @@ func (c *Checker) add(s signerInfo, m message, a anchors) {
 // noCertificate returns the fault of a signer without a certificate.
 func (m message) noCertificate() *verify.SignatureError {
 	if m.unreadable != nil {
-		return fail(verify.SignatureNoCertificate, "one in the message cannot be read: %s", printable(m.unreadable.Error()))
+		return fail(verify.SignatureNoCertificate, "a certificate in it cannot be read: %s", printable(m.unreadable.Error()))
 	}
-	return fail(verify.SignatureNoCertificate, "it is neither in the message nor among the roots")
+	return fail(verify.SignatureNoCertificate, "the certificate is neither in the message nor among the roots")
 }
 
 // wait hashes the file for the signature that is appended to c.signatures next.
@@ -146,7 +146,7 @@ func (c *Checker) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-var errState = errors.New("the state is of another message")
+var errState = errors.New("the state is for another message")
 
 // A state is the encoded state of a Checker.
 type state struct {

@@ -43,7 +43,7 @@ func TestForms(t *testing.T) {
 		{"mail, CRLF", strings.ReplaceAll(mail(p7s, "base64", base64), "\n", "\r\n"), verify.SignatureGood, ""},
 		{"mail, folded and in capitals", mail("\n APPLICATION/X-PKCS7-MIME;\n\tname=\"smime.p7m\"", "BASE64", base64), verify.SignatureGood, ""},
 
-		{"nothing", "", verify.SignatureMissing, "nothing is there"},
+		{"nothing", "", verify.SignatureMissing, "empty"},
 		{"blank lines", " \r\n\n", verify.SignatureMissing, ""},
 		{"too large", strings.Repeat("\x30", verify.MaxSignature+1), verify.SignatureTooLarge, "1048577 bytes"},
 		{"too large, and blank", strings.Repeat(" ", verify.MaxSignature+1), verify.SignatureTooLarge, ""},
@@ -144,7 +144,7 @@ func TestNewFailsEarly(t *testing.T) {
 	broken.key = newKey(t, "ed25519")
 	bare.attributes = nil
 	for name, d := range map[string]*draft{
-		"none that counts":            w.message(bare),
+		"no acceptable":               w.message(bare),
 		"good, and broken by another": w.message(good, broken),
 	} {
 		if _, err := New(d.der(), []*x509.Certificate{w.root.cert}, w.now); err == nil {

@@ -112,7 +112,7 @@ var guards = []guard{
 		}},
 
 	// What the signature is about.
-	{name: "49 attributes changed", want: verify.SignatureBad, says: "did not make it",
+	{name: "49 attributes changed", want: verify.SignatureBad, says: "was made by a different key",
 		do: func(w *workshop, d *draft, s *draftSigner) {
 			s.signs = func(b []byte) []byte { return bytes.Replace(b, []byte{0x31}, []byte{0x30}, 1) }
 		}},
@@ -265,7 +265,7 @@ var guards = []guard{
 			bad.attributes[1] = bad.digestOf("other")
 			*d = *w.message(s, bad)
 		}},
-	{name: "48 good, and broken by another who counts", want: verify.SignatureBad, says: `by "CN=ed25519": bad: the key did not make it`,
+	{name: "48 good, and broken by another who counts", want: verify.SignatureBad, says: `by "CN=ed25519": bad: it was made by a different key`,
 		do: func(w *workshop, d *draft, s *draftSigner) {
 			bad := w.signer("ed25519")
 			bad.key = newKey(w.t, "ed25519")

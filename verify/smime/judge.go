@@ -72,7 +72,7 @@ func (a anchors) judge(s signerInfo, cert *x509.Certificate) (crypto.Hash, *veri
 	case s.fault != nil:
 		return 0, s.fault
 	case !m.verify(cert.PublicKey, s.signed, s.value):
-		return 0, fail(verify.SignatureBad, "the key did not make it, or its attributes were changed")
+		return 0, fail(verify.SignatureBad, "it was made by a different key, or its attributes were changed")
 	case len(s.messageDigest) != m.hash.Size():
 		return 0, fail(verify.SignatureMalformed, "a digest of %d bytes is not a %s", len(s.messageDigest), m.name)
 	}

@@ -102,7 +102,7 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 		if i := slices.IndexFunc(roots, func(c *x509.Certificate) bool { return !c.IsCA }); k.Sniffed && i >= 0 {
 			return nil, &verify.KeyError{Option: option, File: f.Name,
 				Why:  strconv.Quote(distinguishedName(roots[i].RawSubject)) + " is not a certificate of an authority",
-				Hint: "--smime-ca accepts that of a signer"}
+				Hint: "give the certificate of a signer with --smime-ca"}
 		}
 		t.Roots = append(t.Roots, roots...)
 	}

@@ -190,7 +190,7 @@ func readAttributes(set element) (attributes, *verify.SignatureError) {
 		case idContentType, idDigest, idSigningTime:
 			// RFC 5652, section 11: each "MUST NOT include multiple instances" and "MUST have a single attribute value".
 			if seen[kind] {
-				r.fail(verify.SignatureMalformed, "the signed attribute %v is there twice", kind)
+				r.fail(verify.SignatureMalformed, "the signed attribute %v appears twice", kind)
 			}
 			seen[kind] = true
 			a.read(kind, values)

@@ -56,7 +56,7 @@ func (k Key) judge(p Policy) (code verify.SignatureCode, reason string) {
 	const layout = "2006-01-02 15:04"
 	switch {
 	case k.elsewhere:
-		return verify.SignatureKeyUnfit, "its namespaces do not have " + namespace
+		return verify.SignatureKeyUnfit, "its namespaces do not include " + namespace
 	case !k.after.IsZero() && p.Now.Before(k.after):
 		return verify.SignatureKeyUnfit, "it is valid from " + k.after.UTC().Format(layout)
 	case !k.before.IsZero() && !p.Now.Before(k.before) && !p.AllowExpired:

@@ -71,10 +71,10 @@ func parseLine(line string) (k Key, err error) {
 	case principals == "" && len(options) > 0:
 		return k, errors.New("a key with options, but without principals")
 	case isOption(principals):
-		return k, fmt.Errorf("%s stands where the principals belong", mask.Quote(principals, 100))
+		return k, fmt.Errorf("%s is in the place of the principals", mask.Quote(principals, 100))
 	case !strings.Contains(","+principals, ",!"):
 	case !slices.ContainsFunc(strings.Split(principals, ","), func(p string) bool { return !strings.HasPrefix(p, "!") }):
-		return k, errors.New("its principals match nobody")
+		return k, errors.New("its principals match nothing")
 	}
 	if _, isCertificate := public.(*ssh.Certificate); isCertificate {
 		return k, errors.New("a certificate, not a key")
@@ -87,7 +87,7 @@ func parseLine(line string) (k Key, err error) {
 	for _, option := range options {
 		name, _, _ := strings.Cut(strings.ToLower(option), "=")
 		if seen[name] {
-			return k, fmt.Errorf("the option %s stands there twice", mask.Quote(name, 100))
+			return k, fmt.Errorf("the option %s appears twice", mask.Quote(name, 100))
 		}
 		seen[name] = true
 		if err := k.limit(option); err != nil {

@@ -98,7 +98,7 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 				Hint: "a public key such as id_ed25519.pub, or a file of allowed signers (man ssh-keygen)"}
 		case len(k.Pins) > 0:
 			return nil, &verify.KeyError{Option: "pin",
-				Why: "names the OpenPGP key that counts, and " + f.Name + " has keys of SSH"}
+				Why: "names the trusted OpenPGP key, and " + f.Name + " has keys of SSH"}
 		}
 		t.Keys = append(t.Keys, keys...)
 	}

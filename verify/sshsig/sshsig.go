@@ -99,7 +99,7 @@ func parse(data []byte) (s signature, wrong *verify.SignatureError) {
 		return s, fail(verify.SignatureUnsupported, "algorithms %s and %s", mask.Quote(s.of.Format, 100), mask.Quote(s.hash, 100))
 	}
 	if len(s.of.Rest) > 0 && !strings.HasPrefix(s.of.Format, "sk-") {
-		return s, fail(verify.SignatureMalformed, "there is something behind its signature")
+		return s, fail(verify.SignatureMalformed, "data follows its signature")
 	}
 	if n := bitsOfRSA(s.key); n > 0 && n < leastRSA {
 		return s, fail(verify.SignatureWeak, "RSA with %d bits", n)

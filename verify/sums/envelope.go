@@ -63,7 +63,7 @@ func (e *envelope) outside(line, trimmed string) (text, why string) {
 	case trimmed == beginSigned:
 		return "", "unsigned text before the signed message"
 	case strings.HasPrefix(line, beginAny):
-		return "", "a PGP signature, key or message in place of a list"
+		return "", "a PGP signature, key or message instead of a list"
 	case trimmed != "":
 		e.at = inPlain
 	}

@@ -223,8 +223,8 @@ func TestWrapped(t *testing.T) {
 		"one in the other": {begin + "\n" + begin + "\n" + entry + end, "line 3: a signed message with a dash that is not escaped"},
 		"cut in the text":  {begin + "\n" + entry, "the signed message is truncated"},
 		"cut at the end":   {begin + "\n" + entry + strings.ReplaceAll(end, "-----END", "END"), "the signed message is truncated"},
-		"a signature":      {end, "line 1: a PGP signature, key or message in place of a list"},
-		"a message":        {"-----BEGIN PGP MESSAGE-----\n", "line 1: a PGP signature, key or message in place of a list"},
+		"a signature":      {end, "line 1: a PGP signature, key or message instead of a list"},
+		"a message":        {"-----BEGIN PGP MESSAGE-----\n", "line 1: a PGP signature, key or message instead of a list"},
 		"nothing in it":    {begin + "\n" + end, "no digest in it"},
 	} {
 		if list, err := readStrict("", []byte(tt.text)); err == nil || !strings.HasPrefix(err.Error(), tt.want) || len(told(list)) > 0 {

@@ -138,7 +138,7 @@ func (c *Call) warn() {
 	}
 	for _, o := range option.Aria2Options() {
 		if o.Fate == option.Aria2Warned && c.Has(o.Name) && c.Value(o.Name) != "false" {
-			c.warning("--%s does nothing here%s", o.Name, behind(": ", o.Note))
+			c.warning("--%s has no effect%s", o.Name, behind(": ", o.Note))
 		}
 	}
 }

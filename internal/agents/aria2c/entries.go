@@ -18,13 +18,13 @@ import (
 // CheckRPC rejects options that would give other users access, and options that do not work with
 // --enable-rpc.
 func (c *Call) CheckRPC() error {
-	const insecure = "in a network that is yours alone, --rpc-insecure, which aria2c does not have"
+	const insecure = "in a private network, --rpc-insecure, which aria2c does not have"
 	secret, all, secure := c.Value("rpc-secret"), c.Is("rpc-listen-all"), c.Is("rpc-secure")
 	switch {
 	case all && secret == "":
 		return problem.Misuse("--rpc-listen-all", "without a secret, all on the network could use it", "--rpc-secret WORD")
 	case all && !secure && !c.Is("rpc-insecure"):
-		return problem.Misuse("--rpc-listen-all", "the secret would go over the network for all to read",
+		return problem.Misuse("--rpc-listen-all", "the secret would cross the network unencrypted",
 			"--rpc-secure with --rpc-certificate and --rpc-private-key; "+insecure)
 	case c.Is("rpc-allow-origin-all") && secret == "":
 		return problem.Misuse("--rpc-allow-origin-all", "without a secret, each page that you open could use it",
@@ -32,7 +32,7 @@ func (c *Call) CheckRPC() error {
 	case secure && c.Value("rpc-certificate") == "":
 		return problem.Misuse("--rpc-secure", "needs a certificate", "--rpc-certificate FILE")
 	case c.Value("rpc-user")+c.Value("rpc-passwd") != "":
-		return problem.Misuse("--rpc-user", "nothing asks for a name and password here", "--rpc-secret WORD")
+		return problem.Misuse("--rpc-user", "the server does not request a name and password", "--rpc-secret WORD")
 	case c.Is("dry-run"):
 		return problem.Misuse("--dry-run", "contradicts --enable-rpc", "")
 	}

@@ -23,7 +23,7 @@ func (c *Call) List() (list job.Input, documents []string, err error) {
 	}
 	if name := c.Value("input-file"); name != "" {
 		if len(c.line.Operands) > 0 {
-			c.warning("-i %s: URIs of the command line do not count then", name)
+			c.warning("-i %s: URIs on the command line are then ignored", name)
 		}
 		list = job.Input{InputFile: name, Stdin: c.in}
 		text, err := list.Read(job.MaxList)

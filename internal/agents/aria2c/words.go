@@ -34,7 +34,7 @@ func WriteHelp(w io.Writer) error {
 	for _, row := range render.Columns(rows) {
 		b.WriteString("  " + row + "\n")
 	}
-	b.WriteString("\nThese change nothing in what comes: " + strings.Join(ignored, ", ") + ".\n")
+	b.WriteString("\nThese have no effect on the file: " + strings.Join(ignored, ", ") + ".\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -43,7 +43,7 @@ func WriteHelp(w io.Writer) error {
 var says = strings.NewReplacer("--sha256 HEX", "--checksum=sha-256=HEX", "--overwrite ", "--allow-overwrite=true ",
 	"-u USER:PASSWORD gives credentials", "--http-user and --http-passwd give credentials", "--cacert FILE",
 	"--ca-certificate FILE",
-	"; --insecure HOST does without, for one host", "", "--continue goes on", "-c goes on",
+	", or skip the check for one host with --insecure HOST", "", "--continue resumes", "-c resumes",
 	"; -o - writes to a program or a device", "")
 
 // Words returns text with the options of aria2c in place of braid's, or "" if it names an option that

@@ -283,7 +283,7 @@ func TestStranger(t *testing.T) {
 		}
 		all := strings.Join(places, "\n")
 		if index && !strings.Contains(all, "http://a.example/pub/: b.example:80 answered") ||
-			!strings.Contains(all, "SHA256SUMS: a list that b.example:80 answered with, a mirror's own") || len(s.Found.Claims) > 0 {
+			!strings.Contains(all, "SHA256SUMS: a list from b.example:80, a mirror") || len(s.Found.Claims) > 0 {
 			t.Errorf("index %v: %v from\n%s", index, s.Found.Claims, all)
 		}
 	}

@@ -69,9 +69,9 @@ type listing struct {
 // Reasons to ignore an answer.
 var (
 	errOtherFolder = errors.New("it leads to another folder")
-	errPage        = errors.New("a page, and no list")
-	errToken       = errors.New("its token was refused with status 401, and it was asked without one")
-	errSlow        = errors.New("not asked, as it was too slow for an earlier file")
+	errPage        = errors.New("a page instead of a list")
+	errToken       = errors.New("its token was rejected with status 401, and it was asked again without one")
+	errSlow        = errors.New("not asked, because it was too slow for an earlier file")
 )
 
 // fetch sends a request to the asked server.

@@ -270,7 +270,7 @@ func TestRealAptSandbox(t *testing.T) {
 func TestRealAptNoSandbox(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ user, want string }{
-		{"nobody-there", "401 General Failure\nMessage: braid: the sandbox: no user nobody-there, so root's rights cannot be dropped\n"},
+		{"nobody-there", "401 General Failure\nMessage: braid: the sandbox: no user nobody-there, so root privileges cannot be dropped\n"},
 		{"nobody", "401 General Failure\nMessage: braid: the sandbox: the groups of nobody: operation not permitted\n"},
 	} {
 		cmd := exec.Command(binary, "apt")

@@ -140,7 +140,7 @@ func TestRealFleetWrong(t *testing.T) {
 	os.Remove(filepath.Join(f.dir, "out", "kept.iso"))
 	f.braid("queue", "retry", "--all")
 	f.await("retried", func() bool { return f.jobs()["kept.iso"].State == "done" })
-	if out := f.braid("get", "-i", list); !strings.Contains(out, "1 known already") {
+	if out := f.braid("get", "-i", list); !strings.Contains(out, "1 already known") {
 		t.Errorf("the same entry again: %s", out)
 	}
 	f.await("the feed's own job of it", func() bool { return f.jobs()["isos/listed.iso"].State == "done" })

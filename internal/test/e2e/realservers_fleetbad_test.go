@@ -56,7 +56,7 @@ func TestRealFleetBadWorker(t *testing.T) {
 	}
 	if failed >= 3 {
 		f.await("it says so", func() bool {
-			return strings.Contains(bad.log.String(), "takes no job") && !strings.Contains(bad.metrics(t), "braid_work_pauses_total 0\n")
+			return strings.Contains(bad.log.String(), "because its jobs fail") && !strings.Contains(bad.metrics(t), "braid_work_pauses_total 0\n")
 		})
 	}
 }

@@ -196,7 +196,7 @@ func TestRealFleetStoreFaults(t *testing.T) {
 		{"b.iso", refuse("complete", 2, 503, "SlowDown"), "done", ""},
 		{"c.iso", refuse("complete", 2, 409, "ConditionalRequestConflict"), "done", ""},
 		{"d.iso", refuse("open", 1, 403, "AccessDenied"), "waiting", "403 AccessDenied"}, // another worker may have the right ones
-		{"e.iso", refuse("complete", 1, 404, "NoSuchUpload"), "waiting", "another process has ended it"},
+		{"e.iso", refuse("complete", 1, 404, "NoSuchUpload"), "waiting", "another process has aborted it"},
 		{"f.iso", foreign("f.iso"), "dead", "exists"},
 		{"a.iso", foreign("a.iso"), "waiting", "was changed meanwhile"},
 		{"g.iso", &storeFault{kind: "part", times: 1, do: func(http.ResponseWriter) bool {

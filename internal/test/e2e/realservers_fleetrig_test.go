@@ -284,7 +284,7 @@ func (f *fleetRig) watch(name string) []string {
 func (f *fleetRig) braid(args ...string) string {
 	f.t.Helper()
 	out, err := f.command(args...).CombinedOutput()
-	for late := time.Now().Add(2 * time.Minute); err != nil && bytes.Contains(out, []byte("no queue is there")) && time.Now().Before(late); { // what was started last makes it
+	for late := time.Now().Add(2 * time.Minute); err != nil && bytes.Contains(out, []byte("the queue does not exist")) && time.Now().Before(late); { // what was started last makes it
 		time.Sleep(50 * time.Millisecond)
 		out, err = f.command(args...).CombinedOutput()
 	}

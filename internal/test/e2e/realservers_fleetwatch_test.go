@@ -27,6 +27,8 @@ func TestRealFleetCutOff(t *testing.T) {
 	f.await("it polls", func() bool { return strings.Contains(cut.log.String(), "polling for the fleet") })
 	f.watcher("other")
 	f.await("the other one polls", func() bool { return len(f.jobs()) == 1 })
-	f.await("it says why", func() bool { return strings.Contains(cut.log.String(), "no feed was reached: another watcher polls") })
+	f.await("it says why", func() bool {
+		return strings.Contains(cut.log.String(), "no feed could be reached: another watcher takes over")
+	})
 	f.await("it stands by", func() bool { return strings.Contains(cut.log.String(), "standing by") })
 }

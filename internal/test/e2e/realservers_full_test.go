@@ -35,7 +35,7 @@ func TestRealFullDisk_Rule7(t *testing.T) {
 	}
 	refused, rest, _ := strings.Cut(out, "known: ")
 	full, again, found := strings.Cut(rest, "full: ")
-	if !found || !strings.HasPrefix(rest, "3\n") || !strings.Contains(refused, "needs 5 MiB more and the file system has 2 MiB") {
+	if !found || !strings.HasPrefix(rest, "3\n") || !strings.Contains(refused, "needs 5 MiB more, but the file system has 2 MiB") {
 		t.Fatalf("a file that does not fit:\n%s", out)
 	}
 	f.told(full, int(again[0]-'0'), "no space left on device")

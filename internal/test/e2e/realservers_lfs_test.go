@@ -232,7 +232,7 @@ func TestRealLFSAnswers(t *testing.T) {
 		heard   string // by the helper of git credential
 	}{
 		{"a wrong object", func(w *lfsWorld) { w.server.bytes = map[string]string{w.oids[0]: strings.Repeat("x", 100_000)} }, "", 1, "sha-256 is", 1, ""},
-		{"an object that is too long", func(w *lfsWorld) { w.server.bytes = map[string]string{w.oids[0]: strings.Repeat("x", 200_000)} }, "", 1, "more than 100000 bytes came", 1, ""},
+		{"an object that is too long", func(w *lfsWorld) { w.server.bytes = map[string]string{w.oids[0]: strings.Repeat("x", 200_000)} }, "", 1, "received more than 100000 bytes", 1, ""},
 		{"not there", func(w *lfsWorld) { w.server.status = map[string]int{w.oids[0]: 404} }, "", 1, "404 it was taken down", 1, ""},
 		{"old links", func(w *lfsWorld) { w.server.refuse = map[string][]int{w.oids[0]: {403, 410, 401}} }, "", 0, "", 4, ""},
 		{"no link is good", func(w *lfsWorld) { w.server.refuse = map[string][]int{w.oids[0]: {403, 403, 403, 403, 403}} }, "", 1, "status 403", 4, ""},
@@ -246,7 +246,7 @@ func TestRealLFSAnswers(t *testing.T) {
 			w.server.user = "me:other"
 			w.git(w.dir, "config", "--global", "credential.helper", helper)
 		}, "", 3, "401 it refuses the credentials that git has", 0, "= erase"},
-		{"no password", func(w *lfsWorld) { w.server.user = "me:other" }, "", 3, "wants a name and password, and git has none", 0, ""},
+		{"no password", func(w *lfsWorld) { w.server.user = "me:other" }, "", 3, "requires a name and password, and git has none", 0, ""},
 		{"extra header", func(w *lfsWorld) {
 			w.server.user = "me:s3cret"
 			w.git(w.dir, "config", "--global", "http."+w.server.URL+"/.extraHeader", "Authorization: basic bWU6czNjcmV0")

@@ -210,7 +210,7 @@ func TestRealObjectsAsFiles(t *testing.T) {
 	m.Reset(mirrortest.Digest(two.Digest()), mirrortest.Modified(now), mirrortest.ETag(`"two"`))
 	run(11, "", "verify", "--from", m.URL, "s3://bucket/x/file.bin")
 	run(3, "exists", to...)
-	run(0, "stays as it is", with("get", "--no-clobber")...)
+	run(0, "exists, and is kept", with("get", "--no-clobber")...)
 	holds("x/file.bin", one)
 	run(0, "", with("get", "-N")...)
 	holds("x/file.bin", two)

@@ -30,7 +30,7 @@ func TestRealWatchService(t *testing.T) {
 	s.agent.signal(syscall.SIGHUP)
 	s.agent.hears("RELOADING=1\nMONOTONIC_USEC=")
 	s.agent.hears("READY=1\nSTATUS=watching 2 feeds by 1 watch")
-	s.agent.logs(`level=ERROR msg="the configuration stays as it was" where=watch.toml:\d+ error="watch.disk.keeep: no such key"`)
+	s.agent.logs(`level=ERROR msg="the configuration is unchanged" where=watch.toml:\d+ error="watch.disk.keeep: no such key"`)
 	polls := s.requests("news .* 304")
 	waitUntil(t, "polls by the old configuration", func() bool { return s.requests("news .* 304") >= polls+2 })
 
@@ -67,7 +67,7 @@ func (s *watchSet) parkAndGoOn() {
 	s.agent.begin()
 	s.agent.logs(`msg="new version" watch=disk .*size=6291457`)
 	if got := s.agent.logs(`msg=resumed watch=disk .*bytes=(\d+)`)[1]; got != strconv.Itoa(kept) {
-		s.t.Errorf("%d bytes were kept, and %s gone on with", kept, got)
+		s.t.Errorf("%d bytes were kept, and %s resumed", kept, got)
 	}
 	if sent := s.meter.sum.Load() - middle; sent > watchedSize-int64(kept)+some/2 {
 		s.t.Errorf("%d bytes were sent for a file of %d of which %d were here", sent, watchedSize, kept)

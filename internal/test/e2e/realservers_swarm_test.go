@@ -171,7 +171,7 @@ func TestRealSeed(t *testing.T) {
 		seeder.Wait()
 	}()
 	deadline := time.Now().Add(3 * time.Minute)
-	for !strings.Contains(output.String(), "peers can have it at 127.0.0.1:") {
+	for !strings.Contains(output.String(), "uploading to peers at 127.0.0.1:") {
 		if time.Now().After(deadline) {
 			t.Fatalf("braid gives nothing away:\n%s", output.String())
 		}
@@ -195,7 +195,7 @@ func TestRealSeedRatio(t *testing.T) {
 	first, leecher, to := s.peer(t), ports.Free(t), t.TempDir()
 	awaitProcess(t, leecher, "transmission-cli", transmission(t, leecher, to, s.torrent)...)
 	_, said := s.get(t, "--seed-ratio", "1", "--seed-time", "5m", s.magnet(first, leecher))
-	if !strings.Contains(said, "peers can have it at 127.0.0.1:") {
+	if !strings.Contains(said, "uploading to peers at 127.0.0.1:") {
 		t.Errorf("braid says\n%s", said)
 	}
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) { // it writes when it likes to
