@@ -59,10 +59,10 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	// The file is in place, so there is no way back from here. A journal that cannot be removed lists nothing more, and
 	// the files to be closed are already on disk, so neither of these errors matters.
 	err = s.at.dir.Sync()
+	astray := s.at.checkPath(s.at.name) // while the journal is locked: afterwards another owner may replace the file
 	if err == nil && !final.Due {
 		s.at.remove(s.at.journal())
 	}
-	astray := s.at.checkPath(s.at.name)
 	s.release()
 	if err != nil {
 		return fmt.Errorf("%s is in place, but might be lost if the power fails now: %w", s.at.join(s.at.name), err)
