@@ -1,6 +1,7 @@
 package download
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -49,8 +50,11 @@ func (l *looking) begin(s *session, o *origin, x resolution, a source.Answer) {
 	}
 }
 
-// searchLate makes the search that begin prepared for a Content-Digest that proved nothing.
+// searchLate begins the search for a Content-Digest that proved nothing, or takes what a feed published if none was begun.
 func (l *looking) searchLate(s *session) {
+	if l.spare == nil {
+		l.spare, _ = newSearch(s.req, s.http, nil, s.firsthand(), s.file)
+	}
 	if !l.signed {
 		l.search(s)
 	}
@@ -62,9 +66,8 @@ func (l *looking) search(s *session) {
 	if l.begun || l.spare == nil || verify.Strong(s.firsthand()) && !l.signed {
 		return
 	}
-	f := l.spare
+	f, ctx, hc, done := l.spare, s.ctx, s.http, l.done
 	f.Anew, l.begun = l.anew || s.carried.changes > 0, true
-	ctx, hc, done := s.ctx, s.http, l.done
 	if f.Vain() {
 		done <- lookedUp{f.Found, f.Early, nil}
 		return
@@ -110,9 +113,7 @@ func (l *looking) apply(s *session, r lookedUp) {
 	if l.signed {
 		r.Claims = onlySigned(r.Claims)
 	}
-	if r.err == nil {
-		r.err = agreeSigned(s.req, r.Claims)
-	}
+	r.err = cmp.Or(r.err, agreeSigned(s.req, r.Claims))
 	switch {
 	case is[*verify.ConflictError](r.err) && !is[*Error](r.err):
 		s.stop(fail(Protocol, "verify", where, r.err, HintNoLookup))

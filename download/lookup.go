@@ -1,6 +1,7 @@
 package download
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,9 +144,7 @@ func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, fi
 	if verify.Strong(asked) {
 		s.Found.Claims = onlySigned(s.Found.Claims)
 	}
-	if err == nil {
-		err = agreeSigned(r, s.Found.Claims)
-	}
+	err = cmp.Or(err, agreeSigned(r, s.Found.Claims))
 	if err == nil && verify.Agree(asked, s.Found.Claims) == nil {
 		err = opposed(r, claims, s.Found.Claims)
 	}

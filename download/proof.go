@@ -295,7 +295,7 @@ func (s *session) askOrigin() error {
 	switch promised := s.c.checkPin(s.req, s.offers(s.file).Raise(s.pin)) != nil; {
 	case promised && s.roleOf(o) == asOrigin:
 		ask = glance // the check of its answer asks by HEAD
-	case !s.req.Anchors.Any() && (!s.req.Lookup || verify.Strong(s.firsthand())):
+	case !s.req.Anchors.Any() && (!s.req.Lookup && len(s.req.Published.Claims) == 0 || verify.Strong(s.firsthand())):
 		return nil
 	}
 	a, err := ask(s.ctx, s.http, s.req, condition{})
