@@ -77,7 +77,7 @@ func (p *Folder) readLink(link string) (target string, made bool, err error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", false, nil
-	case err != nil:
+	case err != nil || filepath.IsAbs(target):
 		return "", false, problem.Local("link", link, linkError{})
 	}
 	return path.Join(path.Dir(link), filepath.ToSlash(target)), true, nil

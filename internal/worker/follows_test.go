@@ -145,6 +145,17 @@ func TestFollowsTaken_Rule80(t *testing.T) {
 			t.Errorf("%s was replaced: %v", name, err)
 		}
 	}
+	away := newReleases(t, "latest", 0)
+	if _, err := away.place("1.0"); err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(away.dir, "latest")
+	if err := errors.Join(os.Remove(at), os.Symlink("/tools/1.0/tool", at)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := away.place("1.1"); err == nil || !strings.Contains(err.Error(), linkError{}.Error()) {
+		t.Errorf("a link to the path from the root: %v", err)
+	}
 	for _, link := range []string{"../latest", "/latest", stages + "/latest", "a.evidence.json"} {
 		r := newReleases(t, link, 0)
 		if _, err := r.place("1.0"); err == nil {
