@@ -72,9 +72,9 @@ func (x *inspection) identity() partfile.Identity {
 // beside a tag.
 func identityOf(r *Request, k *known) partfile.Identity {
 	id := partfile.Identity{
-		URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Asked: r.Described == nil, Size: k.size, Claims: k.claims,
+		URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Asked: r.Described == nil, Size: k.size,
+		Claims: without(k.claims, k.nearby), Looked: without(k.nearby, without(k.nearby, k.claims)), Denied: k.denied,
 		Yielding: withoutUser(join(k.recalled, without(k.claims, without(k.claims, r.Claims)))),
-		Denied:   k.denied,
 		ETag:     k.tag.etag, ETagHost: k.tag.host, Mixed: k.mixed, Require: r.Require.String(),
 	}
 	if d := r.Described; d != nil && d.URL != nil {

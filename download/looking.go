@@ -14,7 +14,8 @@ import (
 
 // looking is the lookup of one version of the file. The first answer of the server that shows the need begins it, it
 // runs beside the transfer, and the proof waits for it. What it finds decides about the whole file at the end, and
-// about nothing else: it ties no mirrors, makes no links usable, and is neither pinned nor kept in the journal.
+// about nothing else: it ties no mirrors, makes no links usable, and is not pinned. The journal keeps it for the bytes
+// that are here (see resumeLooked).
 type looking struct {
 	begun  bool
 	anew   bool           // a folder that was looked at before is looked at again
@@ -149,7 +150,9 @@ func (l *looking) apply(s *session, r lookedUp) {
 			return
 		}
 	}
-	s.hashHeld()
+	if s.hashHeld(); len(r.Claims) > 0 && s.begun && !s.done && s.req.onDisk() && !s.part.Useless() {
+		s.describe()
+	}
 }
 
 // oppose ends the session, as what was found contradicts the digest of another host. What was found for another file may
@@ -212,8 +215,8 @@ func (l *looking) lacks(err error) error {
 
 // judge is err, the error of the proof, with what can be done about a digest that was found.
 func (l *looking) judge(s *session, err error) error {
-	wrong := wrongOf(err)
-	if wrong == nil || !slices.Contains(l.finding().Claims, wrong.Claim) {
+	wrong, found := wrongOf(err), l.finding().Claims
+	if wrong == nil || !slices.Contains(join(found, common(found, s.nearby)), wrong.Claim) {
 		return err
 	}
 	other := &otherFileError{wrong, l.finding().Date, s.result.LastModified}

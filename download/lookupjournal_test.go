@@ -3,10 +3,14 @@ package download_test
 import (
 	"bytes"
 	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"braid/download"
 	"braid/internal/test/mirrortest"
+	"braid/source/httpsource"
 )
 
 // TestLookupAfterJournal: a digest that an earlier command was given or looked up yields to a list that is beside the
@@ -56,5 +60,83 @@ func TestLookupAfterJournal_Rules34_77(t *testing.T) {
 				verified(t, r.right(mirrortest.ContentOf(want)), "sha-256 from SHA256SUMS beside it over http")
 			})
 		}
+	}
+}
+
+// TestLookupResumed: what was found beside the file ties the bytes of an interrupted download, if nothing else does
+// and it is still there. By itself the journal's digest is no evidence.
+func TestLookupResumed_Rules34_77(t *testing.T) {
+	t.Parallel()
+	const proof = "sha-256 from SHA256SUMS beside it over http"
+	old, next := made(3*mib, 8), made(3*mib, 7)
+	line := func(file []byte) string { return sum256(string(file)) + "  disk.iso\n" }
+	for name, tt := range map[string]struct {
+		change func(s *folderSite, r *run)
+		want   []byte
+		proof  string
+		fails  bool // at first
+		kept   bool
+	}{
+		"the same":     {func(*folderSite, *run) {}, old, proof, false, true},
+		"required":     {func(_ *folderSite, r *run) { r.req.Require = download.RequireDigest }, old, proof, false, true},
+		"not asked":    {func(_ *folderSite, r *run) { r.req.Lookup = false }, old, "unverified", false, false},
+		"no list":      {func(s *folderSite, _ *run) { s.put("SHA256SUMS", "", "") }, old, "unverified", false, false},
+		"another file": {func(s *folderSite, _ *run) { s.put("disk.iso", string(next), "") }, next, proof, true, false},
+		"another list": {func(s *folderSite, _ *run) {
+			s.put("disk.iso", string(next), "")
+			s.put("SHA256SUMS", line(next), "")
+		}, next, proof, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newFolderSite(t, "disk.iso", string(old), "SHA256SUMS", line(old))
+			r := lookingUp(t, s, "disk.iso")
+			interruptFound(r, mib)
+			tt.change(s, r)
+			if tt.fails {
+				r.wrong(download.Mismatch)
+				s.put("SHA256SUMS", line(next), "")
+			}
+			res := r.right(mirrortest.ContentOf(tt.want))
+			verified(t, res, tt.proof)
+			if (res.Fetched <= 2*mib) != tt.kept {
+				t.Errorf("%d bytes fetched, %d resumed", res.Fetched, res.Resumed)
+			}
+		})
+	}
+}
+
+// A fileDam is a dam for the file alone.
+type fileDam struct{ dam }
+
+func (d fileDam) RoundTrip(q *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(q.URL.Path, "/disk.iso") {
+		return d.dam.RoundTrip(q)
+	}
+	return d.own.RoundTrip(q)
+}
+
+// interruptFound is like r.interrupt, once a digest was found.
+func interruptFound(r *run, after int64) {
+	r.t.Helper()
+	ctx, cancel := context.WithCancel(r.ctx)
+	defer cancel()
+	client, req, found := r.client, r.req, false
+	var left atomic.Int64
+	left.Store(after + mib/2)
+	client.HTTP = &httpsource.Client{Wrap: func(own http.RoundTripper) http.RoundTripper { return fileDam{dam{own, &left}} }}
+	defer client.HTTP.CloseIdle()
+	req.Observe = func(ev download.Event) {
+		switch ev := ev.(type) {
+		case download.Note:
+			found = found || strings.Contains(ev.Text, "SHA256SUMS: sha-256")
+		case download.Progress:
+			if found && ev.Done >= after {
+				cancel()
+			}
+		}
+	}
+	if _, err := client.Get(ctx, req); kindOfError(err) != download.Interrupted {
+		r.t.Fatalf("get: %v, want an interruption", err)
 	}
 }

@@ -232,7 +232,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 	if !o.first || !errors.As(err, &e) {
 		return
 	}
-	x, _ := s.req.resolve(e.Hops, s.roleOf(o), s.strong())
+	x, _ := s.req.resolve(e.Hops, s.roleOf(o), verify.Strong(without(s.claims, s.nearby)))
 	switch {
 	case s.begun:
 		switch other := verify.Agree(s.ofServer(), x.file.Claims); {

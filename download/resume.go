@@ -209,6 +209,9 @@ func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (x inqu
 // resumeUnproven resumes from unproven bytes of an earlier run, if the user allows that. Otherwise they are
 // set aside until the new file is in place.
 func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) error {
+	if ok, err := resumeLooked(ctx, g, prior); ok || err != nil || g.document {
+		return err
+	}
 	if !g.mayContinue(prior) || !g.part.Sealed() {
 		return g.part.Reset("nothing shows that the rest is of the same file")
 	}
@@ -225,6 +228,35 @@ func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) er
 	}
 	g.carried.continued, g.result.Continued = true, true
 	return g.goOnWith(prior)
+}
+
+// resumeLooked resumes if a digest that the earlier run found beside the file is still there. It reports false if not, and
+// if the file is whole: then that digest may be the one that it does not have. The digest ties only bytes of the server
+// itself, and yields.
+func resumeLooked(ctx context.Context, g *getter, prior partfile.Identity) (bool, error) {
+	r := &g.req
+	if !g.part.Sealed() || !verify.Strong(prior.Looked) || !r.Lookup || r.Described != nil || r.needsSignature() ||
+		len(r.Mirrors)+len(r.Published.Claims)+len(r.Published.Mirrors) > 0 || prior.URLSum != partfile.SumURL(r.URL) ||
+		g.part.Inherited() >= prior.Size {
+		return false, nil
+	}
+	g.kept = g.part.Inherited()
+	x, err := g.lookAgain(ctx, prior)
+	if err != nil || g.document || differs(x.answer.Size, prior.Size) {
+		return false, context.Cause(ctx)
+	}
+	found, err := lookUp(ctx, g.http, r, x.answer.Hops, x.file, x.asked, x.file.Claims)
+	same := common(prior.Looked, found.Claims)
+	if err != nil || !verify.Strong(same) {
+		return false, context.Cause(ctx)
+	}
+	if err := g.part.Recover(ctx); err != nil {
+		return false, err
+	}
+	prior.Claims, prior.Yielding = join(prior.Claims, same), join(prior.Yielding, same)
+	err = g.goOnWith(prior)
+	g.carried.nearby = earlier(same, nil)
+	return err == nil, err
 }
 
 // mayContinue reports whether the user allows resuming from unproven bytes, and demands no proof.

@@ -273,6 +273,10 @@ func (s *session) remember() {
 // identity returns the record about the file for the journal of the part file.
 func (s *session) identity() partfile.Identity {
 	id := identityOf(s.req, s.known)
+	found := without(s.carried.looking.finding().Claims, id.Claims)
+	if s.req.onDisk() && verify.Agree(id.Claims, found) == nil { // nothing else may tie the bytes to what a later run fetches
+		id.Looked = join(id.Looked, found)
+	}
 	id.Host, id.Date = s.result.Host, s.result.LastModified
 	if id.Host == "" { // the server has not answered in this run
 		id.Host, id.Date = s.carried.answeredBy, s.carried.answered

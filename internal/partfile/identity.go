@@ -36,6 +36,8 @@ type Identity struct {
 	Yielding []verify.Claim
 	// Listed are those of Claims, other than the user's, that come from a list which the user named.
 	Listed []verify.Claim
+	// Looked are digests that were found beside the file. They count only once they are found there again.
+	Looked []verify.Claim
 	// Denied are digests that the server stated and that are not in Claims, because the request gave others.
 	// They count again in a later run whose request gives no others, because the user may have mistyped.
 	Denied []verify.Claim
@@ -127,6 +129,7 @@ type identityRecord struct {
 	Claims       []claimRecord `json:",omitempty"`
 	Yielding     []claimRecord `json:",omitempty"`
 	Listed       []claimRecord `json:",omitempty"`
+	Looked       []claimRecord `json:",omitempty"`
 	Denied       []claimRecord `json:",omitempty"`
 	PieceSum     string        `json:",omitempty"`
 	ETag         []byte        `json:",omitempty"`
@@ -163,7 +166,7 @@ func (id Identity) encode() ([]byte, error) {
 	rec.Host, rec.Date, rec.Asides = id.Host, id.Date.UTC(), id.asides
 	rec.Asked, rec.Document, rec.SizeBy, rec.Mixed = id.Asked, id.Document, id.SizeBy, id.Mixed
 	rec.Claims, rec.Yielding, rec.Refuted = recordsOf(id.Claims), recordsOf(id.Yielding), recordsOf(id.Refuted)
-	rec.Listed, rec.Denied = recordsOf(id.Listed), recordsOf(id.Denied)
+	rec.Listed, rec.Looked, rec.Denied = recordsOf(id.Listed), recordsOf(id.Looked), recordsOf(id.Denied)
 	p, err := json.Marshal(rec)
 	if err == nil && len(p) > maxPayload {
 		rec.Mirrors = nil // mirrors are only a hint, and nothing else can be this long
@@ -192,7 +195,7 @@ func decodeIdentity(p []byte) (Identity, error) {
 		from []claimRecord
 	}{
 		{&id.Claims, rec.Claims}, {&id.Yielding, rec.Yielding}, {&id.Listed, rec.Listed},
-		{&id.Denied, rec.Denied}, {&id.Refuted, rec.Refuted},
+		{&id.Looked, rec.Looked}, {&id.Denied, rec.Denied}, {&id.Refuted, rec.Refuted},
 	} {
 		var err error
 		if *f.to, err = claimsOf(f.from); err != nil {
