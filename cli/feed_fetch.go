@@ -33,20 +33,20 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 		return nil, err
 	}
 	f.Sites = job.NewSites(configurationOf(ctx))
-	if fields.Header, err = f.Sites.Fields(fields.Header, u); err != nil {
+	if fields.Access.Header, err = f.Sites.Fields(fields.Access.Header, u); err != nil {
 		return nil, err
 	}
-	bare := fields.Header
+	bare := fields.Access.Header
 	if user == nil && !f.tokenRefused {
-		fields.Header = job.AddForgeToken(bare, u)
+		fields.Access.Header = job.AddForgeToken(bare, u)
 	}
 	client, err := f.Client(u.String())
 	if err != nil {
 		return nil, err
 	}
 	client.HeaderTimeout = time.Duration(f.Timeout)
-	r, err := f.withOrWithout(fields.Header, bare, u, func(h http.Header) (*stream.Reader, error) {
-		src := client.Source(u, httpsource.Options{Header: h, HeaderTo: fields.HeaderTo, User: user, Gzip: true})
+	r, err := f.withOrWithout(fields.Access.Header, bare, u, func(h http.Header) (*stream.Reader, error) {
+		src := client.Source(u, httpsource.Options{Header: h, HeaderTo: fields.Access.HeaderTo, User: user, Gzip: true})
 		return stream.Open(ctx, src, stream.Limits{Silence: time.Duration(f.Timeout), Total: time.Duration(f.MaxTime)})
 	})
 	if err != nil {

@@ -41,18 +41,18 @@ func TestList(t *testing.T) {
 		t.Fatal(requests, err)
 	}
 	a, b, d := requests[0], requests[1], requests[2]
-	if a.URL.String() != "http://h/a" || a.User.String() != "me:pw" || len(a.Mirrors) != 1 || a.Mirrors[0].Host != "m" || a.Dir != "folder" || !a.MakeDir ||
-		a.Claims[0].String() != "sha-256 from checksum in standard input" || a.Claims[0].Digest.Hex() != sum || a.Require != download.RequireDigest {
+	if a.URL.String() != "http://h/a" || a.Access.User.String() != "me:pw" || len(a.Mirrors) != 1 || a.Mirrors[0].Host != "m" || a.Dir != "folder" || !a.MakeDir ||
+		a.Trust.Claims[0].String() != "sha-256 from checksum in standard input" || a.Trust.Claims[0].Digest.Hex() != sum || a.Trust.Require != download.RequireDigest {
 		t.Errorf("%+v", a)
 	}
-	if !reflect.DeepEqual(a.Header, map[string][]string{"A": {"b"}, "X": {"1"}}) {
-		t.Errorf("%v", a.Header)
+	if !reflect.DeepEqual(a.Access.Header, map[string][]string{"A": {"b"}, "X": {"1"}}) {
+		t.Errorf("%v", a.Access.Header)
 	}
-	if b.Dir != "elsewhere/sub" || b.Name != "c" || len(b.Mirrors) != 1 || !b.NoReferer || b.Require != download.RequireNothing || !b.Overwrite ||
-		b.User.String() != "a:b" || len(b.Claims) != 0 || b.Header["Referer"][0] != "http://r/" {
+	if b.Dir != "elsewhere/sub" || b.Name != "c" || len(b.Mirrors) != 1 || !b.Access.NoReferer || b.Trust.Require != download.RequireNothing || !b.IfExists.Overwrite ||
+		b.Access.User.String() != "a:b" || len(b.Trust.Claims) != 0 || b.Access.Header["Referer"][0] != "http://r/" {
 		t.Errorf("%+v", b)
 	}
-	if path, err := d.Path(); path != "folder/d" || err != nil || d.Overwrite || d.NoReferer || !reflect.DeepEqual(d.Header, map[string][]string{"A": {"b"}}) {
+	if path, err := d.Path(); path != "folder/d" || err != nil || d.IfExists.Overwrite || d.Access.NoReferer || !reflect.DeepEqual(d.Access.Header, map[string][]string{"A": {"b"}}) {
 		t.Errorf("%+v", d)
 	}
 }

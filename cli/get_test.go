@@ -75,17 +75,17 @@ func TestGetFlagsReachTheDownload(t *testing.T) {
 		t.Error("the HTTP client has other settings")
 	}
 	r := requests[0]
-	if r.URL.String() != "http://h/a?q" || r.User.String() != "me:pw" || len(r.Mirrors) != 2 || r.Mirrors[1].Path != "/a,b" {
-		t.Errorf("%v as %v with %v", r.URL, r.User, r.Mirrors)
+	if r.URL.String() != "http://h/a?q" || r.Access.User.String() != "me:pw" || len(r.Mirrors) != 2 || r.Mirrors[1].Path != "/a,b" {
+		t.Errorf("%v as %v with %v", r.URL, r.Access.User, r.Mirrors)
 	}
-	if r.Dir != "dir/sub" || r.Name != "name" || r.Stream != nil || r.Require != download.RequireDigest || !r.Overwrite || !r.NoMetalink {
+	if r.Dir != "dir/sub" || r.Name != "name" || r.Stream != nil || r.Trust.Require != download.RequireDigest || !r.IfExists.Overwrite || !r.NoMetalink {
 		t.Errorf("%+v", r)
 	}
-	if !reflect.DeepEqual(r.Header, map[string][]string{"A": {"b, c"}, "D": {"e"}}) {
-		t.Errorf("%q", r.Header)
+	if !reflect.DeepEqual(r.Access.Header, map[string][]string{"A": {"b, c"}, "D": {"e"}}) {
+		t.Errorf("%q", r.Access.Header)
 	}
-	if len(r.Claims) != 1 || r.Claims[0].String() != "sha-256 from --sha256" || r.Claims[0].Digest.Hex() != sum {
-		t.Errorf("%v", r.Claims)
+	if len(r.Trust.Claims) != 1 || r.Trust.Claims[0].String() != "sha-256 from --sha256" || r.Trust.Claims[0].Digest.Hex() != sum {
+		t.Errorf("%v", r.Trust.Claims)
 	}
 }
 
@@ -98,7 +98,10 @@ func TestGetZeroFlagsLeaveDefaults(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	u, _ := url.Parse("http://h/a")
-	want := download.Request{URL: u, Header: map[string][]string{}, Peers: clientOf(t, g).Peers(download.PeersAuto)}
+	want := download.Request{
+		URL: u, Access: download.Access{Header: map[string][]string{}},
+		Peers: clientOf(t, g).Peers(download.PeersAuto),
+	}
 	if !reflect.DeepEqual(requests[0], want) {
 		t.Errorf("%+v, want %+v", requests[0], want)
 	}
@@ -116,7 +119,7 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.Job.Transfer.Split != 7 || g.Job.Transfer.Tries != 4 || g.Job.Transfer.MaxConnectionPerServer != 2 || !requests[0].NoMetalink || requests[0].Dir != "from-environment" || requests[0].Header["A"][0] != "b, c" {
+	if g.Job.Transfer.Split != 7 || g.Job.Transfer.Tries != 4 || g.Job.Transfer.MaxConnectionPerServer != 2 || !requests[0].NoMetalink || requests[0].Dir != "from-environment" || requests[0].Access.Header["A"][0] != "b, c" {
 		t.Errorf("%+v, %+v", g, requests[0])
 	}
 	t.Setenv("BRAID_SPLIT", "many")

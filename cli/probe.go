@@ -51,7 +51,7 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return downloadProblem(ctx, err)
 	}
-	wrong := verify.Agree(req.Claims, offer.File.Claims)
+	wrong := verify.Agree(req.Trust.Claims, offer.File.Claims)
 	evidence := client.Evidence(ctx, req, offer)
 	offer.File = evidence.File
 	var measured []download.Measurement
@@ -61,7 +61,7 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	if ctx.Err() != nil {
 		return downloadProblem(ctx, context.Cause(ctx))
 	}
-	return cmp.Or(p.show(offer, evidence, req.Require, measured), contradiction(req, wrong))
+	return cmp.Or(p.show(offer, evidence, req.Trust.Require, measured), contradiction(req, wrong))
 }
 
 // show writes the results.

@@ -191,11 +191,11 @@ func (d *Daemon) request(ctx context.Context, r *run, e queue.Entry) (download.R
 	if err != nil {
 		return req, err
 	}
-	outer := req.Limit
+	outer := req.Limits.Rate
 	if outer == nil {
 		outer = d.client.Limit
 	}
-	req.Limit, req.Lowest = r.limit.Within(outer), lowestOf(e.Options, d.client.LowestSpeed, &d.crowded)
+	req.Limits.Rate, req.Limits.Lowest = r.limit.Within(outer), lowestOf(e.Options, d.client.LowestSpeed, &d.crowded)
 	req.Due, req.Detail = true, true
 	observe := req.Observe
 	req.Observe = func(ev download.Event) {

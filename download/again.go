@@ -195,7 +195,7 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 // anew makes the next session start at the first byte.
 func (g *getter) anew(ctx context.Context, s *session) error {
 	switch {
-	case g.req.Refresh && g.result.Resumed > 0:
+	case g.req.IfExists.Refresh && g.result.Resumed > 0:
 		return keepRefreshed(g, s.err)
 	case g.req.base != nil && g.req.base.begun:
 		return g.inTheWay("cannot be resumed: " + s.err.Error())

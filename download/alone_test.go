@@ -53,7 +53,7 @@ func TestAloneAndSigned_Rule47(t *testing.T) {
 	origin := sized(t, mib, mirrortest.Digest(), mirrortest.Corrupt(mib/2), mirrortest.Link(pgpLink, "<"+mirror.URL+">; rel=duplicate"),
 		mirrortest.Document("/file.bin.asc", "application/pgp-signature", alice.sign(t, made(mib, 7))))
 	r := newRun(t, origin.URL)
-	r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
+	r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, alice), download.RequireSignature
 	if res := r.right(origin.Content); !res.Proof.Signed() {
 		t.Errorf("not signed: %v", res.Proof)
 	}

@@ -37,11 +37,11 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 	}
 	v, r := &x.verdict, x.req
 	r.Stream, r.Target, r.Store = nil, nil, nil
-	if r.Overwrite = true; !x.req.provenByPieces() {
-		r.Require = max(r.Require, RequireDigest)
+	if r.IfExists.Overwrite = true; !x.req.provenByPieces() {
+		r.Trust.Require = max(r.Trust.Require, RequireDigest)
 	}
-	r.Signatures = signaturesOf(&x.req, x.file) // those in a document, too, which is not read again
-	if x.described != nil {                     // the neighbours' bytes are fetched, and proven
+	r.Trust.Signatures = signaturesOf(&x.req, x.file) // those in a document, too, which is not read again
+	if x.described != nil {                           // the neighbours' bytes are fetched, and proven
 		r.Described = x.described
 	}
 	r.base = &baseFile{path: v.Path, mode: mode, pieces: v.Pieces, from: v.PiecesFrom, asked: x.carried.asked,
@@ -74,8 +74,8 @@ func identityOf(r *Request, k *known) partfile.Identity {
 	id := partfile.Identity{
 		URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Asked: r.Described == nil, Size: k.size,
 		Claims: without(k.claims, k.nearby), Looked: without(k.nearby, without(k.nearby, k.claims)), Denied: k.denied,
-		Yielding: withoutUser(join(k.recalled, without(k.claims, without(k.claims, r.Claims)))),
-		ETag:     k.tag.etag, ETagHost: k.tag.host, Mixed: k.mixed, Require: r.Require.String(),
+		Yielding: withoutUser(join(k.recalled, without(k.claims, without(k.claims, r.Trust.Claims)))),
+		ETag:     k.tag.etag, ETagHost: k.tag.host, Mixed: k.mixed, Require: r.Trust.Require.String(),
 	}
 	if d := r.Described; d != nil && d.URL != nil {
 		id.Document = partfile.Document{URL: source.Mask(d.URL), URLSum: partfile.SumURL(d.URL), File: d.Name}

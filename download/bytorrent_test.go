@@ -155,16 +155,16 @@ func TestTorrentRequire_Rule31(t *testing.T) {
 	const size = mib
 	a := sized(t, size)
 	r := byWebSeeds(t, made(size, 7), a)
-	r.req.Require = download.RequireDigest
+	r.req.Trust.Require = download.RequireDigest
 	r.wrong(download.NoEvidence)
 	asked(t, a, false)
-	r.req.Claims = userClaim(sum(t, made(size, 7)))
+	r.req.Trust.Claims = userClaim(sum(t, made(size, 7)))
 	verified(t, r.right(a.Content), byUser)
 	wrong := byWebSeeds(t, made(size, 7), a)
-	wrong.req.Claims = userClaim(other())
+	wrong.req.Trust.Claims = userClaim(other())
 	wrong.wrong(download.Mismatch)
 	weak := byWebSeeds(t, made(size, 7), a)
-	weak.req.Claims = userClaim(md5Of(t, made(size, 8)))
+	weak.req.Trust.Claims = userClaim(md5Of(t, made(size, 8)))
 	weak.wrong(download.Mismatch)
 }
 
@@ -243,7 +243,7 @@ func TestTorrentByURL(t *testing.T) {
 		site.Set(mirrortest.Document(strings.TrimSuffix(path, "?id=1"), kind, torrentOf(t, "file.bin", made(size, 7), seed.URL)))
 		r := newRun(t, "http://"+site.Addr+path)
 		r.req.Name = "file.bin"
-		r.req.Header = map[string][]string{"Cookie": {"secret"}}
+		r.req.Access.Header = map[string][]string{"Cookie": {"secret"}}
 		res := r.right(seed.Content)
 		if got := res.Proof.String(); !strings.HasPrefix(got, "bittorrent v1 piece hashes from ") || !strings.HasSuffix(got, " over http") {
 			t.Errorf("%s: proof %s", path, got)

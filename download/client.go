@@ -60,10 +60,10 @@ type Client struct {
 	// MaxSize limits the size of files. If zero, it is 64 GiB for those of unknown length, and nothing limits
 	// the others.
 	MaxSize int64
-	// ForgeTokens are tokens for the hosts of forges that Request.Lookup may ask, by host: "api.github.com". A token is
+	// ForgeTokens are tokens for the hosts of forges that Request.Trust.Lookup may ask, by host: "api.github.com". A token is
 	// sent in questions of the built-in table over https to that host, and never after a redirect.
 	ForgeTokens map[string]string
-	// Forges are rows that Request.Lookup uses beside those of the built-in table, which they precede; see [NewForge].
+	// Forges are rows that Request.Trust.Lookup uses beside those of the built-in table, which they precede; see [NewForge].
 	Forges []*Forge
 	// ForgeHeader returns header fields with credentials for questions to a forge or registry, whose URL is u. They are
 	// sent to the host of u over https, and never after a redirect. If nil, there are none.
@@ -325,10 +325,10 @@ func (c *Client) checkNumbers(r *Request, what string) error {
 		wrong bool
 	}{
 		{"PerHost", c.PerHost < 0}, {"Split", c.Split < 0}, {"Tries", c.Tries < 0}, {"MinSplit", c.MinSplit < 0},
-		{"RetryWait", c.RetryWait < 0}, {"Timeout", c.Timeout < 0}, {"MaxSize", c.MaxSize < 0 || r.MaxSize < 0},
+		{"RetryWait", c.RetryWait < 0}, {"Timeout", c.Timeout < 0}, {"MaxSize", c.MaxSize < 0 || r.Limits.MaxSize < 0},
 		{"Allocation", c.Allocation > AllocateMust}, {"Growth", c.Growth > scheduler.GrowSingle},
-		{"Require", r.Require > RequireSignature}, {"Peers", r.Peers > PeersMissing},
-		{"SeedRatio", !(r.SeedRatio >= 0)}, {"SeedTime", r.SeedTime < 0}, // a ratio may be NaN
+		{"Require", r.Trust.Require > RequireSignature}, {"Peers", r.Peers > PeersMissing},
+		{"SeedRatio", !(r.Seed.Ratio >= 0)}, {"SeedTime", r.Seed.Time < 0}, // a ratio may be NaN
 	} {
 		if !n.wrong {
 			continue

@@ -40,8 +40,8 @@ func TestKilledCommit_Rule3_Rule8(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(s *scene){
 		"as before": func(*scene) {},
-		"overwrite": func(s *scene) { s.req.Overwrite = true },
-		"newer":     func(s *scene) { s.req.IfNewer = true },
+		"overwrite": func(s *scene) { s.req.IfExists.Overwrite = true },
+		"newer":     func(s *scene) { s.req.IfExists.IfNewer = true },
 		"server is gone": func(s *scene) {
 			s.servers[0].Die()
 		},
@@ -69,7 +69,7 @@ func TestKilledCommit_Rule3_Rule8(t *testing.T) {
 				if inPlace {
 					placed++
 				}
-				if want := inPlace && !s.req.Overwrite && !s.req.IfNewer; res.AlreadyComplete != want || res.Proof.Verified() || res.Due {
+				if want := inPlace && !s.req.IfExists.Overwrite && !s.req.IfExists.IfNewer; res.AlreadyComplete != want || res.Proof.Verified() || res.Due {
 					t.Errorf("after %d of %d changes: %+v, want already complete: %v", n, disk.Changes(), res, want)
 				}
 				if there(after, s.path+".part.journal") || there(after, s.path+".part") {
@@ -176,7 +176,7 @@ func TestCommittedClaims_Rule8_Rule31(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.commit(id, data, key)
-		r.req.Require = download.RequireDigest
+		r.req.Trust.Require = download.RequireDigest
 		return r
 	}
 	r := begin(partfile.Identity{Claims: []verify.Claim{{Digest: s.Digest(), Field: "Digest", Channel: verify.HTTPS}}})
@@ -188,14 +188,14 @@ func TestCommittedClaims_Rule8_Rule31(t *testing.T) {
 
 	// With another digest of the user, another URL or another content it is another file.
 	r = begin(partfile.Identity{})
-	r.req.Require, r.req.Claims = download.RequireNothing, userClaim(digestOf(made(100<<10, 67)))
+	r.req.Trust.Require, r.req.Trust.Claims = download.RequireNothing, userClaim(digestOf(made(100<<10, 67)))
 	r.fails(download.Local)
 	r = begin(partfile.Identity{})
-	r.req.Require, r.req.URL = download.RequireNothing, parse(t, s.URL+"?other")
+	r.req.Trust.Require, r.req.URL = download.RequireNothing, parse(t, s.URL+"?other")
 	r.req.Name = "file.bin"
 	r.fails(download.Local)
 	r = begin(partfile.Identity{})
-	r.req.Require = download.RequireNothing
+	r.req.Trust.Require = download.RequireNothing
 	if err := os.WriteFile(r.path(), made(100<<10, 68), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestCommittedClaims_Rule8_Rule31(t *testing.T) {
 	// The file has a second name for a moment if the file system cannot rename without replacing.
 	for _, overwrite := range []bool{false, true} {
 		r = begin(partfile.Identity{})
-		r.req.Require, r.req.Overwrite = download.RequireNothing, overwrite
+		r.req.Trust.Require, r.req.IfExists.Overwrite = download.RequireNothing, overwrite
 		if err := os.Link(r.path(), r.part()); err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 
 // If a server gives neither a digest nor a strong validator, nothing shows that the rest of a file belongs to
 // the existing bytes. They are kept all the same, for a user who allows resuming from them
-// (Request.Continue).
+// (Request.IfExists.Continue).
 
 // errFileReplaced means that the server no longer has the file that was begun, errNoParts that it cannot
 // continue any file.

@@ -28,7 +28,7 @@ func TestContinueBroken_Rule15(t *testing.T) {
 		"broken off":       {true, mirrortest.CutAfter(4 * mib), nil, false},
 		"stalled":          {true, mirrortest.StallAfter(4 * mib), nil, false},
 		"not asked for":    {false, mirrortest.CutAfter(4 * mib), nil, true},
-		"digest demanded":  {true, mirrortest.CutAfter(4 * mib), func(_ *mirrortest.Server, r *run) { r.req.Require = download.RequireDigest }, true},
+		"digest demanded":  {true, mirrortest.CutAfter(4 * mib), func(_ *mirrortest.Server, r *run) { r.req.Trust.Require = download.RequireDigest }, true},
 		"with mirrors":     {true, mirrortest.CutAfter(4 * mib), func(_ *mirrortest.Server, r *run) { r.mirrors(sized(t, 5*mib)) }, true},
 		"without parts":    {true, mirrortest.CutAfter(4 * mib), func(s *mirrortest.Server, _ *run) { s.Set(mirrortest.IgnoreRange()) }, true},
 		"another version":  {true, mirrortest.CutAfter(4 * mib), later(mirrortest.Corrupt(every(64<<10, 6*mib)...)), true},
@@ -39,7 +39,7 @@ func TestContinueBroken_Rule15(t *testing.T) {
 			t.Parallel()
 			s := sized(t, 6*mib, mirrortest.Rate(32*mib), day)
 			r := newRun(t, s.URL)
-			r.req.Continue = tt.goOn
+			r.req.IfExists.Continue = tt.goOn
 			r.client.RetryWait = 10 * time.Millisecond
 			if name == "stalled" {
 				r.client.Timeout = 3 * time.Second
@@ -49,7 +49,7 @@ func TestContinueBroken_Rule15(t *testing.T) {
 			}
 			s.Set(mirrortest.Once(tt.breaks))
 			res, err := r.get()
-			if r.req.Require == download.RequireDigest {
+			if r.req.Trust.Require == download.RequireDigest {
 				if err == nil || res.Continued {
 					t.Errorf("%v, %+v", err, res)
 				}
@@ -90,7 +90,7 @@ func TestContinueBrokenAgain_Rule15_Rule22(t *testing.T) {
 		return nil
 	}))
 	r := newRun(t, s.URL)
-	r.req.Continue, r.client.RetryWait = true, time.Millisecond
+	r.req.IfExists.Continue, r.client.RetryWait = true, time.Millisecond
 	res := r.right(s.Content)
 	if n := len(saw[download.Restarted](r)); n > 0 || !res.Continued || res.Fetched > 13*mib {
 		t.Errorf("%d restarts, %+v", n, res)
@@ -109,7 +109,7 @@ func TestSamplesOfMirror_C2_Rule15(t *testing.T) {
 	defer origin.Close()
 	r := newRun(t, origin.URL+"/file.bin")
 	r.put(target.Content.Bytes()[:mib])
-	r.req.Continue = true
+	r.req.IfExists.Continue = true
 	if res := r.right(target.Content); !res.Continued || res.Proof.Verified() {
 		t.Errorf("continued: %v, proof: %v", res.Continued, res.Proof)
 	}
@@ -130,7 +130,7 @@ func TestSamplesOfPlace_C2_Rule15(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.put(place.Content.Bytes()[:mib])
-	r.req.Continue = true
+	r.req.IfExists.Continue = true
 	if res := r.right(place.Content); !res.Continued || res.Proof.Verified() {
 		t.Errorf("continued: %v, proof: %v", res.Continued, res.Proof)
 	}
@@ -157,7 +157,7 @@ func TestComparedMirrorStates_C2_Rule40(t *testing.T) {
 	defer origin.Close()
 	r := newRun(t, origin.URL+"/file.bin")
 	r.mirrors(mirror)
-	r.req.Claims = userClaim(mirror.Digest())
+	r.req.Trust.Claims = userClaim(mirror.Digest())
 	r.req.Observe = func(ev download.Event) {
 		if _, ok := ev.(download.Comparing); ok {
 			told.Store(true)

@@ -36,19 +36,22 @@ func hostsOf(mirrors []metalink.Mirror) (hosts []string) {
 // A mirror's country is not looked up if its server states it, or if the user prefers no country.
 func TestNear(t *testing.T) {
 	var asked atomic.Int32
-	r := Request{Country: func(_ context.Context, u *url.URL) string {
-		asked.Add(1)
-		if country, ok := strings.CutSuffix(u.Host, ".example"); ok {
-			return strings.ToUpper(country)
-		}
-		return ""
-	}}
+	r := Request{Near: Near{
+		Country: func(_ context.Context, u *url.URL) string {
+			asked.Add(1)
+			if country, ok := strings.CutSuffix(u.Host, ".example"); ok {
+				return strings.ToUpper(country)
+			}
+			return ""
+		},
+	},
+	}
 	mirrors := mirrorsOf(t, "a=US", "de.example", "jp.example=FR", "unknown", "jp.example")
 	r.sortByCountry(t.Context(), mirrors)
 	if got := hostsOf(mirrors); asked.Load() != 0 || got[0] != "a" || mirrors[1].Geo != "" {
 		t.Errorf("%v, asked of %d", got, asked.Load())
 	}
-	r.Locations = []string{"JP", "DE"}
+	r.Near.Locations = []string{"JP", "DE"}
 	r.sortByCountry(t.Context(), mirrors)
 	if got, want := hostsOf(mirrors), []string{"jp.example", "de.example", "a", "jp.example", "unknown"}; !slices.Equal(got, want) || asked.Load() != 3 {
 		t.Errorf("%v, asked of %d; want %v", got, asked.Load(), want)
@@ -60,12 +63,16 @@ func TestNear(t *testing.T) {
 func TestNearIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int32
-		r := Request{Locations: []string{"JP"}, Country: func(ctx context.Context, _ *url.URL) string {
-			most.Store(max(most.Load(), now.Add(1)))
-			<-ctx.Done()
-			now.Add(-1)
-			return ""
-		}}
+		r := Request{Near: Near{
+			Locations: []string{"JP"},
+			Country: func(ctx context.Context, _ *url.URL) string {
+				most.Store(max(most.Load(), now.Add(1)))
+				<-ctx.Done()
+				now.Add(-1)
+				return ""
+			},
+		},
+		}
 		var hosts []string
 		for i := range 200 {
 			hosts = append(hosts, fmt.Sprintf("h%d.example", i))

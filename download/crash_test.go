@@ -232,7 +232,7 @@ func TestPowerLoss_Rule1_Rule6_Rule8(t *testing.T) {
 	for name, prepare := range map[string]func(s *scene){
 		"get": func(*scene) {},
 		"overwrite": func(s *scene) {
-			s.before, s.req.Overwrite = made(200<<10, 9), true
+			s.before, s.req.IfExists.Overwrite = made(200<<10, 9), true
 		},
 		"resume": func(s *scene) {
 			s.act = func(s *scene, files fsys.FS) error {

@@ -21,7 +21,7 @@ import (
 )
 
 // A Described is the description of a file by a Metalink document or a torrent. Its digests are in
-// Request.Claims: they are the evidence instead of servers' digests, and all servers are mirrors of equal
+// Request.Trust.Claims: they are the evidence instead of servers' digests, and all servers are mirrors of equal
 // rank.
 type Described struct {
 	Name    string            // the file's name in the document
@@ -167,17 +167,18 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	for i := range claims {
 		claims[i].Field, claims[i].Channel = d.Name, d.Over
 	}
-	if err := verify.Agree(slices.Concat(base.Claims, d.redirectDigests), claims); err != nil {
+	if err := verify.Agree(slices.Concat(base.Trust.Claims, d.redirectDigests), claims); err != nil {
 		return base, d.fail(f, Protocol, err, "")
 	}
 	r := base
-	r.Claims, r.Published = join(join(base.Claims, claims), d.originDigests), metalink.File{} // which is of the document
+	// What a feed published is about the document, not about this file.
+	r.Trust.Claims, r.Published = join(join(base.Trust.Claims, claims), d.originDigests), metalink.File{}
 	r.Described = &Described{
 		Name: f.Name, By: d.Name, URL: d.URL, Over: d.Over, Torrent: d.Torrent, Size: f.Size, Pieces: f.BestPieces(),
 		Notes:   d.notesOf(f, base),
 		sharing: d.sharingOf(f.Name), malformed: f.Malformed,
 	}
-	r.Signatures = slices.Clip(base.Signatures)
+	r.Trust.Signatures = slices.Clip(base.Trust.Signatures)
 	for _, doc := range f.Documents {
 		if isTorrent(doc) && isWeb(doc.URL) {
 			r.Described.Torrents = append(r.Described.Torrents, doc)
@@ -185,7 +186,7 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	}
 	for _, sig := range f.Signatures {
 		if isSignature(sig.Type) {
-			r.Signatures = append(r.Signatures, Signature{From: d.Name, Data: []byte(sig.Text)})
+			r.Trust.Signatures = append(r.Trust.Signatures, Signature{From: d.Name, Data: []byte(sig.Text)})
 		}
 	}
 	r.NoMetalink = true // RFC 6249, section 2: links of a mirror are discarded
@@ -249,7 +250,7 @@ func (d *Document) notesOf(f metalink.File, base Request) (notes []string) {
 // mirror. Unless it is a torrent with pieces, a document without a strong digest is a list of places, the
 // first being the origin.
 func (r *Request) described() bool {
-	return r.Described != nil && (verify.Strong(r.Claims) || r.provenByPieces())
+	return r.Described != nil && (verify.Strong(r.Trust.Claims) || r.provenByPieces())
 }
 
 // unsized reports whether a document describes the file without its size.
@@ -260,7 +261,7 @@ func (r *Request) listed() bool { return r.Described != nil && !r.described() }
 
 // readable returns an error if a digest of the document is malformed and no strong one is known.
 func (r *Request) readable() error {
-	if r.Described == nil || r.Described.malformed == nil || verify.Strong(r.Claims) {
+	if r.Described == nil || r.Described.malformed == nil || verify.Strong(r.Trust.Claims) {
 		return nil
 	}
 	return fail(Protocol, "document", r.Described.By, r.Described.malformed, "")
@@ -275,7 +276,7 @@ func (r *Request) reportDescribed() {
 	if d == nil {
 		return
 	}
-	f := metalink.File{Size: d.Size, Claims: r.Claims, Mirrors: d.Mirrors}
+	f := metalink.File{Size: d.Size, Claims: r.Trust.Claims, Mirrors: d.Mirrors}
 	if !d.Pieces.IsZero() {
 		f.Pieces = []verify.Pieces{d.Pieces}
 	}
@@ -289,13 +290,13 @@ func (r *Request) reportDescribed() {
 func (r *Request) spans() bool {
 	d := r.Described
 	return d != nil && d.Torrent && d.Pieces.IsZero() && d.sharing != nil && !d.sharing.file.Span.IsZero() &&
-		!verify.Strong(r.Claims)
+		!verify.Strong(r.Trust.Claims)
 }
 
 // bySwarm reports whether the peers of the document's torrents may be asked, in case it names no other place.
 func (r *Request) bySwarm() bool {
 	d := r.Described
-	return d != nil && d.sharing == nil && r.Peers.asked() && len(d.Torrents) > 0 && verify.Strong(r.Claims)
+	return d != nil && d.sharing == nil && r.Peers.asked() && len(d.Torrents) > 0 && verify.Strong(r.Trust.Claims)
 }
 
 // shared reports whether peers may be asked for the file of a torrent.
@@ -307,7 +308,7 @@ func (r *Request) shared() bool {
 func (r *Request) isSwarm(u *url.URL) bool { return source.IsSwarm(u) && r.shared() }
 
 // seeds reports whether the file is to be seeded once it is complete.
-func (r *Request) seeds() bool { return r.Peers.asked() && (r.SeedRatio > 0 || r.SeedTime > 0) }
+func (r *Request) seeds() bool { return r.Peers.asked() && (r.Seed.Ratio > 0 || r.Seed.Time > 0) }
 
 // onDisk reports whether the file gets a name in a folder.
 func (r *Request) onDisk() bool { return r.hasName() && r.Store == nil }
@@ -316,7 +317,9 @@ func (r *Request) onDisk() bool { return r.hasName() && r.Store == nil }
 func (r *Request) inOrder() bool { return r.Stream != nil || r.Store != nil }
 
 // renames reports whether the file gets another name if its own is taken.
-func (r *Request) renames() bool { return r.Rename && !r.Overwrite && !r.IfNewer && r.onDisk() }
+func (r *Request) renames() bool {
+	return r.IfExists.Rename && !r.IfExists.Overwrite && !r.IfExists.IfNewer && r.onDisk()
+}
 
 // hasName reports whether the file gets a name, in a folder or a store.
 func (r *Request) hasName() bool { return r.Stream == nil && r.Target == nil }

@@ -138,7 +138,7 @@ func TestDescribedContradictsUser_Rule46(t *testing.T) {
 	t.Parallel()
 	d := &download.Document{Name: "x.meta4", Over: verify.User}
 	claim := verify.Claim{Digest: sum(t, made(mib, 8)), Field: "--sha256", Channel: verify.User}
-	r, err := d.Describe(of(t, made(mib, 7)), download.Request{Claims: []verify.Claim{claim}})
+	r, err := d.Describe(of(t, made(mib, 7)), download.Request{Trust: download.Trust{Claims: []verify.Claim{claim}}})
 	if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Protocol || r.Described != nil {
 		t.Errorf("%v", err)
 	}
@@ -280,7 +280,7 @@ func TestDescribedWeak_Rule43(t *testing.T) {
 		t.Errorf("%d bytes of %s and %d of %s", one, a.URL, other, b.URL)
 	}
 	r = following(t, metalink.File{Name: "file.bin", Size: size}, a)
-	r.req.Require = download.RequireDigest
+	r.req.Trust.Require = download.RequireDigest
 	r.wrong(download.NoEvidence)
 }
 
@@ -311,8 +311,8 @@ func TestDescribedCredentials_Rule27(t *testing.T) {
 		f.Mirrors = append(f.Mirrors, metalink.Mirror{URL: parse(t, s.URL), Pri: 1, By: address.Loopback})
 	}
 	r := newRun(t, a.URL)
-	r.req.User = url.UserPassword("me", "secret")
-	r.req.Header = map[string][]string{"Cookie": {"secret"}, "X-Kind": {"x"}, "Accept-Language": {"de"}}
+	r.req.Access.User = url.UserPassword("me", "secret")
+	r.req.Access.Header = map[string][]string{"Cookie": {"secret"}, "X-Kind": {"x"}, "Accept-Language": {"de"}}
 	d := &download.Document{Name: "x.meta4", URL: parse(t, a.URL+".meta4"), Over: verify.HTTP}
 	req, err := d.Request(f, r.req)
 	if err != nil {
@@ -341,7 +341,7 @@ func TestDescribedAgainstTheUser_Rule64(t *testing.T) {
 	f := of(t, made(mib, 7))
 	f.Mirrors = []metalink.Mirror{{URL: parse(t, s.URL), Pri: 1}}
 	d := &download.Document{Name: "x.meta4", Over: verify.User}
-	_, err := d.Request(f, download.Request{Claims: userClaim(other())})
+	_, err := d.Request(f, download.Request{Trust: download.Trust{Claims: userClaim(other())}})
 	var e *download.Error
 	if !errors.As(err, &e) || e.Kind != download.Protocol {
 		t.Errorf("%v", err)
@@ -366,7 +366,7 @@ func TestDocumentsOfOthers(t *testing.T) {
 		for i := range d.Files.Len() {
 			f := d.Files.At(i)
 			r, err := d.Request(f, download.Request{Dir: "down"})
-			if err != nil || r.Name != f.Name || r.URL == nil || r.Described.Size != f.Size || len(r.Signatures) != len(f.Signatures) {
+			if err != nil || r.Name != f.Name || r.URL == nil || r.Described.Size != f.Size || len(r.Trust.Signatures) != len(f.Signatures) {
 				t.Errorf("%s: %+v, %v", name, r, err)
 			}
 			for _, u := range append(r.Mirrors, r.URL) {

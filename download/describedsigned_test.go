@@ -32,7 +32,7 @@ func TestDescribedSigned_Rule47_Rule50(t *testing.T) {
 			f := of(t, data)
 			f.Signatures = tt.signatures
 			r := following(t, f, s)
-			r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
+			r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, alice), download.RequireSignature
 			before := s.Sent()
 			if tt.want == download.Other {
 				if res := r.right(s.Content); !res.Proof.Signed() || len(res.Proof.Evidence()) != 1 {

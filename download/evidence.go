@@ -27,7 +27,7 @@ type Signed struct {
 
 // gatherEvidence implements Client.Evidence.
 func gatherEvidence(ctx context.Context, hc network, req *Request, o Offer) Evidence {
-	claims := join(req.Claims, o.File.Claims)
+	claims := join(req.Trust.Claims, o.File.Claims)
 	trusted := vouched(claims)
 	e := Evidence{File: o.File}
 	if doc, ok := new(carried).nextDocument(o.File); ok {
@@ -70,20 +70,20 @@ func signersOf(data []byte) (by []string, err error) {
 // userVouches reports whether the evidence is the user's own claim, or a signer that the user trusts. That
 // outweighs the statements of servers.
 func (r *Request) userVouches() bool {
-	return backed(r.Claims, verify.Signed, verify.User) || r.Anchors.pinned()
+	return backed(r.Trust.Claims, verify.Signed, verify.User) || r.Trust.Anchors.pinned()
 }
 
 // needsSignature reports whether the file itself must be signed: a signature is required, and no signed list
 // has the digest.
 func (r *Request) needsSignature() bool {
-	return r.Require == RequireSignature && !backed(r.Claims, verify.Signed, verify.Signed)
+	return r.Trust.Require == RequireSignature && !backed(r.Trust.Claims, verify.Signed, verify.Signed)
 }
 
 // byPieces returns the pieces that a torrent claims for the file; zero if it has none, or a strong digest is
 // known.
 func (r *Request) byPieces() verify.PieceClaim {
 	d := r.Described
-	if d == nil || !d.Torrent || verify.Strong(r.Claims) {
+	if d == nil || !d.Torrent || verify.Strong(r.Trust.Claims) {
 		return verify.PieceClaim{}
 	}
 	return verify.PieceClaim{Pieces: d.Pieces, Field: d.By, Channel: d.Over}
@@ -93,7 +93,7 @@ func (r *Request) byPieces() verify.PieceClaim {
 func (r *Request) provenByPieces() bool { return !r.byPieces().Pieces.IsZero() }
 
 // keepsNewer reports whether an older file must not replace a newer one.
-func (r *Request) keepsNewer() bool { return !r.AllowOlder && !verify.Strong(r.Claims) }
+func (r *Request) keepsNewer() bool { return !r.IfExists.AllowOlder && !verify.Strong(r.Trust.Claims) }
 
 // signaturesFor returns the signatures of signaturesOf. If a signature is demanded and nothing names one, it
 // returns those that may lie beside the URL.
@@ -102,7 +102,7 @@ func signaturesFor(req *Request, f metalink.File) []Signature {
 	if len(all) > 0 || !req.needsSignature() || req.described() || req.URL == nil || !isWeb(req.URL) {
 		return all
 	}
-	for _, ending := range req.Anchors.Besides() {
+	for _, ending := range req.Trust.Anchors.Besides() {
 		sig := Beside(req.URL, ending)
 		sig.maybe = true
 		all = append(all, sig)

@@ -63,8 +63,8 @@ func TestFallBack_C2_Rule30_Rule39(t *testing.T) {
 			r := newRun(t, origin.URL)
 			r.client.Tries = 2
 			r.mirrors(mirror)
-			r.req.Header = map[string][]string{"Authorization": {"Bearer x"}}
-			r.req.Known = &state.Version{ETag: `"mine"`}
+			r.req.Access.Header = map[string][]string{"Authorization": {"Bearer x"}}
+			r.req.IfExists.Known = &state.Version{ETag: `"mine"`}
 			res := r.right(mirror.Content)
 			if got := from(t, res, mirror).Bytes; got != size {
 				t.Errorf("%d bytes of the mirror", got)
@@ -110,14 +110,14 @@ func TestNoEvidence_Rule30(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			origin := sized(t, mib, option)
 			r := newRun(t, origin.URL)
-			r.req.Require = download.RequireDigest
+			r.req.Trust.Require = download.RequireDigest
 			r.wrong(download.NoEvidence)
 			r.empty()
 		})
 	}
 	origin := sized(t, mib, mirrortest.Digest())
 	r := newRun(t, origin.URL)
-	r.req.Require = download.RequireDigest
+	r.req.Trust.Require = download.RequireDigest
 	verified(t, r.right(origin.Content), byDigest)
 }
 
@@ -140,7 +140,7 @@ func TestUserContradictsServer_Rule32_Rule64(t *testing.T) {
 	mirror := sized(t, 2*mib)
 	origin := vouch(t, 2*mib, mirror)
 	r := newRun(t, origin.URL)
-	r.req.Claims = userClaim(other())
+	r.req.Trust.Claims = userClaim(other())
 	r.wrong(download.Mismatch)
 	r.empty()
 	asked(t, mirror, false)
@@ -155,7 +155,7 @@ func TestServerLeavesUsersFile_Rule32(t *testing.T) {
 	t.Parallel()
 	origin := resumable(t, mirrortest.Digest())
 	r := newRun(t, origin.URL)
-	r.req.Claims = userClaim(origin.Digest())
+	r.req.Trust.Claims = userClaim(origin.Digest())
 	kept := r.interrupt(2 * mib).Kept
 	origin.Set(mirrortest.Digest(other()))
 	if e := r.wrong(download.Mismatch); e.Kept < kept {
@@ -168,7 +168,7 @@ func TestWrongUserDigest_C9(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib)
 	r := newRun(t, origin.URL)
-	r.req.Claims = userClaim(other())
+	r.req.Trust.Claims = userClaim(other())
 	if e := r.wrong(download.Mismatch); e.Kept != mib {
 		t.Errorf("kept %d", e.Kept)
 	}
@@ -191,7 +191,7 @@ func TestMirrorAnswersBeforeOrigin(t *testing.T) {
 			origin := sized(t, size, waiting(4*mib, linked), busy(), mirrortest.ETag(`"o"`), mirrortest.Mirrors(linked.URL))
 			r := newRun(t, origin.URL)
 			r.mirrors(mirror)
-			r.req.Claims = userClaim(origin.Digest())
+			r.req.Trust.Claims = userClaim(origin.Digest())
 			res := r.right(origin.Content)
 			useful(t, res, origin)
 			useful(t, res, linked)
@@ -214,7 +214,7 @@ func TestOtherMirrorAnswersBeforeOrigin(t *testing.T) {
 	origin := sized(t, size, flaky)
 	r := newRun(t, origin.URL)
 	r.mirrors(mirror)
-	r.req.Claims = userClaim(origin.Digest())
+	r.req.Trust.Claims = userClaim(origin.Digest())
 	verified(t, r.right(origin.Content), byUser)
 	if n := len(saw[download.Restarted](r)); n != 0 {
 		t.Errorf("%d restarts", n)
@@ -230,7 +230,7 @@ func TestUserMirrorsWithoutOrigin_Rule39(t *testing.T) {
 	origin := sized(t, size, mirrortest.Status(http.StatusNotFound))
 	r := newRun(t, origin.URL)
 	r.mirrors(first, second)
-	r.req.Claims = userClaim(first.Digest())
+	r.req.Trust.Claims = userClaim(first.Digest())
 	res := r.right(first.Content)
 	useful(t, res, first)
 	useful(t, res, second)

@@ -45,7 +45,9 @@ func ExampleClient_Get() {
 	defer os.RemoveAll(dir)
 
 	var client download.Client
-	result, err := client.Get(context.Background(), download.Request{URL: u, Dir: dir, Require: download.RequireDigest})
+	result, err := client.Get(context.Background(), download.Request{
+		URL: u, Dir: dir, Trust: download.Trust{Require: download.RequireDigest},
+	})
 	if err != nil {
 		failed, _ := errors.AsType[*download.Error](err)
 		fmt.Println(failed.Kind, err)

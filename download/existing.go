@@ -26,7 +26,7 @@ func (g *getter) existing(ctx context.Context) (done bool, err error) {
 	}
 	c := g.committed()
 	defer c.Close()
-	if g.req.renames() && !g.req.Continue {
+	if g.req.renames() && !g.req.IfExists.Continue {
 		if !c.Due() || !g.asBefore(ctx, c) { // else a run completed it and was stopped before it reported that
 			return false, g.inTheWay("")
 		}
@@ -43,27 +43,27 @@ func (g *getter) existing(ctx context.Context) (done bool, err error) {
 // compareExisting compares the existing file with the requested one. An earlier run may have left it with the
 // journal c.
 func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfile.Committed) (done bool, err error) {
-	if !g.req.IfNewer && g.asBefore(ctx, c) {
+	if !g.req.IfExists.IfNewer && g.asBefore(ctx, c) {
 		return true, nil
 	}
 	x, done, err := g.askFile(ctx)
 	if done || err != nil {
 		return done, err
 	}
-	claims := join(g.req.Claims, x.file.Claims)
+	claims := join(g.req.Trust.Claims, x.file.Claims)
 	signed := sync.OnceValue(func() []found { return g.existingSignatures(ctx, x.file) })
 	found, err := g.lookBeside(ctx, x, claims, signed)
 	if err != nil {
 		return false, err
 	}
 	all := join(claims, found)
-	proven := verify.Strong(all) || g.req.provenByPieces() || g.req.Require == RequireSignature
+	proven := verify.Strong(all) || g.req.provenByPieces() || g.req.Trust.Require == RequireSignature
 	if (proven || g.confirmed(c, x)) && !differs(x.file.Size, info.Size) {
 		proof, err := g.checkThere(ctx, all, g.req.byPieces(), g.checkers(signed())...)
 		if own, ok := errors.AsType[*Error](err); ok { // of the store
 			return false, own
 		}
-		if err == nil && (proven || c.Is(proof)) && g.req.Require.met(proof) {
+		if err == nil && (proven || c.Is(proof)) && g.req.Trust.Require.met(proof) {
 			g.complete(proof, g.versionOf(x, found))
 			return true, nil
 		}
@@ -74,7 +74,7 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
-	if g.req.Overwrite {
+	if g.req.IfExists.Overwrite {
 		return false, nil
 	}
 	if g.document = g.req.inPlace(ctx, g.http, x.answer, info.Size); g.document {
@@ -93,11 +93,11 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 // contradict each other.
 func (g *getter) lookBeside(ctx context.Context, x inquiry, claims []verify.Claim,
 	signed func() []found) ([]verify.Claim, error) {
-	counts := g.req.IfNewer && g.relation(x) == same || !g.req.IfNewer && !g.req.Overwrite
+	counts := g.req.IfExists.IfNewer && g.relation(x) == same || !g.req.IfExists.IfNewer && !g.req.IfExists.Overwrite
 	if !counts && !verify.Strong(claims) {
 		return nil, nil
 	}
-	asked, file := join(g.req.Claims, x.asked), x.file
+	asked, file := join(g.req.Trust.Claims, x.asked), x.file
 	if g.req.needsSignature() && len(signaturesOf(&g.req, file)) > 0 && wantsList(&g.req, signed()) {
 		file = metalink.File{}
 	}
@@ -133,7 +133,7 @@ func (g *getter) askFile(ctx context.Context) (x inquiry, done bool, err error) 
 	if g.req.Described != nil {
 		known.Size = g.req.Described.Size
 	}
-	if g.req.described() || verify.Strong(g.req.Claims) && !g.req.Anchors.Any() {
+	if g.req.described() || verify.Strong(g.req.Trust.Claims) && !g.req.Trust.Anchors.Any() {
 		x.file = known
 		return x, false, nil
 	}
@@ -166,7 +166,7 @@ func (g *getter) checkPinned(proof verify.Proof) error {
 		return nil
 	}
 	unsigned := g.req
-	unsigned.Anchors = nil
+	unsigned.Trust.Anchors = nil
 	return g.c.checkPin(&unsigned, g.carried.offers(g.carried.file).Raise(g.carried.pin))
 }
 
@@ -178,7 +178,7 @@ func (g *getter) complete(proof verify.Proof, a source.Answer) {
 }
 
 // begun takes an existing file for the beginning of the wanted one, or for all of it, if the user allows that
-// (Request.Continue) and samples of it are the same when fetched again. The rest is fetched beside it, and
+// (Request.IfExists.Continue) and samples of it are the same when fetched again. The rest is fetched beside it, and
 // takes its place when it is complete. If the file is something else, why says so. The error is that the
 // server did not answer.
 func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []verify.Claim) (done bool, why string, err error) {
@@ -218,7 +218,7 @@ func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []
 		return true, "", nil
 	}
 	g.carried.continued = g.result.Continued
-	g.req.Overwrite = true
+	g.req.IfExists.Overwrite = true
 	g.req.base = &baseFile{path: g.result.Path, mode: info.Mode, identity: prior, file: x.file, begun: true}
 	g.req.base.useful = here
 	return false, "", nil
@@ -274,18 +274,18 @@ func checkBytes(ctx context.Context, from io.Reader, claims []verify.Claim, piec
 
 // existingSignatures fetches the signatures of an existing file, if a key or certificate is trusted.
 func (g *getter) existingSignatures(ctx context.Context, offered metalink.File) []found {
-	if !g.req.Anchors.Any() {
+	if !g.req.Trust.Anchors.Any() {
 		return nil
 	}
-	return signaturesAt(ctx, g.http, signaturesFor(&g.req, offered), &g.req, vouched(g.req.Claims))
+	return signaturesAt(ctx, g.http, signaturesFor(&g.req, offered), &g.req, vouched(g.req.Trust.Claims))
 }
 
 // checkers returns the checkers of signatures.
 func (g *getter) checkers(all []found) []verify.SignatureChecker {
-	if !g.req.Anchors.Any() {
+	if !g.req.Trust.Anchors.Any() {
 		return nil
 	}
-	return []verify.SignatureChecker{newSignatureSet(all, g.req.Anchors, fileNames(&g.req))}
+	return []verify.SignatureChecker{newSignatureSet(all, g.req.Trust.Anchors, fileNames(&g.req))}
 }
 
 // committed opens the journal of a run that put the file in place and was then stopped, or left work due. It
@@ -306,11 +306,11 @@ func (g *getter) committed() *partfile.Committed {
 func (g *getter) asBefore(ctx context.Context, c *partfile.Committed) bool {
 	r := &g.req
 	id, ok := c.Identity()
-	if !ok || !g.same(id) || r.Overwrite || r.Anchors.Any() || !c.Sealed(g.http.key) {
+	if !ok || !g.same(id) || r.IfExists.Overwrite || r.Trust.Anchors.Any() || !c.Sealed(g.http.key) {
 		return false
 	}
-	proof, err := checkFile(ctx, g.http.files, g.result.Path, join(r.Claims, id.Claims), r.byPieces())
-	if err != nil || !c.Is(proof) || !r.Require.met(proof) {
+	proof, err := checkFile(ctx, g.http.files, g.result.Path, join(r.Trust.Claims, id.Claims), r.byPieces())
+	if err != nil || !c.Is(proof) || !r.Trust.Require.met(proof) {
 		return false
 	}
 	g.complete(proof, source.Answer{ETag: id.ETag, LastModified: id.Date, Host: id.Host})
@@ -321,7 +321,7 @@ func (g *getter) asBefore(ctx context.Context, c *partfile.Committed) bool {
 // user's seal, or the server's answer ties the two together. It proves nothing about the bytes.
 func (g *getter) confirmed(c *partfile.Committed, x inquiry) bool {
 	id, ok := c.Identity()
-	if !ok || !g.same(id) || g.req.Overwrite || g.req.IfNewer {
+	if !ok || !g.same(id) || g.req.IfExists.Overwrite || g.req.IfExists.IfNewer {
 		return false
 	}
 	if c.Sealed(g.http.key) {

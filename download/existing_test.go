@@ -39,8 +39,8 @@ func TestContinueFile_Rule15_Rule3(t *testing.T) {
 		"another file":          {here: flipped(4*mib, 10), fails: true},
 		"another file, whole":   {here: flipped(size, 10), fails: true},
 		"longer":                {here: func(b []byte) []byte { return append(bytes.Clone(b), 0) }, fails: true},
-		"not asked for":         {here: first(4 * mib), change: func(r *run) { r.req.Continue = false }, fails: true},
-		"digest demanded":       {here: first(4 * mib), change: func(r *run) { r.req.Require = download.RequireDigest }, fails: true},
+		"not asked for":         {here: first(4 * mib), change: func(r *run) { r.req.IfExists.Continue = false }, fails: true},
+		"digest demanded":       {here: first(4 * mib), change: func(r *run) { r.req.Trust.Require = download.RequireDigest }, fails: true},
 		"all of it, mirrors":    {here: first(size), change: func(r *run) { r.mirrors(sized(t, size)) }, fetched: 0},
 		"with mirrors":          {here: first(4 * mib), change: func(r *run) { r.mirrors(sized(t, size)) }, fails: true},
 		"mirrors and a digest":  {here: first(4 * mib), options: []mirrortest.Option{mirrortest.Digest()}, change: func(r *run) { r.mirrors(sized(t, size)) }, fetched: 3 * mib, same: true},
@@ -51,7 +51,7 @@ func TestContinueFile_Rule15_Rule3(t *testing.T) {
 			t.Parallel()
 			s := sized(t, size, append(tt.options, mirrortest.Modified(time.Unix(1e9, 0)))...)
 			r := newRun(t, s.URL)
-			r.req.Continue = true
+			r.req.IfExists.Continue = true
 			r.client.RetryWait = 10 * time.Millisecond
 			if tt.change != nil {
 				tt.change(r)
@@ -103,7 +103,7 @@ func TestRename_Rule3(t *testing.T) {
 	} {
 		s := sized(t, 1000, mirrortest.Digest())
 		r := newRun(t, s.URL)
-		r.req.Name, r.req.Rename = tt.name, true
+		r.req.Name, r.req.IfExists.Rename = tt.name, true
 		for _, name := range tt.there {
 			if err := os.WriteFile(filepath.Join(r.req.Dir, name), made(1000, 7), 0o644); err != nil {
 				t.Fatal(err)
@@ -126,7 +126,7 @@ func TestRenameDue_Rule3(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 1000, mirrortest.ETag(`"1"`))
 	r := newRun(t, s.URL)
-	r.req.Name, r.req.Rename, r.req.Due = "a.iso", true, true
+	r.req.Name, r.req.IfExists.Rename, r.req.Due = "a.iso", true, true
 	for _, complete := range []bool{false, true, true} {
 		if res, err := r.get(); err != nil || filepath.Base(res.Path) != "a.iso" || res.AlreadyComplete != complete || !res.Due {
 			t.Errorf("complete %t: %v, %+v", complete, err, res)
@@ -178,10 +178,10 @@ func TestStatedBesideJournal_Rule3_Rule34(t *testing.T) {
 			defer s.Close()
 			r := newRun(t, s.URL+"/file.bin")
 			r.put([]byte("here"))
-			r.req.Overwrite, r.req.Claims = true, tt.claims
+			r.req.IfExists.Overwrite, r.req.Trust.Claims = true, tt.claims
 			r.interrupt(2 * mib)
 			later.Store(true)
-			r.req.Claims = nil
+			r.req.Trust.Claims = nil
 			res, err := r.get()
 			got, _ := os.ReadFile(r.path())
 			if tt.kind == download.Other {

@@ -165,7 +165,7 @@ func pinOf(file metalink.File) state.Pin {
 // checkPin returns an error if the URL of a request offered more evidence before: an attacker may have
 // removed it. Evidence from the user replaces the check.
 func (c *Client) checkPin(r *Request, offered state.Pin) error {
-	if r.LessProof || r.userVouches() {
+	if r.Trust.LessProof || r.userVouches() {
 		return nil
 	}
 	if err := c.State.CheckPin(r.URL, offered); err != nil {

@@ -114,7 +114,7 @@ func TestFaults_Rule7(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(s *scene){
 		"get":       func(*scene) {},
-		"overwrite": func(s *scene) { s.before, s.req.Overwrite = made(200<<10, 9), true },
+		"overwrite": func(s *scene) { s.before, s.req.IfExists.Overwrite = made(200<<10, 9), true },
 		"resume": func(s *scene) {
 			s.act = func(s *scene, files fsys.FS) error { return s.interrupted(files, sceneSize/3) }
 		},

@@ -81,14 +81,14 @@ func TestNoFTP(t *testing.T) {
 	mirror := ftp(t, 6*mib)
 	origin := naming(t, 6*mib, mirror)
 	r := newRun(t, origin.URL)
-	r.req.NoFTP = true
+	r.req.Access.NoFTP = true
 	r.req.Mirrors = []*url.URL{parse(t, mirror.URL)}
 	r.right(origin.Content)
 	if mirror.Connections() > 0 {
 		t.Error("an FTP mirror was asked")
 	}
 	r = newRun(t, mirror.URL)
-	r.req.NoFTP = true
+	r.req.Access.NoFTP = true
 	r.wrong(download.Usage)
 }
 
@@ -165,10 +165,10 @@ func TestFTPOrigin(t *testing.T) {
 		t.Errorf("modified %v", res.LastModified)
 	}
 	r := newRun(t, s.URL+";type=i")
-	r.req.Claims = userClaim(content.Digest())
+	r.req.Trust.Claims = userClaim(content.Digest())
 	verified(t, r.right(content), byUser)
 	r = newRun(t, s.URL)
-	r.req.Require = download.RequireDigest
+	r.req.Trust.Require = download.RequireDigest
 	if r.wrong(download.NoEvidence); s.Asked("RETR") > 2 {
 		t.Errorf("commands are %q", s.Commands())
 	}
@@ -183,7 +183,7 @@ func TestFTPOnly(t *testing.T) {
 	content := mirrortest.Generate(12*mib, 7)
 	r := newRun(t, a.URL)
 	r.req.Mirrors = []*url.URL{parse(t, b.URL)}
-	r.req.Claims = userClaim(content.Digest())
+	r.req.Trust.Claims = userClaim(content.Digest())
 	res := r.right(content)
 	if fromHost(res, a.Addr).Bytes == 0 || fromHost(res, b.Addr).Bytes == 0 {
 		t.Errorf("sources are %+v", res.Sources)
@@ -198,7 +198,7 @@ func TestFTPResume_S18(t *testing.T) {
 		s := ftp(t, 8*mib, ftptest.Rate(8*mib))
 		r := newRun(t, s.URL)
 		if vouched {
-			r.req.Claims = userClaim(content.Digest())
+			r.req.Trust.Claims = userClaim(content.Digest())
 		}
 		s.Set(ftptest.StallAfter(4 * mib)) // it does not end before the interruption
 		r.interrupt(2 * mib)
@@ -218,7 +218,7 @@ func TestFTPStandsIn_Rule30_Rule59(t *testing.T) {
 		mirror := ftp(t, 3*mib, ftptest.User(user, map[string]string{"bob": "x", "anonymous": "braid@"}[user]))
 		origin := sized(t, 3*mib, mirrortest.Status(503))
 		r := newRun(t, origin.URL)
-		r.req.User = url.UserPassword("eve", "secret")
+		r.req.Access.User = url.UserPassword("eve", "secret")
 		r.req.Mirrors = []*url.URL{parse(t, strings.Replace(mirror.URL, "//", "//"+userinfo, 1))}
 		verified(t, r.right(content), "unverified")
 		if mirror.Asked("USER "+user) == 0 || mirror.Asked("USER eve") > 0 {
@@ -296,7 +296,7 @@ func TestFTPAlreadyThere_Rule3(t *testing.T) {
 	r := newRun(t, s.URL)
 	r.right(content)
 	r.fails(download.Local)
-	r.req.Claims = userClaim(content.Digest())
+	r.req.Trust.Claims = userClaim(content.Digest())
 	if res := r.right(content); !res.AlreadyComplete || s.Asked("RETR") != 1 {
 		t.Errorf("%+v, commands %q", res, s.Commands())
 	}

@@ -53,11 +53,11 @@ func (g *getter) getNamed(ctx context.Context) (*getter, error) {
 func (g *getter) named(do func(*getter) error) (*getter, error) {
 	err := do(g)
 	for n, name := 1, g.req.Name; n < mostNumbers && g.req.renames() && taken(err); n++ {
-		if why, ok := errors.AsType[existsError](err); ok && g.req.Continue {
+		if why, ok := errors.AsType[existsError](err); ok && g.req.IfExists.Continue {
 			g.observe(Note{Text: why.Error() + "; it is kept, and the new one gets another name", Plain: true})
 		}
 		req, began := g.asked, g.began
-		req.Name, req.Continue = numbered(name, n), false
+		req.Name, req.IfExists.Continue = numbered(name, n), false
 		g = newGetter(g.c, g.http, req, g.trees)
 		g.began = began
 		err = do(g)
@@ -91,7 +91,7 @@ type getter struct {
 
 func newGetter(c *Client, hc network, req Request, shared *mirrorTrees) *getter {
 	req = req.own()
-	if most := req.MaxSize; most > 0 && (c.MaxSize == 0 || most < c.MaxSize) {
+	if most := req.Limits.MaxSize; most > 0 && (c.MaxSize == 0 || most < c.MaxSize) {
 		own := *c
 		own.MaxSize = most
 		c = &own
@@ -175,7 +175,7 @@ func (g *getter) check(ctx context.Context) error {
 	if err := cmp.Or(g.c.checkNumbers(&g.req, "download"), g.req.checkURL(), g.req.readable()); err != nil {
 		return err
 	}
-	if g.req.Require == RequireSignature && !g.req.Anchors.Any() {
+	if g.req.Trust.Require == RequireSignature && !g.req.Trust.Anchors.Any() {
 		return g.fail(NoEvidence, errNoAnchor, HintSigners)
 	}
 	g.carried.origin = g.req.URL
@@ -199,10 +199,10 @@ func (g *getter) check(ctx context.Context) error {
 	if g.req.Store != nil {
 		g.upload = newUploading(g.req.Store.Upload(g.req.Name))
 	}
-	if (g.req.provenByPieces() || g.req.spans()) && g.req.Require == RequireDigest {
+	if (g.req.provenByPieces() || g.req.spans()) && g.req.Trust.Require == RequireDigest {
 		return g.fail(NoEvidence, errOnlyPieces, HintTorrentDigest)
 	}
-	if g.req.described() && g.req.needsSignature() && len(g.req.Signatures) == 0 {
+	if g.req.described() && g.req.needsSignature() && len(g.req.Trust.Signatures) == 0 {
 		return g.fail(NoEvidence, errNoSignature, HintSignature)
 	}
 	return g.makeFolders()
@@ -297,7 +297,7 @@ func (g *getter) session() *session {
 // commit puts the file in place under its final name, if the proof is sufficient.
 func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	g.result.Size = proof.Size()
-	switch r := g.req.Require; {
+	switch r := g.req.Trust.Require; {
 	case r.met(proof):
 	case r == RequireSignature:
 		return noSignature(source.Mask(g.req.URL), g.carried.signed.all, g.carried.looking.finding())
@@ -318,7 +318,7 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	case g.upload != nil:
 		return storing{g}.commit(ctx)
 	}
-	final := partfile.Final{Replace: g.req.Overwrite, ModTime: g.modified(), Due: g.req.Due}
+	final := partfile.Final{Replace: g.req.IfExists.Overwrite, ModTime: g.modified(), Due: g.req.Due}
 	if g.req.base != nil {
 		final.Mode = g.req.base.mode
 	}
@@ -380,7 +380,7 @@ func (g *getter) findName(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil || !isWeb(u) {
 			break
 		}
-		if there, failed := lookAt(ctx, g.http, u, g.req.optionsFor(u, 0, vouched(g.req.Claims))); failed == nil {
+		if there, failed := lookAt(ctx, g.http, u, g.req.optionsFor(u, 0, vouched(g.req.Trust.Claims))); failed == nil {
 			a, err = there, nil
 		}
 	}

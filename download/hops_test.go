@@ -16,7 +16,7 @@ func TestFailuresAreSmall_Rule20(t *testing.T) {
 	server := sized(t, mib, mirrortest.Digest(), mirrortest.CutAfter(1000))
 	r := newRun(t, server.URL)
 	r.client.Tries = 1
-	r.req.Claims = []verify.Claim{{Digest: server.Digest(), Channel: verify.User, Field: "--sha256"}}
+	r.req.Trust.Claims = []verify.Claim{{Digest: server.Digest(), Channel: verify.User, Field: "--sha256"}}
 	gone := sized(t, mib, mirrortest.Status(404))
 	for range 3 {
 		m := sized(t, mib, mirrortest.HugeHeader(100<<10), mirrortest.Link("<"+server.URL+">; rel=duplicate"), mirrortest.Redirect(gone.URL))

@@ -93,7 +93,7 @@ func TestSecretsStayAtTheOrigin_S14_Rule27(t *testing.T) {
 	origin.Set(waiting(2*mib, linked, named))
 	r := newRun(t, origin.URL)
 	r.mirrors(named, linked, named)
-	r.req.Header = map[string][]string{"Authorization": {"Bearer x"}, "X-Pass": {"y"}, "Accept-Language": {"de"}}
+	r.req.Access.Header = map[string][]string{"Authorization": {"Bearer x"}, "X-Pass": {"y"}, "Accept-Language": {"de"}}
 	res := r.right(origin.Content)
 	for _, s := range []*mirrortest.Server{linked, named} {
 		useful(t, res, s)

@@ -80,7 +80,7 @@ func (x *inspection) ask(ctx context.Context) error {
 // checkAnswer compares the server's answer with the user's claims, and with the earlier offers of the URL.
 func (x *inspection) checkAnswer(ctx context.Context, said resolution) (err error) {
 	where := source.Mask(x.req.URL)
-	if err := verify.Agree(x.req.Claims, said.file.Claims); err != nil {
+	if err := verify.Agree(x.req.Trust.Claims, said.file.Claims); err != nil {
 		return fail(Mismatch, "verify", where, err, hintOtherFile)
 	}
 	if d := x.req.Described; d != nil && differs(d.Size, said.file.Size) {
@@ -107,7 +107,7 @@ func (x *inspection) follow(ctx context.Context) (err error) {
 // readDescriptions reads the document of the request and those that the server names: for signatures, and
 // until one has pieces.
 func (x *inspection) readDescriptions(ctx context.Context) {
-	x.claims = join(x.req.Claims, x.file.Claims)
+	x.claims = join(x.req.Trust.Claims, x.file.Claims)
 	v := &x.verdict
 	if d := x.req.Described; d != nil {
 		x.file.Size, x.file.Documents = max(x.file.Size, d.Size), d.Torrents
@@ -139,7 +139,7 @@ func (x *inspection) lookInstead(ctx context.Context) error {
 
 // lookUp looks for digests beside the file that is described so.
 func (x *inspection) lookUp(ctx context.Context, file metalink.File) (err error) {
-	x.verdict.Looked, err = lookUp(ctx, x.http, &x.req, x.answer.Hops, file, join(x.req.Claims, x.told), x.claims)
+	x.verdict.Looked, err = lookUp(ctx, x.http, &x.req, x.answer.Hops, file, join(x.req.Trust.Claims, x.told), x.claims)
 	x.claims = join(x.claims, x.verdict.Looked.Claims)
 	if is[*verify.ConflictError](err) && !is[*Error](err) {
 		return fail(Protocol, "verify", source.Mask(x.req.URL), err, HintNoLookup)

@@ -76,9 +76,9 @@ type statement struct {
 
 // newKnown returns the facts of the request.
 func newKnown(r *Request) *known {
-	k := &known{claims: r.Claims, given: r.Claims, size: -1, stated: -1, file: metalink.File{Size: -1}}
+	k := &known{claims: r.Trust.Claims, given: r.Trust.Claims, size: -1, stated: -1, file: metalink.File{Size: -1}}
 	if d := r.Described; d != nil {
-		k.claims, k.file.Documents = slices.Clip(r.Claims), d.Torrents
+		k.claims, k.file.Documents = slices.Clip(r.Trust.Claims), d.Torrents
 		if d.Size >= 0 {
 			k.size, k.sizeBy = d.Size, byUser
 		}
@@ -221,14 +221,14 @@ func (k *known) forgetOthers() {
 // that was trusted then may not be trusted now. The claims of that run's request hold until an authority of
 // this run states otherwise.
 func (k *known) recall(prior partfile.Identity, r *Request) {
-	said := without(k.claims, r.Claims)
+	said := without(k.claims, r.Trust.Claims)
 	yielding, standing, denied := yieldingOf(prior), standingOf(prior), prior.Denied
-	if !verify.Strong(common(r.Claims, standing)) {
-		doubtful := outranked(standing, r.Claims)
+	if !verify.Strong(common(r.Trust.Claims, standing)) {
+		doubtful := outranked(standing, r.Trust.Claims)
 		standing, denied = without(standing, doubtful), join(denied, doubtful)
 	}
-	k.recalled = without(earlier(yielding, r.Claims), said)
-	k.heard = without(earlier(standing, r.Claims), said)
+	k.recalled = without(earlier(yielding, r.Trust.Claims), said)
+	k.heard = without(earlier(standing, r.Trust.Claims), said)
 	k.denied = denied
 	k.given = join(k.given, without(k.recalled, without(k.recalled, prior.Given())))
 	k.claims = slices.Concat(k.claims, k.recalled, k.heard)

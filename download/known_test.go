@@ -48,7 +48,7 @@ func TestOutdate_Rule34_Rule64(t *testing.T) {
 				"learn":   func(k *known) { k.learn(statement{by: byServer, size: -1, file: metalink.File{Claims: tt.now}}) },
 				"before":  nil, // the server was asked before the journal counted
 			} {
-				r := &Request{URL: &url.URL{Scheme: "https", Host: "a.example"}, Claims: tt.given}
+				r := &Request{URL: &url.URL{Scheme: "https", Host: "a.example"}, Trust: Trust{Claims: tt.given}}
 				k := newKnown(r)
 				if learn == nil {
 					k.digests(tt.now)

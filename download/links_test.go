@@ -75,7 +75,7 @@ func TestUsersDigestMakesLinksUsable_C4(t *testing.T) {
 	mirror := sized(t, 6*mib, mirrortest.Rate(4*mib))
 	origin := sized(t, 6*mib, waiting(4*mib, mirror), mirrortest.Mirrors(mirror.URL))
 	r := newRun(t, origin.URL)
-	r.req.Claims = userClaim(origin.Digest())
+	r.req.Trust.Claims = userClaim(origin.Digest())
 	res := r.right(origin.Content)
 	useful(t, res, mirror)
 	verified(t, res, byUser)
@@ -138,7 +138,7 @@ func TestNoMetalinkAlsoForRememberedMirrors(t *testing.T) {
 	r := newRun(t, origin.URL)
 	r.interrupt(2 * mib)
 	r.req.NoMetalink = true
-	r.req.NoReferer = true // the mirror may get a request of the first run late
+	r.req.Access.NoReferer = true // the mirror may get a request of the first run late
 	r.right(origin.Content)
 	for _, q := range mirror.Requests() {
 		if q.Header.Get("Referer") == "" {

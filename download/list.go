@@ -83,11 +83,11 @@ func (l *List) Unsigned() *List {
 // request.
 func (l *List) Vouch(r *Request) error {
 	claims, malformed, err := l.find(r)
-	if err == nil && len(malformed) > 0 && !verify.Strong(claims) && !verify.Strong(r.Claims) {
+	if err == nil && len(malformed) > 0 && !verify.Strong(claims) && !verify.Strong(r.Trust.Claims) {
 		err = malformed[0]
 	}
 	if err == nil {
-		err = verify.Agree(r.Claims, claims)
+		err = verify.Agree(r.Trust.Claims, claims)
 	}
 	if err != nil {
 		hint := Hint("")
@@ -106,7 +106,7 @@ func (l *List) Vouch(r *Request) error {
 	for _, m := range malformed {
 		r.unreadable = append(slices.Clip(r.unreadable), l.Name+": "+m.Error()+"; ignored")
 	}
-	r.Claims = join(r.Claims, claims)
+	r.Trust.Claims = join(r.Trust.Claims, claims)
 	return nil
 }
 

@@ -50,8 +50,8 @@ func TestListNames(t *testing.T) {
 	} {
 		r := download.Request{URL: parse(t, tt.url), Name: tt.name}
 		got := fmt.Sprint(l.Vouch(&r))
-		if len(r.Claims) > 0 {
-			got = r.Claims[0].String()
+		if len(r.Trust.Claims) > 0 {
+			got = r.Trust.Claims[0].String()
 		}
 		if !strings.Contains(got, tt.want) {
 			t.Errorf("%s: got %s, want %s", tt.url, got, tt.want)
@@ -115,7 +115,7 @@ func TestListSigned_Rule47_Rule48(t *testing.T) {
 				s.Set(mirrortest.Document("/SUMS"+ending, "text/plain", data))
 			}
 			r := newRun(t, s.URL)
-			r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
+			r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, alice), download.RequireSignature
 			l := fetchList(t, r, s, "/SUMS")
 			var named []download.Signature
 			if tt.named != nil {
@@ -147,7 +147,7 @@ func TestListSignedEarlier_Rule64(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRun(t, s.URL)
-	trusting := download.Request{Anchors: trusts(t, alice)}
+	trusting := download.Request{Trust: download.Trust{Anchors: trusts(t, alice)}}
 	if unsigned, err := r.client.CheckSigned(t.Context(), l, trusting, []download.Signature{{From: "x", Data: alice.sign(t, list)}}); err != nil || unsigned != "" {
 		t.Fatal(unsigned, err)
 	}
@@ -158,11 +158,11 @@ func TestListSignedEarlier_Rule64(t *testing.T) {
 	r.interrupt(2 * mib)
 	again := r.req
 	r.req = plain
-	r.req.Anchors, r.req.Require = trusts(t, bob), download.RequireSignature
+	r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, bob), download.RequireSignature
 	r.wrong(download.NoEvidence)
 	r.req = again
-	r.req.Require = download.RequireSignature
-	r.req.Anchors = trusts(t, alice)
+	r.req.Trust.Require = download.RequireSignature
+	r.req.Trust.Anchors = trusts(t, alice)
 	res := r.right(s.Content)
 	if res.Resumed == 0 || !res.Proof.Signed() || len(res.Proof.Evidence()) != 1 {
 		t.Errorf("resumed %d: %v (%v)", res.Resumed, res.Proof, res.Proof.Evidence())
@@ -179,7 +179,7 @@ func TestListIsNotPinned_Rule64(t *testing.T) {
 	r.tls, r.client.State = &tls.Config{RootCAs: mirrortest.Pool(origin)}, &state.Store{}
 	get := func(claims []verify.Claim) {
 		t.Helper()
-		r.req.Claims = claims
+		r.req.Trust.Claims = claims
 		r.right(origin.Content)
 		if err := os.Remove(r.path()); err != nil {
 			t.Fatal(err)
@@ -190,7 +190,7 @@ func TestListIsNotPinned_Rule64(t *testing.T) {
 	origin.Set(mirrortest.Digest())
 	get(list)
 	origin.Reset(mirrortest.TLS(nil))
-	r.req.Claims = nil
+	r.req.Trust.Claims = nil
 	r.wrong(download.NoEvidence)
 }
 

@@ -43,18 +43,18 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 			o.Apart, o.Unheeded = l.away, l.found
 			return o
 		}
-		return httpsource.Options{Mirror: true, Not: req.Not}
+		return httpsource.Options{Mirror: true, Not: req.Access.Not}
 	}
 	ctx, cancel := hc.inOneTime(ctx)
 	defer cancel()
 	if len(named) == 0 && l.URL != nil {
-		for _, ending := range req.Anchors.Besides() {
+		for _, ending := range req.Trust.Anchors.Besides() {
 			sig := Beside(l.URL, ending)
 			sig.maybe = true
 			named = append(named, sig)
 		}
 	}
-	return fetchSignatures(named, req.Anchors, func(sig Signature) found { return sig.fetch(ctx, hc, options) })
+	return fetchSignatures(named, req.Trust.Anchors, func(sig Signature) found { return sig.fetch(ctx, hc, options) })
 }
 
 // fetch fetches a signature, unless its bytes are given.
@@ -77,12 +77,12 @@ func (l *List) names() []string {
 // checkSigned implements Client.CheckSigned.
 func (l *List) checkSigned(ctx context.Context, hc network, req Request, named []Signature) (unsigned string, err error) {
 	signed, all := l.data, []found(nil)
-	if m := l.Message(); l.Wrapped() && len(named) == 0 && req.Anchors.trusts(m.Signature) {
+	if m := l.Message(); l.Wrapped() && len(named) == 0 && req.Trust.Anchors.trusts(m.Signature) {
 		signed, all = m.Text, []found{{from: "the signature in the list", data: m.Signature, text: true}}
 	} else {
 		all = l.gather(ctx, hc, req, named)
 	}
-	set := newSignatureSet(all, req.Anchors, l.names())
+	set := newSignatureSet(all, req.Trust.Anchors, l.names())
 	set.Write(signed)
 	good, err := set.Signatures()
 	switch {
@@ -95,10 +95,10 @@ func (l *List) checkSigned(ctx context.Context, hc network, req Request, named [
 		return "", fail(Interrupted, "verify", l.Name, context.Cause(ctx), "")
 	case set.forgotten > 0:
 		return "no key or certificate for its kind of signature is trusted", nil
-	case len(named) > 0 && req.Require == RequireSignature:
+	case len(named) > 0 && req.Trust.Require == RequireSignature:
 		return "", fail(NoEvidence, "verify", l.Name, lackOfSignature(all), "")
 	case len(all) > 0:
 		return lackOfSignature(all).Error(), nil
 	}
-	return fmt.Sprintf("no signature beside it (%s)", strings.Join(req.Anchors.Besides(), ", ")), nil
+	return fmt.Sprintf("no signature beside it (%s)", strings.Join(req.Trust.Anchors.Besides(), ", ")), nil
 }

@@ -140,7 +140,7 @@ func (l *looking) apply(s *session, r lookedUp) {
 	case len(l.early()) > 0:
 		s.rehash()
 	}
-	if len(r.Claims) == 0 && s.req.Require == RequireDigest && !s.strong() {
+	if len(r.Claims) == 0 && s.req.Trust.Require == RequireDigest && !s.strong() {
 		s.stop(fail(NoEvidence, "verify", where, l.lacks(errNoDigest), HintGiveDigest))
 		return
 	}
@@ -180,7 +180,7 @@ func (l *looking) await(s *session) error {
 		return s.err
 	}
 	var late <-chan time.Time
-	if s.req.Require == RequireNothing {
+	if s.req.Trust.Require == RequireNothing {
 		late = time.After(s.http.grace)
 	}
 	select {

@@ -26,7 +26,7 @@ import (
 // graceKey in the context replaces it in tests.
 const lookupGrace = 5 * time.Second
 
-// A Forge is a forge or registry that Request.Lookup can ask about the digests of its files.
+// A Forge is a forge or registry that Request.Trust.Lookup can ask about the digests of its files.
 type Forge struct{ row *lookup.Forge }
 
 // NewForge returns a row of the table of forges. Its words are those of a [forge] of the settings, by key.
@@ -58,13 +58,13 @@ func newSearch(r *Request, hc network, hops []metalink.Hop, known []verify.Claim
 	if verify.Strong(p) && looksFor(r, known, file) && !looksFor(r, join(known, p), file) {
 		return &search.Search{Found: verify.Finding{Claims: p}}, true
 	}
-	if !r.Lookup || r.Described != nil || len(hops) == 0 || hops[0].URL == nil || !isWeb(hops[0].URL) {
+	if !r.Trust.Lookup || r.Described != nil || len(hops) == 0 || hops[0].URL == nil || !isWeb(hops[0].URL) {
 		return nil, false
 	}
-	user := fmt.Sprint(r.User, " ", r.Header, " ", r.HeaderTo, " ", r.Named)
+	user := fmt.Sprint(r.Access.User, " ", r.Access.Header, " ", r.Access.HeaderTo, " ", r.Named)
 	s, ok := search.New(searchWeb{hc, r}, hc.folders, hc.forges, hops, user)
 	if ok {
-		s.Patient, s.Keys = r.Require != RequireNothing, r.Anchors
+		s.Patient, s.Keys = r.Trust.Require != RequireNothing, r.Trust.Anchors
 	}
 	return s, ok
 }
@@ -86,10 +86,10 @@ func looksFor(r *Request, claims []verify.Claim, file metalink.File) bool {
 // needed, and none of all, those that were fetched, is by a trusted key. Those that the user names are the ones that are
 // meant.
 func wantsList(r *Request, all []found) bool {
-	if !r.needsSignature() || len(r.Signatures) > 0 {
+	if !r.needsSignature() || len(r.Trust.Signatures) > 0 {
 		return false
 	}
-	set := newSignatureSet(all, r.Anchors, fileNames(r))
+	set := newSignatureSet(all, r.Trust.Anchors, fileNames(r))
 	return len(set.checkers) == 0 && !severe(set.hopeless)
 }
 
@@ -100,7 +100,7 @@ func onlySigned(claims []verify.Claim) []verify.Claim {
 
 // agreeSigned returns an error if a signed list contradicts the digests that the request gave.
 func agreeSigned(r *Request, found []verify.Claim) error {
-	if err := verify.Agree(r.Claims, onlySigned(found)); err != nil {
+	if err := verify.Agree(r.Trust.Claims, onlySigned(found)); err != nil {
 		return fail(Mismatch, "verify", source.Mask(r.URL), err, hintOtherFile)
 	}
 	return nil
@@ -135,7 +135,7 @@ func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, fi
 		return verify.Finding{}, nil
 	}
 	s.Anew = true
-	if r.Require == RequireNothing {
+	if r.Trust.Require == RequireNothing {
 		within, cancel := context.WithTimeout(ctx, hc.grace)
 		defer cancel()
 		ctx = within
@@ -167,8 +167,8 @@ func (w searchWeb) Get(ctx context.Context, u *url.URL, most int64) search.Answe
 }
 
 func (w searchWeb) Ask(ctx context.Context, q *lookup.Question) search.Answer {
-	o := httpsource.Options{Mirror: true, Named: address.Public, Not: w.req.Not, Header: map[string][]string{}}
-	for name, values := range w.req.Header {
+	o := httpsource.Options{Mirror: true, Named: address.Public, Not: w.req.Access.Not, Header: map[string][]string{}}
+	for name, values := range w.req.Access.Header {
 		if web.ForAnyServer(name) && !strings.EqualFold(name, "Accept") { // which is that of the file
 			o.Header[name] = values
 		}
@@ -215,7 +215,7 @@ func (w searchWeb) fetch(ctx context.Context, u *url.URL, o httpsource.Options, 
 }
 
 func (w searchWeb) Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte) (unsigned, err error) {
-	if !w.req.Anchors.Any() {
+	if !w.req.Trust.Anchors.Any() {
 		return nil, nil
 	}
 	l, err := newList(claims[0].Field, data, claims[0].Channel)

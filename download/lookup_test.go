@@ -73,10 +73,10 @@ func TestLookup_Rule77(t *testing.T) {
 func TestNoLookup_Rule77(t *testing.T) {
 	file := book()
 	for name, change := range map[string]func(s *folderSite, r *run){
-		"off": func(s *folderSite, r *run) { r.req.Lookup = false },
+		"off": func(s *folderSite, r *run) { r.req.Trust.Lookup = false },
 		"of the user": func(s *folderSite,
 			r *run) {
-			r.req.Claims = []verify.Claim{{Digest: digestOf([]byte(file))}}
+			r.req.Trust.Claims = []verify.Claim{{Digest: digestOf([]byte(file))}}
 		},
 		"of the server": func(s *folderSite, r *run) { s.Config.Handler = digesting{s, file} },
 	} {
@@ -111,7 +111,7 @@ func TestLookupOtherFile_Rule77(t *testing.T) {
 		if again := r.wrong(download.Mismatch); again.Kept != int64(len(file)) {
 			t.Errorf("again: %v, %d kept", again, again.Kept)
 		}
-		r.req.Lookup = false
+		r.req.Trust.Lookup = false
 		if res := r.right(mirrortest.ContentOf([]byte(file))); res.Proof.Verified() {
 			t.Errorf("verified: %v", res.Proof)
 		}
@@ -141,12 +141,12 @@ func TestLookupRequired_Rules30_77(t *testing.T) {
 	file := book()
 	s := newFolderSite(t, "disk.iso", file, "SHA256SUMS", sum256(file)+"  disk.iso\n")
 	r := lookingUp(t, s, "disk.iso")
-	r.req.Require = download.RequireDigest
+	r.req.Trust.Require = download.RequireDigest
 	r.right(mirrortest.ContentOf([]byte(file)))
 
 	r = lookingUp(t, s, "disk.iso")
 	var out bytes.Buffer
-	r.req.Require, r.req.Stream = download.RequireDigest, &out
+	r.req.Trust.Require, r.req.Stream = download.RequireDigest, &out
 	if res, err := r.get(); err != nil || !res.Proof.Verified() || out.String() != file {
 		t.Errorf("to a stream: %v, %v", res.Proof, err)
 	}
@@ -154,7 +154,7 @@ func TestLookupRequired_Rules30_77(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		s = newFolderSite(t, "disk.iso", file)
 		r, out = lookingUp(t, s, "disk.iso"), bytes.Buffer{}
-		r.req.Require = download.RequireDigest
+		r.req.Trust.Require = download.RequireDigest
 		if stream {
 			r.req.Stream = &out
 		}
@@ -197,7 +197,7 @@ func TestLookupExisting_Rule3(t *testing.T) {
 	if res := r.right(mirrortest.ContentOf([]byte(file))); !res.AlreadyComplete || !res.Proof.Verified() {
 		t.Errorf("%+v", res)
 	}
-	r.req.Lookup = false
+	r.req.Trust.Lookup = false
 	if _, err := r.get(); err == nil {
 		t.Error("without a lookup nothing proves it")
 	}
@@ -218,7 +218,7 @@ func TestLookupVerify_Rule77(t *testing.T) {
 		t.Errorf("probe: %v, %v", o.Looked, err)
 	}
 	planned := r.req
-	planned.Dir, planned.Require = t.TempDir(), download.RequireDigest
+	planned.Dir, planned.Trust.Require = t.TempDir(), download.RequireDigest
 	p, err := r.client.Plan(r.ctx, planned)
 	if err != nil || len(p.Claims) != 1 {
 		t.Errorf("plan: %v, %v", p.Claims, err)
@@ -245,7 +245,7 @@ func TestLookupBatch_Rule77(t *testing.T) {
 			s.files[name] = strings.Repeat(name, 1000)
 			list += sum256(s.files[name]) + "  " + name + "\n"
 			u := parse(t, s.URL+"/pub/"+name)
-			requests = append(requests, download.Request{URL: u, Dir: t.TempDir(), Lookup: true})
+			requests = append(requests, download.Request{URL: u, Dir: t.TempDir(), Trust: download.Trust{Lookup: true}})
 		}
 		s.files["SHA256SUMS"] = list
 		c := download.Client{}
@@ -322,7 +322,7 @@ func TestLookupInterrupted(t *testing.T) {
 	}
 	r := lookingUp(t, s, "disk.iso")
 	r.ctx = ctx
-	r.req.Require = download.RequireDigest
+	r.req.Trust.Require = download.RequireDigest
 	r.wrong(download.Interrupted)
 }
 
@@ -346,7 +346,9 @@ func TestLookupStale_Rule77(t *testing.T) {
 			}})
 		}()
 		get := func(name string) download.Result {
-			r := download.Request{URL: parse(t, s.URL+"/pub/"+name), Dir: t.TempDir(), Lookup: true}
+			r := download.Request{
+				URL: parse(t, s.URL+"/pub/"+name), Dir: t.TempDir(), Trust: download.Trust{Lookup: true},
+			}
 			jobs <- download.Job{Request: func() (download.Request, error) { return r, nil }}
 			return <-results
 		}

@@ -96,7 +96,7 @@ func (s *forgeSite) get(u string, change func(*download.Client, *download.Reques
 	s.asked, s.tokens = nil, nil
 	s.mu.Unlock()
 	c := download.Client{HTTP: s.client}
-	r := download.Request{URL: parse(s.t, u), Dir: s.t.TempDir(), Name: "file.bin", Lookup: true}
+	r := download.Request{URL: parse(s.t, u), Dir: s.t.TempDir(), Name: "file.bin", Trust: download.Trust{Lookup: true}}
 	if change != nil {
 		change(&c, &r)
 	}

@@ -84,7 +84,7 @@ func TestLookupHostile_Rule77(t *testing.T) {
 			}
 
 			r = lookingUp(t, s, "disk.iso")
-			r.req.Require = download.RequireDigest
+			r.req.Trust.Require = download.RequireDigest
 			r.wrong(download.NoEvidence)
 		})
 	}
@@ -152,9 +152,9 @@ func redirected(t *testing.T, r *run, s *folderSite, how, field, gives string) {
 	}
 	switch how {
 	case "no lookup":
-		r.req.Lookup, r.req.Require = false, download.RequireDigest
+		r.req.Trust.Lookup, r.req.Trust.Require = false, download.RequireDigest
 		if field == "Content-Digest" {
-			r.req.Require = download.RequireNothing
+			r.req.Trust.Require = download.RequireNothing
 		}
 		r.right(mirrortest.ContentOf([]byte(gives)))
 		if asked := s.requests("disk.iso"); asked != "" {
@@ -162,7 +162,7 @@ func redirected(t *testing.T, r *run, s *folderSite, how, field, gives string) {
 		}
 		return
 	case "right":
-		r.req.Require = download.RequireDigest
+		r.req.Trust.Require = download.RequireDigest
 		if r.right(mirrortest.ContentOf([]byte(gives))); !strings.Contains(s.requests("disk.iso"), "SHA256SUMS") {
 			t.Errorf("asked for %q", s.requests("disk.iso"))
 		}
@@ -180,7 +180,7 @@ func redirected(t *testing.T, r *run, s *folderSite, how, field, gives string) {
 		}
 		return
 	case "require":
-		r.req.Require = download.RequireDigest
+		r.req.Trust.Require = download.RequireDigest
 	case "there":
 		if there(); field == "Content-Digest" { // it is of the answer's bytes only, and nothing is fetched
 			r.fails(download.Local)
@@ -188,10 +188,10 @@ func redirected(t *testing.T, r *run, s *folderSite, how, field, gives string) {
 		}
 	case "overwrite":
 		there()
-		r.req.Overwrite = true
+		r.req.IfExists.Overwrite = true
 	case "newer":
 		there()
-		r.req.IfNewer = true
+		r.req.IfExists.IfNewer = true
 	}
 	var e *download.Error
 	times := 1
@@ -214,7 +214,7 @@ func TestLookupContentDigestOfParts_Rule77(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.ContentDigest(), mirrortest.ETag(`"1"`), list,
 		mirrortest.When(whole, mirrortest.CutAfter(mib/2)))
 	r := newRun(t, s.URL)
-	r.req.Lookup, r.req.Require = true, download.RequireDigest
+	r.req.Trust.Lookup, r.req.Trust.Require = true, download.RequireDigest
 	if got := r.right(s.Content).Proof.String(); got != "sha-256 from SHA256SUMS beside it over http" {
 		t.Error(got)
 	}
@@ -299,7 +299,7 @@ func TestLookupSignaturePage_Rule77(t *testing.T) {
 				io.WriteString(w, page)
 			}
 			r := lookingUp(t, s, "disk.iso")
-			r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
+			r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, alice), download.RequireSignature
 			if signed[0] == "" {
 				r.wrong(download.NoEvidence)
 			} else if res := r.right(mirrortest.ContentOf([]byte(file))); !res.Proof.Signed() {

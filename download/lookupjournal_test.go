@@ -38,9 +38,9 @@ func TestLookupAfterJournal_Rules34_77(t *testing.T) {
 			}
 		},
 		"a mistyped digest": func(_ *testing.T, r *run) {
-			r.req.Claims = userClaim(other())
+			r.req.Trust.Claims = userClaim(other())
 			r.interrupt(mib)
-			r.req.Claims = nil
+			r.req.Trust.Claims = nil
 		},
 	} {
 		for _, tag := range []string{"", `"v"`} {
@@ -56,7 +56,7 @@ func TestLookupAfterJournal_Rules34_77(t *testing.T) {
 					s.put("disk.iso", string(next), tag)
 					s.put("SHA256SUMS", sum256(string(next))+"  disk.iso\n", "")
 				}
-				r.req.Overwrite = true
+				r.req.IfExists.Overwrite = true
 				verified(t, r.right(mirrortest.ContentOf(want)), "sha-256 from SHA256SUMS beside it over http")
 			})
 		}
@@ -78,8 +78,8 @@ func TestLookupResumed_Rules34_77(t *testing.T) {
 		kept   bool
 	}{
 		"the same":     {func(*folderSite, *run) {}, old, proof, false, true},
-		"required":     {func(_ *folderSite, r *run) { r.req.Require = download.RequireDigest }, old, proof, false, true},
-		"not asked":    {func(_ *folderSite, r *run) { r.req.Lookup = false }, old, "unverified", false, false},
+		"required":     {func(_ *folderSite, r *run) { r.req.Trust.Require = download.RequireDigest }, old, proof, false, true},
+		"not asked":    {func(_ *folderSite, r *run) { r.req.Trust.Lookup = false }, old, "unverified", false, false},
 		"no list":      {func(s *folderSite, _ *run) { s.put("SHA256SUMS", "", "") }, old, "unverified", false, false},
 		"another file": {func(s *folderSite, _ *run) { s.put("disk.iso", string(next), "") }, next, proof, true, false},
 		"another list": {func(s *folderSite, _ *run) {

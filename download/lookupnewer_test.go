@@ -19,11 +19,11 @@ func TestLookupNewer_Rules54_77(t *testing.T) {
 			s := newFolderSite(t, "SHA256SUMS", line(first))
 			s.put("disk.iso", first, `"v1"`)
 			r := lookingUp(t, s, "disk.iso")
-			r.client.State, r.req.IfNewer = &state.Store{Dir: t.TempDir()}, recorded
+			r.client.State, r.req.IfExists.IfNewer = &state.Store{Dir: t.TempDir()}, recorded
 			if res := r.gets(first); !res.Proof.Verified() {
 				t.Errorf("%v", res.Proof)
 			}
-			r.req.IfNewer = true
+			r.req.IfExists.IfNewer = true
 			s.put("disk.iso", second, `"v2"`)
 			for range 2 {
 				if e := r.fails(download.Mismatch); e.Hint != download.HintNoLookup {
@@ -48,9 +48,9 @@ func TestLookupNewerProves_Rules54_77(t *testing.T) {
 	s := newFolderSite(t, "SHA256SUMS", sum256(file)+"  disk.iso\n")
 	s.put("disk.iso", file, `"v1"`)
 	r := lookingUp(t, s, "disk.iso")
-	r.client.State, r.req.IfNewer, r.req.Lookup = &state.Store{Dir: t.TempDir()}, true, false
+	r.client.State, r.req.IfExists.IfNewer, r.req.Trust.Lookup = &state.Store{Dir: t.TempDir()}, true, false
 	r.gets(file)
-	r.req.Lookup, r.req.Require = true, download.RequireDigest
+	r.req.Trust.Lookup, r.req.Trust.Require = true, download.RequireDigest
 	if res := r.gets(file); !res.AlreadyComplete || !res.Proof.Verified() || res.ETag != `"v1"` {
 		t.Errorf("%+v", res)
 	}
@@ -72,7 +72,7 @@ func TestLookupKeeps_Rules3_77(t *testing.T) {
 			errs <- err
 		}})
 	}()
-	r := download.Request{URL: parse(t, s.URL+"/pub/disk.iso"), Dir: t.TempDir(), Lookup: true}
+	r := download.Request{URL: parse(t, s.URL+"/pub/disk.iso"), Dir: t.TempDir(), Trust: download.Trust{Lookup: true}}
 	get := func() (download.Result, error) {
 		jobs <- download.Job{Request: func() (download.Request, error) { return r, nil }}
 		return <-results, <-errs

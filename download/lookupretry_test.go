@@ -36,9 +36,11 @@ func TestLookupRetryAfter_Rules66_77(t *testing.T) {
 			var requests []download.Request
 			for _, name := range []string{"1.iso", "2.iso", "3.iso"} {
 				s.files[name] = file
-				r := download.Request{URL: parse(t, s.URL+"/pub/"+name), Dir: t.TempDir(), Lookup: true}
+				r := download.Request{
+					URL: parse(t, s.URL+"/pub/"+name), Dir: t.TempDir(), Trust: download.Trust{Lookup: true},
+				}
 				if signed {
-					r.Anchors = trusts(t, newSigner(t, "alice"))
+					r.Trust.Anchors = trusts(t, newSigner(t, "alice"))
 				}
 				requests = append(requests, r)
 			}

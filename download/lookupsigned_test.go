@@ -17,7 +17,7 @@ func TestSignedListBeside_Rule78(t *testing.T) {
 	list := sum256(file) + "  file.bin\n"
 	byUser := func(file string) func(*folderSite, *download.Request) {
 		return func(_ *folderSite, r *download.Request) {
-			r.Claims = []verify.Claim{{Digest: digestOf([]byte(file)), Channel: verify.User, Field: "the user"}}
+			r.Trust.Claims = []verify.Claim{{Digest: digestOf([]byte(file)), Channel: verify.User, Field: "the user"}}
 		}
 	}
 	// A signature of the file beside it, in a file of that name, which the server may name, too.
@@ -64,7 +64,7 @@ func TestSignedListBeside_Rule78(t *testing.T) {
 			beside(".minisig", minisigned, "x-minisign")(s, r)
 			s.Config.Handler = digesting{s.Config.Handler, file}
 		}, download.Other},
-		{"no lookup", alice, func(_ *folderSite, r *download.Request) { r.Lookup = false }, download.NoEvidence},
+		{"no lookup", alice, func(_ *folderSite, r *download.Request) { r.Trust.Lookup = false }, download.NoEvidence},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +73,7 @@ func TestSignedListBeside_Rule78(t *testing.T) {
 				s.files["SHA256SUMS.asc"] = string(tt.signer.sign(t, []byte(list)))
 			}
 			r := lookingUp(t, s, "file.bin")
-			r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
+			r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, alice), download.RequireSignature
 			if tt.change != nil {
 				tt.change(s, &r.req)
 			}

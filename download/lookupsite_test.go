@@ -97,7 +97,7 @@ func (s *folderSite) requests(file string) string {
 // lookingUp is a run that looks for the digest of a file of the site.
 func lookingUp(t *testing.T, s *folderSite, file string) *run {
 	r := newRun(t, s.URL+"/pub/"+file)
-	r.req.Lookup, r.req.Name = true, "file.bin"
+	r.req.Trust.Lookup, r.req.Name = true, "file.bin"
 	r.ctx = download.WithLookupGrace(t.Context(), time.Hour)
 	return r
 }

@@ -44,7 +44,7 @@ func TestLookupForgeToken_Rule27(t *testing.T) {
 				s := newForgeSite(t, append(tt.answers, releaseFile, file)...)
 				res, _, err := s.get("https://"+releaseFile, func(c *download.Client, r *download.Request) {
 					set(c)
-					r.Header = map[string][]string{"User-Agent": {"me"}, "Accept": {"application/x-iso"}}
+					r.Access.Header = map[string][]string{"User-Agent": {"me"}, "Accept": {"application/x-iso"}}
 				})
 				if tokens := strings.Join(s.tokens, " "); err != nil || res.Proof.Verified() != tt.verified ||
 					tokens != tt.tokens {
@@ -59,7 +59,7 @@ func TestLookupForgeToken_Rule27(t *testing.T) {
 	// What the user sends to the file's server is not for the forge.
 	s := newForgeSite(t, releaseFile, file, releaseAsks, answer)
 	_, _, err := s.get("https://"+releaseFile, func(_ *download.Client, r *download.Request) {
-		r.Header = map[string][]string{"Authorization": {"Bearer mine"}}
+		r.Access.Header = map[string][]string{"Authorization": {"Bearer mine"}}
 	})
 	if slices.Contains(s.tokens, releaseAsks) || !slices.Contains(s.tokens, releaseFile) || err != nil {
 		t.Errorf("secrets to %v, %v", s.tokens, err)

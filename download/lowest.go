@@ -60,8 +60,8 @@ func (x *fetches) lowest(c *Client, least int64, all *limit.Limiter) int64 {
 // long.
 func (x *fetches) keepsUp(c *Client, req *Request, all *limit.Limiter, now time.Time) error {
 	least := c.LowestSpeed
-	if req.Lowest != nil {
-		least = req.Lowest()
+	if req.Limits.Lowest != nil {
+		least = req.Limits.Lowest()
 	}
 	if least <= 0 {
 		x.pulse.since = time.Time{}

@@ -33,7 +33,7 @@ func (g Measurement) Rate() float64 {
 
 // measureAll implements Client.Measure.
 func measureAll(ctx context.Context, hc network, req *Request, f metalink.File, moment time.Duration) []Measurement {
-	claims := join(req.Claims, f.Claims)
+	claims := join(req.Trust.Claims, f.Claims)
 	all := []Measurement{measure(ctx, hc.Source(req.URL, req.lookOptions(condition{})), origin{url: req.URL}, f.Size,
 		claims, moment)}
 	for _, m := range f.Mirrors {

@@ -72,7 +72,7 @@ func TestProbeDowngrade_Rule26(t *testing.T) {
 	defer hc.CloseIdle()
 	client := &download.Client{HTTP: hc}
 	for _, claims := range [][]verify.Claim{nil, userClaim(origin.Digest())} {
-		req := download.Request{URL: parse(t, origin.URL), Claims: claims}
+		req := download.Request{URL: parse(t, origin.URL), Trust: download.Trust{Claims: claims}}
 		offer, err := client.Probe(t.Context(), req)
 		if err != nil {
 			t.Fatal(err)

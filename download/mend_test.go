@@ -167,7 +167,7 @@ func TestRepairSigned_Rule47(t *testing.T) {
 	s := sized(t, size, mirrortest.Digest(), mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc),
 		mirrortest.Link(`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`))
 	r := newRun(t, s.URL)
-	r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
+	r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, alice), download.RequireSignature
 	r.onDisk(changed(right, 1))
 	if res := r.repaired(s.Content, piece); !res.Proof.Signed() {
 		t.Errorf("the proof is %v", res.Proof)
@@ -189,8 +189,8 @@ func TestNotRepairable(t *testing.T) {
 		if tt.url == "" {
 			r.req.URL = nil
 		}
-		r.req.Claims = tt.claims
-		r.req.Require = download.RequireDigest
+		r.req.Trust.Claims = tt.claims
+		r.req.Trust.Require = download.RequireDigest
 		r.onDisk(right)
 		v, _ := r.client.Verify(t.Context(), r.req)
 		_, err := r.client.Repair(t.Context(), v, nil)

@@ -52,7 +52,7 @@ func (s *session) addTreeMirrors() {
 		return
 	}
 	for _, m := range s.trees.mirrorsOf(s.req.URL) {
-		if s.req.usable(m.URL) && s.req.Not.OfCountry(m.Geo) == "" {
+		if s.req.usable(m.URL) && s.req.Access.Not.OfCountry(m.Geo) == "" {
 			o := s.mirrorOptions()
 			o.Named = s.req.namedBy(m.URL, m.By)
 			s.addOrigin(m.URL, o, origin{tree: m.tree})
@@ -62,7 +62,7 @@ func (s *session) addTreeMirrors() {
 
 // trusted reports whether the user or https gave a strong digest. A redirect to http then does no harm. A
 // digest that yields is not sufficient, because bytes that come then may be taken without it.
-func (s *session) trusted() bool { return vouched(s.firm()) || vouched(s.req.Claims) }
+func (s *session) trusted() bool { return vouched(s.firm()) || vouched(s.req.Trust.Claims) }
 
 // mirrorOptions returns the options for requests to servers other than the one that the user asked.
 func (s *session) mirrorOptions() httpsource.Options { return s.req.mirrorOptions(s.trusted()) }
@@ -176,7 +176,7 @@ func (s *session) addFirst() {
 	switch {
 	case s.begun && verify.Strong(s.claims): // the mirrors of an earlier run can help if the server is gone
 		s.addMirrors()
-	case verify.Strong(s.req.Claims) && !s.pipes(): // else the server answers first, to tie the others
+	case verify.Strong(s.req.Trust.Claims) && !s.pipes(): // else the server answers first, to tie the others
 		s.addUserMirrors()
 	}
 	if s.begun && verify.Strong(s.claims) { // in a session that continues another
@@ -262,13 +262,13 @@ const (
 
 // sortByCountry puts the mirrors in the countries that the request wants before the others.
 func (r *Request) sortByCountry(ctx context.Context, mirrors []metalink.Mirror) {
-	if len(r.Locations) == 0 {
+	if len(r.Near.Locations) == 0 {
 		return
 	}
-	if r.Country != nil {
+	if r.Near.Country != nil {
 		r.lookUpCountries(ctx, mirrors)
 	}
-	metalink.Near(mirrors, r.Locations...)
+	metalink.Near(mirrors, r.Near.Locations...)
 }
 
 // lookUpCountries looks up the country of mirrors if neither the server nor a document states it.
@@ -281,7 +281,7 @@ func (r *Request) lookUpCountries(ctx context.Context, mirrors []metalink.Mirror
 		if m := &mirrors[i]; m.Geo == "" {
 			free <- struct{}{}
 			group.Go(func() {
-				m.Geo = r.Country(ctx, m.URL)
+				m.Geo = r.Near.Country(ctx, m.URL)
 				<-free
 			})
 		}

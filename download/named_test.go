@@ -64,7 +64,7 @@ func TestServerNames_Rule63(t *testing.T) {
 			bad.Set(mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc), mirrortest.Document("/file.bin.asc", "application/pgp-signature", alice.sign(t, data)))
 			origin := sized(t, size, mirrortest.Rate(mib), mirrortest.Digest(), mirrortest.Link(fmt.Sprintf(link, cellar(t, bad)), "<"+good.URL+">; rel=duplicate"))
 			r := newRun(t, origin.URL)
-			r.req.Anchors = trusts(t, alice)
+			r.req.Trust.Anchors = trusts(t, alice)
 			res := r.right(origin.Content)
 			untouched(t, bad)
 			useful(t, res, good)
@@ -196,8 +196,8 @@ func TestSignatureBesidePlace_Rule63(t *testing.T) {
 	r.req.Described.Mirrors = append(r.req.Described.Mirrors, metalink.Mirror{URL: place, Pri: 9, By: address.Loopback})
 	beside := *place
 	beside.Path += ".asc"
-	r.req.Signatures = []download.Signature{{From: "x", URL: &beside}}
-	r.req.Anchors = trusts(t, alice)
+	r.req.Trust.Signatures = []download.Signature{{From: "x", URL: &beside}}
+	r.req.Trust.Anchors = trusts(t, alice)
 	if res := r.right(good.Content); res.Proof.Signed() {
 		t.Error("it is signed")
 	}

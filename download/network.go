@@ -110,14 +110,17 @@ func (n network) small(ctx context.Context, u *url.URL, o httpsource.Options, mo
 
 // ownOptions returns the options for requests to the server that the user asked.
 func (r *Request) ownOptions(trusted bool) httpsource.Options {
-	return httpsource.Options{Header: r.Header, HeaderTo: r.HeaderTo, User: r.User, Trusted: trusted, Not: r.Not, Named: r.Named}
+	return httpsource.Options{
+		Header: r.Access.Header, HeaderTo: r.Access.HeaderTo, User: r.Access.User, Trusted: trusted,
+		Not: r.Access.Not, Named: r.Named,
+	}
 }
 
 func (r *Request) mirrorOptions(trusted bool) httpsource.Options {
 	o := r.ownOptions(trusted)
 	o.Mirror, o.User, o.Referer, o.Named = true, nil, r.asked(), 0
 	o.Secure = o.Referer != nil && o.Referer.Scheme == "https"
-	if r.NoReferer || r.User != nil || o.Referer != nil && o.Referer.User != nil {
+	if r.Access.NoReferer || r.Access.User != nil || o.Referer != nil && o.Referer.User != nil {
 		o.Referer = nil // it may be the address of something private
 	}
 	return o
@@ -146,7 +149,7 @@ func (r *Request) originOptions(p *carried, trusted bool) httpsource.Options {
 
 // lookOptions returns the options for requests before anything is fetched.
 func (r *Request) lookOptions(c condition) httpsource.Options {
-	o := r.ownOptions(vouched(r.Claims))
+	o := r.ownOptions(vouched(r.Trust.Claims))
 	if r.Described != nil {
 		o = r.optionsFor(r.URL, r.named(r.URL), o.Trusted)
 	}
@@ -170,12 +173,12 @@ func (r *Request) typed(u *url.URL) bool {
 
 // usable reports whether the request may use the place u.
 func (r *Request) usable(u *url.URL) bool {
-	off := r.NoFTP && address.SchemeOf(u).Family == "ftp"
+	off := r.Access.NoFTP && address.SchemeOf(u).Family == "ftp"
 	return r.excluded(u) == nil && (address.HasScheme(u) && !off || r.isSwarm(u))
 }
 
 // excluded returns an error if the host of a place must not be asked (rule 65).
-func (r *Request) excluded(u *url.URL) error { return r.Not.CheckHost(u.Hostname()) }
+func (r *Request) excluded(u *url.URL) error { return r.Access.Not.CheckHost(u.Hostname()) }
 
 // checkExcluded returns an error if a host that the user named is excluded.
 func (r *Request) checkExcluded() error {
@@ -191,7 +194,7 @@ func (r *Request) allowed(mirrors []metalink.Mirror) (kept []metalink.Mirror, no
 	var out []string
 	for _, m := range mirrors {
 		near, _ := errors.AsType[*address.Error](r.excluded(m.URL))
-		switch word := r.Not.OfCountry(m.Geo); {
+		switch word := r.Access.Not.OfCountry(m.Geo); {
 		case near != nil:
 			out = append(out, source.Mask(m.URL)+" ("+near.Excluded+")")
 		case word != "":

@@ -25,7 +25,7 @@ type condition struct {
 // file stays until the newer one is proven. For a file that a document describes only the proof counts.
 func (g *getter) recallVersion(ctx context.Context) error {
 	r := &g.req
-	if !r.IfNewer || !r.hasName() {
+	if !r.IfExists.IfNewer || !r.hasName() {
 		return nil
 	}
 	info, there, err := g.there(ctx)
@@ -33,11 +33,11 @@ func (g *getter) recallVersion(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !there: // so it is not up to date
-	case r.Known != nil:
-		v := *r.Known
+	case r.IfExists.Known != nil:
+		v := *r.IfExists.Known
 		v.LastModified, v.Size = usable(v.LastModified), info.Size
 		g.carried.here = &v
-	case !r.NoVersions && g.carried.before == nil: // else follow set it
+	case !r.IfExists.NoVersions && g.carried.before == nil: // else follow set it
 		if v, ok := g.c.State.Version(g.result.Path, r.URL); ok && v.Size == info.Size && r.Described == nil {
 			g.carried.here = &v
 		}
@@ -49,7 +49,7 @@ func (g *getter) recallVersion(ctx context.Context) error {
 		}
 	}
 	g.carried.replaces = there
-	r.Overwrite, r.Known = true, nil
+	r.IfExists.Overwrite, r.IfExists.Known = true, nil
 	return nil
 }
 
@@ -65,10 +65,10 @@ func (g *getter) cameFromElsewhere(ctx context.Context, v state.Version) bool {
 
 // knownBy returns the condition that the caller gives.
 func knownBy(r *Request) condition {
-	if r.Known == nil {
+	if r.IfExists.Known == nil {
 		return condition{}
 	}
-	return condition{r.Known.ETag, r.Known.LastModified}
+	return condition{r.IfExists.Known.ETag, r.IfExists.Known.LastModified}
 }
 
 // remembered reports whether the digest of the existing version is known.
@@ -77,8 +77,8 @@ func (p *carried) remembered() bool { return p.here != nil && !p.here.Digest.IsZ
 // suffices reports whether nothing more must be proven than when the file was downloaded.
 func (g *getter) suffices() bool {
 	r := &g.req
-	return !g.carried.remembered() || !verify.Strong(r.Claims) && !r.Anchors.Any() &&
-		(r.Require == RequireNothing || g.carried.here.Over != 0)
+	return !g.carried.remembered() || !verify.Strong(r.Trust.Claims) && !r.Trust.Anchors.Any() &&
+		(r.Trust.Require == RequireNothing || g.carried.here.Over != 0)
 }
 
 // condition returns that of the first request. A date alone does not distinguish an older file from the same
@@ -88,7 +88,7 @@ func (g *getter) condition() condition {
 	switch {
 	case here == nil:
 		return knownBy(r)
-	case !g.suffices(), r.AllowOlder && here.ETag == "":
+	case !g.suffices(), r.IfExists.AllowOlder && here.ETag == "":
 		return condition{}
 	}
 	return condition{here.ETag, here.LastModified}
@@ -100,7 +100,7 @@ func (g *getter) ask(ctx context.Context) (x inquiry, done bool, err error) {
 	if x.answer.NotModified {
 		if g.isCurrent(ctx, x) {
 			// By the date alone, an older file was not modified either.
-			g.result.Older = g.req.IfNewer && g.relation(x) == older
+			g.result.Older = g.req.IfExists.IfNewer && g.relation(x) == older
 			g.unchanged(x.answer)
 			return x, true, nil
 		}
@@ -127,7 +127,7 @@ func (g *getter) isCurrent(ctx context.Context, x inquiry) bool {
 	// Another server's tag may be the same by chance.
 	case here != nil && (known || here.Host != "") && here.Host != x.answer.Host:
 		return false
-	case !known && !x.decides() && g.req.Require == RequireNothing:
+	case !known && !x.decides() && g.req.Trust.Require == RequireNothing:
 		return true
 	}
 	return g.holds(ctx, x.file.Claims, g.checkers(g.existingSignatures(ctx, x.file))...)
@@ -141,7 +141,7 @@ func (g *getter) holds(ctx context.Context, claims []verify.Claim, signatures ..
 		claims = join(claims, []verify.Claim{{Digest: here.Digest, Field: "the last download", Channel: here.Over}})
 	}
 	proof, err := g.checkThere(ctx, claims, verify.PieceClaim{}, signatures...)
-	if err != nil || known && !slices.Contains(proof.Digests(), here.Digest) || !g.req.Require.met(proof) {
+	if err != nil || known && !slices.Contains(proof.Digests(), here.Digest) || !g.req.Trust.Require.met(proof) {
 		return false
 	}
 	g.result.Proof = proof
@@ -186,7 +186,7 @@ func (g *getter) nothingNewer(ctx context.Context, x inquiry, claims []verify.Cl
 		if !g.req.keepsNewer() {
 			return false, nil
 		}
-		if g.req.Require != RequireNothing && !g.holds(ctx, nil) { // the server's claims are of the older one
+		if g.req.Trust.Require != RequireNothing && !g.holds(ctx, nil) { // the server's claims are of the older one
 			return false, unprovenNewer(&g.req)
 		}
 		g.result.Older = true
@@ -204,7 +204,7 @@ func (g *getter) stepsDown(proof verify.Proof) bool {
 	less := func(here *state.Version) bool {
 		return here != nil && !slices.Contains(proof.Digests(), here.Digest) && channelOfProof(proof) < here.Over
 	}
-	return g.carried.replaces && !g.req.LessProof && (less(g.carried.here) || less(g.carried.before))
+	return g.carried.replaces && !g.req.Trust.LessProof && (less(g.carried.here) || less(g.carried.before))
 }
 
 var errUnprovenNewer = errors.New("the server has an older one, and nothing proves the existing one")
@@ -217,8 +217,8 @@ func unprovenNewer(r *Request) *Error { return r.fail(NoEvidence, errUnprovenNew
 // as curl -R and wget leave it. That is no proof, so it counts only if none is demanded.
 func (g *getter) dated(a source.Answer, claims []verify.Claim) bool {
 	r := &g.req
-	if !r.IfNewer || !r.onDisk() || g.carried.here != nil || r.Require != RequireNothing || r.Anchors.Any() ||
-		verify.Strong(claims) {
+	if !r.IfExists.IfNewer || !r.onDisk() || g.carried.here != nil || r.Trust.Require != RequireNothing ||
+		r.Trust.Anchors.Any() || verify.Strong(claims) {
 		return false
 	}
 	info, there, err := partfile.Target(g.http.files, r.Dir, r.Name)
@@ -280,7 +280,7 @@ func (p *carried) older(a source.Answer) bool {
 // which must not be replaced by it.
 func (g *getter) outdated(prior partfile.Identity) bool {
 	then := source.Answer{ETag: prior.ETag, LastModified: prior.Date, Host: prior.Host, Size: prior.Size}
-	return g.req.IfNewer && g.req.keepsNewer() && g.carried.older(then)
+	return g.req.IfExists.IfNewer && g.req.keepsNewer() && g.carried.older(then)
 }
 
 // opaque returns a tag for the weak comparison, which If-None-Match uses (RFC 9110, section 8.8.3.2).
@@ -318,7 +318,7 @@ func (g *getter) modified() time.Time {
 
 // keepVersion records the server's version of the file that is now in place.
 func (g *getter) keepVersion(proof verify.Proof, host string) {
-	if g.planOnly || g.req.NoVersions || !g.req.IfNewer || !g.req.hasName() {
+	if g.planOnly || g.req.IfExists.NoVersions || !g.req.IfExists.IfNewer || !g.req.hasName() {
 		return
 	}
 	v := state.Version{Size: proof.Size(), Over: channelOfProof(proof)}
@@ -360,7 +360,7 @@ func channelOfProof(p verify.Proof) verify.Channel {
 // NoMetalink it records nothing: the file may be the document that otherwise describes the file of this URL.
 func (g *getter) keepPin() {
 	own := g.req.Described == nil
-	if own && g.req.LessProof && g.carried.origin == g.req.URL {
+	if own && g.req.Trust.LessProof && g.carried.origin == g.req.URL {
 		g.c.State.ForgetPin(g.req.URL)
 	}
 	if own && !g.req.NoMetalink {
@@ -391,10 +391,10 @@ func (g *getter) follow(ctx context.Context) (*getter, error) {
 // before.
 func (g *getter) checkInPlace(described *Request) error {
 	var kinds []string
-	for _, sig := range described.Signatures {
+	for _, sig := range described.Trust.Signatures {
 		if sig.Data != nil {
 			kinds = append(kinds, signatures.Of(sig.Data).Types[0])
 		}
 	}
-	return g.c.checkPin(&g.asked, state.PinOf(withoutUser(described.Claims), kinds...))
+	return g.c.checkPin(&g.asked, state.PinOf(withoutUser(described.Trust.Claims), kinds...))
 }

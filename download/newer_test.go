@@ -100,7 +100,7 @@ func (s *shelf) bytes() int {
 // newer begins a download of a version newer than the existing file.
 func (s *shelf) newer(t *testing.T) *run {
 	r := newRun(t, s.URL+"/file.bin")
-	r.req.IfNewer = true
+	r.req.IfExists.IfNewer = true
 	r.client.State = &state.Store{Dir: t.TempDir()}
 	return r
 }
@@ -181,11 +181,11 @@ func TestIfNewerChanged_Rule54(t *testing.T) {
 	if res := r.gets("two"); !res.NotModified || !res.Older || s.bytes() != 0 {
 		t.Errorf("older: %+v, %d bytes", res, s.bytes())
 	}
-	r.req.AllowOlder = true
+	r.req.IfExists.AllowOlder = true
 	if res := r.gets("old"); res.Older {
 		t.Errorf("older, and allowed: %+v", res)
 	}
-	r.req.AllowOlder = false
+	r.req.IfExists.AllowOlder = false
 	s.put("three", `"v3"`, time.Time{}) // nothing shows that it is older
 	r.gets("three")
 	s.put("four", "", tuesday)
@@ -199,15 +199,15 @@ func TestIfNewerChanged_Rule54(t *testing.T) {
 	if res := r.gets("four"); !res.Older || s.bytes() != 0 {
 		t.Errorf("older, by date: %+v", res)
 	}
-	r.req.AllowOlder = true
+	r.req.IfExists.AllowOlder = true
 	r.gets("five")
 	s.put("five", "", tuesday.Add(-time.Minute))
 	if res := r.gets("five"); !res.NotModified || s.bytes() != 0 {
 		t.Errorf("the same, where an older one would be taken: %+v", res)
 	}
 	s.put("six", "", tuesday.Add(-time.Hour))
-	r.req.AllowOlder = false
-	r.req.Claims = userClaim(sum(t, []byte("six"))) // the user states which version is wanted
+	r.req.IfExists.AllowOlder = false
+	r.req.Trust.Claims = userClaim(sum(t, []byte("six"))) // the user states which version is wanted
 	r.gets("six")
 }
 
@@ -256,11 +256,11 @@ func TestIfNewerFails(t *testing.T) {
 	s.put("one", `"v1"`, monday)
 	r.gets("one")
 	s.put("two", `"v2"`, tuesday)
-	r.req.Require = download.RequireDigest
+	r.req.Trust.Require = download.RequireDigest
 	r.fails(download.NoEvidence)
 	r.holds(r.path(), "one")
-	r.req.Require = download.RequireNothing
-	r.req.Claims = userClaim(other())
+	r.req.Trust.Require = download.RequireNothing
+	r.req.Trust.Claims = userClaim(other())
 	r.fails(download.Mismatch)
 	r.holds(r.path(), "one")
 }
@@ -272,7 +272,7 @@ func TestIfNewerWantsProof(t *testing.T) {
 	r := s.newer(t)
 	s.put("one", `"v1"`, monday)
 	r.gets("one")
-	r.req.Require = download.RequireDigest
+	r.req.Trust.Require = download.RequireDigest
 	r.fails(download.NoEvidence)
 	s.digest = true
 	if res := r.gets("one"); !res.AlreadyComplete || !res.Proof.Verified() {
@@ -309,7 +309,7 @@ func TestIfNewerElsewhere(t *testing.T) {
 	if res := r.gets("two"); !res.Older || a.bytes() > 0 {
 		t.Errorf("%+v, %d bytes of the older one", res, a.bytes())
 	}
-	r.req.AllowOlder = true
+	r.req.IfExists.AllowOlder = true
 	if res := r.gets("old"); res.NotModified {
 		t.Errorf("%+v", res)
 	}
@@ -322,7 +322,7 @@ func TestIfNewerCallerKnows(t *testing.T) {
 	r := s.newer(t)
 	r.client.State = nil
 	r.put([]byte("one"))
-	r.req.Known = &state.Version{ETag: `"v2"`, LastModified: tuesday}
+	r.req.IfExists.Known = &state.Version{ETag: `"v2"`, LastModified: tuesday}
 	if res := r.gets("one"); !res.NotModified || res.ETag != `"v2"` || res.Size != 3 {
 		t.Errorf("%+v", res)
 	}
@@ -331,7 +331,7 @@ func TestIfNewerCallerKnows(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	s.put("two", `"v2"`, tuesday)
-	r.req.Known = &state.Version{ETag: `"v1"`, LastModified: monday}
+	r.req.IfExists.Known = &state.Version{ETag: `"v1"`, LastModified: monday}
 	res := r.gets("two")
 	if res.NotModified || res.ETag != `"v2"` || !res.LastModified.Equal(tuesday) || len(res.Proof.Digests()) == 0 {
 		t.Errorf("%+v", res)
@@ -339,7 +339,7 @@ func TestIfNewerCallerKnows(t *testing.T) {
 	if err := os.Remove(r.path()); err != nil {
 		t.Fatal(err)
 	}
-	r.req.Known = &state.Version{ETag: `"v2"`}
+	r.req.IfExists.Known = &state.Version{ETag: `"v2"`}
 	r.gets("two") // a missing file is not up to date
 }
 

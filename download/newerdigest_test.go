@@ -17,10 +17,10 @@ func TestIfNewerByDigest(t *testing.T) {
 		"date": func(r *run, m *shelf) { m.put("one", "", monday); m.deaf = true },
 		"watch": func(r *run, m *shelf) {
 			r.client.State = nil
-			r.req.Known = &state.Version{ETag: `"1"`, LastModified: tuesday}
+			r.req.IfExists.Known = &state.Version{ETag: `"1"`, LastModified: tuesday}
 		},
 		"older": func(r *run, m *shelf) {
-			r.client.State, r.req.Known = nil, &state.Version{LastModified: tuesday}
+			r.client.State, r.req.IfExists.Known = nil, &state.Version{LastModified: tuesday}
 			m.put("one", "", monday)
 		},
 	} {

@@ -23,7 +23,10 @@ func TestTagOfAnotherHost_Rule54(t *testing.T) {
 		http.Redirect(w, r, to.Load().URL+"/f", http.StatusFound)
 	}))
 	defer front.Close()
-	req := download.Request{URL: parse(t, front.URL+"/f"), Dir: t.TempDir(), Name: "f", IfNewer: true}
+	req := download.Request{
+		URL: parse(t, front.URL+"/f"), Dir: t.TempDir(), Name: "f",
+		IfExists: download.IfExists{IfNewer: true},
+	}
 	ask := func(unmodified bool, content string) {
 		t.Helper()
 		res, err := (&download.Client{}).Get(t.Context(), req)
@@ -33,7 +36,7 @@ func TestTagOfAnotherHost_Rule54(t *testing.T) {
 		if got, err := os.ReadFile(filepath.Join(req.Dir, "f")); err != nil || string(got) != content {
 			t.Errorf("%q, %v", got, err)
 		}
-		req.Known = &state.Version{ETag: res.ETag, Host: res.Host}
+		req.IfExists.Known = &state.Version{ETag: res.ETag, Host: res.Host}
 	}
 	ask(false, "one")
 	ask(true, "one")

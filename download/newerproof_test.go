@@ -19,12 +19,12 @@ func TestKeptIsProven_Rule54(t *testing.T) {
 		set  func(s *shelf, r *run)
 		fail bool
 	}{
-		"304, no digest":                    {func(s *shelf, r *run) { r.req.Known = &state.Version{ETag: `"v1"`} }, true},
-		"304, a digest":                     {func(s *shelf, r *run) { s.digest, r.req.Known = true, &state.Version{ETag: `"v1"`} }, false},
-		"304, was not proven":               {func(s *shelf, r *run) { r.req.Known = s.known(0) }, true},
-		"304, was proven":                   {func(s *shelf, r *run) { r.req.Known = s.known(verify.HTTPS) }, false},
-		"304, was proven, is another":       {func(s *shelf, r *run) { r.put([]byte("two")); r.req.Known = s.known(verify.HTTPS) }, true},
-		"same date, no digest":              {func(s *shelf, r *run) { s.deaf, r.req.Known = true, &state.Version{ETag: `"v1"`} }, true},
+		"304, no digest":                    {func(s *shelf, r *run) { r.req.IfExists.Known = &state.Version{ETag: `"v1"`} }, true},
+		"304, a digest":                     {func(s *shelf, r *run) { s.digest, r.req.IfExists.Known = true, &state.Version{ETag: `"v1"`} }, false},
+		"304, was not proven":               {func(s *shelf, r *run) { r.req.IfExists.Known = s.known(0) }, true},
+		"304, was proven":                   {func(s *shelf, r *run) { r.req.IfExists.Known = s.known(verify.HTTPS) }, false},
+		"304, was proven, is another":       {func(s *shelf, r *run) { r.put([]byte("two")); r.req.IfExists.Known = s.known(verify.HTTPS) }, true},
+		"same date, no digest":              {func(s *shelf, r *run) { s.deaf, r.req.IfExists.Known = true, &state.Version{ETag: `"v1"`} }, true},
 		"older, no digest":                  {func(s *shelf, r *run) { r.older(s, &state.Version{}) }, true},
 		"older, the digest is of the older": {func(s *shelf, r *run) { s.digest = true; r.older(s, &state.Version{}) }, true},
 		"older, was proven":                 {func(s *shelf, r *run) { r.older(s, s.known(verify.HTTPS)) }, false},
@@ -35,7 +35,7 @@ func TestKeptIsProven_Rule54(t *testing.T) {
 			s.put("one", `"v1"`, tuesday)
 			r := s.newer(t)
 			r.put([]byte("one"))
-			r.client.State, r.req.Require = nil, download.RequireDigest
+			r.client.State, r.req.Trust.Require = nil, download.RequireDigest
 			tt.set(s, r)
 			if tt.fail {
 				before, err := os.ReadFile(r.path())
@@ -57,7 +57,7 @@ func TestKeptIsProven_Rule54(t *testing.T) {
 func (r *run) older(s *shelf, v *state.Version) {
 	s.put("old", `"v0"`, monday)
 	v.ETag, v.LastModified = `"v1"`, tuesday
-	r.req.Known = v
+	r.req.IfExists.Known = v
 }
 
 // known returns the first version, with the digest of its bytes.
@@ -75,12 +75,12 @@ func TestNewerOfAnotherURL_Rule54(t *testing.T) {
 		kind download.Kind // of the error; Other if there is none
 	}{
 		"less proven":             {func(*shelf, *run) {}, "one", download.NoEvidence},
-		"less proven, as allowed": {func(_ *shelf, r *run) { r.req.LessProof = true }, "two", download.Other},
+		"less proven, as allowed": {func(_ *shelf, r *run) { r.req.Trust.LessProof = true }, "two", download.Other},
 		"as much":                 {func(there *shelf, _ *run) { there.digest = true }, "two", download.Other},
 		"older":                   {func(there *shelf, _ *run) { there.put("old", `"v1"`, monday) }, "one", download.Other},
 		"older, as allowed": {func(there *shelf, r *run) {
 			r.older(there, &state.Version{})
-			there.digest, r.req.Known, r.req.AllowOlder = true, nil, true
+			there.digest, r.req.IfExists.Known, r.req.IfExists.AllowOlder = true, nil, true
 		}, "old", download.Other},
 		"another program's by now": {func(_ *shelf, r *run) { r.put([]byte("own")) }, "two", download.Other},
 	} {

@@ -26,10 +26,10 @@ func TestNumbersMakeSense(t *testing.T) {
 		"MaxSize":    func(c *download.Client, _ *download.Request) { c.MaxSize = -1 },
 		"Allocation": func(c *download.Client, _ *download.Request) { c.Allocation = download.AllocateMust + 1 },
 		"Growth":     func(c *download.Client, _ *download.Request) { c.Growth = scheduler.GrowSingle + 1 },
-		"Require":    func(_ *download.Client, r *download.Request) { r.Require = download.RequireSignature + 1 },
+		"Require":    func(_ *download.Client, r *download.Request) { r.Trust.Require = download.RequireSignature + 1 },
 		"Peers":      func(_ *download.Client, r *download.Request) { r.Peers = download.PeersMissing + 1 },
-		"SeedRatio":  func(_ *download.Client, r *download.Request) { r.SeedRatio = math.NaN() },
-		"SeedTime":   func(_ *download.Client, r *download.Request) { r.SeedTime = -1 },
+		"SeedRatio":  func(_ *download.Client, r *download.Request) { r.Seed.Ratio = math.NaN() },
+		"SeedTime":   func(_ *download.Client, r *download.Request) { r.Seed.Time = -1 },
 	} {
 		r := newRun(t, s.URL)
 		set(&r.client, &r.req)

@@ -15,7 +15,7 @@ import (
 // resolveFile takes the first answer of the origin as the description of the file. Another server may answer
 // in place of the asked one: it has no say about the file, and its size and validators are of its own copy.
 func (s *session) resolveFile(o *origin, a source.Answer) error {
-	x, err := s.read(o, a, verify.Strong(s.req.Claims))
+	x, err := s.read(o, a, verify.Strong(s.req.Trust.Claims))
 	switch {
 	case x.nature == aDocument:
 		return s.end(gotDocument, errRefused)
@@ -26,7 +26,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	}
 	a = x.without(a)
 	if o.first && s.req.keepsNewer() && !x.decides() && s.carried.older(a) {
-		if s.req.Require != RequireNothing {
+		if s.req.Trust.Require != RequireNothing {
 			return s.stop(unprovenNewer(s.req))
 		}
 		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
@@ -186,7 +186,7 @@ func (s *session) read(o *origin, a source.Answer, trusted bool) (x resolution, 
 // there only.
 func (s *session) headMatters(x resolution) bool {
 	needed := !s.strong() && !verify.Strong(x.file.Claims) &&
-		(s.req.Require == RequireDigest || s.c.checkPin(s.req, s.offers(x.file)) != nil)
+		(s.req.Trust.Require == RequireDigest || s.c.checkPin(s.req, s.offers(x.file)) != nil)
 	return x.nature != aDocument && s.roleOf(s.sources.first()) == asOrigin && !s.standIn() &&
 		(x.file.NoDigest || needed) && !s.req.NoMetalink
 }

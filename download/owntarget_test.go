@@ -221,7 +221,7 @@ func TestTargetWrong_C9(t *testing.T) {
 	t.Parallel()
 	s := sized(t, mib)
 	r, v := into(t, s.URL)
-	r.req.Claims = []verify.Claim{{Digest: sum(t, []byte("another file"))}}
+	r.req.Trust.Claims = []verify.Claim{{Digest: sum(t, []byte("another file"))}}
 	r.wrong(download.Mismatch)
 	v.gone()
 }
@@ -346,7 +346,7 @@ func TestTargetUnproven_Rule31(t *testing.T) {
 		t.Error("verified by nothing")
 	}
 	r, v = into(t, s.URL)
-	r.req.Require = download.RequireDigest
+	r.req.Trust.Require = download.RequireDigest
 	r.wrong(download.NoEvidence)
 	v.gone()
 }

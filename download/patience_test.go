@@ -34,7 +34,7 @@ func TestInterruptedWhileComparing(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 64*mib, mirrortest.Digest())
 	r := newRun(t, s.URL)
-	r.req.Claims = userClaim(s.Digest())
+	r.req.Trust.Claims = userClaim(s.Digest())
 	if err := os.WriteFile(r.path(), bytes.Repeat([]byte{1}, 64*mib), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -47,9 +47,9 @@ func TestPinnedIsOffered_Rule64(t *testing.T) {
 				}
 			}
 			for _, change := range []func(){
-				func() { r.req.Require = download.RequireDigest },
-				func() { r.req.IfNewer = true },
-				func() { r.req.Overwrite = true },
+				func() { r.req.Trust.Require = download.RequireDigest },
+				func() { r.req.IfExists.IfNewer = true },
+				func() { r.req.IfExists.Overwrite = true },
 				remove,
 			} {
 				r.req = plain
@@ -103,8 +103,8 @@ func TestPinnedWithoutMetalink_Rule64(t *testing.T) {
 			r.req.NoMetalink = true
 			plain := r.req
 			for _, change := range []func(){
-				func() { r.req.Overwrite = true },
-				func() { r.req.Overwrite, r.req.IfNewer = true, true },
+				func() { r.req.IfExists.Overwrite = true },
+				func() { r.req.IfExists.Overwrite, r.req.IfExists.IfNewer = true, true },
 				func() {
 					if err := os.Remove(r.path()); err != nil {
 						t.Fatal(err)
@@ -118,9 +118,9 @@ func TestPinnedWithoutMetalink_Rule64(t *testing.T) {
 					r.right(s.Content)
 				}
 			}
-			r.req.LessProof, r.req.Overwrite = true, true
+			r.req.Trust.LessProof, r.req.IfExists.Overwrite = true, true
 			r.right(s.Content)
-			r.req.LessProof = false
+			r.req.Trust.LessProof = false
 			if tt.missing { // the pin is forgotten
 				r.right(s.Content)
 			}
@@ -163,12 +163,12 @@ func TestPinnedWithoutMetalinkStandIn_Rule64(t *testing.T) {
 	r.tls, r.client.State = &tls.Config{RootCAs: mirrortest.Pool(s)}, &state.Store{}
 	r.right(s.Content)
 	s.Reset(mirrortest.TLS(nil), mirrortest.Status(http.StatusNotFound))
-	r.req.NoMetalink, r.req.Overwrite = true, true
+	r.req.NoMetalink, r.req.IfExists.Overwrite = true, true
 	r.mirrors(mirror)
 	if res, err := r.get(); err == nil {
 		t.Fatalf("a mirror stood in: %+v", res)
 	}
-	r.req.LessProof = true
+	r.req.Trust.LessProof = true
 	r.right(mirror.Content)
 }
 
@@ -190,10 +190,10 @@ func TestPinnedOnHeadLooksForNothing_Rules64_77(t *testing.T) {
 			s := sized(t, 4*mib, mirrortest.TLS(nil), mirrortest.ETag(`"v"`), mirrortest.OnHead(mirrortest.Digest()))
 			r := newRun(t, s.URL)
 			r.tls, r.client.State = &tls.Config{RootCAs: mirrortest.Pool(s)}, &state.Store{}
-			r.req.Lookup, r.req.Require = true, download.RequireDigest
+			r.req.Trust.Lookup, r.req.Trust.Require = true, download.RequireDigest
 			r.right(s.Content)
-			r.req.Require, r.req.NoMetalink = download.RequireNothing, true
-			if r.req.Overwrite = overwrite; !overwrite {
+			r.req.Trust.Require, r.req.NoMetalink = download.RequireNothing, true
+			if r.req.IfExists.Overwrite = overwrite; !overwrite {
 				r.req.Name = "another.bin"
 			}
 			if res, err := r.get(); err != nil || !res.Proof.Verified() {

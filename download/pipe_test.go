@@ -76,7 +76,7 @@ func TestPipeAndUserMirrors_Rule30_S18(t *testing.T) {
 	origin := sized(t, size, mirrortest.Rate(4*mib))
 	r := newRun(t, origin.URL)
 	r.mirrors(mirror)
-	r.req.Claims = userClaim(origin.Digest())
+	r.req.Trust.Claims = userClaim(origin.Digest())
 	r.client.Tries = 2
 	var out bytes.Buffer
 	res, err := r.stream(&out)

@@ -138,7 +138,7 @@ func (x *inspection) foreseeProof() error {
 	if hint, lacks := foresee(&x.req, x.claims, x.answer, true); lacks != nil {
 		return x.req.fail(NoEvidence, lacks, hint)
 	}
-	if !x.req.Anchors.Any() {
+	if !x.req.Trust.Anchors.Any() {
 		return nil
 	}
 	_, err := x.signatureSet(source.Mask(x.req.URL))
@@ -242,7 +242,7 @@ var errNoFolder = errors.New("not a folder")
 
 // leftover examines what an earlier run left.
 func (h *planner) leftover(ctx context.Context) error {
-	if h.req.Refresh {
+	if h.req.IfExists.Refresh {
 		if err := lookForPart(h.getter); err != nil {
 			return err
 		}
@@ -260,7 +260,7 @@ func (h *planner) leftover(ctx context.Context) error {
 		h.plan.Left.Size = l.Identity.Size
 	}
 	switch prior := l.Identity; {
-	case h.req.Refresh:
+	case h.req.IfExists.Refresh:
 		r := refresh{getter: h.getter, prior: prior, sealed: l.SealedBy(h.http.key)}
 		if _, err := r.decide(ctx); err != nil || h.document {
 			return err
@@ -351,7 +351,7 @@ func (h *planner) addPlace(p Place) {
 	if !h.req.usable(p.URL) || slices.ContainsFunc(h.plan.Places, known) {
 		return
 	}
-	p.Near = p.Mirror.Geo != "" && slices.Contains(h.req.Locations, p.Mirror.Geo)
+	p.Near = p.Mirror.Geo != "" && slices.Contains(h.req.Near.Locations, p.Mirror.Geo)
 	if p.Role != Swarm {
 		speed := h.c.State.Speed(source.HostPort(p.URL))
 		p.Rate, p.RTT = speed.Rate, speed.RTT

@@ -75,7 +75,7 @@ func TestPlan(t *testing.T) {
 		`<http://127.0.0.1:1/slow>; rel=duplicate; pri=1`, `<http://127.0.0.1:2/near>; rel=duplicate; pri=9; geo=jp`,
 		`<http://127.0.0.1:3/fast>; rel=duplicate; pri=8`, `<ftp://127.0.0.1:4/ftp>; rel=duplicate; pri=7`))
 	r := newRun(t, origin.URL)
-	r.req.NoFTP, r.req.Locations = true, []string{"JP"}
+	r.req.Access.NoFTP, r.req.Near.Locations = true, []string{"JP"}
 	r.req.Mirrors = []*url.URL{parse(t, "http://127.0.0.1:5/own")}
 	r.client.State = &state.Store{}
 	r.client.State.Learn("127.0.0.1:3", state.Speed{Rate: 5e6, RTT: time.Millisecond})
@@ -105,12 +105,12 @@ func TestPlanWithoutDigest_C4(t *testing.T) {
 	if got := roles(h); err != nil || !slices.Equal(got, []string{"/file.bin", "/own!!!"}) || !h.File.NoDigest {
 		t.Errorf("%v, %v", got, err)
 	}
-	r.req.Require = download.RequireDigest
+	r.req.Trust.Require = download.RequireDigest
 	var e *download.Error
 	if _, err = r.plan(origin); !errors.As(err, &e) || e.Kind != download.NoEvidence {
 		t.Errorf("%v", err)
 	}
-	r.req.Require, r.client.MaxSize = 0, 1000
+	r.req.Trust.Require, r.client.MaxSize = 0, 1000
 	if _, err = r.plan(origin); !errors.As(err, &e) || e.Kind != download.Limit {
 		t.Errorf("%v", err)
 	}

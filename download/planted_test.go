@@ -59,7 +59,7 @@ func TestPlantedJournal_Rule8_Rule64(t *testing.T) {
 		s := sized(t, 1<<20, mirrortest.Digest())
 		r := newRun(t, s.URL)
 		r.plant(lie, evil, nil)
-		r.req.Require = download.RequireDigest
+		r.req.Trust.Require = download.RequireDigest
 		r.got(s.Content)
 	})
 	t.Run("with an ETag", func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestPlantedJournal_Rule8_Rule64(t *testing.T) {
 		r := newRun(t, s.URL)
 		r.plant(lie, evil, nil)
 		s.Die()
-		r.req.Require = download.RequireDigest
+		r.req.Trust.Require = download.RequireDigest
 		e := r.wrong(download.Network)
 		if e.Kept != 1<<20 || e.Hint != download.HintUnsealed {
 			t.Errorf("%+v", e)
@@ -83,7 +83,7 @@ func TestPlantedJournal_Rule8_Rule64(t *testing.T) {
 		if here, err := os.ReadFile(r.part()); err != nil || !bytes.Equal(here, evil) {
 			t.Errorf("the bytes did not stay: %v", err)
 		}
-		r.req.Claims = userClaim(wrong) // the user wants exactly that file
+		r.req.Trust.Claims = userClaim(wrong) // the user wants exactly that file
 		if res, err := r.get(); err != nil || res.Resumed != 1<<20 || res.Proof.String() != "sha-256 from --sha256" {
 			t.Errorf("%+v, %v", res, err)
 		}

@@ -21,7 +21,7 @@ type Offer struct {
 	Size          int64          // -1: unknown
 	Ranges        bool           // the final answer says that ranges work
 	Wrong         error          // why the final answer is of another file than the server's word; ETag and Size are then unknown
-	Looked        verify.Finding // what Request.Lookup brought, where nothing else gives a strong digest
+	Looked        verify.Finding // what Request.Trust.Lookup brought, where nothing else gives a strong digest
 	Contradiction error          // of the lists in Looked
 }
 
@@ -31,7 +31,7 @@ func probe(ctx context.Context, hc network, req *Request) (Offer, error) {
 	if err != nil {
 		return Offer{}, wrap(err, "probe", req)
 	}
-	x, err := req.resolve(a.Hops, req.role(), verify.Strong(req.Claims))
+	x, err := req.resolve(a.Hops, req.role(), verify.Strong(req.Trust.Claims))
 	if err != nil {
 		return Offer{}, wrap(err, "probe", req)
 	}
@@ -39,8 +39,8 @@ func probe(ctx context.Context, hc network, req *Request) (Offer, error) {
 	a = x.without(a)
 	x.file.Size = a.Size
 	o := Offer{File: x.file, Hops: a.Hops, ETag: a.ETag, Size: a.Size, Ranges: ranges, Wrong: x.wrong}
-	o.Looked, o.Contradiction = lookUp(ctx, hc, req, a.Hops, x.file, join(req.Claims, x.asked),
-		join(req.Claims, x.file.Claims))
+	o.Looked, o.Contradiction = lookUp(ctx, hc, req, a.Hops, x.file, join(req.Trust.Claims, x.asked),
+		join(req.Trust.Claims, x.file.Claims))
 	return o, nil
 }
 

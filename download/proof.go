@@ -14,7 +14,7 @@ import (
 // a time, until one has pieces.
 func (s *session) askDocument() {
 	doc, ok := s.carried.nextDocument(s.file)
-	signed := ok && !isTorrent(doc) && s.req.Anchors.Any() && !s.carried.signed.asked
+	signed := ok && !isTorrent(doc) && s.req.Trust.Anchors.Any() && !s.carried.signed.asked
 	if !ok || s.aside.asking || !s.carried.pieces.IsZero() || s.carried.piecesRejected || !signed && !s.piecesHelp() {
 		return
 	}
@@ -72,7 +72,7 @@ func (s *session) askSignatures() {
 	if len(all) == 0 && s.originAnswered && !s.aside.reading && (!ok || isTorrent(doc)) {
 		all = signaturesFor(s.req, s.file)
 	}
-	if !s.req.Anchors.Any() {
+	if !s.req.Trust.Anchors.Any() {
 		s.result.Unvalidated = nil
 		for _, sig := range all {
 			s.result.Unvalidated = append(s.result.Unvalidated, sig.From)
@@ -120,7 +120,7 @@ func (s *session) applySignatures(all []found) {
 // no signed list may have its digest.
 func (s *session) lacksSignature() error {
 	all, needed := s.carried.signed.all, s.req.needsSignature() && !s.carried.looking.maySign()
-	set := newSignatureSet(all, s.req.Anchors, fileNames(s.req))
+	set := newSignatureSet(all, s.req.Trust.Anchors, fileNames(s.req))
 	if err := set.doomed(needed); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (s *session) awaitSignatures() error {
 // signature is checked over all bytes. An upload waits for the pieces, too, so that they cannot refute a part
 // of it.
 func (s *session) streamWaits() bool {
-	looks := s.req.Require != RequireNothing && s.carried.looking.awaits()
+	looks := s.req.Trust.Require != RequireNothing && s.carried.looking.awaits()
 	return s.req.inOrder() && (s.aside.awaits() || looks) || s.req.Store != nil && s.aside.asking
 }
 
@@ -168,7 +168,7 @@ func (s *session) signatures() []verify.SignatureChecker {
 	if len(s.carried.signed.all) == 0 {
 		return nil
 	}
-	return []verify.SignatureChecker{newSignatureSet(s.carried.signed.all, s.req.Anchors, fileNames(s.req))}
+	return []verify.SignatureChecker{newSignatureSet(s.carried.signed.all, s.req.Trust.Anchors, fileNames(s.req))}
 }
 
 // startHash starts hashing, unless the stream must wait.
@@ -295,7 +295,7 @@ func (s *session) askOrigin() error {
 	switch promised := s.c.checkPin(s.req, s.offers(s.file).Raise(s.pin)) != nil; {
 	case promised && s.roleOf(o) == asOrigin:
 		ask = glance // the check of its answer asks by HEAD
-	case !s.req.Anchors.Any() && (!s.req.Lookup && len(s.req.Published.Claims) == 0 || verify.Strong(s.firsthand())):
+	case !s.req.Trust.Anchors.Any() && (!s.req.Trust.Lookup && len(s.req.Published.Claims) == 0 || verify.Strong(s.firsthand())):
 		return nil
 	}
 	a, err := ask(s.ctx, s.http, s.req, condition{})
@@ -319,7 +319,7 @@ func (s *session) tied() bool {
 // compareWithUser compares the server's digests with the user's. A contradiction ends the session, except for
 // a place of a document, which is one of several.
 func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
-	err := verify.Agree(s.req.Claims, claims)
+	err := verify.Agree(s.req.Trust.Claims, claims)
 	switch {
 	case err == nil:
 		return nil

@@ -20,7 +20,7 @@ func TestReferer_S14_Rule28(t *testing.T) {
 		r := newRun(t, origin.URL)
 		want := origin.URL
 		if private {
-			r.req.User = url.UserPassword("me", "secret")
+			r.req.Access.User = url.UserPassword("me", "secret")
 			want = ""
 		}
 		r.right(origin.Content)
@@ -44,7 +44,7 @@ func TestMirrorDowngrade_Rule26(t *testing.T) {
 		r := newRun(t, origin.URL)
 		r.tls = &tls.Config{RootCAs: mirrortest.Pool(mirror)}
 		if trusted {
-			r.req.Claims = userClaim(origin.Digest())
+			r.req.Trust.Claims = userClaim(origin.Digest())
 			origin.Set(held(6*mib, requested(plain)))
 		}
 		r.right(origin.Content)

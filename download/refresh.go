@@ -15,7 +15,7 @@ import (
 )
 
 // A refresh decides whether what an earlier run left is a part of the file that a new link leads to
-// (Request.Refresh). It discards nothing: if it is not, the download ends, and the part file does not change.
+// (Request.IfExists.Refresh). It discards nothing: if it is not, the download ends, and the part file does not change.
 type refresh struct {
 	*getter
 	prior  partfile.Identity
@@ -100,7 +100,7 @@ func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 		return noSamples, nil
 	case sameSize && r.link.ETag != "" && !r.prior.Mixed && r.link.ETag == r.prior.ETag && r.link.ETagHost == r.prior.ETagHost:
 		return fewSamples, nil
-	case r.req.Continue && sameSize && r.sealed && r.req.Require == RequireNothing && len(r.req.Mirrors) == 0 &&
+	case r.req.IfExists.Continue && sameSize && r.sealed && r.req.Trust.Require == RequireNothing && len(r.req.Mirrors) == 0 &&
 		!r.req.described():
 		return manySamples, nil
 	}
@@ -109,7 +109,7 @@ func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 
 // ask finds out what the link states about the file. A document states it without a request.
 func (r *refresh) ask(ctx context.Context) error {
-	r.link = identityOf(&r.req, &known{claims: r.req.Claims, size: -1})
+	r.link = identityOf(&r.req, &known{claims: r.req.Trust.Claims, size: -1})
 	if d := r.req.Described; d != nil {
 		r.link.Size = d.Size
 	}

@@ -131,7 +131,7 @@ func TestRefresh_Rule8_Rule15(t *testing.T) {
 			id := tt.prior(s)
 			id.Size += size
 			r.leaveRanges(id, data, !tt.foreign, tt.ranges...)
-			r.req.Refresh, r.req.Continue = true, tt.cont
+			r.req.IfExists.Refresh, r.req.IfExists.Continue = true, tt.cont
 			before := r.left()
 			if tt.wrong != download.Other {
 				if e := r.wrong(tt.wrong); !strings.Contains(e.Error(), tt.says) || e.Kept == 0 || e.Part != r.part() {
@@ -182,7 +182,7 @@ func withTag(tag string, here bool) func(*mirrortest.Server) partfile.Identity {
 func TestRefreshOfNothing_Rule8(t *testing.T) {
 	s := sized(t, mib, mirrortest.Digest())
 	r := newRun(t, s.URL)
-	r.req.Refresh = true
+	r.req.IfExists.Refresh = true
 	r.wrong(download.Local)
 	if err := os.WriteFile(r.part(), []byte("abc"), 0o600); err != nil {
 		t.Fatal(err)
@@ -213,9 +213,9 @@ func TestRefreshedGoesOn_Rule6(t *testing.T) {
 			id.Claims = nil
 		}
 		r.leaveRanges(id, data, true, byterange.Range{End: 2 * mib})
-		r.req.Refresh = true
+		r.req.IfExists.Refresh = true
 		r.interrupt(3 * mib)
-		r.req.Refresh = false
+		r.req.IfExists.Refresh = false
 		if res := r.right(s.Content); res.Resumed < 3*mib {
 			t.Errorf("%s: %+v", name, res)
 		}

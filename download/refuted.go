@@ -21,14 +21,14 @@ func (g *getter) contradicted(ctx context.Context, prior, want partfile.Identity
 		return prior, nil
 	case ctx.Err() != nil:
 		return prior, cmp.Or(err, context.Cause(ctx))
-	case err == nil && verify.Agree(g.req.Claims, x.file.Claims) != nil:
-		return prior, g.fail(Mismatch, verify.Agree(g.req.Claims, x.file.Claims), hintOtherFile)
+	case err == nil && verify.Agree(g.req.Trust.Claims, x.file.Claims) != nil:
+		return prior, g.fail(Mismatch, verify.Agree(g.req.Trust.Claims, x.file.Claims), hintOtherFile)
 	case err == nil && verify.Strong(x.file.Claims), want.URLSum != prior.URLSum:
 		return prior, conflict
 	case err == nil && verify.Agree(standingOf(prior), x.file.Claims) != nil: // the file changed
 		return prior, conflict
 	}
-	return denying(prior, against(prior.Claims, g.req.Claims)), nil
+	return denying(prior, against(prior.Claims, g.req.Trust.Claims)), nil
 }
 
 // denying returns prior without the digests that the request denies. Those of the server count again in a later run.
@@ -58,7 +58,7 @@ func (g *getter) keepOpposed() error {
 // reinstated returns prior with the digests that a request denied and this one does not contradict. Claims of prior that
 // contradict those came from the request that denied them.
 func reinstated(prior partfile.Identity, r *Request) partfile.Identity {
-	denied := against(prior.Denied, r.Claims)
+	denied := against(prior.Denied, r.Trust.Claims)
 	again := without(prior.Denied, denied)
 	prior.Claims, prior.Denied = join(again, without(prior.Claims, against(prior.Claims, again))), denied
 	return prior
@@ -83,7 +83,7 @@ func withoutUser(claims []verify.Claim) []verify.Claim {
 // resumeRefuted resumes with a complete file that did not have the digest of an earlier run. If the file does not have
 // the digest of this run either, it is compared with what the sources have now.
 func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) error {
-	if !verify.Strong(g.req.Claims) {
+	if !verify.Strong(g.req.Trust.Claims) {
 		return g.resumeUntold(ctx, prior)
 	}
 	sealed := g.part.Sealed()
@@ -96,11 +96,11 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 	}
 	id := takenOver(partfile.Identity{
 		URL: prior.URL, URLSum: prior.URLSum, Asked: prior.Asked, Document: prior.Document, Size: have.Len(),
-		Claims: g.req.Claims, Mirrors: prior.Mirrors, Require: prior.Require,
+		Claims: g.req.Trust.Claims, Mirrors: prior.Mirrors, Require: prior.Require,
 	}, prior, sealed)
-	wrong := against(standingOf(id), g.req.Claims)
+	wrong := against(standingOf(id), g.req.Trust.Claims)
 	id.Denied = join(id.Denied, wrong)
-	id.Claims, id.Refuted = join(without(standingOf(id), wrong), g.req.Claims), nil
+	id.Claims, id.Refuted = join(without(standingOf(id), wrong), g.req.Trust.Claims), nil
 	return g.goOnWith(id)
 }
 

@@ -21,7 +21,7 @@ func TestMistypedDigest_Rule40(t *testing.T) {
 	begin := func(t *testing.T) *run {
 		r := newRun(t, s.URL)
 		r.mirrors(mirror)
-		r.req.Claims = userClaim(other())
+		r.req.Trust.Claims = userClaim(other())
 		if e := r.wrong(download.Mismatch); e.Kept != size || e.Part != r.part() || e.Hint == "" {
 			t.Fatalf("kept %d in %q (%s)", e.Kept, e.Part, e.Hint)
 		}
@@ -30,7 +30,7 @@ func TestMistypedDigest_Rule40(t *testing.T) {
 	t.Run("corrected", func(t *testing.T) {
 		r := begin(t)
 		before := s.Sent() + mirror.Sent()
-		r.req.Claims = userClaim(s.Digest())
+		r.req.Trust.Claims = userClaim(s.Digest())
 		res := r.right(s.Content)
 		verified(t, res, byUser)
 		if res.Fetched != 0 || s.Sent()+mirror.Sent() != before {
@@ -43,25 +43,25 @@ func TestMistypedDigest_Rule40(t *testing.T) {
 		if res.Compared < size || res.Resumed != size {
 			t.Errorf("%d bytes were compared, %d resumed", res.Compared, res.Resumed)
 		}
-		r.req.Claims = userClaim(s.Digest())
+		r.req.Trust.Claims = userClaim(s.Digest())
 		if res := r.right(s.Content); res.Fetched != 0 {
 			t.Errorf("%d bytes were fetched", res.Fetched)
 		}
 	})
 	t.Run("another", func(t *testing.T) {
 		r := begin(t)
-		r.req.Claims = userClaim(mirrortest.Generate(9, 9).Digest())
+		r.req.Trust.Claims = userClaim(mirrortest.Generate(9, 9).Digest())
 		if e := r.wrong(download.Mismatch); e.Kept != size || e.Part != r.part() || e.Hint == "" {
 			t.Errorf("kept %d in %q (%s)", e.Kept, e.Part, e.Hint)
 		}
-		r.req.Claims = userClaim(s.Digest())
+		r.req.Trust.Claims = userClaim(s.Digest())
 		if res := r.right(s.Content); res.Fetched != 0 {
 			t.Errorf("%d bytes were fetched", res.Fetched)
 		}
 	})
 	t.Run("another, and no mirror", func(t *testing.T) {
 		r := begin(t)
-		r.req.Mirrors, r.req.Claims = nil, userClaim(mirrortest.Generate(9, 9).Digest())
+		r.req.Mirrors, r.req.Trust.Claims = nil, userClaim(mirrortest.Generate(9, 9).Digest())
 		if e := r.wrong(download.Mismatch); e.Kept != size || e.Part != r.part() || e.Hint == "" {
 			t.Errorf("kept %d in %q (%s)", e.Kept, e.Part, e.Hint)
 		}
@@ -70,12 +70,12 @@ func TestMistypedDigest_Rule40(t *testing.T) {
 		r := begin(t)
 		next := mirrortest.New(t, mirrortest.Generate(size, 9))
 		r.mirrors(next)
-		r.req.Claims = userClaim(next.Digest())
+		r.req.Trust.Claims = userClaim(next.Digest())
 		verified(t, r.right(next.Content), byUser)
 	})
 	t.Run("another, twice", func(t *testing.T) {
 		r := begin(t)
-		r.req.Claims = userClaim(mirrortest.Generate(9, 9).Digest())
+		r.req.Trust.Claims = userClaim(mirrortest.Generate(9, 9).Digest())
 		r.wrong(download.Mismatch)
 		if res, err := r.get(); err == nil || res.Resumed != size || res.Compared < size {
 			t.Errorf("%v: %d bytes were compared, %d resumed", err, res.Compared, res.Resumed)
@@ -84,7 +84,7 @@ func TestMistypedDigest_Rule40(t *testing.T) {
 	t.Run("the same, of what the server has by now", func(t *testing.T) {
 		origin := sized(t, size, mirrortest.Corrupt(3*mib))
 		r := newRun(t, origin.URL)
-		r.req.Claims = userClaim(origin.Digest())
+		r.req.Trust.Claims = userClaim(origin.Digest())
 		r.wrong(download.Mismatch)
 		origin.Reset()
 		if res := r.right(origin.Content); res.Resumed != size {
@@ -94,13 +94,13 @@ func TestMistypedDigest_Rule40(t *testing.T) {
 	t.Run("the same, and the server gives its own by now", func(t *testing.T) {
 		origin := sized(t, size, mirrortest.ETag(`"v1"`))
 		r := newRun(t, origin.URL)
-		r.req.Claims = userClaim(other())
+		r.req.Trust.Claims = userClaim(other())
 		r.wrong(download.Mismatch)
 		origin.Reset(mirrortest.Digest())
 		if e := r.wrong(download.Mismatch); e.Kept != size {
 			t.Errorf("%d bytes are kept", e.Kept)
 		}
-		r.req.Claims = userClaim(origin.Digest())
+		r.req.Trust.Claims = userClaim(origin.Digest())
 		if res := r.right(origin.Content); res.Fetched != 0 {
 			t.Errorf("%d bytes were fetched", res.Fetched)
 		}
@@ -108,10 +108,10 @@ func TestMistypedDigest_Rule40(t *testing.T) {
 	t.Run("another file since", func(t *testing.T) {
 		origin := sized(t, size)
 		r := newRun(t, origin.URL)
-		r.req.Claims = userClaim(other())
+		r.req.Trust.Claims = userClaim(other())
 		r.wrong(download.Mismatch)
 		next := made(size+1, 7)
-		r.req.Claims = userClaim(sized(t, size+1).Digest())
+		r.req.Trust.Claims = userClaim(sized(t, size+1).Digest())
 		origin.Reset(mirrortest.Handler(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(next))
 		})))
@@ -127,22 +127,22 @@ func TestMistypedDigest_Rule40(t *testing.T) {
 			http.Redirect(w, q, to.Load().URL, http.StatusFound)
 		})))
 		r := newRun(t, origin.URL)
-		r.req.Claims = userClaim(other())
+		r.req.Trust.Claims = userClaim(other())
 		r.wrong(download.Mismatch)
 		to.Store(older)
-		r.req.Claims = userClaim(mirrortest.Generate(9, 9).Digest())
+		r.req.Trust.Claims = userClaim(mirrortest.Generate(9, 9).Digest())
 		if e := r.wrong(download.Mismatch); e.Kept < size-5 {
 			t.Errorf("%d bytes are kept", e.Kept)
 		}
 		to.Store(s)
-		r.req.Claims = userClaim(s.Digest())
+		r.req.Trust.Claims = userClaim(s.Digest())
 		if res := r.right(s.Content); res.Resumed < size-5 {
 			t.Errorf("%d bytes resumed", res.Resumed)
 		}
 	})
 	t.Run("none", func(t *testing.T) {
 		r := begin(t)
-		r.req.Claims = nil
+		r.req.Trust.Claims = nil
 		if res, err := r.get(); err != nil || res.Resumed != 0 || res.Proof.Verified() {
 			t.Errorf("%v, %+v", err, res)
 		}
@@ -160,7 +160,7 @@ func TestMistypedDigestCosts_Rule40(t *testing.T) {
 	origin, _ := several(t, size, 4, nil, nil)
 	origin.Set(mirrortest.Digest(other()))
 	r := newRun(t, origin.URL)
-	r.req.Claims = userClaim(other())
+	r.req.Trust.Claims = userClaim(other())
 	res, err := r.get()
 	if err == nil || res.Fetched+res.Compared > 4*size {
 		t.Errorf("%v: %d bytes were fetched, %d compared", err, res.Fetched, res.Compared)
@@ -183,11 +183,11 @@ func TestMistypedDigestDenies_Rule34_Rule40(t *testing.T) {
 			r.interrupt(2 * mib)
 			stated := s.Digest()
 			s.Reset()
-			r.req.Claims = userClaim(other())
+			r.req.Trust.Claims = userClaim(other())
 			end(r)
 			wrong := sized(t, 12*mib, mirrortest.Corrupt(mib), mirrortest.Corrupt(11*mib))
 			s.Reset(mirrortest.Redirect(wrong.URL))
-			r.req.Claims = nil
+			r.req.Trust.Claims = nil
 			if name == "stopped" { // else all bytes are here, and right
 				if e := r.wrong(download.Mismatch); !strings.Contains(e.Error(), stated.Hex()) {
 					t.Errorf("%v", e)

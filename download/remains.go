@@ -14,7 +14,7 @@ type remains struct {
 	keptAt   string               // path; empty: that of the part file
 	moved    *partfile.MovedError // the kept part file was moved, or is gone
 	useful   bool                 // the next run could resume it
-	unproven bool                 // the rest may be of another file; see Request.Continue
+	unproven bool                 // the rest may be of another file; see Request.IfExists.Continue
 	refuted  bool                 // it is complete, and has another digest than the request gave
 	aside    []string             // paths of the files that were set aside
 }

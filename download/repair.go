@@ -93,7 +93,7 @@ func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err err
 	}
 	switch claims := x.file.Claims; {
 	case err != nil || x.nature != theFile:
-	case verify.Agree(s.req.Claims, claims) != nil: // the bytes here are not given up for that file
+	case verify.Agree(s.req.Trust.Claims, claims) != nil: // the bytes here are not given up for that file
 		return false, s.compareWithUser(o, claims)
 	case verify.Agree(s.recalled, claims) != nil && verify.Agree(s.firm(), claims) == nil:
 		s.hear(x.resolution)

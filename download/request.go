@@ -2,7 +2,6 @@ package download
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,8 +13,6 @@ import (
 
 	"braid/address"
 	"braid/byterange"
-	"braid/download/limit"
-	"braid/download/state"
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
@@ -50,91 +47,32 @@ type Request struct {
 	Target Target
 	// Store, if not nil, receives the file under its name. Dir is ignored. Stream and Target must be nil.
 	Store Store
-	// Claims are digests from the user, or from a document or list that the user named. A claim without a
-	// Channel counts as the user's.
-	Claims []verify.Claim
-	// Anchors are the keys and certificates that may sign the file. Signatures are given by the user or a
-	// document, in addition to those that the server describes.
-	Anchors    Anchors
-	Signatures []Signature
-	// LessProof accepts less evidence than the URL offered before (Client.State).
-	LessProof bool
+	// Trust states what shows that the file is the right one.
+	Trust Trust
 	// Described, if not nil, is the description of the file by a Metalink document; see Document.Request.
 	Described *Described
-	// Require is the demanded proof.
-	Require Require
-	// Overwrite replaces an existing file of that name once the new one is verified.
-	Overwrite bool
-	// Rename gives the file the next free name, such as disk.1.iso for disk.iso, if a file of its name exists
-	// or another download uses that name. Overwrite takes precedence.
-	Rename bool
+	// IfExists states what happens to a file of that name, or to a part of it.
+	IfExists IfExists
 	// Due records in the journal that something remains to be done with the file once it is in place. Until
 	// the journal is cleared (partfile.Committed), a later Get that finds the file complete sets Result.Due.
 	Due bool
-	// Continue resumes a file for which the server gives neither a digest nor a strong validator, if the same
-	// server states the same size and date, and samples of the existing bytes are the same when fetched
-	// again. An existing file of that name that is not longer than the server's is resumed in the same way.
-	// This rests on the user's word alone and has no effect if Require demands more.
-	Continue bool
-	// Refresh resumes the part file of Name from any URL, for use with a new link to the file. It does so if
-	// URL offers a strong digest that is known of the file, if the same host states the same size and strong
-	// ETag, or, with Continue, if size and samples are the same. It is an error if there is no part file, or
-	// nothing shows that it belongs to this file; the part file then does not change.
-	Refresh bool
 	// NoMetalink ignores Link fields, so that only the origin and Mirrors are used. A Metalink document in
 	// place of the file is then taken for the file. The URL must offer the evidence that it offered before.
 	NoMetalink bool
-	// Locations are the countries of the mirrors to try first, as two capital letters (ISO 3166-1). Servers
-	// and documents state the countries of their mirrors.
-	Locations []string
-	// Country, if not nil, returns the country of the server of a URL, or "" if it is unknown; see Locations.
-	// It is called for mirrors without a country from the server or a document, by several goroutines at
-	// once, and has one second for all of them.
-	Country func(ctx context.Context, u *url.URL) string
-	// Not lists hosts that are never connected to for this file. Their mirrors are left out. It is an error
-	// if URL or Mirrors names one of them.
-	Not *address.Exclusion
-	// Lookup looks for digests that the asked server has published in lists of checksums beside the file, where neither
-	// Claims nor its answers have a strong one. It runs beside the transfer, and the end waits for it for 5 s at most
-	// unless Require demands something. What it finds must hold (Result.Looked); what it does not find is no error.
-	Lookup bool
-	// NoFTP leaves FTP servers out.
-	NoFTP bool
+	// Near states which mirrors are tried first.
+	Near Near
+	// Access states which servers may be asked, and what they are sent.
+	Access Access
 	// Peers states when BitTorrent peers are asked for the file. The zero value never asks them.
 	Peers Peers
-	// SeedRatio and SeedTime make the client seed the file once it is in place, until peers got SeedRatio
-	// times its size or SeedTime has passed, whichever is first. If both are zero, it does not seed.
-	SeedRatio float64
-	SeedTime  time.Duration
-	// Lowest, if not nil, returns the current least speed of this download, in place of Client.LowestSpeed.
-	Lowest func() int64
+	// Seed states how long peers get the file afterwards.
+	Seed Seed
+	// Limits bounds the speed and the size of this download.
+	Limits Limits
 	// Select holds patterns that choose the file in a Metalink document that comes in its place.
 	Select []string
-	// Header is added to requests to the origin. Other servers get its Accept, Accept-Charset,
-	// Accept-Language and User-Agent; those in HeaderTo get all of it. See httpsource.Options.
-	Header   map[string][]string
-	HeaderTo []string
-	// NoReferer stops sending the original URL to mirrors in Referer.
-	NoReferer bool
-	// User is the name and password for the origin.
-	User *url.Userinfo
-	// IfNewer replaces an existing file of that name if the server has another one; an older one also needs
-	// AllowOlder. See Result.NotModified. The known version of the existing file (Known, else Client.State)
-	// makes the request conditional. A file that is kept must also be proven as Require demands.
-	IfNewer, AllowOlder bool
-	// Known, if not nil, is the version that the caller has. Its ETag and date make the request conditional;
-	// see Result.NotModified. With IfNewer, the answer of a host other than Known.Host is not compared with
-	// it; if Known.Host is empty, every host's is. With IfNewer and Known.Digest, the existing file counts
-	// only if it has that digest, and a nonzero Known.Over states that it was proven.
-	Known *state.Version
-	// NoVersions neither reads nor writes the version in Client.State: the caller keeps versions.
-	NoVersions bool
 	// RemoteTime sets the modification time of the file to the server's Last-Modified.
 	RemoteTime bool
-	// Limit, if not nil, limits this download to a number of bytes a second, in place of Client.Limit.
-	Limit *limit.Limiter
-	// MaxSize limits the size of the file, in addition to Client.MaxSize. If zero, only that one applies.
-	MaxSize int64
 	// Observe, if not nil, is called with each event, from one goroutine. It must not block.
 	Observe func(Event)
 	// Detail makes Observe receive Brought events, too.
@@ -147,10 +85,10 @@ type Request struct {
 // own returns r in the form used below: claims without a channel get that of the user.
 func (r Request) own() Request {
 	unsaid := func(c verify.Claim) bool { return c.Channel == 0 }
-	if slices.ContainsFunc(r.Claims, unsaid) {
-		r.Claims = slices.Clone(r.Claims)
-		for i := range r.Claims {
-			r.Claims[i].Channel = cmp.Or(r.Claims[i].Channel, verify.User)
+	if slices.ContainsFunc(r.Trust.Claims, unsaid) {
+		r.Trust.Claims = slices.Clone(r.Trust.Claims)
+		for i := range r.Trust.Claims {
+			r.Trust.Claims[i].Channel = cmp.Or(r.Trust.Claims[i].Channel, verify.User)
 		}
 	}
 	return r
@@ -198,7 +136,7 @@ func (r *Request) checkURL() error {
 	switch u := r.URL; {
 	case u == nil:
 		return r.fail(Usage, errNoURL, "")
-	case r.Refresh && !r.onDisk():
+	case r.IfExists.Refresh && !r.onDisk():
 		return r.fail(Usage, errors.New("without a name there is no part file to resume"), HintNameIt)
 	case (r.Stream != nil || r.Store != nil) && r.Target != nil, r.Stream != nil && r.Store != nil:
 		return r.fail(Usage, errors.New("a request has a Stream, a Target or a Store, not two of them"), "")
@@ -244,7 +182,7 @@ type Result struct {
 	LastModified    time.Time
 	Host            string   // host:port that gave ETag and LastModified
 	Folders         []string // folders made for a document's name, deepest first; possibly empty on error
-	Continued       bool     // resumed on the user's word alone; see Request.Continue
+	Continued       bool     // resumed on the user's word alone; see Request.IfExists.Continue
 	AlreadyComplete bool     // the right file already existed; nothing was transferred
 	NotModified     bool     // the server has nothing newer; nothing was transferred
 	Due             bool     // the work of Request.Due remains: the file came, in this run or an earlier one
@@ -254,7 +192,7 @@ type Result struct {
 	Duplicate       int64    // bytes of Fetched that had already arrived
 	Compared        int64    // bytes fetched again for comparison, not part of Fetched
 	Sources         []SourceResult
-	Looked          verify.Finding // what Request.Lookup brought
+	Looked          verify.Finding // what Request.Trust.Lookup brought
 	Elapsed         time.Duration
 }
 

@@ -46,13 +46,16 @@ func TestClaimWithoutChannel(t *testing.T) {
 	const size = 4 << 10
 	server := sized(t, size)
 	var c download.Client
-	req := download.Request{URL: parse(t, server.URL), Dir: t.TempDir(), Require: download.RequireDigest}
-	req.Claims = []verify.Claim{{Digest: sum(t, made(size, 99))}}
+	req := download.Request{
+		URL: parse(t, server.URL), Dir: t.TempDir(),
+		Trust: download.Trust{Require: download.RequireDigest},
+	}
+	req.Trust.Claims = []verify.Claim{{Digest: sum(t, made(size, 99))}}
 	_, err := c.Get(t.Context(), req)
 	if err == nil || !strings.Contains(err.Error(), "from the user") {
 		t.Errorf("another digest: %v", err)
 	}
-	req.Claims[0].Digest = sum(t, made(size, 7))
+	req.Trust.Claims[0].Digest = sum(t, made(size, 7))
 	result, err := c.Get(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +63,7 @@ func TestClaimWithoutChannel(t *testing.T) {
 	if got := result.Proof.String(); got != "sha-256 from the user" {
 		t.Errorf("proven by %s", got)
 	}
-	if req.Claims[0].Channel != 0 {
+	if req.Trust.Claims[0].Channel != 0 {
 		t.Error("the request was changed")
 	}
 }

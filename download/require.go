@@ -47,7 +47,7 @@ func (r Require) met(p verify.Proof) bool {
 // file, or a document that may name one.
 func foresee(r *Request, claims []verify.Claim, a source.Answer, signatures bool) (hint Hint, lacks error) {
 	switch {
-	case r.Require == RequireDigest && !verify.Strong(claims) && !vouchesForItself(a):
+	case r.Trust.Require == RequireDigest && !verify.Strong(claims) && !vouchesForItself(a):
 		return HintGiveDigest, errNoDigest
 	case r.needsSignature() && !signatures:
 		return HintSignature, errNoSignature

@@ -229,7 +229,7 @@ func (r *Request) inquire(ctx context.Context, hc network, ask asker, c conditio
 	if x.answer, err = ask(ctx, hc, r, c); err != nil {
 		return x, err
 	}
-	x.resolution, err = r.resolve(x.answer.Hops, r.role(), verify.Strong(r.Claims))
+	x.resolution, err = r.resolve(x.answer.Hops, r.role(), verify.Strong(r.Trust.Claims))
 	switch {
 	case x.nature == aDocument:
 		return x, nil
@@ -249,7 +249,7 @@ func (r *Request) onTheWay(x inquiry, err error) (inquiry, error) {
 	if !errors.As(err, &e) || len(e.Hops) == 0 || r.role() != asOrigin {
 		return x, err
 	}
-	y, wrong := r.resolve(e.Hops, asOrigin, verify.Strong(r.Claims))
+	y, wrong := r.resolve(e.Hops, asOrigin, verify.Strong(r.Trust.Claims))
 	if wrong != nil || y.nature != theFile || !verify.Strong(y.file.Claims) {
 		return x, err
 	}

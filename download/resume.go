@@ -26,7 +26,7 @@ func (g *getter) recover(ctx context.Context) error {
 	if g.part.Sealed() {
 		prior = reinstated(prior, &g.req)
 	}
-	if g.req.Refresh {
+	if g.req.IfExists.Refresh {
 		return (&refresh{getter: g, prior: prior, sealed: g.part.Sealed()}).goOn(ctx)
 	}
 	switch other := g.statedOther(prior); {
@@ -56,8 +56,8 @@ func (g *getter) recover(ctx context.Context) error {
 // statedOther returns an error if the server, which was asked about an existing file before, has stated another digest
 // in this run than the journal has of it. The digest of the request decides otherwise.
 func (g *getter) statedOther(prior partfile.Identity) error {
-	then, now := standingOf(prior), without(g.carried.claims, g.req.Claims)
-	if verify.Strong(g.req.Claims) || backed(then, verify.HTTPS, verify.HTTPS) && !backed(now, verify.HTTPS, verify.HTTPS) {
+	then, now := standingOf(prior), without(g.carried.claims, g.req.Trust.Claims)
+	if verify.Strong(g.req.Trust.Claims) || backed(then, verify.HTTPS, verify.HTTPS) && !backed(now, verify.HTTPS, verify.HTTPS) {
 		return nil
 	}
 	return verify.Agree(then, now)
@@ -85,36 +85,37 @@ func tagged(prior partfile.Identity) bool {
 // far as the request or the server confirm it.
 func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed bool) (partfile.Identity, error) {
 	u := g.req.URL
-	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: g.req.Claims}
+	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: g.req.Trust.Claims}
 	if d := g.req.Described; d != nil {
 		want.Size = d.Size
 	}
 	if g.req.provenByPieces() {
 		want.PieceSum = partfile.SumPieces(g.req.Described.Pieces)
 	}
-	if sealed && verify.Strong(g.req.Claims) { // the digest that the user gave before may have been mistyped
-		prior.Claims = without(prior.Claims, against(yieldingOf(prior), g.req.Claims))
+	if sealed && verify.Strong(g.req.Trust.Claims) { // the digest that the user gave before may have been mistyped
+		prior.Claims = without(prior.Claims, against(yieldingOf(prior), g.req.Trust.Claims))
 	}
 	if g.req.described() { // no server is asked what the file is
-		if wrong := against(prior.Claims, g.req.Claims); sealed && len(without(wrong, outranked(wrong, g.req.Claims))) == 0 {
+		if wrong := against(prior.Claims, g.req.Trust.Claims); sealed &&
+			len(without(wrong, outranked(wrong, g.req.Trust.Claims))) == 0 {
 			prior = denying(prior, wrong) // the document may be mistyped, and is compared with the bytes
 		}
-		prior, err := decidedBy(g.req.Claims, want, prior)
+		prior, err := decidedBy(g.req.Trust.Claims, want, prior)
 		return takenOver(want, prior, sealed), err
 	}
-	if conflict := verify.Agree(prior.Claims, g.req.Claims); conflict != nil {
+	if conflict := verify.Agree(prior.Claims, g.req.Trust.Claims); conflict != nil {
 		if !sealed {
 			return prior, conflict
 		}
 		return g.contradicted(ctx, prior, want, conflict)
 	}
-	known := verify.Strong(g.req.Claims)
+	known := verify.Strong(g.req.Trust.Claims)
 	if sealed { // the server may still offer what it offered before, and HEAD a digest that is required
 		strong, offered := verify.Strong(prior.Claims), state.PinOf(prior.Claims)
 		if strong {
 			offered.HTTPS = verify.SHA512 // only a signature could be missing
 		}
-		needed := !strong && g.req.Require == RequireDigest || g.c.checkPin(&g.req, offered) != nil
+		needed := !strong && g.req.Trust.Require == RequireDigest || g.c.checkPin(&g.req, offered) != nil
 		known = known || (strong || tagged(prior)) && !needed
 	}
 	if want.URLSum == prior.URLSum && known || goesOnFrom(want, prior) == nil {
@@ -235,7 +236,7 @@ func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) er
 // itself, and yields.
 func resumeLooked(ctx context.Context, g *getter, prior partfile.Identity) (bool, error) {
 	r := &g.req
-	if !g.part.Sealed() || !verify.Strong(prior.Looked) || !r.Lookup || r.Described != nil || r.needsSignature() ||
+	if !g.part.Sealed() || !verify.Strong(prior.Looked) || !r.Trust.Lookup || r.Described != nil || r.needsSignature() ||
 		len(r.Mirrors)+len(r.Published.Claims)+len(r.Published.Mirrors) > 0 || prior.URLSum != partfile.SumURL(r.URL) ||
 		g.part.Inherited() >= prior.Size {
 		return false, nil
@@ -266,7 +267,7 @@ func (g *getter) mayContinue(prior partfile.Identity) bool {
 
 // mayCompare reports whether samples may show that bytes are those of the server.
 func (g *getter) mayCompare(prior partfile.Identity) bool {
-	return g.req.Continue && g.req.Require == RequireNothing && !g.req.described() && prior.Host != "" &&
+	return g.req.IfExists.Continue && g.req.Trust.Require == RequireNothing && !g.req.described() && prior.Host != "" &&
 		prior.URLSum == partfile.SumURL(g.req.URL)
 }
 
@@ -358,7 +359,7 @@ func (g *getter) open(ctx context.Context) (err error) {
 		g.part, err = nameless(g.http.files, g.req.Target)
 		return err
 	}
-	if g.req.Refresh {
+	if g.req.IfExists.Refresh {
 		if err := lookForPart(g); err != nil {
 			return err
 		}

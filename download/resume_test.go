@@ -62,7 +62,7 @@ func TestWithoutValidator_S18_Rule15(t *testing.T) {
 				if e.Kept < 2*mib || e.Part != r.part() || e.Hint != download.HintUnproven {
 					t.Errorf("%d bytes are kept in %q (%s)", e.Kept, e.Part, e.Hint)
 				}
-				r.req.Continue = goOn
+				r.req.IfExists.Continue = goOn
 				res := r.right(s.Content)
 				if res.Continued != goOn || res.Resumed > 0 != goOn || res.Fetched > 6*mib-res.Resumed {
 					t.Errorf("%+v", res)
@@ -89,7 +89,7 @@ func TestContinueOnlyTheSame_Rule15(t *testing.T) {
 			s := resumable(t, mirrortest.Modified(time.Unix(1e9, 0)))
 			r := newRun(t, s.URL)
 			r.interrupt(2 * mib)
-			r.req.Continue = true
+			r.req.IfExists.Continue = true
 			change(s, r)
 			if res, err := r.get(); err != nil || res.Continued || res.Resumed != 0 {
 				t.Errorf("%v, %+v", err, res)
@@ -162,7 +162,7 @@ func TestOtherURLWithUsersDigest_Rule8(t *testing.T) {
 	first, second := resumable(t, mirrortest.Digest()), resumable(t)
 	r := newRun(t, first.URL)
 	r.interrupt(2 * mib)
-	r.req.URL, r.req.Claims = parse(t, second.URL), userClaim(first.Digest())
+	r.req.URL, r.req.Trust.Claims = parse(t, second.URL), userClaim(first.Digest())
 	res := r.right(second.Content)
 	if res.Resumed < 2*mib {
 		t.Errorf("resumed %d", res.Resumed)

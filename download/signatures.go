@@ -84,7 +84,7 @@ func isSignature(media string) bool {
 
 // signaturesOf lists the signatures of the user and of the file's description.
 func signaturesOf(req *Request, f metalink.File) (out []Signature) {
-	out = append(out, req.Signatures...)
+	out = append(out, req.Trust.Signatures...)
 	for _, sig := range f.Signatures {
 		out = append(out, Signature{From: "the Metalink document", Data: []byte(sig.Text)})
 	}
@@ -107,7 +107,7 @@ func (n network) inOneTime(ctx context.Context) (context.Context, context.Cancel
 func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request, trusted bool) []found {
 	ctx, cancel := hc.inOneTime(ctx)
 	defer cancel()
-	return fetchSignatures(all, req.Anchors, func(sig Signature) found {
+	return fetchSignatures(all, req.Trust.Anchors, func(sig Signature) found {
 		return sig.fetch(ctx, hc, func(sig Signature) httpsource.Options {
 			return req.optionsFor(sig.URL, req.namedSignature(sig), trusted)
 		})

@@ -91,7 +91,7 @@ func TestDescribedSignature_Rule47_Rule50_C10_S4(t *testing.T) {
 			t.Parallel()
 			origin := sized(t, size, mirrortest.Digest(), mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc", "application/pgp-signature", tt.signature))
 			r := newRun(t, origin.URL)
-			r.req.Anchors, r.req.Require = trusts(t, tt.trust...), download.RequireSignature
+			r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, tt.trust...), download.RequireSignature
 			if tt.want != download.Other {
 				r.wrong(tt.want)
 				return
@@ -110,12 +110,12 @@ func TestNoSignature_Rule47(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib, mirrortest.Digest())
 	r := newRun(t, origin.URL)
-	r.req.Anchors, r.req.Require = trusts(t, newSigner(t, "alice")), download.RequireSignature
+	r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, newSigner(t, "alice")), download.RequireSignature
 	r.wrong(download.NoEvidence)
 	missing := sized(t, mib, mirrortest.Digest(), mirrortest.Link(pgpLink),
 		mirrortest.When(isPath("/file.bin.asc"), mirrortest.Status(404)))
 	r = newRun(t, missing.URL)
-	r.req.Anchors, r.req.Require = trusts(t, newSigner(t, "alice")), download.RequireSignature
+	r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, newSigner(t, "alice")), download.RequireSignature
 	r.wrong(download.NoEvidence)
 }
 
@@ -140,7 +140,7 @@ func TestKeptForSignature_Rule47_Rule6(t *testing.T) {
 			origin := sized(t, mib, mirrortest.Digest())
 			origin.Set(form(made(mib, 8))...)
 			r := newRun(t, origin.URL)
-			r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
+			r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, alice), download.RequireSignature
 			if e := r.wrong(download.BadSignature); e.Kept != mib {
 				t.Fatalf("%d bytes are kept: %v", e.Kept, e)
 			}
@@ -170,7 +170,7 @@ func TestKeptForSignatureOfAnother_Rule34(t *testing.T) {
 		return version{body: alice.sign(t, next.body)}
 	})
 	r := newRun(t, s.URL+"/file.bin")
-	r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
+	r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, alice), download.RequireSignature
 	if e := r.wrong(download.BadSignature); e.Kept != mib {
 		t.Fatalf("%d bytes are kept: %v", e.Kept, e)
 	}
@@ -193,7 +193,7 @@ func TestNoAnchor_Rule51_C11(t *testing.T) {
 	}
 	unasked := sized(t, mib, mirrortest.Digest(), mirrortest.Link(pgpLink))
 	r = newRun(t, unasked.URL)
-	r.req.Require = download.RequireSignature
+	r.req.Trust.Require = download.RequireSignature
 	r.wrong(download.NoEvidence)
 	asked(t, unasked, false)
 }
@@ -214,12 +214,12 @@ func TestSignaturesFromEverywhere_C10(t *testing.T) {
 	}
 	start := func(t *testing.T, u string) *run {
 		r := newRun(t, u)
-		r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
+		r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, alice), download.RequireSignature
 		return r
 	}
 	t.Run("the user's", func(t *testing.T) {
 		r := start(t, plain.URL)
-		r.req.Signatures = []download.Signature{{From: "x.asc", Data: signature}}
+		r.req.Trust.Signatures = []download.Signature{{From: "x.asc", Data: signature}}
 		signedBy(t, r.right(plain.Content))
 		res := r.right(plain.Content) // it exists now
 		if signedBy(t, res); !res.AlreadyComplete {

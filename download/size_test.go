@@ -73,7 +73,7 @@ func TestNoLastChunkIsTheFile_Rule17(t *testing.T) {
 			origin := sized(t, 2*mib, append(options, mirrortest.NoLastChunk())...)
 			r := newRun(t, origin.URL)
 			r.client.Tries, r.client.RetryWait = 3, time.Millisecond
-			r.req.Claims = userClaim(origin.Digest())
+			r.req.Trust.Claims = userClaim(origin.Digest())
 			res := r.right(origin.Content)
 			if n := len(origin.Requests()); n > 3 || !res.Proof.Verified() {
 				t.Errorf("%d requests, %v", n, res.Proof)
@@ -94,9 +94,9 @@ func TestNoLastChunkOfAPart_Rule17_Rule22(t *testing.T) {
 			origin := sized(t, 2*mib, append(options, mirrortest.IgnoreRange())...)
 			r := newRun(t, origin.URL)
 			r.client.Tries, r.client.RetryWait = 4, time.Millisecond
-			r.req.Claims = userClaim(other())
+			r.req.Trust.Claims = userClaim(other())
 			if name == "cut" {
-				r.req.Claims = userClaim(origin.Digest())
+				r.req.Trust.Claims = userClaim(origin.Digest())
 			}
 			r.wrong(download.Budget)
 		})
@@ -126,7 +126,7 @@ func TestNoLastChunkWithoutAWord_Rule17_Rule34(t *testing.T) {
 	origin = sized(t, 2*mib, mirrortest.Once(mirrortest.Chunked(), mirrortest.CutAfter(mib)),
 		mirrortest.When(ranged, mirrortest.Status(416), mirrortest.Header("Content-Range", "bytes */1000")))
 	r := newRun(t, origin.URL)
-	r.req.Claims = userClaim(origin.Digest())
+	r.req.Trust.Claims = userClaim(origin.Digest())
 	var why []string
 	r.req.Observe = func(ev download.Event) {
 		if e, ok := ev.(download.Restarted); ok {
@@ -207,11 +207,11 @@ func TestEndsBeforeItsSize_Rule17(t *testing.T) {
 		"GET before":        func(r *run, s *mirrortest.Server) { s.Set(mirrortest.Once(twice)) },
 		"a file is replaced": func(r *run, s *mirrortest.Server) {
 			r.put([]byte("mine"))
-			r.req.Overwrite = true
+			r.req.IfExists.Overwrite = true
 		},
 		"by a newer one": func(r *run, s *mirrortest.Server) {
 			r.put([]byte("mine"))
-			r.req.IfNewer = true
+			r.req.IfExists.IfNewer = true
 		},
 	} {
 		for how, body := range map[string]mirrortest.Option{"until close": mirrortest.UntilClose(), "chunked": mirrortest.Chunked()} {
@@ -246,7 +246,7 @@ func TestEndsBeforeItsSizeGoesOn_Rule15_Rule17(t *testing.T) {
 	cut := mirrortest.When(get, mirrortest.Times(1, mirrortest.UntilClose(), mirrortest.CutAfter(mib)))
 	origin := sized(t, 2*mib, mirrortest.ETag(`"v1"`), cut)
 	r := newRun(t, origin.URL)
-	r.req.Overwrite = true
+	r.req.IfExists.Overwrite = true
 	r.put([]byte("mine"))
 	if res := r.right(origin.Content); res.Duplicate > 0 {
 		t.Errorf("%d bytes came twice", res.Duplicate)
@@ -254,7 +254,7 @@ func TestEndsBeforeItsSizeGoesOn_Rule15_Rule17(t *testing.T) {
 	for _, u := range []mirrortest.Option{mirrortest.UntilClose(), mirrortest.Chunked()} { // HEAD is wrong
 		origin = sized(t, mib, mirrortest.Digest(), mirrortest.OnHead(mirrortest.ContentLength("2097152")), mirrortest.When(get, mirrortest.IgnoreRange(), u))
 		r = newRun(t, origin.URL)
-		r.req.Overwrite = true
+		r.req.IfExists.Overwrite = true
 		r.put([]byte("mine"))
 		r.right(origin.Content)
 	}

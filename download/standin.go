@@ -58,7 +58,7 @@ func (g *getter) mayStandIn() bool {
 	switch {
 	case g.carried.strong() || g.req.listed() || g.req.provenByPieces():
 		return true
-	case g.req.Require != RequireNothing, g.carried.replaces:
+	case g.req.Trust.Require != RequireNothing, g.carried.replaces:
 		return false
 	}
 	return g.req.Described != nil || g.c.checkPin(&g.req, pinOf(metalink.File{})) == nil
@@ -99,7 +99,7 @@ func (g *getter) dropRecalled(ctx context.Context, s *session) error {
 // be right: nothing is known against bytes of an earlier run, of the asked server, or of a source that was
 // not compared as a whole.
 func (g *getter) discard(ctx context.Context, s *session) error {
-	if g.req.Refresh && g.result.Resumed > 0 {
+	if g.req.IfExists.Refresh && g.result.Resumed > 0 {
 		return keepRefreshed(g, s.err)
 	}
 	if g.carried.strong() {
@@ -148,7 +148,7 @@ func (g *getter) doubtful(s *session) (doubtful byterange.Set, parties int, befo
 // refute keeps the file for a run with a corrected digest. It returns the error to end with.
 func (g *getter) refute(ctx context.Context, s *session) error {
 	wrong, err := wrongOf(s.err), s.err
-	if !slices.Contains(g.req.Claims, wrong.Claim) || !verify.Strong([]verify.Claim{wrong.Claim}) {
+	if !slices.Contains(g.req.Trust.Claims, wrong.Claim) || !verify.Strong([]verify.Claim{wrong.Claim}) {
 		return errors.Join(err, g.discard(ctx, s))
 	}
 	if err := g.restore(); err != nil {

@@ -24,7 +24,7 @@ func TestStoreDigest(t *testing.T) {
 	}
 	good := mirrortest.New(t, content)
 	r := newRun(t, mirrortest.New(t, []byte("x"), linked(good.URL)...).URL)
-	r.req.Require = download.RequireDigest
+	r.req.Trust.Require = download.RequireDigest
 	if res := r.right(good.Content); res.Proof.String() != "sha-256 from X-Linked-Etag over http" {
 		t.Error(res.Proof)
 	}

@@ -19,7 +19,7 @@ type storing struct{ *getter }
 
 // commit makes the uploaded parts the file.
 func (g storing) commit(ctx context.Context) error {
-	err := g.upload.commit(ctx, UploadFinal{URL: source.Mask(g.req.URL), Result: g.result, Replace: g.req.Overwrite})
+	err := g.upload.commit(ctx, UploadFinal{URL: source.Mask(g.req.URL), Result: g.result, Replace: g.req.IfExists.Overwrite})
 	if errors.Is(err, fs.ErrExist) {
 		return g.inTheWay("")
 	}

@@ -246,9 +246,9 @@ func seedFile(ctx context.Context, hc network, req *Request, x *sharing, path st
 
 // keepSeeding waits until the wanted time or ratio is reached.
 func keepSeeding(ctx context.Context, req *Request, src source.Swarm, path string, size int64) {
-	if req.SeedTime > 0 {
+	if req.Seed.Time > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, req.SeedTime)
+		ctx, cancel = context.WithTimeout(ctx, req.Seed.Time)
 		defer cancel()
 	}
 	look := time.NewTicker(seedBeat)
@@ -260,7 +260,7 @@ func keepSeeding(ctx context.Context, req *Request, src source.Swarm, path strin
 			told = &Seeding{Path: path, Peers: st.Connected, Given: st.Given, Addrs: src.Addrs()}
 			req.observe(*told)
 		}
-		if req.SeedRatio > 0 && float64(st.Given) >= req.SeedRatio*float64(size) {
+		if req.Seed.Ratio > 0 && float64(st.Given) >= req.Seed.Ratio*float64(size) {
 			return
 		}
 		select {

@@ -229,7 +229,7 @@ func TestGiveBack(t *testing.T) {
 	_, addr := startPeer(t, torrent, data)
 	r := byMagnet(t, magnetOf(t, torrent, addr))
 	r.client.Swarms = torrentsource.Plug("127.0.0.1:0", true)
-	r.req.SeedRatio, r.req.SeedTime = 100, time.Hour
+	r.req.Seed.Ratio, r.req.Seed.Time = 100, time.Hour
 	ctx, stop := context.WithCancel(t.Context())
 	r.ctx = ctx
 	var once sync.Once

@@ -294,7 +294,7 @@ func TestMirrorBrainAgainstUser_C5(t *testing.T) {
 	good, landing := sized(t, 2*mib), sized(t, 2*mib, mirrortest.Digest(other()))
 	origin := sized(t, 2*mib, mirrortest.Mirrors(good.URL), mirrortest.Redirect(landing.URL))
 	r := newRun(t, origin.URL)
-	r.req.Claims = userClaim(good.Digest())
+	r.req.Trust.Claims = userClaim(good.Digest())
 	res := r.right(origin.Content)
 	verified(t, res, byUser)
 	useful(t, res, good)

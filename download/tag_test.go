@@ -62,7 +62,7 @@ func TestETagsOfTwoHosts_S18(t *testing.T) {
 		a := sized(t, size, tag, mirrortest.CutAfter(mib))
 		b := sized(t, size, tag)
 		r := newRun(t, leading(t, a, b).URL)
-		r.req.Claims = userClaim(b.Digest())
+		r.req.Trust.Claims = userClaim(b.Digest())
 		if res := r.right(b.Content); res.Fetched > size+mib/2 {
 			t.Errorf("%d bytes were fetched", res.Fetched)
 		}

@@ -53,7 +53,7 @@ func TestAlreadyComplete_Rule3(t *testing.T) {
 		r := newRun(t, tt.server.URL)
 		r.put(s.Content.Bytes())
 		if tt.claim {
-			r.req.Claims = userClaim(s.Digest())
+			r.req.Trust.Claims = userClaim(s.Digest())
 		}
 		res := r.right(s.Content)
 		verified(t, res, tt.proof)
@@ -91,7 +91,7 @@ func TestOverwrite_Rule3(t *testing.T) {
 	s := sized(t, 3*mib, mirrortest.Rate(8*mib), mirrortest.Digest())
 	r := newRun(t, s.URL)
 	r.put([]byte("mine"))
-	r.req.Overwrite = true
+	r.req.IfExists.Overwrite = true
 	looked := 0
 	r.req.Observe = func(ev download.Event) {
 		switch ev.(type) {
@@ -123,7 +123,7 @@ func TestFinalNameIsNoFile_Rule4(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t, s.URL)
-			r.req.Overwrite = true
+			r.req.IfExists.Overwrite = true
 			if err := make(r.path()); err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestHardLinkKeepsItsBytes_Rule4(t *testing.T) {
 	if err := os.Link(r.path(), second); err != nil {
 		t.Fatal(err)
 	}
-	r.req.Overwrite = true
+	r.req.IfExists.Overwrite = true
 	r.right(s.Content)
 	r.holds(second, "mine")
 }
@@ -205,11 +205,11 @@ func TestNotModified(t *testing.T) {
 	date := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 	s := sized(t, mib, mirrortest.ETag(`"v1"`), mirrortest.Modified(date))
 	for _, condition := range []func(*download.Request){
-		func(q *download.Request) { q.Known = &state.Version{ETag: `"v1"`} },
-		func(q *download.Request) { q.Known = &state.Version{LastModified: date} },
+		func(q *download.Request) { q.IfExists.Known = &state.Version{ETag: `"v1"`} },
+		func(q *download.Request) { q.IfExists.Known = &state.Version{LastModified: date} },
 	} {
 		r := newRun(t, s.URL)
-		r.req.Overwrite = true
+		r.req.IfExists.Overwrite = true
 		r.put([]byte("mine"))
 		condition(&r.req)
 		res, err := r.get()
@@ -223,7 +223,7 @@ func TestNotModified(t *testing.T) {
 		r.empty()
 	}
 	r := newRun(t, s.URL)
-	r.req.Known = &state.Version{ETag: `"v0"`}
+	r.req.IfExists.Known = &state.Version{ETag: `"v0"`}
 	res := r.right(s.Content)
 	if res.NotModified || res.ETag != `"v1"` || !res.LastModified.Equal(date) {
 		t.Errorf("%+v", res)
@@ -281,9 +281,9 @@ func TestOtherDigestFromUser_Rule8(t *testing.T) {
 	t.Parallel()
 	s := resumable(t)
 	r := newRun(t, s.URL)
-	r.req.Claims = userClaim(other())
+	r.req.Trust.Claims = userClaim(other())
 	r.interrupt(2 * mib)
-	r.req.Claims = userClaim(s.Digest())
+	r.req.Trust.Claims = userClaim(s.Digest())
 	if res := r.right(s.Content); res.Resumed < 2*mib || res.Fetched > 4*mib {
 		t.Errorf("%+v", res)
 	}
@@ -295,7 +295,7 @@ func TestNoEvidenceForTheRest_Rule30(t *testing.T) {
 	s := resumable(t, mirrortest.ETag(`"v1"`))
 	r := newRun(t, s.URL)
 	r.interrupt(2 * mib)
-	r.req.Require = download.RequireDigest
+	r.req.Trust.Require = download.RequireDigest
 	r.wrong(download.NoEvidence)
 }
 
@@ -313,7 +313,7 @@ func TestAppearsMeanwhile_Rule3(t *testing.T) {
 		t.Errorf("kept %d", e.Kept)
 	}
 	r.holds(r.path(), "mine")
-	r.req.Overwrite, r.req.Observe = true, nil
+	r.req.IfExists.Overwrite, r.req.Observe = true, nil
 	if res := r.right(s.Content); res.Fetched != 0 {
 		t.Errorf("fetched %d", res.Fetched)
 	}

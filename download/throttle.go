@@ -9,8 +9,8 @@ import (
 
 // limitOf returns the limit of one download, or nil without one.
 func (c *Client) limitOf(r *Request) *limit.Limiter {
-	if r.Limit != nil {
-		return r.Limit
+	if r.Limits.Rate != nil {
+		return r.Limits.Rate
 	}
 	return c.Limit
 }
@@ -21,7 +21,7 @@ func (c *Client) throttled(ctx context.Context, r *Request, o *origin, k *sink) 
 	all, hosts := c.limitOf(r), c.HostLimits
 	if o.swarm {
 		hosts = nil
-		if r.Limit == nil { // its connections obey the client's limit themselves
+		if r.Limits.Rate == nil { // its connections obey the client's limit themselves
 			all = nil
 		}
 	}

@@ -42,9 +42,9 @@ func TestMirrorsTagTiesNothing_S18(t *testing.T) {
 	mirror := mirrortest.New(t, made(6*mib, 8), mirrortest.Digest(), mirrortest.ETag(`"v1"`), mirrortest.Rate(8*mib), mirrortest.Once(mirrortest.StallAfter(5*mib)))
 	origin := sized(t, 6*mib, mirrortest.ETag(`"v1"`), mirrortest.Mirrors(mirror.URL), mirrortest.Rate(8*mib), mirrortest.Once(mirrortest.StallAfter(2*mib)))
 	r := newRun(t, origin.URL)
-	r.req.Claims = userClaim(mirror.Digest())
+	r.req.Trust.Claims = userClaim(mirror.Digest())
 	r.interrupt(4 * mib)
-	r.req.Claims = nil
+	r.req.Trust.Claims = nil
 	r.get()
 	r.whole(origin.Content.Bytes(), mirror.Content.Bytes())
 }
@@ -114,7 +114,7 @@ func TestOlderPart_Rule54(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	r := newRun(t, s.URL+"/file.bin")
-	r.client.State, r.req.IfNewer = &state.Store{Dir: t.TempDir()}, true
+	r.client.State, r.req.IfExists.IfNewer = &state.Store{Dir: t.TempDir()}, true
 	if _, err := r.get(); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestContinueChanges_Rule15(t *testing.T) {
 	t.Cleanup(s.Close)
 	r := newRun(t, s.URL+"/file.bin")
 	r.put(old[:2*mib])
-	r.req.Continue = true
+	r.req.IfExists.Continue = true
 	r.fails(download.Local)
 	r.whole(old[:2*mib])
 }
@@ -190,7 +190,7 @@ func TestDocumentInPlaceProvesLess_Rule54_Rule64(t *testing.T) {
 			}
 			t.Cleanup(s.Close)
 			r := newRun(t, s.URL+"/file.bin")
-			r.client.State, r.req.IfNewer = &state.Store{Dir: t.TempDir()}, newer
+			r.client.State, r.req.IfExists.IfNewer = &state.Store{Dir: t.TempDir()}, newer
 			if !newer {
 				r.tls = s.Client().Transport.(*http.Transport).TLSClientConfig
 			}
@@ -227,11 +227,11 @@ func TestCopiedTagTiesNothing_S18(t *testing.T) {
 	}))
 	defer origin.Close()
 	r := newRun(t, origin.URL+"/file.bin")
-	r.req.Claims = userClaim(digestBy(t, verify.SHA256, body))
+	r.req.Trust.Claims = userClaim(digestBy(t, verify.SHA256, body))
 	r.interrupt(2 * mib)
 	moved.Store(true)
 	target.Set(mirrortest.Status(http.StatusNotFound))
-	r.req.Claims = nil
+	r.req.Trust.Claims = nil
 	r.get()
 	r.whole(body, target.Content.Bytes())
 }
@@ -272,7 +272,7 @@ func TestTagBeforeMirrorsBytes_S18(t *testing.T) {
 	}))
 	defer origin.Close()
 	r := newRun(t, origin.URL+"/file.bin")
-	r.req.Mirrors, r.req.Claims = append(r.req.Mirrors, parse(t, mirror.URL+"/file.bin")), userClaim(digestBy(t, verify.SHA256, right))
+	r.req.Mirrors, r.req.Trust.Claims = append(r.req.Mirrors, parse(t, mirror.URL+"/file.bin")), userClaim(digestBy(t, verify.SHA256, right))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r.req.Observe = func(ev download.Event) {
@@ -293,7 +293,7 @@ func TestTagBeforeMirrorsBytes_S18(t *testing.T) {
 		t.Fatal(err)
 	}
 	resumed.Store(true)
-	r.req.Mirrors, r.req.Claims, r.req.Observe = nil, nil, nil
+	r.req.Mirrors, r.req.Trust.Claims, r.req.Observe = nil, nil, nil
 	r.get()
 	r.whole(right)
 }

@@ -147,7 +147,7 @@ func TestFailedSync_Rule7(t *testing.T) {
 			}
 			return nil
 		}))
-		req := download.Request{URL: parse(t, s.URL), Dir: "/d", Require: download.RequireDigest}
+		req := download.Request{URL: parse(t, s.URL), Dir: "/d", Trust: download.Trust{Require: download.RequireDigest}}
 		if op == "fdatasync" { // an interrupted run ends with one
 			s.Set(mirrortest.StallAfter(3 * mib / 2))
 			ctx, cancel := context.WithCancel(failing)

@@ -24,7 +24,7 @@ type Verdict struct {
 	Pieces      verify.Pieces  // of the right file; zero if unknown or unusable
 	PiecesFrom  string         // the document that has them, masked
 	Damaged     byterange.Set  // what of the right file is missing or wrong, by its pieces
-	Looked      verify.Finding // what Request.Lookup brought
+	Looked      verify.Finding // what Request.Trust.Lookup brought
 	Elapsed     time.Duration
 
 	repair *Request // the download that puts the right file in its place; nil if none can
@@ -63,7 +63,7 @@ func newInspection(c *Client, hc network, req Request) *inspection {
 
 func (x *inspection) run(ctx context.Context) error {
 	defer func() { x.verdict.Elapsed = time.Since(x.began) }()
-	if x.req.Require == RequireSignature && !x.req.Anchors.Any() {
+	if x.req.Trust.Require == RequireSignature && !x.req.Trust.Anchors.Any() {
 		return errNoAnchor
 	}
 	if x.req.Name == "" {
@@ -125,7 +125,7 @@ func openRegular(files fsys.FS, path string) (fsys.File, error) {
 // signatures fetches the signatures. Whether one of them can count is known before the file is read.
 func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker, error) {
 	all := signaturesFor(&x.req, x.file)
-	if !x.req.Anchors.Any() {
+	if !x.req.Trust.Anchors.Any() {
 		for _, sig := range all {
 			x.verdict.Unvalidated = append(x.verdict.Unvalidated, sig.From)
 		}
@@ -149,7 +149,7 @@ func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker,
 
 // signatureSet returns the checks of the fetched signatures. It is an error if the file at where could not pass.
 func (x *inspection) signatureSet(where string) (*signatureSet, error) {
-	set := newSignatureSet(x.found, x.req.Anchors, append(fileNames(&x.req), filepath.Base(x.verdict.Path)))
+	set := newSignatureSet(x.found, x.req.Trust.Anchors, append(fileNames(&x.req), filepath.Base(x.verdict.Path)))
 	needed := x.req.needsSignature() && !backed(x.claims, verify.Signed, verify.Signed)
 	if err := set.doomed(needed); err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, signatures []verify
 		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), x.unchecked, HintDigest)
 	}
 	x.verdict.Proof = proof
-	switch r := x.req.Require; {
+	switch r := x.req.Trust.Require; {
 	case r.met(proof):
 		return nil
 	case r == RequireSignature:

@@ -86,7 +86,7 @@ func TestVerifyAsks_Rule31_Rule32(t *testing.T) {
 			s := sized(t, size, append(tt.options, mirrortest.Rate(8*mib))...)
 			r := newRun(t, s.URL)
 			r.onDisk(right)
-			r.req.Require = download.RequireDigest
+			r.req.Trust.Require = download.RequireDigest
 			r.verify(tt.want)
 			if s.Sent() > mib {
 				t.Errorf("%d bytes came", s.Sent())
@@ -167,7 +167,7 @@ func TestVerifyPiecesAlone_Rule43(t *testing.T) {
 			t.Fatal(req.URL, err)
 		}
 		r.req = req
-		r.req.Require = download.RequireDigest
+		r.req.Trust.Require = download.RequireDigest
 		r.onDisk(data)
 		r.verify(want)
 	}
@@ -200,7 +200,7 @@ func TestVerifyChanging(t *testing.T) {
 	t.Parallel()
 	right := made(mib, 7)
 	r := newRun(t, "http://h/")
-	r.req.URL, r.req.Claims = nil, userClaim(sum(t, right))
+	r.req.URL, r.req.Trust.Claims = nil, userClaim(sum(t, right))
 	r.onDisk(right)
 	r.req.Observe = func(ev download.Event) {
 		if _, ok := ev.(download.Started); !ok {
@@ -224,9 +224,9 @@ func TestVerifyPins(t *testing.T) {
 	r.client.State = &state.Store{}
 	r.client.State.KeepPin(r.req.URL, state.PinOf(nil, "application/pgp-signature"))
 	r.verify(download.NoEvidence)
-	r.req.LessProof = true
+	r.req.Trust.LessProof = true
 	r.verify(download.Other)
-	r.req.LessProof, r.req.Claims = false, userClaim(sum(t, right))
+	r.req.Trust.LessProof, r.req.Trust.Claims = false, userClaim(sum(t, right))
 	r.verify(download.Other)
 }
 

@@ -24,9 +24,9 @@ func TestVerifyByTorrent_Rule31(t *testing.T) {
 	if v := r.verify(download.Other); !v.Proof.ByPieces() || v.Proof.Verified() || v.Proof.String() != byTorrent {
 		t.Errorf("proof %v", v.Proof)
 	}
-	r.req.Require = download.RequireDigest
+	r.req.Trust.Require = download.RequireDigest
 	r.verify(download.NoEvidence)
-	r.req.Require = download.RequireNothing
+	r.req.Trust.Require = download.RequireNothing
 	r.onDisk(changed(made(size, 7), 2*mib+1))
 	v := r.verify(download.Mismatch)
 	if v.Damaged.String() != "2097152-2359295" || !v.Repairable() {

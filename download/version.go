@@ -32,7 +32,7 @@ type revision struct {
 	piecesRejected bool     // not used: they seem to be wrong themselves
 	asked          []string // documents of the server that were read
 
-	continued bool  // see Request.Continue
+	continued bool  // see Request.IfExists.Continue
 	brokenAt  int64 // where the server broke off last
 
 	signed  signed

@@ -70,7 +70,7 @@ func TestChangedWithItsSignature_Rule34_Rule47(t *testing.T) {
 				t.Parallel()
 				s := newReleasing(t, old, next, hangs)
 				r := newRun(t, s.URL+"/file.bin")
-				r.req.Anchors, r.req.Require = trusts(t, alice), require
+				r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, alice), require
 				res, err := r.get()
 				if err != nil || !res.Proof.Signed() || !res.Proof.Verified() {
 					t.Fatalf("%v, %v", res.Proof, err)
@@ -146,8 +146,8 @@ func TestChangedSizeWithItsSignature_Rule34_Rule15(t *testing.T) {
 	old.cut = 2 * mib
 	s := newReleasing(t, old, next, false)
 	r := newRun(t, s.URL+"/file.bin")
-	r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
-	r.req.Signatures = []download.Signature{{From: "file.bin.asc", URL: parse(t, s.URL+"/file.bin.asc")}}
+	r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, alice), download.RequireSignature
+	r.req.Trust.Signatures = []download.Signature{{From: "file.bin.asc", URL: parse(t, s.URL+"/file.bin.asc")}}
 	if res, err := r.get(); err != nil || !res.Proof.Signed() {
 		t.Fatalf("%v, %v", res.Proof, err)
 	}

@@ -43,7 +43,7 @@ func TestPlaceSaysOfItself_Rule43_Rule64(t *testing.T) {
 			r = following(t, f, bad)
 			r.wrong(download.Mismatch)
 			r = following(t, f, bad, good)
-			r.req.Require = download.RequireDigest
+			r.req.Trust.Require = download.RequireDigest
 			r.wrong(download.NoEvidence)
 		})
 	}

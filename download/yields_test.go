@@ -106,13 +106,13 @@ func TestListsDigestOfEarlierRun_Rule34_Rule39(t *testing.T) {
 			t.Parallel()
 			s := sized(t, 6*mib, mirrortest.ETag(`"v"`))
 			r := newRun(t, s.URL)
-			r.req.Claims = []verify.Claim{{Digest: other(), Field: "SHA256SUMS", Channel: tt.channel}}
+			r.req.Trust.Claims = []verify.Claim{{Digest: other(), Field: "SHA256SUMS", Channel: tt.channel}}
 			if tt.refuted {
 				r.wrong(download.Mismatch)
 			} else {
 				r.interrupt(2 * mib)
 			}
-			r.req.Claims = nil
+			r.req.Trust.Claims = nil
 			want := "unverified"
 			switch tt.since {
 			case digest:
@@ -168,7 +168,7 @@ func TestListDecides_Rule34_Rule64(t *testing.T) {
 				t.Cleanup(s.Close)
 				r := newRun(t, s.URL+"/file.bin")
 				give := func(data []byte) {
-					r.req.Claims = []verify.Claim{{Digest: digestBy(t, verify.SHA256, data), Field: "a list", Channel: channel}}
+					r.req.Trust.Claims = []verify.Claim{{Digest: digestBy(t, verify.SHA256, data), Field: "a list", Channel: channel}}
 				}
 				give(next)
 				if changes {
@@ -218,7 +218,7 @@ func TestGivenOutranksStated_Rule34_Rule64(t *testing.T) {
 			}
 			id := partfile.Identity{Size: mib, Claims: []verify.Claim{stated}}
 			r.plant(id, made(mib, 8)[:mib/2], r.key())
-			r.req.Claims = []verify.Claim{{Digest: digestBy(t, verify.SHA512, s.Content.Bytes()), Field: "it", Channel: tt.channel}}
+			r.req.Trust.Claims = []verify.Claim{{Digest: digestBy(t, verify.SHA512, s.Content.Bytes()), Field: "it", Channel: tt.channel}}
 			if tt.stands {
 				r.wrong(download.Mismatch)
 				return

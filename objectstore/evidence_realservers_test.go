@@ -47,12 +47,12 @@ func TestRealEvidenceAgain_Rule71(t *testing.T) {
 			t.Errorf("%d bytes: the evidence is %+v", size, first)
 		}
 		content = mirrortest.Generate(size, 2)
-		r.req.URL, r.req.Overwrite = parsed(t, mirrortest.New(t, content, mirrortest.Digest()).URL), true
+		r.req.URL, r.req.IfExists.Overwrite = parsed(t, mirrortest.New(t, content, mirrortest.Digest()).URL), true
 		if _, err := r.get(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		r.store.Put(evidenceKey, old)
-		r.req.Overwrite = false
+		r.req.IfExists.Overwrite = false
 		again("evidence of the version before")
 		if e := r.has(content); e.Upload == first.Upload || e.Digests["sha-256"] == first.Digests["sha-256"] {
 			t.Errorf("%d bytes: the evidence is of the version before: %+v", size, e)
@@ -73,7 +73,7 @@ func TestRealEvidenceLate_Rule75(t *testing.T) {
 		old, content := mirrortest.Generate(100, 1), mirrortest.Generate(100, 2)
 		r := newRun(t, s3test.New(t), mirrortest.New(t, old, mirrortest.Digest()))
 		next := newRun(t, r.store, mirrortest.New(t, content, mirrortest.Digest()))
-		next.req.Overwrite = true
+		next.req.IfExists.Overwrite = true
 		var puts atomic.Int32
 		r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
 			if s3test.Kind(q) == "put" && strings.HasSuffix(q.URL.Path, evidenceKey) {

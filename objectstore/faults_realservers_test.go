@@ -124,7 +124,7 @@ func TestRealUploadProbed(t *testing.T) {
 	content := mirrortest.Generate(20*mib, 10)
 	r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
 	for range 2 {
-		r.req.Overwrite = true
+		r.req.IfExists.Overwrite = true
 		if _, err := r.get(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -189,8 +189,8 @@ func TestRealUploadSigned_Rule72(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.ETag(`"one"`), mirrortest.Rate(64*mib)))
 		trust := func() {
-			r.req.Anchors, r.req.Require = download.Anchors{openpgp.Trust{Keys: keys}}, download.RequireSignature
-			r.req.Signatures = []download.Signature{{From: "test", Data: sig}}
+			r.req.Trust.Anchors, r.req.Trust.Require = download.Anchors{openpgp.Trust{Keys: keys}}, download.RequireSignature
+			r.req.Trust.Signatures = []download.Signature{{From: "test", Data: sig}}
 		}
 		if !late {
 			trust()
@@ -378,7 +378,7 @@ func TestRealUploadProbeKilled(t *testing.T) {
 	if err != nil || len(names) != 1 || os.Remove(names[0]) != nil {
 		t.Fatal(names, err)
 	}
-	r.req.Overwrite = true
+	r.req.IfExists.Overwrite = true
 	r.store.Put("isos/x.iso", []byte("old"))
 	if _, err := r.get(t.Context()); err != nil || len(r.store.Keys()) != 2 {
 		t.Errorf("%v, in the store: %v", err, r.store.Keys())

@@ -135,7 +135,7 @@ func TestRealUploadEvidence(t *testing.T) {
 		r.store.Remove("isos/x.iso")
 		for seed := range 2 {
 			content := mirrortest.Generate(100, uint64(seed))
-			r.req.URL, r.req.Overwrite = parsed(t, mirrortest.New(t, content, mirrortest.Digest()).URL), true
+			r.req.URL, r.req.IfExists.Overwrite = parsed(t, mirrortest.New(t, content, mirrortest.Digest()).URL), true
 			if _, err := r.get(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -205,12 +205,12 @@ func TestRealUploadExisting_Rule3_Rule4(t *testing.T) {
 	if string(r.store.Object("isos/x.iso")) != "another" {
 		t.Fatal("it was replaced")
 	}
-	r.req.Overwrite = true
+	r.req.IfExists.Overwrite = true
 	if _, err := r.get(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	r.has(content)
-	r.req.Overwrite = false
+	r.req.IfExists.Overwrite = false
 	before := r.store.Count("part", "isos/x.iso")
 	res, err := r.get(t.Context())
 	if err != nil || !res.AlreadyComplete || res.Fetched > 0 || r.store.Count("part", "isos/x.iso") != before {
@@ -226,7 +226,7 @@ func TestRealUploadRace_Rule3(t *testing.T) {
 	for _, overwrite := range []bool{false, true} {
 		content := mirrortest.Generate(20*mib, 4)
 		r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
-		r.req.Overwrite = overwrite
+		r.req.IfExists.Overwrite = overwrite
 		if overwrite {
 			r.store.Put("isos/x.iso", []byte("old"))
 		}
@@ -252,7 +252,7 @@ func TestRealUploadWrong_C9_Rule40(t *testing.T) {
 	good := mirrortest.New(t, content)
 	r := newRun(t, s3test.New(t), liar, good)
 	sum := content.Digest()
-	r.req.Claims = []verify.Claim{{Digest: sum, Field: "test", Channel: verify.User}}
+	r.req.Trust.Claims = []verify.Claim{{Digest: sum, Field: "test", Channel: verify.User}}
 	if _, err := r.get(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestRealUploadWrong_C9_Rule40(t *testing.T) {
 	r.clean()
 
 	r = newRun(t, s3test.New(t), liar)
-	r.req.Claims = []verify.Claim{{Digest: sum, Field: "test", Channel: verify.User}}
+	r.req.Trust.Claims = []verify.Claim{{Digest: sum, Field: "test", Channel: verify.User}}
 	_, err := r.get(t.Context())
 	if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Mismatch {
 		t.Fatal(err)

@@ -140,21 +140,22 @@ func (s *settings) parse(words []string) (all []*url.URL, err error) {
 // otherwise only that server.
 func (x *item) request(u *url.URL, user *url.Userinfo) download.Request {
 	r := download.Request{
-		URL: u, User: user, Dir: filepath.Dir(x.file), Name: filepath.Base(x.file), Overwrite: true, RemoteTime: true,
+		URL: u, Access: download.Access{User: user}, Dir: filepath.Dir(x.file),
+		Name: filepath.Base(x.file), IfExists: download.IfExists{Overwrite: true}, RemoteTime: true,
 		Detail:     true,
 		NoMetalink: len(x.claims) == 0,
 	}
 	// Not with a digest: a response without a body has none to check, and apt would accept it.
 	if len(x.claims) == 0 && !x.since.IsZero() {
-		r.Known = &state.Version{LastModified: x.since}
+		r.IfExists.Known = &state.Version{LastModified: x.since}
 	}
 	if len(x.claims) > 0 {
-		r.Claims, r.Mirrors, r.Require = x.claims, x.mirrors, download.RequireDigest
+		r.Trust.Claims, r.Mirrors, r.Trust.Require = x.claims, x.mirrors, download.RequireDigest
 	}
 	if len(x.mirrors) > 0 && x.size >= 0 {
 		r.Described = x.described(u)
 	}
-	r.NoReferer = true // mirrors must not learn where apt's packages come from
+	r.Access.NoReferer = true // mirrors must not learn where apt's packages come from
 	return r
 }
 
@@ -313,7 +314,7 @@ func (x *item) get(ctx context.Context, c *download.Client, r download.Request) 
 	if r.Target = x.target(); r.Target == nil {
 		return c.Get(ctx, r)
 	}
-	r.Dir, r.Name, r.Overwrite, r.RemoteTime = "", "", false, false
+	r.Dir, r.Name, r.IfExists.Overwrite, r.RemoteTime = "", "", false, false
 	result, err := c.Get(ctx, r)
 	if err == nil && !result.NotModified && !result.LastModified.IsZero() {
 		err = os.Chtimes(x.file, time.Time{}, result.LastModified)
@@ -328,7 +329,7 @@ func (x *item) goOn(ctx context.Context, c *download.Client, r download.Request)
 		return x.get(ctx, c, r)
 	}
 	begun := r
-	if begun.Overwrite = false; r.Described == nil {
+	if begun.IfExists.Overwrite = false; r.Described == nil {
 		begun.Described = x.described(r.URL)
 	}
 	v, err := c.Verify(ctx, begun)

@@ -142,14 +142,19 @@ func (s *session) fetch(ctx context.Context, m message, from *action) (string, e
 	}
 	t := &told{agent: s.agent, oid: m.OID}
 	r := download.Request{
-		URL: u, Named: address.Public | s.server.near, Dir: s.folder, MakeDir: true, Name: m.OID + "-braid", Rename: true,
-		Header: from.fields(), Require: download.RequireDigest, MaxSize: max(m.Size, 1),
-		Claims: []verify.Claim{{Digest: digest, Field: "the LFS pointer", Channel: verify.User}}, Observe: t.observe,
+		URL: u, Named: address.Public | s.server.near, Dir: s.folder, MakeDir: true,
+		Name: m.OID + "-braid", IfExists: download.IfExists{Rename: true},
+		Access: download.Access{Header: from.fields()},
+		Trust: download.Trust{
+			Require: download.RequireDigest,
+			Claims:  []verify.Claim{{Digest: digest, Field: "the LFS pointer", Channel: verify.User}},
+		},
+		Limits: download.Limits{MaxSize: max(m.Size, 1)}, Observe: t.observe,
 	}
 	for _, folder := range s.agent.Mirrors {
 		r.Mirrors = append(r.Mirrors, below(folder, m.OID[:2], m.OID[2:4], m.OID))
 	}
-	s.server.addFields(r.Header, u)
+	s.server.addFields(r.Access.Header, u)
 	if s.agent.Prepare != nil {
 		if err := s.agent.Prepare(&r); err != nil {
 			return "", err
@@ -182,12 +187,12 @@ func (s *server) addFields(fields http.Header, u *url.URL) {
 
 // authorized downloads an object. If the action has no credentials and the server requires some, it asks git for them.
 func (s *session) authorized(ctx context.Context, r download.Request, from *action) (download.Result, error) {
-	silent := len(http.Header(r.Header).Values("Authorization")) == 0 && !from.authenticated
+	silent := len(http.Header(r.Access.Header).Values("Authorization")) == 0 && !from.authenticated
 	if silent && s.server.isAt(r.URL) {
-		r.User = s.server.known.user
+		r.Access.User = s.server.known.user
 	}
 	result, err := s.client.Get(ctx, r)
-	if !unauthorized(err, r.URL) || !silent || r.User != nil {
+	if !unauthorized(err, r.URL) || !silent || r.Access.User != nil {
 		return result, err
 	}
 	at := r.URL.Scheme + "://" + r.URL.Host
@@ -203,7 +208,7 @@ func (s *session) authorized(ctx context.Context, r download.Request, from *acti
 	if known.user == nil {
 		return result, err
 	}
-	r.User = known.user
+	r.Access.User = known.user
 	result, err = s.client.Get(ctx, r)
 	if unauthorized(err, r.URL) {
 		s.agent.tell(ctx, &known, "reject")

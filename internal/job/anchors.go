@@ -42,7 +42,7 @@ func (a *Anchors) Given() bool {
 // RequireKeys returns an error if r requires a signature but trusts no key or certificate: such a download
 // could only fail.
 func RequireKeys(r *download.Request) error {
-	if r.Require != download.RequireSignature || r.Anchors.Any() {
+	if r.Trust.Require != download.RequireSignature || r.Trust.Anchors.Any() {
 		return nil
 	}
 	return &problem.Problem{

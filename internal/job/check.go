@@ -52,10 +52,14 @@ func (c *Check) NewClient(tokens map[string]string) (*download.Client, error) {
 // Prepare reads what all files have in common: options, keys, the list of digests and the document.
 func (c *Check) Prepare(ctx context.Context, client *download.Client) (err error) {
 	c.common = download.Request{
-		Require: c.Sites.Demand(c.Require.Word, &c.Anchors).Require, LessProof: c.AllowLessProof, Lookup: !c.NoLookup,
+		Trust: download.Trust{
+			Require:   c.Sites.Demand(c.Require.Word, &c.Anchors).Require,
+			LessProof: c.AllowLessProof,
+			Lookup:    !c.NoLookup,
+		},
 	}
 	if c.Require.Word == "" && !c.Anchors.Given() {
-		c.common.Require = download.RequireDigest
+		c.common.Trust.Require = download.RequireDigest
 	}
 	if err := c.AddEvidence(&c.common, &c.Anchors); err != nil {
 		return err
@@ -89,7 +93,7 @@ func (c *Check) readDocument(ctx context.Context, client *download.Client) (err 
 	}
 	r, err := c.asking(c.common, "")
 	if err == nil && download.IsDocument(r.URL.Path) {
-		c.common.User, c.common.Anchors, c.common.Require = r.User, r.Anchors, r.Require
+		c.common.Access.User, c.common.Trust.Anchors, c.common.Trust.Require = r.Access.User, r.Trust.Anchors, r.Trust.Require
 		c.Document, err = client.Document(ctx, r)
 	}
 	return err
@@ -107,18 +111,18 @@ func (c *Check) asking(r download.Request, name string) (download.Request, error
 	if err != nil {
 		return r, err
 	}
-	if r.User, err = c.UserFor(u); err != nil {
+	if r.Access.User, err = c.UserFor(u); err != nil {
 		return r, err
 	}
-	claims, err := ClaimsOfURL(c.From, r.Claims, true)
-	if err == nil && len(claims) > len(r.Claims) && strings.HasSuffix(u.Path, "/") {
+	claims, err := ClaimsOfURL(c.From, r.Trust.Claims, true)
+	if err == nil && len(claims) > len(r.Trust.Claims) && strings.HasSuffix(u.Path, "/") {
 		err = problem.Misuse("--from", "names a digest of one file, but the URL is of a folder",
 			"--sha256 HEX, or --checksums LIST")
 	}
 	if err != nil {
 		return r, err
 	}
-	u.User, r.Claims = nil, claims
+	u.User, r.Trust.Claims = nil, claims
 	if strings.HasSuffix(u.Path, "/") && name != "" {
 		u = u.JoinPath(url.PathEscape(name))
 	}
@@ -156,7 +160,7 @@ func (c *Check) Request(file string) (r download.Request, err error) {
 		return r, err
 	}
 	named, err := c.signaturesOf(&r, file)
-	r.Signatures = append(named, r.Signatures...)
+	r.Trust.Signatures = append(named, r.Trust.Signatures...)
 	return r, err
 }
 
@@ -171,7 +175,7 @@ func (c *Check) signaturesOf(r *download.Request, file string) ([]download.Signa
 	case c.From != "":
 		return c.SignaturesBeside(file, nil)
 	}
-	return c.SignaturesBeside(file, r.Anchors.Besides())
+	return c.SignaturesBeside(file, r.Trust.Anchors.Besides())
 }
 
 // Listed returns the files that the list names, in the order of the list, each once, as sha256sum -c does. A
@@ -226,12 +230,12 @@ func (h *HTTP) ProbeRequest(word string, lookup bool) (r download.Request, err e
 	if err != nil {
 		return r, err
 	}
-	if r.User, err = h.UserFor(u); err != nil {
+	if r.Access.User, err = h.UserFor(u); err != nil {
 		return r, err
 	}
-	r.Lookup = lookup
+	r.Trust.Lookup = lookup
 	if err = h.AddEvidence(&r, &Anchors{}); err == nil {
-		r.Claims, err = ClaimsOfURL(word, r.Claims, true)
+		r.Trust.Claims, err = ClaimsOfURL(word, r.Trust.Claims, true)
 	}
 	u.User = nil
 	if r.URL = u; err == nil {

@@ -90,10 +90,17 @@ func (d *Defaults) Prepare(client *download.Client) error {
 
 func (d *Defaults) read() (err error) {
 	d.common = download.Request{
-		Overwrite: d.Overwrite, Rename: d.Rename, Due: d.Due, Continue: d.Continue,
-		Refresh: d.Refresh, NoMetalink: d.NoMetalink, NoFTP: d.NoFTP, Select: d.Select, LessProof: d.AllowLessProof,
-		Lookup: !d.NoLookup, Require: d.demand().Require,
-		IfNewer: d.Newer.IfNewer, AllowOlder: d.Newer.AllowOlder, RemoteTime: d.Newer.RemoteTime, RemoteName: d.RemoteName,
+		IfExists: download.IfExists{
+			Overwrite:  d.Overwrite,
+			Rename:     d.Rename,
+			Continue:   d.Continue,
+			Refresh:    d.Refresh,
+			IfNewer:    d.Newer.IfNewer,
+			AllowOlder: d.Newer.AllowOlder,
+		},
+		Due: d.Due, NoMetalink: d.NoMetalink, Access: download.Access{NoFTP: d.NoFTP}, Select: d.Select,
+		Trust:      download.Trust{LessProof: d.AllowLessProof, Lookup: !d.NoLookup, Require: d.demand().Require},
+		RemoteTime: d.Newer.RemoteTime, RemoteName: d.RemoteName,
 	}
 	d.Peers.apply(&d.common)
 	if err := d.Location.apply(&d.common, &d.HTTP.Proxies); err != nil {
@@ -105,7 +112,7 @@ func (d *Defaults) read() (err error) {
 	if d.common.Mirrors, err = ParseURLs(d.Mirror, d.mirrorURL); err != nil {
 		return err
 	}
-	if d.common.Claims, err = claimsOfMirrors(d.Mirror, d.common.Claims); err != nil {
+	if d.common.Trust.Claims, err = claimsOfMirrors(d.Mirror, d.common.Trust.Claims); err != nil {
 		return err
 	}
 	return openStore(d)
@@ -200,7 +207,7 @@ func (d *Defaults) placeURL(word string) (*url.URL, error) {
 		return nil, problem.Misuse(MaskWord(word), "FTP is off", "leave out --no-ftp")
 	}
 	if err == nil {
-		err = CheckExcluded(d.common.Not, u)
+		err = CheckExcluded(d.common.Access.Not, u)
 	}
 	return u, err
 }

@@ -50,9 +50,9 @@ func claimsOfMirrors(words []string, claims []verify.Claim) (_ []verify.Claim, e
 // The user must have typed these URLs; those of a job or of a feed's update may come from others.
 func ClaimsOfEntry(e option.Entry, r *download.Request) ([]verify.Claim, error) {
 	if len(e.URIs) == 0 {
-		return r.Claims, nil
+		return r.Trust.Claims, nil
 	}
-	claims, err := ClaimsOfURL(e.URIs[0], r.Claims, !r.NoMetalink)
+	claims, err := ClaimsOfURL(e.URIs[0], r.Trust.Claims, !r.NoMetalink)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func withChecksums(e option.Entry, r *download.Request) (option.Entry, error) {
 		return e, err
 	}
 	e.Options = slices.Clip(e.Options)
-	for _, c := range claims[len(r.Claims):] {
+	for _, c := range claims[len(r.Trust.Claims):] {
 		value := c.Digest.Algorithm().String() + "=" + c.Digest.Hex()
 		e.Options = append(e.Options, option.Setting{Name: "checksum", Value: value})
 	}

@@ -65,7 +65,7 @@ func (l *List) operand(ctx context.Context, client *download.Client, word string
 		if err != nil {
 			return o, err
 		}
-		client.Renew(ctx, doc, d.common.Not)
+		client.Renew(ctx, doc, d.common.Access.Not)
 		return l.described(doc, d.common)
 	}
 	u, err := d.placeURL(word)
@@ -73,10 +73,10 @@ func (l *List) operand(ctx context.Context, client *download.Client, word string
 		return o, orList(word, err)
 	}
 	r := d.common
-	if r.User, err = d.HTTP.UserFor(u); err != nil {
+	if r.Access.User, err = d.HTTP.UserFor(u); err != nil {
 		return o, err
 	}
-	if r.Claims, err = ClaimsOfURL(word, r.Claims, !d.NoMetalink); err != nil {
+	if r.Trust.Claims, err = ClaimsOfURL(word, r.Trust.Claims, !d.NoMetalink); err != nil {
 		return o, err
 	}
 	u.User = nil
@@ -95,7 +95,7 @@ func (l *List) operand(ctx context.Context, client *download.Client, word string
 		return l.described(doc, r)
 	}
 	r.Dir, r.Name, r.Stream = d.target()
-	if r.Signatures, err = d.sums.OfFile(u); err != nil {
+	if r.Trust.Signatures, err = d.sums.OfFile(u); err != nil {
 		return o, err
 	}
 	err = d.sums.Vouch(&r)
@@ -181,7 +181,7 @@ func (d *Defaults) place(o *operand, i int) (r download.Request, err error) {
 		return r, err
 	}
 	if d.Integrity && len(f.Claims)+len(f.Pieces) > 0 {
-		r.Overwrite, r.Rename = true, false
+		r.IfExists.Overwrite, r.IfExists.Rename = true, false
 	}
 	return r, nil
 }
@@ -193,7 +193,7 @@ func (d *Defaults) vouch(r *download.Request) error {
 	if err != nil {
 		return err
 	}
-	r.Signatures = append(named, r.Signatures...)
+	r.Trust.Signatures = append(named, r.Trust.Signatures...)
 	return d.sums.Vouch(r)
 }
 

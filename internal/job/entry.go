@@ -36,14 +36,14 @@ var entryOptions = map[string]func(e *entry, value string) error{
 	"user-agent":  func(e *entry, v string) error { return e.field("User-Agent: " + v) },
 	"referer":     func(e *entry, v string) error { return e.field("Referer: " + v) },
 	"not-host":    (*entry).exclude,
-	"no-referer":  func(e *entry, v string) error { return choose(&e.NoReferer, v) },
+	"no-referer":  func(e *entry, v string) error { return choose(&e.Access.NoReferer, v) },
 	"user":        (*entry).user,
 	"require":     (*entry).require,
 	"priority":    (*entry).prioritize,
-	"overwrite":   func(e *entry, v string) error { return choose(&e.Overwrite, v) },
-	"rename":      func(e *entry, v string) error { return choose(&e.Rename, v) },
+	"overwrite":   func(e *entry, v string) error { return choose(&e.IfExists.Overwrite, v) },
+	"rename":      func(e *entry, v string) error { return choose(&e.IfExists.Rename, v) },
 	"limit-rate":  (*entry).limit,
-	"if-newer":    func(e *entry, v string) error { return choose(&e.IfNewer, v) },
+	"if-newer":    func(e *entry, v string) error { return choose(&e.IfExists.IfNewer, v) },
 	"remote-time": func(e *entry, v string) error { return choose(&e.RemoteTime, v) },
 	"remote-name": func(e *entry, v string) error { return choose(&e.RemoteName, v) },
 	"no-metalink": func(e *entry, v string) error { return choose(&e.NoMetalink, v) },
@@ -96,8 +96,8 @@ func (d *Defaults) request(listed option.Entry) (download.Request, *wrongEntry) 
 			return e.Request, &wrongEntry{o.Line, o.Name, err}
 		}
 	}
-	if d.Integrity && len(e.Claims) > 0 {
-		e.Overwrite, e.Rename = true, false
+	if d.Integrity && len(e.Trust.Claims) > 0 {
+		e.IfExists.Overwrite, e.IfExists.Rename = true, false
 	}
 	if strings.HasSuffix(e.out, "/") || e.out == "-" {
 		return e.Request, &wrongEntry{listed.Line, "out", problem.Misuse("", "not the name of a file",
@@ -106,12 +106,12 @@ func (d *Defaults) request(listed option.Entry) (download.Request, *wrongEntry) 
 	if name, err := e.place(); err != nil {
 		return e.Request, &wrongEntry{listed.Line, name, err}
 	}
-	lookup := e.Lookup
+	lookup := e.Trust.Lookup
 	if err := d.HTTP.Sites.Apply(&e.Request, e.URL, d.demand().Said || e.required, d.limit); err != nil {
 		return e.Request, &wrongEntry{0, "", err}
 	}
 	if e.looks {
-		e.Lookup = lookup
+		e.Trust.Lookup = lookup
 	}
 	if err := RequireKeys(&e.Request); err != nil {
 		return e.Request, &wrongEntry{listed.Line, "", err}
@@ -123,7 +123,7 @@ func (d *Defaults) request(listed option.Entry) (download.Request, *wrongEntry) 
 func (e *entry) lookUp(v string) error {
 	no := false
 	err := choose(&no, v)
-	e.Lookup, e.looks = !no, true
+	e.Trust.Lookup, e.looks = !no, true
 	return err
 }
 
@@ -162,8 +162,8 @@ func (e *entry) address(u *url.URL) error {
 		return err
 	}
 	u.User = nil
-	e.URL, e.User = u, user
-	e.Signatures, err = e.of.sums.OfFile(u)
+	e.URL, e.Access.User = u, user
+	e.Trust.Signatures, err = e.of.sums.OfFile(u)
 	return err
 }
 
@@ -183,9 +183,9 @@ func (e *entry) limit(v string) error {
 	if err := most.Set(v); err != nil {
 		return err
 	}
-	e.Limit = e.of.HTTP.Sites.limitOf(most)
-	if e.Limit != nil && e.of.limit != nil {
-		e.Limit.Within(e.of.limit)
+	e.Limits.Rate = e.of.HTTP.Sites.limitOf(most)
+	if e.Limits.Rate != nil && e.of.limit != nil {
+		e.Limits.Rate.Within(e.of.limit)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (e *entry) limit(v string) error {
 func (e *entry) user(v string) error {
 	user, err := userinfo(v)
 	if err == nil {
-		e.User = user
+		e.Access.User = user
 	}
 	return err
 }
@@ -217,10 +217,10 @@ func (e *entry) sha256(v string) error {
 // claim adds a digest from the list. It counts like one of --sha256.
 func (e *entry) claim(d verify.Digest) error {
 	more := []verify.Claim{{Digest: d, Field: "checksum in " + e.of.Input.String(), Channel: verify.User}}
-	if err := verify.Agree(e.Claims, more); err != nil {
+	if err := verify.Agree(e.Trust.Claims, more); err != nil {
 		return err
 	}
-	e.Claims = append(slices.Clip(e.Claims), more...)
+	e.Trust.Claims = append(slices.Clip(e.Trust.Claims), more...)
 	return nil
 }
 
@@ -240,7 +240,7 @@ func (e *entry) exclude(v string) error {
 	}
 	x, err := e.of.Location.Exclusion("", words)
 	if err == nil {
-		e.excluded, e.Not = words, x
+		e.excluded, e.Access.Not = words, x
 	}
 	return err
 }
@@ -248,18 +248,18 @@ func (e *entry) exclude(v string) error {
 // field adds a header field to those of the command line.
 func (e *entry) field(v string) error {
 	if !e.own {
-		e.Header, e.own = http.Header(e.Header).Clone(), true
+		e.Access.Header, e.own = http.Header(e.Access.Header).Clone(), true
 	}
-	if e.Header == nil {
-		e.Header = http.Header{}
+	if e.Access.Header == nil {
+		e.Access.Header = http.Header{}
 	}
-	return AddField(e.Header, v)
+	return AddField(e.Access.Header, v)
 }
 
 func (e *entry) require(v string) error {
 	c := option.ChoiceValue{Words: option.WordsOf("require")}
 	err := c.Set(v)
-	e.Require, e.required = Requirement(v, false), true
+	e.Trust.Require, e.required = Requirement(v, false), true
 	return err
 }
 

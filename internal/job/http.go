@@ -150,22 +150,22 @@ func (w *HTTP) headersTo() (servers []string, err error) {
 
 // AddFields adds the user's header fields, and the servers that may receive them.
 func (w *HTTP) AddFields(r *download.Request) (err error) {
-	if r.Header, err = w.headers(); err != nil {
+	if r.Access.Header, err = w.headers(); err != nil {
 		return err
 	}
-	r.HeaderTo, err = w.headersTo()
+	r.Access.HeaderTo, err = w.headersTo()
 	return err
 }
 
 // AddEvidence adds the user's digests, keys, certificates and header fields to r.
 func (w *HTTP) AddEvidence(r *download.Request, trusted *Anchors) (err error) {
-	if r.Claims, err = w.claims(); err != nil {
+	if r.Trust.Claims, err = w.claims(); err != nil {
 		return err
 	}
 	if err = w.AddFields(r); err != nil {
 		return err
 	}
-	r.Anchors, err = trusted.Load()
+	r.Trust.Anchors, err = trusted.Load()
 	return err
 }
 

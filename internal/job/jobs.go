@@ -107,7 +107,7 @@ func FleetJob(e option.Entry, r *download.Request) (fleet.Job, error) {
 		fmt.Fprintf(sum, "%q\n", word)
 	}
 	j.Version = fmt.Sprintf("%.8x", sum.Sum(nil))
-	if !filepath.IsLocal(name) || r.RemoteName && r.Name == "" || r.Rename {
+	if !filepath.IsLocal(name) || r.RemoteName && r.Name == "" || r.IfExists.Rename {
 		return j, problem.Misuse(place, "the name of the file is not known in advance",
 			"out=NAME, and dir=FOLDER without a / before it")
 	}

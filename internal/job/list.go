@@ -64,7 +64,7 @@ func NewList(ctx context.Context, d *Defaults, client *download.Client, words []
 // digests that the list of --checksums has for that file do not apply to them.
 func NewListOf(d *Defaults, doc *download.Document, r download.Request) (*List, error) {
 	if d.sums.List != nil {
-		r.Claims = slices.DeleteFunc(slices.Clone(r.Claims), d.sums.List.Has)
+		r.Trust.Claims = slices.DeleteFunc(slices.Clone(r.Trust.Claims), d.sums.List.Has)
 	}
 	l := &List{of: d}
 	o, err := l.described(doc, r)
@@ -175,7 +175,7 @@ func (l *List) entry(listed option.Entry) (download.Request, error) {
 	}
 	if wrong == nil {
 		var err error
-		if r.Claims, err = ClaimsOfEntry(listed, &r); err != nil {
+		if r.Trust.Claims, err = ClaimsOfEntry(listed, &r); err != nil {
 			wrong = &wrongEntry{line: listed.Line, err: err}
 		}
 	}
@@ -196,7 +196,7 @@ type namesakes map[[16]byte]int
 
 // add records the path of r for an entry at place. It returns an error if another entry has the path.
 func (n namesakes) add(r *download.Request, place string, who int) error {
-	if r.RemoteName && r.Name == "" || r.Rename { // the server or existing files decide later
+	if r.RemoteName && r.Name == "" || r.IfExists.Rename { // the server or existing files decide later
 		return nil
 	}
 	path, err := r.Path()

@@ -25,8 +25,8 @@ type Location struct {
 // apply adds the preferred countries and excluded hosts to r. The names of hosts that are reached through a
 // proxy are not looked up.
 func (f *Location) apply(r *download.Request, proxies *Proxies) (err error) {
-	r.Locations = f.Location
-	if r.Not, err = f.Exclusion("--not-host", f.NotHost); err != nil || f.GeoIPDB == "" || len(f.Location) == 0 {
+	r.Near.Locations = f.Location
+	if r.Access.Not, err = f.Exclusion("--not-host", f.NotHost); err != nil || f.GeoIPDB == "" || len(f.Location) == 0 {
 		return err
 	}
 	rules, err := proxies.rules()
@@ -38,7 +38,7 @@ func (f *Location) apply(r *download.Request, proxies *Proxies) (err error) {
 		return err
 	}
 	finder := &geoip.Finder{Database: db, Proxied: func(u *url.URL) bool { return rules.For(u) != nil }}
-	r.Country = finder.Country
+	r.Near.Country = finder.Country
 	return nil
 }
 

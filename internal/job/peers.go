@@ -70,7 +70,7 @@ func (p *Peers) address() string {
 
 func (p *Peers) apply(r *download.Request) {
 	if r.Peers = p.peers(); p.Seeds() {
-		r.SeedRatio, r.SeedTime = float64(p.SeedRatio), p.SeedTime.Duration
+		r.Seed.Ratio, r.Seed.Time = float64(p.SeedRatio), p.SeedTime.Duration
 	}
 }
 

@@ -62,7 +62,7 @@ func Settle(ctx context.Context, d *Defaults, dir, name string, dry bool) (done 
 	}
 	// Left only compares size and date, which proves nothing. If proof is demanded, a download reads the
 	// file. Without a demand, it must not contradict the digests that are known.
-	if len(d.common.Claims) > 0 || d.HTTP.Checksums != "" {
+	if len(d.common.Trust.Claims) > 0 || d.HTTP.Checksums != "" {
 		return false, nil
 	}
 	if required, err := requiredOf(d, l); err != nil || max(required,
@@ -88,7 +88,9 @@ func asRecorded(ctx context.Context, dir, name string, claims []verify.Claim) (b
 	if len(claims) == 0 {
 		return true, nil
 	}
-	_, err := new(download.Client).Verify(ctx, download.Request{Dir: dir, Name: name, Claims: claims})
+	_, err := new(download.Client).Verify(ctx, download.Request{
+		Dir: dir, Name: name, Trust: download.Trust{Claims: claims},
+	})
 	if e, ok := errors.AsType[*download.Error](err); ok && e.Kind == download.Mismatch {
 		return false, nil
 	}
@@ -98,13 +100,13 @@ func asRecorded(ctx context.Context, dir, name string, claims []verify.Claim) (b
 // requiredOf returns the proof that this run demands of the file.
 func requiredOf(d *Defaults, l partfile.Left) (download.Require, error) {
 	demand := d.demand()
-	q := download.Request{Require: demand.Require}
+	q := download.Request{Trust: download.Trust{Require: demand.Require}}
 	u, err := ParseURL(cmp.Or(l.Identity.Document.URL, l.Identity.URL))
 	if err != nil { // it is masked
-		return q.Require, nil
+		return q.Trust.Require, nil
 	}
 	err = d.HTTP.Sites.Apply(&q, u, demand.Said, nil)
-	return q.Require, err
+	return q.Trust.Require, err
 }
 
 // ResumableAt reads the journal of an unfinished file. The URL can only be used if it held no secret:
@@ -155,11 +157,11 @@ func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 	q = d.common
 	id := r.left.Identity
 	q.URL, q.Dir, q.Name = r.url, r.dir, r.left.Name
-	if q.User, err = d.HTTP.resumed(r.url); err != nil {
+	if q.Access.User, err = d.HTTP.resumed(r.url); err != nil {
 		return q, err
 	}
-	if !verify.Strong(d.common.Claims) { // else the user's digest replaces that of the journal
-		q.Claims = append(slices.Clip(q.Claims), id.Given()...)
+	if !verify.Strong(d.common.Trust.Claims) { // else the user's digest replaces that of the journal
+		q.Trust.Claims = append(slices.Clip(q.Trust.Claims), id.Given()...)
 	}
 	said := d.demand().Said
 	if err := d.HTTP.Sites.Apply(&q, r.url, said, d.limit); err != nil {
@@ -169,7 +171,7 @@ func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 		q.Select, q.NoMetalink = []string{exactly(name)}, false // as in the first run
 	}
 	if !said { // at least that of the first run, even if the site's settings changed
-		q.Require = max(q.Require, Requirement(id.Require, false))
+		q.Trust.Require = max(q.Trust.Require, Requirement(id.Require, false))
 	}
 	if err := RequireKeys(&q); err != nil {
 		f := problem.Of(err)
@@ -177,7 +179,7 @@ func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 		f.Why = "a signature was demanded when it was begun, and no key or certificate is trusted"
 		return q, f
 	}
-	if q.Signatures, err = d.sums.OfFile(r.url); err != nil {
+	if q.Trust.Signatures, err = d.sums.OfFile(r.url); err != nil {
 		return q, err
 	}
 	return q, d.sums.Vouch(&q)

@@ -146,21 +146,21 @@ func (s *Sites) settle(r *download.Request, u *url.URL, said bool, all *limit.Li
 	if rules == nil || err != nil {
 		return err
 	}
-	if rules.trusts && (!r.Anchors.Any() || s.general(keyFlags...)) {
-		r.Anchors = rules.anchors
+	if rules.trusts && (!r.Trust.Anchors.Any() || s.general(keyFlags...)) {
+		r.Trust.Anchors = rules.anchors
 	}
 	if !said && (rules.require != "" || rules.trusts) { // rule 47
-		r.Require = Requirement(rules.require, rules.trusts)
+		r.Trust.Require = Requirement(rules.require, rules.trusts)
 	}
 	if rules.lookup != "" && s.general("no-lookup") {
-		r.Lookup = rules.lookup != "true"
+		r.Trust.Lookup = rules.lookup != "true"
 	}
-	r.Header = rules.fields(r.Header)
+	r.Access.Header = rules.fields(r.Access.Header)
 	if rules.limit != nil && (all != nil || !s.Settings.Said["limit-rate"]) { // else the user lifted it
-		if most := s.within(rules, all); r.Limit == nil {
-			r.Limit = most
+		if most := s.within(rules, all); r.Limits.Rate == nil {
+			r.Limits.Rate = most
 		} else {
-			r.Limit.Within(most)
+			r.Limits.Rate.Within(most)
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func ReadSums(ctx context.Context, client *download.Client, http *HTTP, anchors 
 	r := &Sums{http: http, anchors: anchors, common: common}
 	if b := http.Sites.boundOfAll(operands); b != nil {
 		var err error
-		if r.common.Anchors, err = http.Sites.anchorsOf(b); err != nil {
+		if r.common.Trust.Anchors, err = http.Sites.anchorsOf(b); err != nil {
 			return r, err
 		}
 	}
@@ -51,7 +51,7 @@ func (r *Sums) read(ctx context.Context, client *download.Client, operands []str
 	switch {
 	case err != nil:
 		return err
-	case r.common.Anchors.Any():
+	case r.common.Trust.Anchors.Any():
 		return r.check(ctx, client)
 	case r.List.Wrapped():
 		r.Notes = append(r.Notes,
@@ -91,11 +91,11 @@ func (r *Sums) fetch(ctx context.Context, client *download.Client, operands []st
 		return problem.Misuse("--checksums", "names a digest of the list, which is not checked",
 			"--keyring FILE checks the signature of the list")
 	}
-	r.common.User, r.common.Header, r.common.HeaderTo = u.User, nil, nil
+	r.common.Access.User, r.common.Access.Header, r.common.Access.HeaderTo = u.User, nil, nil
 	fetch := client.ListElsewhere
 	if slices.ContainsFunc(operands, func(word string) bool { return sameServer(u, word) }) {
 		fetch = client.List
-		if r.common.User, err = r.http.UserFor(u); err != nil {
+		if r.common.Access.User, err = r.http.UserFor(u); err != nil {
 			return err
 		}
 		if err = r.http.AddFields(&r.common); err != nil {
@@ -128,7 +128,7 @@ func (r *Sums) open() error {
 	if r.List, err = download.ReadList(f, r.http.Checksums); err != nil {
 		return err
 	}
-	r.signatures, err = r.anchors.SignaturesBeside(r.http.Checksums, r.common.Anchors.Besides())
+	r.signatures, err = r.anchors.SignaturesBeside(r.http.Checksums, r.common.Trust.Anchors.Besides())
 	return err
 }
 
@@ -144,7 +144,7 @@ func (r *Sums) Vouch(q *download.Request) error {
 	switch {
 	case r.List == nil:
 		return nil
-	case r.List.Over == verify.Signed && !reflect.DeepEqual(q.Anchors, r.common.Anchors): // the keys of a site
+	case r.List.Over == verify.Signed && !reflect.DeepEqual(q.Trust.Anchors, r.common.Trust.Anchors): // the keys of a site
 		return r.List.Unsigned().Vouch(q)
 	}
 	return r.List.Vouch(q)
@@ -156,7 +156,7 @@ func (r *Sums) OfFile(u *url.URL) ([]download.Signature, error) {
 	switch {
 	case r.List == nil:
 		return r.anchors.SignaturesFor(u)
-	case r.common.Anchors.Any():
+	case r.common.Trust.Anchors.Any():
 		return nil, nil
 	}
 	return r.signatures, nil

@@ -91,7 +91,7 @@ func (s *Sites) bind(r *download.Request, u *url.URL) error {
 	}
 	anchors, err := s.anchorsOf(b)
 	if err == nil {
-		r.Anchors, r.Require = anchors, download.RequireSignature
+		r.Trust.Anchors, r.Trust.Require = anchors, download.RequireSignature
 	}
 	return err
 }

@@ -66,7 +66,7 @@ func PlanLines(h download.Plan, most int) []string {
 			fmt.Sprintf("%d of %s by %v, in %s", p.Count(), option.SizeText(p.Length()), p.Algorithm(), h.Pieces)})
 	}
 	for _, s := range h.Signed {
-		rows = append(rows, []string{"signature", saidText(s, h.Request.Anchors.Any())})
+		rows = append(rows, []string{"signature", saidText(s, h.Request.Trust.Anchors.Any())})
 	}
 	rows = append(rows, []string{"result", expected(h)})
 	lines := append(Columns(rows), "", fmt.Sprintf(
@@ -139,7 +139,7 @@ func expected(h download.Plan) string {
 		}
 	}
 	signed := slices.ContainsFunc(h.Signed, func(s download.Signed) bool { return s.Err == nil })
-	if signed && h.Request.Anchors.Any() {
+	if signed && h.Request.Trust.Anchors.Any() {
 		by = append(by, "and a signature, if a key or certificate that you trust made it")
 	}
 	switch d := h.Request.Described; {
@@ -190,7 +190,7 @@ func NewPlanEvent(at time.Time, h download.Plan, fails bool) planEvent {
 	e := planEvent{
 		Head: NewHead(at, "plan"), Do: "download", URL: source.Mask(h.Request.URL), Path: h.Path,
 		Size: SizeOf(sizeKnown(h)), Here: h.Resumes, Why: h.Restarts,
-		Require: cmp.Or(h.Request.Require.String(), "none"), Claims: each(h.Claims, newClaimLine),
+		Require: cmp.Or(h.Request.Trust.Require.String(), "none"), Claims: each(h.Claims, newClaimLine),
 		Pieces: newPieceLine(h.File.BestPieces()), Signed: each(h.Signed, newSaidLine),
 		Places: each(h.Places, func(p download.Place) placeLine {
 			return placeLine{source.Mask(p.URL), strings.Join(reasonsOf(h, p), ", "), p.Mirror.Pri, p.Mirror.Pref,

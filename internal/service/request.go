@@ -45,13 +45,13 @@ func (s *Service) request(ctx context.Context, e queue.Entry) (download.Request,
 	if err != nil {
 		return r, err
 	}
-	if r.Claims, err = job.ClaimsOfEntry(listed, &r); err != nil { // they are from the client
+	if r.Trust.Claims, err = job.ClaimsOfEntry(listed, &r); err != nil { // they are from the client
 		return r, err
 	}
 	if err := demandMore(&r, demanded); err != nil {
 		return r, err
 	}
-	r.Continue = r.Continue || options["continue"] == "true"
+	r.IfExists.Continue = r.IfExists.Continue || options["continue"] == "true"
 	if err := seeding(&r, options); err != nil {
 		return r, err
 	}
@@ -62,8 +62,8 @@ func (s *Service) request(ctx context.Context, e queue.Entry) (download.Request,
 		return r, err
 	}
 	if begunBefore(&e, &r) {
-		r.Refresh = newLink(&e, &r)
-		r.Continue = r.Continue || !r.Refresh
+		r.IfExists.Refresh = newLink(&e, &r)
+		r.IfExists.Continue = r.IfExists.Continue || !r.IfExists.Refresh
 	}
 	if r, err = s.described(ctx, e, r); err != nil {
 		return r, err
@@ -127,7 +127,7 @@ func (s *Service) listed(e option.Entry, rename bool) (download.Request, error) 
 	defer s.mu.RUnlock()
 	r, err := s.Job.Request(e)
 	if err == nil {
-		r.Rename = rename && !r.Overwrite
+		r.IfExists.Rename = rename && !r.IfExists.Overwrite
 	}
 	return r, err
 }
@@ -141,7 +141,7 @@ func demandMore(r *download.Request, word string) error {
 	if err := c.Set(word); err != nil {
 		return problem.Misuse("require", err.Error(), "")
 	}
-	r.Require = max(r.Require, job.Requirement(word, false))
+	r.Trust.Require = max(r.Trust.Require, job.Requirement(word, false))
 	return job.RequireKeys(r)
 }
 
@@ -152,14 +152,14 @@ func seeding(r *download.Request, options map[string]string) error {
 		if err != nil || n < 0 {
 			return problem.Misuse("seed-ratio", "not a number", "")
 		}
-		r.SeedRatio = n
+		r.Seed.Ratio = n
 	}
 	if word := options["seed-time"]; word != "" {
 		n, err := strconv.ParseFloat(word, 64)
 		if err != nil || n < 0 || n > 1e6 {
 			return problem.Misuse("seed-time", "not a number of minutes", "")
 		}
-		r.SeedTime = minutes(n)
+		r.Seed.Time = minutes(n)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func signature(r *download.Request, text string) error {
 	if text == "" {
 		return nil
 	}
-	if !r.Anchors.Any() {
+	if !r.Trust.Anchors.Any() {
 		return &problem.Problem{
 			Kind: download.NoEvidence, What: "verify", Where: "signature",
 			Why:  "the daemon trusts no key or certificate",
@@ -182,7 +182,7 @@ func signature(r *download.Request, text string) error {
 	if err != nil {
 		return problem.Misuse(daemon.OptionSignature, "not base64", "")
 	}
-	r.Signatures = append(slices.Clip(r.Signatures), download.Signature{From: "of the client", Data: data})
+	r.Trust.Signatures = append(slices.Clip(r.Trust.Signatures), download.Signature{From: "of the client", Data: data})
 	return nil
 }
 

@@ -63,8 +63,8 @@ func TestNetrcOfClients(t *testing.T) {
 		"ftp://named.example/f": "me:n", "ftps://me@named.example:99/f": "me:n", "https://you@named.example/f": "you",
 	} {
 		r, err := s.request(t.Context(), queue.Entry{URIs: []string{word}})
-		if err != nil || r.User.String() != want {
-			t.Errorf("%s: %v, %v, want %q", word, r.User, err, want)
+		if err != nil || r.Access.User.String() != want {
+			t.Errorf("%s: %v, %v, want %q", word, r.Access.User, err, want)
 		}
 		u, err := url.Parse(word)
 		if err != nil {

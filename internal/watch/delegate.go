@@ -129,13 +129,13 @@ func (w *Delegate) take(c *Loaded, s *setup) {
 		return
 	}
 	for _, r := range s.updater.Rules { // the client sends the User-Agent of the daemon
-		if http.Header(r.Request.Header).Get("User-Agent") == "" {
-			header := http.Header(r.Request.Header).Clone()
+		if http.Header(r.Request.Access.Header).Get("User-Agent") == "" {
+			header := http.Header(r.Request.Access.Header).Clone()
 			if header == nil {
 				header = http.Header{}
 			}
 			header.Set("User-Agent", c.UserAgent)
-			r.Request.Header = header
+			r.Request.Access.Header = header
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestHooks(t *testing.T) {
 // A program that fails is run again with the update, without another download, also by the next process.
 func TestHookFails(t *testing.T) {
 	w := newWorld(t)
-	w.origin.digest, w.rule.Request.Require = false, download.RequireNothing
+	w.origin.digest, w.rule.Request.Trust.Require = false, download.RequireNothing
 	w.rule.Run, w.rule.OnFailure = []string{"publish"}, []string{"tell"}
 	w.fail = errors.New("no")
 	for range 2 {

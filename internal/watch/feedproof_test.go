@@ -130,7 +130,7 @@ func TestFeedMirrors_Rule81(t *testing.T) {
 				rw.Write([]byte(body[1<<20:]))
 			}
 		})
-		w.rule.FeedMirrors, w.rule.Request.Require = tt.wanted, download.RequireNothing
+		w.rule.FeedMirrors, w.rule.Request.Trust.Require = tt.wanted, download.RequireNothing
 		u := w.reported(body)
 		u.SameServer = tt.proven
 		u.Record.Fields = append(u.Record.Fields, feed.Field{Name: feed.MirrorField, Value: mirror.URL + "/file"})

@@ -28,15 +28,17 @@ func (t *task) ofRelease(r *download.Request) {
 	case t.update.Release == nil:
 	case t.isOtherVersion() && !(t.unfinished && t.here):
 		// An existing file is of an interrupted update or of the version before, or another program wrote it.
-		r.IfNewer, r.AllowOlder, r.Known = false, false, nil
-		r.Overwrite = t.here || t.replace
+		r.IfExists.IfNewer, r.IfExists.AllowOlder, r.IfExists.Known = false, false, nil
+		r.IfExists.Overwrite = t.here || t.replace
 	case !t.rule.Releases.Moving && !t.here && t.update.Last.Digest != "": // the file was removed or changed
 		if d, err := verify.ParseHex(verify.SHA256, t.update.Last.Digest); err == nil {
-			r.Claims = append(slices.Clip(r.Claims), verify.Claim{Digest: d, Field: "the version in place", Channel: verify.User})
+			r.Trust.Claims = append(slices.Clip(r.Trust.Claims), verify.Claim{
+				Digest: d, Field: "the version in place", Channel: verify.User,
+			})
 		}
 		fallthrough
 	default:
-		r.AllowOlder = true // of two files of one version, the date says nothing
+		r.IfExists.AllowOlder = true // of two files of one version, the date says nothing
 	}
 }
 
@@ -65,9 +67,10 @@ func (t *task) getRelease(ctx context.Context) (download.Result, error) {
 func (t *task) examine(ctx context.Context) (download.Result, error) {
 	res, err := t.getNow(ctx, t.update, func(end func(error)) (download.Request, error) {
 		r, err := t.prepare(end)
-		r.Stream, r.Store, r.Known = io.Discard, nil, t.knownVersion()
-		r.IfNewer, r.Require, r.LessProof, r.Lookup, r.NoMetalink = false, download.RequireNothing, true, false, true
-		r.Anchors, r.Signatures = download.Anchors{}, nil
+		r.Stream, r.Store, r.IfExists.Known = io.Discard, nil, t.knownVersion()
+		r.IfExists.IfNewer, r.NoMetalink = false, true
+		r.Trust.Require, r.Trust.LessProof, r.Trust.Lookup = download.RequireNothing, true, false
+		r.Trust.Anchors, r.Trust.Signatures = download.Anchors{}, nil
 		return r, err
 	})
 	if err != nil || res.NotModified {

@@ -228,7 +228,7 @@ func rulesOf(c *Loaded, all *limit.Limiter, at *job.Sites) (map[string]*Rule, er
 			f := problem.Of(err)
 			return nil, problem.Misuse(c.File, "watch."+w.Name+": "+f.Where+": "+f.Why, f.Hint)
 		}
-		r.Request.Not = not
+		r.Request.Access.Not = not
 		rules[w.Name] = r
 	}
 	return rules, nil
@@ -252,12 +252,15 @@ func ruleOf(c *Loaded, w *Watch, all *limit.Limiter, at *job.Sites) (*Rule, erro
 		SMIMECA:   option.WordsValue(w.Authorities),
 		Signature: option.WordsValue(w.Signatures), AllowExpiredKey: w.AllowExpiredKey,
 	}
-	q := download.Request{Header: w.Header, NoMetalink: w.NoMetalink, LessProof: w.AllowLessProof, Lookup: !w.NoLookup}
+	q := download.Request{
+		Access: download.Access{Header: w.Header}, NoMetalink: w.NoMetalink,
+		Trust: download.Trust{LessProof: w.AllowLessProof, Lookup: !w.NoLookup},
+	}
 	r := &Rule{Watch: w, Request: q}
 	demanded := at.Demand(string(w.Require), &flags)
-	r.Request.Require = demanded.Require
+	r.Request.Trust.Require = demanded.Require
 	if w.Require == "" && !flags.Given() {
-		r.Request.Require = download.RequireDigest
+		r.Request.Trust.Require = download.RequireDigest
 	}
 	var err error
 	if w.To != "" {
@@ -267,7 +270,7 @@ func ruleOf(c *Loaded, w *Watch, all *limit.Limiter, at *job.Sites) (*Rule, erro
 		}
 		r.Request.Store = store
 	}
-	if r.Request.Anchors, err = flags.Load(); err != nil {
+	if r.Request.Trust.Anchors, err = flags.Load(); err != nil {
 		return nil, err
 	}
 	if r.Request.Mirrors, err = job.ParseURLs(w.Mirrors, job.ParseWebURL); err != nil {
@@ -291,12 +294,12 @@ func ruleOf(c *Loaded, w *Watch, all *limit.Limiter, at *job.Sites) (*Rule, erro
 	if w.Many() && at.Any() { // each URL may be of another site
 		r.Site = siteOf(r, common, at, demanded.Said, all)
 	}
-	if len(w.Signatures) > 0 && !r.Request.Anchors.Any() && r.Site == nil {
+	if len(w.Signatures) > 0 && !r.Request.Trust.Anchors.Any() && r.Site == nil {
 		return nil, problem.Misuse("signature", "without a trusted key or certificate it would be ignored",
 			"set key =")
 	}
 	if r.Limit = at.Limits.Of(w.Rate); r.Limit != nil {
-		r.Request.Limit = nil
+		r.Request.Limits.Rate = nil
 		if all != nil {
 			r.Limit.Within(all)
 		}
@@ -308,10 +311,11 @@ func ruleOf(c *Loaded, w *Watch, all *limit.Limiter, at *job.Sites) (*Rule, erro
 // watch's site. Common is the request without settings of a site.
 func siteOf(r *Rule, common download.Request, at *job.Sites, said bool, all *limit.Limiter) func(*download.Request) error {
 	return func(q *download.Request) error {
-		q.Anchors, q.Require, q.Header, q.Limit = common.Anchors, common.Require, common.Header, nil
+		q.Trust.Anchors, q.Trust.Require = common.Trust.Anchors, common.Trust.Require
+		q.Access.Header, q.Limits.Rate = common.Access.Header, nil
 		err := at.Apply(q, q.URL, said, all)
 		if r.Limit != nil {
-			q.Limit = nil
+			q.Limits.Rate = nil
 		}
 		return err
 	}

@@ -68,8 +68,8 @@ func (t *task) prepare(end func(error)) (r download.Request, err error) {
 	if r, err = t.request(); err != nil || t.update.Allowance == nil {
 		return r, err
 	}
-	if left := t.left(); left > 0 && (r.MaxSize == 0 || left < r.MaxSize) {
-		r.MaxSize, t.ceiling = left, left
+	if left := t.left(); left > 0 && (r.Limits.MaxSize == 0 || left < r.Limits.MaxSize) {
+		r.Limits.MaxSize, t.ceiling = left, left
 	}
 	observe := r.Observe
 	r.Detail = true

@@ -18,7 +18,7 @@ import (
 // TestReleaseRequestsCounted_Rule80 checks that an attempt for a release that is not ready counts all its requests.
 func TestReleaseRequestsCounted_Rule80(t *testing.T) {
 	w, s := following(t, "")
-	w.rule.Request.Lookup = true
+	w.rule.Request.Trust.Lookup = true
 	w.start()
 	s.put("1.0", "one")
 	s.bare["1.0"] = true

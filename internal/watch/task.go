@@ -156,7 +156,7 @@ func (t *task) finish(ctx context.Context, o antenna.Outcome) error {
 func (t *task) request() (download.Request, error) {
 	r := t.rule.Request
 	u := *t.url
-	r.User = u.User
+	r.Access.User = u.User
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	r.URL, r.Dir, r.Name = &u, t.rule.Dir, filepath.FromSlash(t.name)
 	if t.rule.Site != nil {
@@ -164,25 +164,26 @@ func (t *task) request() (download.Request, error) {
 			return r, err
 		}
 	}
-	r.IfNewer, r.AllowOlder, r.NoVersions = true, t.rule.AllowOlder, true // NoVersions: the antenna stores them
+	r.IfExists.IfNewer, r.IfExists.AllowOlder = true, t.rule.AllowOlder
+	r.IfExists.NoVersions = true // the antenna stores them
 	r.Observe = t.observe
-	r.Limit = cmp.Or(t.rule.Limit, r.Limit, t.Client.Limit)
-	if r.MaxSize = cmp.Or(t.rule.Size, t.Client.MaxSize); t.Client.MaxSize > 0 {
-		r.MaxSize = min(r.MaxSize, t.Client.MaxSize)
+	r.Limits.Rate = cmp.Or(t.rule.Limit, r.Limits.Rate, t.Client.Limit)
+	if r.Limits.MaxSize = cmp.Or(t.rule.Size, t.Client.MaxSize); t.Client.MaxSize > 0 {
+		r.Limits.MaxSize = min(r.Limits.MaxSize, t.Client.MaxSize)
 	}
 	if t.here {
-		r.Known = t.knownVersion()
+		r.IfExists.Known = t.knownVersion()
 	}
 	ofFeed(&r, &t.update, t.Client.HTTP, t.rule.FeedMirrors)
 	t.ofRelease(&r)
-	if t.there && t.known.Evidence != "" && r.Require == download.RequireNothing && !r.LessProof {
-		r.Require = download.RequireDigest // the file in place was verified
+	if t.there && t.known.Evidence != "" && r.Trust.Require == download.RequireNothing && !r.Trust.LessProof {
+		r.Trust.Require = download.RequireDigest // the file in place was verified
 	}
 	if t.rule.SignaturesOf == nil {
 		return r, nil
 	}
 	var err error
-	r.Signatures, err = t.rule.SignaturesOf(&u)
+	r.Trust.Signatures, err = t.rule.SignaturesOf(&u)
 	return r, err
 }
 

@@ -100,14 +100,14 @@ func TestOlder_Rule54(t *testing.T) {
 // A verified file is not replaced by an unverified one, even if the watch does not require verification.
 func TestVerifiedStays(t *testing.T) {
 	w := newWorld(t)
-	w.rule.Request.Require = download.RequireNothing
+	w.rule.Request.Trust.Require = download.RequireNothing
 	w.does()
 	w.origin.set(func(o *origin) { o.digest, o.body, o.modified = false, "two", date(2) })
 	if _, err := w.handle(w.update()); kindOf(err) != fmt.Sprintf("download %d", download.NoEvidence) {
 		t.Errorf("error is %v", err)
 	}
 	w.holds(w.path(), "one")
-	w.rule.Request.LessProof = true
+	w.rule.Request.Trust.LessProof = true
 	if o := w.does(); o.Evidence != "" || !o.Changed {
 		t.Errorf("%+v", o)
 	}
@@ -238,7 +238,7 @@ func TestDatedName(t *testing.T) {
 // A request has the header fields and signatures of the watch, and the credentials of its URL.
 func TestRequest(t *testing.T) {
 	w := newWorld(t)
-	w.rule.Request.Header = map[string][]string{"X-Key": {"k"}}
+	w.rule.Request.Access.Header = map[string][]string{"X-Key": {"k"}}
 	w.rule.SignaturesOf = func(u *url.URL) ([]download.Signature, error) {
 		return []download.Signature{{From: u.String()}}, nil
 	}
@@ -249,7 +249,7 @@ func TestRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := task.request()
-	if err != nil || r.User.String() != "me:word" || r.URL.String() != w.origin.URL+"/pub/file" || r.Signatures[0].From != r.URL.String() || r.Header["X-Key"] == nil || !r.IfNewer {
+	if err != nil || r.Access.User.String() != "me:word" || r.URL.String() != w.origin.URL+"/pub/file" || r.Trust.Signatures[0].From != r.URL.String() || r.Access.Header["X-Key"] == nil || !r.IfExists.IfNewer {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if key := task.key(); strings.Contains(key, "word") || !strings.HasPrefix(key, "w ") {

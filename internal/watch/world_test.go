@@ -93,7 +93,9 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, dir: t.TempDir(), origin: newOrigin(t, "one")}
-	w.rule = &Rule{Watch: &Watch{Dir: filepath.Join(w.dir, "files")}, Request: download.Request{Require: download.RequireDigest}}
+	w.rule = &Rule{Watch: &Watch{Dir: filepath.Join(w.dir, "files")}, Request: download.Request{
+		Trust: download.Trust{Require: download.RequireDigest},
+	}}
 	w.template("", false)
 	w.start()
 	return w

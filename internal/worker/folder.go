@@ -55,13 +55,13 @@ func (p *Folder) prepare(t *task, r *download.Request) (there *placed, err error
 	if err := p.checkFollows(t.claim.Record.Job.Follows); err != nil {
 		return nil, err
 	}
-	replace := r.Overwrite || r.IfNewer
+	replace := r.IfExists.Overwrite || r.IfExists.IfNewer
 	if t.stage, err = p.stage(&t.claim.Record.Job, t.claim.Fence(), replace); err != nil {
 		return nil, err
 	}
 	t.stage.replace = replace || t.stage.ours
 	r.Dir, r.Name, r.MakeDir = t.stage.dir, t.stage.base, false
-	r.Overwrite = r.Overwrite || t.stage.ours || t.stage.kept
+	r.IfExists.Overwrite = r.IfExists.Overwrite || t.stage.ours || t.stage.kept
 	if info := t.stage.there; info != nil && !t.stage.kept {
 		there = &placed{size: info.Size(), modTime: info.ModTime()}
 	}

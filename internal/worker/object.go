@@ -32,7 +32,7 @@ func (p *Store) prepare(t *task, r *download.Request) (*placed, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.Overwrite = r.Overwrite || made && record.Tries > 1
+		r.IfExists.Overwrite = r.IfExists.Overwrite || made && record.Tries > 1
 	}
 	if t.claim.Record.Good == nil {
 		return nil, nil

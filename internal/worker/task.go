@@ -51,13 +51,14 @@ func (t *task) request() (download.Request, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Rename, r.RemoteName = false, false
-	if good := t.claim.Record.Good; r.IfNewer && good != nil && there.is(good) { // otherwise the URL may be that of another file
-		r.Known = &state.Version{ETag: good.ETag, LastModified: good.LastModified, Host: good.Host}
+	r.IfExists.Rename, r.RemoteName = false, false
+	// otherwise the URL may be that of another file
+	if good := t.claim.Record.Good; r.IfExists.IfNewer && good != nil && there.is(good) {
+		r.IfExists.Known = &state.Version{ETag: good.ETag, LastModified: good.LastModified, Host: good.Host}
 		if d, err := verify.ParseHex(verify.SHA256, good.SHA256); err == nil {
-			r.Known.Digest = d
+			r.IfExists.Known.Digest = d
 			if good.Proof != "" {
-				r.Known.Over = verify.HTTP
+				r.IfExists.Known.Over = verify.HTTP
 			}
 		}
 	}

@@ -97,7 +97,7 @@ func get(ctx context.Context, u *url.URL, dir string) error {
 	client := download.Client{HTTP: &httpsource.Client{Transport: t}}
 	told := 0
 	result, err := client.Get(ctx, download.Request{
-		URL: u, Dir: dir, Require: download.RequireDigest,
+		URL: u, Dir: dir, Trust: download.Trust{Require: download.RequireDigest},
 		Observe: func(ev download.Event) {
 			if _, ok := ev.(download.SourceUp); ok {
 				told++

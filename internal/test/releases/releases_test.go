@@ -78,7 +78,9 @@ func TestReleases_Rule77(t *testing.T) {
 		}
 		name := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
 		// Without a demand the end would wait for 5 s only, which a busy machine may need.
-		res, err := c.Get(t.Context(), download.Request{URL: u, Dir: dir, Name: name, Lookup: true, Require: download.RequireDigest})
+		res, err := c.Get(t.Context(), download.Request{
+			URL: u, Dir: dir, Name: name, Trust: download.Trust{Lookup: true, Require: download.RequireDigest},
+		})
 		j := r.Judge(res.Proof.Verified(), exitOf(err))
 		if r.Publishes == Strong && r.Trap == "" {
 			if published++; j == Right {

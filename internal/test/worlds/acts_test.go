@@ -29,10 +29,10 @@ func (u *user) resume(ctx context.Context) {
 	q := u.request()
 	q.Name = l.Name
 	if u.cmd.Sha == "" {
-		q.Claims = append(q.Claims, l.Identity.Given()...)
+		q.Trust.Claims = append(q.Trust.Claims, l.Identity.Given()...)
 	}
 	if u.cmd.Require == "" {
-		q.Require = max(q.Require, requirements[l.Identity.Require])
+		q.Trust.Require = max(q.Trust.Require, requirements[l.Identity.Require])
 	}
 	u.get(ctx, q)
 }

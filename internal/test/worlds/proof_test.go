@@ -153,8 +153,8 @@ func (u *user) trust(ctx context.Context, q *download.Request) error {
 		if err != nil {
 			panic(err)
 		}
-		q.Anchors = download.Anchors{minisign.Trust{Keys: []minisign.Key{key}}}
-		q.Signatures = []download.Signature{download.Beside(q.URL, path.Ext(signatureName))}
+		q.Trust.Anchors = download.Anchors{minisign.Trust{Keys: []minisign.Key{key}}}
+		q.Trust.Signatures = []download.Signature{download.Beside(q.URL, path.Ext(signatureName))}
 	}
 	if from := u.cmd.List; from != "" {
 		common := download.Request{URL: parse(strings.TrimSuffix(u.w.url(from), fileName) + listName), Observe: q.Observe}

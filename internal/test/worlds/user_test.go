@@ -80,9 +80,15 @@ func (u *user) do(ctx context.Context) {
 
 func (u *user) request() download.Request {
 	q := download.Request{
-		URL: parse(u.w.url("a")), Dir: folder, Require: requirements[u.cmd.Require], Claims: u.claims(),
-		Overwrite: u.cmd.Overwrite, Rename: u.cmd.Rename, Continue: u.cmd.Continue,
-		Refresh: u.cmd.Refresh, LessProof: u.cmd.LessProof, IfNewer: u.cmd.Newer,
+		URL: parse(u.w.url("a")), Dir: folder,
+		Trust: download.Trust{Require: requirements[u.cmd.Require], Claims: u.claims(), LessProof: u.cmd.LessProof},
+		IfExists: download.IfExists{
+			Overwrite: u.cmd.Overwrite,
+			Rename:    u.cmd.Rename,
+			Continue:  u.cmd.Continue,
+			Refresh:   u.cmd.Refresh,
+			IfNewer:   u.cmd.Newer,
+		},
 	}
 	if u.cmd.Refresh {
 		q.Name = fileName
@@ -94,7 +100,7 @@ func (u *user) request() download.Request {
 		q.Observe = show
 	}
 	if u.cmd.Login {
-		q.User = url.UserPassword("user", password)
+		q.Access.User = url.UserPassword("user", password)
 	}
 	for _, m := range list(u.cmd.Mirrors) {
 		q.Mirrors = append(q.Mirrors, parse(u.w.url(m)))
@@ -145,9 +151,9 @@ func (u *user) get(ctx context.Context, q download.Request) {
 
 func (u *user) verify(ctx context.Context) {
 	q := u.request()
-	q.Name, q.Overwrite, q.IfNewer = fileName, false, false
-	if q.Require == download.RequireNothing {
-		q.Require = download.RequireDigest
+	q.Name, q.IfExists.Overwrite, q.IfExists.IfNewer = fileName, false, false
+	if q.Trust.Require == download.RequireNothing {
+		q.Trust.Require = download.RequireDigest
 	}
 	v, err := u.client.Verify(ctx, q)
 	if err != nil && u.cmd.Do == "repair" && v.Repairable() && ctx.Err() == nil {

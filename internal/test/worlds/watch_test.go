@@ -19,7 +19,7 @@ type recorded struct {
 // turn makes a request that of a watch's turn: as -N, against the version that the watch has recorded if the file in
 // place is that one. A file that was proven must be proven again.
 func (u *user) turn(q *download.Request) {
-	q.Name, q.IfNewer, q.NoVersions = fileName, true, true
+	q.Name, q.IfExists.IfNewer, q.IfExists.NoVersions = fileName, true, true
 	info, there, err := partfile.Target(u.files, folder, fileName)
 	if err != nil || !there {
 		return
@@ -27,10 +27,10 @@ func (u *user) turn(q *download.Request) {
 	last := u.watched
 	if last.version.Size == info.Size && last.changed.Equal(info.ModTime) {
 		known := last.version
-		q.Known = &known
+		q.IfExists.Known = &known
 	}
-	if last.proven && q.Require == download.RequireNothing && !q.LessProof {
-		q.Require, u.c.Require = download.RequireDigest, "digest"
+	if last.proven && q.Trust.Require == download.RequireNothing && !q.Trust.LessProof {
+		q.Trust.Require, u.c.Require = download.RequireDigest, "digest"
 	}
 }
 
