@@ -213,11 +213,30 @@ func (l *looking) lacks(err error) error {
 	return err
 }
 
+// compareEarlier returns an error if an unverified file does not have the digest that an earlier run found beside it, and
+// this run could not look. That digest verifies nothing, as it may be gone by now.
+func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
+	if !s.req.Trust.Lookup || l.result != nil || proof.Verified() {
+		return nil
+	}
+	for _, c := range s.left {
+		for _, d := range proof.Digests() {
+			if d.Algorithm() == c.Digest.Algorithm() && d != c.Digest {
+				return &verify.MismatchError{Claim: c, Got: d}
+			}
+		}
+	}
+	return nil
+}
+
 // judge is err, the error of the proof, with what can be done about a digest that was found.
 func (l *looking) judge(s *session, err error) error {
 	wrong, found := wrongOf(err), l.finding().Claims
-	if wrong == nil || !slices.Contains(join(found, common(found, s.nearby)), wrong.Claim) {
+	if wrong == nil || !slices.Contains(slices.Concat(found, common(found, s.nearby), s.left), wrong.Claim) {
 		return err
+	}
+	if s.begun && s.req.onDisk() && !s.part.Useless() {
+		s.describe() // the next run may not be able to look
 	}
 	other := &otherFileError{wrong, l.finding().Date, s.result.LastModified}
 	return fail(Mismatch, "verify", source.Mask(s.req.URL), other, HintNoLookup)

@@ -140,3 +140,37 @@ func interruptFound(r *run, after int64) {
 		r.t.Fatalf("get: %v, want an interruption", err)
 	}
 }
+
+// TestLookupRefuted: a file that a list beside it contradicts is not put in place by a later run only because its server
+// does not answer then. Without lookups, it is.
+func TestLookupRefuted_Rule77(t *testing.T) {
+	t.Parallel()
+	file := made(mib, 8)
+	s := newFolderSite(t, "SHA256SUMS", sum256(string(made(mib, 7)))+"  disk.iso\n")
+	s.put("disk.iso", string(file), `"v"`)
+	r := lookingUp(t, s, "disk.iso")
+	down := r.client
+	down.HTTP = &httpsource.Client{Wrap: func(http.RoundTripper) http.RoundTripper { return unavailable{} }}
+	r.wrong(download.Mismatch)
+	for range 2 {
+		if _, err := down.Get(r.ctx, r.req); kindOfError(err) != download.Mismatch {
+			t.Fatalf("without the server: %v", err)
+		}
+	}
+	r.wrong(download.Mismatch)
+	r.req.Trust.Lookup = false
+	res, err := down.Get(r.ctx, r.req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verified(t, res, "unverified")
+	r.same(mirrortest.ContentOf(file))
+}
+
+// unavailable answers every request with 503.
+type unavailable struct{}
+
+func (unavailable) RoundTrip(q *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusServiceUnavailable, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Retry-After": {"0"}}, Body: http.NoBody, Request: q}, nil
+}

@@ -278,6 +278,9 @@ func (s *session) prove() (verify.Proof, error) {
 	s.observe(Complete{Size: s.part.Front()})
 	proof, err := s.hashing.prove(s.ctx, s.part.Front(), join(s.late, s.carried.looking.late()))
 	if err == nil {
+		err = s.carried.looking.compareEarlier(s, proof)
+	}
+	if err == nil {
 		s.observe(Verified{Proof: proof})
 	}
 	return proof, s.carried.looking.judge(s, err)

@@ -273,7 +273,11 @@ func (s *session) remember() {
 // identity returns the record about the file for the journal of the part file.
 func (s *session) identity() partfile.Identity {
 	id := identityOf(s.req, s.known)
-	found := without(s.carried.looking.finding().Claims, id.Claims)
+	found := s.carried.looking.finding().Claims
+	if s.carried.looking.result == nil {
+		found = s.left
+	}
+	found = without(found, id.Claims)
 	if s.req.onDisk() && verify.Agree(id.Claims, found) == nil { // nothing else may tie the bytes to what a later run fetches
 		id.Looked = join(id.Looked, found)
 	}
