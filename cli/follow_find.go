@@ -75,7 +75,7 @@ func (f *followCommand) find(ctx context.Context, page *url.URL) (*found, error)
 	}
 	none := f.none(source.Mask(page), feeds)
 	if isFile && len(feeds) == 0 {
-		none.Why = "a file, and no page of releases"
+		none.Why = "is a file, not a page of releases"
 		none.Hint = "its folder may have an index of its versions: " + source.Mask(at.ResolveReference(&url.URL{Path: "./"}))
 	}
 	return nil, none

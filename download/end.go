@@ -327,7 +327,7 @@ func (s *session) void(r byterange.Range) {
 	switch {
 	case s.hashing.passed() <= r.Start:
 	case s.req.Stream != nil:
-		s.stop(fmt.Errorf("bytes from %d on are wrong, and some of them were already written to standard output", r.Start))
+		s.stop(fmt.Errorf("bytes from %d on are wrong, and some of them were already written", r.Start))
 	case s.hashing.upload != nil && r.Start < s.hashing.upload.begins():
 		s.end(notMergeable, fmt.Errorf("bytes from %d on are wrong, and some of them were already uploaded", r.Start))
 	default:

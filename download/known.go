@@ -43,7 +43,7 @@ type known struct {
 	given    []verify.Claim // those that the user gave or named a list of, in this run or, if they yield, an earlier one
 	recalled []verify.Claim // those that yield: an earlier request's, or the server states others now
 	nearby   []verify.Claim // those of recalled that an earlier run found beside the file, and this one, too
-	left     []verify.Claim // not in claims: what an earlier run found beside the file, until this one has looked
+	beside   []verify.Claim // not in claims: what an earlier run found beside the file, until this one has looked
 	heard    []verify.Claim // those of claims that the server stated in an earlier run, and not in this one
 	denied   []verify.Claim // not in claims: the server's of an earlier run, which the user's contradict or outrank now
 	size     int64          // -1: unknown
@@ -230,7 +230,7 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 	}
 	k.recalled = without(earlier(yielding, r.Trust.Claims), said)
 	k.heard = without(earlier(standing, r.Trust.Claims), said)
-	k.denied, k.left = denied, prior.Looked
+	k.denied, k.beside = denied, prior.Looked
 	k.given = join(k.given, without(k.recalled, without(k.recalled, prior.Given())))
 	k.claims = slices.Concat(k.claims, k.recalled, k.heard)
 	if k.outdate(said); verify.Agree(k.recalled, said) != nil {

@@ -150,7 +150,14 @@ func (l *looking) apply(s *session, r lookedUp) {
 			return
 		}
 	}
-	if s.hashHeld(); len(r.Claims) > 0 && s.begun && !s.done && s.req.onDisk() && !s.part.Useless() {
+	if s.hashHeld(); len(r.Claims) > 0 && !s.done {
+		l.keep(s)
+	}
+}
+
+// keep records what was found in the journal, because the next run may not be able to look.
+func (l *looking) keep(s *session) {
+	if s.begun && s.req.onDisk() && !s.part.Useless() {
 		s.describe()
 	}
 }
@@ -219,7 +226,7 @@ func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
 	if !s.req.Trust.Lookup || l.result != nil || proof.Verified() {
 		return nil
 	}
-	for _, c := range s.left {
+	for _, c := range s.beside {
 		for _, d := range proof.Digests() {
 			if d.Algorithm() == c.Digest.Algorithm() && d != c.Digest {
 				return &verify.MismatchError{Claim: c, Got: d}
@@ -232,11 +239,8 @@ func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
 // judge is err, the error of the proof, with what can be done about a digest that was found.
 func (l *looking) judge(s *session, err error) error {
 	wrong, found := wrongOf(err), l.finding().Claims
-	if wrong == nil || !slices.Contains(slices.Concat(found, common(found, s.nearby), s.left), wrong.Claim) {
+	if wrong == nil || !slices.Contains(slices.Concat(found, common(found, s.nearby), s.beside), wrong.Claim) {
 		return err
-	}
-	if s.begun && s.req.onDisk() && !s.part.Useless() {
-		s.describe() // the next run may not be able to look
 	}
 	other := &otherFileError{wrong, l.finding().Date, s.result.LastModified}
 	return fail(Mismatch, "verify", source.Mask(s.req.URL), other, HintNoLookup)

@@ -283,7 +283,10 @@ func (s *session) prove() (verify.Proof, error) {
 	if err == nil {
 		s.observe(Verified{Proof: proof})
 	}
-	return proof, s.carried.looking.judge(s, err)
+	if err = s.carried.looking.judge(s, err); is[*otherFileError](err) {
+		s.carried.looking.keep(s)
+	}
+	return proof, err
 }
 
 // askOrigin asks the origin what it offers beside the file, if all bytes were there before the origin answered. They

@@ -275,7 +275,7 @@ func (s *session) identity() partfile.Identity {
 	id := identityOf(s.req, s.known)
 	found := s.carried.looking.finding().Claims
 	if s.carried.looking.result == nil {
-		found = s.left
+		found = s.beside
 	}
 	found = without(found, id.Claims)
 	if s.req.onDisk() && verify.Agree(id.Claims, found) == nil { // nothing else may tie the bytes to what a later run fetches
