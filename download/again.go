@@ -273,7 +273,7 @@ func (g *getter) askHead(ctx context.Context, s *session) error {
 	g.carried.head, g.carried.heads = source.Answer{}, g.carried.heads+1
 	a, err := g.http.Head(ctx, g.carried.origin, g.req.originOptions(&g.carried, false))
 	if err == nil {
-		x, err := g.req.resolve(a.Hops, g.req.role(), g.carried.strong())
+		x, err := g.req.resolve(a.Hops, g.req.role(), footing{g.carried.strong(), g.carried.spoke()})
 		if err == nil && !s.begun && verify.Strong(x.file.Claims) {
 			g.carried.update(&g.req, inquiry{resolution: x, answer: a}.statement()) // whatever GET answers
 		}

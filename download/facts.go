@@ -132,7 +132,7 @@ func isSHA256(c verify.Claim) bool { return c.Digest.Algorithm() == verify.SHA25
 // vouchesForItself reports whether an answer's Content-Digest is evidence once all of it has come (RFC 9530,
 // section 2). That of a mirror, to which the asked server led, is not.
 func vouchesForItself(a source.Answer) bool {
-	return !a.Ranged && verify.Strong(a.Content) && ownAnswers(a.Hops, asOrigin) == len(a.Hops)
+	return !a.Ranged && verify.Strong(a.Content) && ownAnswers(a.Hops, asOrigin, false) == len(a.Hops)
 }
 
 // hostVouches reports whether the answer of which vouchesForItself is true is that of the host of the URL itself.

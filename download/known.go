@@ -110,6 +110,9 @@ func (k *known) firsthand() []verify.Claim { return common(join(k.given, k.asked
 // ofServer returns the claims that the server stands for.
 func (k *known) ofServer() []verify.Claim { return without(k.firm(), k.given) }
 
+// spoke reports whether the host of the URL itself has stated a digest in this run.
+func (k *known) spoke() bool { return verify.Strong(k.asked) }
+
 // agreed reports whether the server also stated the digest that the user gives.
 func (k *known) agreed() bool {
 	others := k.ofServer()

@@ -174,7 +174,7 @@ var errNoDigest = errors.New("the server gives no verifiable digest")
 // read reads an answer. It adds the answer to HEAD if that is of the same version and may say more. For trusted, see
 // resolve.
 func (s *session) read(o *origin, a source.Answer, trusted bool) (x resolution, err error) {
-	x, err = s.req.resolve(a.Hops, s.roleOf(o), trusted)
+	x, err = s.req.resolve(a.Hops, s.roleOf(o), footing{trusted, s.spoke()})
 	told := s.begun && verify.Strong(join(s.claims, x.file.Claims))
 	if err != nil || told || s.wantsHead(x, a) || s.carried.heads == 0 || s.roleOf(o) != asOrigin || !s.headFits(a) {
 		return x, err
@@ -219,7 +219,7 @@ func (s *session) roleOf(o *origin) role {
 
 // sizeRank returns the rank of the size that an answer states.
 func (s *session) sizeRank(o *origin, a source.Answer) rank {
-	if as := s.roleOf(o); as == asOrigin && ownAnswers(a.Hops, as) == len(a.Hops) {
+	if as := s.roleOf(o); as == asOrigin && ownAnswers(a.Hops, as, s.spoke()) == len(a.Hops) {
 		return byServer
 	}
 	return byOther
@@ -232,7 +232,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 	if !o.first || !errors.As(err, &e) {
 		return
 	}
-	x, _ := s.req.resolve(e.Hops, s.roleOf(o), verify.Strong(without(s.claims, s.nearby)))
+	x, _ := s.req.resolve(e.Hops, s.roleOf(o), footing{verify.Strong(without(s.claims, s.nearby)), s.spoke()})
 	switch {
 	case s.begun:
 		switch other := verify.Agree(s.ofServer(), x.file.Claims); {
@@ -256,7 +256,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 // fromHead prefers the answer to HEAD if that has the digest that the answer to GET lacks. The two must not
 // contradict each other.
 func (s *session) fromHead(x resolution) (resolution, error) {
-	head, err := s.req.resolve(s.carried.head.Hops, asOrigin, false)
+	head, err := s.req.resolve(s.carried.head.Hops, asOrigin, footing{})
 	if err != nil || !verify.Strong(head.file.Claims) {
 		return x, nil
 	}

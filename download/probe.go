@@ -31,7 +31,7 @@ func probe(ctx context.Context, hc network, req *Request) (Offer, error) {
 	if err != nil {
 		return Offer{}, wrap(err, "probe", req)
 	}
-	x, err := req.resolve(a.Hops, req.role(), verify.Strong(req.Trust.Claims))
+	x, err := req.resolve(a.Hops, req.role(), req.footing())
 	if err != nil {
 		return Offer{}, wrap(err, "probe", req)
 	}

@@ -21,12 +21,13 @@ type comparison struct {
 	stated []verify.Claim // the claims that the server stated
 	heard  []verify.Claim // the claims that the server states during the comparison
 	asked  bool           // the first source is the asked server, not a stand-in
+	spoken bool           // see footing
 }
 
 // newComparison returns a comparison of the sources of a session.
 func newComparison(g *getter, s *session) (x *comparison, err error) {
 	x = &comparison{bound: s.bound(), claims: s.claims, stated: s.ofServer(),
-		asked: s.req.Described == nil && !s.standIn()}
+		asked: s.req.Described == nil && !s.standIn(), spoken: s.spoke()}
 	x.Search, err = recheck.New(recheck.Config{
 		Files: g.http.files, Part: s.part, Limit: s.c.limitOf(s.req), Mark: func() error { return g.mixes(s) },
 		Silence: cmp.Or(s.c.Timeout, 30*time.Second), Pause: cmp.Or(s.c.RetryWait, time.Second),
@@ -66,10 +67,13 @@ func (x *comparison) places(all []*origin) (places []*recheck.Place) {
 	return places
 }
 
+// own returns how many answers of a chain are the asked server's.
+func (x *comparison) own(hops []metalink.Hop) int { return ownAnswers(hops, asOrigin, x.spoken) }
+
 // check refuses an answer that is of another file.
 func (x *comparison) check(o *origin, a source.Answer) error {
 	if o.first {
-		resized := metalink.Own(a.Hops) == len(a.Hops) && x.bound && differs(a.Size, x.Size())
+		resized := x.own(a.Hops) == len(a.Hops) && x.bound && differs(a.Size, x.Size())
 		if err := x.announced(a.Hops, resized); err != nil {
 			return err
 		}
@@ -97,7 +101,7 @@ func (x *comparison) failed(o *origin, err error) error {
 // announced returns an error if the asked server now states another digest, even if the server that it redirects to
 // failed. With resized, another size is an error, too. Digests that agree are added to heard.
 func (x *comparison) announced(hops []metalink.Hop, resized bool) error {
-	file, err := metalink.FromHops(hops[:metalink.Own(hops)], true) // what a mirror states is no evidence
+	file, err := metalink.FromHops(hops[:x.own(hops)], true) // what a mirror states is no evidence
 	other := resized && err == nil || x.asked && verify.Agree(x.claims, file.Claims) != nil
 	switch {
 	case other && mayAnnounce(x.stated, hops, file.Claims):

@@ -73,18 +73,26 @@ type resolution struct {
 var errInPlace = errors.New("it answers with a Metalink document in place of the file, " +
 	"which is accepted only from the server of the requested URL")
 
-// resolve reads a chain of answers. If trusted, a strong digest is already known, and links without a digest
-// count (RFC 6249, section 6). The error is a contradiction in the asked server's own fields.
-func (r *Request) resolve(hops []metalink.Hop, as role, trusted bool) (resolution, error) {
-	x := resolution{mirror: ownAnswers(hops, as), answers: len(hops)}
+// A footing is what is known of the file before an answer is read.
+type footing struct {
+	digest bool // a strong digest: links without one count (RFC 6249, section 6)
+	spoken bool // a digest that the host of the URL stated in this run: no server that it leads to is the Metalink server (C2)
+}
+
+// footing is that of a first answer.
+func (r *Request) footing() footing { return footing{digest: verify.Strong(r.Trust.Claims)} }
+
+// resolve reads a chain of answers. The error is a contradiction in the asked server's own fields.
+func (r *Request) resolve(hops []metalink.Hop, as role, on footing) (resolution, error) {
+	x := resolution{mirror: ownAnswers(hops, as, on.spoken), answers: len(hops)}
 	x.nature = r.natureOf(hops, as)
-	file, err := metalink.FromHops(hops[:x.mirror], trusted)
+	file, err := metalink.FromHops(hops[:x.mirror], on.digest)
 	if err != nil && file.Server == nil { // the asked server contradicts itself
 		return x, err
 	}
 	x.file, x.wrong = file, err
 	if as == asOrigin {
-		x.own, _ = metalink.FromHops(hops[:metalink.First(hops)], trusted)
+		x.own, _ = metalink.FromHops(hops[:metalink.First(hops)], on.digest)
 		x.asked = x.own.Claims
 	}
 	if r.NoMetalink {
@@ -119,10 +127,13 @@ func agrees(claims []verify.Claim, h metalink.Hop) error {
 	return err
 }
 
-// ownAnswers returns how many answers at the beginning of a chain are the asked server's.
-func ownAnswers(hops []metalink.Hop, as role) int {
-	if as == asMirror {
+// ownAnswers returns how many answers at the beginning of a chain are the asked server's. For spoken, see footing.
+func ownAnswers(hops []metalink.Hop, as role, spoken bool) int {
+	switch {
+	case as == asMirror:
 		return 0
+	case spoken:
+		return metalink.First(hops)
 	}
 	return metalink.Own(hops)
 }
@@ -229,7 +240,7 @@ func (r *Request) inquire(ctx context.Context, hc network, ask asker, c conditio
 	if x.answer, err = ask(ctx, hc, r, c); err != nil {
 		return x, err
 	}
-	x.resolution, err = r.resolve(x.answer.Hops, r.role(), verify.Strong(r.Trust.Claims))
+	x.resolution, err = r.resolve(x.answer.Hops, r.role(), r.footing())
 	switch {
 	case x.nature == aDocument:
 		return x, nil
@@ -249,7 +260,7 @@ func (r *Request) onTheWay(x inquiry, err error) (inquiry, error) {
 	if !errors.As(err, &e) || len(e.Hops) == 0 || r.role() != asOrigin {
 		return x, err
 	}
-	y, wrong := r.resolve(e.Hops, asOrigin, verify.Strong(r.Trust.Claims))
+	y, wrong := r.resolve(e.Hops, asOrigin, r.footing())
 	if wrong != nil || y.nature != theFile || !verify.Strong(y.file.Claims) {
 		return x, err
 	}
