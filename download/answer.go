@@ -186,15 +186,12 @@ func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) e
 	return s.end(how, err)
 }
 
-// retag takes the tag of the server's first answer in this session. Other bytes came with another tag, or with none.
+// retag takes the tag of the server's first answer in this session.
 func (s *session) retag(st statement) {
-	if st.tag.etag == "" || st.tag == s.tag {
-		return
-	}
 	have := s.part.Have()
-	s.tag, s.date, s.host = st.tag, st.date, st.host
-	s.mixed = s.mixed || have.Len() > 0 || s.fetches.coming()
-	s.describe()
+	if s.known.retag(st, have.Len() > 0 || s.fetches.coming()) {
+		s.describe()
+	}
 }
 
 // otherSize refuses an answer with another size than the one being fetched. If a party of lower rank stated

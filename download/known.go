@@ -159,6 +159,16 @@ func (k *known) learnSize(size int64, by rank, at *url.URL) {
 	}
 }
 
+// retag takes the tag that the server sends now, with its date. If there are bytes, they came with another tag or with
+// none. It reports whether anything changed.
+func (k *known) retag(st statement, bytes bool) bool {
+	if st.tag.etag == "" || st.tag == k.tag {
+		return false
+	}
+	k.tag, k.date, k.host, k.mixed = st.tag, st.date, st.host, k.mixed || bytes
+	return true
+}
+
 // hear adds the digests and the evidence that an answer of the asked server states beside those that bring the file.
 func (k *known) hear(x resolution) {
 	k.digests(x.file.Claims)

@@ -103,6 +103,9 @@ func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err err
 		s.file = x.file
 		s.addMirrors()
 		s.hear(x.resolution)
+		if same { // a later answer with that tag is of the file that has this digest
+			s.known.retag(st, true)
+		}
 		if same && s.carried.fetches == 0 && st.sizeBy == byServer && differs(st.size, s.size) &&
 			!slices.Contains(s.tried, st.size) && s.mayAnnounce(x.answer.Hops, claims) {
 			s.stated = st.size // what an earlier run left may be the beginning, or have too much at its end
