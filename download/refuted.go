@@ -64,6 +64,25 @@ func reinstated(prior partfile.Identity, r *Request) partfile.Identity {
 	return prior
 }
 
+// statesEarlier asks the server, if the digests that are to be reinstated contradict those of the request that denied
+// them, which tie the bytes. It returns the ones that are out of date, because the server states the request's by now.
+func (g *getter) statesEarlier(ctx context.Context, prior partfile.Identity) ([]verify.Claim, error) {
+	again := without(prior.Denied, against(prior.Denied, g.req.Trust.Claims))
+	given := against(prior.Claims, again)
+	if !verify.Strong(given) || g.req.described() || g.req.IfExists.Refresh || prior.URLSum != partfile.SumURL(g.req.URL) {
+		return nil, nil
+	}
+	x, err := g.lookAgain(ctx, prior)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil || g.document || !verify.Strong(common(given, x.file.Claims)) || !mayAnnounce(again, x.answer.Hops, x.file.Claims):
+		return nil, nil
+	}
+	g.carried.opposed = nil
+	return against(again, x.file.Claims), nil
+}
+
 // oppose adds the digests that the server states against those of the request to an identity. They take the place of
 // those that it stated before, unless these came over a more trusted channel. They may be of another version than the
 // bytes, so only they decide about size and tag.

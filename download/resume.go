@@ -24,6 +24,12 @@ func (g *getter) recover(ctx context.Context) error {
 		return nil
 	}
 	if g.part.Sealed() {
+		stated, err := g.statesEarlier(ctx, prior)
+		if g.document || err != nil {
+			g.kept = g.part.Inherited()
+			return err
+		}
+		prior.Denied = without(prior.Denied, stated)
 		prior = reinstated(prior, &g.req)
 	}
 	if g.req.IfExists.Refresh {
