@@ -183,7 +183,7 @@ func (g *getter) nothingNewer(ctx context.Context, x inquiry, claims []verify.Cl
 			return false, nil
 		}
 	case older:
-		if !g.req.keepsNewer() {
+		if !g.req.keepsNewer() || g.edited(ctx) {
 			return false, nil
 		}
 		if g.req.Trust.Require != RequireNothing && !g.holds(ctx, nil) { // the server's claims are of the older one
@@ -195,6 +195,20 @@ func (g *getter) nothingNewer(ctx context.Context, x inquiry, claims []verify.Cl
 	}
 	g.unchanged(a)
 	return true, nil
+}
+
+// edited reports whether another program has changed the existing file since its version was recorded, so that it is not
+// the newer one. It forgets that version then.
+func (g *getter) edited(ctx context.Context) bool {
+	if !g.carried.remembered() {
+		return false
+	}
+	_, err := g.checkThere(ctx, []verify.Claim{{Digest: g.carried.here.Digest, Channel: verify.HTTP}}, verify.PieceClaim{})
+	if !is[*verify.MismatchError](err) {
+		return false
+	}
+	g.carried.here = nil
+	return true
 }
 
 var errLessProven = errors.New("a newer one exists, but with less proof than the existing one")

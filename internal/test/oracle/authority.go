@@ -31,7 +31,7 @@ func (j *judge) begin() {
 	case "remove", "final": // damages the file, not the work
 		j.stored, j.proven = false, statement{}
 	case "state": // destroys the key, too
-		j.stored, j.pin, j.proven = false, None, statement{}
+		j.stored, j.pin, j.proven, j.theirs.proven = false, None, statement{}, statement{}
 		fallthrough
 	case "key", "journal":
 		j.sealed, j.broken = false, true
@@ -39,10 +39,10 @@ func (j *judge) begin() {
 		j.broken = j.broken || c.Damage != ""
 	}
 	if c.Turn != j.turn { // it does not know what the other has stored
-		left := dated{j.date, c.Before.Final}
+		left := memory{j.date, j.proven, c.Before.Final}
 		j.turn, j.stored, j.proven, j.date = c.Turn, false, statement{}, ""
 		if bytes.Equal(j.theirs.of, c.Before.Final) {
-			j.date = j.theirs.date
+			j.proven, j.date = j.theirs.proven, j.theirs.date
 		}
 		j.theirs = left
 	}

@@ -27,7 +27,7 @@ type judge struct {
 	other  bool               // which is not the one before, so that the file has changed
 	turn   bool               // these three are stored by a watch
 	date   string             // that the server sent for the file in place
-	theirs dated              // what the other has stored: the watch if this is none
+	theirs memory             // of the other: the watch if this is none
 	pin    int                // rank of the evidence that the URL offered before
 	broken bool               // a file was damaged, so that work may be lost
 	safe   int                // right bytes of the part file after a clean end,
@@ -35,10 +35,11 @@ type judge struct {
 	sums   map[bytesAt]string // computed digests
 }
 
-// A dated is a file with the date that its server sent for it.
-type dated struct {
-	date string
-	of   []byte
+// A memory is what is stored of a file: the date that its server sent for it, and its evidence.
+type memory struct {
+	date   string
+	proven statement
+	of     []byte
 }
 
 // bytesAt identifies a slice of bytes that do not change.
