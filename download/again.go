@@ -87,7 +87,7 @@ func (g *getter) again(ctx context.Context, s *session) error {
 		}
 	}
 	if s.how == noSource && s.restated && g.carried.changes == 0 { // both sizes failed: the file has changed
-		s.how = fileChanged
+		s.how, s.next = fileChanged, s.asked
 		return g.again(ctx, s)
 	}
 	if s.how == noSource && g.carried.noRoom != nil {
@@ -222,7 +222,8 @@ func (g *getter) announced(ctx context.Context, s *session) (other, answers bool
 	if failed != nil {
 		return false, false, nil
 	}
-	return version.Compare(g.carried.view(), x.statement().view()).Judgment == version.Other, true, s.opposes(x.file.Claims)
+	return version.Compare(g.carried.view(), x.statement().view()).Judgment == version.Other, true,
+		s.opposes(join(s.asked, x.file.Claims))
 }
 
 // replaced reports whether the server's file is shorter now because a document took its place. That document

@@ -169,10 +169,14 @@ func (k *known) retag(st statement, bytes bool) bool {
 	return true
 }
 
-// hear adds the digests and the evidence that an answer of the asked server states beside those that bring the file.
-func (k *known) hear(x resolution) {
-	k.digests(x.file.Claims)
-	k.pin, k.asked = k.pin.Raise(pinOf(x.own)), join(k.asked, x.asked)
+// hear adds the digests and the evidence that an answer of the asked server states beside those that bring the file. A
+// later answer with its tag is of the file that has these digests.
+func (k *known) hear(st statement) {
+	k.digests(st.file.Claims)
+	k.pin, k.asked = k.pin.Raise(st.pin), join(k.asked, st.asked)
+	if verify.Strong(st.file.Claims) {
+		k.retag(st, k.tag.etag != "")
+	}
 }
 
 // digests adds digests of an authority. If recalled ones contradict them, these are dropped.
@@ -256,10 +260,12 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 			k.forgetGuess()
 		}
 	}
+	now := statement{tag: k.tag, date: k.date, host: k.host} // heard in this run
 	k.tag, k.date, k.mixed = tag{prior.ETag, prior.ETagHost}, prior.LastModified, prior.Mixed
 	if k.host = prior.Host; prior.ETagHost != "" {
 		k.host = prior.ETagHost
 	}
+	k.retag(now, true)
 	if r.NoMetalink {
 		return
 	}

@@ -96,16 +96,13 @@ func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err err
 	case verify.Agree(s.req.Trust.Claims, claims) != nil: // the bytes here are not given up for that file
 		return false, s.compareWithUser(o, claims)
 	case verify.Agree(s.recalled, claims) != nil && verify.Agree(s.firm(), claims) == nil:
-		s.hear(x.resolution)
+		s.hear(x.statement())
 		return true, nil
 	case verify.Agree(s.firm(), claims) == nil:
 		st, same := x.statement(), verify.Strong(common(s.firm(), claims))
 		s.file = x.file
 		s.addMirrors()
-		s.hear(x.resolution)
-		if same { // a later answer with that tag is of the file that has this digest
-			s.known.retag(st, true)
-		}
+		s.hear(st)
 		if same && s.carried.fetches == 0 && st.sizeBy == byServer && differs(st.size, s.size) &&
 			!slices.Contains(s.tried, st.size) && s.mayAnnounce(x.answer.Hops, claims) {
 			s.stated = st.size // what an earlier run left may be the beginning, or have too much at its end

@@ -121,7 +121,7 @@ func TestResolve_C2_C4_Rule64(t *testing.T) {
 			if tt.edit != nil {
 				tt.edit(&r)
 			}
-			x, err := r.resolve(hops, tt.as, false)
+			x, err := r.resolve(hops, tt.as, footing{})
 			if err != nil {
 				t.Fatal(err)
 			}

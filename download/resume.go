@@ -208,7 +208,7 @@ func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (x inqu
 	if g.document = g.req.inPlace(ctx, g.http, x.answer, prior.Size); g.document {
 		g.carried.opposed = nil
 	} else {
-		g.carried.hear(x.resolution)
+		g.carried.hear(x.statement())
 	}
 	return x, nil
 }

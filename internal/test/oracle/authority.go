@@ -31,7 +31,12 @@ func (j *judge) begin() {
 	case "remove", "final": // damages the file, not the work
 		j.stored, j.proven = false, statement{}
 	case "state": // destroys the key, too
-		j.stored, j.pin, j.proven, j.theirs.proven = false, None, statement{}, statement{}
+		j.stored, j.pin = false, None
+		if j.turn { // what a watch stores is elsewhere
+			j.theirs.proven = statement{}
+		} else {
+			j.proven = statement{}
+		}
 		fallthrough
 	case "key", "journal":
 		j.sealed, j.broken = false, true
@@ -39,7 +44,10 @@ func (j *judge) begin() {
 		j.broken = j.broken || c.Damage != ""
 	}
 	if c.Turn != j.turn { // it does not know what the other has stored
-		left := memory{j.date, j.proven, c.Before.Final}
+		left := memory{date: j.date, proven: j.proven}
+		if j.k > 0 {
+			left.of = j.Commands[j.k-1].After.Final
+		}
 		j.turn, j.stored, j.proven, j.date = c.Turn, false, statement{}, ""
 		if bytes.Equal(j.theirs.of, c.Before.Final) {
 			j.proven, j.date = j.theirs.proven, j.theirs.date
