@@ -145,10 +145,12 @@ func (j *judge) kept() {
 }
 
 // mingled reports whether answers of several servers are tied together only by a digest that the user mistyped, now or
-// before. In that case one of them may be a liar.
+// before, or by that of a list that the user named. In that case one of them may be a liar.
 func (j *judge) mingled() bool {
-	c := j.c
-	return len(j.users) > 0 && j.sum(j.subject()) != j.users[len(j.users)-1] && slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party != c.Asked })
+	c, right := j.c, j.sum(j.subject())
+	wrong := len(j.users) > 0 && j.users[len(j.users)-1] != right ||
+		slices.ContainsFunc(j.listed, func(s statement) bool { return s.digest != right })
+	return wrong && slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party != c.Asked })
 }
 
 // restated reports whether the asked server sends another date or tag for the file than in an earlier command, which
