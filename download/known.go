@@ -1,6 +1,7 @@
 package download
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"time"
@@ -169,13 +170,14 @@ func (k *known) retag(st statement, bytes bool) bool {
 	return true
 }
 
-// hear adds the digests and the evidence that an answer of the asked server states beside those that bring the file. A
-// later answer with its tag is of the file that has these digests.
+// hear adds the digests and the evidence that an answer of the asked server states beside those that bring the file. Its
+// digests are of the file with its tag: one that was known before shows no change.
 func (k *known) hear(st statement) {
 	k.digests(st.file.Claims)
 	k.pin, k.asked = k.pin.Raise(st.pin), join(k.asked, st.asked)
 	if verify.Strong(st.file.Claims) {
-		k.retag(st, k.tag.etag != "")
+		k.mixed = k.mixed || k.tag.etag != "" && k.tag != st.tag
+		k.tag, k.date, k.host = st.tag, st.date, st.host
 	}
 }
 
@@ -260,12 +262,12 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 			k.forgetGuess()
 		}
 	}
-	now := statement{tag: k.tag, date: k.date, host: k.host} // heard in this run
-	k.tag, k.date, k.mixed = tag{prior.ETag, prior.ETagHost}, prior.LastModified, prior.Mixed
-	if k.host = prior.Host; prior.ETagHost != "" {
-		k.host = prior.ETagHost
+	then := tag{prior.ETag, prior.ETagHost}
+	if k.mixed = prior.Mixed; verify.Strong(said) { // the tag is of the answer with these digests
+		k.mixed = k.mixed || then.etag != "" && then != k.tag
+	} else {
+		k.tag, k.date, k.host = then, prior.LastModified, cmp.Or(prior.ETagHost, prior.Host)
 	}
-	k.retag(now, true)
 	if r.NoMetalink {
 		return
 	}
