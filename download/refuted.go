@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"braid/byterange"
 	"braid/internal/partfile"
@@ -85,12 +86,13 @@ func (g *getter) statesEarlier(ctx context.Context, prior partfile.Identity) ([]
 
 // oppose adds the digests that the server states against those of the request to an identity. They take the place of
 // those that it stated before, unless these came over a more trusted channel. They may be of another version than the
-// bytes, so only they decide about size and tag.
+// bytes, so only they decide about the size, and the tag before is of no use.
 func oppose(id *partfile.Identity, claims []verify.Claim) {
 	said := join(standingOf(*id), id.Denied)
 	if len(without(against(said, claims), outranked(said, claims))) == 0 {
 		id.Denied = join(claims, without(id.Denied, outranked(id.Denied, claims)))
 		id.SizeBy, id.Mixed = cmp.Or(id.SizeBy, "?"), true
+		id.ETag, id.ETagHost, id.LastModified = "", "", time.Time{}
 	}
 }
 

@@ -50,10 +50,10 @@ func (j *judge) rightBytes(part []byte) (n int) {
 	return n
 }
 
-// refuted reports whether the part file equals a server's whole file and contradicts the user's digest.
+// refuted reports whether the part file is complete, or equals a server's whole file, and contradicts the user's digest.
 func (j *judge) refuted() bool {
 	part := j.c.After.Part
-	return j.c.User != "" && j.sum(part) != j.c.User && j.whole(part)
+	return j.c.User != "" && j.sum(part) != j.c.User && (j.whole(part) || len(part) == len(j.subject()))
 }
 
 // whole reports whether a part file equals a server's whole file.
