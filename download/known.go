@@ -338,7 +338,7 @@ func (x resolution) stated(a source.Answer, by rank, at *url.URL) statement {
 	switch {
 	case file.Server != nil:
 		st.host = source.HostPort(file.Server)
-	case x.mirror < x.answers && verify.Strong(file.Claims):
+	case x.decides():
 		st.tag, st.date, st.host = tag{}, time.Time{}, ""
 	}
 	if x.mirror < x.answers {

@@ -63,7 +63,8 @@ type resolution struct {
 	asked []verify.Claim
 	// mirror is the index of the first answer of a mirror, or the number of answers if none is.
 	mirror  int
-	answers int // number of answers
+	answers int  // number of answers
+	spoken  bool // see footing
 	// wrong is why the last answer is of another file than the asked server describes. Its description counts
 	// all the same.
 	wrong error
@@ -84,7 +85,7 @@ func (r *Request) footing() footing { return footing{digest: verify.Strong(r.Tru
 
 // resolve reads a chain of answers. The error is a contradiction in the asked server's own fields.
 func (r *Request) resolve(hops []metalink.Hop, as role, on footing) (resolution, error) {
-	x := resolution{mirror: ownAnswers(hops, as, on.spoken), answers: len(hops)}
+	x := resolution{mirror: ownAnswers(hops, as, on.spoken), answers: len(hops), spoken: on.spoken}
 	x.nature = r.natureOf(hops, as)
 	file, err := metalink.FromHops(hops[:x.mirror], on.digest)
 	if err != nil && file.Server == nil { // the asked server contradicts itself
@@ -186,10 +187,10 @@ func strongly(h metalink.Hop) bool {
 	return verify.Strong(claims)
 }
 
-// decides reports whether the asked server gave a strong digest and a mirror answered. The digest then
-// identifies the version; the mirror's date, ETag or 304 does not.
+// decides reports whether the asked server gave a strong digest, in this answer or before, and a mirror answered. The
+// digest then identifies the version; the mirror's date, ETag or 304 does not.
 func (x resolution) decides() bool {
-	return x.mirror < x.answers && verify.Strong(x.file.Claims)
+	return x.mirror < x.answers && (x.spoken || verify.Strong(x.file.Claims))
 }
 
 // without returns a without the fields that describe another file.
