@@ -100,7 +100,7 @@ func (j *judge) begin() {
 			j.said = append(j.said, statement{a.Digest, rank, a.Content, a})
 			j.now = append(j.now, statement{a.Digest, rank, a.Content, a})
 		}
-		if a.Content != "" && a.Digest == "" && (a.Content != j.last.about || j.last.remarked(a)) {
+		if a.Content != "" && a.Digest == "" && (a.Content != j.last.about || j.last.revoked(a)) {
 			j.last, j.sealed, j.stored = statement{}, false, false // the server has another version, without a digest
 		}
 	}
