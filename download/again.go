@@ -12,6 +12,7 @@ import (
 	"braid/download/state"
 	"braid/internal/partfile"
 	"braid/internal/version"
+	"braid/metalink"
 	"braid/source"
 	"braid/verify"
 )
@@ -87,7 +88,7 @@ func (g *getter) again(ctx context.Context, s *session) error {
 		}
 	}
 	if s.how == noSource && s.restated && g.carried.changes == 0 { // both sizes failed: the file has changed
-		s.how, s.next = fileChanged, s.asked
+		s.how, s.next = fileChanged, statement{file: metalink.File{Claims: s.asked}, pin: s.pin, asked: s.asked}
 		return g.again(ctx, s)
 	}
 	if s.how == noSource && g.carried.noRoom != nil {
@@ -101,9 +102,9 @@ func (g *getter) again(ctx context.Context, s *session) error {
 func (g *getter) otherNow(s *session, err error) error {
 	s.how, s.err = fileChanged, err
 	if now, ok := errors.AsType[*otherNowError](err); ok {
-		s.next = now.claims
+		s.next.file.Claims = now.claims
 	}
-	return s.opposes(s.next)
+	return s.opposes(s.next.file.Claims)
 }
 
 // happened counts how a session ended, and returns the history that decides about the next one.
@@ -210,7 +211,7 @@ func (g *getter) anew(ctx context.Context, s *session) error {
 	g.carried.goesOn, g.result.Resumed = false, 0
 	g.carried.continued, g.result.Continued = false, false
 	g.carried.forgetOthers()
-	g.carried.digests(s.next)
+	g.carried.hear(s.next)
 	return g.empty(ctx)
 }
 
@@ -274,7 +275,7 @@ func (g *getter) askHead(ctx context.Context, s *session) error {
 	g.carried.head, g.carried.heads = source.Answer{}, g.carried.heads+1
 	a, err := g.http.Head(ctx, g.carried.origin, g.req.originOptions(&g.carried, false))
 	if err == nil {
-		x, err := g.req.resolve(a.Hops, g.req.role(), footing{g.carried.strong(), g.carried.spoke()})
+		x, err := g.req.resolve(a.Hops, g.req.role(), footing{g.carried.strong(), verify.Strong(g.carried.known.asked)})
 		if err == nil && !s.begun && verify.Strong(x.file.Claims) {
 			g.carried.update(&g.req, inquiry{resolution: x, answer: a}.statement()) // whatever GET answers
 		}
@@ -305,15 +306,4 @@ func (g *getter) reread(ctx context.Context, s *session) (bool, error) {
 	}
 	g.goOn(s)
 	return true, nil
-}
-
-// noAnswerError returns the error of a download that needs the server's description of the file first.
-func (g *getter) noAnswerError(err error, sealed bool) error {
-	var src *source.Error
-	if sealed || !errors.As(err, &src) {
-		return err
-	}
-	e := *wrap(err, "download", &g.req)
-	e.Hint = HintUnsealed
-	return &e
 }

@@ -120,7 +120,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		if !s.mayAnnounce(a.Hops, x.file.Claims) {
 			return mismatch(o, "%w", err)
 		}
-		s.next = x.file.Claims
+		s.next = st
 		return s.end(fileChanged, changed(err.Error()))
 	}
 	if err := s.fits(o, x, st, a); err != nil {
@@ -182,16 +182,19 @@ func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) e
 	case how == notMergeable && !s.req.inOrder() && s.wantsHead(x, a): // a digest would tie the versions
 		return s.end(wantsHead, errRefused)
 	}
-	s.next = x.file.Claims
+	s.next = st
 	return s.end(how, err)
 }
 
-// retag takes the tag of the server's first answer in this session.
+// retag takes the tag of the server's first answer in this session. Other bytes came with another tag, or with none.
 func (s *session) retag(st statement) {
-	have := s.part.Have()
-	if s.known.retag(st, have.Len() > 0 || s.fetches.coming()) {
-		s.describe()
+	if st.tag.etag == "" || st.tag == s.tag {
+		return
 	}
+	have := s.part.Have()
+	s.tag, s.date, s.host = st.tag, st.date, st.host
+	s.mixed = s.mixed || have.Len() > 0 || s.fetches.coming()
+	s.describe()
 }
 
 // otherSize refuses an answer with another size than the one being fetched. If a party of lower rank stated

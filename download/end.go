@@ -284,7 +284,7 @@ func (s *session) takeContentDigest(f *flight) {
 	if f.sink.cut || a.Ranged || len(a.Content) == 0 || !o.first || s.standIn() || s.req.described() || verify.Strong(s.claims) {
 		return
 	}
-	if s.roleOf(o) != asOrigin || ownAnswers(a.Hops, asOrigin, s.spoke()) < len(a.Hops) {
+	if s.roleOf(o) != asOrigin || ownAnswers(a.Hops, asOrigin, verify.Strong(s.asked)) < len(a.Hops) {
 		return
 	}
 	if hostVouches(a) {

@@ -341,7 +341,7 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	if e.Hint == HintNoLookup && len(g.req.Published.Claims) > 0 {
 		e.Hint = hintOtherFile
 	}
-	e.Hint = cmp.Or(e.Hint, g.looseHint(), g.heardHint(err))
+	e.Hint = cmp.Or(e.Hint, looseHint(g.result.Sources), g.heardHint(err))
 	part := ""
 	if g.part != nil {
 		part = g.part.Path()
@@ -357,16 +357,6 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 func (g *getter) fail(k Kind, err error, hint Hint) *Error { return g.req.fail(k, err, hint) }
 
 func (g *getter) observe(ev Event) { g.req.observe(ev) }
-
-// looseHint returns the hint about mirrors that were left out of a pipe, or "".
-func (g *getter) looseHint() Hint {
-	for _, src := range g.result.Sources {
-		if errors.Is(src.Err, errLoose) {
-			return HintPipe
-		}
-	}
-	return ""
-}
 
 // findName takes the name from the server if the request wants that: from its Content-Disposition (RFC 6266),
 // otherwise from the last segment of the URL that it leads to.

@@ -1,5 +1,7 @@
 package download
 
+import "errors"
+
 // A Hint is the next step after an [Error], in a few words. A program replaces a constant with how its own
 // users take that step. Other hints are shown unchanged.
 type Hint string
@@ -45,3 +47,13 @@ const (
 	HintRepairPart Hint = "repair it, which fetches only the damaged parts"
 	HintRepairAll  Hint = "repair it, which fetches all of it again"
 )
+
+// looseHint returns the hint about mirrors that were left out of a pipe, or "".
+func looseHint(all []SourceResult) Hint {
+	for _, src := range all {
+		if errors.Is(src.Err, errLoose) {
+			return HintPipe
+		}
+	}
+	return ""
+}

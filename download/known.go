@@ -111,9 +111,6 @@ func (k *known) firsthand() []verify.Claim { return common(join(k.given, k.asked
 // ofServer returns the claims that the server stands for.
 func (k *known) ofServer() []verify.Claim { return without(k.firm(), k.given) }
 
-// spoke reports whether the host of the URL itself has stated a digest in this run.
-func (k *known) spoke() bool { return verify.Strong(k.asked) }
-
 // agreed reports whether the server also stated the digest that the user gives.
 func (k *known) agreed() bool {
 	others := k.ofServer()
@@ -158,16 +155,6 @@ func (k *known) learnSize(size int64, by rank, at *url.URL) {
 	if at != nil {
 		k.sizeAt = at.String()
 	}
-}
-
-// retag takes the tag that the server sends now, with its date. If there are bytes, they came with another tag or with
-// none. It reports whether anything changed.
-func (k *known) retag(st statement, bytes bool) bool {
-	if st.tag.etag == "" || st.tag == k.tag {
-		return false
-	}
-	k.tag, k.date, k.host, k.mixed = st.tag, st.date, st.host, k.mixed || bytes
-	return true
 }
 
 // hear adds the digests and the evidence that an answer of the asked server states beside those that bring the file. Its
@@ -278,43 +265,6 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 	}
 }
 
-// outranked returns the claims that may be of another version than a strong digest of the request, which came over a
-// channel as trusted. Only the bytes show whether digests of different algorithms agree.
-func outranked(claims, given []verify.Claim) []verify.Claim {
-	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool {
-		return !backed(given, c.Channel, verify.User)
-	})
-}
-
-// yieldingOf returns the claims of an earlier run that count until an authority of this one, or the bytes,
-// contradict them.
-func yieldingOf(prior partfile.Identity) []verify.Claim {
-	return slices.DeleteFunc(slices.Clone(prior.Claims), func(c verify.Claim) bool {
-		return c.Channel != verify.User && !slices.Contains(prior.Yielding, c)
-	})
-}
-
-// standingOf returns the claims of an earlier run that the server stands for.
-func standingOf(prior partfile.Identity) []verify.Claim {
-	return without(prior.Claims, yieldingOf(prior))
-}
-
-// earlier returns the claims of an earlier run that this one does not make itself. Those of a signer count as
-// the server's.
-func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
-	for _, c := range prior {
-		same := func(o verify.Claim) bool { return o.Digest == c.Digest && o.Field == c.Field }
-		if slices.ContainsFunc(now, same) {
-			continue
-		}
-		if c.Channel == verify.Signed {
-			c.Channel, c.By = verify.HTTP, verify.SignatureResult{}
-		}
-		claims = append(claims, c)
-	}
-	return claims
-}
-
 // offers returns the evidence that the server offers: by its answer, and by what it stated before.
 func (k *known) offers(file metalink.File) state.Pin {
 	file.Claims = join(file.Claims, k.ofServer())
@@ -374,46 +324,4 @@ func (st statement) describe(id partfile.Identity) partfile.Identity {
 func viewOf(a source.Answer) version.View {
 	return version.View{Size: a.Size, Digests: a.Claims, ETag: metalink.StrongETag(a.ETag), Host: a.Host,
 		Modified: a.LastModified}
-}
-
-// identityView returns the facts of a version in a journal. If a digest alone ties the bytes, the tag is that
-// of some of them only, and does not count.
-func identityView(id partfile.Identity) version.View {
-	if id.Mixed {
-		id.ETag, id.ETagHost, id.LastModified = "", "", time.Time{}
-	}
-	return version.View{Size: id.Size, Digests: id.Claims, ETag: id.ETag, Host: id.ETagHost, Modified: id.LastModified}
-}
-
-// priorView is like identityView, for the bytes of an earlier run. A size that no authority stated was a guess.
-func priorView(id partfile.Identity) version.View {
-	v := identityView(id)
-	if id.SizeBy != "" {
-		v.Size = -1
-	}
-	return v
-}
-
-// sameDate reports whether an answer has the date of a journal, which records one only if it is a strong
-// validator. The date of a host with a tag of its own is of its own copy.
-func sameDate(then, now version.View) bool {
-	return !now.Modified.IsZero() && now.Modified.Equal(then.Modified) && (now.Host == "" || now.Host == then.Host)
-}
-
-// takenOver returns the known facts about the bytes that an earlier run left, if they belong to want.
-func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
-	// The claims tie the bytes, whatever else another server stated about them.
-	if sealed && want.URLSum != prior.URLSum && verify.Strong(want.Claims) {
-		if prior.Claims, prior.Mixed = want.Claims, true; prior.SizeBy == "" && want.Size < 0 {
-			prior.SizeBy = "?"
-		}
-	}
-	if sealed {
-		return prior
-	}
-	if want.Size < 0 { // nobody confirms it
-		want.Size, want.SizeBy = prior.Size, "?"
-	}
-	want.Require = prior.Require
-	return want
 }

@@ -174,7 +174,7 @@ var errNoDigest = errors.New("the server gives no verifiable digest")
 // read reads an answer. It adds the answer to HEAD if that is of the same version and may say more. For trusted, see
 // resolve.
 func (s *session) read(o *origin, a source.Answer, trusted bool) (x resolution, err error) {
-	x, err = s.req.resolve(a.Hops, s.roleOf(o), footing{trusted, s.spoke()})
+	x, err = s.req.resolve(a.Hops, s.roleOf(o), footing{trusted, verify.Strong(s.asked)})
 	told := s.begun && verify.Strong(join(s.claims, x.file.Claims))
 	if err != nil || told || s.wantsHead(x, a) || s.carried.heads == 0 || s.roleOf(o) != asOrigin || !s.headFits(a) {
 		return x, err
@@ -219,7 +219,7 @@ func (s *session) roleOf(o *origin) role {
 
 // sizeRank returns the rank of the size that an answer states.
 func (s *session) sizeRank(o *origin, a source.Answer) rank {
-	if as := s.roleOf(o); as == asOrigin && ownAnswers(a.Hops, as, s.spoke()) == len(a.Hops) {
+	if as := s.roleOf(o); as == asOrigin && ownAnswers(a.Hops, as, verify.Strong(s.asked)) == len(a.Hops) {
 		return byServer
 	}
 	return byOther
@@ -232,7 +232,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 	if !o.first || !errors.As(err, &e) {
 		return
 	}
-	x, _ := s.req.resolve(e.Hops, s.roleOf(o), footing{verify.Strong(without(s.claims, s.nearby)), s.spoke()})
+	x, _ := s.req.resolve(e.Hops, s.roleOf(o), footing{verify.Strong(without(s.claims, s.nearby)), verify.Strong(s.asked)})
 	switch {
 	case s.begun:
 		switch other := verify.Agree(s.ofServer(), x.file.Claims); {
@@ -240,7 +240,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 		case other == nil:
 			s.heed(x)
 		case s.mayAnnounce(e.Hops, x.file.Claims):
-			s.next = x.file.Claims
+			s.next = statement{file: x.file, pin: pinOf(x.own), asked: x.asked}
 			s.end(fileChanged, changed(other.Error()))
 		}
 		return

@@ -27,7 +27,7 @@ type comparison struct {
 // newComparison returns a comparison of the sources of a session.
 func newComparison(g *getter, s *session) (x *comparison, err error) {
 	x = &comparison{bound: s.bound(), claims: s.claims, stated: s.ofServer(),
-		asked: s.req.Described == nil && !s.standIn(), spoken: s.spoke()}
+		asked: s.req.Described == nil && !s.standIn(), spoken: verify.Strong(s.asked)}
 	x.Search, err = recheck.New(recheck.Config{
 		Files: g.http.files, Part: s.part, Limit: s.c.limitOf(s.req), Mark: func() error { return g.mixes(s) },
 		Silence: cmp.Or(s.c.Timeout, 30*time.Second), Pause: cmp.Or(s.c.RetryWait, time.Second),

@@ -77,7 +77,8 @@ func (g *getter) statesEarlier(ctx context.Context, prior partfile.Identity) ([]
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case err != nil || g.document || !verify.Strong(common(given, x.file.Claims)) || !mayAnnounce(again, x.answer.Hops, x.file.Claims):
+	case err != nil || g.document || !verify.Strong(common(given, x.file.Claims)) ||
+		!mayAnnounce(again, x.answer.Hops, x.file.Claims):
 		return nil, nil
 	}
 	g.carried.opposed = nil

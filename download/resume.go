@@ -3,7 +3,6 @@ package download
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"braid/download/state"
 	"braid/internal/partfile"
 	"braid/internal/small"
-	"braid/internal/version"
 	"braid/source"
 	"braid/verify"
 )
@@ -69,20 +67,10 @@ func (g *getter) statedOther(prior partfile.Identity) error {
 	return verify.Agree(then, now)
 }
 
-// undecided reports whether err says nothing about the bytes of an earlier run. They are kept then.
-func undecided(ctx context.Context, err error) bool {
-	return is[*source.Error](err) || is[*Error](err) || err != nil && ctx.Err() != nil
-}
-
 // continuable reports whether a digest, a strong ETag or pieces would show that the rest belongs to these
 // bytes.
 func (g *getter) continuable(prior partfile.Identity) bool {
 	return verify.Strong(prior.Claims) || tagged(prior) || g.req.provenByPieces()
-}
-
-// tagged reports whether a strong ETag of a known host identifies the version of all bytes.
-func tagged(prior partfile.Identity) bool {
-	return prior.ETag != "" && prior.ETagHost != "" && !prior.Mixed
 }
 
 // continues checks whether the bytes of an earlier run are of the requested file, and returns the facts about
@@ -132,7 +120,7 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 		return prior, nil
 	}
 	if err != nil {
-		return prior, g.noAnswerError(err, sealed)
+		return prior, noAnswerError(&g.req, err, sealed)
 	}
 	want = x.statement().describe(want)
 	if sealed {
@@ -142,48 +130,6 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	}
 	prior.Claims = join(prior.Claims, x.file.Claims)
 	return takenOver(want, prior, sealed), err
-}
-
-// goesOnFrom returns nil if bytes of prior are bytes of want, and otherwise why that is not known. A common
-// strong digest makes them one file, wherever it is from, and so do the same pieces, each of which is
-// checked. Otherwise the URL must be the same and a validator unchanged.
-func goesOnFrom(want, prior partfile.Identity) error {
-	now, then := identityView(want), priorView(prior)
-	if want.SizeBy != "" || verify.Strong(common(prior.Given(), want.Claims)) { // which decides
-		then.Size = -1
-	}
-	v := version.Compare(then, now)
-	switch {
-	case v.Judgment == version.Other && v.By == version.BySize:
-		return fmt.Errorf("the size was %d and is now %d", prior.Size, want.Size)
-	case v.Judgment == version.Other && v.By == version.ByDigest:
-		return v.Why
-	case v.Judgment == version.Same && v.By == version.ByDigest, want.PieceSum != "" && want.PieceSum == prior.PieceSum:
-		return nil
-	case want.URLSum != prior.URLSum:
-		return fmt.Errorf("it was begun from %s, and no digest shows that this is the same file", prior.URL)
-	case v.Judgment == version.Other:
-		return v.Why
-	case v.Judgment == version.Same || len(common(prior.Claims, want.Claims)) > 0 || sameDate(then, now):
-		return nil
-	case want.ETag != "" && want.ETag == prior.ETag:
-		return fmt.Errorf("another server now sends the entity tag %s", want.ETag)
-	}
-	return errors.New("nothing shows that the file has not changed since")
-}
-
-// decidedBy is like goesOnFrom, except that a strong digest which the server or a document states now decides
-// about bytes of the same URL that nothing contradicts. It returns the facts about them.
-func decidedBy(stated []verify.Claim, want, prior partfile.Identity) (partfile.Identity, error) {
-	err := goesOnFrom(want, prior)
-	if err == nil || want.URLSum != prior.URLSum || !verify.Strong(stated) ||
-		version.Compare(priorView(prior), identityView(want)).Judgment == version.Other {
-		return prior, err
-	}
-	if prior.Mixed = true; want.Size < 0 { // it also decides whether the size is right
-		prior.SizeBy = "?"
-	}
-	return prior, nil
 }
 
 // lookAgain asks the server what the file is: by HEAD, then by GET, as some servers give digests for GET
@@ -311,29 +257,6 @@ func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 	return true, nil
 }
 
-// sameSamples fetches parts of the existing bytes again and compares them.
-func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here io.ReaderAt, parts []byterange.Range) error {
-	src := g.http.Source(g.req.URL, g.req.lookOptions(condition{}))
-	for _, r := range parts {
-		k := &sampleSink{here: here, prior: prior, as: g.req.role(), r: r, at: r.Start}
-		err := small.Patiently(ctx, g.http.patience(), func(ctx context.Context, silent *time.Timer) error {
-			k.received = func() { silent.Reset(g.http.patience()) }
-			return src.Fetch(ctx, r, k)
-		})
-		if small.GaveUp(err) {
-			err = &source.Error{URL: source.Mask(g.req.URL), Host: prior.Host, Fault: source.FaultNetwork, Retry: true, Err: err}
-		}
-		if err != nil {
-			return err
-		}
-		if k.at != r.End {
-			return errFileReplaced
-		}
-		g.carried.digests(k.claims)
-	}
-	return nil
-}
-
 // goOnWith resumes from the existing bytes, except those beyond the end that an authority gives the file.
 func (g *getter) goOnWith(id partfile.Identity) error {
 	g.recall(id)
@@ -401,4 +324,27 @@ func (g *getter) leave(failed error) error {
 		return nil // explain reports it
 	}
 	return err
+}
+
+// sameSamples fetches parts of the existing bytes again and compares them.
+func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here io.ReaderAt, parts []byterange.Range) error {
+	src := g.http.Source(g.req.URL, g.req.lookOptions(condition{}))
+	for _, r := range parts {
+		k := &sampleSink{here: here, prior: prior, as: g.req.role(), r: r, at: r.Start}
+		err := small.Patiently(ctx, g.http.patience(), func(ctx context.Context, silent *time.Timer) error {
+			k.received = func() { silent.Reset(g.http.patience()) }
+			return src.Fetch(ctx, r, k)
+		})
+		if small.GaveUp(err) {
+			err = &source.Error{URL: source.Mask(g.req.URL), Host: prior.Host, Fault: source.FaultNetwork, Retry: true, Err: err}
+		}
+		if err != nil {
+			return err
+		}
+		if k.at != r.End {
+			return errFileReplaced
+		}
+		g.carried.digests(k.claims)
+	}
+	return nil
 }

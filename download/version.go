@@ -91,7 +91,7 @@ type subject struct {
 	late           []verify.Claim // of algorithms that are hashed anyway, and claimed at the end only
 	lead           *source.Answer // the first admitted answer; nil: none
 	leader         *origin        // the source of lead
-	next           []verify.Claim // claims of the version that the server announced in place of this one
+	next           statement      // of the version that the server announced in place of this one
 	looked         *source.Answer // the server's answer when it was asked for that version; nil: it was not
 }
 

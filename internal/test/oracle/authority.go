@@ -93,7 +93,13 @@ func (j *judge) begin() {
 		}
 		if a.Digest == "" && a.Status < 300 {
 			other := wordless[a.Party+a.Method].remarked(a) // the host that stated a digest before
-			j.now = slices.DeleteFunc(j.now, func(s statement) bool { return s.revoked(a) || other && s.rank <= rank })
+			j.now = slices.DeleteFunc(j.now, func(s statement) bool {
+				gone := s.revoked(a) || other && s.rank <= rank
+				if gone && s.digest == j.last.digest {
+					j.sealed, j.stored = false, false
+				}
+				return gone
+			})
 			wordless[a.Party+a.Method] = statement{by: a}
 		}
 		if a.Digest != "" {
