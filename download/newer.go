@@ -312,7 +312,7 @@ func channelOfProof(p verify.Proof) verify.Channel {
 		return 0
 	}
 	best := channelOfClaims(p.Evidence())
-	if best == 0 || best >= verify.Signed {
+	if best == 0 || best >= verify.Signed || p.Signed() {
 		return verify.User
 	}
 	return best
