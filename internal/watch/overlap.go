@@ -181,6 +181,19 @@ func globPattern(glob string) (p pattern) {
 	return p
 }
 
+// end returns the characters after the last unknown letter.
+func (p pattern) end() string {
+	i := len(p)
+	for i > 0 && p[i-1].is != 0 {
+		i--
+	}
+	end := []rune{}
+	for _, l := range p[i:] {
+		end = append(end, l.is)
+	}
+	return string(end)
+}
+
 // meets reports whether some text matches both patterns.
 func (p pattern) meets(q pattern) bool {
 	type place struct{ i, j int }

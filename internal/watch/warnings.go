@@ -3,15 +3,18 @@ package watch
 import (
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
-	"path"
+	"path/filepath"
 	"slices"
 
+	"braid/address"
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/internal/job"
 	"braid/internal/option"
+	"braid/internal/plug/objectstore"
 	"braid/internal/problem"
 	"braid/internal/web"
 	"braid/metalink"
@@ -57,7 +60,17 @@ func (c *Loaded) idleKeys() (list []string) {
 			list = append(list, key+": "+why)
 		}
 	}
-	idle(c.GeoIPDB != "" && len(c.NotHosts) == 0, "geoip-db", "needs countries in not-hosts")
+	not := &address.Exclusion{}
+	for _, word := range c.NotHosts {
+		not.Add(word) // checked before
+	}
+	idle(c.GeoIPDB != "" && len(not.Countries()) == 0, "geoip-db", "needs countries in not-hosts")
+	folder := func(key, dir string) {
+		if file := fileAbove(dir); file != "" {
+			list = append(list, key+": "+file+" is a file")
+		}
+	}
+	folder("publish.dir", c.Publish.Dir)
 	for _, f := range c.Feeds {
 		key := "feed." + f.Name + ".limits."
 		maybe := func(formats ...feed.FormatID) bool {
@@ -75,13 +88,37 @@ func (c *Loaded) idleKeys() (list []string) {
 			"have no effect, because nothing is published (set dir = in [publish])")
 		idle(c.Publish.Dir == "" && w.Zone != 0, key+"zone",
 			"has no effect, because nothing is published (set dir = in [publish])")
-		idle(w.Glob && metalink.IsOwn(path.Base(w.URL)) && w.File.String() == "{below}", key+"glob",
+		idle(w.FeedMirrors && len(c.Feeds) == 0, key+"feed-mirrors", "has no effect, because no feed names mirrors (add [feed.NAME])")
+		idle(w.ownNames(), key+"name",
 			"these names are reserved for braid, so such files are not fetched; set another name =")
-		if info, err := os.Stat(w.Dir); w.Dir != "" && err == nil {
-			idle(!info.IsDir(), key+"dir", w.Dir+" is a file")
-		}
+		folder(key+"dir", w.Dir)
 	}
 	return list
+}
+
+// ownNames reports whether each name that a file of the watch may have is one of braid's own.
+func (w *Watch) ownNames() bool {
+	u, err := url.Parse(w.URL)
+	if err != nil {
+		return false
+	}
+	name := pathsOf(w, u).end()
+	return metalink.IsOwn(name) || w.To != "" && objectstore.Reserved(name)
+}
+
+// fileAbove returns the path that is a file and keeps dir from being a folder, or "".
+func fileAbove(dir string) string {
+	for at := dir; at != ""; at = filepath.Dir(at) {
+		if info, err := os.Stat(at); err == nil {
+			if info.IsDir() {
+				return ""
+			}
+			return at
+		} else if at == filepath.Dir(at) {
+			return ""
+		}
+	}
+	return ""
 }
 
 // checkServing returns an error for settings with which a watcher could not start, or with which each request
