@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"braid/fleet"
 	"braid/internal/job"
 	"braid/internal/option"
+	"braid/internal/plug/jetstream"
 	"braid/internal/plug/objectstore"
 	"braid/internal/problem"
 	"braid/internal/watch"
@@ -76,6 +78,9 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	defer place.Close()
+	if err := w.settle(ctx, place); err != nil {
+		return err
+	}
 	w.worker = worker.New(w.queue.Queue, place, w.log.Logger)
 	w.worker.AtOnce, w.worker.Request, w.worker.ExitCode = int(w.MaxConcurrentDownloads), w.request, exitCode
 	w.worker.Stopping = func() { w.notified(w.notify.Stopping()) }
@@ -130,6 +135,22 @@ func (w *workCommand) openPlace() (worker.Place, error) {
 		return nil, err
 	}
 	return worker.NewStore(store, w.log.Logger), nil
+}
+
+// settle returns an error if running workers of the queue place files elsewhere.
+func (w *workCommand) settle(ctx context.Context, place worker.Place) error {
+	id, err := place.ID()
+	if err != nil {
+		return problem.Local("work", w.To, err)
+	}
+	err = w.queue.PlaceAt(ctx, jetstream.Destination{ID: id, Name: w.To})
+	if e, ok := errors.AsType[*jetstream.DestinationError](err); ok {
+		return problem.Misuse("--to "+w.To, source.Escape(e.Error()), "all workers of a queue share one --to")
+	}
+	if err != nil {
+		return w.Fleet.failure("work", err)
+	}
+	return nil
 }
 
 // prepareClient returns the client of all downloads, prepared by the flags that are common to them.

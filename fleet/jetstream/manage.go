@@ -148,6 +148,9 @@ func (q *Queue) Workers(ctx context.Context) (all []fleet.Worker, err error) {
 // answer answers with the state of this worker.
 func (q *Queue) answer(msg *nats.Msg) {
 	w := fleet.Worker{Name: q.name}
+	if d := q.destination.Load(); d != nil {
+		w.Place = d.ID
+	}
 	for _, c := range q.mine.all() {
 		w.Doing = append(w.Doing, fleet.Doing{Key: c.Record.Job.Key(), Fence: c.Fence(), Progress: c.progressNow()})
 	}

@@ -72,10 +72,12 @@ type Queue struct {
 	paused  atomic.Bool
 	// toldNewer means that the log has a warning about values of a newer braid.
 	toldNewer atomic.Bool
-	pacer     *Pacer          // nil if it takes no jobs
-	open      context.Context // ends with Close
-	stop      context.CancelFunc
-	running   sync.WaitGroup
+	// destination is where this worker places files.
+	destination atomic.Pointer[Destination]
+	pacer       *Pacer          // nil if it takes no jobs
+	open        context.Context // ends with Close
+	stop        context.CancelFunc
+	running     sync.WaitGroup
 
 	mu    sync.Mutex
 	pulls *pulls // nil if it takes no jobs

@@ -288,9 +288,13 @@ func (p *Folder) sync(dir string) error {
 // clear implements Place. If it fails, the next worker of the job removes the rest.
 func (p *Folder) clear(_ context.Context, t *task, _ *fleet.Record) {
 	if t.stage != nil {
-		p.root.RemoveAll(t.stage.name)
+		p.discard(path.Base(t.stage.name))
 	}
 }
 
-// lost implements Place. It does nothing, because the folder belongs to the worker that has the job now.
-func (*Folder) lost(*task) {}
+// lost implements Place. The stage belongs to the worker that has the job now.
+func (p *Folder) lost(t *task, dropped bool) {
+	if dropped && t.stage != nil {
+		p.discard(path.Base(t.stage.name))
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"braid/antenna/release"
 	"braid/download"
 	"braid/fleet"
+	"braid/internal/plug/jetstream"
 	"braid/internal/plug/objectstore"
 )
 
@@ -80,7 +81,7 @@ func (p *Store) clear(ctx context.Context, t *task, now *fleet.Record) {
 }
 
 // lost implements Place. The other worker has aborted the upload, but a part that was in transit may have recreated it.
-func (p *Store) lost(t *task) {
+func (p *Store) lost(t *task, _ bool) {
 	ctx, stop := context.WithTimeout(context.Background(), endTime)
 	defer stop()
 	p.abort(ctx, t, t.upload)
@@ -95,6 +96,12 @@ func (p *Store) abort(ctx context.Context, t *task, upload string) {
 		p.log.Warn("an upload remains; braid parts removes it", "object", p.store.Path(t.claim.Record.Job.Name), "error", err)
 	}
 }
+
+// sweep implements Place. The store aborts the uploads of this machine after a week.
+func (*Store) sweep(context.Context, *jetstream.Queue) error { return nil }
+
+// ID implements Place. The workers may reach the store by different endpoints.
+func (p *Store) ID() (string, error) { return p.store.Path(""), nil }
 
 // Close implements Place.
 func (*Store) Close() {}

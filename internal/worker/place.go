@@ -10,6 +10,7 @@ import (
 	"braid/download"
 	"braid/fleet"
 	"braid/internal/partfile"
+	"braid/internal/plug/jetstream"
 	"braid/internal/plug/objectstore"
 	"braid/metalink"
 )
@@ -23,8 +24,12 @@ type Place interface {
 	place(ctx context.Context, t *task, r *download.Request, changed bool) (placed, error)
 	// clear removes the remains of a finished job's attempts. now is its record.
 	clear(ctx context.Context, t *task, now *fleet.Record)
-	// lost is called when another worker has the job.
-	lost(t *task)
+	// lost is called when another worker has the job, or when the job was dropped.
+	lost(t *task, dropped bool)
+	// sweep removes the remains of jobs that were dropped while no worker had them.
+	sweep(ctx context.Context, queue *jetstream.Queue) error
+	// ID returns what distinguishes the place from those of other workers.
+	ID() (string, error)
 	// Close releases the resources of the Place.
 	Close()
 }

@@ -171,7 +171,7 @@ func (t *task) lost(err error) bool {
 		t.worker.count(CountLost, 1)
 		t.log.Warn("another worker has the job now", "fence", t.claim.Fence())
 	}
-	t.worker.place.lost(t)
+	t.worker.place.lost(t, lost.Now.Holder == "")
 	t.claim.Abandon()
 	return true
 }

@@ -97,6 +97,7 @@ func (w *Worker) Run(ctx context.Context, client *download.Client) {
 	w.pace(client)
 	jobs, room := make(chan download.Job), make(chan struct{}, w.AtOnce)
 	var taking sync.WaitGroup
+	taking.Go(func() { w.sweep(ctx) })
 	taking.Go(func() {
 		defer close(jobs)
 		w.take(ctx, jobs, room)

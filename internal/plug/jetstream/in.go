@@ -26,7 +26,10 @@ type (
 	Socket        = jetstream.Socket
 	InsecureError = jetstream.InsecureError
 	LargeError    = jetstream.LargeError
-	NewerError    = jetstream.NewerError
+	Destination   = jetstream.Destination
+
+	DestinationError = jetstream.DestinationError
+	NewerError       = jetstream.NewerError
 )
 
 // Open connects to a queue.

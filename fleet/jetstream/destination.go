@@ -1,0 +1,95 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// keyDestination is the key of the Destination of a queue.
+const keyDestination = "destination"
+
+// A Destination is the place in which the workers of a queue place files.
+type Destination struct {
+	ID   string `json:"id"`
+	Name string `json:"name"` // as the worker that stored it calls it
+}
+
+// A DestinationError reports that a running worker of the queue places files elsewhere.
+type DestinationError struct{ Worker, Name string }
+
+func (e *DestinationError) Error() string {
+	return fmt.Sprintf("the worker %s of this queue places files elsewhere, in %s", e.Worker, e.Name)
+}
+
+var errElsewhere = errors.New("another destination")
+
+// PlaceAt stores where this worker places files, before it takes a job. The error is a *DestinationError while a worker
+// runs that places them elsewhere.
+func (q *Queue) PlaceAt(ctx context.Context, d Destination) error {
+	q.destination.Store(&d)
+	set := func(is func(old *Destination) error) (Destination, error) {
+		return change(ctx, q.storage.leases, keyDestination, func(old *Destination) error {
+			err := is(old)
+			if err == nil {
+				*old = d
+			}
+			return err
+		})
+	}
+	old, err := set(func(old *Destination) error {
+		switch old.ID {
+		case "":
+			return nil
+		case d.ID:
+			return errSame
+		}
+		return errElsewhere
+	})
+	switch {
+	case err == errSame:
+		return nil
+	case err != errElsewhere:
+		return err
+	}
+	workers, err := q.Workers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, w := range workers {
+		if w.Name != q.name && w.Place != "" && w.Place != d.ID {
+			return &DestinationError{w.Name, old.Name}
+		}
+	}
+	q.log.Warn("queue", "files are now placed in", d.Name, "before", old.Name)
+	_, err = set(func(*Destination) error { return nil })
+	return err
+}
+
+// Gone returns the keys of missing records. Their value is true if the queue knows that the record was removed, which it
+// forgets after some time.
+func (q *Queue) Gone(ctx context.Context, keys []string) (map[string]bool, error) {
+	gone := map[string]bool{}
+	if len(keys) == 0 {
+		return gone, nil
+	}
+	bucket := q.storage.jobs.Bucket()
+	s, err := q.storage.js.Stream(ctx, "KV_"+bucket)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		m, err := s.GetLastMsgForSubject(ctx, "$KV."+bucket+"."+key)
+		switch {
+		case errors.Is(err, jetstream.ErrMsgNotFound):
+			gone[key] = false
+		case err != nil:
+			return nil, err
+		case m.Header.Get("KV-Operation") != "":
+			gone[key] = true
+		}
+	}
+	return gone, nil
+}

@@ -1,0 +1,53 @@
+package jetstream
+
+import (
+	"errors"
+	"testing"
+
+	"braid/fleet"
+)
+
+// TestDestination checks that a worker with another destination is refused while one runs that has the first, and not
+// after that.
+func TestDestination(t *testing.T) {
+	t.Parallel()
+	h := hosted(t, t.TempDir())
+	a, b, c := opened(t, h, "a", 0), opened(t, h, "b", 0), opened(t, h, "c", 0)
+	opened(t, h, "of an older braid", 0)
+	out, other := Destination{"1", "/srv/out"}, Destination{"2", "/srv/other"}
+	for _, q := range []*Queue{a, b, a} {
+		if err := q.PlaceAt(t.Context(), out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.Close()
+	err := c.PlaceAt(t.Context(), other)
+	if e, ok := errors.AsType[*DestinationError](err); !ok || *e != (DestinationError{"a", "/srv/out"}) {
+		t.Errorf("another folder: %v", err)
+	}
+	c.Close()
+	if err := a.PlaceAt(t.Context(), out); err != nil {
+		t.Errorf("it was changed by the one that was refused: %v", err)
+	}
+	a.Close()
+	for _, name := range []string{"d", "e"} {
+		if err := opened(t, h, name, 0).PlaceAt(t.Context(), other); err != nil {
+			t.Errorf("all workers have moved: %v", err)
+		}
+	}
+}
+
+// TestGone checks that a removed record is told from one that never was.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	q := opened(t, hosted(t, t.TempDir()), "a", 0)
+	report(t, q, disk("1"), fleet.Fresh)
+	report(t, q, prior("dropped", fleet.Normal), fleet.Fresh)
+	if dropped, err := q.Drop(t.Context(), fleet.KeyOf("dropped")); !dropped || err != nil {
+		t.Fatal(dropped, err)
+	}
+	gone, err := q.Gone(t.Context(), []string{fleet.KeyOf("disk.iso"), fleet.KeyOf("dropped"), fleet.KeyOf("never")})
+	if never, missing := gone[fleet.KeyOf("never")]; err != nil || len(gone) != 2 || !gone[fleet.KeyOf("dropped")] || never || !missing {
+		t.Errorf("%v, %v", gone, err)
+	}
+}

@@ -1,0 +1,121 @@
+//go:build !nofleet
+
+package worker
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"braid/fleet"
+	"braid/fleet/jetstream"
+	"braid/internal/listen"
+)
+
+// TestSweep checks that the stage of a dropped job goes, and that of a job that waits stays. A stage of a job that the
+// queue does not know stays for a week, as it may be of another queue.
+func TestSweep(t *testing.T) {
+	host, err := jetstream.NewHost(t.TempDir(), jetstream.Socket{Listen: listen.Socket, Dial: listen.Dial}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	queue, err := jetstream.Open(t.Context(), jetstream.Options{Host: host, Name: "worker", Works: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer queue.Close()
+	p, err := OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	stage := func(name string, fence uint64) string {
+		t.Helper()
+		s, err := p.stage(&fleet.Job{Name: name}, fence, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(s.dir, s.base+".part"), "half")
+		return s.name
+	}
+	want := []string{stage("waits", 7), stage("unknown", 7)}
+	stage("dropped", 7)
+	old := stage("of a lost queue", 7)
+	for _, name := range []string{filepath.Join(old, "of a lost queue.part"), old} {
+		week := time.Now().Add(-forgottenAfter - time.Hour)
+		if err := os.Chtimes(filepath.Join(p.dir, name), week, week); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killed := filepath.Join(p.dir, stages, discarded+"x-7")
+	if err := os.Mkdir(killed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"waits", "dropped"} {
+		if _, err := queue.Report(t.Context(), fleet.Job{Name: name, URIs: []string{"http://127.0.0.1:1/x"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if dropped, err := queue.Drop(t.Context(), fleet.KeyOf("dropped")); !dropped || err != nil {
+		t.Fatal(dropped, err)
+	}
+	if err := p.sweep(t.Context(), queue); err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.namesIn(stages)
+	for i := range got {
+		got[i] = stages + "/" + got[i]
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("left are %q, %v; want %q", got, err, want)
+	}
+}
+
+// TestLostStage checks that a worker removes its stage when its job was dropped, and leaves it to the worker that has the
+// job now.
+func TestLostStage(t *testing.T) {
+	for _, dropped := range []bool{true, false} {
+		p, err := OpenFolder(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		s, err := p.stage(&fleet.Job{Name: "a.iso"}, 1, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.lost(&task{stage: s}, dropped)
+		if left, err := p.namesIn(stages); err != nil || len(left) == 0 != dropped {
+			t.Errorf("dropped %t: left are %q, %v", dropped, left, err)
+		}
+	}
+}
+
+// TestFolderID checks that two workers find the same ID in a folder, and another one in another folder.
+func TestFolderID(t *testing.T) {
+	id := func(dir string) string {
+		t.Helper()
+		p, err := OpenFolder(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		id, err := p.ID()
+		if err != nil || id == "" {
+			t.Fatalf("%q, %v", id, err)
+		}
+		if left, err := p.namesIn(stages); err != nil || !slices.Equal(left, []string{"id"}) {
+			t.Errorf("left are %q, %v", left, err)
+		}
+		return id
+	}
+	one := t.TempDir()
+	if a, b, c := id(one), id(one), id(t.TempDir()); a != b || a == c {
+		t.Errorf("%s and %s of one folder, %s of another", a, b, c)
+	}
+}
