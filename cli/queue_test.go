@@ -243,3 +243,22 @@ func storedIn(ctx context.Context, h *jetstream.Host, bucket string, change func
 	}
 	return change(kv)
 }
+
+// TestWorkElsewhere: a worker that would put files into another folder than the running one takes no job.
+func TestWorkElsewhere(t *testing.T) {
+	t.Parallel()
+	ctx, dir, h := queueHere(t)
+	q, err := jetstream.Open(ctx, jetstream.Options{Host: h, Name: "worker", Works: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	if err := q.PlaceAt(ctx, jetstream.Destination{ID: "1", Name: "/srv/out"}); err != nil {
+		t.Fatal(err)
+	}
+	var told bytes.Buffer
+	code := run(ctx, []string{"braid", "work", "--queue", "embedded:" + dir, "--to", t.TempDir()}, streams{out: &told, err: &told})
+	if want := "the worker worker of this queue places files elsewhere, in /srv/out (all workers of a queue share one --to)"; code != exitUsage || !strings.Contains(told.String(), want) {
+		t.Errorf("it ends with %d: %s", code, &told)
+	}
+}
