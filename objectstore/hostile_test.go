@@ -210,6 +210,31 @@ func TestOpenedWhileGivenUp_Rule72(t *testing.T) {
 	u.Close(true)
 }
 
+// TestProbedWhileGivenUp_Rule72 checks that the object of the test for conditional requests is removed if the download is
+// cancelled while the store creates it.
+func TestProbedWhileGivenUp_Rule72(t *testing.T) {
+	t.Parallel()
+	ctx, giveUp := context.WithCancel(t.Context())
+	var made, removed atomic.Value
+	s := against(t, func(w http.ResponseWriter, q *http.Request) {
+		switch q.Method {
+		case http.MethodPut:
+			io.Copy(io.Discard, q.Body)
+			made.Store(q.URL.Path)
+			giveUp()
+		case http.MethodDelete:
+			removed.Store(q.URL.Path)
+			w.WriteHeader(http.StatusNoContent)
+		}
+	})
+	if _, known := s.probed.hold(ctx, "isos/x"); known {
+		t.Error("a test that was cancelled has a result")
+	}
+	if made.Load() == nil || removed.Load() != made.Load() {
+		t.Errorf("made is %v, removed %v", made.Load(), removed.Load())
+	}
+}
+
 // TestBucketMissing checks that Existing reports a missing bucket. The response to HEAD does not tell the two cases
 // apart, so it sends a GET request; once the bucket is known to exist, it does not ask again.
 func TestBucketMissing(t *testing.T) {

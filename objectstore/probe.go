@@ -94,12 +94,13 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 		_, err := s.core.PutObject(ctx, s.bucket, key, strings.NewReader("?"), 1, "", "", o)
 		return err
 	}
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
+	defer cancel()
+	// also after a failure, as the store may have created the object of a request that was cancelled
+	defer s.core.RemoveObject(after, s.bucket, key, minio.RemoveObjectOptions{})
 	if err := put(); err != nil && codeOf(err) != preconditioned {
 		return false, unlessUnsupported(err)
 	}
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
-	defer cancel()
-	defer s.core.RemoveObject(after, s.bucket, key, minio.RemoveObjectOptions{})
 	if err := put(); codeOf(err) != preconditioned {
 		return false, unlessUnsupported(err)
 	}
