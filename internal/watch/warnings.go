@@ -88,7 +88,8 @@ func (c *Loaded) idleKeys() (list []string) {
 			"have no effect, because nothing is published (set dir = in [publish])")
 		idle(c.Publish.Dir == "" && w.Zone != 0, key+"zone",
 			"has no effect, because nothing is published (set dir = in [publish])")
-		idle(w.FeedMirrors && len(c.Feeds) == 0, key+"feed-mirrors", "has no effect, because no feed names mirrors (add [feed.NAME])")
+		idle(w.FeedMirrors && len(c.Feeds) == 0, key+"feed-mirrors",
+			"has no effect, because no feed names mirrors (add [feed.NAME])")
 		idle(w.ownNames(), key+"name",
 			"these names are reserved for braid, so such files are not fetched; set another name =")
 		folder(key+"dir", w.Dir)
