@@ -184,8 +184,9 @@ var houses = map[string]house{
 	"internal/watch": {imports: []string{
 		"address", "antenna", "antenna/feed", "antenna/release", "daemon", "daemon/queue", "download", "download/limit", "download/state", "fleet",
 		"internal/plug/jetstream", "internal/fsys", "internal/hint", "internal/job", "internal/listen", "internal/mask",
-		"internal/option", "internal/partfile", "internal/problem", "internal/program", "internal/web", "metalink",
-		"internal/plug/objectstore", "source", "source/httpsource", "verify", "github.com/BurntSushi/toml", "golang.org/x/sys/unix",
+		"internal/option", "internal/partfile", "internal/problem", "internal/program", "internal/web", "internal/worker",
+		"metalink", "internal/plug/objectstore", "source", "source/httpsource", "verify", "github.com/BurntSushi/toml",
+		"golang.org/x/sys/unix",
 	}},
 	"internal/worker": {imports: []string{
 		"antenna/release", "download", "download/limit", "download/state", "fleet", "internal/plug/jetstream", "internal/fsys", "internal/mask", "internal/partfile", "internal/problem",

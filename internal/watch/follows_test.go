@@ -41,3 +41,24 @@ func TestFleetFollows(t *testing.T) {
 		t.Errorf("old versions of one name: %v", err)
 	}
 }
+
+// TestFleetNames checks that a watch makes no job of a name that each worker refuses, which would be dead at once.
+func TestFleetNames(t *testing.T) {
+	for _, tt := range []struct{ dir, more, want string }{
+		{".braid-work", "", "begins with a dot"},
+		{"d", "name = '" + strings.Repeat("n", 250) + "'", "no more than"},
+		{"d", "name = '{version}.evidence.json'", "reserved for the evidence"},
+	} {
+		c := &Loaded{Config: parse(t, releasesOf+tt.more), File: filepath.Join(t.TempDir(), "w.toml")}
+		w := &c.Watches[0]
+		w.Dir = tt.dir
+		err := c.CheckForFleet()
+		if err == nil {
+			r, _ := w.Releases.Template.Of(feed.Record{Tag: "v1.2"})
+			_, err = c.jobOf(&Rule{Watch: w}, antenna.Update{Watch: "w", URL: r.URL, Release: &r})
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %.40s: %v, want %s", tt.dir, tt.more, err, tt.want)
+		}
+	}
+}

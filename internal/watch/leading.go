@@ -25,6 +25,7 @@ import (
 	"braid/internal/job"
 	"braid/internal/plug/jetstream"
 	"braid/internal/problem"
+	"braid/internal/worker"
 )
 
 // resignTime limits how long a watcher that ends may take to pass its state to the others.
@@ -168,8 +169,12 @@ func (c *Loaded) CheckForFleet() error {
 				return problem.Misuse("watch."+w.Name+"."+wrong.key, wrong.why, wrong.hint)
 			}
 		}
-		if _, err := c.folderOf(w); err != nil {
+		folder, err := c.folderOf(w)
+		if err != nil {
 			return err
+		}
+		if err := worker.CheckName(path.Join(folder, "x")); err != nil {
+			return problem.Misuse("watch."+w.Name+".dir", err.Error(), "dir = \"isos\"")
 		}
 	}
 	return nil
@@ -307,6 +312,9 @@ func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 	}
 	if err != nil {
 		return fleet.Job{}, err
+	}
+	if err := worker.CheckName(path.Join(folder, x.Name)); err != nil {
+		return fleet.Job{}, problem.Misuse("watch."+w.Name, err.Error(), "set another name =")
 	}
 	job := fleet.Job{Name: path.Join(folder, x.Name), Watch: w.Name, Version: x.Version, Modified: x.Modified,
 		Priority: fleet.ParsePriority(string(w.Priority)), URIs: append([]string{u.URL}, w.Mirrors...)}
