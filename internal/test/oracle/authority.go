@@ -57,13 +57,14 @@ func (j *judge) begin() {
 	if c.User != "" {
 		j.users = append(j.users, c.User)
 	}
-	j.now, j.listed, j.other = nil, nil, false
+	j.now, j.listed, j.nearby, j.other = nil, nil, nil, false
 	// The authorities for the file: the asked server, and the servers that it redirects to before it states anything.
 	speaks := map[string]int{c.Asked: j.channel(c.Asked)}
 	j.speaks = speaks
 	led := map[string]int{}            // redirects to a server that was not requested since
 	wordless := map[string]statement{} // the last answer of each authority to each method, without a digest
 	j.list()
+	j.look()
 	for _, a := range c.Answers {
 		if a.Kind != j.asks() {
 			continue
@@ -108,6 +109,20 @@ func (j *judge) begin() {
 		}
 		if a.Content != "" && a.Digest == "" && (a.Content != j.last.about || j.last.revoked(a)) {
 			j.last, j.sealed, j.stored = statement{}, false, false // the server has another version, without a digest
+		}
+	}
+}
+
+// look processes what the asked server and its forge publish beside the file. The last answer about a list counts.
+func (j *judge) look() {
+	for _, a := range j.c.Lookups {
+		rank := j.channel(j.c.Asked)
+		if a.Party != j.c.Asked && (a.Party != j.c.Forge || min(rank, j.channel(a.Party)) < HTTPS) || a.Status >= 500 {
+			continue
+		}
+		j.nearby = slices.DeleteFunc(j.nearby, func(s statement) bool { return s.by.Party == a.Party && s.by.File == a.File })
+		if s := (statement{a.Digest, rank, "", a}); a.Digest != "" {
+			j.said, j.nearby = append(j.said, s), append(j.nearby, s)
 		}
 	}
 }

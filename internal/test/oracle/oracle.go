@@ -18,6 +18,9 @@ type judge struct {
 	said   []statement        // by authorities, in all commands
 	now    []statement        // in this command
 	listed []statement        // of the list that the user named, in this command
+	nearby []statement        // beside the file, which nobody asked for, in this command
+	barred []byte             // the part file that such a statement refuted,
+	bar    statement          // and the statement
 	speaks map[string]int     // servers that are authorities for the file in this command, with their ranks
 	last   statement          // the newest statement of the asked server
 	sealed bool               // last is in the journal
@@ -113,7 +116,8 @@ func (j *judge) end() {
 				j.date = a.Date
 			}
 		}
-		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); (c.Rank != HTTPS || c.List != "") && !c.Newer {
+		nearby := said(j.nearby, c.Digest, None) && !said(j.now, c.Digest, None)
+		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); (c.Rank != HTTPS || c.List != "" || nearby) && !c.Newer {
 			j.proven = statement{} // only -N stores this for a file; what a server states over https is stored for the URL
 		}
 	}
@@ -126,7 +130,14 @@ func (j *judge) end() {
 			j.pin = max(j.pin, min(c.Rank, s.rank))
 		}
 	}
-	came := slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Sent > 0 })
+	part := c.After.Part
+	if len(part) == 0 || !c.After.Journal || j.broken || j.looked() || j.came() {
+		j.barred = nil
+	}
+	if c.Code == 11 && c.Lookup && len(j.nearby) == 1 && j.whole(part) && !said(j.nearby, j.sum(part), None) {
+		j.barred, j.bar = part, j.nearby[0]
+	}
+	came := j.came()
 	if came {
 		j.safeOf = j.subject()
 	}
@@ -142,6 +153,11 @@ func (j *judge) end() {
 	default:
 		j.safe = min(j.safe, right)
 	}
+}
+
+// came reports whether bytes of the file came in this command.
+func (j *judge) came() bool {
+	return slices.ContainsFunc(j.c.Answers, func(a Answer) bool { return a.Sent > 0 })
 }
 
 // made returns the bytes of the file that the command produced.
@@ -171,6 +187,8 @@ func (j *judge) right() {
 		j.violated(1, "the digest is that of a stranger"+j.known())
 	case c.Require == "digest" && !j.vouches(sum, None):
 		j.violated(1, "no authority has stated the digest that was required")
+	case j.disputed(sum):
+		j.violated(1, "the bytes contradict what is published beside the file")
 	case j.contradicted(sum, c.Rank):
 		j.violated(1, "the bytes contradict a known digest")
 	case !c.LessProof && !c.Unchanged && j.pin >= HTTPS && c.Rank < j.pin:
@@ -215,6 +233,29 @@ func (j *judge) contradicted(sum string, rank int) bool {
 	}
 	remembered := j.sealed && !j.c.Pipe || j.stored && !j.c.Overwrite && !j.c.Pipe
 	return remembered && j.last.digest != sum && j.last.rank >= rank && !j.c.Unchanged
+}
+
+// disputed reports whether what is published beside the file is about other bytes. What an earlier
+// command found about the part file counts if this one fetched nothing and got no answer there. It does so if neither the
+// user nor the asked server itself states a digest.
+func (j *judge) disputed(sum string) bool {
+	c := j.c
+	itself := func(s statement) bool { return s.by.Party == c.Asked }
+	if !c.Lookup || j.vouched() || c.List != "" || c.Document != "" || slices.ContainsFunc(j.now, itself) || c.Newer && c.Unchanged {
+		return false
+	}
+	if !j.looked() && !j.came() && c.Rank == None && j.barred != nil && bytes.Equal(j.made(), j.barred) {
+		return true
+	}
+	return slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest != sum })
+}
+
+// looked reports whether this command got an answer where an earlier one found what refutes the part file, or an index.
+func (j *judge) looked() bool {
+	return slices.ContainsFunc(j.c.Lookups, func(a Answer) bool {
+		there := a.Party == j.bar.by.Party && a.File == j.bar.by.File
+		return there && a.Status < 500 || a.File == "/" && a.Status == 200
+	})
 }
 
 // older reports whether a statement is about an older file than the one in place, which -N keeps.
@@ -304,12 +345,12 @@ func (j *judge) ends() {
 		return
 	}
 	type question struct {
-		party, method string
-		from          int64
+		party, method, file string
+		from                int64
 	}
 	asked := map[question][]time.Duration{}
-	for _, a := range c.Answers {
-		q := question{a.Party, a.Method, a.From}
+	for _, a := range slices.Concat(c.Answers, c.Lookups) {
+		q := question{a.Party, a.Method, a.File, a.From}
 		at := append(asked[q], a.At)
 		if asked[q] = at; len(at) > burst && a.At-at[len(at)-1-burst] < time.Second && c.Cut == "" {
 			j.violated(6, "the same question without a pause")
@@ -321,7 +362,7 @@ func (j *judge) ends() {
 // words checks P7 and P8, as far as files show them.
 func (j *judge) words() {
 	c := j.c
-	if slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Secret && a.Party != c.Asked }) {
+	if slices.ContainsFunc(slices.Concat(c.Answers, c.Lookups), func(a Answer) bool { return a.Secret && a.Party != c.Asked }) {
 		j.violated(7, "another server saw the password")
 	}
 	if j.steppedDown() {
@@ -331,6 +372,8 @@ func (j *judge) words() {
 	case len(c.After.Strange) > 0 && !c.Rename:
 		j.violated(7, "a file of another name was made")
 	case c.Cut != "":
+	case c.Code == 1:
+		j.violated(8, "an error of no class")
 	case c.Code == 0 && !c.Pipe && c.After.Final == nil && !c.Rename:
 		j.violated(8, "code 0 and no file")
 	case c.Kept > 0 && len(c.After.Part) == 0:

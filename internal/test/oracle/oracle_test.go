@@ -53,6 +53,15 @@ func TestJudge(t *testing.T) {
 		"P1 the bytes contradict": func(s *Story, c *Command) {
 			c.Rank, c.Digest, c.After.Final = None, "", wrong
 		},
+		"P1 the bytes contradict what": func(s *Story, c *Command) {
+			c.Answers[0].Digest, c.Lookup, c.Rank = "", true, None
+			c.Lookups = []Answer{{Party: "a", File: "sums", Status: 200, Digest: SHA256(wrong)}}
+		},
+		"P1 the digest is that of a stranger": func(s *Story, c *Command) { // a mirror's list proves nothing
+			c.Answers[0].Digest, c.Lookup = "", true
+			c.Lookups = []Answer{{Party: "a", File: "sums", Status: 302, To: "m"}, {Party: "m", File: "sums", Status: 200, Digest: SHA256(right)}}
+		},
+		"P8 an error of": func(s *Story, c *Command) { c.Code, c.Places, c.After = 1, nil, Files{} },
 		"P1 less proof": func(s *Story, c *Command) {
 			s.second(func(c *Command) { c.Before, c.Answers, c.Rank, c.Damage = Files{}, nil, None, "remove" })
 		},

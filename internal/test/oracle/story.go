@@ -6,7 +6,9 @@
 //
 // Two authorities may state what a file is: the user, by a digest, and the asked server, by its own answers. If the
 // asked server redirects and its answer has neither a digest nor links, the target of the redirect is an authority in
-// its place. No other server is an authority, in particular no mirror and no other target of a redirect.
+// its place. No other server is an authority, in particular no mirror and no other target of a redirect. What the asked
+// server publishes beside the file without being asked for it by the user, a list or the answer of its forge, states
+// what the file is if neither the user nor an answer of the asked server itself does.
 package oracle
 
 import (
@@ -52,6 +54,9 @@ type Command struct {
 	Damage, Cut                             string           // damage to files before the command; interrupt or kill
 	Places                                  map[string]Place // the servers during the command
 	Answers                                 []Answer
+	Lookup                                  bool     // it may look for what is published beside the file
+	Forge                                   string   // the server that answers for a forge, if it uses https
+	Lookups                                 []Answer // to requests that look for it
 	Before, After                           Files
 	Output                                  []byte // of a pipe
 	Code, Rank                              int    // if the code is 0: rank of the best evidence,
@@ -73,7 +78,7 @@ type Place struct {
 
 // Answer is the header section of an answer, and the number of bytes received from its body.
 type Answer struct {
-	Kind                 string // "" for the file
+	Kind, File           string // "" for the file; name of the file that a lookup asks for
 	Party, Method, To    string // the server, and the server that it redirects to
 	Status               int
 	From, Sent           int64  // offset of the first requested byte, and number of bytes read

@@ -205,7 +205,15 @@ func (j *judge) arrives() {
 	if want == "" && j.sealed {
 		want = j.last.digest
 	}
+	itself := want == "" && len(j.nearby) > 0 // and no mirror is asked
+	if itself {
+		want = j.nearby[0].digest
+	}
 	other := func(s statement) bool { return s.digest != want }
+	garbled := func(a Answer) bool { return a.Garbled }
+	if slices.ContainsFunc(j.nearby, other) || slices.ContainsFunc(c.Lookups, garbled) {
+		return // what is published beside the file is of another one
+	}
 	stated := statement{digest: cmp.Or(asked.Digest, want)}
 	for p := range j.speaks {
 		if c.Places[p].Bad || !c.Places[p].Steady {
@@ -218,7 +226,10 @@ func (j *judge) arrives() {
 	if c.Do == "resume" && !j.resumable(want) {
 		return
 	}
-	places := append([]string{c.Asked}, c.Mirrors...)
+	places := []string{c.Asked}
+	if !itself {
+		places = append(places, c.Mirrors...)
+	}
 	links := func(a Answer) bool { return a.Party == c.Asked && a.Links && a.Kind == j.asks() }
 	if asked.Digest == want && slices.ContainsFunc(c.Answers, links) {
 		places = append(places, asked.Links...)

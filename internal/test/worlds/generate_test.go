@@ -13,16 +13,25 @@ type maker struct {
 	names []string // of parties but a
 }
 
+// newMaker is a maker that changes w with random numbers of its own.
+func newMaker(seed, stream uint64, w *World, names []string) *maker {
+	return &maker{Rand: rand.New(rand.NewPCG(seed, stream)), w: w, names: names}
+}
+
 // generate is the world of a seed.
-func generate(seed uint64) *World {
-	m := &maker{Rand: rand.New(rand.NewPCG(seed, 0x776f726c6473)), w: &World{}}
+func generate(seed uint64) *World { return makeWorld(seed, false) }
+
+// makeWorld is the world of a seed; if found, what is published beside the file matters.
+func makeWorld(seed uint64, found bool) *World {
+	m := newMaker(seed, 0x776f726c6473, &World{}, nil)
 	w := m.world()
-	proofs := &maker{Rand: rand.New(rand.NewPCG(seed, 0x70726f6f6673)), w: w, names: m.names}
-	proofs.proofs()
-	daemons := &maker{Rand: rand.New(rand.NewPCG(seed, 0x6461656d6f6e)), w: w, names: m.names}
-	daemons.daemons()
-	watches := &maker{Rand: rand.New(rand.NewPCG(seed, 0x7761746368)), w: w, names: m.names}
-	watches.watches()
+	of := func(stream uint64) *maker { return newMaker(seed, stream, w, m.names) }
+	of(0x70726f6f6673).proofs()
+	of(0x6461656d6f6e).daemons()
+	of(0x7761746368).watches()
+	if m := of(0x666f756e64); m.one(4) || found {
+		m.founds()
+	}
 	return w
 }
 

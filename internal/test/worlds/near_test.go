@@ -29,6 +29,9 @@ func near(seed uint64, texts []string) (*World, error) {
 			m.changeCommand()
 		}
 	}
+	if m := newMaker(seed, 0x666f756e64, w, m.names); m.one(4) {
+		m.founds()
+	}
 	return w, nil
 }
 

@@ -39,6 +39,7 @@ type network struct {
 
 	mu      sync.Mutex
 	answers []*oracle.Answer
+	lookups []*oracle.Answer // those of files beside the file that nobody named
 	asked   map[string]int
 	given   atomic.Int64 // requests of a context that had ended
 	gone    bool         // the program was killed: nobody hears what is asked
@@ -50,13 +51,17 @@ func (n *network) kill() {
 	n.gone = true
 }
 
-func (n *network) log() (all []oracle.Answer) {
+// log returns the answers that were received, and those to lookups.
+func (n *network) log() (all, lookups []oracle.Answer) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, a := range n.answers {
 		all = append(all, *a)
 	}
-	return all
+	for _, a := range n.lookups {
+		lookups = append(lookups, *a)
+	}
+	return all, lookups
 }
 
 // RoundTrip is that of http.RoundTripper.
@@ -77,6 +82,7 @@ func (n *network) RoundTrip(req *http.Request) (*http.Response, error) {
 	f, _ := p.face(n.k, n.asked[name])
 	n.asked[name]++
 	file, known := kindOf(req.URL.Path)
+	looked := n.looks(file)
 	a := &oracle.Answer{Party: name, Method: req.Method, At: time.Since(n.began), Secret: req.Header.Get("Authorization") != ""}
 	if gone := n.gone; gone {
 		n.mu.Unlock()
@@ -86,8 +92,12 @@ func (n *network) RoundTrip(req *http.Request) (*http.Response, error) {
 		first, _, _ := strings.Cut(spec, "-")
 		a.From, _ = strconv.ParseInt(first, 10, 64)
 	}
-	n.answers = append(n.answers, a)
-	if len(n.answers) > mostAsked {
+	if looked {
+		a.File, n.lookups = file, append(n.lookups, a)
+	} else {
+		n.answers = append(n.answers, a)
+	}
+	if len(n.answers)+len(n.lookups) > mostAsked {
 		n.mu.Unlock()
 		n.stop("endless requests")
 		<-req.Context().Done()
@@ -102,6 +112,8 @@ func (n *network) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case file == fileName:
 		return made.make(), nil
+	case looked:
+		return made.found(file), nil
 	case !known:
 		made.header = http.Header{}
 		return made.response(http.StatusNotFound, 0, 0), nil

@@ -53,11 +53,11 @@ func (s signer) public() string {
 	return "untrusted comment: key\n" + base64.StdEncoding.EncodeToString([]byte(raw)) + "\n"
 }
 
-// sign is a signature of data in minisign's format.
-func (s signer) sign(data []byte) string {
+// sign is a signature of the data of a file in minisign's format.
+func (s signer) sign(data []byte, name string) string {
 	sum := blake2b.Sum512(data)
 	of := ed25519.Sign(s.private, sum[:])
-	comment := "timestamp:1780000000\tfile:" + fileName
+	comment := "timestamp:1780000000\tfile:" + name
 	global := ed25519.Sign(s.private, append(of[:len(of):len(of)], comment...))
 	coded := base64.StdEncoding.EncodeToString
 	return "untrusted comment: signature\n" + coded([]byte("ED"+s.id+string(of))) +
@@ -85,7 +85,7 @@ func (w *World) signature(word string) string {
 		if other {
 			by = signers()[1]
 		}
-		text = by.sign(content.data)
+		text = by.sign(content.data, fileName)
 		signatures.of[key] = text
 	}
 	return text
@@ -98,6 +98,9 @@ func (w *World) signed() map[string]bool {
 		for _, f := range p.Faces {
 			if f.Signs != "" && !strings.HasPrefix(f.Signs, "x") {
 				all[w.content(f.Signs).sum] = true
+			}
+			if f.ListSig != "" && !strings.HasPrefix(f.ListSig, "x") {
+				all[w.digest(f.ListSig, f.Has)] = true
 			}
 		}
 	}
@@ -154,7 +157,9 @@ func (u *user) trust(ctx context.Context, q *download.Request) error {
 			panic(err)
 		}
 		q.Trust.Anchors = download.Anchors{minisign.Trust{Keys: []minisign.Key{key}}}
-		q.Trust.Signatures = []download.Signature{download.Beside(q.URL, path.Ext(signatureName))}
+		if !u.cmd.Bare {
+			q.Trust.Signatures = []download.Signature{download.Beside(q.URL, path.Ext(signatureName))}
+		}
 	}
 	if from := u.cmd.List; from != "" {
 		common := download.Request{URL: parse(strings.TrimSuffix(u.w.url(from), fileName) + listName), Observe: q.Observe}

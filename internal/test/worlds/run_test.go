@@ -202,6 +202,7 @@ func (r *run) command(k int) oracle.Command {
 		Do: cmd.Do, Asked: "a", Require: cmd.Require, User: r.w.digest(cmd.Sha, ""), Mirrors: list(cmd.Mirrors),
 		Overwrite: cmd.Overwrite, Newer: cmd.Newer || cmd.Turn, Turn: cmd.Turn, Continue: cmd.Continue, LessProof: cmd.LessProof, Refresh: cmd.Refresh,
 		Rename: cmd.Rename, Pipe: cmd.Pipe, Damage: cmd.Damage, Document: cmd.Doc, List: cmd.List, Key: cmd.Key,
+		Lookup: cmd.Lookup, Forge: forgeName,
 		Places: map[string]oracle.Place{}, Before: r.files(),
 	}
 	for i := range r.w.Parties {
@@ -242,7 +243,7 @@ func (r *run) command(k int) oracle.Command {
 	u.process.http.CloseIdle()
 	synctest.Wait()
 	c.Took = time.Since(n.began)
-	c.Answers = n.log()
+	c.Answers, c.Lookups = n.log()
 	c.Stopped = cut.stopped
 	c.Cut = cut.ended
 	if c.Cut == "interrupt" && c.Code == 0 { // it was through

@@ -13,7 +13,7 @@ func (w *World) script(codes []int) (string, error) {
 	made := map[string]bool{}
 	for _, p := range w.Parties {
 		for _, f := range p.Faces {
-			odd := f.Length != "" || f.Field == "both" || f.Head != "" || f.LinkOn != "" || strings.ContainsAny(f.Has, "~-+")
+			odd := f.Length != "" || f.Field == "both" || f.Head != "" || f.LinkOn != "" || strings.ContainsAny(f.Has, "~-+") || f.List+f.API != "" || f.Index
 			if odd || p.HTTPS || f.After > 0 || f.Stall > 0 {
 				return "", errors.New("a server that scripts have no words for")
 			}
@@ -95,7 +95,7 @@ func (w *World) words(f *Face) string {
 // line is a command of a script.
 func (w *World) line(c Command, code int) (string, error) {
 	m := parseMoment(c.End)
-	if c.Damage != "" && c.Damage != "remove" || c.Pipe || c.Doc+c.List != "" || c.Key || c.Same || c.Turn || m.how != "" && (m.how != "interrupt" || m.event != "bytes") {
+	if c.Damage != "" && c.Damage != "remove" || c.Pipe || c.Doc+c.List != "" || c.Key || c.Same || c.Turn || c.Lookup || m.how != "" && (m.how != "interrupt" || m.event != "bytes") {
 		return "", errors.New("a command that scripts have no words for")
 	}
 	words := []string{"braid", "get"}

@@ -136,6 +136,9 @@ func look(w *World, v oracle.Violation) string {
 	down := f.Dead != "" || f.Status != 0
 	fmt.Fprintf(&b, " a=%v,%v,%v,%v,%v,%v,%v,%v", down, f.To != "", f.Has != "", f.Digest, f.On, f.Tag, f.Length, only)
 	fmt.Fprintf(&b, " first=%v", v.Command == 0)
+	if c.Lookup {
+		fmt.Fprintf(&b, " list=%v,%v,%v,%v", f.List, f.ListBy, f.Says, f.ListSig)
+	}
 	return b.String()
 }
 

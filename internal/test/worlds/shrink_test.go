@@ -141,6 +141,9 @@ func (w *World) dropParty(i int) {
 			if f.Links = without(f.Links); f.To == name {
 				f.To = ""
 			}
+			if f.ListBy == name {
+				f.ListBy = ""
+			}
 		}
 	}
 }
@@ -208,6 +211,10 @@ func (f Face) kind() string {
 	add(f.Links != "", "links")
 	add(f.Says != "", "says")
 	add(f.Signs != "", "signs")
+	add(f.List != "", "list "+f.ListBy)
+	add(f.ListSig != "", "signed list")
+	add(f.Index, "index")
+	add(f.API != "", "api")
 	add(f.Tag != "", "tag "+f.Tag)
 	add(f.Date != "", "date "+f.Date)
 	add(f.Length != "", "length "+f.Length)

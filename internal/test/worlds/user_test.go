@@ -43,7 +43,7 @@ func (r *run) enter(cmd Command, n *network) *process {
 	}
 	p.client = &download.Client{
 		HTTP: p.http, State: &state.Store{Dir: filepath.Join(r.state, "state")},
-		JournalKey: filepath.Join(r.state, "key"), MinSplit: 16 << 10,
+		JournalKey: filepath.Join(r.state, "key"), MinSplit: 16 << 10, Forges: forges(),
 	}
 	r.process = p
 	return p
@@ -81,7 +81,9 @@ func (u *user) do(ctx context.Context) {
 func (u *user) request() download.Request {
 	q := download.Request{
 		URL: parse(u.w.url("a")), Dir: folder,
-		Trust: download.Trust{Require: requirements[u.cmd.Require], Claims: u.claims(), LessProof: u.cmd.LessProof},
+		Trust: download.Trust{
+			Require: requirements[u.cmd.Require], Claims: u.claims(), LessProof: u.cmd.LessProof, Lookup: u.cmd.Lookup,
+		},
 		IfExists: download.IfExists{
 			Overwrite: u.cmd.Overwrite,
 			Rename:    u.cmd.Rename,

@@ -17,6 +17,7 @@ var (
 	lasting  = flag.Duration("lasting", 0, "look for violations for so `long`")
 	seed     = flag.Uint64("seed", 1, "the first `seed`")
 	nearby   = flag.Bool("near", false, "tell stories that differ little from kept ones")
+	foundAll = flag.Bool("found", false, "tell stories with lists beside the file")
 	statePut = flag.String("state", "", "the `file` of what was found so far")
 	story    = flag.String("story", "", "tell the story in this `file`")
 )
@@ -29,6 +30,9 @@ func TestSearch(t *testing.T) {
 	s, err := load(*statePut, *seed)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if *foundAll {
+		s.world = func(seed uint64) *World { return makeWorld(seed, true) }
 	}
 	if *nearby {
 		all := kept(t)
@@ -99,6 +103,9 @@ func report(w *World, s oracle.Story) (text string) {
 			}
 			text += fmt.Sprintf("   %v %s %s %d from %d to %q digest %.8s links %v tag %s content %s: %d bytes\n",
 				a.At, a.Party, a.Method, a.Status, a.From, a.To, a.Digest, a.Links, a.Tag, a.Content, a.Sent)
+		}
+		for _, a := range c.Lookups {
+			text += fmt.Sprintf("   %v %s looked up %s: %d to %q digest %.8s\n", a.At, a.Party, a.File, a.Status, a.To, a.Digest)
 		}
 	}
 	var codes []int
