@@ -22,14 +22,16 @@ type looking struct {
 	signed bool           // only signed digests are looked for
 	spare  *search.Search // prepared, and begun if a Content-Digest or the named signatures prove nothing
 	done   chan lookedUp  // takes one
+	cut    func()         // ends the search with what has come
 	result *lookedUp      // nil: not here yet
 }
 
 // lookedUp is the result of a lookup.
 type lookedUp struct {
 	verify.Finding
-	early bool  // some of it was found for another file
-	err   error // two lists that contradict each other, or a wrong signature
+	early  bool  // some of it was found for another file
+	missed bool  // a request got no answer
+	err    error // two lists that contradict each other, or a wrong signature
 }
 
 // begin begins the lookup, if the answer a, which says x, shows that the host of the URL itself gives no strong digest,
@@ -69,13 +71,15 @@ func (l *looking) search(s *session) {
 	}
 	f, ctx, hc, done := l.spare, s.ctx, s.http, l.done
 	f.Anew, l.begun = l.anew || s.carried.changes > 0, true
-	if f.Vain() {
-		done <- lookedUp{f.Found, f.Early, nil}
+	within, cut := context.WithCancel(ctx)
+	if l.cut = cut; f.Vain() {
+		done <- lookedUp{f.Found, f.Early, f.Missed, nil}
 		return
 	}
 	s.workers.Go(func() {
-		if err := runSearch(ctx, hc, f); ctx.Err() == nil { // one that its session ended says nothing
-			done <- lookedUp{f.Found, f.Early, err}
+		defer cut()
+		if err := runSearch(within, hc, f); ctx.Err() == nil { // one that its session ended says nothing
+			done <- lookedUp{f.Found, f.Early, f.Missed, err}
 		}
 	})
 }
@@ -95,6 +99,11 @@ func (l *looking) again(g *getter, s *session) bool {
 
 // awaits reports whether something may still come.
 func (l *looking) awaits() bool { return l.begun && l.result == nil }
+
+// unanswered reports whether nothing shows what is beside the file now.
+func (l *looking) unanswered() bool {
+	return l.result == nil || l.result.missed && len(l.result.Claims) == 0
+}
 
 // hopeful reports whether there is a digest, or there may be one.
 func (l *looking) hopeful() bool { return l.begun && (l.result == nil || len(l.result.Claims) > 0) }
@@ -181,7 +190,8 @@ func (l *looking) late() []verify.Claim {
 // early are the others, which have to be known before the first byte is hashed.
 func (l *looking) early() []verify.Claim { return without(l.finding().Claims, l.late()) }
 
-// await waits for the result, for at most the grace of the network if no proof is required.
+// await waits for the result. If no proof is required, it waits for at most the grace of the network, and then takes what
+// has come: one slow list must not hide another one.
 func (l *looking) await(s *session) error {
 	if !l.awaits() {
 		return s.err
@@ -196,8 +206,9 @@ func (l *looking) await(s *session) error {
 			return l.await(s)
 		}
 	case <-late:
-		l.result = &lookedUp{}
 		s.note("a digest was looked for beside the file, and the server took too long")
+		l.cut()
+		l.apply(s, <-l.done)
 	case <-s.ctx.Done():
 		return context.Cause(s.ctx)
 	}
@@ -221,9 +232,9 @@ func (l *looking) lacks(err error) error {
 }
 
 // compareEarlier returns an error if an unverified file does not have the digest that an earlier run found beside it, and
-// this run could not look. That digest verifies nothing, as it may be gone by now.
+// this run could not look, or got no answer. That digest verifies nothing, as it may be gone by now.
 func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
-	if !s.req.Trust.Lookup || l.result != nil || proof.Verified() {
+	if !s.req.Trust.Lookup || !l.unanswered() || proof.Verified() {
 		return nil
 	}
 	for _, c := range s.beside {

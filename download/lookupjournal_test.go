@@ -167,6 +167,23 @@ func TestLookupRefuted_Rule77(t *testing.T) {
 	r.same(mirrortest.ContentOf(file))
 }
 
+// TestLookupRefutedUnlisted: nor is it where the server sends the file, and fails to send the list.
+func TestLookupRefutedUnlisted_Rule77(t *testing.T) {
+	t.Parallel()
+	file := made(mib, 8)
+	s := newFolderSite(t, "SHA256SUMS", sum256(string(made(mib, 7)))+"  disk.iso\n")
+	s.put("disk.iso", string(file), `"v"`)
+	r := lookingUp(t, s, "disk.iso")
+	r.wrong(download.Mismatch)
+	delete(s.files, "SHA256SUMS")
+	s.index, s.other = false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
+	for range 2 {
+		r.wrong(download.Mismatch)
+	}
+	s.other = nil // it is gone
+	verified(t, r.right(mirrortest.ContentOf(file)), "unverified")
+}
+
 // unavailable answers every request with 503.
 type unavailable struct{}
 

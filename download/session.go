@@ -274,7 +274,7 @@ func (s *session) remember() {
 func (s *session) identity() partfile.Identity {
 	id := identityOf(s.req, s.known)
 	found := s.carried.looking.finding().Claims
-	if s.carried.looking.result == nil {
+	if s.carried.looking.unanswered() {
 		found = s.beside
 	}
 	found = without(found, id.Claims)

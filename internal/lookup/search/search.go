@@ -38,6 +38,8 @@ type Search struct {
 	Patient bool
 	// Early reports, after Run, whether cached contents were used.
 	Early bool
+	// Missed reports, after Run, whether a request got no answer, or one that may pass.
+	Missed bool
 	// Found is the result. Claims that are there before Run are the result, too.
 	Found verify.Finding
 
@@ -120,6 +122,7 @@ func (s *Search) Vain() bool {
 		places = append(places, verify.Place{URL: source.Mask(lookup.In(folder, c.Name)), By: got.by, Err: got.err})
 	}
 	s.Early, s.Found.Places = d.begun.Before(s.began), places
+	s.Missed = missed(places)
 	return true
 }
 
@@ -151,12 +154,12 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	d := s.folders.at(s.key(folder), age)
 	s.looked, s.Early, s.Found, s.lists = d.begun, d.begun.Before(s.began), verify.Finding{}, nil
 	if !s.Patient && s.folders.isSlow(d) {
-		s.Found.Places = []verify.Place{{URL: source.Mask(folder), Err: errSlow}}
+		s.Missed, s.Found.Places = true, []verify.Place{{URL: source.Mask(folder), Err: errSlow}}
 		return nil
 	}
 	began := time.Now()
 	defer func() {
-		if ctx.Err() != nil {
+		if s.Missed = ctx.Err() != nil || missed(s.Found.Places); ctx.Err() != nil {
 			s.folders.noteSlow(d, began)
 		}
 	}()

@@ -117,6 +117,11 @@ func lasting(err error) bool {
 	return !ok || !e.Retry && (e.Fault == source.FaultRefused || e.Fault == source.FaultAuth)
 }
 
+// missed reports whether a request of a search got no answer, or one that may pass.
+func missed(places []verify.Place) bool {
+	return slices.ContainsFunc(places, func(p verify.Place) bool { return !lasting(p.Err) })
+}
+
 // isPage reports whether an answer is a web page by its media type.
 func isPage(header map[string][]string) bool {
 	media, _, _ := strings.Cut(http.Header(header).Get("Content-Type"), ";")
