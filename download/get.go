@@ -271,6 +271,7 @@ func (g *getter) collectResult(s *session) {
 	g.result.Looked = g.carried.looking.finding()
 	g.useful = s.mayMerge() && s.how != gotDocument
 	g.unproven = !g.useful && s.begun && s.how != gotDocument
+	g.listed = g.unproven && g.http.key != nil && s.part.Front() < s.size && tiesLater(s.req, s.identity().Looked)
 }
 
 // session returns the next session.

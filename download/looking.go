@@ -231,6 +231,12 @@ func (l *looking) lacks(err error) error {
 	return err
 }
 
+// tiesLater reports whether a later run may resume by digests that this one found beside the file.
+func tiesLater(r *Request, looked []verify.Claim) bool {
+	return verify.Strong(looked) && r.Trust.Lookup && r.Described == nil && !r.needsSignature() &&
+		len(r.Mirrors)+len(r.Published.Claims)+len(r.Published.Mirrors) == 0
+}
+
 // compareEarlier returns an error if an unverified file does not have the digest that an earlier run found beside it, and
 // this run could not look, or got no answer. That digest verifies nothing, as it may be gone by now.
 func (l *looking) compareEarlier(s *session, proof verify.Proof) error {

@@ -136,9 +136,16 @@ func interruptFound(r *run, after int64) {
 			}
 		}
 	}
-	if _, err := client.Get(ctx, req); kindOfError(err) != download.Interrupted {
-		r.t.Fatalf("get: %v, want an interruption", err)
+	if _, err := client.Get(ctx, req); kindOfError(err) != download.Interrupted || hintOf(err) != "" {
+		r.t.Fatalf("get: %v, want an interruption, hint %q", err, hintOf(err))
 	}
+}
+
+func hintOf(err error) download.Hint {
+	if e, ok := err.(*download.Error); ok {
+		return e.Hint
+	}
+	return ""
 }
 
 // TestLookupRefuted: a file that a list beside it contradicts is not put in place by a later run only because its server

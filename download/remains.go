@@ -15,6 +15,7 @@ type remains struct {
 	moved    *partfile.MovedError // the kept part file was moved, or is gone
 	useful   bool                 // the next run could resume it
 	unproven bool                 // the rest may be of another file; see Request.IfExists.Continue
+	listed   bool                 // ... unless a list that is still beside the file then shows that it is not
 	refuted  bool                 // it is complete, and has another digest than the request gave
 	aside    []string             // paths of the files that were set aside
 }
@@ -36,7 +37,7 @@ func (x *remains) advise(e *Error, err error) {
 	switch {
 	case x.refuted:
 		e.Hint = "if the digest was mistyped, the corrected command will not fetch it again"
-	case x.unproven && e.Kind != Limit && e.Kind != Local: // those need another step first
+	case x.unproven && !x.listed && e.Kind != Limit && e.Kind != Local: // those need another step first
 		e.Hint = cmp.Or(e.Hint, HintUnproven)
 	}
 	if none != nil && none.Budget() && !x.unproven {

@@ -188,8 +188,7 @@ func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) er
 // itself, and yields.
 func resumeLooked(ctx context.Context, g *getter, prior partfile.Identity) (bool, error) {
 	r := &g.req
-	if !g.part.Sealed() || !verify.Strong(prior.Looked) || !r.Trust.Lookup || r.Described != nil || r.needsSignature() ||
-		len(r.Mirrors)+len(r.Published.Claims)+len(r.Published.Mirrors) > 0 || prior.URLSum != partfile.SumURL(r.URL) ||
+	if !g.part.Sealed() || !tiesLater(r, prior.Looked) || prior.URLSum != partfile.SumURL(r.URL) ||
 		g.part.Inherited() >= prior.Size {
 		return false, nil
 	}
