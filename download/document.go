@@ -13,6 +13,7 @@ import (
 
 	"braid/address"
 	"braid/internal/edges"
+	"braid/internal/small"
 	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/source"
@@ -72,6 +73,8 @@ func metalinkOf(f metalink.File) (metalink.MetaURL, bool) {
 func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaURL, file metalink.File,
 	claims []verify.Claim, trusted bool) documentResult {
 	t := documentResult{doc: doc, from: source.Mask(doc.URL)}
+	ctx, leave := small.Enter(ctx)
+	defer leave()
 	data, a, err := hc.small(ctx, doc.URL, r.optionsFor(doc.URL, r.namedBy(doc.URL, doc.By), trusted), metalink.MaxSize)
 	if err != nil {
 		t.err = err

@@ -206,7 +206,7 @@ func (l *looking) await(s *session) error {
 			return l.await(s)
 		}
 	case <-late:
-		s.note("a digest was looked for beside the file, and the server took too long")
+		s.note("a digest was looked for beside the file, and that took too long")
 		l.cut()
 		l.apply(s, <-l.done)
 	case <-s.ctx.Done():

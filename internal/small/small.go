@@ -87,7 +87,8 @@ type memory struct {
 	answer   source.Answer
 	parts    [][]byte // a buffer that grows would be copied again and again, and several fetches run at once
 	size     int64
-	received func() // called for each answer and each write
+	received func()               // called for each answer and each write
+	sit      func(size int) error // waits for a place in a Room
 }
 
 // fetch fetches a range into m.
@@ -95,6 +96,11 @@ func (m *memory) fetch(ctx context.Context, src source.Source, u *url.URL, patie
 	err := Patiently(ctx, patience, func(ctx context.Context, silent *time.Timer) error {
 		silent.Stop() // the client watches the time until the answer
 		m.received = func() { silent.Reset(patience) }
+		m.sit = func(size int) error {
+			silent.Stop() // it is not the server that is awaited
+			defer m.received()
+			return Sit(ctx, size)
+		}
 		return src.Fetch(ctx, r, m)
 	})
 	if GaveUp(err) {
@@ -122,6 +128,9 @@ func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 			m.write(p[:m.most-off])
 		}
 		return 0, source.ErrEnough
+	}
+	if err := m.sit(int(m.size) + len(p)); err != nil {
+		return 0, err
 	}
 	m.write(p)
 	return len(p), nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"braid/internal/lookup"
+	"braid/internal/small"
 	"braid/source"
 	"braid/verify"
 )
@@ -21,27 +22,7 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 	if q == nil {
 		return false, nil
 	}
-	l := d.list(q.URL.String())
-	got := l.get(ctx, func() (response, bool) {
-		got := s.ask(ctx, q)
-		return got, s.keeps(ctx, d, &l.failed, got)
-	})
-	p := verify.Place{URL: source.Mask(q.URL), Err: got.err}
-	if got.refused {
-		s.Found.Places = append(s.Found.Places, verify.Place{URL: p.URL, Err: errToken})
-	}
-	switch {
-	case p.Err != nil:
-	case got.by != "":
-		p.Err = fmt.Errorf("%s answered", got.by)
-	case got.over != verify.HTTPS:
-		p.Err = errUnproven
-	}
-	var a lookup.Answer
-	if p.Err == nil {
-		a, p.Err = q.Read(got.data, s.over)
-		p.Claims = a.Claims
-	}
+	a, p := s.forgeAnswer(ctx, d, q)
 	s.Found.Places = append(s.Found.Places, p)
 	switch strong := strongOf(a.Claims); {
 	case isConflict(p.Err):
@@ -53,6 +34,35 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 		return true, s.inOrder(ctx, d, folder, file, lookup.NewIndex(a.Names).Candidates(file))
 	}
 	return false, nil
+}
+
+// forgeAnswer returns what the forge knows about the file.
+func (s *Search) forgeAnswer(ctx context.Context, d *folder, q *lookup.Question) (a lookup.Answer, p verify.Place) {
+	ctx, leave := small.Enter(ctx)
+	defer leave()
+	l := d.list(q.URL.String())
+	got := l.get(ctx, func() (response, bool) {
+		got := s.ask(ctx, q)
+		return got, s.keeps(ctx, d, &l.failed, got)
+	})
+	p = verify.Place{URL: source.Mask(q.URL), Err: got.err}
+	if got.refused {
+		s.Found.Places = append(s.Found.Places, verify.Place{URL: p.URL, Err: errToken})
+	}
+	switch {
+	case p.Err != nil:
+	case got.by != "":
+		p.Err = fmt.Errorf("%s answered", got.by)
+	case got.over != verify.HTTPS:
+		p.Err = errUnproven
+	default:
+		p.Err = small.Sit(ctx, len(got.data))
+	}
+	if p.Err == nil {
+		a, p.Err = q.Read(got.data, s.over)
+		p.Claims = a.Claims
+	}
+	return a, p
 }
 
 // strongOf returns the claims of strong digests.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"braid/internal/lookup"
+	"braid/internal/small"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -195,6 +196,8 @@ func (s *Search) key(folder *url.URL) string {
 // index returns the names in a folder, and the channel of the index.
 func (s *Search) index(ctx context.Context, d *folder, at *url.URL) (*lookup.Index, verify.Channel, error) {
 	x := d.index.get(ctx, func() (listing, bool) {
+		ctx, leave := small.Enter(ctx)
+		defer leave()
 		got := s.fetch(ctx, at, lookup.MaxIndex)
 		x := listing{response: got}
 		x.data = nil
@@ -265,19 +268,21 @@ func (s *Search) cached(d *folder, c lookup.Candidate) (got response, made bool)
 
 // list fetches a list, or returns a cached one. A list that is named after a file is not cached.
 func (s *Search) list(ctx context.Context, d *folder, folder *url.URL, c lookup.Candidate) response {
-	fetch := func() response {
-		got := s.fetch(ctx, lookup.In(folder, c.Name), maxList)
+	fetch := func(ctx context.Context, most int64) response {
+		got := s.fetch(ctx, lookup.In(folder, c.Name), most)
 		if got.err == nil && got.page {
 			got.data, got.err = nil, errPage
 		}
 		return got
 	}
 	if c.Own {
-		return fetch()
+		return fetch(ctx, small.Free)
 	}
 	l := d.list(c.Name)
 	return l.get(ctx, func() (response, bool) {
-		got := fetch()
+		ctx, leave := small.Enter(ctx)
+		defer leave()
+		got := fetch(ctx, maxList)
 		if got.err == nil {
 			if got.list, got.err = c.Read(got.data); got.err != nil {
 				got.data = nil
