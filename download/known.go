@@ -44,7 +44,7 @@ type known struct {
 	given    []verify.Claim // those that the user gave or named a list of, in this run or, if they yield, an earlier one
 	recalled []verify.Claim // those that yield: an earlier request's, or the server states others now
 	nearby   []verify.Claim // those of recalled that an earlier run found beside the file, and this one, too
-	beside   []verify.Claim // not in claims: what an earlier run found beside the file, until this one has looked
+	beside   []verify.Claim // not in claims: what was found beside the file, until this run has looked, or looked anew
 	heard    []verify.Claim // those of claims that the server stated in an earlier run, and not in this one
 	denied   []verify.Claim // not in claims: the server's of an earlier run, which the user's contradict or outrank now
 	size     int64          // -1: unknown

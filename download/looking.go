@@ -92,6 +92,7 @@ func (l *looking) again(g *getter, s *session) bool {
 	if l.anew || l.result == nil || !l.result.early {
 		return false
 	}
+	g.carried.beside = join(g.carried.beside, l.result.Claims) // the server may not answer again
 	*l = looking{anew: true, done: make(chan lookedUp, 1)}
 	g.goOn(s)
 	return true
