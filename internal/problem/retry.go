@@ -3,9 +3,11 @@ package problem
 import (
 	"errors"
 	"io/fs"
+	"time"
 
 	"braid/download"
 	"braid/fleet"
+	"braid/source"
 )
 
 // fleetKinds maps kinds of problems to endings of jobs: a problem that may disappear at the server, a lack of this
@@ -35,6 +37,21 @@ func FleetKind(err error) fleet.Kind {
 		return fleet.Useless
 	}
 	return fleet.Failed
+}
+
+// Missing reports whether a download failed with err because the server does not have the file, or the demanded proof of
+// it. after is how long the server asked to wait.
+func Missing(err error) (after time.Duration, ok bool) {
+	e, failed := errors.AsType[*download.Error](err)
+	if !failed {
+		return 0, false
+	}
+	s, answered := errors.AsType[*source.Error](err)
+	if answered {
+		after = s.After
+	}
+	gone := answered && e.Kind == download.Refused && (s.Status == 404 || s.Status == 410)
+	return after, gone || e.Kind == download.NoEvidence
 }
 
 // lasting holds the kinds of problems that do not go away with time.

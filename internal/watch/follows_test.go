@@ -1,12 +1,15 @@
 package watch
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"braid/antenna"
 	"braid/antenna/feed"
+	"braid/fleet"
 )
 
 // TestFleetFollows checks that the job of a release says what its place makes of link and keep, and that a queue accepts
@@ -36,6 +39,20 @@ func TestFleetFollows(t *testing.T) {
 		if got, err := jobOf(more); got != want || err != nil {
 			t.Errorf("%q: %q, %v; want %q", more, got, err, want)
 		}
+	}
+	// The news about a release may have a later date than its file, and the file in place is not replaced by another one.
+	c := &Loaded{Config: parse(t, releasesOf), File: filepath.Join(t.TempDir(), "w.toml")}
+	c.Watches[0].Dir = "d"
+	r, _ := c.Watches[0].Releases.Template.Of(feed.Record{Tag: "v1.2"})
+	u := antenna.Update{Watch: "w", URL: r.URL, Release: &r, Record: feed.Record{LastModified: 1e9}}
+	u.Last = antenna.Outcome{At: date(1), Digest: strings.Repeat("0a", 32)}
+	j, err := c.jobOf(&Rule{Watch: &c.Watches[0]}, u)
+	if err != nil || !j.Modified.IsZero() || !slices.Contains(j.Options, fleet.Option{Name: "sha256", Value: u.Last.Digest}) {
+		t.Errorf("the job for the version in place is %+v, %v", j, err)
+	}
+	u.Previous = "1.1"
+	if j, err = c.jobOf(&Rule{Watch: &c.Watches[0]}, u); err != nil || strings.Contains(fmt.Sprint(j), u.Last.Digest) {
+		t.Errorf("the job for another version is %+v, %v", j, err)
 	}
 	if _, err := jobOf("name = 'tool'\nkeep = 2"); err == nil || !strings.Contains(err.Error(), "workers keep no old versions of one name") {
 		t.Errorf("old versions of one name: %v", err)

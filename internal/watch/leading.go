@@ -28,6 +28,9 @@ import (
 	"braid/internal/worker"
 )
 
+// reports is how many updates become jobs at the same time.
+const reports = 4
+
 // resignTime limits how long a watcher that ends may take to pass its state to the others.
 const resignTime = 10 * time.Second
 
@@ -38,6 +41,7 @@ type Fleet struct {
 	Failure func(error) error // puts an error of the queue into words
 	tally   counts
 	lead    *jetstream.Lead
+	reports chan struct{} // limits concurrent reports
 }
 
 // WatchFor watches for the fleet until ctx ends or, with Once, for one round.
@@ -45,6 +49,7 @@ func (w *Watcher) WatchFor(ctx context.Context, c *Loaded) (kinds []download.Kin
 	log := NewServiceLog(w.Err, c.Log.Format)
 	log.Configure(c)
 	f := w.Fleet
+	f.reports = make(chan struct{}, reports)
 	w.Metrics.More = f.expose
 	end, err := ServeMetrics(ctx, c.Metrics, w.Metrics, log.Logger)
 	if err != nil {
@@ -269,36 +274,6 @@ func (s *service) reach(ev antenna.Event) {
 	}
 }
 
-// handler returns the handler of updates.
-func (s *service) handler(now *setup) antenna.Handler {
-	if s.Fleet == nil {
-		return now.updater.Handle
-	}
-	c := now.of
-	return func(ctx context.Context, u antenna.Update) (antenna.Outcome, error) {
-		rule := now.updater.Rules[u.Watch]
-		if rule == nil {
-			return antenna.Outcome{}, fmt.Errorf("there is no watch %q", u.Watch)
-		}
-		job, err := c.jobOf(rule, u)
-		if err != nil {
-			return antenna.Outcome{}, err
-		}
-		news, err := s.Fleet.Queue.Report(ctx, job)
-		if err != nil {
-			return antenna.Outcome{}, err
-		}
-		s.Fleet.tally.add(news.String(), 1)
-		s.log.Info("job", "watch", u.Watch, "job", job.Name, "version", job.Version, "is", news.String())
-		o := u.Last
-		if u.Release != nil { // Last may be that of another version
-			o = antenna.Outcome{}
-		}
-		o.Changed, o.At = true, time.Now()
-		return o, nil
-	}
-}
-
 // jobOf returns the job for an update.
 func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 	w := rule.Watch
@@ -316,6 +291,9 @@ func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 	if err := worker.CheckName(path.Join(folder, x.Name)); err != nil {
 		return fleet.Job{}, problem.Misuse("watch."+w.Name, err.Error(), "set another name =")
 	}
+	if u.Release != nil { // the time is often that of the news about the release
+		x.Modified = time.Time{}
+	}
 	job := fleet.Job{Name: path.Join(folder, x.Name), Watch: w.Name, Version: x.Version, Modified: x.Modified,
 		Priority: fleet.ParsePriority(string(w.Priority)), URIs: append([]string{u.URL}, w.Mirrors...)}
 	add := func(name, value string) {
@@ -332,6 +310,9 @@ func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 	}
 	if w.NoMetalink {
 		add("no-metalink", "true")
+	}
+	if u.Release != nil && !isOtherVersion(&u) && !w.Releases.Moving {
+		add("sha256", u.Last.Digest)
 	}
 	job.Follows = followsOf(w, &u, folder)
 	return job, nil

@@ -6,19 +6,20 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"net/url"
 	"slices"
 
 	"braid/antenna"
 	"braid/download"
+	"braid/internal/problem"
 	"braid/source"
 	"braid/verify"
 )
 
 // isOtherVersion reports whether the update is to another version than the one in place.
-func (t *task) isOtherVersion() bool {
-	u := &t.update
+func (t *task) isOtherVersion() bool { return isOtherVersion(&t.update) }
+
+func isOtherVersion(u *antenna.Update) bool {
 	return u.Release != nil && (u.Previous != "" || u.Last.At.IsZero())
 }
 
@@ -96,29 +97,22 @@ func sha256Of(p verify.Proof) string {
 }
 
 // replaced returns the error of a release whose file was replaced under its tag.
-func (t *task) replaced(why error) error {
-	r := t.update.Release
-	err := fmt.Errorf("the file of the tag %s was replaced and is not accepted (moving = true accepts it): %w", r.Tag, why)
-	return &download.Error{Kind: download.Mismatch, What: "release " + r.Version, Where: source.Mask(t.url), Err: err}
+func (t *task) replaced(why error) error { return replaced(&t.update, source.Mask(t.url), why) }
+
+func replaced(u *antenna.Update, where string, why error) error {
+	err := fmt.Errorf("the file of the tag %s was replaced and is not accepted (moving = true accepts it): %w", u.Release.Tag,
+		why)
+	return &download.Error{Kind: download.Mismatch, What: "release " + u.Release.Version, Where: where, Err: err}
 }
 
 // late converts the error of a release that is not ready to an *antenna.NotYet: the server has no such file yet, or not
 // the proof that is demanded.
 func (t *task) late(err error) error {
-	e, ok := errors.AsType[*download.Error](err)
-	if !ok || t.update.Release == nil {
+	after, missing := problem.Missing(err)
+	if !missing || t.update.Release == nil {
 		return err
 	}
-	s, answered := errors.AsType[*source.Error](err)
-	missing := answered && e.Kind == download.Refused && (s.Status == http.StatusNotFound || s.Status == http.StatusGone)
-	if !missing && e.Kind != download.NoEvidence {
-		return err
-	}
-	late := &antenna.NotYet{Err: err}
-	if answered {
-		late.After = s.After
-	}
-	return late
+	return &antenna.NotYet{Err: err, After: after}
 }
 
 // isWaiting reports whether err is that of a release that is asked for again, which is no failure.

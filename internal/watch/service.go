@@ -143,6 +143,9 @@ func (s *service) use(c *Loaded) error {
 			s.reach(ev)
 		}
 	}
+	if s.Fleet != nil {
+		next.antenna.Handlers = delegated // those of releases wait for their jobs
+	}
 	s.log.Configure(c)
 	if err := job.AdoptState(next.client.State, c.Folder); err != nil {
 		s.log.Warn("state", "error", err)

@@ -86,22 +86,23 @@ func (*Queue) Follow(func(string, *fleet.Record))                  {}
 func (*Queue) Lead(context.Context, string, string, string, func(Leader)) (*Lead, error) {
 	return nil, ErrOut
 }
-func (*Queue) Gone(context.Context, []string) (map[string]bool, error)   { return nil, ErrOut }
-func (*Queue) Lost(context.Context) (time.Time, error)                   { return time.Time{}, ErrOut }
-func (*Queue) Name() string                                              { return "" }
-func (*Queue) Next(context.Context) (*Claim, error)                      { return nil, ErrOut }
-func (*Queue) Offset() time.Duration                                     { return 0 }
-func (*Queue) Pacer(int, func(*url.URL) fleet.Limit) *Pacer              { return nil }
-func (*Queue) Pause(context.Context, bool) error                         { return ErrOut }
-func (*Queue) Paused() bool                                              { return false }
-func (*Queue) PlaceAt(context.Context, Destination) error                { return ErrOut }
-func (*Queue) Records(context.Context, []string) ([]fleet.Record, error) { return nil, ErrOut }
-func (*Queue) Report(context.Context, fleet.Job) (fleet.News, error)     { return 0, ErrOut }
-func (*Queue) Retry(context.Context, string) (bool, error)               { return false, ErrOut }
-func (*Queue) Running(context.Context) ([]fleet.Record, error)           { return nil, ErrOut }
-func (*Queue) Unfinished(context.Context) (uint64, error)                { return 0, ErrOut }
-func (*Queue) Withdraw(context.Context, string, string) error            { return ErrOut }
-func (*Queue) Workers(context.Context) ([]fleet.Worker, error)           { return nil, ErrOut }
+func (*Queue) Gone(context.Context, []string) (map[string]bool, error)       { return nil, ErrOut }
+func (*Queue) Lost(context.Context) (time.Time, error)                       { return time.Time{}, ErrOut }
+func (*Queue) Name() string                                                  { return "" }
+func (*Queue) Next(context.Context) (*Claim, error)                          { return nil, ErrOut }
+func (*Queue) Offset() time.Duration                                         { return 0 }
+func (*Queue) Pacer(int, func(*url.URL) fleet.Limit) *Pacer                  { return nil }
+func (*Queue) Pause(context.Context, bool) error                             { return ErrOut }
+func (*Queue) Paused() bool                                                  { return false }
+func (*Queue) PlaceAt(context.Context, Destination) error                    { return ErrOut }
+func (*Queue) Records(context.Context, []string) ([]fleet.Record, error)     { return nil, ErrOut }
+func (*Queue) Report(context.Context, fleet.Job) (fleet.News, error)         { return 0, ErrOut }
+func (*Queue) Retry(context.Context, string) (bool, error)                   { return false, ErrOut }
+func (*Queue) Running(context.Context) ([]fleet.Record, error)               { return nil, ErrOut }
+func (*Queue) Unfinished(context.Context) (uint64, error)                    { return 0, ErrOut }
+func (*Queue) Withdraw(context.Context, string, string) error                { return ErrOut }
+func (*Queue) Workers(context.Context) ([]fleet.Worker, error)               { return nil, ErrOut }
+func (*Queue) Await(context.Context, *fleet.Job) (r fleet.Record, err error) { return r, ErrOut }
 
 // A Destination is never stored.
 type Destination struct{ ID, Name string }
