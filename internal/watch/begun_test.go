@@ -36,6 +36,44 @@ func TestReleaseFailedInPlace_Rule80(t *testing.T) {
 	}
 }
 
+// TestReleaseFinishedAway_Rule80 checks that a version is finished whose file is in place, although its program failed, or
+// its link could not be replaced, and the server has the file no more.
+func TestReleaseFinishedAway_Rule80(t *testing.T) {
+	w, s := following(t, "link = 'latest'\nrun = ['program']")
+	s.put("1.0", "one")
+	if _, err := w.next("1.0"); err != nil {
+		t.Fatal(err)
+	}
+	s.put("1.1", "two")
+	w.fail = errors.New("it fails")
+	if _, err := w.next("1.1"); !errors.Is(err, w.fail) {
+		t.Fatal(err)
+	}
+	s.remove("1.1")
+	w.start() // another process
+	w.fail = nil
+	if o, err := w.next("1.1"); err != nil || !o.Changed || w.names() != "latest->tool_1.1 tool_1.0 tool_1.1" || len(w.hooks) != 3 {
+		t.Errorf("after a failed program: %+v, %v, %d programs; in the folder is %s", o, err, len(w.hooks), w.names())
+	}
+
+	w, s = following(t, "link = 'latest'")
+	s.put("1.0", "one")
+	blocked := filepath.Join(w.rule.Dir, ".braid-latest.tmp", "x")
+	if err := os.MkdirAll(blocked, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.next("1.0"); err == nil {
+		t.Fatal("the link was made")
+	}
+	s.remove("1.0")
+	if err := os.RemoveAll(filepath.Dir(blocked)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.next("1.0"); err != nil || w.names() != "latest->tool_1.0 tool_1.0" {
+		t.Errorf("after a failed link: %v; in the folder is %s", err, w.names())
+	}
+}
+
 // TestReleaseFailedEdited checks that a file that the user changed or wrote is not taken for that of a release that
 // fails, unless an earlier attempt may have put it there. Otherwise no older release would follow.
 func TestReleaseFailedEdited(t *testing.T) {

@@ -75,6 +75,13 @@ func (s *shelf) put(version, body string) {
 	s.files[version] = body
 }
 
+// remove removes the file of a version.
+func (s *shelf) remove(version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.files, version)
+}
+
 // following returns a world with a watch that follows the releases of a shelf. more is added to its configuration.
 func following(t *testing.T, more string) (*world, *shelf) {
 	t.Helper()

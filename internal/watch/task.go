@@ -83,7 +83,8 @@ func (t *task) stored(ctx context.Context) (fsys.Info, error) {
 	return fsys.Info{Size: e.Size, ModTime: e.ModTime}, nil
 }
 
-// run downloads the new version and runs the program for it.
+// run downloads the new version and runs the program for it. Before that it records that the file is in place, so that
+// the file is not downloaded again if the program fails or the machine stops.
 func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	o, replaced, err := t.download(ctx)
 	if t.linked != "" && !replaced && (err == nil || t.stayed(t.linked)) {
@@ -103,6 +104,11 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	o.Changed = o.Digest != t.update.Last.Digest || !t.there || t.unfinished
 	if replaced {
 		t.compare(&o)
+	}
+	if o.Changed && (t.update.Release != nil || len(t.rule.Run) > 0) {
+		if err := t.memory.place(t.key(), o); err != nil {
+			return t.unfinishedOutcome(o.Bytes, true), err
+		}
 	}
 	if err := t.settle(ctx, &o); err != nil {
 		return t.unfinishedOutcome(o.Bytes, true), err
@@ -138,14 +144,10 @@ func (t *task) tidied(err error) {
 	}
 }
 
-// finish runs the program for a new version. It first records that the file is in place, so that the file is not
-// downloaded again if the program fails or the machine stops.
+// finish runs the program for a new version.
 func (t *task) finish(ctx context.Context, o antenna.Outcome) error {
 	if len(t.rule.Run) == 0 {
 		return nil
-	}
-	if err := t.memory.place(t.key(), o); err != nil {
-		return err
 	}
 	h := t.hook(t.rule.Run, "updated")
 	h.Env = append(h.Env, t.fileVariables(&o)...)
@@ -205,6 +207,11 @@ func (t *task) knownVersion() *state.Version {
 
 // download requests the file. replaced reports whether the file in place was replaced by another one.
 func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, err error) {
+	if t.update.Release != nil && t.unfinished && t.here { // the server may have removed the file
+		o = t.known
+		o.At, o.Bytes = t.began, 0
+		return o, false, nil
+	}
 	res, err := t.get(ctx)
 	if err != nil {
 		return antenna.Outcome{Bytes: res.Fetched}, false, err
