@@ -24,8 +24,12 @@ func (c *collector) room(s urlKey) bool {
 	return true
 }
 
+// anySemantic and anyName are places in the orders of semantic and of other versions, before all others.
+const anySemantic, anyName = "0", "~"
+
 // dropOldest makes room for releases of a watch: it keeps the newest half of those that are wanted. A feed may list more
-// than are kept, and the newest last.
+// than are kept, and the newest last. The version in place, which is not known here, may have another order than most
+// versions, so the newest in each order are kept, too.
 func (c *collector) dropOldest(w *watcher) {
 	var all []release.Release
 	for _, s := range c.urlKeys {
@@ -33,10 +37,12 @@ func (c *collector) dropOldest(w *watcher) {
 			all = append(all, r)
 		}
 	}
-	newest, _ := w.Releases.Choice.Newer(all, "")
 	kept := map[string]bool{}
-	for _, r := range newest[:min(len(newest), maxGlobbed/2)] {
-		kept[r.URL] = true
+	for place, most := range map[string]int{"": maxGlobbed / 2, anySemantic: maxGlobbed / 8, anyName: maxGlobbed / 8} {
+		newest, _ := w.Releases.Choice.Newer(all, place)
+		for _, r := range newest[:min(len(newest), most)] {
+			kept[r.URL] = true
+		}
 	}
 	c.urlKeys = slices.DeleteFunc(c.urlKeys, func(s urlKey) bool {
 		if s.w != w || kept[s.url] {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"braid/antenna/feed"
+	"braid/antenna/release"
 )
 
 // TestReleasesNewestIsKept checks that the newest versions are kept, wherever they are in a feed that lists more than are
@@ -48,5 +49,32 @@ func TestReleasesNewestIsKept(t *testing.T) {
 				t.Fatalf("%s: %s is not kept", order, name)
 			}
 		}
+	}
+}
+
+// TestReleasesNewestOfOrderIsKept_Rule80 checks that the newest version is kept also if the version in place is not
+// semantic, but most others are.
+func TestReleasesNewestOfOrderIsKept_Rule80(t *testing.T) {
+	w, err := newWatcher(Watch{Name: "tool", URL: "https://h.example/tool-{version}.tar.gz", Releases: &Releases{
+		Template: templateOf(t, "https://h.example/tool-{version}.tar.gz")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCollector(&Feed{Name: "f", Limits: Limits{}.orDefault()}, newMatcher([]*watcher{w}), 1e9)
+	k, err := c.collect(func(yield func(feed.Record, error) bool) {
+		yield(feed.Record{URL: "https://h.example/tool-r2026x.tar.gz", Format: feed.IndexPage}, nil)
+		for i := range maxGlobbed {
+			yield(feed.Record{URL: fmt.Sprintf("https://h.example/tool-1.%d.tar.gz", i), Format: feed.IndexPage}, nil)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []release.Release
+	for _, r := range releasesIn(k.matches)[w.follow] {
+		all = append(all, r.release)
+	}
+	if newer, _ := w.Releases.Choice.Newer(all, "r2026s"); len(newer) == 0 || newer[0].Version != "r2026x" {
+		t.Errorf("after r2026s comes %+.1v of %d", newer, len(all))
 	}
 }
