@@ -28,7 +28,13 @@ import (
 // a newer one and none that differs from its list, and the link never leads to nothing.
 //
 // scripts/nightly has ten minutes of it (BRAID_RELEASES_TIME), and BRAID_RELEASES_SEED repeats the releases and kills.
-func TestRealReleasesBreaking_Rule80(t *testing.T) {
+func TestRealReleasesBreaking_Rule80(t *testing.T) { breakReleases(t, false) }
+
+// TestRealFleetReleasesBreaking_Rule80 is the same for a fleet: a watcher and two workers are killed, and with one of
+// them the queue.
+func TestRealFleetReleasesBreaking_Rule80(t *testing.T) { breakReleases(t, true) }
+
+func breakReleases(t *testing.T, fleet bool) {
 	t.Parallel()
 	length, seed := 10*time.Second, rand.Uint64N(1e9)
 	if text := os.Getenv("BRAID_RELEASES_TIME"); text != "" {
@@ -41,7 +47,7 @@ func TestRealReleasesBreaking_Rule80(t *testing.T) {
 		seed = n
 	}
 	t.Logf("BRAID_RELEASES_SEED=%d", seed)
-	b := newReleasesBreaking(t, seed)
+	b := newReleasesBreaking(t, seed, fleet)
 	end := time.Now().Add(length)
 	var makers, others sync.WaitGroup
 	over := make(chan struct{})
@@ -63,27 +69,30 @@ func TestRealReleasesBreaking_Rule80(t *testing.T) {
 	t.Logf("%d kills", b.kills)
 }
 
-// A releasesBreaking is a watcher that is killed.
+// A releasesBreaking is a watcher, or a watcher and two workers, that are killed.
 type releasesBreaking struct {
 	t        *testing.T
-	agent    *follower
+	agents   []*follower
+	placed   string // the beginning of a line in their logs for each placed file
 	random   *rand.Rand
 	projects []*brokenProject
 	kills    int
 }
 
-// once checks that no version was put in place twice, according to the log of the watcher.
+// once checks that no version was put in place twice, according to the logs.
 func (b *releasesBreaking) once(p *brokenProject) {
-	log, err := os.ReadFile(b.agent.log.Name())
-	if err != nil {
-		b.t.Fatal(err)
-	}
 	seen := map[string]bool{}
-	for _, line := range regexp.MustCompile(`msg="new version" watch=`+p.name+` url=(\S+)`).FindAllSubmatch(log, -1) {
-		if url := string(line[1]); seen[url] {
-			b.t.Errorf("%s was put in place twice", url)
-		} else {
-			seen[url] = true
+	for _, agent := range b.agents {
+		log, err := os.ReadFile(agent.log.Name())
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		for _, line := range regexp.MustCompile(fmt.Sprintf(b.placed, p.name)).FindAllSubmatch(log, -1) {
+			if file := string(line[1]); seen[file] {
+				b.t.Errorf("%s was put in place twice", file)
+			} else {
+				seen[file] = true
+			}
 		}
 	}
 }
@@ -104,14 +113,34 @@ type brokenProject struct {
 	waited  int
 }
 
-func newReleasesBreaking(t *testing.T, seed uint64) *releasesBreaking {
-	b := &releasesBreaking{t: t, random: rand.New(rand.NewPCG(seed, 99))}
-	b.agent = &follower{t: t, dir: t.TempDir()}
+func newReleasesBreaking(t *testing.T, seed uint64, fleet bool) *releasesBreaking {
+	b := &releasesBreaking{t: t, random: rand.New(rand.NewPCG(seed, 99)), placed: `msg="new version" watch=%s url=(\S+)`}
+	dir := t.TempDir()
+	agent := func(args ...string) {
+		a := &follower{t: t, dir: dir, config: filepath.Join(dir, "watch.toml"), args: args}
+		b.agents = append(b.agents, a)
+		var err error
+		if a.log, err = os.Create(filepath.Join(dir, fmt.Sprint("log", len(b.agents)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := filepath.Join(dir, "files")
+	if fleet {
+		b.placed = `msg=done job=files/(%s-\S+) .* unchanged=false`
+		queue := []string{"--queue", "embedded:" + filepath.Join(dir, "queue"), "--lease", "5s"}
+		agent(slices.Concat([]string{"watch"}, queue, []string{filepath.Join(dir, "watch.toml")})...)
+		for range 2 {
+			agent(slices.Concat([]string{"work"}, queue, []string{"--to", filepath.Join(dir, "out")})...)
+		}
+		files = filepath.Join(dir, "out", "files")
+	} else {
+		agent()
+	}
 	var text strings.Builder
 	text.WriteString("state = 'state'\nhost-gap = '1ms'\n")
 	for _, feed := range []string{"", "atom", "api"} {
 		p := &brokenProject{t: t, name: "p" + feed, dir: publicDir(t), feed: feed}
-		p.link = filepath.Join(b.agent.dir, "files", p.name)
+		p.link = filepath.Join(files, p.name)
 		var at string
 		if feed == "" {
 			at = "http://" + nginx.start(t, site{root: p.dir, index: true, log: filepath.Join(publicDir(t), "log"), name: "folder"})
@@ -124,26 +153,26 @@ func newReleasesBreaking(t *testing.T, seed uint64) *releasesBreaking {
 			"dir = 'files'\nlink = '%[1]s'\nkeep = 3\n", p.name, at, feed)
 		b.projects = append(b.projects, p)
 	}
-	b.agent.config = filepath.Join(b.agent.dir, "watch.toml")
-	var err error
-	if b.agent.log, err = os.Create(filepath.Join(b.agent.dir, "log")); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.WriteFile(b.agent.config, []byte(text.String()), 0o600), os.Mkdir(filepath.Join(b.agent.dir, "files"), 0o700)); err != nil {
+	err := os.WriteFile(filepath.Join(dir, "watch.toml"), []byte(text.String()), 0o600)
+	if err = errors.Join(err, os.MkdirAll(files, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		b.agent.kill()
-		b.agent.log.Close()
-		if log, err := os.ReadFile(b.agent.log.Name()); t.Failed() {
-			t.Logf("%s%v", log[max(0, len(log)-20000):], err)
+		for _, a := range b.agents {
+			a.kill()
+			a.log.Close()
+			if log, err := os.ReadFile(a.log.Name()); t.Failed() {
+				t.Logf("%s%v", log[max(0, len(log)-20000):], err)
+			}
 		}
 	})
-	b.agent.start()
+	for _, a := range b.agents {
+		a.start()
+	}
 	return b
 }
 
-// kill kills the watcher at random moments and starts it again.
+// kill kills a process at random moments and starts it again.
 func (b *releasesBreaking) kill(over <-chan struct{}) {
 	for {
 		select {
@@ -151,9 +180,10 @@ func (b *releasesBreaking) kill(over <-chan struct{}) {
 			return
 		case <-time.After(time.Duration(200+b.random.IntN(3000)) * time.Millisecond):
 		}
-		b.agent.kill()
+		a := b.agents[b.random.IntN(len(b.agents))]
+		a.kill()
 		b.kills++
-		b.agent.start()
+		a.start()
 	}
 }
 

@@ -91,7 +91,8 @@ func (f *toolForge) sentOf(tag string) int {
 // A follower is a watcher of a forge that is killed and started again.
 type follower struct {
 	t      *testing.T
-	daemon bool // the watcher is part of a daemon
+	daemon bool     // the watcher is part of a daemon
+	args   []string // of another process, if not nil
 	dir    string
 	config string
 	cmd    *exec.Cmd
@@ -132,6 +133,9 @@ func (w *follower) start() {
 	if w.daemon {
 		w.cmd = w.command("daemon", "-d", filepath.Join(w.dir, "files"), "--state", filepath.Join(w.dir, "queue"),
 			"--rpc-listen-port", "0", "--watch", w.config)
+	}
+	if w.args != nil {
+		w.cmd = w.command(w.args...)
 	}
 	w.cmd.Stdout, w.cmd.Stderr = w.log, w.log
 	if err := w.cmd.Start(); err != nil {
