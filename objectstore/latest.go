@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"net/http"
 
 	"github.com/minio/minio-go/v7"
@@ -16,6 +17,12 @@ import (
 // latestMark is the metadata of an object that setLatest made. Its value is the text.
 const latestMark = "braid-latest"
 
+// latestSum is the metadata with the SHA-256 of its content.
+const latestSum = "braid-latest-sha256"
+
+// maxLatest limits the size of its content.
+const maxLatest = 1 << 10
+
 // latestTries is the number of attempts to replace the object while other processes replace it, too.
 const latestTries = 5
 
@@ -25,11 +32,27 @@ func latestOf(ctx context.Context, u *upload) (c condition, text string, err err
 	if err != nil || info == nil {
 		return c, "", err
 	}
-	if text = info.UserMetadata[http.CanonicalHeaderKey(latestMark)]; text == "" {
+	body, now, _, err := u.store.core.GetObject(ctx, u.store.bucket, u.key, minio.GetObjectOptions{})
+	if err != nil {
+		return c, "", u.fault(ctx, err)
+	}
+	defer body.Close()
+	if text = now.UserMetadata[http.CanonicalHeaderKey(latestMark)]; text == "" {
 		return c, "", &download.Error{Kind: download.Local, What: "store", Where: u.path(),
 			Err: errors.New("a different object has the name of the link, and is kept")}
 	}
-	return condition{info.ETag}, text, nil
+	line, err := io.ReadAll(io.LimitReader(body, maxLatest))
+	if err != nil {
+		return c, "", u.fault(ctx, err)
+	}
+	sum := sha256.Sum256(line)
+	want := now.UserMetadata[http.CanonicalHeaderKey(latestSum)] // missing from objects of an older braid
+	if string(line) != text+"\n" || want != "" && want != hex.EncodeToString(sum[:]) {
+		return c, "", &download.Error{Kind: download.Local, What: "store", Where: u.path(),
+			Err:  errors.New("the object of the link is damaged, or another program has changed it, and is kept"),
+			Hint: "delete it, and the next version makes it again"}
+	}
+	return condition{now.ETag}, text, nil
 }
 
 // setLatest makes an object contain a line of text, unless isOlder reports true for the text that it has. It replaces only
@@ -44,7 +67,7 @@ func setLatest(ctx context.Context, u *upload, text string, isOlder func(than st
 		line := []byte(text + "\n")
 		sum := sha256.Sum256(line)
 		o := minio.PutObjectOptions{ContentType: "text/plain", DisableContentSha256: true}
-		o.UserMetadata = map[string]string{latestMark: text}
+		o.UserMetadata = map[string]string{latestMark: text, latestSum: hex.EncodeToString(sum[:])}
 		if failed = u.guard(ctx, c, &o); failed == nil {
 			body := bytes.NewReader(line)
 			_, failed = u.store.core.PutObject(ctx, u.store.bucket, u.key, body, body.Size(), "", hex.EncodeToString(sum[:]), o)

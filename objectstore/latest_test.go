@@ -15,6 +15,7 @@ type shelf struct {
 	mu         sync.Mutex
 	there      bool
 	body, mark string
+	sum        string
 	version    int
 	others     int
 }
@@ -28,7 +29,7 @@ func (o *shelf) serve(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPut && r.URL.Path == "/bucket/isos/tool.latest":
 		if o.others > 0 {
 			o.others--
-			o.there, o.version, o.body, o.mark = true, o.version+1, "1.1\n", "1.1"
+			o.there, o.version, o.body, o.mark, o.sum = true, o.version+1, "1.1\n", "1.1", ""
 		}
 		match := r.Header.Get("If-Match")
 		if r.Header.Get("If-None-Match") == "*" && o.there || match != "" && match != fmt.Sprintf(`"%d"`, o.version) {
@@ -38,6 +39,7 @@ func (o *shelf) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		data, _ := io.ReadAll(r.Body)
 		o.there, o.body, o.mark = true, string(data), r.Header.Get("X-Amz-Meta-Braid-Latest")
+		o.sum = r.Header.Get("X-Amz-Meta-Braid-Latest-Sha256")
 		o.version++
 		w.Header().Set("ETag", fmt.Sprintf(`"%d"`, o.version))
 	case o.there && strings.HasSuffix(r.URL.Path, "tool.latest"):
@@ -45,6 +47,9 @@ func (o *shelf) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Last-Modified", "Mon, 02 Nov 2026 10:00:00 GMT")
 		if o.mark != "" {
 			w.Header().Set("X-Amz-Meta-Braid-Latest", o.mark)
+			if o.sum != "" {
+				w.Header().Set("X-Amz-Meta-Braid-Latest-Sha256", o.sum)
+			}
 		}
 		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(o.body))
 	default:
@@ -85,5 +90,28 @@ func TestLatest_Rule80(t *testing.T) {
 	}
 	if _, err := s.Latest(t.Context(), "tool.latest"); err == nil {
 		t.Error("it was taken for a link")
+	}
+}
+
+// TestLatestDamaged_Rule80 checks that an object of a link whose content does not match its metadata is neither believed
+// nor replaced.
+func TestLatestDamaged_Rule80(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(*shelf){
+		"torn": func(o *shelf) { o.body = "1." }, "empty": func(o *shelf) { o.body = "" },
+		"changed": func(o *shelf) { o.body, o.mark = "9.9\n", "9.9" }, "other text": func(o *shelf) { o.mark = "9.9" },
+	} {
+		o := &shelf{}
+		s := against(t, o.serve)
+		if err := s.SetLatest(t.Context(), "tool.latest", "1.0"); err != nil {
+			t.Fatal(err)
+		}
+		damage(o)
+		if got, err := s.Latest(t.Context(), "tool.latest"); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		if err := s.SetLatest(t.Context(), "tool.latest", "1.1"); err == nil || o.version != 1 {
+			t.Errorf("%s: replaced: %v", name, err)
+		}
 	}
 }
