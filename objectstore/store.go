@@ -239,6 +239,18 @@ func (s *Store) RaiseLatest(ctx context.Context, name, text string, isOlder func
 	return setLatest(ctx, newUpload(s, s.prefix+name), text, isOlder)
 }
 
+// Amend replaces the content of the named object, of limit bytes at most, by the result of f. The content is nil if the
+// object does not exist. If another process replaces the object meanwhile, f is called again. An object that Amend did
+// not make, or that is damaged, is an error.
+func (s *Store) Amend(ctx context.Context, name string, limit int64, f func(data []byte) ([]byte, error)) error {
+	return amend(ctx, newUpload(s, s.prefix+name), limit, f)
+}
+
+// Remove removes the object of a name, and the evidence beside it, if is reports true for the object.
+func (s *Store) Remove(ctx context.Context, name string, is func(*download.Existing) bool) error {
+	return remove(ctx, newUpload(s, s.prefix+name), is)
+}
+
 // Leased returns a store for a download with a lease. If another process on this machine still uploads the same object,
 // that is not an error, because it has lost the lease. That process keeps its journal, and this download has none.
 func (s *Store) Leased(l Lease) *Store {

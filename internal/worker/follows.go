@@ -172,11 +172,7 @@ func (p *Folder) lead(ctx context.Context, j *fleet.Job, in placed) (untidy, err
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(x listed) bool { return x.Name == j.Name })
-	list = append(list, listed{Name: j.Name, Version: f.Version, Size: in.size, ModTime: in.modTime})
-	slices.SortStableFunc(list, func(a, b listed) int {
-		return cmp.Or(release.Compare(a.Version, b.Version), cmp.Compare(a.Name, b.Name))
-	})
+	list = withFile(list, j, in)
 	if err := p.list(f.Of, list); err != nil {
 		return nil, err
 	}
@@ -188,6 +184,16 @@ func (p *Folder) lead(ctx context.Context, j *fleet.Job, in placed) (untidy, err
 		return untidy, nil
 	}
 	return errors.Join(untidy, p.list(f.Of, left)), nil
+}
+
+// withFile returns list with the file of a job.
+func withFile(list []listed, j *fleet.Job, in placed) []listed {
+	list = slices.DeleteFunc(list, func(x listed) bool { return x.Name == j.Name })
+	list = append(list, listed{Name: j.Name, Version: j.Follows.Version, Size: in.size, ModTime: in.modTime})
+	slices.SortStableFunc(list, func(a, b listed) int {
+		return cmp.Or(release.Compare(a.Version, b.Version), cmp.Compare(a.Name, b.Name))
+	})
+	return list
 }
 
 // isThere reports whether a listed file is in place as a worker placed it.

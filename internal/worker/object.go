@@ -2,15 +2,19 @@ package worker
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
 
 	"braid/antenna/release"
 	"braid/download"
 	"braid/fleet"
 	"braid/internal/plug/jetstream"
 	"braid/internal/plug/objectstore"
+	"braid/internal/problem"
 )
 
 // A Store is an object store in which workers place files. The record of a job has the id of its upload. A worker that
@@ -60,7 +64,7 @@ func (p *Store) find(ctx context.Context, t *task) (placed, error) {
 }
 
 // place implements Place. The download has already created the object, with the proof and under the lease. A small object
-// stands for the link to the newest version. The objects of older versions stay.
+// stands for the link to the newest version.
 func (p *Store) place(ctx context.Context, t *task, _ *download.Request, _ bool) (placed, error) {
 	f := t.claim.Record.Job.Follows
 	if f != nil && f.Link != "" {
@@ -69,7 +73,58 @@ func (p *Store) place(ctx context.Context, t *task, _ *download.Request, _ bool)
 			return placed{}, err
 		}
 	}
-	return p.find(ctx, t)
+	in, err := p.find(ctx, t)
+	if err == nil && f != nil && f.Keep > 0 {
+		if untidy := prune(ctx, p.leased(t), &t.claim.Record.Job, in); untidy != nil {
+			t.log.Error("old versions", "error", untidy)
+		}
+	}
+	return in, err
+}
+
+// prune lists the object of a release, and removes the objects of surplus versions unless they were changed. The list is
+// an object, too.
+func prune(ctx context.Context, store *objectstore.Store, j *fleet.Job, in placed) error {
+	if !identity.MatchString(j.Follows.Of) {
+		return problem.Misuse("job", fmt.Sprintf("%.40q identifies no releases", j.Follows.Of), "")
+	}
+	var surplus, gone []listed
+	amend := func(change func([]listed) []listed) error {
+		return store.Amend(ctx, lists+"/"+j.Follows.Of+".json", maxList, func(data []byte) ([]byte, error) {
+			var list []listed
+			if data != nil {
+				if err := json.Unmarshal(data, &list); err != nil {
+					return nil, err
+				}
+			}
+			return json.Marshal(change(list))
+		})
+	}
+	failed := amend(func(list []listed) []listed {
+		list = withFile(list, j, in)
+		surplus = list[:max(0, len(list)-j.Follows.Keep-1)]
+		return list
+	})
+	if failed != nil {
+		return failed
+	}
+	for _, x := range surplus {
+		if x.Name == j.Name {
+			continue
+		}
+		err := store.Remove(ctx, x.Name, func(e *download.Existing) bool {
+			return e.Size == x.Size && e.ModTime.Equal(x.ModTime)
+		})
+		if failed = errors.Join(failed, err); err == nil {
+			gone = append(gone, x)
+		}
+	}
+	if len(gone) == 0 {
+		return failed
+	}
+	return errors.Join(failed, amend(func(list []listed) []listed {
+		return slices.DeleteFunc(list, func(x listed) bool { return slices.Contains(gone, x) })
+	}))
 }
 
 // latestEnding is the ending of the name of the object that stands for a link.

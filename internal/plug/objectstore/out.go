@@ -52,9 +52,13 @@ func (*Store) Leased(Lease) *Store                                          { re
 func (*Store) RaiseLatest(context.Context, string, string, func(string) bool) error {
 	return errOut
 }
-func (*Store) Left(context.Context) ([]Left, error)                   { return nil, errOut }
-func (*Store) Sweep(context.Context, string) ([]Left, error)          { return nil, errOut }
-func (*Store) TakeOver(context.Context, string, string) (bool, error) { return false, errOut }
+func (*Store) Amend(context.Context, string, int64, func([]byte) ([]byte, error)) error {
+	return errOut
+}
+func (*Store) Remove(context.Context, string, func(*download.Existing) bool) error { return errOut }
+func (*Store) Left(context.Context) ([]Left, error)                                { return nil, errOut }
+func (*Store) Sweep(context.Context, string) ([]Left, error)                       { return nil, errOut }
+func (*Store) TakeOver(context.Context, string, string) (bool, error)              { return false, errOut }
 
 // IsURL reports whether a word is the URL of a place in an object store.
 func IsURL(word string) bool { return strings.HasPrefix(word, "s3://") }
