@@ -30,6 +30,9 @@ func NewStore(store *objectstore.Store, log *slog.Logger) *Store { return &Store
 // prepare implements Place.
 func (p *Store) prepare(t *task, r *download.Request) (*placed, error) {
 	record := &t.claim.Record
+	if err := checkLatest(&record.Job); err != nil {
+		return nil, err
+	}
 	store := p.leased(t)
 	r.Store, r.Name, r.MakeDir = store, record.Job.Name, false
 	if record.Upload != "" || record.Tries > 1 {
@@ -47,6 +50,15 @@ func (p *Store) prepare(t *task, r *download.Request) (*placed, error) {
 		return nil, nil
 	}
 	return &there, err
+}
+
+// checkLatest returns an error if the file of a release would have the name of the object that stands for its link. A
+// feed chooses a part of the name.
+func checkLatest(j *fleet.Job) error {
+	if f := j.Follows; f != nil && f.Link != "" && j.Name == f.Link+latestEnding {
+		return problem.Misuse("job "+j.Name, "the object of its link has this name", "give link = another name")
+	}
+	return nil
 }
 
 // leased returns the store with the lease of a task.

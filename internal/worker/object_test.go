@@ -140,3 +140,14 @@ func TestKeepObjects_Rule80(t *testing.T) {
 		t.Errorf("then there are %s", got)
 	}
 }
+
+// TestLatestNamed_Rule80 checks that no version gets the name of the object of the link.
+func TestLatestNamed_Rule80(t *testing.T) {
+	t.Parallel()
+	for name, refused := range map[string]bool{"d/tool.latest": true, "d/tool.1.0": false, "d/tool": false} {
+		j := fleet.Job{Name: name, Follows: &fleet.Follows{Version: "latest", Link: "d/tool"}}
+		if err := checkLatest(&j); (err != nil) != refused {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
