@@ -26,8 +26,8 @@ var kinds = []*verify.SignatureKind{
 	sshsig.Kind,
 }
 
-// All returns the kinds in the order of the table.
-func All() []*verify.SignatureKind { return slices.Clone(kinds) }
+// All returns the kinds in the order of the table. The caller must not change the slice.
+func All() []*verify.SignatureKind { return slices.Clip(kinds) }
 
 // Of returns the kind of the signatures in data, or the first kind if data is of none.
 func Of(data []byte) *verify.SignatureKind {
