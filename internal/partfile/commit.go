@@ -34,10 +34,7 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := s.proven(p); err != nil {
 		return err
 	}
-	if err := s.at.check(s.part); err != nil {
-		return err
-	}
-	info, err := s.part.Info()
+	info, err := s.at.check(s.part)
 	if err != nil {
 		return err
 	}
@@ -146,10 +143,11 @@ func (s *store) announce(p verify.Proof, due bool) error {
 // rename renames the part file to its final name, if the part file's name still belongs to the open file and no other
 // program has changed that.
 func (s *store) rename(replace bool) error {
-	if err := s.at.check(s.part); err != nil {
-		return err
+	info, err := s.at.check(s.part)
+	if err == nil {
+		err = s.part.unchanged(info)
 	}
-	if err := s.part.unchanged(); err != nil {
+	if err != nil {
 		return err
 	}
 	return s.at.rename(replace)

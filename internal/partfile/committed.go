@@ -154,7 +154,7 @@ func Clear(files fsys.FS, dir, name string) error {
 	}
 	held, ok := false, false
 	if err == nil {
-		held, err = at.lock(c.file, at.journal(), at.part())
+		_, held, err = at.lock(c.file, at.journal(), at.part())
 	}
 	if held && err == nil {
 		_, ok, err = at.placed(at.name)

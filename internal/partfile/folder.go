@@ -124,7 +124,7 @@ func (d folder) openOurs(name string) (file fsys.File, isNew bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		if same, err := d.isNameOf(name, f); same || err != nil {
+		if _, same, err := d.isNameOf(name, f); same || err != nil {
 			f, err = closeUnless(f, err)
 			return f, false, err
 		}
@@ -142,23 +142,21 @@ func closeUnless(f fsys.File, err error) (fsys.File, error) {
 	return f, nil
 }
 
-// isNameOf reports whether name still refers to the file f. The error is a *NameError if ours rejects the file.
-func (d folder) isNameOf(name string, f fsys.File) (bool, error) {
+// isNameOf reports whether name still refers to f, and returns its state. The error is a *NameError if ours rejects it.
+func (d folder) isNameOf(name string, f fsys.File) (info fsys.Info, same bool, err error) {
 	open, err := f.Info()
 	if err != nil {
-		return false, err
+		return info, false, err
 	}
-	named, err := d.dir.Stat(name)
+	info, err = d.dir.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, err
-	case named.ID != open.ID:
-		return false, nil
+		return info, false, nil
+	case err != nil || info.ID != open.ID:
+		return info, false, err
 	}
 	// Use the result of the later call: there the name and the number of links are from the same moment.
-	return true, ours(d.join(name), named)
+	return info, true, ours(d.join(name), info)
 }
 
 // ours checks that a file is an ordinary file, belongs to the effective user and has one name. The effective user may

@@ -180,14 +180,11 @@ func (g *guarded) untouched(info fsys.Info, size int64) (err error) {
 	return err
 }
 
-// unchanged returns a *TouchedError if another program changed the file since record last ran.
-func (g *guarded) unchanged() error {
-	info, err := g.Info()
-	if err == nil {
-		g.mu.Lock()
-		err = g.differs(info)
-		g.mu.Unlock()
-	}
+// unchanged returns a *TouchedError if another program changed the file since record last ran. info is its state now.
+func (g *guarded) unchanged(info fsys.Info) error {
+	g.mu.Lock()
+	err := g.differs(info)
+	g.mu.Unlock()
 	if err == nil {
 		err = g.untouched(info, info.Size)
 	}

@@ -8,10 +8,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 
 	"braid/internal/fsys"
@@ -25,8 +27,8 @@ type Key struct {
 	files fsys.FS
 	path  string
 
-	mu     sync.Mutex
-	secret []byte // nil until it was read
+	mu  sync.Mutex
+	mac hash.Hash // with the secret; nil until that was read
 }
 
 // OpenKey returns the key stored in the file at path. The file is read on first use, and created by [Key.Make].
@@ -57,7 +59,7 @@ func (k *Key) Make() error {
 
 // read reads the key file, unless it was read before. The caller holds mu.
 func (k *Key) read() error {
-	if k.secret != nil {
+	if k.mac != nil {
 		return nil
 	}
 	d, name, err := fsys.OpenParent(k.files, k.path)
@@ -84,7 +86,7 @@ func (k *Key) read() error {
 	if err != nil || len(secret) != keySize {
 		return fmt.Errorf("%s: it is damaged or in another format; remove it, and a new one is created", k.path)
 	}
-	k.secret = secret
+	k.mac = hmac.New(sha256.New, secret)
 	return nil
 }
 
@@ -144,10 +146,10 @@ func (k *Key) seal(name string, payload []byte) []byte {
 	if k.read() != nil {
 		return nil
 	}
-	mac := hmac.New(sha256.New, k.secret)
-	fmt.Fprintf(mac, "braid journal of %q\n", name)
-	mac.Write(payload)
-	return mac.Sum(nil)
+	k.mac.Reset()
+	fmt.Fprintf(k.mac, "braid journal of %q\n", name)
+	k.mac.Write(payload)
+	return k.mac.Sum(nil)
 }
 
 // A sealed payload is a JSON object whose last field is the seal. The seal covers the bytes before it, including fields
@@ -163,7 +165,7 @@ func (k *Key) sealed(name string, payload []byte) []byte {
 	if seal == nil {
 		return payload
 	}
-	return fmt.Appendf(nil, "%s%s%x%s", payload[:len(payload)-1], sealBegin, seal, sealEnd)
+	return slices.Concat(payload[:len(payload)-1], []byte(sealBegin), hex.AppendEncode(nil, seal), []byte(sealEnd))
 }
 
 // fits reports whether payload has a seal that this key made for name.

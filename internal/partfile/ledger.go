@@ -51,7 +51,7 @@ type ledger struct {
 }
 
 func newLedger(p phase) *ledger {
-	l := &ledger{phase: p, runs: make([]run, 0, maxRuns)}
+	l := &ledger{phase: p}
 	l.changed.L = &l.mu
 	return l
 }

@@ -23,23 +23,19 @@ func (d folder) openLocked(name, part string) (file fsys.File, isNew bool, err e
 // claim locks f, which was opened at name. It reports whether f is locked and whether it is still new: another process
 // may have locked and written it between its creation and this lock.
 func (d folder) claim(f fsys.File, name, part string, wasNew bool) (held, isNew bool, err error) {
-	held, err = d.lock(f, name, part)
-	if !held || err != nil || !wasNew {
-		return held, false, err
-	}
-	info, err := f.Info()
-	return true, info.Size == 0, err
+	info, held, err := d.lock(f, name, part)
+	return held, held && wasNew && info.Size == 0, err
 }
 
-// lock locks f, which was opened at name. The kernel releases the lock when the process ends. lock reports false if the
-// previous holder removed the file before the lock was acquired, because a removed file protects nothing.
-func (d folder) lock(f fsys.File, name, part string) (held bool, err error) {
+// lock locks f, which was opened at name, until the process ends, and returns its state. It reports false if the previous
+// holder removed the file before the lock was acquired, because a removed file protects nothing.
+func (d folder) lock(f fsys.File, name, part string) (info fsys.Info, held bool, err error) {
 	switch locked, err := f.TryLock(); {
 	case err != nil:
-		return false, err
+		return info, false, err
 	case !locked:
 		pid, _ := fsys.Holder(f)
-		return false, &InUseError{d.join(part), pid}
+		return info, false, &InUseError{d.join(part), pid}
 	}
 	return d.isNameOf(name, f)
 }

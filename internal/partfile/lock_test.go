@@ -54,7 +54,7 @@ func TestLockOnRemovedFile_Rule9(t *testing.T) {
 		must(t, err)
 		must(t, d.remove("j"))
 		then()
-		if held, err := d.lock(f, "j", "x.part"); held || err != nil {
+		if _, held, err := d.lock(f, "j", "x.part"); held || err != nil {
 			t.Errorf("held %v, %v", held, err)
 		}
 		f.Close()

@@ -25,16 +25,16 @@ func (p place) journal() string { return p.name + journalEnding }
 // path returns the path of the part file.
 func (p place) partPath() string { return p.join(p.part()) }
 
-// check checks that the part file's name still belongs to the open file part.
-func (p place) check(part fsys.File) error {
-	same, err := p.isNameOf(p.part(), part)
+// check checks that the part file's name still belongs to the open file part, and returns the file's state.
+func (p place) check(part fsys.File) (fsys.Info, error) {
+	info, same, err := p.isNameOf(p.part(), part)
 	if err != nil || same {
-		return err
+		return info, err
 	}
 	if _, err := p.dir.Stat(p.part()); errors.Is(err, fs.ErrNotExist) {
-		return p.gone()
+		return info, p.gone()
 	}
-	return &NameError{p.partPath(), "was replaced by another program"}
+	return info, &NameError{p.partPath(), "was replaced by another program"}
 }
 
 // gone returns the error for a part file that has lost its name.
@@ -49,7 +49,7 @@ func (p place) gone() error {
 // find returns the present path of the part file, which is open as part. The path is empty, and the error a
 // *MovedError, if the file was removed or cannot be found.
 func (p place) find(part fsys.File) (path string, err error) {
-	if same, err := p.isNameOf(p.part(), part); !same && err == nil {
+	if _, same, err := p.isNameOf(p.part(), part); !same && err == nil {
 		return "", p.gone()
 	}
 	err = p.checkPath(p.part())

@@ -101,7 +101,7 @@ func TestStoreBeginsAnew(t *testing.T) {
 	s.ledger.enter(writing)
 	_, err := s.write([]byte("after"), 0, always, new(byterange.Set))
 	must(t, err)
-	must(t, s.at.check(s.part))
+	must(t, second(s.at.check(s.part)))
 	must(t, s.release())
 	wantContent(t, in(dir, "y"), []byte("before"))
 	wantContent(t, in(dir, "x.part"), []byte("after"))
