@@ -122,6 +122,9 @@ func (b *Batch) conclude(m moment, f *Download, e *Ending) {
 		return
 	}
 	b.count.well(result)
+	if !b.Shows() {
+		return
+	}
 	b.vain.add(e.Request, result)
 	if result.AlreadyComplete || result.NotModified {
 		x.State = wasThere

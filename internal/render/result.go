@@ -62,7 +62,9 @@ func (w *Download) Done(req download.Request, r download.Result) {
 
 // done shows line, which says that the file is complete. Evidence is green if the file is verified, otherwise yellow.
 func (w *Download) done(m moment, req download.Request, r download.Result, line string) {
-	w.lines.Write(doneEvent{m.head("done"), NewOutcome(req, r)})
+	if w.lines != nil {
+		w.lines.Write(doneEvent{m.head("done"), NewOutcome(req, r)})
+	}
 	h := yellow
 	if r.Proof.Verified() {
 		h = green
