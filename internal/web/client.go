@@ -120,7 +120,7 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Exchange, error) {
 		req.Body, _ = req.GetBody()
 	}
 	TallyOf(ctx).Add(r.URL)
-	x, err := w.exchange(req.WithContext(ctx), c.transport(r.URL, !r.Away && !r.User.NoCertificate))
+	x, err := w.exchange(ctx, req, c.transport(r.URL, !r.Away && !r.User.NoCertificate))
 	if err == nil {
 		x.said = said
 	}

@@ -54,8 +54,8 @@ func (x *Exchange) Told() bool {
 
 // exchange sends req through a transport and reads the header section of the answer. The error is that of the
 // transport.
-func (w *route) exchange(req *http.Request, through http.RoundTripper) (*Exchange, error) {
-	ctx, cancel := context.WithCancel(req.Context())
+func (w *route) exchange(ctx context.Context, req *http.Request, through http.RoundTripper) (*Exchange, error) {
+	ctx, cancel := context.WithCancel(ctx)
 	t := trace{dialed: map[string]time.Time{}}
 	req = req.WithContext(w.context(ctx, t.hooks()))
 	resp, err := through.RoundTrip(req)
