@@ -106,7 +106,11 @@ type osDir struct{ f *os.File }
 
 // do calls fn with the descriptor of the folder. An error contains op and the path of the entry.
 func (d osDir) do(op, name string, fn func(fd int) error) error {
-	return control(d.f, op, path.Join(d.f.Name(), name), fn)
+	err := control(d.f, op, name, fn)
+	if e, ok := err.(*fs.PathError); ok {
+		e.Path = path.Join(d.f.Name(), name)
+	}
+	return err
 }
 
 // open opens an entry. It does not follow symbolic links.
