@@ -176,7 +176,7 @@ var errNoDigest = errors.New("the server gives no verifiable digest")
 func (s *session) read(o *origin, a source.Answer, trusted bool) (x resolution, err error) {
 	x, err = s.req.resolve(a.Hops, s.roleOf(o), footing{trusted, verify.Strong(s.asked)})
 	told := s.begun && verify.Strong(join(s.claims, x.file.Claims))
-	if err != nil || told || s.wantsHead(x, a) || s.carried.heads == 0 || s.roleOf(o) != asOrigin || !s.headFits(a) {
+	if err != nil || told || s.carried.heads == 0 || s.wantsHead(x, a) || s.roleOf(o) != asOrigin || !s.headFits(a) {
 		return x, err
 	}
 	return s.fromHead(x)
