@@ -240,11 +240,10 @@ func (b *batch) work() {
 	for j := range b.jobs {
 		m := batchMessage{id: j.id, ended: true}
 		if m.req, m.err = j.Request(); m.err == nil {
-			r := &reporter{id: j.id, out: b.messages, next: m.req.Observe}
 			req := m.req
-			req.Observe = r.observe
+			req.reporter = &reporter{id: j.id, out: b.messages}
 			m.result, m.err = get(j.Context, b.client, b.http, req, &b.trees)
-			m.bytes = m.result.Fetched - r.counted
+			m.bytes = m.result.Fetched - req.reporter.counted
 		}
 		b.messages <- m
 	}
@@ -275,7 +274,6 @@ func (b *batch) handle(m batchMessage) {
 type reporter struct {
 	id      scheduler.JobID
 	out     chan<- batchMessage
-	next    func(Event)
 	up      bool
 	done    int64 // Done of the last progress
 	counted int64 // bytes that were reported to the batch
@@ -298,8 +296,5 @@ func (r *reporter) observe(ev Event) {
 			r.out <- batchMessage{id: r.id, bytes: n}
 		}
 		r.done = ev.Done
-	}
-	if r.next != nil {
-		r.next(ev)
 	}
 }

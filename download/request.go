@@ -80,6 +80,7 @@ type Request struct {
 
 	unreadable []string  // lines of a list that could not be read
 	base       *baseFile // the existing bytes of the file to be replaced; see Client.Repair
+	reporter   *reporter // nil except in a batch
 }
 
 // own returns r in the form used below: claims without a channel get that of the user.
@@ -95,6 +96,9 @@ func (r Request) own() Request {
 }
 
 func (r *Request) observe(ev Event) {
+	if r.reporter != nil {
+		r.reporter.observe(ev)
+	}
 	if r.Observe != nil {
 		r.Observe(ev)
 	}

@@ -231,7 +231,7 @@ func (s *session) beat() {
 }
 
 func (s *session) progress() {
-	if s.req.Observe == nil {
+	if s.req.Observe == nil && s.req.reporter == nil {
 		return
 	}
 	s.fetches.reportBrought()
