@@ -49,13 +49,13 @@ func TestMemoryIsBounded(t *testing.T) {
 	if len(html) > mib {
 		t.Errorf("a page of %d bytes", len(html))
 	}
-	if len(r.Mirrors) > maxMirrors+1 || len(r.past) > maxFetches || len(r.total) > maxColumns || len(r.picture.columns) > maxColumns {
-		t.Errorf("%d sources, %d fetches, %d and %d columns", len(r.Mirrors), len(r.past), len(r.total), len(r.picture.columns))
+	if len(r.Mirrors) > maxMirrors+1 || len(r.requests.past) > maxFetches || len(r.columns.bytes) > maxColumns || len(r.columns.picture.columns) > maxColumns {
+		t.Errorf("%d sources, %d fetches, %d and %d columns", len(r.Mirrors), len(r.requests.past), len(r.columns.bytes), len(r.columns.picture.columns))
 	}
 	if got := r.Fetched; got != pos {
 		t.Errorf("%d of %d bytes are booked", got, pos)
 	}
-	t.Logf("%d bytes, %d fetches", len(html), len(r.past))
+	t.Logf("%d bytes, %d fetches", len(html), len(r.requests.past))
 	runtime.KeepAlive(r)
 }
 
@@ -69,13 +69,13 @@ func TestBusyPicture(t *testing.T) {
 	tl.answer(fetches...)
 	for c := range maxColumns - 5 {
 		for row := range int64(maxRows) {
-			tl.r.picture.strip(c, float64(row), float64(row+1), int16((c*31+int(row)*17)%20+1))
+			tl.r.columns.picture.strip(c, float64(row), float64(row+1), int16((c*31+int(row)*17)%20+1))
 		}
 	}
 	tl.until(maxColumns*ms).over(nil, fetches...)
 	r := tl.fail(errors.New("x"))
-	r.picture.fit(maxRows)
-	layers, _ := r.parts()
+	r.columns.picture.fit(maxRows)
+	layers, _ := axis{r.ending.at, r.columns.width}.parts(&r.columns.picture, &r.sources, r.size)
 	n := 0
 	for _, l := range layers {
 		n += len(l.Path)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"braid/byterange"
 	"braid/internal/option"
 )
 
@@ -20,15 +21,17 @@ const quickly = 250 * time.Millisecond
 
 // pictured reports whether the download gets charts: bytes were transferred, and it failed, took a while or used many
 // sources.
-func (d *Facts) pictured() bool {
-	return len(d.ranked) > 0 && d.end > 0 && (d.err != nil || d.end >= quickly || len(d.ranked) > colours)
+func (d *facts) pictured() bool {
+	e := &d.ending
+	return len(d.ranked) > 0 && e.at > 0 && (e.err != nil || e.at >= quickly || len(d.ranked) > colours)
 }
 
 // charts returns the template data of the charts, which share one time axis.
-func (d *Facts) charts() map[string]any {
-	speed, top := d.speed()
-	parts, partsBox := d.parts()
-	rows, unshown := d.rows()
+func (d *facts) charts() map[string]any {
+	x := axis{d.ending.at, d.columns.width}
+	speed, top := x.speed(d.ranked, &d.columns)
+	parts, partsBox := x.parts(&d.columns.picture, &d.sources, d.size)
+	rows, unshown := x.rows(&d.sources, &d.requests)
 	var speeds, sizes []tick
 	if top > 0 {
 		speeds = byteTicks(top, "/s")
@@ -37,39 +40,48 @@ func (d *Facts) charts() map[string]any {
 		sizes = byteTicks(float64(d.size), "")
 	}
 	return map[string]any{
-		"Times": timeTicks(d.end), "Rules": d.rules(), "Legend": d.legend(), "Fetched": d.Fetched,
-		"Speed": speed, "Speeds": speeds, "Parts": parts, "PartsBox": partsBox, "Sizes": sizes, "Prior": d.stripes(),
-		"Rows": rows, "Unshown": unshown, "Kinds": kinds(rows), "Requests": d.requests(), "Most": d.most,
+		"Times": timeTicks(x.end), "Rules": x.rules(&d.restarts, &d.course), "Legend": d.legend(), "Fetched": d.Fetched,
+		"Speed": speed, "Speeds": speeds, "Parts": parts, "PartsBox": partsBox, "Sizes": sizes,
+		"Prior": stripes(d.earlier.ranges, float64(d.size)),
+		"Rows":  rows, "Unshown": unshown, "Kinds": kinds(rows), "Requests": x.requests(d.columns.work), "Most": d.requests.most,
 		"Quiet":  slices.ContainsFunc(rows, func(x row) bool { return len(x.Quiet) > 0 }),
 		"Paused": slices.ContainsFunc(rows, func(x row) bool { return len(x.Pauses) > 0 }),
-		"Box":    fmt.Sprintf("0 0 %s %d", number(d.columns()), high),
+		"Box":    fmt.Sprintf("0 0 %s %d", number(x.columns()), high),
 	}
 }
 
+// axis is the time axis of the charts: the time of its end, and the width of a column.
+type axis struct{ end, width time.Duration }
+
 // columns returns the number of columns of the charts. The last column may be partial.
-func (d *Facts) columns() float64 { return float64(d.end) / float64(d.width) }
+func (x axis) columns() float64 { return float64(x.end) / float64(x.width) }
+
+// part returns a time as a fraction of the axis.
+func (x axis) part(t time.Duration) float64 { return float64(t) / float64(max(x.end, 1)) }
+
+// place returns the position of a time.
+func (x axis) place(t time.Duration) string { return percentText(x.part(t)) }
 
 // rules returns the vertical lines that cross all charts.
-func (d *Facts) rules() (out []tick) {
+func (x axis) rules(r *restarts, c *course) (out []tick) {
 	add := func(t time.Duration, name, title string) {
-		out = append(out, tick{d.place(t), name, title + " (" + option.TimeText(t) + ")", d.ofAll(t) > 0.8})
+		out = append(out, tick{x.place(t), name, title + " (" + option.TimeText(t) + ")", x.part(t) > 0.8})
 	}
-	for _, e := range d.restarts {
+	for _, e := range r.first {
 		add(e.At, "begun again", "begun again: "+e.Text)
 	}
-	if d.complete != never {
-		add(d.complete, "last byte", "every byte is here")
+	if c.complete != never {
+		add(c.complete, "last byte", "every byte is here")
 	}
 	return out
 }
 
 // legend returns the sources that have a colour of their own, and one entry for all others.
-func (d *Facts) legend() (keys []*Mirror) {
-	keys = d.brought
-	keys = slices.Clone(keys[:min(len(keys), colours)])
-	if len(d.ranked) > colours {
-		others := &Mirror{Class: "cx", Name: option.Count(len(d.ranked)-colours, "other")}
-		for _, m := range d.ranked[colours:] {
+func (s *sources) legend() (keys []*Mirror) {
+	keys = slices.Clone(s.brought[:min(len(s.brought), colours)])
+	if len(s.ranked) > colours {
+		others := &Mirror{Class: "cx", Name: option.Count(len(s.ranked)-colours, "other")}
+		for _, m := range s.ranked[colours:] {
 			others.Bytes += m.Bytes
 		}
 		if others.Bytes > 0 {
@@ -86,16 +98,16 @@ type layer struct {
 
 // edges returns the left edges of the columns and the right edge of the last one. The last column may be wider or
 // narrower than the others: a column that has hardly begun is merged into the previous one.
-func (d *Facts) edges() (out []float64) {
-	for c := range max(1, int(math.Round(d.columns()))) {
+func (x axis) edges() (out []float64) {
+	for c := range max(1, int(math.Round(x.columns()))) {
 		out = append(out, float64(c))
 	}
-	return append(out, d.columns())
+	return append(out, x.columns())
 }
 
 // mean returns the mean of a series between two edges, for each second.
-func (d *Facts) mean(s series, from, to float64) float64 {
-	return s.sum(int(from), int(math.Ceil(to))) / ((to - from) * d.width.Seconds())
+func (x axis) mean(s series, from, to float64) float64 {
+	return s.sum(int(from), int(math.Ceil(to))) / ((to - from) * x.width.Seconds())
 }
 
 // high is the height of the charts in their own units.
@@ -103,13 +115,13 @@ const high = 1000
 
 // speed returns the layers of the speed chart, stacked: one for each source with a colour and one for the others. top
 // is the upper end of the axis.
-func (d *Facts) speed() (layers []layer, top float64) {
-	if d.Fetched == 0 {
+func (x axis) speed(ranked []*Mirror, c *columns) (layers []layer, top float64) {
+	if len(c.bytes) == 0 {
 		return nil, 0
 	}
-	edges := d.edges()
+	edges := x.edges()
 	levels := [][]float64{make([]float64, len(edges)-1)}
-	for i, m := range d.ranked {
+	for i, m := range ranked {
 		if i <= colours {
 			layers = append(layers, layer{Class: m.Class, Title: m.Name})
 			levels = append(levels, slices.Clone(levels[i]))
@@ -117,7 +129,7 @@ func (d *Facts) speed() (layers []layer, top float64) {
 			layers[colours].Title = "others"
 		}
 		for j := range levels[0] {
-			levels[len(layers)][j] += d.mean(m.flow, edges[j], edges[j+1])
+			levels[len(layers)][j] += x.mean(c.flow(m), edges[j], edges[j+1])
 		}
 	}
 	top = slices.Max(levels[len(layers)]) * 1.04
@@ -128,11 +140,11 @@ func (d *Facts) speed() (layers []layer, top float64) {
 }
 
 // requests returns the path of the chart of concurrent requests, as the mean of each column.
-func (d *Facts) requests() string {
-	edges := d.edges()
+func (x axis) requests(work series) string {
+	edges := x.edges()
 	up := make([]float64, len(edges)-1)
 	for i := range up {
-		up[i] = d.mean(d.work, edges[i], edges[i+1])
+		up[i] = x.mean(work, edges[i], edges[i+1])
 	}
 	return area(edges, make([]float64, len(up)), up, slices.Max(up)*1.04)
 }
@@ -175,9 +187,8 @@ const maxBlocks = 4000
 
 // parts returns the layers of the chart that shows which source sent which part of the file, and when. box is the
 // coordinate system of its paths.
-func (d *Facts) parts() (layers []layer, box string) {
-	p := &d.picture
-	if p.row == 0 || d.size <= 0 {
+func (x axis) parts(p *raster, s *sources, size int64) (layers []layer, box string) {
+	if p.row == 0 || size <= 0 {
 		return nil, ""
 	}
 	blocks := p.blocks()
@@ -185,36 +196,30 @@ func (d *Facts) parts() (layers []layer, box string) {
 		p = p.coarser()
 		blocks = p.blocks()
 	}
-	rows := float64(d.size) / float64(p.row)
+	rows := float64(size) / float64(p.row)
 	paths := map[*Mirror][]byte{}
 	for _, b := range blocks {
-		m := d.Mirrors[b.owner]
+		m := s.Mirrors[b.owner]
 		paths[m] = fmt.Appendf(paths[m], "M%d %sh%dv%dh-%dz", b.column, number(max(rows-float64(b.row+b.high), 0)),
 			b.wide, b.high, b.wide)
 	}
-	for _, m := range d.ranked {
+	for _, m := range s.ranked {
 		if path := paths[m]; path != nil {
 			layers = append(layers, layer{m.Class, m.Name, string(path)})
 		}
 	}
-	return layers, fmt.Sprintf("0 0 %s %s", number(d.columns()), number(rows))
+	return layers, fmt.Sprintf("0 0 %s %s", number(x.columns()), number(rows))
 }
 
 // stripes returns the parts of the file that an earlier run left.
-func (d *Facts) stripes() (out []bar) {
-	for _, x := range d.prior {
-		if size := float64(d.size); d.size > 0 {
-			out = append(out, bar{Y: percentText(1 - float64(x.End)/size), H: percentText(float64(x.Len()) / size)})
+func stripes(prior []byterange.Range, size float64) (out []bar) {
+	for _, r := range prior {
+		if size > 0 {
+			out = append(out, bar{Y: percentText(1 - float64(r.End)/size), H: percentText(float64(r.Len()) / size)})
 		}
 	}
 	return out
 }
-
-// ofAll returns a time as a fraction of the total time.
-func (d *Facts) ofAll(t time.Duration) float64 { return float64(t) / float64(max(d.end, 1)) }
-
-// place returns the position of a time on the time axis.
-func (d *Facts) place(t time.Duration) string { return percentText(d.ofAll(t)) }
 
 // tick is a mark on an axis, or a line across the charts. At is its position as a percentage of the axis.
 type tick struct {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -30,8 +31,6 @@ type fetch struct {
 	failure  string
 }
 
-const never = -1
-
 const (
 	// beat is the approximate time between two reports of bytes.
 	beat = 100 * time.Millisecond
@@ -39,23 +38,173 @@ const (
 	quietAfter = time.Second
 )
 
+// requests are the fetches of a download, and what happened between their sources.
+type requests struct {
+	running   map[int]*fetch // by number
+	most      int            // maximum of concurrent fetches
+	past      fetches
+	silent    gaps // within fetches
+	losses    []*loss
+	takeovers map[takeover]int
+	reasons   tally
+}
+
+func newRequests() requests {
+	return requests{running: map[int]*fetch{}, takeovers: map[takeover]int{}, reasons: tally{}}
+}
+
+// inOrder yields the running fetches in the order of their numbers. They may be finished meanwhile.
+func (q *requests) inOrder() iter.Seq[*fetch] {
+	return func(yield func(*fetch) bool) {
+		for _, number := range slices.Sorted(maps.Keys(q.running)) {
+			if !yield(q.running[number]) {
+				return
+			}
+		}
+	}
+}
+
+// start records that m is asked for a range.
+func (q *requests) start(now time.Duration, m *Mirror, ev download.RangeStarted) {
+	q.reasons[ev.Why]++
+	f := &fetch{
+		mirror: m, number: ev.Fetch, asked: now, answered: never, latest: now, why: ev.Why,
+		from: ev.Range.Start, to: ev.Range.End, at: ev.Range.Start,
+	}
+	if ev.Why == scheduler.ReasonSplit {
+		for v := range q.inOrder() {
+			if v.cut == scheduler.ReasonSplit && v.to == f.from {
+				q.takeovers[takeover{m, v.mirror}]++
+				break
+			}
+		}
+	}
+	for _, l := range q.losses {
+		if l.taker == nil && f.from < l.to && l.from < f.to {
+			l.taker, l.taken = m, now
+		}
+	}
+	q.running[ev.Fetch] = f
+	q.most = max(q.most, len(q.running))
+}
+
+// came records that a fetch received a range. It returns since when the bytes probably arrived.
+func (q *requests) came(f *fetch, now time.Duration, r byterange.Range) (since time.Duration) {
+	q.quiet(f, now)
+	since = f.latest
+	if now-since > 3*beat { // a pause, followed by these bytes
+		since = now - beat
+	}
+	f.bytes += r.Len()
+	f.at, f.latest = r.End, now
+	f.to = max(f.to, f.at)
+	return since
+}
+
+// quiet records a pause if a fetch has received nothing for a while.
+func (q *requests) quiet(f *fetch, now time.Duration) {
+	if now-f.latest >= quietAfter {
+		f.mirror.Quiet += now - f.latest
+		q.silent.add(gap{f.mirror, f.latest, now})
+	}
+}
+
+// cut records that a fetch gives the range from end on to other sources, or ends there.
+func (q *requests) cut(f *fetch, now time.Duration, end int64, why scheduler.Reason) {
+	f.cut = why
+	q.reasons[why]++
+	if why == scheduler.ReasonSilent || why == scheduler.ReasonSlow {
+		q.lose(f, now, end, why)
+	}
+	f.to = end
+}
+
+// finish moves a fetch to the past fetches. failed reports whether it failed.
+func (q *requests) finish(f *fetch, now time.Duration, failed bool) {
+	if failed {
+		q.lose(f, now, f.at, 0)
+	}
+	if f.answered != never {
+		q.quiet(f, now)
+	}
+	f.ended = now
+	delete(q.running, f.number)
+	q.past.add(*f)
+}
+
+// of returns the past fetches of a source, in the order of their requests.
+func (q *requests) of(m *Mirror) (list []fetch) {
+	for _, f := range q.past {
+		if f.mirror == m {
+			list = append(list, f)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b fetch) int {
+		return cmp.Or(cmp.Compare(a.asked, b.asked), cmp.Compare(a.number, b.number))
+	})
+	return list
+}
+
+// opened returns the number of connections that were opened to test whether they increase the speed.
+func (q *requests) opened() int {
+	return q.reasons.of(scheduler.ReasonGrowth, scheduler.ReasonRemembered, scheduler.ReasonExchange)
+}
+
+// closed returns how many of them were closed again.
+func (q *requests) closed() int {
+	return q.reasons.of(scheduler.ReasonUseless, scheduler.ReasonCrowded)
+}
+
+// takenBy returns the source that took over a range that m lost by a failure.
+func (q *requests) takenBy(m *Mirror) *Mirror {
+	for _, l := range q.losses {
+		if l.mirror == m && l.why == 0 && l.taker != nil && l.taker != m {
+			return l.taker
+		}
+	}
+	return nil
+}
+
+// silentIn returns the source that was silent for most of a period. A source that merely sent less may have had nothing
+// left to do.
+func (q *requests) silentIn(from, to time.Duration) *Mirror {
+	for _, l := range q.losses {
+		if l.why == scheduler.ReasonSilent && min(l.at, to)-max(l.since, from) > (to-from)*3/4 {
+			return l.mirror
+		}
+	}
+	return nil
+}
+
+// mostTaken returns the pair of sources with the most takeovers, and the number of all takeovers.
+func (q *requests) mostTaken() (first takeover, sum int) {
+	for t, n := range q.takeovers {
+		sum += n
+		if c := cmp.Compare(n, q.takeovers[first]); c > 0 || c == 0 &&
+			(t.taker.number < first.taker.number || t.taker == first.taker && t.loser.number < first.loser.number) {
+			first = t
+		}
+	}
+	return first, sum
+}
+
 // observeFetch records an event about a fetch.
 func (r *Recorder) observeFetch(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.RangeStarted:
 		r.start(ev)
 	case download.RangeAnswered:
-		if f := r.running[ev.Fetch]; f != nil {
+		if f := r.requests.running[ev.Fetch]; f != nil {
 			r.answered(f, ev)
 		}
 	case download.RangeCut:
-		if f := r.running[ev.Fetch]; f != nil {
+		if f := r.requests.running[ev.Fetch]; f != nil {
 			r.cut(f, ev)
 		}
 	case download.Brought:
 		r.bring(ev)
 	case download.RangeEnded:
-		if f := r.running[ev.Fetch]; f != nil {
+		if f := r.requests.running[ev.Fetch]; f != nil {
 			r.finish(f, ev.Err)
 		}
 	}
@@ -65,39 +214,15 @@ func (r *Recorder) observeFetch(ev download.Event) {
 func (r *Recorder) start(ev download.RangeStarted) {
 	m := r.mirror(ev.ID, ev.URL, ev.Host)
 	m.Speed.Now(r.began.Add(r.now), m.Bytes)
-	if m.Asked++; m.Asked == 1 {
-		m.first = r.now
-	}
-	if m.running++; m.running == 1 {
-		m.since = r.now
-	}
-	r.reasons[ev.Why]++
-	r.endPause(m)
-	f := &fetch{
-		mirror: m, number: ev.Fetch, asked: r.now, answered: never, latest: r.now, why: ev.Why,
-		from: ev.Range.Start, to: ev.Range.End, at: ev.Range.Start,
-	}
-	if ev.Why == scheduler.ReasonSplit {
-		for _, number := range slices.Sorted(maps.Keys(r.running)) {
-			if v := r.running[number]; v.cut == scheduler.ReasonSplit && v.to == f.from {
-				r.takeovers[takeover{m, v.mirror}]++
-				break
-			}
-		}
-	}
-	for _, l := range r.losses {
-		if l.taker == nil && f.from < l.to && l.from < f.to {
-			l.taker, l.taken = m, r.now
-		}
-	}
-	r.running[ev.Fetch] = f
-	r.most = max(r.most, len(r.running))
+	m.begin(r.now)
+	r.endPause(m, r.now)
+	r.requests.start(r.now, m, ev)
 	if ev.Why != scheduler.ReasonNext {
 		size := "everything"
 		if ev.Range.End != byterange.Unbounded {
 			size = option.SizeText(ev.Range.Len())
 		}
-		r.say(false, "%s is asked for %s from %s on: %s", m.Host, size, option.SizeText(f.from), starts[ev.Why].text)
+		r.say(false, "%s is asked for %s from %s on: %s", m.Host, size, option.SizeText(ev.Range.Start), starts[ev.Why].text)
 	}
 }
 
@@ -109,86 +234,46 @@ func (r *Recorder) answered(f *fetch, ev download.RangeAnswered) {
 	if ev.RTT > 0 {
 		f.mirror.RTT = ev.RTT
 	}
-	if r.answer == never {
-		r.answer = r.now
-	}
+	r.course.answered(r.now)
 }
 
 // bring records received bytes. They are spread evenly over the time since the last report.
 func (r *Recorder) bring(ev download.Brought) {
 	for _, p := range ev.Pieces {
-		f := r.running[p.Fetch]
+		f := r.requests.running[p.Fetch]
 		if f == nil {
 			continue
 		}
-		r.quiet(f)
-		since, n := f.latest, p.Range.Len()
-		if r.now-since > 3*beat { // a pause, followed by these bytes
-			since = r.now - beat
-		}
-		f.mirror.flow.spread(r.width, since, r.now, float64(n))
-		r.total.spread(r.width, since, r.now, float64(n))
-		r.void.Remove(p.Range)
-		r.picture.paint(r.width, since, r.now, p.Range, f.mirror.number)
-		f.bytes += n
-		f.mirror.Bytes += n
-		r.Fetched += n
+		since := r.requests.came(f, r.now, p.Range)
+		r.columns.came(since, r.now, p.Range, f.mirror.number)
+		r.amounts.came(p.Range)
+		f.mirror.Bytes += p.Range.Len()
 		f.mirror.Speed.Now(r.began.Add(r.now), f.mirror.Bytes)
-		f.at, f.latest = p.Range.End, r.now
-		f.to = max(f.to, f.at)
 	}
-	if r.first == never {
-		r.first = r.now
-	} else {
-		r.stood(max(r.last, 0))
-	}
-	r.last = r.now
-}
-
-// quiet records a pause if a fetch has received nothing for a while.
-func (r *Recorder) quiet(f *fetch) {
-	if r.now-f.latest >= quietAfter {
-		f.mirror.Quiet += r.now - f.latest
-		r.silent.add(gap{f.mirror, f.latest, r.now})
-	}
+	r.course.came(r.now, r.checks)
 }
 
 // cut records that a fetch gives part of its range to other sources, or ends.
 func (r *Recorder) cut(f *fetch, ev download.RangeCut) {
-	f.cut = ev.Why
-	r.reasons[ev.Why]++
 	f.mirror.cuts[ev.Why]++
 	f.mirror.whole = f.mirror.whole || ev.Why == scheduler.ReasonNoRanges
-	if ev.Why == scheduler.ReasonSilent || ev.Why == scheduler.ReasonSlow {
-		r.lose(f, ev.End, ev.Why)
-	}
-	f.to = ev.End
+	r.requests.cut(f, r.now, ev.End, ev.Why)
 	if ev.Why != scheduler.ReasonDone && ev.Why != scheduler.ReasonMet {
 		why := cuts[ev.Why]
 		r.say(why.bad, "%s ends at %s: %s", f.mirror.Host, option.SizeText(ev.End), why.text)
 	}
 }
 
-// finish moves a fetch to the past fetches.
+// finish ends a fetch.
 func (r *Recorder) finish(f *fetch, err error) {
 	if err != nil {
-		f.failure, r.refused = Why(err, f.mirror.Host), r.refused || answered(err)
-		if f.mirror.failure = f.failure; f.mirror.Failures == 0 {
-			f.mirror.failedAt, f.mirror.before = r.now, f.failure
-		}
-		f.mirror.Failures++
-		r.lose(f, f.at, 0)
+		f.failure = Why(err, f.mirror.Host)
+		f.mirror.fail(r.now, f.failure)
+		r.course.failed(err)
 	}
-	if f.answered != never {
-		r.quiet(f)
-	}
-	f.ended = r.now
-	if f.mirror.running--; f.mirror.running == 0 {
-		f.mirror.Working += r.now - f.mirror.since
-	}
-	r.work.spread(r.width, f.asked, f.ended, (f.ended - f.asked).Seconds())
-	delete(r.running, f.number)
-	r.past.add(*f)
+	r.requests.finish(f, r.now, err != nil)
+	f.mirror.rest(r.now)
+	r.columns.worked(f.asked, f.ended)
 }
 
 // dull reports whether a fetch shows nothing of interest, so that it can be merged with another.
@@ -269,15 +354,15 @@ const (
 
 // lose records that f leaves the range from an offset on to other sources. why is 0 for a failure. Only the first
 // maxLosses losses are kept. A source that was recorded as slow may later be recorded as silent instead.
-func (r *Recorder) lose(f *fetch, from int64, why scheduler.Reason) {
-	if n := len(r.losses); n > 0 && why == scheduler.ReasonSilent {
-		if l := r.losses[n-1]; l.mirror == f.mirror && l.why == scheduler.ReasonSlow && l.since == f.latest {
+func (q *requests) lose(f *fetch, now time.Duration, from int64, why scheduler.Reason) {
+	if n := len(q.losses); n > 0 && why == scheduler.ReasonSilent {
+		if l := q.losses[n-1]; l.mirror == f.mirror && l.why == scheduler.ReasonSlow && l.since == f.latest {
 			l.why = why
 			return
 		}
 	}
-	if from < f.to && len(r.losses) < maxLosses {
-		r.losses = append(r.losses, &loss{mirror: f.mirror, at: r.now, since: f.latest, from: from,
+	if from < f.to && len(q.losses) < maxLosses {
+		q.losses = append(q.losses, &loss{mirror: f.mirror, at: now, since: f.latest, from: from,
 			to: min(f.to, from+farthest), bytes: f.bytes, why: why})
 	}
 }

@@ -95,7 +95,7 @@ func FuzzRecorder(f *testing.F) {
 			t.Error("the same events make another page")
 		}
 		var drawn float64
-		for _, x := range r.total {
+		for _, x := range r.columns.bytes {
 			drawn += x
 		}
 		if want := float64(r.Fetched); math.Abs(drawn-want) > 1e-6*want+1 {

@@ -287,7 +287,7 @@ func proper(t testing.TB, n *node) {
 	}
 }
 
-func (w words) String() string {
+func (w story) String() string {
 	var b strings.Builder
 	for _, x := range w {
 		fmt.Fprintln(&b, x.Text)

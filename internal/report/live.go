@@ -3,13 +3,11 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"braid/internal/option"
-	"braid/scheduler"
 )
 
 // Style returns the style sheet for the HTML that [Recorder.Draw] returns.
@@ -28,13 +26,13 @@ func Style() []byte {
 // Draw returns the HTML of a download, for a page that includes Style. A download that has ended looks as in a [Page];
 // a running one is drawn as of the time at.
 func (r *Recorder) Draw(at time.Time) []byte {
-	d, states := &r.Facts, map[*Mirror]string(nil)
-	if !r.ended {
+	d, states := &r.facts, map[*Mirror]string(nil)
+	if d.ending.live {
 		d, states = r.asOf(at)
 	}
 	s := d.section()
-	s["Strip"] = r.strip(d)
-	if !r.ended {
+	s["Strip"] = d.strip()
+	if d.ending.live {
 		s["States"] = states
 		s["Class"], s["Outcome"], s["Headline"] = "open", "goes on", r.limitNow()
 		for _, m := range d.Mirrors {
@@ -52,19 +50,20 @@ func (r *Recorder) Draw(at time.Time) []byte {
 }
 
 // asOf returns the facts of a running download as if it ended at the time at, and the states of its sources.
-func (r *Recorder) asOf(at time.Time) (*Facts, map[*Mirror]string) {
+func (r *Recorder) asOf(at time.Time) (*facts, map[*Mirror]string) {
 	r.advance(at)
-	d := r.Facts
-	d.end, d.live = max(r.now, 1), true
-	d.past, d.work, d.pauses = slices.Clone(d.past), slices.Clone(d.work), slices.Clone(d.pauses)
-	for _, number := range slices.Sorted(maps.Keys(r.running)) {
-		f := *r.running[number]
+	d := r.facts
+	d.ending.at = max(r.now, 1)
+	q := &d.requests
+	q.past, d.columns.work, d.pauses = slices.Clone(q.past), slices.Clone(d.columns.work), slices.Clone(d.pauses)
+	for running := range q.inOrder() {
+		f := *running
 		f.ended = r.now
 		if m := f.mirror; m.since < r.now {
 			m.Working, m.since = m.Working+r.now-m.since, r.now
 		}
-		d.work.spread(r.width, f.asked, f.ended, (f.ended - f.asked).Seconds())
-		d.past = append(d.past, f)
+		d.columns.worked(f.asked, f.ended)
+		q.past = append(q.past, f)
 	}
 	states := map[*Mirror]string{}
 	for _, m := range d.Mirrors {
@@ -85,12 +84,12 @@ func (r *Recorder) asOf(at time.Time) (*Facts, map[*Mirror]string) {
 // limitNow describes what limits the speed of a running download.
 func (r *Recorder) limitNow() string {
 	silent := time.Duration(never)
-	for _, f := range r.running {
+	for _, f := range r.requests.running {
 		if quiet := r.now - f.latest; silent == never || quiet < silent {
 			silent = quiet
 		}
 	}
-	closed := r.reasons.of(scheduler.ReasonUseless, scheduler.ReasonCrowded)
+	closed := r.requests.closed()
 	known, working := max(len(r.Mirrors), r.named), 0
 	for _, m := range r.Mirrors {
 		switch {
@@ -103,11 +102,11 @@ func (r *Recorder) limitNow() string {
 	switch {
 	case r.Comparing != nil:
 		return "What came is compared with what other sources have, as the file is wrong somewhere."
-	case r.complete != never:
+	case r.course.complete != never:
 		return "Every byte is here, and is being checked."
-	case len(r.running) == 0:
+	case len(r.requests.running) == 0:
 		return r.idle()
-	case r.answer == never:
+	case r.course.answer == never:
 		return "The first answer is awaited, since " + option.TimeText(r.now) + "."
 	case silent > quietAfter:
 		return "Nothing has come from any source for " + option.TimeText(silent) + "."
@@ -144,21 +143,21 @@ type strip struct {
 	Void        string // path around the bytes that were wrong
 }
 
-// strip returns the strip of d, with the ranges that are being fetched. It returns nil if the size is unknown or no
-// bytes were received.
-func (r *Recorder) strip(d *Facts) *strip {
-	p := &d.picture
+// strip returns the strip of the file, with the ranges that are being fetched. It returns nil if the size is unknown or
+// no bytes were received.
+func (d *facts) strip() *strip {
+	p := &d.columns.picture
 	if d.size <= 0 || p.row == 0 || !d.pictured() {
 		return nil
 	}
 	rows := float64(d.size) / float64(p.row)
 	s := &strip{Box: "0 0 " + number(rows) + " 1"}
-	for _, x := range d.prior {
+	for _, x := range d.earlier.ranges {
 		s.Prior = append(s.Prior, bar{X: number(float64(x.Start) / float64(p.row)), W: number(float64(x.Len()) / float64(p.row))})
 	}
 	begun := 0 // the column of the last restart
-	if n := len(d.restarts); n > 0 {
-		begun = int(d.restarts[n-1].At / d.width)
+	if n := len(d.restarts.first); n > 0 {
+		begun = int(d.restarts.first[n-1].At / d.columns.width)
 	}
 	here, asked := map[*Mirror]string{}, map[*Mirror]string{}
 	owners := p.last(begun)
@@ -172,8 +171,7 @@ func (r *Recorder) strip(d *Facts) *strip {
 	for x := range d.void.All() { // a row is the smallest visible part
 		s.Void += box(float64(x.Start/p.row), min(float64((x.End-1)/p.row+1), rows))
 	}
-	for _, number := range slices.Sorted(maps.Keys(r.running)) {
-		f := r.running[number]
+	for f := range d.requests.inOrder() {
 		asked[f.mirror] += box(float64(f.at)/float64(p.row), float64(min(f.to, d.size))/float64(p.row))
 	}
 	for _, m := range d.Mirrors {

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"braid/scheduler"
@@ -44,7 +45,6 @@ type Mirror struct {
 	gone     bool // given up
 	banned   bool // because of wrong content
 	running  int  // number of fetches
-	flow     series
 	first    time.Duration
 	since    time.Duration // when the first of the running fetches began
 	cuts     tally
@@ -75,48 +75,85 @@ func (m *Mirror) Fate() string {
 	return ""
 }
 
+// begin records the begin of a fetch.
+func (m *Mirror) begin(now time.Duration) {
+	if m.Asked++; m.Asked == 1 {
+		m.first = now
+	}
+	if m.running++; m.running == 1 {
+		m.since = now
+	}
+}
+
+// rest records the end of a fetch.
+func (m *Mirror) rest(now time.Duration) {
+	if m.running--; m.running == 0 {
+		m.Working += now - m.since
+	}
+}
+
+// fail records the failure of a fetch.
+func (m *Mirror) fail(now time.Duration, why string) {
+	if m.failure = why; m.Failures == 0 {
+		m.failedAt, m.before = now, why
+	}
+	m.Failures++
+}
+
+// sources are the records of the sources of a download, and their ranking.
+type sources struct {
+	Mirrors []*Mirror       // in the order of their first events
+	ByID    map[int]*Mirror // by the IDs of the running session
+	rest    *Mirror         // shared by the sources beyond maxMirrors
+	pauses  gaps            // between the attempts of a source
+	ranked  []*Mirror       // those that were asked, by bytes in descending order
+	brought []*Mirror       // those of ranked that sent bytes
+}
+
+func newSources() sources { return sources{ByID: map[int]*Mirror{}} }
+
 // mirror returns the record of a source. IDs belong to a session: after a restart the same ID may be another source,
 // with another URL.
-func (r *Recorder) mirror(id int, url, host string) *Mirror {
+func (s *sources) mirror(id int, url, host string) *Mirror {
 	url, host = source.Escape(url), source.Escape(host)
-	m := r.ByID[id]
+	m := s.ByID[id]
 	if m == nil || url != "" && m.URL != "" && m.URL != url {
-		m = r.account(url)
-		r.ByID[id] = m
+		m = s.account(url)
+		s.ByID[id] = m
 	}
 	m.URL = cmp.Or(m.URL, url)
-	if m != r.rest {
+	if m != s.rest {
 		m.Host = cmp.Or(host, m.Host)
 	}
 	return m
 }
 
 // account returns the record of a URL, and creates it if it is missing.
-func (r *Recorder) account(url string) *Mirror {
-	if i := slices.IndexFunc(r.Mirrors, func(m *Mirror) bool { return m.URL == url && url != "" }); i >= 0 {
-		return r.Mirrors[i]
+func (s *sources) account(url string) *Mirror {
+	if i := slices.IndexFunc(s.Mirrors, func(m *Mirror) bool { return m.URL == url && url != "" }); i >= 0 {
+		return s.Mirrors[i]
 	}
-	if r.rest != nil {
-		return r.rest
+	if s.rest != nil {
+		return s.rest
 	}
-	m := &Mirror{number: len(r.Mirrors), URL: url, cuts: tally{}}
-	if len(r.Mirrors) == maxMirrors {
-		m.URL, m.Host, r.rest = "", "others", m
+	m := &Mirror{number: len(s.Mirrors), URL: url, cuts: tally{}}
+	if len(s.Mirrors) == maxMirrors {
+		m.URL, m.Host, s.rest = "", "others", m
 	}
-	r.Mirrors = append(r.Mirrors, m)
+	s.Mirrors = append(s.Mirrors, m)
 	return m
 }
 
 // settle sets the ranks, names and colours of the sources, when the download has ended or is drawn. A name is the host,
 // with part of the path if several sources have that host. A source keeps its colour while it is among those that sent
 // the most bytes.
-func (d *Facts) settle() {
-	d.ranked, d.brought = nil, nil
+func (s *sources) settle() {
+	s.ranked, s.brought = nil, nil
 	hosts, used := map[string]int{}, map[string]bool{}
-	for _, m := range d.Mirrors {
+	for _, m := range s.Mirrors {
 		hosts[m.Host]++
 	}
-	for _, m := range d.Mirrors {
+	for _, m := range s.Mirrors {
 		m.Name = cmp.Or(m.Host, m.URL)
 		if hosts[m.Host] > 1 {
 			m.Name = m.URL
@@ -130,23 +167,23 @@ func (d *Facts) settle() {
 		}
 		used[m.Name] = true
 		if m.Asked > 0 {
-			d.ranked = append(d.ranked, m)
+			s.ranked = append(s.ranked, m)
 		}
 	}
-	slices.SortStableFunc(d.ranked, func(a, b *Mirror) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	d.colour()
-	for _, m := range d.ranked {
+	slices.SortStableFunc(s.ranked, func(a, b *Mirror) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	s.colour()
+	for _, m := range s.ranked {
 		if m.Bytes > 0 {
-			d.brought = append(d.brought, m)
+			s.brought = append(s.brought, m)
 		}
 	}
 }
 
 // colour assigns colours to the first sources in the ranking. Sources that have a colour keep it.
-func (d *Facts) colour() {
-	first := d.ranked[:min(len(d.ranked), colours)]
+func (s *sources) colour() {
+	first := s.ranked[:min(len(s.ranked), colours)]
 	used := map[string]bool{}
-	for _, m := range d.Mirrors {
+	for _, m := range s.Mirrors {
 		if !slices.Contains(first, m) {
 			m.Class = "cx"
 		} else if m.Class != "cx" {
@@ -164,6 +201,35 @@ func (d *Facts) colour() {
 		m.Class = fmt.Sprintf("c%d", next)
 		used[m.Class] = true
 	}
+}
+
+// endPause ends the pause of a source, because it is asked again or the download has ended.
+func (s *sources) endPause(m *Mirror, now time.Duration) {
+	if m.pause != nil {
+		m.pause.to = min(m.pause.to, now)
+		s.pauses.add(*m.pause)
+		m.pause = nil
+	}
+}
+
+// failing returns the sources that failed.
+func (s *sources) failing() []*Mirror {
+	return slices.DeleteFunc(slices.Clone(s.Mirrors), func(m *Mirror) bool { return m.failure == "" })
+}
+
+// told reports whether the summary or the headline contains the failure of m, so that the table need not repeat it.
+func (s *sources) told(m *Mirror) bool { return slices.Index(s.failing(), m) < mostFailed }
+
+// fates returns the fates of the sources for the table.
+func (s *sources) fates() map[*Mirror]string {
+	all := map[*Mirror]string{}
+	for _, m := range s.Mirrors {
+		all[m] = m.Fate()
+		if m.failure != "" && s.told(m) {
+			all[m] = strings.TrimSuffix(all[m], ": "+m.failure)
+		}
+	}
+	return all
 }
 
 // middle shortens a name by cutting out its middle, because both ends are the most useful parts.

@@ -54,7 +54,7 @@ type Page struct {
 
 	added int
 	list  []listed
-	drawn []*Facts
+	drawn []*facts
 }
 
 // listed is a line of the list.
@@ -73,7 +73,7 @@ func (p *Page) Add(r *Recorder) {
 	if len(p.list) < maxListed {
 		p.list = append(p.list, r.listed())
 	}
-	p.drawn = append(p.drawn, &r.Facts)
+	p.drawn = append(p.drawn, &r.facts)
 	if len(p.drawn) > maxSections {
 		last := slices.Index(p.drawn, slices.MaxFunc(p.drawn, order))
 		p.drawn = slices.Delete(p.drawn, last, last+1)
@@ -81,31 +81,31 @@ func (p *Page) Add(r *Recorder) {
 }
 
 // order sorts downloads by how much they deserve charts: failed ones first, then longer ones, then earlier ones.
-func order(a, b *Facts) int {
-	failed := func(d *Facts) int {
-		if d.err != nil {
+func order(a, b *facts) int {
+	failed := func(d *facts) int {
+		if d.ending.err != nil {
 			return 1
 		}
 		return 0
 	}
-	return cmp.Or(failed(b)-failed(a), cmp.Compare(b.end, a.end), a.number-b.number)
+	return cmp.Or(failed(b)-failed(a), cmp.Compare(b.ending.at, a.ending.at), a.number-b.number)
 }
 
-func (d *Facts) listed() listed {
-	class, outcome := d.outcome()
+func (d *facts) listed() listed {
+	class, outcome := d.ending.outcome()
 	text := ""
-	if d.err != nil {
-		text = option.Shorten(d.failure(), 160)
+	if d.ending.err != nil {
+		text = option.Shorten(d.ending.failure(d.Fetched), 160)
 	}
-	return listed{d.number, d.name(), source.Escape(d.URL), class, outcome, text, d.size, d.end,
-		MeanRate(d.Fetched, d.Fetched, d.end)}
+	return listed{d.number, d.name(), source.Escape(d.URL), class, outcome, text, d.size, d.ending.at,
+		MeanRate(d.Fetched, d.Fetched, d.ending.at)}
 }
 
 // HTML returns the page.
 func (p *Page) HTML() []byte {
 	view := map[string]any{
 		"Title": option.Count(p.added, "download"), "List": p.list, "Unlisted": p.added - len(p.list), "NotBegun": p.NotBegun,
-		"Undrawn": p.added > len(p.drawn), "Pictures": slices.ContainsFunc(p.drawn, (*Facts).pictured),
+		"Undrawn": p.added > len(p.drawn), "Pictures": slices.ContainsFunc(p.drawn, (*facts).pictured),
 	}
 	drawn, sections := map[int]bool{}, []map[string]any{}
 	for _, d := range p.drawn {

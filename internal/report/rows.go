@@ -93,48 +93,39 @@ func kinds(rows []row) []mark {
 
 // rows returns the rows of the sources that were asked, in the order of their first requests. Of more than
 // maxRowsShown sources it returns those that sent the most bytes.
-func (d *Facts) rows() (out []row, unshown int) {
-	shown := slices.Clone(d.ranked[:min(len(d.ranked), maxRowsShown)])
-	slices.SortStableFunc(shown, func(a,
-		b *Mirror) int {
+func (x axis) rows(s *sources, q *requests) (out []row, unshown int) {
+	shown := slices.Clone(s.ranked[:min(len(s.ranked), maxRowsShown)])
+	slices.SortStableFunc(shown, func(a, b *Mirror) int {
 		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.number, b.number))
 	})
 	for _, m := range shown {
-		out = append(out, d.row(m))
+		out = append(out, x.row(m, q, s.pauses))
 	}
-	return out, len(d.ranked) - len(shown)
+	return out, len(s.ranked) - len(shown)
 }
 
-func (d *Facts) row(m *Mirror) row {
-	x := row{Mirror: m}
-	var list []fetch
-	for _, f := range d.past {
-		if f.mirror == m {
-			list = append(list, f)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b fetch) int {
-		return cmp.Or(cmp.Compare(a.asked, b.asked), cmp.Compare(a.number, b.number))
-	})
+func (x axis) row(m *Mirror, q *requests, pauses gaps) row {
+	r := row{Mirror: m}
+	list := q.of(m)
 	lanes, count := lanes(list)
 	for i, f := range list {
-		d.draw(&x, f, rowTop+float64(lanes[i])*rowBar/count, rowBar/count)
+		x.draw(&r, f, rowTop+float64(lanes[i])*rowBar/count, rowBar/count)
 	}
-	for _, g := range d.silent {
+	for _, g := range q.silent {
 		if g.mirror == m {
-			x.Quiet = append(x.Quiet, d.bar(g.from, g.to, rowTop, rowBar, "nothing came for "+span(g)))
+			r.Quiet = append(r.Quiet, x.bar(g.from, g.to, rowTop, rowBar, "nothing came for "+span(g)))
 		}
 	}
-	for _, g := range d.pauses {
+	for _, g := range pauses {
 		if g.mirror == m {
-			x.Pauses = append(x.Pauses, d.bar(g.from, g.to, rowTop+rowBar/2, 0, "not asked after a failure for "+span(g)))
+			r.Pauses = append(r.Pauses, x.bar(g.from, g.to, rowTop+rowBar/2, 0, "not asked after a failure for "+span(g)))
 		}
 	}
 	if m.banned || m.gone {
-		x.Marks = append(x.Marks, mark{Kind: "banned", Title: m.Fate(), at: m.goneAt, weight: 9})
+		r.Marks = append(r.Marks, mark{Kind: "banned", Title: m.Fate(), at: m.goneAt, weight: 9})
 	}
-	x.Marks = d.spaced(x.Marks)
-	return x
+	r.Marks = x.spaced(r.Marks)
+	return r
 }
 
 // lanes assigns to each fetch a lane that is free when it begins, and returns the number of lanes.
@@ -156,17 +147,17 @@ func lanes(list []fetch) (lanes []int, count float64) {
 }
 
 // draw adds a fetch to a row: a thin bar while it waits for the answer, then a thick one, and marks at both ends.
-func (d *Facts) draw(x *row, f fetch, y, h float64) {
+func (x axis) draw(r *row, f fetch, y, h float64) {
 	title := fetchTitle(f)
 	flows := f.answered
 	if flows == never {
 		flows = f.ended
 	}
-	if f.answered == never || flows-f.asked > d.end/1000 { // otherwise it would be invisible
-		x.Waits = append(x.Waits, d.bar(f.asked, flows, y+h/2-1, 2, title))
+	if f.answered == never || flows-f.asked > x.end/1000 { // otherwise it would be invisible
+		r.Waits = append(r.Waits, x.bar(f.asked, flows, y+h/2-1, 2, title))
 	}
 	if f.answered != never {
-		x.Bars = append(x.Bars, d.bar(flows, f.ended, y, h-min(0.5, rowBar/h-1), title))
+		r.Bars = append(r.Bars, x.bar(flows, f.ended, y, h-min(0.5, rowBar/h-1), title))
 	}
 	begin, end := starts[f.why], cuts[f.cut]
 	if f.failure != "" {
@@ -175,14 +166,14 @@ func (d *Facts) draw(x *row, f fetch, y, h float64) {
 	for _, m := range []mark{{Kind: begin.kind, at: f.asked, weight: begin.weight},
 		{Kind: end.kind, at: f.ended, weight: end.weight}} {
 		if m.Title = title; m.Kind != "" {
-			x.Marks = append(x.Marks, m)
+			r.Marks = append(r.Marks, m)
 		}
 	}
 }
 
-func (d *Facts) bar(from, to time.Duration, y, h float64, title string) bar {
-	wide := percentText(max(float64(to-from)/float64(d.end), 0.0015))
-	return bar{X: d.place(from), W: wide, End: d.place(to), Y: number(y), H: number(h), Title: title}
+func (x axis) bar(from, to time.Duration, y, h float64, title string) bar {
+	wide := percentText(max(float64(to-from)/float64(x.end), 0.0015))
+	return bar{X: x.place(from), W: wide, End: x.place(to), Y: number(y), H: number(h), Title: title}
 }
 
 func span(g gap) string {
@@ -193,12 +184,12 @@ func span(g gap) string {
 func clock(t time.Duration) string { return strconv.FormatFloat(t.Seconds(), 'f', 3, 64) + " s" }
 
 // spaced removes marks that would overlap marks of higher weight.
-func (d *Facts) spaced(list []mark) (kept []mark) {
+func (x axis) spaced(list []mark) (kept []mark) {
 	const near = 0.014
 	slices.SortStableFunc(list, func(a, b mark) int { return cmp.Compare(b.weight, a.weight) })
 	for _, m := range list {
-		if !slices.ContainsFunc(kept, func(k mark) bool { return float64((m.at-k.at).Abs())/float64(d.end) < near }) {
-			m.At = d.place(m.at)
+		if !slices.ContainsFunc(kept, func(k mark) bool { return float64((m.at-k.at).Abs())/float64(x.end) < near }) {
+			m.At = x.place(m.at)
 			kept = append(kept, m)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 
 // TestWordsOfADrama: the summary names the sources, amounts, speeds, failures, takeovers and times.
 func TestWordsOfADrama(t *testing.T) {
-	got := drama().words().String()
+	got := drama().story().String()
 	for _, want := range []string{
 		"m1:80 brought ",
 		"m3:80 fell silent at 2 s after 1.6 MiB; the rest of its range went to m1:80 at 3 s.",
@@ -107,7 +107,7 @@ func TestWords(t *testing.T) {
 		{"no digest", newTale(-1).fail(failed(0, download.NoEvidence, errors.New("no digest"))), "", "No source answered"},
 		{"the next source", second(), "m0:80 failed at 1 s", "began again"},
 	} {
-		got := tt.r.words().String()
+		got := tt.r.story().String()
 		if !strings.Contains(got, tt.want) || tt.wont != "" && strings.Contains(got, tt.wont) {
 			t.Errorf("%s: no %q, or %q, in\n%s", tt.name, tt.want, tt.wont, got)
 		}
@@ -275,7 +275,7 @@ func TestWordsOfMany(t *testing.T) {
 			}
 		}
 		t.over(nil, fetches...)
-		return t.done(100 * mib).words().String()
+		return t.done(100 * mib).story().String()
 	}
 	if got := several(100*kib, 101*kib, 102*kib); !strings.Contains(got, "share one link that is full") {
 		t.Error(got)
@@ -304,8 +304,8 @@ func TestHeadline(t *testing.T) {
 			t.bring(2*time.Second, 1024*kib, f)
 		}), "open", "complete, not verified", "10 MiB in 2 s: 5 MiB/s on average"},
 	} {
-		class, outcome := tt.r.outcome()
-		if got := tt.r.headline(); class != tt.class || outcome != tt.outcome || !strings.Contains(got, tt.want) {
+		class, outcome := tt.r.ending.outcome()
+		if got := tt.r.ending.headline(tt.r.Fetched, tt.r.earlier.bytes); class != tt.class || outcome != tt.outcome || !strings.Contains(got, tt.want) {
 			t.Errorf("%s, %s: %s; want %s, %s: %s", class, outcome, got, tt.class, tt.outcome, tt.want)
 		}
 	}
@@ -326,7 +326,7 @@ func TestTakers(t *testing.T) {
 	tl.over(nil, b)
 	tl.ask(0, 30*mib, 40*mib, scheduler.ReasonNext) // not the lost range
 	tl.ask(2, 14*mib, 16*mib, scheduler.ReasonNext)
-	got := tl.fail(errors.New("x")).words().String()
+	got := tl.fail(errors.New("x")).story().String()
 	if !strings.Contains(got, "m1:80 fell silent at 1 s after 100 KiB; the rest of its range went to m2:80 at 3 s.") || strings.Contains(got, "slow") {
 		t.Error(got)
 	}
@@ -339,7 +339,7 @@ func TestSplitsAreTold(t *testing.T) {
 	tl.bring(time.Second, 10*kib, a)
 	tl.cut(a, 5*mib, false, scheduler.ReasonSplit)
 	tl.ask(1, 5*mib, 10*mib, scheduler.ReasonSplit)
-	if got := tl.fail(errors.New("x")).words().String(); !strings.Contains(got, "So that all finish together, m1:80 took over a part of what m0:80 was asked for.") {
+	if got := tl.fail(errors.New("x")).story().String(); !strings.Contains(got, "So that all finish together, m1:80 took over a part of what m0:80 was asked for.") {
 		t.Error(got)
 	}
 }
