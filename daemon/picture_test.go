@@ -22,7 +22,7 @@ func TestDraw(t *testing.T) {
 	}
 	gids := b.add(s.urls(mostEnded+1, 1<<20)...)
 	b.half(gids[0])
-	draw(gids[0], "at work")
+	draw(gids[0], "in use")
 	draw(gids[1], "")
 	b.do(func(q *queue.Queue) error { return q.Pause(gids[0]) })
 	b.half(gids[1])

@@ -90,7 +90,7 @@ func TestRealReason(t *testing.T) {
 		if n := strings.Count(strings.ToLower(text), strings.ToLower(tt.reason)); n != 1 {
 			t.Errorf("%s: %q is told %d times in\n%s", tt.name, tt.reason, n, text)
 		}
-		for _, wont := range []string{"No source answered", "of no use", "abababababab"} {
+		for _, wont := range []string{"No source answered", "were discarded", "abababababab"} {
 			if strings.Contains(text, wont) {
 				t.Errorf("%s: %q in\n%s", tt.name, wont, text)
 			}

@@ -90,7 +90,7 @@ func (e *engine) end(g queue.GID, status queue.Status) {
 		}
 		entry, _ := q.Entry(g)
 		for _, uri := range entry.URIs {
-			live.Sources = append(live.Sources, queue.Source{URL: masked(uri, g), Host: "127.0.0.1", State: "at work", Working: true, Speed: 500})
+			live.Sources = append(live.Sources, queue.Source{URL: masked(uri, g), Host: "127.0.0.1", State: "in use", Working: true, Speed: 500})
 		}
 		switch status {
 		case queue.Active:

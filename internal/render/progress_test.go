@@ -103,7 +103,7 @@ func TestSourceRates(t *testing.T) {
 		at = at.Add(time.Second / 10)
 		r.record.Observe(at, download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
 	}
-	if row := strings.Join(r.progress(at).table[0], " "); !strings.Contains(row, " 10 MiB/s at work") {
+	if row := strings.Join(r.progress(at).table[0], " "); !strings.Contains(row, " 10 MiB/s in use") {
 		t.Errorf("%s", row)
 	}
 	r.record.Observe(at, download.RangeStarted{ID: 1, Host: "b:80", Fetch: 2})
@@ -124,10 +124,10 @@ func TestSourceStates(t *testing.T) {
 	}{
 		{download.SourceDown{ID: 1, URL: "u", Host: "h", Back: time.Minute}, "again at " + at.Add(time.Minute).Local().Format(time.TimeOnly)},
 		{download.SourceDown{ID: 1, URL: "u", Host: "h"}, "again later"},
-		{download.RangeStarted{ID: 1, URL: "u", Host: "h", Fetch: 1}, "at work"},
+		{download.RangeStarted{ID: 1, URL: "u", Host: "h", Fetch: 1}, "in use"},
 		{download.RangeEnded{ID: 1, Fetch: 1}, "waits"},
-		{download.SourceDown{ID: 1, URL: "u", Host: "h", Banned: true}, "dropped, its content is wrong"},
-		{download.Restarted{Reason: "the file changed"}, "dropped, its content is wrong"},
+		{download.SourceDown{ID: 1, URL: "u", Host: "h", Banned: true}, "dropped for wrong content"},
+		{download.Restarted{Reason: "the file changed"}, "dropped for wrong content"},
 		{download.SourceUp{ID: 7, URL: "u", Host: "h"}, "waits"},
 	} {
 		r.record.Observe(at, tt.ev)
@@ -169,10 +169,10 @@ func TestPlainWithSources(t *testing.T) {
 	at = at.Add(plainEvery)
 	m.Show(at, r.progress(at))
 	want := "a: 4 MiB of 8 MiB (50 %), 1 MiB/s, 4 s left, 1 mirror\n" +
-		"  a:80     3 MiB   75 %   307 KiB/s  at work\n" +
+		"  a:80     3 MiB   75 %   307 KiB/s  in use\n" +
 		"  b:80     1 MiB   25 %   102 KiB/s  waits\n" +
 		"  c:80       0 B    0 %       0 B/s  dropped\n" +
-		"  d:80       0 B    0 %       0 B/s  dropped, its content is wrong\n"
+		"  d:80       0 B    0 %       0 B/s  dropped for wrong content\n"
 	if b.String() != want {
 		t.Errorf("%s, want %s", b.String(), want)
 	}

@@ -60,7 +60,7 @@ func (c *course) stood(since, now time.Duration, checks gaps) {
 	}
 }
 
-// offer is what servers and documents said about the file.
+// offer has facts about the file from servers and documents.
 type offer struct {
 	By       string // the document that describes the file, if any
 	NoDigest bool   // the server named mirrors but sent no digest
@@ -96,14 +96,14 @@ func (a *amounts) came(r byterange.Range) {
 	a.Fetched += r.Len()
 }
 
-// restart forgets the bytes of the file, and reports whether there were any.
+// restart forgets the bytes of the file, and reports whether any were received.
 func (a *amounts) restart() (had bool) {
 	had = a.Progress.Done > 0 || a.Fetched > a.lost
 	a.lost, a.Progress.Done, a.void = a.Fetched, 0, byterange.Set{}
 	return had
 }
 
-// earlier is what an earlier run left of the file.
+// earlier has the bytes that an earlier run received.
 type earlier struct {
 	bytes  int64
 	ranges []byterange.Range // the maxRows longest

@@ -71,7 +71,7 @@ func (x axis) rules(r *restarts, c *course) (out []tick) {
 		add(e.At, "begun again", "begun again: "+e.Text)
 	}
 	if c.complete != never {
-		add(c.complete, "last byte", "every byte is here")
+		add(c.complete, "last byte", "all bytes were received")
 	}
 	return out
 }

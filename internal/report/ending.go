@@ -83,9 +83,10 @@ func (e *ending) failure(fetched int64) string {
 	if e.at >= time.Millisecond {
 		after = "After " + option.TimeText(e.at)
 	}
-	text = fmt.Sprintf("%s: %s. %s came in this run", after, option.Shorten(source.Escape(text), 300), option.SizeText(fetched))
+	text = option.Shorten(source.Escape(text), 300)
+	text = fmt.Sprintf("%s: %s. %s were received in this run", after, text, option.SizeText(fetched))
 	if ok && failure.Kept > 0 {
-		return text + fmt.Sprintf("; %s are kept, and the same command goes on from there.", option.SizeText(failure.Kept))
+		return text + fmt.Sprintf("; %s are kept, and the same command continues from there.", option.SizeText(failure.Kept))
 	}
 	return text + "; nothing is kept."
 }

@@ -34,7 +34,7 @@ func (r *Recorder) Draw(at time.Time) []byte {
 	s["Strip"] = d.strip()
 	if d.ending.live {
 		s["States"] = states
-		s["Class"], s["Outcome"], s["Headline"] = "open", "goes on", r.limitNow()
+		s["Class"], s["Outcome"], s["Headline"] = "open", "running", r.limitNow()
 		for _, m := range d.Mirrors {
 			if m.Asked == 0 && len(d.ranked) < maxRowsShown {
 				d.ranked = append(d.ranked, m)
@@ -101,38 +101,38 @@ func (r *Recorder) limitNow() string {
 	}
 	switch {
 	case r.Comparing != nil:
-		return "What came is compared with what other sources have, as the file is wrong somewhere."
+		return "Some bytes are wrong; the received bytes are compared with those of other sources."
 	case r.course.complete != never:
-		return "Every byte is here, and is being checked."
+		return "All bytes were received and are being checked."
 	case len(r.requests.running) == 0:
 		return r.idle()
 	case r.course.answer == never:
-		return "The first answer is awaited, since " + option.TimeText(r.now) + "."
+		return "Waiting for the first answer since " + option.TimeText(r.now) + "."
 	case silent > quietAfter:
-		return "Nothing has come from any source for " + option.TimeText(silent) + "."
+		return "No source has sent bytes for " + option.TimeText(silent) + "."
 	case r.Limit > 0 && r.Progress.Rate > 0.8*float64(r.Limit):
-		return "The limit of " + option.RateText(float64(r.Limit)) + " is what holds it."
+		return "The limit of " + option.RateText(float64(r.Limit)) + " is reached."
 	case closed > 0:
 		return fmt.Sprintf("The link seems full: %s more added nothing.", option.Count(closed, "connection"))
 	case known == 1 && r.named == 0 && len(r.Mirrors) == 1:
-		return "Everything comes from one server that names no mirrors: it is as fast as that server."
+		return "All bytes come from one server that names no mirrors, so that server limits the speed."
 	case r.NoDigest && working == 1:
 		return "The server names mirrors and gives no digest, so that only the server itself is used."
 	case working < known:
-		return fmt.Sprintf("%d of %s are at work; more are tried as long as that makes it faster.", working,
+		return fmt.Sprintf("%d of %s are in use; more are tried while that increases the speed.", working,
 			option.Count(known, "source"))
 	}
-	return "All known sources are at work: it is they, or the link, that limit the speed."
+	return "All known sources are in use: they or the link limit the speed."
 }
 
 // idle describes why no source is in use.
 func (r *Recorder) idle() string {
 	for _, m := range r.Mirrors {
 		if state := r.State(m); strings.HasPrefix(state, "again") {
-			return fmt.Sprintf("No source is at work. %s is asked %s.", m.Host, state)
+			return fmt.Sprintf("No source is in use. %s is asked %s.", m.Host, state)
 		}
 	}
-	return "No source is at work."
+	return "No source is in use."
 }
 
 // strip shows the file from its beginning to its end, and which source sent each part.

@@ -34,8 +34,8 @@ func TestDraw(t *testing.T) {
 	html := string(tl.r.Draw(tl.zero.Add(tl.at)))
 	safe(t, []byte(html))
 	for _, want := range []string{
-		"All known sources are at work", `class="strip"`, "at work, ", "m0:80 brought 80 %", "How fast", "Who was at work",
-		`<path class="shade c0" d="M0 0h63v1h-63z"`, `<path class="shade asked c1" d="M96 0h64v1h-64z"`, "goes on",
+		"All known sources are in use", `class="strip"`, "in use, ", "m0:80 sent 80 %", "Speed:", "Use of the sources",
+		`<path class="shade c0" d="M0 0h63v1h-63z"`, `<path class="shade asked c1" d="M96 0h64v1h-64z"`, "running",
 	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %q in\n%s", want, html)
@@ -66,8 +66,8 @@ func TestColoursStay(t *testing.T) {
 // TestLimitNow: one sentence describes what limits a running download.
 func TestLimitNow(t *testing.T) {
 	for want, told := range map[string]func(t *tale, f int){
-		"The first answer is awaited, since 2 s.": func(t *tale, _ int) { t.until(2 * time.Second).tell(download.Progress{Size: 10 * mib}) },
-		"Everything comes from one server that names no mirrors: it is as fast as that server.": func(t *tale, f int) {
+		"Waiting for the first answer since 2 s.": func(t *tale, _ int) { t.until(2 * time.Second).tell(download.Progress{Size: 10 * mib}) },
+		"All bytes come from one server that names no mirrors, so that server limits the speed.": func(t *tale, f int) {
 			t.answer(f)
 			t.bring(time.Second, 100*kib, f)
 		},
@@ -75,16 +75,16 @@ func TestLimitNow(t *testing.T) {
 			t.tell(download.Offered{File: metalink.File{Size: 10 * mib, NoDigest: true, Mirrors: make([]metalink.Mirror, 2)}})
 			t.answer(f)
 		},
-		"1 of 3 sources are at work; more are tried as long as that makes it faster.": func(t *tale, f int) {
+		"1 of 3 sources are in use; more are tried while that increases the speed.": func(t *tale, f int) {
 			t.tell(download.Offered{File: metalink.File{Size: 10 * mib, Mirrors: make([]metalink.Mirror, 3)}})
 			t.answer(f)
 		},
-		"All known sources are at work: it is they, or the link, that limit the speed.": func(t *tale, f int) {
+		"All known sources are in use: they or the link limit the speed.": func(t *tale, f int) {
 			t.tell(download.Offered{File: metalink.File{Size: 10 * mib, Mirrors: make([]metalink.Mirror, 2)}})
 			t.tell(download.SourceDown{ID: 1, URL: link(1), Host: host(1), Err: errors.New("404"), Gone: true})
 			t.answer(f)
 		},
-		"Nothing has come from any source for 3 s.": func(t *tale, f int) {
+		"No source has sent bytes for 3 s.": func(t *tale, f int) {
 			t.answer(f)
 			t.until(3 * time.Second).tell(download.Progress{Size: 10 * mib})
 		},
@@ -94,18 +94,18 @@ func TestLimitNow(t *testing.T) {
 			t.cut(other, 5*mib, true, scheduler.ReasonUseless)
 			t.over(nil, other)
 		},
-		"The limit of 100 KiB/s is what holds it.": func(t *tale, f int) {
+		"The limit of 100 KiB/s is reached.": func(t *tale, f int) {
 			t.answer(f)
 			t.r.Limit = 100 * kib
 			t.tell(download.Progress{Size: 10 * mib, Rate: 99 * kib})
 		},
-		"No source is at work. m0:80 is asked again at ": func(t *tale, f int) {
+		"No source is in use. m0:80 is asked again at ": func(t *tale, f int) {
 			t.over(errors.New("503"), f)
 			t.tell(download.SourceDown{ID: 0, URL: link(0), Host: host(0), Err: errors.New("503"), Back: time.Minute})
 		},
-		"No source is at work.":                     func(t *tale, f int) { t.over(errors.New("503"), f) },
-		"Every byte is here, and is being checked.": func(t *tale, f int) { t.tell(download.Complete{}) },
-		"What came is compared with what other sources have, as the file is wrong somewhere.": func(t *tale, f int) { t.tell(download.Comparing{}) },
+		"No source is in use.":                     func(t *tale, f int) { t.over(errors.New("503"), f) },
+		"All bytes were received and are being checked.": func(t *tale, f int) { t.tell(download.Complete{}) },
+		"Some bytes are wrong; the received bytes are compared with those of other sources.": func(t *tale, f int) { t.tell(download.Comparing{}) },
 	} {
 		tl := newTale(10 * mib)
 		told(tl, tl.ask(0, 0, byterange.Unbounded, scheduler.ReasonFirst))
@@ -121,7 +121,7 @@ func TestVoid(t *testing.T) {
 	tl.tell(download.Voided{Range: byterange.Range{Start: 5 * mib, End: 6 * mib}}, download.Progress{Done: 2 * mib, Size: 10 * mib, Twice: 3 * kib})
 	html := string(tl.r.Draw(tl.zero.Add(tl.at)))
 	safe(t, []byte(html))
-	for _, want := range []string{`<path class="void" d="M80 0h16v1h-16z">`, "was wrong, is missing again", "3 KiB came twice."} {
+	for _, want := range []string{`<path class="void" d="M80 0h16v1h-16z">`, "was wrong and is missing again", "3 KiB were received twice."} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %q in\n%s", want, html)
 		}

@@ -62,15 +62,15 @@ func (m *Mirror) Rate() float64 { return MeanRate(m.Bytes, m.Bytes, m.Working) }
 func (m *Mirror) Fate() string {
 	switch {
 	case m.banned:
-		return "dropped, wrong content: " + m.failure
+		return "dropped for wrong content: " + m.failure
 	case m.gone:
 		return "given up: " + m.failure
 	case m.failure != "":
 		return "failed: " + m.failure
 	case m.cuts[scheduler.ReasonSameHost] > 0 && m.Bytes == 0:
-		return "another name of a server that was at work already"
+		return "another name of a server that was already in use"
 	case m.cuts.of(scheduler.ReasonUseless, scheduler.ReasonCrowded) > 0:
-		return "closed, as it brought no gain"
+		return "closed, because it added no speed"
 	}
 	return ""
 }
@@ -217,7 +217,7 @@ func (s *sources) failing() []*Mirror {
 	return slices.DeleteFunc(slices.Clone(s.Mirrors), func(m *Mirror) bool { return m.failure == "" })
 }
 
-// told reports whether the summary or the headline contains the failure of m, so that the table need not repeat it.
+// told reports whether the summary or the headline describes the failure of m, so that the table need not repeat it.
 func (s *sources) told(m *Mirror) bool { return slices.Index(s.failing(), m) < mostFailed }
 
 // fates returns the fates of the sources for the table.
@@ -249,9 +249,9 @@ func (m *Mirror) AtWork() bool { return m.running > 0 }
 func (r *Recorder) State(m *Mirror) string {
 	switch {
 	case m.AtWork():
-		return "at work"
+		return "in use"
 	case m.banned && !m.up: // unless it returned after a restart
-		return "dropped, its content is wrong"
+		return "dropped for wrong content"
 	case m.gone && !m.up:
 		return "dropped"
 	case m.pause != nil && m.pause.to > m.pause.from:

@@ -28,11 +28,11 @@ func TestPage(t *testing.T) {
 		marks               []string // their classes
 		title               string
 	}{
-		{1, 0, 0, []string{"m-start"}, "it met what another is fetching"},
-		{2, 0, 0, []string{"m-start", "m-start"}, "takes over what another would bring later"},
-		{1, 1, 0, []string{"m-start", "m-start"}, "closed, as it did not get faster"},
-		{1, 1, 0, []string{"m-start", "m-bad"}, "nothing came any more"},
-		{0, 0, 0, []string{"m-bad", "m-white"}, "dropped, wrong content: another digest"},
+		{1, 0, 0, []string{"m-start"}, "it reached a range that another is fetching"},
+		{2, 0, 0, []string{"m-start", "m-start"}, "takes over part of the range of another"},
+		{1, 1, 0, []string{"m-start", "m-start"}, "closed, because it added no speed"},
+		{1, 1, 0, []string{"m-start", "m-bad"}, "it stopped sending"},
+		{0, 0, 0, []string{"m-bad", "m-white"}, "dropped for wrong content: another digest"},
 		{1, 0, 1, []string{"m-start", "m-cross"}, "connection reset"},
 	} {
 		row := rows[i]
@@ -75,7 +75,7 @@ func TestQuickIsSmall(t *testing.T) {
 	}
 	html := page(quick().done(100 * kib))
 	root := safe(t, html)
-	if len(html) > 6*kib || len(root.all("svg", "")) > 0 || !strings.Contains(root.words(), "m0:80 brought 100 %") {
+	if len(html) > 6*kib || len(root.all("svg", "")) > 0 || !strings.Contains(root.words(), "m0:80 sent 100 %") {
 		t.Errorf("%d bytes:\n%s", len(html), html)
 	}
 	if root = safe(t, page(quick().fail(errors.New("x")))); len(root.all("figure", "")) != 3 {

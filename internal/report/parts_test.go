@@ -295,19 +295,19 @@ func TestEnding(t *testing.T) {
 func TestSentences(t *testing.T) {
 	a, b := &Mirror{Name: "A", Bytes: 30, Working: time.Second}, &Mirror{Name: "B", Bytes: 70, Working: time.Second}
 	for want, tell := range map[string]func(w *story){
-		"A brought 30 % at 30 B/s, B brought 70 % at 70 B/s.": func(w *story) { w.shares([]*Mirror{a, b}, 100) },
-		"10 B came twice.": func(w *story) { w.twice(10, 100, false) },
+		"A sent 30 % at 30 B/s, B sent 70 % at 70 B/s.": func(w *story) { w.shares([]*Mirror{a, b}, 100) },
+		"10 B were received twice.": func(w *story) { w.twice(10, 100, false) },
 		"":                 func(w *story) { w.twice(1, 100, false) },
-		"1 B came twice.":  func(w *story) { w.twice(1, 100, true) },
-		"A turned out to be too slow for its range at 2 s; it went on itself at 3 s (2 times in all).": func(w *story) {
+		"1 B were received twice.":  func(w *story) { w.twice(1, 100, true) },
+		"A turned out to be too slow for its range at 2 s; it continued at 3 s (2 times in all).": func(w *story) {
 			l := &loss{mirror: a, at: 2 * time.Second, why: scheduler.ReasonSlow, taker: a, taken: 3 * time.Second}
 			w.losses([]*loss{l, l})
 		},
-		"So that all finish together, one request at A took over a part of another one; in all, ranges were split 4 times.": func(w *story) {
+		"To finish at the same time, one request to A took over part of the range of another; in all, ranges were split 4 times.": func(w *story) {
 			w.takeovers(takeover{a, a}, 4)
 		},
-		"1 further mirror was known and never asked.": func(w *story) { w.growth(new(requests), 1) },
-		"The first answer came after 2 s, and no byte of the file after it.": func(w *story) {
+		"1 further mirror was known but not used.": func(w *story) { w.growth(new(requests), 1) },
+		"The first answer came after 2 s, without a byte of the file.": func(w *story) {
 			w.times(&course{answer: 2 * time.Second, first: never}, &ending{}, -1)
 		},
 		"That happened 3 more times.": func(w *story) { w.restarts(&restarts{count: 3}) },

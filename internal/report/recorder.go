@@ -73,14 +73,14 @@ func (r *Recorder) Observe(at time.Time, ev download.Event) {
 		r.restart(ev)
 	case download.Complete:
 		r.course.complete = r.now
-		r.say(false, "every byte is here")
+		r.say(false, "all bytes were received")
 	case download.Verified:
 		r.course.verified = r.now
 		r.say(false, "checked: %s", ev.Proof)
 	case download.Seeding:
 		if !r.Seeding {
 			r.Seeding = true
-			r.say(false, "the file is in place; peers can have it")
+			r.say(false, "the file is complete and offered to peers")
 		}
 	case download.Note:
 		r.say(false, "%s", ev.Text)
@@ -119,7 +119,7 @@ func (r *Recorder) say(bad bool, format string, args ...any) {
 
 func (r *Recorder) resume(ev download.Resumed) {
 	r.earlier, r.Progress.Done = newEarlier(ev), ev.Bytes
-	r.say(false, "%s are here from an earlier run", option.SizeText(ev.Bytes))
+	r.say(false, "%s were received in an earlier run", option.SizeText(ev.Bytes))
 }
 
 func (r *Recorder) offered(ev download.Offered) {
@@ -146,7 +146,7 @@ func (r *Recorder) up(ev download.SourceUp) {
 	m.up, m.whole, m.RTT = true, ev.Whole, ev.RTT
 	whole := ""
 	if ev.Whole {
-		whole = "; it sends the whole file in place of a range"
+		whole = "; it sends the whole file instead of a range"
 	}
 	r.say(false, "%s answers for the first time (%s away)%s", m.Host, option.TimeText(ev.RTT), whole)
 }
@@ -175,7 +175,7 @@ func (r *Recorder) restart(ev download.Restarted) {
 		r.restarts.add(entry{r.now, text, true})
 	}
 	r.course.complete, r.earlier = never, earlier{}
-	r.say(true, "it begins again: %s", text)
+	r.say(true, "the download begins again: %s", text)
 }
 
 // compare records that received bytes are compared, and the end of a comparison.
@@ -183,7 +183,7 @@ func (r *Recorder) compare(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.Comparing:
 		if r.comparison.advance(r.now, ev) {
-			r.say(true, "the file is wrong somewhere: what came is compared with what other sources have")
+			r.say(true, "some bytes are wrong: the received bytes are compared with those of other sources")
 		}
 	case download.Note, download.SourceDown:
 	default:

@@ -48,40 +48,40 @@ type reason struct {
 
 // starts are the reasons why a range is requested.
 var starts = map[scheduler.Reason]reason{
-	scheduler.ReasonFirst:      {"no other source is at work", "first", 3, false},
+	scheduler.ReasonFirst:      {"no other source is in use", "first", 3, false},
 	scheduler.ReasonNext:       {"it is free again", "", 0, false},
-	scheduler.ReasonGrowth:     {"one more connection, to see whether it gets faster", "more", 4, false},
-	scheduler.ReasonRemembered: {"it is known to be fast from an earlier time", "more", 4, false},
+	scheduler.ReasonGrowth:     {"one more connection, to test whether the speed increases", "more", 4, false},
+	scheduler.ReasonRemembered: {"it was fast in an earlier download", "more", 4, false},
 	scheduler.ReasonReturn:     {"it is tried again", "again", 2, false},
-	scheduler.ReasonExchange:   {"in the place of the weakest", "more", 4, false},
-	scheduler.ReasonSplit:      {"it takes over what another would bring later", "took", 1, false},
-	scheduler.ReasonPiece:      {"a piece of several sources was wrong, and now one fetches all of it", "", 0, false},
+	scheduler.ReasonExchange:   {"it replaces the slowest source", "more", 4, false},
+	scheduler.ReasonSplit:      {"it takes over part of the range of another", "took", 1, false},
+	scheduler.ReasonPiece:      {"a piece from several sources was wrong, and one source fetches all of it", "", 0, false},
 }
 
 // cuts are the reasons why a fetch ends before the end of its range.
 var cuts = map[scheduler.Reason]reason{
-	scheduler.ReasonSplit:      {"another takes over the rest, and so both finish at the same time", "", 0, false},
-	scheduler.ReasonMet:        {"it met what another is fetching", "", 0, false},
-	scheduler.ReasonSilent:     {"nothing came any more, and another can go on", "silent", 8, true},
-	scheduler.ReasonSlow:       {"the rest would have taken it far too long", "slow", 6, true},
-	scheduler.ReasonUseless:    {"closed, as it did not get faster by it", "less", 5, false},
+	scheduler.ReasonSplit:      {"another takes over the rest, so that both finish at the same time", "", 0, false},
+	scheduler.ReasonMet:        {"it reached a range that another is fetching", "", 0, false},
+	scheduler.ReasonSilent:     {"it stopped sending, and another can continue", "silent", 8, true},
+	scheduler.ReasonSlow:       {"it would have needed too long for the rest", "slow", 6, true},
+	scheduler.ReasonUseless:    {"closed, because it added no speed", "less", 5, false},
 	scheduler.ReasonCrowded:    {"closed on trial, as the sources seem to share one link", "less", 5, false},
-	scheduler.ReasonSameHost:   {"another name of a server that is at work already", "less", 5, false},
-	scheduler.ReasonNoRanges:   {"it sends the whole file in place of a range", "less", 5, false},
-	scheduler.ReasonWrongBytes: {"what it brought was wrong", "less", 5, true},
-	scheduler.ReasonDone:       {"every byte is here", "", 0, false},
+	scheduler.ReasonSameHost:   {"another name of a server that is already in use", "less", 5, false},
+	scheduler.ReasonNoRanges:   {"it sends the whole file instead of a range", "less", 5, false},
+	scheduler.ReasonWrongBytes: {"it sent wrong bytes", "less", 5, true},
+	scheduler.ReasonDone:       {"all bytes were received", "", 0, false},
 }
 
 // kinds returns the legend of the marks that occur in rows.
 func kinds(rows []row) []mark {
 	return slices.DeleteFunc([]mark{
 		{Kind: "first", Title: "first request"},
-		{Kind: "more", Title: "one more connection, to see whether it gets faster"},
+		{Kind: "more", Title: "one more connection, to test whether the speed increases"},
 		{Kind: "less", Title: "closed: no gain"},
-		{Kind: "took", Title: "takes over a part of another's range"},
+		{Kind: "took", Title: "takes over part of another's range"},
 		{Kind: "again", Title: "tried again"},
-		{Kind: "slow", Title: "too slow: rest given away"},
-		{Kind: "silent", Title: "fell silent: rest given away"},
+		{Kind: "slow", Title: "too slow: another fetches the rest"},
+		{Kind: "silent", Title: "fell silent: another fetches the rest"},
 		{Kind: "failed", Title: "failed"},
 		{Kind: "banned", Title: "dropped for good"},
 	}, func(k mark) bool {
@@ -113,7 +113,7 @@ func (x axis) row(m *Mirror, q *requests, pauses gaps) row {
 	}
 	for _, g := range q.silent {
 		if g.mirror == m {
-			r.Quiet = append(r.Quiet, x.bar(g.from, g.to, rowTop, rowBar, "nothing came for "+span(g)))
+			r.Quiet = append(r.Quiet, x.bar(g.from, g.to, rowTop, rowBar, "no bytes for "+span(g)))
 		}
 	}
 	for _, g := range pauses {

@@ -20,7 +20,7 @@ func (w *story) limit(d *facts) {
 		reached := float64(d.Fetched) > 0.8*float64(d.Limit)*d.ending.at.Seconds()
 		text := "--limit-rate allowed " + option.RateText(float64(d.Limit)) + " in all"
 		if reached {
-			text += ", and that is what came"
+			text += ", and that speed was reached"
 		}
 		w.say(reached, "%s.", text)
 		return
@@ -35,9 +35,9 @@ func (w *story) limit(d *facts) {
 		w.say(true, "The link seems full: %s more added nothing.", option.Count(useless, "connection"))
 	case crowded > 0:
 		w.say(true, "The link looked full for a while: "+
-			"together the sources brought much less than each had shown, so that %s closed on trial.", was(crowded, "connection"))
+			"together the sources sent much less than each alone, so %s closed on trial.", was(crowded, "connection"))
 	case brought == 1 && d.named == 0 && len(d.Mirrors) == 1:
-		w.say(true, "Everything came from one server that names no mirrors: it was as fast as that server.")
+		w.say(true, "All bytes came from one server that names no mirrors, so that server limited the speed.")
 	case brought == 1 && d.NoDigest:
 		w.say(true, "The server named mirrors and gave no digest, so that only the server itself could be used.")
 	case d.requests.opened() > 0 && d.ending.unasked(d.ranked) == 0 && len(d.failing()) == 0:
@@ -65,14 +65,14 @@ func (w *story) even(s *sources) {
 // that were not needed.
 func (w *story) growth(q *requests, unasked int) {
 	if opened := q.opened(); opened > 0 {
-		text := was(opened, "further connection") + " opened to see whether it gets faster"
+		text := was(opened, "further connection") + " opened to test whether the speed increases"
 		if closed := q.closed(); closed > 0 {
-			text += fmt.Sprintf("; %d were closed again, as they brought no gain", closed)
+			text += fmt.Sprintf("; %d were closed again, because they added no speed", closed)
 		}
 		w.say(false, "%s.", text)
 	}
 	if unasked > 0 {
-		w.say(false, "%s known and never asked.", was(unasked, "further mirror"))
+		w.say(false, "%s known but not used.", was(unasked, "further mirror"))
 	}
 }
 
@@ -91,10 +91,10 @@ func (w *story) times(c *course, e *ending, size int64) {
 		w.say(true, "No source answered.")
 	case c.first == never && size == 0:
 	case c.first == never:
-		w.say(true, "The first answer came after %s, and no byte of the file after it.", option.TimeText(c.answer))
+		w.say(true, "The first answer came after %s, without a byte of the file.", option.TimeText(c.answer))
 	default:
 		w.say(c.answer > time.Second || c.answer > 300*time.Millisecond && e.part(c.answer) > 0.05,
-			"%s went by until the first answer.", option.TimeText(c.answer))
+			"The first answer came after %s.", option.TimeText(c.answer))
 	}
 	var sum time.Duration
 	for _, g := range c.still {
@@ -102,7 +102,7 @@ func (w *story) times(c *course, e *ending, size int64) {
 	}
 	if sum >= quietAfter {
 		long := slices.MaxFunc(c.still, byLength)
-		w.say(true, "For %s nothing came from any source, the longest time from %s to %s.", option.TimeText(sum),
+		w.say(true, "For %s no source sent bytes, the longest time from %s to %s.", option.TimeText(sum),
 			option.TimeText(long.from), option.TimeText(long.to))
 	}
 }
@@ -124,16 +124,17 @@ func (w *story) stretches(d *facts) {
 		if m := d.requests.silentIn(from, to); m != nil {
 			because = ", while " + m.Name + " was silent"
 		} else if s.cause != nil {
-			because = ", mostly because " + s.cause.Name + " brought " + option.RateText(s.its) +
-				" in place of " + option.RateText(s.itsElse)
+			because = ", mostly because " + s.cause.Name + " sent " + option.RateText(s.its) +
+				" instead of " + option.RateText(s.itsElse)
 		}
 		switch {
 		case s.atBegin:
-			w.say(true, "Until %s it was slow to begin with: %s, then %s.", option.TimeText(to), slow, fast)
+			w.say(true, "It was slow until %s: %s, then %s.", option.TimeText(to), slow, fast)
 		case s.atEnd:
-			w.say(true, "From %s %s only %s came, before that it was %s%s.", option.TimeText(from), until, slow, fast, because)
+			w.say(true, "From %s %s only %s arrived, before that %s%s.", option.TimeText(from), until, slow, fast, because)
 		default:
-			w.say(true, "From %s to %s only %s came, else %s%s.", option.TimeText(from), option.TimeText(to), slow, fast, because)
+			w.say(true, "From %s to %s only %s arrived, otherwise %s%s.", option.TimeText(from), option.TimeText(to), slow,
+				fast, because)
 		}
 	}
 }

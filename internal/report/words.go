@@ -83,10 +83,11 @@ func (d *facts) story() (w story) {
 	return w
 }
 
-// restarts describes what was of no use.
+// restarts describes the restarts.
 func (w *story) restarts(r *restarts) {
 	for _, e := range r.first {
-		w.say(true, "What came until %s was of no use, and everything began again: %s.", option.TimeText(e.At), e.Text)
+		w.say(true, "The bytes received until %s were discarded, and the download began again: %s.",
+			option.TimeText(e.At), e.Text)
 	}
 	if n := r.count - len(r.first); n > 0 {
 		w.say(true, "That happened %d more times.", n)
@@ -96,8 +97,8 @@ func (w *story) restarts(r *restarts) {
 // checks describes when received bytes were compared.
 func (w *story) checks(checks gaps) {
 	for _, g := range checks {
-		w.say(true, "From %s to %s what came was compared with what other sources have, "+
-			"as the file was wrong somewhere.", option.TimeText(g.from), option.TimeText(g.to))
+		w.say(true, "From %s to %s the received bytes were compared with those of other sources, "+
+			"because some were wrong.", option.TimeText(g.from), option.TimeText(g.to))
 	}
 }
 
@@ -108,7 +109,7 @@ func (w *story) check(c *course, e *ending) {
 	}
 	took := c.verified - c.complete
 	w.say(e.part(took) > 0.1 && took > 200*time.Millisecond,
-		"The check of all bytes was done %s after the last byte, and %s later everything was in place.",
+		"The check ended %s after the last byte, and the file was in place %s later.",
 		option.TimeText(took), option.TimeText(e.at-c.verified))
 }
 
@@ -119,7 +120,7 @@ func (w *story) shares(brought []*Mirror, fetched int64) {
 	var parts []string
 	for len(rest) > 0 && (len(parts) < most-1 || len(rest) == 1) {
 		m := rest[0]
-		parts = append(parts, fmt.Sprintf("%s brought %s at %s", m.Name, share(m.Bytes, fetched), option.RateText(m.Rate())))
+		parts = append(parts, fmt.Sprintf("%s sent %s at %s", m.Name, share(m.Bytes, fetched), option.RateText(m.Rate())))
 		rest = rest[1:]
 	}
 	if len(rest) > 0 {
@@ -127,17 +128,17 @@ func (w *story) shares(brought []*Mirror, fetched int64) {
 		for _, m := range rest {
 			sum += m.Bytes
 		}
-		parts = append(parts, fmt.Sprintf("%s brought the other %s", option.Count(len(rest), "source"), share(sum, fetched)))
+		parts = append(parts, fmt.Sprintf("%s sent the other %s", option.Count(len(rest), "source"), share(sum, fetched)))
 	}
 	if len(parts) > 0 {
 		w.say(false, "%s.", strings.Join(parts, ", "))
 	}
 }
 
-// twice describes how many of the fetched bytes were duplicates. Few are only told while the download is running.
+// twice describes how many of the fetched bytes were duplicates. Few are mentioned only while the download is running.
 func (w *story) twice(twice, fetched int64, live bool) {
 	if twice > 0 && (live || twice > fetched/50) {
-		w.say(twice > fetched/50, "%s came twice.", option.SizeText(twice))
+		w.say(twice > fetched/50, "%s were received twice.", option.SizeText(twice))
 	}
 }
 
@@ -180,7 +181,7 @@ func (w *story) losses(losses []*loss) {
 		switch l.taker {
 		case nil:
 		case l.mirror:
-			text += "; it went on itself at " + option.TimeText(l.taken)
+			text += "; it continued at " + option.TimeText(l.taken)
 		default:
 			text += "; the rest of its range went to " + l.taker.Name + " at " + option.TimeText(l.taken)
 		}
@@ -212,7 +213,7 @@ func (w *story) failures(s *sources, q *requests, err error) {
 // failureOf describes the failure of a source. taker took over the rest of its range, if it is not nil.
 func failureOf(m, taker *Mirror) string {
 	if m.banned {
-		return fmt.Sprintf("%s was dropped at %s, as its content is wrong: %s", m.Name, option.TimeText(m.goneAt), m.failure)
+		return fmt.Sprintf("%s was dropped at %s for wrong content: %s", m.Name, option.TimeText(m.goneAt), m.failure)
 	}
 	text, why := m.Name+" failed at ", m.failure
 	if m.Failures > 1 {
@@ -236,12 +237,12 @@ func (w *story) takeovers(first takeover, sum int) {
 	if sum == 0 {
 		return
 	}
-	text := fmt.Sprintf("%s took over a part of what %s was asked for", first.taker.Name, first.loser.Name)
+	text := fmt.Sprintf("%s took over part of the range of %s", first.taker.Name, first.loser.Name)
 	if first.taker == first.loser {
-		text = fmt.Sprintf("one request at %s took over a part of another one", first.taker.Name)
+		text = fmt.Sprintf("one request to %s took over part of the range of another", first.taker.Name)
 	}
 	if sum > 1 {
 		text += fmt.Sprintf("; in all, ranges were split %d times", sum)
 	}
-	w.say(false, "So that all finish together, %s.", text)
+	w.say(false, "To finish at the same time, %s.", text)
 }

@@ -20,14 +20,14 @@ import (
 func TestWordsOfADrama(t *testing.T) {
 	got := drama().story().String()
 	for _, want := range []string{
-		"m1:80 brought ",
+		"m1:80 sent ",
 		"m3:80 fell silent at 2 s after 1.6 MiB; the rest of its range went to m1:80 at 3 s.",
-		"m4:80 was dropped at 0.5 s, as its content is wrong: another digest.",
+		"m4:80 was dropped at 0.5 s for wrong content: another digest.",
 		"m5:80 failed at 2 s: connection reset.",
 		"The link seems full: 1 connection more added nothing.",
-		"5 further connections were opened to see whether it gets faster; 1 were closed",
-		"0.4 s went by until the first answer.",
-		"The check of all bytes was done 12 ms after the last byte, and 8 ms later everything was in place.",
+		"5 further connections were opened to test whether the speed increases; 1 were closed",
+		"The first answer came after 0.4 s.",
+		"The check ended 12 ms after the last byte, and the file was in place 8 ms later.",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -55,7 +55,7 @@ func TestWords(t *testing.T) {
 		{"one server", alone(func(t *tale, f int) {
 			t.answer(f)
 			t.bring(2*time.Second, 100*kib, f)
-		}), "Everything came from one server that names no mirrors", "slow"},
+		}), "All bytes came from one server that names no mirrors", "slow"},
 		{"no digest", alone(func(t *tale, f int) {
 			t.tell(download.Offered{File: metalink.File{Size: 10 * mib, NoDigest: true, Mirrors: make([]metalink.Mirror, 2)}})
 			t.answer(f)
@@ -64,24 +64,24 @@ func TestWords(t *testing.T) {
 		{"late", alone(func(t *tale, f int) {
 			t.until(1200 * ms).answer(f)
 			t.bring(3*time.Second, 100*kib, f)
-		}), "1.2 s went by until the first answer", ""},
+		}), "The first answer came after 1.2 s", ""},
 		{"nothing came", alone(func(t *tale, f int) {
 			t.answer(f)
 			t.bring(time.Second, 100*kib, f)
 			t.until(4 * time.Second)
 			t.bring(5*time.Second, 100*kib, f)
-		}), "For 3.1 s nothing came from any source, the longest time from 1 s to 4.1 s.", ""},
+		}), "For 3.1 s no source sent bytes, the longest time from 1 s to 4.1 s.", ""},
 		{"a slow stretch", alone(func(t *tale, f int) {
 			t.answer(f)
 			t.bring(3*time.Second, 100*kib, f)
 			t.bring(5*time.Second, 10*kib, f)
 			t.bring(9*time.Second, 100*kib, f)
-		}), "From 3 s to 5 s only 100 KiB/s came, else 986 KiB/s.", ""},
+		}), "From 3 s to 5 s only 100 KiB/s arrived, otherwise 986 KiB/s.", ""},
 		{"a slow end", alone(func(t *tale, f int) {
 			t.answer(f)
 			t.bring(6*time.Second, 100*kib, f)
 			t.bring(9*time.Second, 10*kib, f)
-		}), "From 6 s to the end only 99.2 KiB/s came, before that it was 998 KiB/s.", ""},
+		}), "From 6 s to the end only 99.2 KiB/s arrived, before that 998 KiB/s.", ""},
 		{"begun again", alone(func(t *tale, f int) {
 			t.answer(f)
 			t.bring(2*time.Second, 100*kib, f)
@@ -91,15 +91,15 @@ func TestWords(t *testing.T) {
 			t.answer(g)
 			t.bring(4*time.Second, 100*kib, g)
 			t.over(nil, g)
-		}), "What came until 2 s was of no use, and everything began again: the file changed.", "names no mirrors"},
-		{"compared", compared(), "From 2 s to 9 s what came was compared with what other sources have, as the file was wrong somewhere.", "slow"},
-		{"compared for long", compared(), "", "nothing came from any source"},
-		{"compared, and nobody is to blame", compared(), "", "in place of"},
+		}), "The bytes received until 2 s were discarded, and the download began again: the file changed.", "names no mirrors"},
+		{"compared", compared(), "From 2 s to 9 s the received bytes were compared with those of other sources, because some were wrong.", "slow"},
+		{"compared for long", compared(), "", "no source sent bytes"},
+		{"compared, and nobody is to blame", compared(), "", "instead of"},
 		{"compared, and it is no slow time", compared(), "", "only"},
-		{"silent, then compared", silentAndCompared(), "For 2 s nothing came from any source, the longest time from 2 s to 4 s.", "in place of"},
-		{"limited", limited(102 * kib), "--limit-rate allowed 102 KiB/s in all, and that is what came.", "names no mirrors"},
+		{"silent, then compared", silentAndCompared(), "For 2 s no source sent bytes, the longest time from 2 s to 4 s.", "instead of"},
+		{"limited", limited(102 * kib), "--limit-rate allowed 102 KiB/s in all, and that speed was reached.", "names no mirrors"},
 		{"limit not reached", limited(mib), "--limit-rate allowed 1 MiB/s in all.", ""},
-		{"waiting for one", stuck(), "From 2 s to the end only 4.7 KiB/s came, before that it was 2 MiB/s, while m1:80 was silent.", "in place of"},
+		{"waiting for one", stuck(), "From 2 s to the end only 4.7 KiB/s arrived, before that 2 MiB/s, while m1:80 was silent.", "instead of"},
 		{"nobody", newTale(-1).fail(errors.New("x")), "No source answered.", ""},
 		{"refused", refusal(1).fail(failed(0, download.Refused, status(0))), "", "No source answered"},
 		{"told in the headline", refusal(1).fail(failed(0, download.Refused, status(0))), "", "404"},
@@ -297,8 +297,8 @@ func TestHeadline(t *testing.T) {
 		want           string
 	}{
 		{drama(), "open", "complete, not verified", "48 MiB in 6.1 s: 4.7 MiB/s on average; proof: unverified."},
-		{newTale(5).until(2 * time.Second).fail(cut), "stopped", "interrupted", "After 2 s: context canceled. 0 B came in this run; 5 MiB are kept, and the same command goes on from there."},
-		{newTale(5).fail(errors.New("disk is full")), "failed", "failed", "At once: disk is full. 0 B came in this run; nothing is kept."},
+		{newTale(5).until(2 * time.Second).fail(cut), "stopped", "interrupted", "After 2 s: context canceled. 0 B were received in this run; 5 MiB are kept, and the same command continues from there."},
+		{newTale(5).fail(errors.New("disk is full")), "failed", "failed", "At once: disk is full. 0 B were received in this run; nothing is kept."},
 		{alone(func(t *tale, f int) { // 20 MiB for a file of 10 MiB
 			t.answer(f)
 			t.bring(2*time.Second, 1024*kib, f)
@@ -339,7 +339,7 @@ func TestSplitsAreTold(t *testing.T) {
 	tl.bring(time.Second, 10*kib, a)
 	tl.cut(a, 5*mib, false, scheduler.ReasonSplit)
 	tl.ask(1, 5*mib, 10*mib, scheduler.ReasonSplit)
-	if got := tl.fail(errors.New("x")).story().String(); !strings.Contains(got, "So that all finish together, m1:80 took over a part of what m0:80 was asked for.") {
+	if got := tl.fail(errors.New("x")).story().String(); !strings.Contains(got, "To finish at the same time, m1:80 took over part of the range of m0:80.") {
 		t.Error(got)
 	}
 }
