@@ -197,23 +197,6 @@ func (q *Queue) Move(g GID, position int, whence Whence) (int, error) {
 	return q.order.insert(max(position, 0), it), nil
 }
 
-// Prioritize sets the priority of an entry. A waiting entry goes behind the others of that priority.
-func (q *Queue) Prioritize(g GID, priority int) error {
-	it := q.items.by[g]
-	if it == nil || it.Status.stopped() {
-		return refuse("Cannot change option for GID#%s", g)
-	}
-	q.record.changed(it)
-	if it.Status == Active {
-		it.Priority = priority
-		return nil
-	}
-	q.order.take(it)
-	it.Priority = priority
-	q.order.insert(-1, it)
-	return nil
-}
-
 // Change sets options of an entry that has not stopped. An option with an empty value is removed. An active entry
 // begins again, unless the changed options take effect while it runs.
 func (q *Queue) Change(g GID, options map[string]string) error {

@@ -178,7 +178,7 @@ func (w *world) some(in *tape) GID {
 
 // command carries out a command and returns the entry concerned.
 func (w *world) command(in *tape) (about GID) {
-	switch in.next(16) {
+	switch in.next(15) {
 	case 0, 1, 2:
 		e := Entry{URIs: []string{fmt.Sprint("http://h/", in.next(9))}, Priority: in.next(3) - 1, Status: Status(in.next(3)), GID: GID(in.next(5))}
 		if in.next(4) == 0 {
@@ -233,10 +233,6 @@ func (w *world) command(in *tape) (about GID) {
 		w.q.Move(g, in.next(9)-4, Whence(in.next(3)))
 		return g
 	case 13:
-		g := w.some(in)
-		w.q.Prioritize(g, in.next(3)-1)
-		return g
-	case 14:
 		g := w.some(in)
 		switch option := map[string]string{[]string{"out", whileRunning}[in.next(2)]: []string{"", "1", "2"}[in.next(3)]}; in.next(3) {
 		case 0:

@@ -23,6 +23,11 @@ func filled(t *testing.T, n int) *Queue {
 	return q
 }
 
+// addWith adds an entry with a priority.
+func addWith(q *Queue, i, priority int) {
+	q.Add(at, Entry{GID: numbered(i), URIs: []string{"http://h/"}, Priority: priority}, -1)
+}
+
 func numbered(i int) GID { return GID(i)<<60 | 7 }
 
 // inOrder returns the numbers of entries, with a letter for those that do not wait.
@@ -73,11 +78,11 @@ func TestOrder(t *testing.T) {
 		{"another limit, on and on", func(q *Queue) { q.Start(at); q.Change(numbered(1), map[string]string{whileRunning: "3"}) }, "1a; 2 3 4 5; "},
 		{"the same options, nothing", func(q *Queue) { q.Start(at); q.Change(numbered(1), map[string]string{"split": ""}) }, "1a; 2 3 4 5; "},
 		{"a higher priority begins first", func(q *Queue) {
-			q.Prioritize(numbered(4), 1)
-			q.Prioritize(numbered(5), 1)
-			q.Prioritize(numbered(1), -1)
-		}, "; 4 5 2 3 1; "},
-		{"and no position is before it", func(q *Queue) { q.Prioritize(numbered(4), 1); q.Move(numbered(3), 0, FromStart) }, "; 4 3 1 2 5; "},
+			addWith(q, 6, 1)
+			addWith(q, 7, 1)
+			addWith(q, 8, -1)
+		}, "; 6 7 1 2 3 4 5 8; "},
+		{"and no position is before it", func(q *Queue) { addWith(q, 6, 1); q.Move(numbered(3), 0, FromStart) }, "; 6 3 1 2 4 5; "},
 		{"forgotten", func(q *Queue) { q.Remove(at, numbered(1)); q.Remove(at, numbered(2)); q.Forget(numbered(1)) }, "; 3 4 5; 2r"},
 		{"all forgotten", func(q *Queue) { q.Remove(at, numbered(1)); q.Remove(at, numbered(2)); q.ForgetAll() }, "; 3 4 5; "},
 	} {
@@ -174,10 +179,10 @@ func TestRefused(t *testing.T) {
 		_, moved := q.Move(gid, 0, FromStart)
 		_, twice := q.Add(at, Entry{GID: g, URIs: []string{"http://h/"}}, -1)
 		_, empty := q.Add(at, Entry{}, -1)
-		got := []error{q.Pause(gid), q.Resume(gid), q.Remove(at, gid), moved, q.Prioritize(gid, 1), q.Change(gid, map[string]string{"a": "b"}), q.ChangeURIs(gid, []string{"x"}), twice, empty}
+		got := []error{q.Pause(gid), q.Resume(gid), q.Remove(at, gid), moved, q.Change(gid, map[string]string{"a": "b"}), q.ChangeURIs(gid, []string{"x"}), twice, empty}
 		want := []string{
 			"GID#G cannot be paused now", "GID#G cannot be unpaused now", "Active Download not found for GID#G", "GID#G not found in the waiting queue.",
-			"Cannot change option for GID#G", "Cannot change option for GID#G", "Cannot remove URIs from GID#G", "GID 1000000000000007 is not unique.", "URI is not provided.",
+			"Cannot change option for GID#G", "Cannot remove URIs from GID#G", "GID 1000000000000007 is not unique.", "URI is not provided.",
 		}
 		for i, err := range got {
 			if text := strings.ReplaceAll(want[i], "#G", "#"+gid.String()); err == nil || err.Error() != text {
