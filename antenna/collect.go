@@ -120,16 +120,6 @@ type urlKey struct {
 	url string
 }
 
-// collect reads all records. If the feed is rejected or the transfer fails, it returns no records. If a SOIF stream is
-// invalid, it returns the records before the error.
-func (c *collector) collect(records iter.Seq2[feed.Record, error]) (result, error) {
-	broke, err := c.take(records)
-	if err != nil && !broke {
-		return result{}, err
-	}
-	return c.finish(err)
-}
-
 // take reads all records. broke reports that an error occurred and the records before it are valid.
 func (c *collector) take(records iter.Seq2[feed.Record, error]) (broke bool, err error) {
 	for r, err := range records {

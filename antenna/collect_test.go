@@ -26,6 +26,16 @@ func collectorOf(t *testing.T, f Feed) *collector {
 	return newCollector(&f, newMatcher([]*watcher{w}), nowTest)
 }
 
+// collect reads all records, as read does. If the feed is rejected, it returns the records before the error only if c
+// may keep them.
+func (c *collector) collect(records iter.Seq2[feed.Record, error]) (result, error) {
+	broke, err := c.take(records)
+	if err != nil && !broke {
+		return result{}, err
+	}
+	return c.finish(err)
+}
+
 func sequenceOf(list ...feed.Record) iter.Seq2[feed.Record, error] {
 	return func(yield func(feed.Record, error) bool) {
 		for _, r := range list {

@@ -38,9 +38,6 @@ type Asset struct {
 	tagged bool // the feed has the tag of the release
 }
 
-// IsProven reports whether the feed has a digest of the file, a list of digests or a signature.
-func (a *Asset) IsProven() bool { return a.Digest != "" || len(a.Lists)+len(a.Signatures) > 0 }
-
 // IsTemplate reports whether the pattern of names is a template of a URL.
 func IsTemplate(asset string) bool { return strings.Contains(asset, "://") }
 
