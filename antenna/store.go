@@ -102,13 +102,8 @@ func prepare(tx *bbolt.Tx) error {
 	if err := tx.DeleteBucket(bucketHistory); err != nil && !errors.Is(err, bolterrors.ErrBucketNotFound) {
 		return err
 	}
-	switch got := meta.Get(keyVersion); {
-	case got == nil:
-		return meta.Put(keyVersion, []byte(version))
-	default:
-		if err := database.CheckVersion(got, version); err != nil {
-			return err
-		}
+	if err := database.CheckVersion(meta, keyVersion, version); err != nil {
+		return err
 	}
 	return readAll(tx)
 }

@@ -50,13 +50,8 @@ func (s *store) prepare(tx *bbolt.Tx) error {
 	if err != nil {
 		return err
 	}
-	switch got := meta.Get(keyVersion); {
-	case got == nil:
-		return meta.Put(keyVersion, []byte(version))
-	default:
-		if err := database.CheckVersion(got, version); err != nil {
-			return err
-		}
+	if err := database.CheckVersion(meta, keyVersion, version); err != nil {
+		return err
 	}
 	if data := meta.Get(keyGlobal); data != nil {
 		if err := json.Unmarshal(data, &s.global); err != nil {

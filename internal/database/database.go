@@ -67,12 +67,15 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("written by a newer braid (version %s; this one knows %s) and left unchanged", e.Version, e.Known)
 }
 
-// CheckVersion returns nil if a file has the known version, a *[NewerError] if it has a higher one, and otherwise a
-// *[DamageError].
-func CheckVersion(got []byte, known string) error {
+// CheckVersion compares the version of a file, at a key of the bucket meta, with the known one. It returns a
+// *[NewerError] if it is higher, and a *[DamageError] if it is another. A new file gets the known version.
+func CheckVersion(meta *bbolt.Bucket, key []byte, known string) error {
+	got := meta.Get(key)
 	is, err := strconv.ParseUint(string(got), 10, 31)
 	want, _ := strconv.ParseUint(known, 10, 31) // 0 if it is not a number; then no version is newer
 	switch {
+	case got == nil:
+		return meta.Put(key, []byte(known))
 	case string(got) == known:
 		return nil
 	case err == nil && want > 0 && is > want:
