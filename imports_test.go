@@ -94,7 +94,7 @@ var houses = map[string]house{
 	"internal/small":         {imports: []string{"byterange", "source"}},
 	"internal/version":       {pure: true, imports: []string{"verify"}},
 	"internal/lookup":        {pure: true, imports: []string{"address", "antenna/feed", "antenna/indexpage", "internal/mask", "verify", "verify/sums"}},
-	"internal/lookup/search": {imports: []string{"internal/lookup", "internal/small", "metalink", "source", "verify"}},
+	"internal/lookup/search": {imports: []string{"address", "internal/lookup", "internal/small", "metalink", "source", "verify"}},
 	"download/state":         {imports: []string{"source", "verify", "verify/signatures", "internal/fsys"}},
 	"internal/partfile":      {imports: []string{"byterange", "verify", "internal/fsys", "address"}},
 

@@ -65,6 +65,21 @@ func SameOrigin(a, b string) bool {
 	return err1 == nil && err2 == nil && u.Host != "" && strings.EqualFold(u.Scheme, v.Scheme) && HostPort(u) == HostPort(v)
 }
 
+// SameServer reports whether a and b are on the same server: the scheme, host and port are equal, or http on its default
+// port becomes https on its own. On another port another server may listen, and https does not become http, because a
+// URL from elsewhere must not weaken the connection. URLs that are nil are equal.
+func SameServer(a, b *url.URL) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	here, there := HostPort(a), HostPort(b)
+	if a.Scheme == "http" && b.Scheme == "https" {
+		host, plain := strings.CutSuffix(here, ":80")
+		return plain && there == host+":443"
+	}
+	return a.Scheme == b.Scheme && here == there
+}
+
 func join(host, port string) string {
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"

@@ -27,3 +27,31 @@ func TestURL(t *testing.T) {
 		}
 	}
 }
+
+// TestSameServer: http may become https on the default ports, and nothing else of the address may differ.
+func TestSameServer(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"http://h/a", "http://H:80/b", true},
+		{"http://h/a", "https://h/b", true},
+		{"http://h:80/a", "https://h:443/b", true},
+		{"https://h/a", "http://h/b", false},
+		{"http://h:8080/a", "https://h/b", false},
+		{"http://h/a", "https://h:8443/b", false},
+		{"http://h:8443/a", "https://h:8443/b", false},
+		{"https://h/a", "https://g/b", false},
+		{"http://h/a", "http://h:8080/a", false},
+		{"ftp://h/a", "https://h/a", false},
+	} {
+		a, _ := url.Parse(tt.a)
+		b, _ := url.Parse(tt.b)
+		if got := SameServer(a, b); got != tt.want {
+			t.Errorf("%s, %s: %t", tt.a, tt.b, got)
+		}
+		if SameServer(a, nil) || SameServer(nil, b) || !SameServer(nil, nil) {
+			t.Error("a URL is at the server of none")
+		}
+	}
+}

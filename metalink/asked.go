@@ -1,9 +1,7 @@
 package metalink
 
 import (
-	"net/url"
 	"slices"
-	"strings"
 
 	"braid/address"
 	"braid/linkheader"
@@ -26,7 +24,7 @@ func Own(hops []Hop) int {
 // First returns the number of answers at the beginning of a chain that the host of the first URL sent itself.
 func First(hops []Hop) int {
 	for i, h := range hops {
-		if !sameHost(hops[0].URL, h.URL) {
+		if !address.SameServer(hops[0].URL, h.URL) {
 			return i
 		}
 	}
@@ -37,12 +35,12 @@ func First(hops []Hop) int {
 // http may become https on the default ports. If no answer before that of the Metalink server describes the file, it is
 // also the Metalink server.
 func AskedAt(hops []Hop, at int) bool {
-	if sameHost(hops[0].URL, hops[at].URL) {
+	if address.SameServer(hops[0].URL, hops[at].URL) {
 		return true
 	}
 	for _, h := range hops[:at+1] {
 		if h.speaks() {
-			return h.serves() && sameHost(h.URL, hops[at].URL)
+			return h.serves() && address.SameServer(h.URL, hops[at].URL)
 		}
 	}
 	return false
@@ -72,18 +70,4 @@ func (h Hop) links() bool {
 	return slices.ContainsFunc(links, func(l linkheader.Link) bool {
 		return l.Rel(linkheader.Duplicate) || l.Rel(linkheader.DescribedBy)
 	})
-}
-
-// sameHost reports whether a and b are on the same server. From a to b, http may become https, both on the default port.
-// On another port another server may listen.
-func sameHost(a, b *url.URL) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	here, there := address.HostPort(a), address.HostPort(b)
-	if a.Scheme == "http" && b.Scheme == "https" {
-		host, plain := strings.CutSuffix(here, ":80")
-		return plain && there == host+":443"
-	}
-	return a.Scheme == b.Scheme && here == there
 }

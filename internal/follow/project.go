@@ -188,14 +188,10 @@ func (s *Source) has(u *url.URL) bool {
 	return s.host != "" && u.Scheme == "https" && u.Host == s.host || s.page != nil && SameHost(s.page, u)
 }
 
-// SameHost reports whether u has the host and port of page. For a page over http, https counts, too, if both have their
-// default ports. For a page over https, http does not count, because a URL in a feed must not weaken the connection.
+// SameHost reports whether u is on the server of page. On any port https counts for a page over http, but http does not
+// count for a page over https, because a URL in a feed must not weaken the connection.
 func SameHost(page, u *url.URL) bool {
-	if page.Scheme != u.Scheme && u.Scheme != "https" {
-		return false
-	}
-	return strings.EqualFold(page.Hostname(), u.Hostname()) &&
-		(address.HostPort(page) == address.HostPort(u) || isDefault(page) && isDefault(u))
+	return address.SameServer(page, u) || u.Scheme == "https" && address.HostPort(page) == address.HostPort(u)
 }
 
 func isDefault(u *url.URL) bool {

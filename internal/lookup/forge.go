@@ -259,7 +259,7 @@ func (q *Question) means(e any, at []*url.URL) bool {
 		}
 	}
 	same := func(u *url.URL) bool {
-		return SameHost(u, q.file) && u.Scheme == "https" && u.Path == q.file.Path && u.RawQuery == "" &&
+		return address.SameServer(u, q.file) && u.Scheme == "https" && u.Path == q.file.Path && u.RawQuery == "" &&
 			u.User == nil
 	}
 	return len(q.of.At) == 0 || slices.ContainsFunc(at, same)

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 
-	"braid/address"
 	"braid/antenna/feed"
 	"braid/antenna/indexpage"
 )
@@ -88,15 +87,4 @@ func Split(u *url.URL) (folder *url.URL, file string, ok bool) {
 		Scheme: u.Scheme, User: u.User, Host: u.Host, Path: strings.TrimSuffix(u.Path, file), RawPath: escaped[:i+1],
 	}
 	return folder, file, true
-}
-
-// SameHost reports whether two URLs are of one server: scheme, host and port are the same, or http on its default
-// port has become https on its own.
-func SameHost(a, b *url.URL) bool {
-	if a.Scheme == b.Scheme {
-		return address.HostPort(a) == address.HostPort(b)
-	}
-	before, plain := strings.CutSuffix(address.HostPort(a), ":80")
-	after, secure := strings.CutSuffix(address.HostPort(b), ":443")
-	return a.Scheme == "http" && b.Scheme == "https" && plain && secure && before == after
 }

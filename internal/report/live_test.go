@@ -103,7 +103,7 @@ func TestLimitNow(t *testing.T) {
 			t.over(errors.New("503"), f)
 			t.tell(download.SourceDown{ID: 0, URL: link(0), Host: host(0), Err: errors.New("503"), Back: time.Minute})
 		},
-		"No source is in use.":                     func(t *tale, f int) { t.over(errors.New("503"), f) },
+		"No source is in use.":                           func(t *tale, f int) { t.over(errors.New("503"), f) },
 		"All bytes were received and are being checked.": func(t *tale, f int) { t.tell(download.Complete{}) },
 		"Some bytes are wrong; the received bytes are compared with those of other sources.": func(t *tale, f int) { t.tell(download.Comparing{}) },
 	} {

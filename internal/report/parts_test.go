@@ -296,9 +296,9 @@ func TestSentences(t *testing.T) {
 	a, b := &Mirror{Name: "A", Bytes: 30, Working: time.Second}, &Mirror{Name: "B", Bytes: 70, Working: time.Second}
 	for want, tell := range map[string]func(w *story){
 		"A sent 30 % at 30 B/s, B sent 70 % at 70 B/s.": func(w *story) { w.shares([]*Mirror{a, b}, 100) },
-		"10 B were received twice.": func(w *story) { w.twice(10, 100, false) },
-		"":                 func(w *story) { w.twice(1, 100, false) },
-		"1 B were received twice.":  func(w *story) { w.twice(1, 100, true) },
+		"10 B were received twice.":                     func(w *story) { w.twice(10, 100, false) },
+		"":                                              func(w *story) { w.twice(1, 100, false) },
+		"1 B were received twice.":                      func(w *story) { w.twice(1, 100, true) },
 		"A turned out to be too slow for its range at 2 s; it continued at 3 s (2 times in all).": func(w *story) {
 			l := &loss{mirror: a, at: 2 * time.Second, why: scheduler.ReasonSlow, taker: a, taken: 3 * time.Second}
 			w.losses([]*loss{l, l})

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"braid/address"
 	"braid/internal/lookup"
 	"braid/internal/small"
 	"braid/metalink"
@@ -68,7 +69,7 @@ func New(web Web, folders *Folders, forges []*lookup.Forge, chain []metalink.Hop
 	s = &Search{web: web, folders: folders, over: verify.HTTPS, user: user, began: time.Now()}
 	var asked *url.URL
 	for _, h := range chain {
-		if !lookup.SameHost(chain[0].URL, h.URL) {
+		if !address.SameServer(chain[0].URL, h.URL) {
 			break
 		}
 		if s.at = h.URL; !h.Proven() {

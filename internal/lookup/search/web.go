@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"braid/address"
 	"braid/internal/lookup"
 	"braid/metalink"
 	"braid/source"
@@ -81,12 +82,12 @@ func (s *Search) fetch(ctx context.Context, u *url.URL, most int64) response {
 
 // ask asks a forge.
 func (s *Search) ask(ctx context.Context, q *lookup.Question) response {
-	return newResponse(s.web.Ask(ctx, q), q.URL, func(u *url.URL) bool { return lookup.SameHost(q.URL, u) })
+	return newResponse(s.web.Ask(ctx, q), q.URL, func(u *url.URL) bool { return address.SameServer(q.URL, u) })
 }
 
 // own reports whether u is at the asked server, or at a host from which its forge delivers files.
 func (s *Search) own(u *url.URL) bool {
-	return lookup.SameHost(s.at, u) || s.asks != nil && s.asks.Delivers(u)
+	return address.SameServer(s.at, u) || s.asks != nil && s.asks.Delivers(u)
 }
 
 func newResponse(a Answer, u *url.URL, own func(*url.URL) bool) response {
