@@ -133,7 +133,7 @@ func (b *block) fallBack() {
 	if r.Author == "" {
 		r.Author, _ = r.Get("X-WDB-Author-Name")
 	}
-	if length, _ := r.Get("Content-Length"); isNumber(length) && len(length) < 19 {
+	if length, _ := r.Get("Content-Length"); feedtext.IsNumber(length) && len(length) < 19 {
 		for _, c := range length {
 			r.Size = 10*r.Size + int64(c-'0')
 		}

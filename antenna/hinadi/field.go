@@ -97,18 +97,4 @@ func isText(s string) bool {
 	return true
 }
 
-func isAlphanumeric(c byte) bool {
-	return 'a' <= c|0x20 && c|0x20 <= 'z' || isDigit(c)
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// isNumber reports whether s is 1*DIGIT.
-func isNumber(s string) bool {
-	for i := range len(s) {
-		if !isDigit(s[i]) {
-			return false
-		}
-	}
-	return s != ""
-}
+func isAlphanumeric(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' }

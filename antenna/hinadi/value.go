@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // set sets the value of a field, which is not empty. An invalid value discards the block (section 11).
@@ -25,7 +26,7 @@ func (b *block) set(line int, name, value string) {
 	case method:
 		b.setMethod(line, name, value)
 	case count:
-		if !isNumber(value) {
+		if !feedtext.IsNumber(value) {
 			b.in.Find(codeBadNumber, line, name, value)
 		}
 	}
@@ -102,7 +103,7 @@ func (b *block) setVersion(line int, name, value string) {
 	digits, ok := strings.CutPrefix(value, "HINA/")
 	major, minor, dot := strings.Cut(digits, ".")
 	plain, beta := strings.CutSuffix(minor, "beta")
-	if !ok || !dot || !isNumber(major) || !isNumber(plain) {
+	if !ok || !dot || !feedtext.IsNumber(major) || !feedtext.IsNumber(plain) {
 		b.in.Find(codeBadVersion, line, name, value)
 		return
 	}
@@ -142,7 +143,7 @@ func (b *block) setMethod(line int, name, value string) {
 	r, last := &b.record, len(parts)-1
 	if result := parts[last]; isResult(result) {
 		r.Result, parts = result, parts[:last]
-		if len(result) != 3 || !isNumber(result) {
+		if len(result) != 3 || !feedtext.IsNumber(result) {
 			b.in.Find(codeMethodResult, line, name, value)
 		}
 	} else {
@@ -164,7 +165,7 @@ func (b *block) setMethod(line int, name, value string) {
 }
 
 // isResult reports whether s is the numeric result of a method. WDB also writes negative ones.
-func isResult(s string) bool { return isNumber(strings.TrimPrefix(s, "-")) }
+func isResult(s string) bool { return feedtext.IsNumber(strings.TrimPrefix(s, "-")) }
 
 // HatenaModified returns the time in Hatena Antenna's own field, which it writes instead of Last-Modified (repair H12).
 // It is when Hatena detected a change, not when the site changed. So it is used only if a feed is configured for it.

@@ -185,7 +185,7 @@ func (b *blockWriter) addMethod(r *feed.Record) {
 			return
 		}
 	}
-	if len(r.Method) > 0 && len(r.Result) == 3 && isNumber(r.Result) {
+	if len(r.Method) > 0 && len(r.Result) == 3 && feedtext.IsNumber(r.Result) {
 		b.add("Method", strings.Join(r.Method, "/")+"/"+r.Result)
 	}
 }

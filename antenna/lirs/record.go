@@ -187,7 +187,7 @@ func (d *Decoder) number(p []string, i int) int64 {
 		return 0
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || !isDigits(s) && (i != timezone || !isZone(s)) {
+	if err != nil || !feedtext.IsNumber(s) && (i != timezone || !isZone(s)) {
 		d.find(codeBadNumber, names[i], s)
 		return 0
 	}
@@ -209,14 +209,5 @@ func isZone(s string) bool {
 	if s != "" && (s[0] == '+' || s[0] == '-') {
 		s = s[1:]
 	}
-	return isDigits(s)
-}
-
-func isDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
+	return feedtext.IsNumber(s)
 }

@@ -3,6 +3,7 @@ package feedtext
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"braid/antenna/feed"
 )
@@ -105,3 +106,6 @@ func (r *Reading) Decode(in *Lines, l Line, undeclared, mismatch *Code) (text st
 	}
 	return text, clean
 }
+
+// IsNumber reports whether s consists of decimal digits.
+func IsNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
