@@ -57,7 +57,7 @@ func (j *judge) begin() {
 	if c.User != "" {
 		j.users = append(j.users, c.User)
 	}
-	j.now, j.listed, j.nearby, j.other = nil, nil, nil, false
+	j.first, j.now, j.listed, j.nearby, j.other = len(j.said), nil, nil, nil, false
 	// The authorities for the file: the asked server, and the servers that it redirects to before it states anything.
 	speaks := map[string]int{c.Asked: j.channel(c.Asked)}
 	j.speaks = speaks

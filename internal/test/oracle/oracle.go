@@ -16,7 +16,8 @@ type judge struct {
 
 	users  []string           // digests that the user gave so far
 	said   []statement        // by authorities, in all commands
-	now    []statement        // in this command
+	first  int                // index of the first of said in this command
+	now    []statement        // in this command, without those that later answers revoke
 	listed []statement        // of the list that the user named, in this command
 	nearby []statement        // beside the file, which nobody asked for, in this command
 	barred []byte             // the part file that such a statement refuted,
@@ -124,9 +125,9 @@ func (j *judge) end() {
 	if done && c.LessProof {
 		j.pin = None
 	}
-	for _, s := range j.now { // a redirect may lead to another server the next time
+	for _, s := range j.said[j.first:] { // a redirect may lead to another server the next time
 		proven := s.digest == c.Digest || c.Rank == Signed && s.digest == j.sum(j.made())
-		if done && !c.Unchanged && proven && s.by.Party == c.Asked {
+		if done && !c.Unchanged && proven && s.by.Party == c.Asked && s.by.Kind != List {
 			j.pin = max(j.pin, min(c.Rank, s.rank))
 		}
 	}
