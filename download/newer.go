@@ -97,7 +97,7 @@ func (g *getter) condition() condition {
 func (g *getter) ask(ctx context.Context) (x inquiry, done bool, err error) {
 	x, err = g.req.inquire(ctx, g.http, look, g.condition())
 	if x.answer.NotModified {
-		if g.isCurrent(ctx, x) {
+		if err == nil && g.isCurrent(ctx, x) {
 			// By the date alone, an older file was not modified either.
 			g.result.Older = g.req.IfExists.IfNewer && g.relation(x) == older
 			g.unchanged(x.answer)
@@ -107,6 +107,9 @@ func (g *getter) ask(ctx context.Context) (x inquiry, done bool, err error) {
 			return x, false, context.Cause(ctx)
 		}
 		x, err = g.req.inquire(ctx, g.http, look, condition{})
+	}
+	if err != nil {
+		x, err = g.req.onTheWay(x, err)
 	}
 	g.carried.announced(x.answer)
 	if err == nil && x.nature != aDocument && g.req.role() == asOrigin {

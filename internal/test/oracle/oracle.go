@@ -93,9 +93,9 @@ func (j *judge) violated(p int, what string) {
 // end updates the state for the next command.
 func (j *judge) end() {
 	c := j.c
-	// A redirect counts with the answer that it leads to, and that of a mirror may belong to another request.
+	// A redirect counts with the answer that it leads to, and an answer may be that to the request of a mirror.
 	heard := slices.DeleteFunc(slices.Clone(j.now), func(s statement) bool {
-		return c.Cut != "" && slices.Contains(c.Mirrors, s.by.To)
+		return c.Cut != "" && s.by.To != "" && len(c.Mirrors) > 0
 	})
 	if len(j.now) > 0 {
 		j.sealed, j.stored = false, false
