@@ -54,6 +54,17 @@ func TestFleetFollows(t *testing.T) {
 	if j, err = c.jobOf(&Rule{Watch: &c.Watches[0]}, u); err != nil || strings.Contains(fmt.Sprint(j), u.Last.Digest) {
 		t.Errorf("the job for another version is %+v, %v", j, err)
 	}
+	// Until it is in place, a release is one job, whenever it was reported.
+	u.Record = feed.Record{Detected: 7}
+	first, _ := c.jobOf(&Rule{Watch: &c.Watches[0]}, u)
+	u.Record.Detected = 8
+	if j, _ = c.jobOf(&Rule{Watch: &c.Watches[0]}, u); j.ID() != first.ID() {
+		t.Errorf("a release that is reported again is the job %s, not %s", j.Version, first.Version)
+	}
+	u.Previous = ""
+	if j, _ = c.jobOf(&Rule{Watch: &c.Watches[0]}, u); j.ID() == first.ID() {
+		t.Errorf("a changed file of the version in place is the job %s, too", j.Version)
+	}
 	if _, err := jobOf("name = 'tool'\nkeep = 2"); err == nil || !strings.Contains(err.Error(), "workers keep no old versions of one name") {
 		t.Errorf("old versions of one name: %v", err)
 	}
