@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
@@ -66,6 +67,9 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 		if err == nil && (proven || c.Is(proof)) && g.req.Trust.Require.met(proof) {
 			g.complete(proof, g.versionOf(x, found))
 			return true, nil
+		}
+		if wrong := wrongOf(err); wrong != nil && slices.Contains(found, wrong.Claim) && !g.req.IfExists.IfNewer {
+			return false, g.inTheWay(wrong.Error()) // samples prove nothing against it
 		}
 	}
 	if done, err := g.nothingNewer(ctx, x, claims); done || err != nil {

@@ -80,6 +80,9 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	o := s.sources.first()
 	if s.originAnswered || o == nil || s.roleOf(o) != asOrigin {
+		if s.newMirrors { // it was asked for a signature or before a lookup
+			s.addMirrors()
+		}
 		return false, nil
 	}
 	x, err := g.req.inquire(ctx, g.http, glance, condition{})

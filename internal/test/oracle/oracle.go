@@ -127,7 +127,7 @@ func (j *judge) end() {
 	}
 	for _, s := range j.said[j.first:] { // a redirect may lead to another server the next time
 		proven := s.digest == c.Digest || c.Rank == Signed && s.digest == j.sum(j.made())
-		if done && !c.Unchanged && proven && s.by.Party == c.Asked && s.by.Kind != List {
+		if done && !c.Unchanged && proven && s.by.Party == c.Asked && s.by.Kind == j.asks() {
 			j.pin = max(j.pin, min(c.Rank, s.rank))
 		}
 	}
@@ -242,7 +242,7 @@ func (j *judge) contradicted(sum string, rank int) bool {
 func (j *judge) disputed(sum string) bool {
 	c := j.c
 	itself := func(s statement) bool { return s.by.Party == c.Asked }
-	if !c.Lookup || j.vouched() || c.List != "" || c.Document != "" || slices.ContainsFunc(j.now, itself) || c.Newer && c.Unchanged {
+	if !c.Lookup || j.vouched() || c.Rank == User || c.List != "" || c.Document != "" || slices.ContainsFunc(j.now, itself) || c.Newer && c.Unchanged {
 		return false
 	}
 	if !j.looked() && !j.came() && c.Rank == None && j.barred != nil && bytes.Equal(j.made(), j.barred) {
