@@ -142,7 +142,7 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 			other, answers, err = g.announced(ctx, s)
 		}
 		if other && err == nil {
-			g.carried.renew(&g.req)
+			renewAfter(&g.carried, &g.req, s)
 		}
 		if s.looked != nil { // after the change
 			g.carried.head, g.carried.heads = *s.looked, g.carried.heads+1

@@ -1,6 +1,7 @@
 package download
 
 import (
+	"errors"
 	"time"
 
 	"braid/address"
@@ -81,6 +82,18 @@ func (p *carried) renew(req *Request) {
 	}
 	p.recheck.close()
 	p.revision, p.opposed = newRevision(req), nil
+}
+
+// renewAfter is renew after a session that failed. What was found beside the file is still held against an unverified one
+// if the end of its bytes alone suggests that the file has changed: a stand-in may have ended it, and no search follows.
+func renewAfter(p *carried, req *Request, s *session) {
+	found := join(p.beside, p.looking.finding().Claims)
+	if !errors.Is(s.err, errShrunk) ||
+		s.looked != nil && version.Compare(p.view(), viewOf(*s.looked)).Judgment == version.Other {
+		found = nil
+	}
+	p.renew(req)
+	p.beside = found
 }
 
 // A subject holds what a session knows of the file.

@@ -39,7 +39,7 @@ func (j *judge) begin() {
 		}
 		fallthrough
 	case "key", "journal":
-		j.sealed, j.broken = false, true
+		j.sealed, j.broken, j.barred = false, true, nil
 	default:
 		j.broken = j.broken || c.Damage != ""
 	}

@@ -248,7 +248,9 @@ func (j *judge) disputed(sum string) bool {
 	if !j.looked() && !j.came() && c.Rank == None && j.barred != nil && bytes.Equal(j.made(), j.barred) {
 		return true
 	}
-	return slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest != sum })
+	other := slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest != sum })
+	// Two lists that contradict each other say nothing against a file in place.
+	return other && !(c.Unchanged && said(j.nearby, sum, None))
 }
 
 // looked reports whether this command got an answer where an earlier one found what refutes the part file, or an index.
