@@ -65,9 +65,9 @@ func SameOrigin(a, b string) bool {
 	return err1 == nil && err2 == nil && u.Host != "" && strings.EqualFold(u.Scheme, v.Scheme) && HostPort(u) == HostPort(v)
 }
 
-// SameServer reports whether a and b are on the same server: the scheme, host and port are equal, or http on its default
-// port becomes https on its own. On another port another server may listen, and https does not become http, because a
-// URL from elsewhere must not weaken the connection. URLs that are nil are equal.
+// SameServer reports whether a and b are on the same server: their schemes, hosts and ports are equal, or a is http on
+// port 80 and b is https on port 443 of the same host. On another port another server may listen, and a URL from
+// elsewhere must not lead from https to http. Two nil URLs are on the same server.
 func SameServer(a, b *url.URL) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -51,7 +51,7 @@ func TestSameServer(t *testing.T) {
 			t.Errorf("%s, %s: %t", tt.a, tt.b, got)
 		}
 		if SameServer(a, nil) || SameServer(nil, b) || !SameServer(nil, nil) {
-			t.Error("a URL is at the server of none")
+			t.Error("a URL and nil are on the same server")
 		}
 	}
 }

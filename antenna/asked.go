@@ -50,8 +50,8 @@ func withOwn(t *target, sent map[string]int) map[string]int {
 	return all
 }
 
-// full reports whether a host of t has had too many requests within the last hour, and until when. If not, it counts the
-// expected requests for a release that was not ready before.
+// full reports whether a host of t has had too many requests within the last hour, and until when. Otherwise it counts
+// the requests that another attempt for a release that was not ready is expected to send.
 func (f *followers) full(t *target, now time.Time) (until time.Time, full bool) {
 	if r := t.saved.Release; r == nil || r.Asked == 0 {
 		return until, false

@@ -24,12 +24,12 @@ func (c *collector) room(s urlKey) bool {
 	return true
 }
 
-// anySemantic and anyName are places in the orders of semantic and of other versions, before all others.
+// anySemantic sorts before all semantic versions, and anyName before all others.
 const anySemantic, anyName = "0", "~"
 
-// dropOldest makes room for releases of a watch: it keeps the newest half of those that are wanted. A feed may list more
-// than are kept, and the newest last. The version in place, which is not known here, may have another order than most
-// versions, so the newest in each order are kept, too.
+// dropOldest makes room for releases of a watch: it keeps the newest half of those that are wanted. A feed may list
+// more than are kept, and the newest last. The version in place is not known here and may be of another kind (semantic
+// or not) than most versions, so the newest of each kind are kept, too.
 func (c *collector) dropOldest(w *watcher) {
 	var all []release.Release
 	for _, s := range c.urlKeys {

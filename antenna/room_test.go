@@ -52,8 +52,8 @@ func TestReleasesNewestIsKept(t *testing.T) {
 	}
 }
 
-// TestReleasesNewestOfOrderIsKept_Rule80 checks that the newest version is kept also if the version in place is not
-// semantic, but most others are.
+// TestReleasesNewestOfOrderIsKept_Rule80 checks that the newest version is kept even if the version in place is not
+// semantic and most others are.
 func TestReleasesNewestOfOrderIsKept_Rule80(t *testing.T) {
 	w, err := newWatcher(Watch{Name: "tool", URL: "https://h.example/tool-{version}.tar.gz", Releases: &Releases{
 		Template: templateOf(t, "https://h.example/tool-{version}.tar.gz")}})

@@ -80,8 +80,8 @@ type (
 		// Err is the error of the last attempt, and Code its code by Antenna.Judge.
 		Err  string
 		Code int
-		// Failed reports that it replaced an update of the same URL that had failed. Limited reports that it waits for
-		// the next day because of the limits of its feed.
+		// Failed reports that this update replaced one of the same URL that had failed. Limited reports that this
+		// update waits for the next day because of the limits of its feed.
 		Failed, Limited bool
 		// Lasting reports that the error does not go away by itself.
 		Lasting bool `json:",omitempty"`

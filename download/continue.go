@@ -57,7 +57,7 @@ func (k *sampleSink) Answer(a source.Answer) error {
 	case !a.Ranged:
 		return errNoParts
 	}
-	if file, err := metalink.FromHops(a.Hops[:ownAnswers(a.Hops, k.as, false)], true); err == nil { // a mirror's are no evidence
+	if file, err := metalink.FromHops(a.Hops[:ownAnswers(a.Hops, k.as, false)], true); err == nil { // mirrors give no evidence
 		k.claims = file.Claims
 	}
 	return verify.Agree(standingOf(k.prior), k.claims)

@@ -46,13 +46,12 @@ func compare(here *state.Version, a source.Answer) relation {
 // opaque returns a tag for the weak comparison, which If-None-Match uses (RFC 9110, section 8.8.3.2).
 func opaque(etag string) string { return strings.TrimPrefix(etag, "W/") }
 
-// firstDate is the earliest usable date. Earlier dates, and those in the future, are of clocks that were
-// never set.
+// firstDate is the earliest usable date. Earlier dates, and those in the future, are of clocks that were never set.
 var firstDate = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const dateSlack = time.Hour
 
-// usable returns t, or zero if its clock was not set.
+// usable returns t, or zero if the clock that it is from was not set.
 func usable(t time.Time) time.Time {
 	if t.Before(firstDate) || t.After(time.Now().Add(dateSlack)) {
 		return time.Time{}

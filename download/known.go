@@ -43,8 +43,8 @@ type known struct {
 	asked    []verify.Claim // those that the host of the URL itself stated in this run, as in its redirects
 	given    []verify.Claim // those that the user gave or named a list of, in this run or, if they yield, an earlier one
 	recalled []verify.Claim // those that yield: an earlier request's, or the server states others now
-	nearby   []verify.Claim // those of recalled that an earlier run found beside the file, and this one, too
-	beside   []verify.Claim // not in claims: what was found beside the file, until this run has looked, or looked anew
+	nearby   []verify.Claim // those of recalled that both an earlier run and this one found beside the file
+	beside   []verify.Claim // not in claims: found beside the file before the current lookup; they count until it ends
 	heard    []verify.Claim // those of claims that the server stated in an earlier run, and not in this one
 	denied   []verify.Claim // not in claims: the server's of an earlier run, which the user's contradict or outrank now
 	size     int64          // -1: unknown
@@ -157,8 +157,8 @@ func (k *known) learnSize(size int64, by rank, at *url.URL) {
 	}
 }
 
-// hear adds the digests and the evidence that an answer of the asked server states beside those that bring the file. Its
-// digests are of the file with its tag: one that was known before shows no change.
+// hear adds the digests and the evidence of an answer of the asked server that does not deliver the file. The digests
+// are of the version with the tag of that answer, so a different tag that was known before shows no change.
 func (k *known) hear(st statement) {
 	k.digests(st.file.Claims)
 	k.pin, k.asked = k.pin.Raise(st.pin), join(k.asked, st.asked)
@@ -250,7 +250,7 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 		}
 	}
 	then := tag{prior.ETag, prior.ETagHost}
-	if k.mixed = prior.Mixed; verify.Strong(said) { // the tag is of the answer with these digests
+	if k.mixed = prior.Mixed; verify.Strong(said) { // k.tag is that of the answer with these digests
 		k.mixed = k.mixed || then.etag != "" && then != k.tag
 	} else {
 		k.tag, k.date, k.host = then, prior.LastModified, cmp.Or(prior.ETagHost, prior.Host)

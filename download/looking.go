@@ -22,14 +22,14 @@ type looking struct {
 	signed bool           // only signed digests are looked for
 	spare  *search.Search // prepared, and begun if a Content-Digest or the named signatures prove nothing
 	done   chan lookedUp  // takes one
-	cut    func()         // ends the search with what has come
+	cut    func()         // ends the search; what it has found until then counts
 	result *lookedUp      // nil: not here yet
 }
 
 // lookedUp is the result of a lookup.
 type lookedUp struct {
 	verify.Finding
-	early  bool  // some of it was found for another file
+	early  bool  // some of it is from a lookup for another file
 	missed bool  // a request got no answer
 	err    error // two lists that contradict each other, or a wrong signature
 }
@@ -78,7 +78,7 @@ func (l *looking) search(s *session) {
 	}
 	s.workers.Go(func() {
 		defer cut()
-		if err := runSearch(within, hc, f); ctx.Err() == nil { // one that its session ended says nothing
+		if err := runSearch(within, hc, f); ctx.Err() == nil { // a search that the session canceled has no result
 			done <- lookedUp{f.Found, f.Early, f.Missed, err}
 		}
 	})
@@ -101,7 +101,7 @@ func (l *looking) again(g *getter, s *session) bool {
 // awaits reports whether something may still come.
 func (l *looking) awaits() bool { return l.begun && l.result == nil }
 
-// unanswered reports whether nothing shows what is beside the file now.
+// unanswered reports whether the lookup could not learn what is beside the file now.
 func (l *looking) unanswered() bool {
 	return l.result == nil || l.result.missed && len(l.result.Claims) == 0
 }
@@ -191,8 +191,8 @@ func (l *looking) late() []verify.Claim {
 // early are the others, which have to be known before the first byte is hashed.
 func (l *looking) early() []verify.Claim { return without(l.finding().Claims, l.late()) }
 
-// await waits for the result. If no proof is required, it waits for at most the grace of the network, and then takes what
-// has come: one slow list must not hide another one.
+// await waits for the result. If no proof is required, it waits for at most the grace of the network, and then takes
+// what the search has found, because one slow list must not hide another one.
 func (l *looking) await(s *session) error {
 	if !l.awaits() {
 		return s.err
@@ -207,7 +207,7 @@ func (l *looking) await(s *session) error {
 			return l.await(s)
 		}
 	case <-late:
-		s.note("a digest was looked for beside the file, and that took too long")
+		s.note("looking for a digest beside the file took too long")
 		l.cut()
 		l.apply(s, <-l.done)
 	case <-s.ctx.Done():
@@ -238,8 +238,8 @@ func tiesLater(r *Request, looked []verify.Claim) bool {
 		len(r.Mirrors)+len(r.Published.Claims)+len(r.Published.Mirrors) == 0
 }
 
-// compareEarlier returns an error if an unverified file does not have the digest that an earlier run found beside it, and
-// this run could not look, or got no answer. That digest verifies nothing, as it may be gone by now.
+// compareEarlier returns an error if this run could not look, or got no answer, and an unverified file does not have
+// the digest that an earlier run found beside it. That digest verifies nothing: it may be gone by now.
 func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
 	if !s.req.Trust.Lookup || !l.unanswered() || proof.Verified() {
 		return nil

@@ -199,8 +199,8 @@ func (g *getter) nothingNewer(ctx context.Context, x inquiry, claims []verify.Cl
 	return true, nil
 }
 
-// edited reports whether another program has changed the existing file since its version was recorded, so that it is not
-// the newer one. It forgets that version then.
+// edited reports whether another program has changed the existing file since its version was recorded. Such a file
+// does not count as newer, and edited forgets the recorded version.
 func (g *getter) edited(ctx context.Context) bool {
 	if !g.carried.remembered() {
 		return false

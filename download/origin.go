@@ -182,8 +182,8 @@ func (s *session) read(o *origin, a source.Answer, trusted bool) (x resolution, 
 	return s.fromHead(x)
 }
 
-// headMatters reports whether an answer to HEAD may have the digest that this one lacks: some stores send it
-// there only.
+// headMatters reports whether the answer to a HEAD may have the digest that x, the answer to the GET, lacks. Some
+// stores send the digest only there.
 func (s *session) headMatters(x resolution) bool {
 	needed := !s.strong() && !verify.Strong(x.file.Claims) &&
 		(s.req.Trust.Require == RequireDigest || s.c.checkPin(s.req, s.offers(x.file)) != nil)

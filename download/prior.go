@@ -23,21 +23,19 @@ func outranked(claims, given []verify.Claim) []verify.Claim {
 	})
 }
 
-// yieldingOf returns the claims of an earlier run that count until an authority of this one, or the bytes,
-// contradict them.
+// yieldingOf returns the claims of an earlier run that count until an authority, or the bytes, contradict them.
 func yieldingOf(prior partfile.Identity) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(prior.Claims), func(c verify.Claim) bool {
 		return c.Channel != verify.User && !slices.Contains(prior.Yielding, c)
 	})
 }
 
-// standingOf returns the claims of an earlier run that the server stands for.
+// standingOf returns the claims of an earlier run that the server stated and that do not yield.
 func standingOf(prior partfile.Identity) []verify.Claim {
 	return without(prior.Claims, yieldingOf(prior))
 }
 
-// earlier returns the claims of an earlier run that this one does not make itself. Those of a signer count as
-// the server's.
+// earlier returns the claims of an earlier run that this one does not make. Those of a signer count as the server's.
 func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
 	for _, c := range prior {
 		same := func(o verify.Claim) bool { return o.Digest == c.Digest && o.Field == c.Field }
@@ -87,7 +85,7 @@ func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
 	if sealed {
 		return prior
 	}
-	if want.Size < 0 { // nobody confirms it
+	if want.Size < 0 { // no authority confirms the size
 		want.Size, want.SizeBy = prior.Size, "?"
 	}
 	want.Require = prior.Require
@@ -120,7 +118,7 @@ func tagged(prior partfile.Identity) bool {
 // checked. Otherwise the URL must be the same and a validator unchanged.
 func goesOnFrom(want, prior partfile.Identity) error {
 	now, then := identityView(want), priorView(prior)
-	if want.SizeBy != "" || verify.Strong(common(prior.Given(), want.Claims)) { // which decides
+	if want.SizeBy != "" || verify.Strong(common(prior.Given(), want.Claims)) { // a digest decides, not the size
 		then.Size = -1
 	}
 	v := version.Compare(then, now)

@@ -65,8 +65,9 @@ func reinstated(prior partfile.Identity, r *Request) partfile.Identity {
 	return prior
 }
 
-// statesEarlier asks the server, if the digests that are to be reinstated contradict those of the request that denied
-// them, which tie the bytes. It returns the ones that are out of date, because the server states the request's by now.
+// statesEarlier asks the server for its digests if those to be reinstated contradict those of the earlier request that
+// denied them, to which the bytes belong. It returns the ones that are out of date: the server now states those of
+// that request.
 func (g *getter) statesEarlier(ctx context.Context, prior partfile.Identity) ([]verify.Claim, error) {
 	again := without(prior.Denied, against(prior.Denied, g.req.Trust.Claims))
 	given := against(prior.Claims, again)
@@ -87,7 +88,7 @@ func (g *getter) statesEarlier(ctx context.Context, prior partfile.Identity) ([]
 
 // oppose adds the digests that the server states against those of the request to an identity. They take the place of
 // those that it stated before, unless these came over a more trusted channel. They may be of another version than the
-// bytes, so only they decide about the size, and the tag before is of no use.
+// bytes, so the earlier size is only a guess, and the earlier tag does not count.
 func oppose(id *partfile.Identity, claims []verify.Claim) {
 	said := join(standingOf(*id), id.Denied)
 	if len(without(against(said, claims), outranked(said, claims))) == 0 {

@@ -15,7 +15,7 @@ type remains struct {
 	moved    *partfile.MovedError // the kept part file was moved, or is gone
 	useful   bool                 // the next run could resume it
 	unproven bool                 // the rest may be of another file; see Request.IfExists.Continue
-	listed   bool                 // ... unless a list that is still beside the file then shows that it is not
+	listed   bool                 // ... unless the next run finds the digest beside the file again
 	refuted  bool                 // it is complete, and has another digest than the request gave
 	aside    []string             // paths of the files that were set aside
 }

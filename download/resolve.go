@@ -76,11 +76,11 @@ var errInPlace = errors.New("it answers with a Metalink document in place of the
 
 // A footing is what is known of the file before an answer is read.
 type footing struct {
-	digest bool // a strong digest: links without one count (RFC 6249, section 6)
-	spoken bool // a digest that the host of the URL stated in this run: no server that it leads to is the Metalink server (C2)
+	digest bool // a strong digest is known, so links without one count (RFC 6249, section 6)
+	spoken bool // the URL's host stated a digest in this run: no server it redirects to is the Metalink server (C2)
 }
 
-// footing is that of a first answer.
+// footing returns what is known before the first answer.
 func (r *Request) footing() footing { return footing{digest: verify.Strong(r.Trust.Claims)} }
 
 // resolve reads a chain of answers. The error is a contradiction in the asked server's own fields.

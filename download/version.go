@@ -108,8 +108,8 @@ type subject struct {
 	looked         *source.Answer // the server's answer when it was asked for that version; nil: it was not
 }
 
-// mayEnd reports whether the first size bytes may be the whole file, also against the size that the server
-// gave. The digest would show it.
+// mayEnd reports whether the first size bytes may be the whole file, whatever size the server gave. The digest
+// decides.
 func (x *subject) mayEnd(part *partfile.File, size int64) bool {
 	return (x.size < 0 || x.sizeBy < byUser) && size > 0 && size <= part.Front() && x.strong()
 }

@@ -31,7 +31,7 @@ type Ending struct {
 	Why   string `json:"why,omitempty"`
 	Code  int    `json:"code,omitempty"`
 	Aria2 int    `json:"aria2,omitempty"`
-	// Missing reports that the server does not have the file, or the demanded proof of it, perhaps only not yet.
+	// Missing reports that the server does not have the file, or the demanded proof of it. It may have them later.
 	Missing bool `json:"missing,omitempty"`
 	// Version is the version of the job that ended. What follows is of the file that is there, but for URL, Fetched and Took.
 	Version      string    `json:"version,omitempty"`
@@ -141,11 +141,11 @@ func (r *Record) leave(k Kind, worker string, now time.Time) {
 	}
 }
 
-// chance is how long the other workers have to take a job at which one failed.
+// chance is the time that the other workers get to take a job at which one failed.
 const chance = 10 * time.Second
 
-// Stop makes a waiting job dead, and reports whether it did. It is for a watch that decides itself when the job is tried
-// again, and that reports the job then. While other workers may take the job, Stop leaves it to them.
+// Stop makes a waiting job dead, and reports whether it did. It is for a watch that decides itself when the job is
+// tried again, and then reports the job anew. While other workers may take the job, Stop leaves it to them.
 func (r *Record) Stop(now time.Time) bool {
 	if r.State != Waiting || !r.Elsewhere.IsZero() && now.Sub(r.Since) < chance {
 		return false

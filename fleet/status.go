@@ -10,7 +10,7 @@ import (
 // A Worker is a worker's answer to a request for its status.
 type Worker struct {
 	Name  string  `json:"name"`
-	Place string  `json:"place,omitempty"` // ID of the place of its files
+	Place string  `json:"place,omitempty"` // ID of the Destination of its files
 	Doing []Doing `json:"doing,omitempty"`
 }
 

@@ -17,10 +17,10 @@ import (
 // latestMark is the metadata of an object that setLatest made. Its value is the text.
 const latestMark = "braid-latest"
 
-// latestSum is the metadata with the SHA-256 of its content.
+// latestSum is the metadata with the SHA-256 of the content of such an object.
 const latestSum = "braid-latest-sha256"
 
-// maxLatest limits the size of its content.
+// maxLatest limits the size of that content.
 const maxLatest = 1 << 10
 
 // latestTries is the number of attempts to replace the object while other processes replace it, too.
@@ -49,8 +49,8 @@ func latestOf(ctx context.Context, u *upload) (c condition, text string, err err
 	want := now.UserMetadata[http.CanonicalHeaderKey(latestSum)] // missing from objects of an older braid
 	if string(line) != text+"\n" || want != "" && want != hex.EncodeToString(sum[:]) {
 		return c, "", &download.Error{Kind: download.Local, What: "store", Where: u.path(),
-			Err:  errors.New("the object of the link is damaged, or another program has changed it, and is kept"),
-			Hint: "delete it, and the next version makes it again"}
+			Err:  errors.New("this object is damaged or was changed by another program, so it is not replaced"),
+			Hint: "delete it; the next version creates it again"}
 	}
 	return condition{now.ETag}, text, nil
 }

@@ -93,7 +93,7 @@ func TestLatest_Rule80(t *testing.T) {
 	}
 }
 
-// TestLatestDamaged_Rule80 checks that an object of a link whose content does not match its metadata is neither believed
+// TestLatestDamaged_Rule80 checks that an object of a link whose content does not match its metadata is neither used
 // nor replaced.
 func TestLatestDamaged_Rule80(t *testing.T) {
 	t.Parallel()

@@ -246,7 +246,7 @@ func (s *Store) Amend(ctx context.Context, name string, limit int64, f func(data
 	return amend(ctx, newUpload(s, s.prefix+name), limit, f)
 }
 
-// Remove removes the object of a name, and the evidence beside it, if is reports true for the object.
+// Remove removes the named object, and the evidence beside it, if is reports true for the object.
 func (s *Store) Remove(ctx context.Context, name string, is func(*download.Existing) bool) error {
 	return remove(ctx, newUpload(s, s.prefix+name), is)
 }

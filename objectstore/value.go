@@ -64,8 +64,8 @@ func valueOf(ctx context.Context, u *upload, limit int64) (c condition, data []b
 	sum := sha256.Sum256(data)
 	if info.UserMetadata[http.CanonicalHeaderKey(valueSum)] != hex.EncodeToString(sum[:]) {
 		return c, nil, &download.Error{Kind: download.Local, What: "store", Where: u.path(),
-			Err:  errors.New("this object is damaged, or another program has written it, and is kept"),
-			Hint: "delete it, and it is made again"}
+			Err:  errors.New("this object is damaged or was written by another program, so it is not replaced"),
+			Hint: "delete it; the next version creates it again"}
 	}
 	return condition{info.ETag}, data, nil
 }

@@ -9,8 +9,8 @@ import (
 	"braid/fleet"
 )
 
-// TestAwait_Rule80 checks that a watch learns how the job of a release ended: at once if it has ended before, and
-// without the tries that the queue would make if it did not wait.
+// TestAwait_Rule80 checks that a watch learns how the job of a release ended. It learns so at once if the job ended
+// before, and the queue does not try the job again by itself.
 func TestAwait_Rule80(t *testing.T) {
 	t.Parallel()
 	h := hosted(t, t.TempDir())
@@ -39,9 +39,9 @@ func TestAwait_Rule80(t *testing.T) {
 	if x := <-ended; x.err != nil || x.r.State != fleet.Dead || x.r.Last == nil || !x.r.Last.Missing {
 		t.Fatalf("a missing file: %+v, %v", x.r, x.err)
 	}
-	report(t, watcher, j, fleet.Fresh) // not known: the watch has it tried again
+	report(t, watcher, j, fleet.Fresh) // the watch has the job tried again
 	finish(fleet.Ending{Kind: fleet.Right, SHA256: "0a"})
-	for range 2 { // also after a restart
+	for range 2 { // the second time as after a restart of the watch
 		go await()
 		if x := <-ended; x.err != nil || x.r.State != fleet.Done || x.r.Good.SHA256 != "0a" {
 			t.Fatalf("a file in place: %+v, %v", x.r, x.err)

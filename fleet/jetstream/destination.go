@@ -11,10 +11,10 @@ import (
 // keyDestination is the key of the Destination of a queue.
 const keyDestination = "destination"
 
-// A Destination is the place in which the workers of a queue place files.
+// A Destination is where the workers of a queue place their files.
 type Destination struct {
 	ID   string `json:"id"`
-	Name string `json:"name"` // as the worker that stored it calls it
+	Name string `json:"name"` // a path or URL, as at the worker that stored it
 }
 
 // A DestinationError reports that a running worker of the queue places files elsewhere.
@@ -26,8 +26,8 @@ func (e *DestinationError) Error() string {
 
 var errElsewhere = errors.New("another destination")
 
-// PlaceAt stores where this worker places files, before it takes a job. The error is a *DestinationError while a worker
-// runs that places them elsewhere.
+// PlaceAt stores where this worker places files. It is called before the worker takes a job. The error is a
+// *DestinationError if a running worker places files elsewhere.
 func (q *Queue) PlaceAt(ctx context.Context, d Destination) error {
 	q.destination.Store(&d)
 	set := func(is func(old *Destination) error) (Destination, error) {
@@ -68,8 +68,8 @@ func (q *Queue) PlaceAt(ctx context.Context, d Destination) error {
 	return err
 }
 
-// Gone returns the keys of missing records. Their value is true if the queue knows that the record was removed, which it
-// forgets after some time.
+// Gone returns those of keys that have no record. The value is true if the queue knows that the record was removed,
+// which it forgets after some time.
 func (q *Queue) Gone(ctx context.Context, keys []string) (map[string]bool, error) {
 	gone := map[string]bool{}
 	if len(keys) == 0 {

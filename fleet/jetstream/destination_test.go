@@ -7,8 +7,8 @@ import (
 	"braid/fleet"
 )
 
-// TestDestination checks that a worker with another destination is refused while one runs that has the first, and not
-// after that.
+// TestDestination checks that a worker with another destination is refused while a worker with the first one runs, and
+// only then.
 func TestDestination(t *testing.T) {
 	t.Parallel()
 	h := hosted(t, t.TempDir())
@@ -37,7 +37,7 @@ func TestDestination(t *testing.T) {
 	}
 }
 
-// TestGone checks that a removed record is told from one that never was.
+// TestGone checks that Gone distinguishes a removed record from one that never existed.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	q := opened(t, hosted(t, t.TempDir()), "a", 0)

@@ -270,11 +270,11 @@ func (q *Queue) Offset() time.Duration { return q.clock.ahead() }
 // awaitMost limits the time between two looks at an awaited job.
 const awaitMost = 5 * time.Second
 
-// ErrAbsent is the error of Await for a job that was dropped, or whose record is that of another job.
-var ErrAbsent = errors.New("its job is no longer in the queue")
+// ErrAbsent is the error of Await if the job was dropped, or another job has its record now.
+var ErrAbsent = errors.New("the job is no longer in the queue")
 
-// Await blocks until a reported job is over, and returns its record, which is done or dead: Await stops a job that
-// waits for its next try (see fleet.Record.Stop).
+// Await blocks until a reported job is done or dead, and returns its record. It stops a job that waits for its next
+// try.
 func (q *Queue) Await(ctx context.Context, j *fleet.Job) (r fleet.Record, err error) {
 	id := j.ID()
 	for began := time.Now(); ; {

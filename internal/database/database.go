@@ -68,7 +68,7 @@ func (e *NewerError) Error() string {
 }
 
 // CheckVersion compares the version of a file, at a key of the bucket meta, with the known one. It returns a
-// *[NewerError] if it is higher, and a *[DamageError] if it is another. A new file gets the known version.
+// *[NewerError] if it is higher, and a *[DamageError] if it differs otherwise. A new file gets the known version.
 func CheckVersion(meta *bbolt.Bucket, key []byte, known string) error {
 	got := meta.Get(key)
 	is, err := strconv.ParseUint(string(got), 10, 31)

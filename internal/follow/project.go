@@ -188,8 +188,8 @@ func (s *Source) has(u *url.URL) bool {
 	return s.host != "" && u.Scheme == "https" && u.Host == s.host || s.page != nil && SameHost(s.page, u)
 }
 
-// SameHost reports whether u is on the server of page. On any port https counts for a page over http, but http does not
-// count for a page over https, because a URL in a feed must not weaken the connection.
+// SameHost reports whether u is on the server of page. If page uses http, u may use https, on the same port or the
+// default one. If page uses https, u must use it, too, because a URL in a feed must not weaken the connection.
 func SameHost(page, u *url.URL) bool {
 	return address.SameServer(page, u) || u.Scheme == "https" && address.HostPort(page) == address.HostPort(u)
 }

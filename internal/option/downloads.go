@@ -98,9 +98,9 @@ var ofDownloads = []Option{
 	{Names: "max-connection-per-server x", Of: Downloading | LFS, Group: SourcesGroup, Kind: Number,
 		Usage: "send at most `N` concurrent requests to one server (default 1, as RFC 6249 demands)"},
 	{Names: "min-split-size", Of: Downloading | LFS, Group: SourcesGroup, Kind: Size,
-		Usage: "request no range smaller than `SIZE`, as in --min-split-size 20M, except after a failure: " +
-			"a file of less than twice that comes from one source (default: depends on measured speeds and " +
-			"round-trip times)"},
+		Usage: "request no range smaller than `SIZE`, as in --min-split-size 20M, except after a failure; " +
+			"a file smaller than twice this size comes from one source (default: depends on measured speeds " +
+			"and round-trip times)"},
 	{Names: "limit-rate max-overall-download-limit", Of: Downloading | LFS | Follow, First: Get,
 		Also: InSite | InWatch | InLine, ListName: "max-download-limit", Group: SourcesGroup, Kind: Rates,
 		Usage: "download at most `RATE` bytes per second from all servers together, " +

@@ -39,8 +39,8 @@ func FleetKind(err error) fleet.Kind {
 	return fleet.Failed
 }
 
-// Missing reports whether a download failed with err because the server does not have the file, or the demanded proof of
-// it. after is how long the server asked to wait.
+// Missing reports whether a download failed with err because the server does not have the file, or the demanded proof
+// of it. If the server asked to wait, after is how long.
 func Missing(err error) (after time.Duration, ok bool) {
 	e, failed := errors.AsType[*download.Error](err)
 	if !failed {

@@ -206,8 +206,8 @@ type seedEvent struct {
 	Addrs []string `json:"addresses,omitempty"`
 }
 
-// errorEvent: the download, or the command, failed. The code is the exit code of that, and of the command
-// where there is one file.
+// errorEvent: the download, or the command, failed. The code is the exit code for this error. With one file, the
+// command has the same.
 type errorEvent struct {
 	Head
 	Code  int    `json:"code"`

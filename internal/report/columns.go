@@ -7,11 +7,11 @@ import (
 	"braid/byterange"
 )
 
-// columns are the amounts of the charts. All of them have columns of the same width.
+// columns has the amounts of the charts, in columns of time with the same width.
 type columns struct {
 	width   time.Duration
 	bytes   series   // of all sources
-	flows   []series // bytes by the number of the source
+	flows   []series // bytes of each source, by its number
 	work    series   // in seconds of fetches
 	picture raster
 }
@@ -58,10 +58,10 @@ type stretch struct {
 	slow, fast     float64 // speed in the stretch and outside
 	atBegin, atEnd bool
 	cause          *Mirror // nil if no source explains the stretch
-	its, itsElse   float64
+	its, itsElse   float64 // speed of cause in the stretch and outside
 }
 
-// pace compares the speeds in the columns from begin to end, from the first answer to the last byte.
+// pace compares the speeds in the columns from the first answer (begin) to the last byte (end).
 type pace struct {
 	*columns
 	compared   *comparison

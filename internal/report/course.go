@@ -15,7 +15,7 @@ const never = -1
 type course struct {
 	answer, first, last time.Duration // first answer, first and last byte; never, if not yet
 	complete, verified  time.Duration
-	still               gaps // no source sent bytes
+	still               gaps // times in which no source sent bytes
 	refused             bool // a source answered, but not with the file
 }
 
@@ -50,7 +50,7 @@ func (c *course) finish(now time.Duration, checks gaps) {
 	}
 }
 
-// stood records that no bytes arrived from any source since a time, apart from comparisons.
+// stood records the times from since to now without bytes from any source. Comparisons do not count.
 func (c *course) stood(since, now time.Duration, checks gaps) {
 	for _, g := range append(slices.Clone(checks), gap{nil, now, now}) { // in ascending order
 		if g.from-since > quietAfter {
@@ -135,8 +135,8 @@ func (r *restarts) add(e entry) {
 }
 
 // comparison records the times during which received bytes are compared with those of other sources. Such a time lasts
-// from the first Comparing event to the first event about something else. No source is to blame that no bytes arrive
-// in it.
+// from the first Comparing event to the first event about something else. That no bytes arrive meanwhile is not the
+// fault of a source.
 type comparison struct {
 	Comparing *download.Comparing // nil unless a comparison is running
 	since     time.Duration       // start of the comparison

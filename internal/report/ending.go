@@ -11,7 +11,7 @@ import (
 	"braid/source"
 )
 
-// ending is how a download ended. Of a running download, it is how it would end now.
+// ending is how a download ended. If the download is running, it is how it would end now.
 type ending struct {
 	at     time.Duration
 	live   bool // the download is running

@@ -43,7 +43,7 @@ type requests struct {
 	running   map[int]*fetch // by number
 	most      int            // maximum of concurrent fetches
 	past      fetches
-	silent    gaps // within fetches
+	silent    gaps // pauses within fetches
 	losses    []*loss
 	takeovers map[takeover]int
 	reasons   tally
@@ -88,7 +88,7 @@ func (q *requests) start(now time.Duration, m *Mirror, ev download.RangeStarted)
 	q.most = max(q.most, len(q.running))
 }
 
-// came records that a fetch received a range. It returns since when the bytes probably arrived.
+// came records that a fetch received a range. It returns when the first of these bytes probably arrived.
 func (q *requests) came(f *fetch, now time.Duration, r byterange.Range) (since time.Duration) {
 	q.quiet(f, now)
 	since = f.latest
@@ -109,7 +109,7 @@ func (q *requests) quiet(f *fetch, now time.Duration) {
 	}
 }
 
-// cut records that a fetch gives the range from end on to other sources, or ends there.
+// cut records that a fetch is to end at end, because other sources fetch the rest or the fetch is no longer wanted.
 func (q *requests) cut(f *fetch, now time.Duration, end int64, why scheduler.Reason) {
 	f.cut = why
 	q.reasons[why]++
@@ -150,7 +150,7 @@ func (q *requests) opened() int {
 	return q.reasons.of(scheduler.ReasonGrowth, scheduler.ReasonRemembered, scheduler.ReasonExchange)
 }
 
-// closed returns how many of them were closed again.
+// closed returns how many of the opened connections were closed again.
 func (q *requests) closed() int {
 	return q.reasons.of(scheduler.ReasonUseless, scheduler.ReasonCrowded)
 }

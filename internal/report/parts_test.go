@@ -22,7 +22,7 @@ func asked(q *requests, now time.Duration, number int, m *Mirror, from, to int64
 	return q.running[number]
 }
 
-// TestRequestsFindTheTaker: the source that is asked first for part of a lost range took it over.
+// TestRequestsFindTheTaker: the taker of a lost range is the source that is asked first for part of it.
 func TestRequestsFindTheTaker(t *testing.T) {
 	a, b, c := &Mirror{number: 0}, &Mirror{number: 1}, &Mirror{number: 2}
 	q := newRequests()
@@ -64,7 +64,7 @@ func TestRequestsCountTakeovers(t *testing.T) {
 	}
 }
 
-// TestRequestsOfASource: they are in the order of their times, and running ones in the order of their numbers.
+// TestRequestsOfASource: past fetches are in the order of their times, running ones in the order of their numbers.
 func TestRequestsOfASource(t *testing.T) {
 	a, b := &Mirror{}, &Mirror{}
 	q := newRequests()
@@ -160,7 +160,7 @@ func TestCourseWithoutBytes(t *testing.T) {
 	}
 }
 
-// TestComparison: it lasts from its first event to its end.
+// TestComparison: a comparison lasts from its first event to its end.
 func TestComparison(t *testing.T) {
 	var c comparison
 	if _, ended := c.finish(1); ended {
@@ -242,7 +242,7 @@ func TestSourcesPause(t *testing.T) {
 	}
 }
 
-// TestMirrorAtWork: the time at work is that with at least one fetch.
+// TestMirrorAtWork: a source is at work while it has at least one fetch.
 func TestMirrorAtWork(t *testing.T) {
 	var m Mirror
 	for at := range time.Duration(3) {

@@ -14,7 +14,7 @@ import (
 	"braid/source"
 )
 
-// A bulk is a source of a document of bulkSize bytes, which counts what the sink has taken.
+// A bulk is a source of a document of bulkSize bytes. It counts the bytes that sinks have taken.
 type bulk struct{ taken *taken }
 
 func (bulk) Traits() source.Traits { return source.Traits{} }
@@ -49,8 +49,8 @@ func (b bulk) Fetch(_ context.Context, _ byterange.Range, to source.Sink) error 
 	return nil
 }
 
-// TestRoom: however many documents are fetched, only so many are in memory beyond their first bytes. Those that wait are
-// not given up for silence, and wait no longer when their context ends.
+// TestRoom checks that at most as many documents as there are places are in memory beyond their first bytes. A fetch
+// that waits for a place does not fail as silent, and stops waiting when its context ends.
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const all, places = 32, 4
@@ -77,10 +77,10 @@ func TestRoom(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		go fetch(ctx)
-		time.Sleep(5 * time.Minute) // of the bubble: longer than a server may be silent
+		time.Sleep(5 * time.Minute) // virtual, and longer than a server may be silent
 		cancel()
 		if err := <-failed; err == nil {
-			t.Error("what was canceled is fetched")
+			t.Error("a canceled fetch succeeded")
 		}
 		for range all {
 			parsed <- struct{}{}

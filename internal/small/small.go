@@ -97,7 +97,7 @@ func (m *memory) fetch(ctx context.Context, src source.Source, u *url.URL, patie
 		silent.Stop() // the client watches the time until the answer
 		m.received = func() { silent.Reset(patience) }
 		m.sit = func(size int) error {
-			silent.Stop() // it is not the server that is awaited
+			silent.Stop() // waiting for a place is no silence of the server
 			defer m.received()
 			return Sit(ctx, size)
 		}

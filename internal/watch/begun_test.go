@@ -36,8 +36,8 @@ func TestReleaseFailedInPlace_Rule80(t *testing.T) {
 	}
 }
 
-// TestReleaseFinishedAway_Rule80 checks that a version is finished whose file is in place, although its program failed, or
-// its link could not be replaced, and the server has the file no more.
+// TestReleaseFinishedAway_Rule80 checks that a version whose file is in place is finished after its program failed, or
+// its link could not be replaced, although the server no longer has the file.
 func TestReleaseFinishedAway_Rule80(t *testing.T) {
 	w, s := following(t, "link = 'latest'\nrun = ['program']")
 	s.put("1.0", "one")

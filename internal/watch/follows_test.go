@@ -40,7 +40,7 @@ func TestFleetFollows(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", more, got, err, want)
 		}
 	}
-	// The news about a release may have a later date than its file, and the file in place is not replaced by another one.
+	// The date of a release may be that of its announcement, and another file must not replace the one in place.
 	c := &Loaded{Config: parse(t, releasesOf), File: filepath.Join(t.TempDir(), "w.toml")}
 	c.Watches[0].Dir = "d"
 	r, _ := c.Watches[0].Releases.Template.Of(feed.Record{Tag: "v1.2"})

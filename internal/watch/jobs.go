@@ -60,8 +60,8 @@ func (s *service) report(ctx context.Context, job *fleet.Job) error {
 	return nil
 }
 
-// awaitJob blocks until the job of a release is over. The record in the queue has the result, so nothing is lost if this
-// watcher or a worker ends meanwhile: the update is delivered again, and its report changes no job that is not over.
+// awaitJob blocks until the job of a release is over. The queue keeps the result, so nothing is lost if this watcher
+// or a worker ends meanwhile: the update is delivered again, and reporting it does not change an unfinished job.
 func (s *service) awaitJob(ctx context.Context, c *Command, r *Rule, u *antenna.Update, job *fleet.Job) (antenna.Outcome, error) {
 	now, err := s.Fleet.Queue.Await(ctx, job)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *service) awaitJob(ctx context.Context, c *Command, r *Rule, u *antenna.
 	return antenna.Outcome{}, c.errorOf(r, u, job, now.Last)
 }
 
-// mayBePlaced returns the outcome of a failed update whose job may put the file in place.
+// mayBePlaced returns the outcome of a failed update whose job may still put the file in place.
 func mayBePlaced(u *antenna.Update, job *fleet.Job) (o antenna.Outcome) {
 	if u.Release != nil {
 		o.Path = job.Name
@@ -87,8 +87,8 @@ func mayBePlaced(u *antenna.Update, job *fleet.Job) (o antenna.Outcome) {
 
 // errorOf returns the error of a job for a release that ended with e.
 func (c *Command) errorOf(r *Rule, u *antenna.Update, job *fleet.Job, e *fleet.Ending) error {
-	if e == nil { // another program has stored it
-		return fmt.Errorf("the job %s is over, and the queue does not have the reason", job.Name)
+	if e == nil { // another program has stored the record
+		return fmt.Errorf("the job %s ended, and the queue does not have the reason", job.Name)
 	}
 	kind := c.Kind(e.Code)
 	if kind == download.Mismatch && !isOtherVersion(u) && !r.Releases.Moving {

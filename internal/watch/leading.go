@@ -291,7 +291,7 @@ func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 	if err := worker.CheckName(path.Join(folder, x.Name)); err != nil {
 		return fleet.Job{}, problem.Misuse("watch."+w.Name, err.Error(), "set another name =")
 	}
-	if u.Release != nil { // the time is often that of the news about the release
+	if u.Release != nil { // the date is often that of the announcement, not of the file
 		x.Modified = time.Time{}
 	}
 	job := fleet.Job{Name: path.Join(folder, x.Name), Watch: w.Name, Version: x.Version, Modified: x.Modified,

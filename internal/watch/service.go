@@ -144,7 +144,7 @@ func (s *service) use(c *Loaded) error {
 		}
 	}
 	if s.Fleet != nil {
-		next.antenna.Handlers = delegated // those of releases wait for their jobs
+		next.antenna.Handlers = delegated // handlers of releases wait for their jobs
 	}
 	s.log.Configure(c)
 	if err := job.AdoptState(next.client.State, c.Folder); err != nil {

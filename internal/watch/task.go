@@ -83,8 +83,8 @@ func (t *task) stored(ctx context.Context) (fsys.Info, error) {
 	return fsys.Info{Size: e.Size, ModTime: e.ModTime}, nil
 }
 
-// run downloads the new version and runs the program for it. Before that it records that the file is in place, so that
-// the file is not downloaded again if the program fails or the machine stops.
+// run downloads the new version and runs the program for it. It first records that the file is in place, so that the
+// file is not downloaded again if the program fails or the machine stops.
 func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	o, replaced, err := t.download(ctx)
 	if t.linked != "" && !replaced && (err == nil || t.stayed(t.linked)) {
@@ -207,7 +207,7 @@ func (t *task) knownVersion() *state.Version {
 
 // download requests the file. replaced reports whether the file in place was replaced by another one.
 func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, err error) {
-	if t.update.Release != nil && t.unfinished && t.here { // the server may have removed the file
+	if t.update.Release != nil && t.unfinished && t.here { // it is in place, and the server may have removed it
 		o = t.known
 		o.At, o.Bytes = t.began, 0
 		return o, false, nil

@@ -97,7 +97,7 @@ func (c *Loaded) idleKeys() (list []string) {
 	return list
 }
 
-// ownNames reports whether each name that a file of the watch may have is one of braid's own.
+// ownNames reports whether all names that files of the watch may have are reserved for braid.
 func (w *Watch) ownNames() bool {
 	u, err := url.Parse(w.URL)
 	if err != nil {
@@ -107,7 +107,7 @@ func (w *Watch) ownNames() bool {
 	return metalink.IsOwn(name) || w.To != "" && objectstore.Reserved(name)
 }
 
-// fileAbove returns the path that is a file and keeps dir from being a folder, or "".
+// fileAbove returns the path of a file where dir needs a folder, or "" if there is none.
 func fileAbove(dir string) string {
 	for at := dir; at != ""; at = filepath.Dir(at) {
 		if info, err := os.Stat(at); err == nil {

@@ -190,7 +190,7 @@ func (b *builder) releases(at string, t *watchTable, key func(string) []string) 
 // checkReleases returns an error for settings that contradict each other or would have no effect because a watch follows
 // releases, or because it does not.
 func (b *builder) checkReleases(w *Watch, t *watchTable, key func(string) []string) error {
-	const none, add = "is for releases, but the url has no field", "write {version} or {tag} in url = where the version is"
+	const none, add = "is for releases, but the url has no field", "replace the version in url = by {version} or {tag}"
 	follows := w.Releases != nil
 	for _, wrong := range []struct {
 		when           bool

@@ -292,7 +292,7 @@ func (p *Folder) clear(_ context.Context, t *task, _ *fleet.Record) {
 	}
 }
 
-// lost implements Place. The stage belongs to the worker that has the job now.
+// lost implements Place. If the job was not dropped, the stage belongs to the worker that has the job now.
 func (p *Folder) lost(t *task, dropped bool) {
 	if dropped && t.stage != nil {
 		p.discard(path.Base(t.stage.name))

@@ -52,11 +52,10 @@ func (p *Store) prepare(t *task, r *download.Request) (*placed, error) {
 	return &there, err
 }
 
-// checkLatest returns an error if the file of a release would have the name of the object that stands for its link. A
-// feed chooses a part of the name.
+// checkLatest refuses the name of the object that stands for a link. A part of the name of a release is from a feed.
 func checkLatest(j *fleet.Job) error {
 	if f := j.Follows; f != nil && f.Link != "" && j.Name == f.Link+latestEnding {
-		return problem.Misuse("job "+j.Name, "the object of its link has this name", "give link = another name")
+		return problem.Misuse("job "+j.Name, "the object for its link has this name", "give link = another name")
 	}
 	return nil
 }
@@ -94,8 +93,8 @@ func (p *Store) place(ctx context.Context, t *task, _ *download.Request, _ bool)
 	return in, err
 }
 
-// prune lists the object of a release, and removes the objects of surplus versions unless they were changed. The list is
-// an object, too.
+// prune adds the object of a release to the list of its releases, which is an object, too. It removes the objects of
+// surplus versions, unless they were changed.
 func prune(ctx context.Context, store *objectstore.Store, j *fleet.Job, in placed) error {
 	if !identity.MatchString(j.Follows.Of) {
 		return problem.Misuse("job", fmt.Sprintf("%.40q identifies no releases", j.Follows.Of), "")
@@ -164,10 +163,10 @@ func (p *Store) abort(ctx context.Context, t *task, upload string) {
 	}
 }
 
-// sweep implements Place. The store aborts the uploads of this machine after a week.
+// sweep implements Place. There is nothing to do: the store aborts the uploads of this machine after a week.
 func (*Store) sweep(context.Context, *jetstream.Queue) error { return nil }
 
-// ID implements Place. The workers may reach the store by different endpoints.
+// ID implements Place. It does not contain the endpoint, because workers may reach the store by different ones.
 func (p *Store) ID() (string, error) { return p.store.Path(""), nil }
 
 // Close implements Place.

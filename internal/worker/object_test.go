@@ -85,8 +85,9 @@ func (b *bucket) names() string {
 	return strings.Join(names, " ")
 }
 
-// TestKeepObjects_Rule80 checks that surplus objects of releases are removed with their evidence, in whatever order workers
-// place them, but never the newest, nor one that was changed or that is not of the watch. A damaged list removes none.
+// TestKeepObjects_Rule80 checks that surplus objects of releases are removed with their evidence, in whatever order
+// workers place them. The newest stays, and so do objects that were changed or are not of the watch. With a damaged
+// list nothing is removed.
 func TestKeepObjects_Rule80(t *testing.T) {
 	t.Parallel()
 	b := &bucket{objects: map[string]stored{}}

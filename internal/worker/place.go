@@ -28,7 +28,7 @@ type Place interface {
 	lost(t *task, dropped bool)
 	// sweep removes the remains of jobs that were dropped while no worker had them.
 	sweep(ctx context.Context, queue *jetstream.Queue) error
-	// ID returns what distinguishes the place from those of other workers.
+	// ID returns a text that is the same for all workers with this place, and differs from that of other places.
 	ID() (string, error)
 	// Close releases the resources of the Place.
 	Close()

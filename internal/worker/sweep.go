@@ -13,12 +13,11 @@ import (
 )
 
 const (
-	// sweepEvery is the time between two looks for the remains of dropped jobs. It is less than the queue knows that a
-	// job was dropped.
+	// sweepEvery is the time between two sweeps. The queue knows for longer that a job was dropped.
 	sweepEvery = 5 * time.Minute
 	// forgottenAfter is the age of remains whose job the queue does not know. They may be of another queue.
 	forgottenAfter = 7 * 24 * time.Hour
-	// discarded begins the names of stages that are being removed. No worker takes them over.
+	// discarded is the prefix of the names of stages that are being removed. No worker takes these over.
 	discarded = "discarded-"
 	// idFile is the file with the ID of a Folder.
 	idFile = stages + "/id"
@@ -40,7 +39,7 @@ func (w *Worker) sweep(ctx context.Context) {
 	}
 }
 
-// sweep implements Place. It reads the names before the records, so that a new stage has a record.
+// sweep implements Place. It reads the names of the stages before the records, so that a new stage has a record.
 func (p *Folder) sweep(ctx context.Context, queue *jetstream.Queue) error {
 	names, err := p.namesIn(stages)
 	if err != nil {
@@ -89,8 +88,8 @@ func (p *Folder) isOld(name string) bool {
 	return old && err == nil
 }
 
-// discard removes a stage. It renames the stage first, because a worker that gets the job meanwhile renames it, too, and
-// must not find half of it.
+// discard removes a stage. It renames the stage first, because a worker that gets the job meanwhile renames it, too,
+// and must not find a stage that is half removed.
 func (p *Folder) discard(name string) {
 	away := path.Join(stages, discarded+name)
 	if p.root.Rename(path.Join(stages, name), away) == nil {

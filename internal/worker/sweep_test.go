@@ -14,8 +14,8 @@ import (
 	"braid/internal/listen"
 )
 
-// TestSweep checks that the stage of a dropped job goes, and that of a job that waits stays. A stage of a job that the
-// queue does not know stays for a week, as it may be of another queue.
+// TestSweep checks that the stage of a dropped job is removed, and that of a waiting job is kept. A stage of a job
+// that the queue does not know is kept for a week, because it may be of another queue.
 func TestSweep(t *testing.T) {
 	host, err := jetstream.NewHost(t.TempDir(), jetstream.Socket{Listen: listen.Socket, Dial: listen.Dial}, nil)
 	if err != nil {

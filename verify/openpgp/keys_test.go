@@ -124,7 +124,7 @@ func TestUnfitKeys_Rule47(t *testing.T) {
 		{name: "subkey expired, allowed", policy: Policy{AllowExpiredKey: true}, want: verify.SignatureGood, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			rebind(t, e, sub, func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(day20) })
 		}},
-		{name: "subkey expired before it signed", policy: Policy{AllowExpiredKey: true}, made: present, want: verify.SignatureKeyExpired, says: "before it signed", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "subkey expired before it signed", policy: Policy{AllowExpiredKey: true}, made: present, want: verify.SignatureKeyExpired, says: "before the signature was made", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			rebind(t, e, sub, func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(day20) })
 		}},
 		{name: "primary key expired", want: verify.SignatureKeyExpired, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {

@@ -160,7 +160,7 @@ func expired(ends []time.Time, made, now time.Time, allowExpired bool) *verify.S
 		case now.After(end) && !allowExpired:
 			return fail(verify.SignatureKeyExpired, "since %s", day(end))
 		case made.After(end):
-			return fail(verify.SignatureKeyExpired, "since %s, before it signed", day(end))
+			return fail(verify.SignatureKeyExpired, "since %s, before the signature was made", day(end))
 		}
 	}
 	return nil

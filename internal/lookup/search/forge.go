@@ -36,7 +36,7 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 	return false, nil
 }
 
-// forgeAnswer returns what the forge knows about the file.
+// forgeAnswer returns the answer of the forge about the file.
 func (s *Search) forgeAnswer(ctx context.Context, d *folder, q *lookup.Question) (a lookup.Answer, p verify.Place) {
 	ctx, leave := small.Enter(ctx)
 	defer leave()

@@ -40,7 +40,7 @@ type Search struct {
 	Patient bool
 	// Early reports, after Run, whether cached contents were used.
 	Early bool
-	// Missed reports, after Run, whether a request got no answer, or one that may pass.
+	// Missed reports, after Run, whether a request got no answer, or an error that may be temporary.
 	Missed bool
 	// Found is the result. Claims that are there before Run are the result, too.
 	Found verify.Finding

@@ -118,7 +118,7 @@ func lasting(err error) bool {
 	return !ok || !e.Retry && (e.Fault == source.FaultRefused || e.Fault == source.FaultAuth)
 }
 
-// missed reports whether a request of a search got no answer, or one that may pass.
+// missed reports whether a request of a search got no answer, or an error that may be temporary.
 func missed(places []verify.Place) bool {
 	return slices.ContainsFunc(places, func(p verify.Place) bool { return !lasting(p.Err) })
 }

@@ -101,7 +101,7 @@ func TestRealFleetStopped_Rules74_75(t *testing.T) {
 	f.await("the second file", func() bool { return f.right("slow2.iso") })
 	f.await("nothing unfinished is left", func() bool {
 		left, err := os.ReadDir(filepath.Join(f.dir, "out", ".braid-work"))
-		return err == nil && len(left) == 1 // the ID of the folder
+		return err == nil && len(left) == 1 // only the file with the ID of the folder
 	})
 }
 

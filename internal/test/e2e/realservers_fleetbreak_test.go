@@ -314,7 +314,7 @@ func (b *breaking) leftOver() {
 	}
 	b.await("nothing unfinished is left", func() bool {
 		left, err := os.ReadDir(filepath.Join(b.dir, "out", ".braid-work"))
-		return err == nil && len(left) == 1 // the ID of the folder
+		return err == nil && len(left) == 1 // only the file with the ID of the folder
 	})
 }
 

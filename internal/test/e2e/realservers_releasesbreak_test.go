@@ -30,8 +30,8 @@ import (
 // scripts/nightly has ten minutes of it (BRAID_RELEASES_TIME), and BRAID_RELEASES_SEED repeats the releases and kills.
 func TestRealReleasesBreaking_Rule80(t *testing.T) { breakReleases(t, false) }
 
-// TestRealFleetReleasesBreaking_Rule80 is the same for a fleet: a watcher and two workers are killed, and with one of
-// them the queue.
+// TestRealFleetReleasesBreaking_Rule80 is the same for a fleet. A watcher and two workers are killed; one of the three
+// runs the queue.
 func TestRealFleetReleasesBreaking_Rule80(t *testing.T) { breakReleases(t, true) }
 
 func breakReleases(t *testing.T, fleet bool) {

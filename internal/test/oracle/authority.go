@@ -32,7 +32,7 @@ func (j *judge) begin() {
 		j.stored, j.proven = false, statement{}
 	case "state": // destroys the key, too
 		j.stored, j.pin = false, None
-		if j.turn { // what a watch stores is elsewhere
+		if j.turn { // a watch stores its evidence elsewhere
 			j.theirs.proven = statement{}
 		} else {
 			j.proven = statement{}

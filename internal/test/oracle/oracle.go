@@ -16,10 +16,10 @@ type judge struct {
 
 	users  []string           // digests that the user gave so far
 	said   []statement        // by authorities, in all commands
-	first  int                // index of the first of said in this command
+	first  int                // index in said of the first statement in this command
 	now    []statement        // in this command, without those that later answers revoke
 	listed []statement        // of the list that the user named, in this command
-	nearby []statement        // beside the file, which nobody asked for, in this command
+	nearby []statement        // found beside the file by lookups, in this command
 	barred []byte             // the part file that such a statement refuted,
 	bar    statement          // and the statement
 	speaks map[string]int     // servers that are authorities for the file in this command, with their ranks
@@ -31,7 +31,7 @@ type judge struct {
 	other  bool               // which is not the one before, so that the file has changed
 	turn   bool               // these three are stored by a watch
 	date   string             // that the server sent for the file in place
-	theirs memory             // of the other: the watch if this is none
+	theirs memory             // of the watch; in a command of the watch, of the other commands
 	pin    int                // rank of the evidence that the URL offered before
 	broken bool               // a file was damaged, so that work may be lost
 	safe   int                // right bytes of the part file after a clean end,
@@ -93,7 +93,8 @@ func (j *judge) violated(p int, what string) {
 // end updates the state for the next command.
 func (j *judge) end() {
 	c := j.c
-	// A redirect counts with the answer that it leads to, and an answer may be that to the request of a mirror.
+	// A redirect counts only with the answer that it leads to. If the command was cut off, that answer may be missing,
+	// and the next one may be to a request of a mirror.
 	heard := slices.DeleteFunc(slices.Clone(j.now), func(s statement) bool {
 		return c.Cut != "" && s.by.To != "" && len(c.Mirrors) > 0
 	})
@@ -156,7 +157,7 @@ func (j *judge) end() {
 	}
 }
 
-// came reports whether bytes of the file came in this command.
+// came reports whether this command received bytes of the file.
 func (j *judge) came() bool {
 	return slices.ContainsFunc(j.c.Answers, func(a Answer) bool { return a.Sent > 0 })
 }
@@ -236,9 +237,9 @@ func (j *judge) contradicted(sum string, rank int) bool {
 	return remembered && j.last.digest != sum && j.last.rank >= rank && !j.c.Unchanged
 }
 
-// disputed reports whether what is published beside the file is about other bytes. What an earlier
-// command found about the part file counts if this one fetched nothing and got no answer there. It does so if neither the
-// user nor the asked server itself states a digest.
+// disputed reports whether what is published beside the file is about other bytes. It counts if neither the user nor
+// the asked server itself states a digest. What an earlier command found about the part file counts if this one
+// fetched nothing and got no answer there.
 func (j *judge) disputed(sum string) bool {
 	c := j.c
 	itself := func(s statement) bool { return s.by.Party == c.Asked }
@@ -253,7 +254,8 @@ func (j *judge) disputed(sum string) bool {
 	return other && !(c.Unchanged && said(j.nearby, sum, None))
 }
 
-// looked reports whether this command got an answer where an earlier one found what refutes the part file, or an index.
+// looked reports whether this command got an index, or an answer about the list or forge that refuted the part file
+// before.
 func (j *judge) looked() bool {
 	return slices.ContainsFunc(j.c.Lookups, func(a Answer) bool {
 		there := a.Party == j.bar.by.Party && a.File == j.bar.by.File

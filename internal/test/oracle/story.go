@@ -6,9 +6,9 @@
 //
 // Two authorities may state what a file is: the user, by a digest, and the asked server, by its own answers. If the
 // asked server redirects and its answer has neither a digest nor links, the target of the redirect is an authority in
-// its place. No other server is an authority, in particular no mirror and no other target of a redirect. What the asked
-// server publishes beside the file without being asked for it by the user, a list or the answer of its forge, states
-// what the file is if neither the user nor an answer of the asked server itself does.
+// its place. No other server is an authority, in particular no mirror and no other target of a redirect. If neither
+// the user nor an answer of the asked server itself states what the file is, what the server publishes beside the file
+// does: a list that the user did not name, or the answer of its forge.
 package oracle
 
 import (
@@ -56,7 +56,7 @@ type Command struct {
 	Answers                                 []Answer
 	Lookup                                  bool     // it may look for what is published beside the file
 	Forge                                   string   // the server that answers for a forge, if it uses https
-	Lookups                                 []Answer // to requests that look for it
+	Lookups                                 []Answer // to the requests of lookups
 	Before, After                           Files
 	Output                                  []byte // of a pipe
 	Code, Rank                              int    // if the code is 0: rank of the best evidence,

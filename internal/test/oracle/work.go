@@ -144,8 +144,8 @@ func (j *judge) kept() {
 	}
 }
 
-// mingled reports whether answers of several servers are tied together only by a digest that the user mistyped, now or
-// before, or by that of a list that the user named. In that case one of them may be a liar.
+// mingled reports whether only a wrong digest ties the answers of several servers together: one that the user gave,
+// now or before, or named a list of. In that case one of the servers may lie.
 func (j *judge) mingled() bool {
 	c, right := j.c, j.sum(j.subject())
 	wrong := len(j.users) > 0 && j.users[len(j.users)-1] != right ||
@@ -205,14 +205,14 @@ func (j *judge) arrives() {
 	if want == "" && j.sealed {
 		want = j.last.digest
 	}
-	itself := want == "" && len(j.nearby) > 0 // and no mirror is asked
+	itself := want == "" && len(j.nearby) > 0 // only a lookup has a digest, so no mirror is asked
 	if itself {
 		want = j.nearby[0].digest
 	}
 	other := func(s statement) bool { return s.digest != want }
 	garbled := func(a Answer) bool { return a.Garbled }
 	if slices.ContainsFunc(j.nearby, other) || slices.ContainsFunc(c.Lookups, garbled) {
-		return // what is published beside the file is of another one
+		return // what is published beside the file is of another one, or malformed
 	}
 	stated := statement{digest: cmp.Or(asked.Digest, want)}
 	for p := range j.speaks {

@@ -13,7 +13,7 @@ import (
 	"braid/internal/test/oracle"
 )
 
-// The files beside the file that nobody named, and where a forge answers questions.
+// Names of what lookups ask for: the index of the folder, the list with the name of the file, and a forge.
 const (
 	folderName  = "/"
 	ownListName = fileName + ".sha256"
@@ -33,7 +33,7 @@ var forges = sync.OnceValue(func() []*download.Forge {
 	return []*download.Forge{f}
 })
 
-// looks reports whether a request is one of a lookup. A list that the command names is none.
+// looks reports whether a request is one of a lookup. A request for a list that the command names is not.
 func (n *network) looks(file string) bool {
 	c := n.w.Commands[n.k]
 	switch file {
@@ -45,7 +45,7 @@ func (n *network) looks(file string) bool {
 	return c.Lookup
 }
 
-// slowList is how long a slow list takes: longer than the end of a download waits where nothing has to be proven.
+// slowList is how long a slow list takes. It is longer than a download waits for a lookup if no proof is required.
 const slowList = 8 * time.Second
 
 // found makes the answer for one of the files that lookups ask for.
@@ -58,7 +58,7 @@ func (a *answer) found(name string) *http.Response {
 		return a.response(f.Status, 0, 0)
 	case own && f.ListBy != "" && a.w.party(f.ListBy) != nil:
 		return a.elsewhere(f.ListBy, name)
-	case f.To != "" && !own && f.List == "": // else lists stay here, whatever delivers the file
+	case f.To != "" && !own && f.List == "": // otherwise lists are here, even if another party delivers the file
 		return a.elsewhere(f.To, name)
 	case own:
 		if text = a.ownList(); text == "" {
@@ -82,14 +82,14 @@ func (a *answer) found(name string) *http.Response {
 	return a.response(http.StatusOK, 0, a.size)
 }
 
-// elsewhere redirects to the file of that name at another party.
+// elsewhere redirects to the file with this name at another party.
 func (a *answer) elsewhere(party, name string) *http.Response {
 	a.log.To = party
 	a.header.Set("Location", strings.TrimSuffix(a.w.url(party), fileName)+strings.TrimPrefix(name, folderName))
 	return a.response(http.StatusFound, 0, 0)
 }
 
-// ownList returns the list of the file alone; "" if the server has trouble.
+// ownList returns the list with the name of the file, or "" for status 503.
 func (a *answer) ownList() string {
 	f := a.f
 	digest := a.w.digest(f.List, f.Has)
@@ -106,7 +106,7 @@ func (a *answer) ownList() string {
 		return listLine(digest) + listLine(oracle.SHA256([]byte("another")))
 	case "slow":
 		if sleep(a.req.Context(), slowList) != nil {
-			return "gone" // nobody hears it
+			return "gone" // the request was canceled, so this is not sent
 		}
 	}
 	a.log.Digest = digest
@@ -115,7 +115,7 @@ func (a *answer) ownList() string {
 
 func listLine(digest string) string { return digest + "  " + fileName + "\n" }
 
-// listSignature is the signature of a list that a word stands for.
+// listSignature returns the signature of a list. The word is a Face.ListSig.
 func (w *World) listSignature(word, has string) string {
 	by := signers()[0]
 	of, other := strings.CutPrefix(word, "x")
@@ -125,7 +125,7 @@ func (w *World) listSignature(word, has string) string {
 	return by.sign([]byte(listLine(w.digest(of, has))), ownListName)
 }
 
-// index is the index of the folder as servers make it.
+// index returns the index page of the folder, as web servers make it.
 func (f *Face) index() string {
 	var b strings.Builder
 	b.WriteString("<html><head><title>Index of /</title></head><body><pre><a href=\"../\">../</a>\n")
@@ -140,7 +140,7 @@ func (f *Face) index() string {
 	return b.String() + "</pre></body></html>\n"
 }
 
-// assets is the answer of a forge.
+// assets returns the answer of a forge.
 func (a *answer) assets() string {
 	asset := map[string]any{"url": a.w.url("a"), "digest": nil}
 	switch word := a.f.API; word {
@@ -158,8 +158,8 @@ func (a *answer) assets() string {
 	return string(text)
 }
 
-// founds puts lists, their signatures and a forge beside the files of a world, and has its commands look there. It uses
-// random numbers of its own, so that the other worlds do not change.
+// founds puts lists, their signatures and a forge beside the files of a world, and makes its commands look for them.
+// It uses random numbers of its own, so that the other worlds do not change.
 func (m *maker) founds() {
 	w := m.w
 	signed, forge := m.one(8), m.one(6)

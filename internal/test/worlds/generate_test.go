@@ -13,15 +13,16 @@ type maker struct {
 	names []string // of parties but a
 }
 
-// newMaker is a maker that changes w with random numbers of its own.
+// newMaker returns a maker that changes w with random numbers of its own.
 func newMaker(seed, stream uint64, w *World, names []string) *maker {
 	return &maker{Rand: rand.New(rand.NewPCG(seed, stream)), w: w, names: names}
 }
 
-// generate is the world of a seed.
+// generate returns the world of a seed.
 func generate(seed uint64) *World { return makeWorld(seed, false) }
 
-// makeWorld is the world of a seed; if found, what is published beside the file matters.
+// makeWorld returns the world of a seed. In a quarter of them, or if found is true, there is something beside the
+// file.
 func makeWorld(seed uint64, found bool) *World {
 	m := newMaker(seed, 0x776f726c6473, &World{}, nil)
 	w := m.world()

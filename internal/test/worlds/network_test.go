@@ -39,7 +39,7 @@ type network struct {
 
 	mu      sync.Mutex
 	answers []*oracle.Answer
-	lookups []*oracle.Answer // those of files beside the file that nobody named
+	lookups []*oracle.Answer // to requests of lookups
 	asked   map[string]int
 	given   atomic.Int64 // requests of a context that had ended
 	gone    bool         // the program was killed: nobody hears what is asked

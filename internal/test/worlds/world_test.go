@@ -50,11 +50,11 @@ type Face struct {
 	Cut      int // after so many bytes of a body
 	Stall    int // after so many bytes of a body
 
-	List    string // the content whose digest a list of the file's own name gives; right; x is of none; "": it is missing
-	ListBy  string // how it comes: a party to which it redirects, or page, junk, twice, slow, 503
-	ListSig string // the content in the list whose signature is beside it, with x before it that of an unknown key
+	List    string // the content whose digest the list with the file's name gives, or right; x is of none; "": no list
+	ListBy  string // the party to which that list redirects, or its fault: page, junk, twice, slow, 503
+	ListSig string // the content whose list is signed, with x before it by an unknown key; "": no signature
 	Index   bool   // the folder has an index
-	API     string // of a forge: the content whose digest its answer gives; null, or other: of another URL
+	API     string // of a forge: the content whose digest it gives; null: it gives none; other: of another URL
 }
 
 // A Command is what the user does.
@@ -77,8 +77,8 @@ type Command struct {
 	Login     bool   // a password for the server
 	Same      bool   // it is in the process of the command before, as a daemon tries again
 	Slowly    bool   // each host gets a request in 20 seconds
-	Lookup    bool   // it looks beside the file for digests
-	Bare      bool   // no signature is named beside the key
+	Lookup    bool   // it looks for digests beside the file
+	Bare      bool   // the key is given without a signature
 	End       string // interrupt or kill, and when: kill:bytes:30000, interrupt:asked:7, kill:rename to:1
 	Damage    string // before: key, state, part, journal, final, remove, clock
 }
