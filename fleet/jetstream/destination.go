@@ -80,6 +80,7 @@ func (q *Queue) Gone(ctx context.Context, keys []string) (map[string]bool, error
 	if err != nil {
 		return nil, err
 	}
+	s.CachedInfo().Config.AllowDirect = false // see sure: a job that was reported again must not be taken for a dropped one
 	for _, key := range keys {
 		m, err := s.GetLastMsgForSubject(ctx, "$KV."+bucket+"."+key)
 		switch {

@@ -46,8 +46,18 @@ func TestGone(t *testing.T) {
 	if dropped, err := q.Drop(t.Context(), fleet.KeyOf("dropped")); !dropped || err != nil {
 		t.Fatal(dropped, err)
 	}
+	direct, err := q.storage.conn.SubscribeSync("$JS.API.DIRECT.GET.KV_braid_jobs.>")
+	if err != nil {
+		t.Fatal(err)
+	}
 	gone, err := q.Gone(t.Context(), []string{fleet.KeyOf("disk.iso"), fleet.KeyOf("dropped"), fleet.KeyOf("never")})
 	if never, missing := gone[fleet.KeyOf("never")]; err != nil || len(gone) != 2 || !gone[fleet.KeyOf("dropped")] || never || !missing {
 		t.Errorf("%v, %v", gone, err)
+	}
+	if err := q.storage.conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := direct.Pending(); n != 0 || err != nil {
+		t.Errorf("%d questions that any server of a cluster may answer, without its last change; %v", n, err)
 	}
 }
