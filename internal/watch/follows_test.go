@@ -61,6 +61,14 @@ func TestFleetFollows(t *testing.T) {
 	if j, _ = c.jobOf(&Rule{Watch: &c.Watches[0]}, u); j.ID() != first.ID() {
 		t.Errorf("a release that is reported again is the job %s, not %s", j.Version, first.Version)
 	}
+	// The file of a moving tag may be another one by then.
+	c.Watches[0].Releases.Moving = true
+	moved, _ := c.jobOf(&Rule{Watch: &c.Watches[0]}, u)
+	u.Record.Detected = 9
+	if j, _ = c.jobOf(&Rule{Watch: &c.Watches[0]}, u); j.ID() == moved.ID() {
+		t.Errorf("a moved release is the job %s, as before", j.Version)
+	}
+	c.Watches[0].Releases.Moving = false
 	u.Previous = ""
 	if j, _ = c.jobOf(&Rule{Watch: &c.Watches[0]}, u); j.ID() == first.ID() {
 		t.Errorf("a changed file of the version in place is the job %s, too", j.Version)

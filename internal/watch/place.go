@@ -29,7 +29,7 @@ func (r *Rule) Report(u antenna.Update) (Report, error) {
 	x := Report{Version: fmt.Sprintf("%d %d %s", rec.LastModified, rec.Size, rec.MD5)}
 	if rec.LastModified == 0 && rec.Size == 0 && rec.MD5 == "" {
 		x.Version = fmt.Sprintf("at %d", cmp.Or(int64(cmp.Or(rec.Detected, rec.Received)), now.Unix()))
-		if isOtherVersion(&u) { // the same in each report of the release
+		if isOtherVersion(&u) && !r.Releases.Moving { // reported again, it is still the same one
 			x.Version = "release " + u.Release.Version
 		}
 	}
