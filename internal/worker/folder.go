@@ -120,19 +120,18 @@ func (p *Folder) stage(j *fleet.Job, fence uint64, replace bool) (*stage, error)
 	return s, nil
 }
 
-// inherit moves the remains of the previous worker into the stage. If that process still has the part file open, the
-// stage is empty.
+// inherit moves the remains of the previous worker into the stage. They have its name if the job was dropped and reported
+// again. If that process still has the part file open, the stage is empty.
 func (p *Folder) inherit(s *stage, prefix string) error {
 	before, err := p.namesIn(stages)
 	if err != nil {
 		return err
 	}
-	own := path.Base(s.name)
-	before = slices.DeleteFunc(before, func(name string) bool { return !strings.HasPrefix(name, prefix) || name == own })
+	before = slices.DeleteFunc(before, func(name string) bool { return !strings.HasPrefix(name, prefix) })
 	slices.SortFunc(before, func(a, b string) int { return cmp.Compare(fenceOf(a), fenceOf(b)) })
 	for i, name := range before {
 		old := path.Join(stages, name)
-		if i == len(before)-1 && p.root.Rename(old, s.name) == nil {
+		if i == len(before)-1 && (old == s.name || p.root.Rename(old, s.name) == nil) {
 			s.ours = p.same(path.Join(s.name, s.placing), s.file)
 			if p.isFree(s) {
 				return p.keep(s)
@@ -293,8 +292,9 @@ func (p *Folder) clear(_ context.Context, t *task, _ *fleet.Record) {
 }
 
 // lost implements Place. If the job was not dropped, the stage belongs to the worker that has the job now.
+// A job that was dropped and reported again begins with the first fence, and has a stage of the same name.
 func (p *Folder) lost(t *task, dropped bool) {
-	if dropped && t.stage != nil {
+	if dropped && t.stage != nil && p.isFree(t.stage) {
 		p.discard(path.Base(t.stage.name))
 	}
 }

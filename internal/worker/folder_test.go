@@ -153,3 +153,25 @@ func TestStageOfAnother_Rule75(t *testing.T) {
 		t.Errorf("another job may replace the file, %v", err)
 	}
 }
+
+// TestStageAgain_Rule75 checks that the remains of a job that was dropped and reported again count, although its fences
+// begin again, too.
+func TestStageAgain_Rule75(t *testing.T) {
+	p, err := OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	job := &fleet.Job{Name: "a.iso"}
+	first, err := p.stage(job, 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(first.dir, first.base), "one")
+	if _, err := p.put(first, true, false); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := p.stage(job, 1, false); err != nil || !s.ours {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

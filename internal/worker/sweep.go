@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"path"
@@ -67,11 +68,11 @@ func (p *Folder) sweep(ctx context.Context, queue *jetstream.Queue) error {
 
 // jobOf returns the key of the job of a stage, or "" if name is not that of a stage.
 func jobOf(name string) string {
-	i := strings.LastIndexByte(name, '-')
-	if i < 0 || fenceOf(name) == 0 || strings.HasPrefix(name, discarded) {
+	key, _, _ := strings.Cut(name, "-")
+	if sum, err := hex.DecodeString(key); err != nil || len(sum) == 0 || fenceOf(name) == 0 {
 		return ""
 	}
-	return name[:i]
+	return key
 }
 
 // isOld reports whether nothing in a stage was changed for a long time.
@@ -97,18 +98,19 @@ func (p *Folder) discard(name string) {
 	}
 }
 
-// ID implements Place. The ID is in a file that the first worker makes.
+// ID implements Place. The ID is in a file that the first worker makes, and makes again if a loss of power emptied it.
 func (p *Folder) ID() (string, error) {
 	data, err := p.root.ReadFile(idFile)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return strings.TrimSpace(string(data)), err
+	if id := strings.TrimSpace(string(data)); id != "" || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return id, err
 	}
+	torn := err == nil
 	own := idFile + "-" + rand.Text()
 	if err := p.root.WriteFile(own, []byte(own[len(idFile)+1:]+"\n"), 0o666); err != nil {
 		return "", err
 	}
 	defer p.root.Remove(own)
-	if err := p.root.Link(own, idFile); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := p.root.Link(own, idFile); err != nil && (torn || !errors.Is(err, fs.ErrExist)) {
 		if err := p.root.Rename(own, idFile); err != nil {
 			return "", err
 		}

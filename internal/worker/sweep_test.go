@@ -11,7 +11,9 @@ import (
 
 	"braid/fleet"
 	"braid/fleet/jetstream"
+	"braid/internal/fsys"
 	"braid/internal/listen"
+	"braid/internal/partfile"
 )
 
 // TestSweep checks that the stage of a dropped job is removed, and that of a waiting job is kept. A stage of a job
@@ -44,11 +46,18 @@ func TestSweep(t *testing.T) {
 	want := []string{stage("waits", 7), stage("unknown", 7)}
 	stage("dropped", 7)
 	old := stage("of a lost queue", 7)
+	week := time.Now().Add(-forgottenAfter - time.Hour)
 	for _, name := range []string{filepath.Join(old, "of a lost queue.part"), old} {
-		week := time.Now().Add(-forgottenAfter - time.Hour)
 		if err := os.Chtimes(filepath.Join(p.dir, name), week, week); err != nil {
 			t.Fatal(err)
 		}
+	}
+	want = append(want, stages+"/of a person-7")
+	if err := os.Mkdir(filepath.Join(p.dir, stages, "of a person-7"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(filepath.Join(p.dir, stages, "of a person-7"), week, week); err != nil {
+		t.Fatal(err)
 	}
 	killed := filepath.Join(p.dir, stages, discarded+"x-7")
 	if err := os.Mkdir(killed, 0o700); err != nil {
@@ -89,6 +98,15 @@ func TestLostStage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		f, err := partfile.Open(fsys.OS, s.dir, s.base) // of the worker that has the job after it was reported again
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.lost(&task{stage: s}, true)
+		if left, err := p.namesIn(stages); err != nil || len(left) == 0 {
+			t.Errorf("the stage of another worker is removed: %v", err)
+		}
+		f.Close()
 		p.lost(&task{stage: s}, dropped)
 		if left, err := p.namesIn(stages); err != nil || len(left) == 0 != dropped {
 			t.Errorf("dropped %t: left are %q, %v", dropped, left, err)
@@ -114,7 +132,14 @@ func TestFolderID(t *testing.T) {
 		}
 		return id
 	}
-	one := t.TempDir()
+	one, torn := t.TempDir(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(torn, stages), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(torn, filepath.FromSlash(idFile)), "") // as a loss of power leaves it
+	if a, b := id(torn), id(torn); a != b {
+		t.Errorf("%s and %s of a folder whose ID was lost", a, b)
+	}
 	if a, b, c := id(one), id(one), id(t.TempDir()); a != b || a == c {
 		t.Errorf("%s and %s of one folder, %s of another", a, b, c)
 	}
