@@ -330,7 +330,7 @@ func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here 
 	src := g.http.Source(g.req.URL, g.req.lookOptions(condition{}))
 	for _, r := range parts {
 		k := &sampleSink{here: here, prior: prior, as: g.req.role(), r: r, at: r.Start}
-		err := small.Patiently(ctx, g.http.patience(), func(ctx context.Context, silent *time.Timer) error {
+		err := small.Patiently(ctx, g.http.patience(), func(ctx context.Context, silent, _ *time.Timer) error {
 			k.received = func() { silent.Reset(g.http.patience()) }
 			return src.Fetch(ctx, r, k)
 		})

@@ -96,3 +96,21 @@ func TestRoom(t *testing.T) {
 		}
 	})
 }
+
+// TestRoomAwaited checks that a server is not given up as slow because others take the room for long.
+func TestRoomAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := small.NewRoom(1)
+		slow, leave := r.Enter(t.Context())
+		if err := small.Sit(slow, bulkSize); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc((small.Longest+1)*time.Minute, leave)
+		ctx, leave := r.Enter(t.Context())
+		defer leave()
+		u := &url.URL{Scheme: "http", Host: "a.example.net", Path: "/list"}
+		if data, _, err := small.Whole(ctx, bulk{&taken{}}, u, time.Minute, bulkSize); err != nil || len(data) != bulkSize {
+			t.Errorf("%d bytes, %v", len(data), err)
+		}
+	})
+}

@@ -62,14 +62,15 @@ func First(ctx context.Context, src source.Source, u *url.URL, patience time.Dur
 
 // Patiently runs a fetch until it ends, nothing comes for patience, or it takes too long. The fetch resets the timer
 // silent whenever something comes. If the fetch is stopped, the error is ErrSilent or ErrSlow.
-func Patiently(ctx context.Context, patience time.Duration, fetch func(ctx context.Context, silent *time.Timer) error) error {
+func Patiently(ctx context.Context, patience time.Duration,
+	fetch func(ctx context.Context, silent, slow *time.Timer) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	slow := time.AfterFunc(Longest*patience, func() { cancel(ErrSlow) })
 	defer slow.Stop()
 	silent := time.AfterFunc(patience, func() { cancel(ErrSilent) })
 	defer silent.Stop()
-	err := fetch(ctx, silent)
+	err := fetch(ctx, silent, slow)
 	if cause := context.Cause(ctx); err != nil && GaveUp(cause) {
 		return cause
 	}
@@ -93,12 +94,19 @@ type memory struct {
 
 // fetch fetches a range into m.
 func (m *memory) fetch(ctx context.Context, src source.Source, u *url.URL, patience time.Duration, r byterange.Range) error {
-	err := Patiently(ctx, patience, func(ctx context.Context, silent *time.Timer) error {
+	began := time.Now()
+	err := Patiently(ctx, patience, func(ctx context.Context, silent, slow *time.Timer) error {
 		silent.Stop() // the client watches the time until the answer
 		m.received = func() { silent.Reset(patience) }
 		m.sit = func(size int) error {
-			silent.Stop() // waiting for a place is no silence of the server
-			defer m.received()
+			silent.Stop() // waiting for a place is no silence of the server, nor slow
+			slow.Stop()
+			asked := time.Now()
+			defer func() {
+				m.received()
+				began = began.Add(time.Since(asked))
+				slow.Reset(Longest*patience - time.Since(began))
+			}()
 			return Sit(ctx, size)
 		}
 		return src.Fetch(ctx, r, m)
@@ -160,7 +168,7 @@ func (m *memory) bytes() []byte {
 // Part fetches a short range of a file from src. It gives up like Whole.
 func Part(ctx context.Context, src source.Source, patience time.Duration, r byterange.Range) ([]byte, error) {
 	k := &window{r: r, data: make([]byte, r.Len())}
-	err := Patiently(ctx, patience, func(ctx context.Context, silent *time.Timer) error {
+	err := Patiently(ctx, patience, func(ctx context.Context, silent, _ *time.Timer) error {
 		k.received = func() { silent.Reset(patience) }
 		return src.Fetch(ctx, r, k)
 	})
