@@ -137,13 +137,22 @@ func (w *workCommand) openPlace() (worker.Place, error) {
 	return worker.NewStore(store, w.log.Logger), nil
 }
 
+// mostUnanswered limits how often settle asks a queue that does not answer.
+const mostUnanswered = 5
+
 // settle returns an error if running workers of the queue place files elsewhere.
 func (w *workCommand) settle(ctx context.Context, place worker.Place) error {
 	id, err := place.ID()
 	if err != nil {
 		return problem.Local("work", w.To, err)
 	}
-	err = w.queue.PlaceAt(ctx, jetstream.Destination{ID: id, Name: w.To})
+	for range mostUnanswered { // a queue that another process hosted does not answer while this one takes over
+		err = w.queue.PlaceAt(ctx, jetstream.Destination{ID: id, Name: w.To})
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			break
+		}
+		w.log.Warn("queue", "error", err)
+	}
 	if e, ok := errors.AsType[*jetstream.DestinationError](err); ok {
 		return problem.Misuse("--to "+w.To, source.Escape(e.Error()), "all workers of a queue share one --to")
 	}
