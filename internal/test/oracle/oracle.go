@@ -128,7 +128,7 @@ func (j *judge) end() {
 	}
 	for _, s := range j.said[j.first:] { // a redirect may lead to another server the next time
 		proven := s.digest == c.Digest || c.Rank == Signed && s.digest == j.sum(j.made())
-		if done && !c.Unchanged && proven && s.by.Party == c.Asked && s.by.Kind == j.asks() {
+		if done && !c.Unchanged && proven && s.by.Party == c.Asked && s.by.Kind == j.asks() && s.by.File == "" {
 			j.pin = max(j.pin, min(c.Rank, s.rank))
 		}
 	}
