@@ -93,8 +93,8 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 
 // lookBeside looks for digests of the file that is there. Where a new one is wanted anyway its own lookup runs beside
 // it. A list may be older than the server's file, so where only a newer one is wanted, it counts for the version alone
-// that is recorded as the server's. The digest of another host is compared with it always. The error is that the two
-// contradict each other.
+// that is recorded as the server's. The digest of another host is compared with it always. The error is that the two,
+// or the lists, contradict each other.
 func (g *getter) lookBeside(ctx context.Context, x inquiry, claims []verify.Claim,
 	signed func() []found) ([]verify.Claim, error) {
 	counts := g.req.IfExists.IfNewer && g.relation(x) == same || !g.req.IfExists.IfNewer && !g.req.IfExists.Overwrite
@@ -111,8 +111,10 @@ func (g *getter) lookBeside(ctx context.Context, x inquiry, claims []verify.Clai
 		return nil, err
 	case !counts:
 		return nil, nil
+	case is[*verify.ConflictError](err) && !is[*Error](err) && !g.req.IfExists.IfNewer: // the lists contradict each other
+		return nil, g.fail(Protocol, err, HintNoLookup)
 	}
-	g.result.Looked = found // without claims if lists contradict each other, which prove nothing
+	g.result.Looked = found
 	return found.Claims, nil
 }
 

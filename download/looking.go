@@ -264,7 +264,7 @@ func (l *looking) judge(s *session, err error) error {
 	return fail(Mismatch, "verify", source.Mask(s.req.URL), other, HintNoLookup)
 }
 
-// An otherFileError says that the file is not the one whose digest its server has published beside it.
+// An otherFileError is the error of a file that does not have the digest published beside it.
 type otherFileError struct {
 	*verify.MismatchError
 	list, file time.Time // when they were changed; zero: unknown

@@ -51,7 +51,7 @@ func graceOf(ctx context.Context) time.Duration {
 	return lookupGrace
 }
 
-// newSearch returns the lookup for the file of r, whose server answered so. It reports false if there is none to be made.
+// newSearch returns the lookup for the file of r, whose server gave the answers hops. It reports false if r needs no lookup.
 // If these claims are known, file is its description, and what a feed published is all that is missing, it has been found.
 func newSearch(r *Request, hc network, hops []metalink.Hop, known []verify.Claim, file metalink.File) (*search.Search, bool) {
 	p := r.Published.Claims
@@ -115,7 +115,7 @@ func opposed(r *Request, claims, found []verify.Claim) error {
 	return nil
 }
 
-// An otherHostError says that what the asked server publishes beside the file contradicts another host.
+// An otherHostError is the error of a digest beside the file that contradicts that of another host.
 type otherHostError struct{ error }
 
 func (e *otherHostError) Error() string {

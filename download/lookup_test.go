@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -132,6 +133,11 @@ func TestLookupContradiction_Rule77(t *testing.T) {
 		if e := lookingUp(t, s, "disk.iso").wrong(download.Protocol); e.Hint != download.HintNoLookup {
 			t.Errorf("%s: %v, hint %q", name, e, e.Hint)
 		}
+		r := lookingUp(t, s, "disk.iso") // and if the file is there
+		if err := os.WriteFile(r.path(), []byte(file), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r.fails(download.Protocol)
 	}
 }
 

@@ -249,9 +249,7 @@ func (j *judge) disputed(sum string) bool {
 	if !j.looked() && !j.came() && c.Rank == None && j.barred != nil && bytes.Equal(j.made(), j.barred) {
 		return true
 	}
-	other := slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest != sum })
-	// Two lists that contradict each other say nothing against a file in place.
-	return other && !(c.Unchanged && said(j.nearby, sum, None))
+	return slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest != sum })
 }
 
 // looked reports whether this command got an index, or an answer about the list or forge that refuted the part file
@@ -299,7 +297,7 @@ func (j *judge) falseTag() bool {
 				next[a.To]++
 			}
 			again := func(b Answer) bool { return b.From == a.From && b.Sent > 0 }
-			// Such an answer was refused, and read to its end only to keep the connection, or the file was begun anew.
+			// Such an answer was refused and read only to keep the connection, or the download started over.
 			if slices.ContainsFunc(answers[i+1:], again) {
 				continue
 			}

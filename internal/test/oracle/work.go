@@ -210,6 +210,9 @@ func (j *judge) arrives() {
 		want = j.nearby[0].digest
 	}
 	other := func(s statement) bool { return s.digest != want }
+	if itself && slices.ContainsFunc(j.said, other) {
+		return // what is published beside the file contradicts a digest of an earlier command
+	}
 	garbled := func(a Answer) bool { return a.Garbled }
 	if slices.ContainsFunc(j.nearby, other) || slices.ContainsFunc(c.Lookups, garbled) {
 		return // what is published beside the file is of another one, or malformed
