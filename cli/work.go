@@ -78,7 +78,7 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	defer place.Close()
-	if err := w.settle(ctx, place); err != nil {
+	if err := w.registerPlace(ctx, place); err != nil {
 		return err
 	}
 	w.worker = worker.New(w.queue.Queue, place, w.log.Logger)
@@ -137,22 +137,13 @@ func (w *workCommand) openPlace() (worker.Place, error) {
 	return worker.NewStore(store, w.log.Logger), nil
 }
 
-// mostUnanswered limits how often settle asks a queue that does not answer.
-const mostUnanswered = 5
-
-// settle returns an error if running workers of the queue place files elsewhere.
-func (w *workCommand) settle(ctx context.Context, place worker.Place) error {
+// registerPlace returns an error if running workers of the queue place files elsewhere.
+func (w *workCommand) registerPlace(ctx context.Context, place worker.Place) error {
 	id, err := place.ID()
 	if err != nil {
 		return problem.Local("work", w.To, err)
 	}
-	for range mostUnanswered { // a queue that another process hosted does not answer while this one takes over
-		err = w.queue.PlaceAt(ctx, jetstream.Destination{ID: id, Name: w.To})
-		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
-			break
-		}
-		w.log.Warn("queue", "error", err)
-	}
+	err = w.queue.PlaceAt(ctx, jetstream.Destination{ID: id, Name: w.To})
 	if e, ok := errors.AsType[*jetstream.DestinationError](err); ok {
 		return problem.Misuse("--to "+w.To, source.Escape(e.Error()), "all workers of a queue share one --to")
 	}

@@ -30,6 +30,13 @@ var errElsewhere = errors.New("another destination")
 // *DestinationError if a running worker places files elsewhere.
 func (q *Queue) PlaceAt(ctx context.Context, d Destination) error {
 	q.destination.Store(&d)
+	ctx, stop := context.WithTimeout(ctx, openTime)
+	defer stop()
+	return answered(ctx, func(once context.Context) error { return placeAt(once, q, d) })
+}
+
+// placeAt is PlaceAt, without another attempt if no answer comes.
+func placeAt(ctx context.Context, q *Queue, d Destination) error {
 	set := func(is func(old *Destination) error) (Destination, error) {
 		return change(ctx, q.storage.leases, keyDestination, func(old *Destination) error {
 			err := is(old)
@@ -75,14 +82,13 @@ func (q *Queue) Gone(ctx context.Context, keys []string) (map[string]bool, error
 	if len(keys) == 0 {
 		return gone, nil
 	}
-	bucket := q.storage.jobs.Bucket()
-	s, err := q.storage.js.Stream(ctx, "KV_"+bucket)
+	// Another server may not know that a dropped job was reported again.
+	s, err := atLeader(ctx, q.storage.js, q.storage.jobs)
 	if err != nil {
 		return nil, err
 	}
-	s.CachedInfo().Config.AllowDirect = false // see sure: a job that was reported again must not be taken for a dropped one
 	for _, key := range keys {
-		m, err := s.GetLastMsgForSubject(ctx, "$KV."+bucket+"."+key)
+		m, err := s.GetLastMsgForSubject(ctx, "$KV."+q.storage.jobs.Bucket()+"."+key)
 		switch {
 		case errors.Is(err, jetstream.ErrMsgNotFound):
 			gone[key] = false

@@ -152,7 +152,12 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 	err := q.storage.prepare(first, &q.clock)
 	q.storage.there = false // if lost from now on, it is created again
 	if err == nil {
-		err = q.readState(first)
+		err = answered(first, func(once context.Context) (err error) {
+			if q.life.made, err = q.storage.madeAt(once); err == nil {
+				err = q.readPaused(once)
+			}
+			return err
+		})
 	}
 	if err == nil && q.storage.works {
 		q.mu.Lock()
@@ -177,21 +182,6 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 	q.running.Go(func() { keepQueue(q.open, q, back) })
 	q.running.Go(func() { keepPaused(q) })
 	return q, nil
-}
-
-// readState reads what the process keeps of the queue. It asks again if an answer was lost, because the process that
-// hosted the queue has ended and another one takes over.
-func (q *Queue) readState(ctx context.Context) (err error) {
-	for {
-		once, stop := context.WithTimeout(ctx, oneCall)
-		if q.life.made, err = q.storage.madeAt(once); err == nil {
-			err = q.readPaused(once)
-		}
-		stop()
-		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
-			return err
-		}
-	}
 }
 
 func (q *Queue) connect(ctx context.Context, o Options) (err error) {

@@ -113,12 +113,20 @@ type sure struct {
 }
 
 func newSure(ctx context.Context, js jetstream.JetStream, bucket jetstream.KeyValue) (jetstream.KeyValue, error) {
-	stream, err := js.Stream(ctx, "KV_"+bucket.Bucket())
+	stream, err := atLeader(ctx, js, bucket)
 	if err != nil {
 		return nil, err
 	}
-	stream.CachedInfo().Config.AllowDirect = false // in this process only: reads go to the leader
 	return sure{bucket, stream}, nil
+}
+
+// atLeader returns the stream of a bucket. This process reads it from the leader of a cluster.
+func atLeader(ctx context.Context, js jetstream.JetStream, bucket jetstream.KeyValue) (jetstream.Stream, error) {
+	stream, err := js.Stream(ctx, "KV_"+bucket.Bucket())
+	if err == nil {
+		stream.CachedInfo().Config.AllowDirect = false
+	}
+	return stream, err
 }
 
 // Get implements jetstream.KeyValue. The entry has a value and a revision.
@@ -155,5 +163,18 @@ func rest(ctx context.Context, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// answered calls do again if it got no answer in time. An answer is lost if the process that hosts the queue ends, and
+// another one takes over.
+func answered(ctx context.Context, do func(once context.Context) error) error {
+	for {
+		once, stop := context.WithTimeout(ctx, oneCall)
+		err := do(once)
+		stop()
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return err
+		}
 	}
 }

@@ -89,7 +89,7 @@ type memory struct {
 	parts    [][]byte // a buffer that grows would be copied again and again, and several fetches run at once
 	size     int64
 	received func()               // called for each answer and each write
-	sit      func(size int) error // waits for a place in a Room
+	take     func(size int) error // waits for a slot
 }
 
 // fetch fetches a range into m.
@@ -98,8 +98,8 @@ func (m *memory) fetch(ctx context.Context, src source.Source, u *url.URL, patie
 	err := Patiently(ctx, patience, func(ctx context.Context, silent, slow *time.Timer) error {
 		silent.Stop() // the client watches the time until the answer
 		m.received = func() { silent.Reset(patience) }
-		m.sit = func(size int) error {
-			silent.Stop() // waiting for a place is no silence of the server, nor slow
+		m.take = func(size int) error {
+			silent.Stop() // the server is neither silent nor slow while a slot is awaited
 			slow.Stop()
 			asked := time.Now()
 			defer func() {
@@ -107,7 +107,7 @@ func (m *memory) fetch(ctx context.Context, src source.Source, u *url.URL, patie
 				began = began.Add(time.Since(asked))
 				slow.Reset(Longest*patience - time.Since(began))
 			}()
-			return Sit(ctx, size)
+			return TakeSlot(ctx, size)
 		}
 		return src.Fetch(ctx, r, m)
 	})
@@ -137,7 +137,7 @@ func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 		}
 		return 0, source.ErrEnough
 	}
-	if err := m.sit(int(m.size) + len(p)); err != nil {
+	if err := m.take(int(m.size) + len(p)); err != nil {
 		return 0, err
 	}
 	m.write(p)

@@ -9,7 +9,7 @@ import (
 	"braid/internal/option"
 )
 
-// describe sets Queued of the watches whose entries have not stopped.
+// describe sets Queued of the watches with unfinished entries.
 func (w *Delegate) describe(ctx context.Context, watches []antenna.WatchStatus) error {
 	return w.engine.Do(ctx, func(q *queue.Queue) error {
 		words := map[string]string{}

@@ -38,8 +38,8 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 
 // forgeAnswer returns the answer of the forge about the file.
 func (s *Search) forgeAnswer(ctx context.Context, d *folder, q *lookup.Question) (a lookup.Answer, p verify.Place) {
-	ctx, leave := small.Enter(ctx)
-	defer leave()
+	ctx, release := small.WithSlot(ctx)
+	defer release()
 	l := d.list(q.URL.String())
 	got := l.get(ctx, func() (response, bool) {
 		got := s.ask(ctx, q)
@@ -56,7 +56,7 @@ func (s *Search) forgeAnswer(ctx context.Context, d *folder, q *lookup.Question)
 	case got.over != verify.HTTPS:
 		p.Err = errUnproven
 	default:
-		p.Err = small.Sit(ctx, len(got.data))
+		p.Err = small.TakeSlot(ctx, len(got.data))
 	}
 	if p.Err == nil {
 		a, p.Err = q.Read(got.data, s.over)

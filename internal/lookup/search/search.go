@@ -197,8 +197,8 @@ func (s *Search) key(folder *url.URL) string {
 // index returns the names in a folder, and the channel of the index.
 func (s *Search) index(ctx context.Context, d *folder, at *url.URL) (*lookup.Index, verify.Channel, error) {
 	x := d.index.get(ctx, func() (listing, bool) {
-		ctx, leave := small.Enter(ctx)
-		defer leave()
+		ctx, release := small.WithSlot(ctx)
+		defer release()
 		got := s.fetch(ctx, at, lookup.MaxIndex)
 		x := listing{response: got}
 		x.data = nil
@@ -281,8 +281,8 @@ func (s *Search) list(ctx context.Context, d *folder, folder *url.URL, c lookup.
 	}
 	l := d.list(c.Name)
 	return l.get(ctx, func() (response, bool) {
-		ctx, leave := small.Enter(ctx)
-		defer leave()
+		ctx, release := small.WithSlot(ctx)
+		defer release()
 		got := fetch(ctx, maxList)
 		if got.err == nil {
 			if got.list, got.err = c.Read(got.data); got.err != nil {

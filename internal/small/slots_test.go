@@ -49,17 +49,17 @@ func (b bulk) Fetch(_ context.Context, _ byterange.Range, to source.Sink) error 
 	return nil
 }
 
-// TestRoom checks that at most as many documents as there are places are in memory beyond their first bytes. A fetch
+// TestSlots checks that at most as many documents as there are slots are in memory beyond their first bytes. A fetch
 // that waits for a place does not fail as silent, and stops waiting when its context ends.
-func TestRoom(t *testing.T) {
+func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const all, places = 32, 4
-		r, n := small.NewRoom(places), &taken{}
+		r, n := small.NewSlots(places), &taken{}
 		u := &url.URL{Scheme: "http", Host: "a.example.net", Path: "/list"}
 		parsed, failed := make(chan struct{}), make(chan error, all)
 		fetch := func(ctx context.Context) {
-			ctx, leave := r.Enter(ctx)
-			defer leave()
+			ctx, release := r.WithSlot(ctx)
+			defer release()
 			data, _, err := small.Whole(ctx, bulk{n}, u, time.Minute, bulkSize)
 			if err == nil && len(data) != bulkSize {
 				err = io.ErrUnexpectedEOF
@@ -97,17 +97,17 @@ func TestRoom(t *testing.T) {
 	})
 }
 
-// TestRoomAwaited checks that a server is not given up as slow because others take the room for long.
-func TestRoomAwaited(t *testing.T) {
+// TestSlotsAwaited checks that a server is not given up as slow because others have the slots for long.
+func TestSlotsAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := small.NewRoom(1)
-		slow, leave := r.Enter(t.Context())
-		if err := small.Sit(slow, bulkSize); err != nil {
+		r := small.NewSlots(1)
+		slow, release := r.WithSlot(t.Context())
+		if err := small.TakeSlot(slow, bulkSize); err != nil {
 			t.Fatal(err)
 		}
-		time.AfterFunc((small.Longest+1)*time.Minute, leave)
-		ctx, leave := r.Enter(t.Context())
-		defer leave()
+		time.AfterFunc((small.Longest+1)*time.Minute, release)
+		ctx, release := r.WithSlot(t.Context())
+		defer release()
 		u := &url.URL{Scheme: "http", Host: "a.example.net", Path: "/list"}
 		if data, _, err := small.Whole(ctx, bulk{&taken{}}, u, time.Minute, bulkSize); err != nil || len(data) != bulkSize {
 			t.Errorf("%d bytes, %v", len(data), err)
