@@ -16,7 +16,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"braid/address"
@@ -76,10 +75,8 @@ type Antenna struct {
 	// published.
 	Publish func(context.Context, feed.Snapshot) error
 
-	files    fsys.FS // file system of antenna.lirs for tests; nil: the system's
-	mu       sync.Mutex
-	requests chan<- message // to the running loop
-	ended    <-chan struct{}
+	files fsys.FS // file system of antenna.lirs for tests; nil: the system's
+	own   access  // without a Store
 }
 
 // Watch polls until ctx ends and calls handle for each update. It stores the state and returns ctx.Err(). Another error
@@ -102,21 +99,13 @@ func (a *Antenna) Once(ctx context.Context, handle Handler, names ...string) err
 
 // run implements Watch, and Once if r is not nil.
 func (a *Antenna) run(ctx context.Context, handle Handler, r *round) error {
+	requests, leave := a.access().enter()
+	defer leave()
 	l, cleanup, err := a.prepare(handle, r)
 	if err != nil {
 		return err
 	}
 	defer cleanup()
-	requests, ended := make(chan message), make(chan struct{})
-	a.mu.Lock()
-	a.requests, a.ended = requests, ended
-	a.mu.Unlock()
-	defer func() {
-		a.mu.Lock()
-		a.requests, a.ended = nil, nil
-		a.mu.Unlock()
-		close(ended)
-	}()
 	return l.work(ctx, requests)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"braid/antenna/feed"
@@ -96,22 +97,55 @@ func (a *Antenna) Status(ctx context.Context) (s Status, err error) {
 	return s, err
 }
 
-// request calls do in the running loop, or with a loop that has the state of the store.
-func (a *Antenna) request(ctx context.Context, do func(l *loop, now time.Time) error) error {
-	a.mu.Lock()
-	running, ended := a.requests, a.ended
-	a.mu.Unlock()
-	if running == nil {
-		return a.offline(do)
+// An access leads to the state of a store, or of an antenna without one: to the running loop, or to the store itself if
+// none runs.
+type access struct {
+	mu       sync.Mutex
+	requests chan<- message // to the running loop
+	ended    <-chan struct{}
+}
+
+// access returns the access to a's state. After a reload, the antenna before it has the same.
+func (a *Antenna) access() *access {
+	if a.Store != nil {
+		return &a.Store.access
 	}
-	done := make(chan error, 1)
-	select {
-	case running <- func(l *loop, now time.Time) { done <- do(l, now) }:
-		return <-done
-	case <-ended:
-		return fmt.Errorf("the antenna has ended")
-	case <-ctx.Done():
-		return ctx.Err()
+	return &a.own
+}
+
+// enter makes a loop the running one before it reads the state, until leave is called. It returns the requests to it.
+func (c *access) enter() (requests <-chan message, leave func()) {
+	r, ended := make(chan message), make(chan struct{})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests, c.ended = r, ended
+	return r, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.requests, c.ended = nil, nil
+		close(ended)
+	}
+}
+
+// request calls do in the running loop, or with a loop that has the state of the store. A loop that ends meanwhile has
+// stored its state.
+func (a *Antenna) request(ctx context.Context, do func(l *loop, now time.Time) error) error {
+	c, done := a.access(), make(chan error, 1)
+	for {
+		c.mu.Lock()
+		running, ended := c.requests, c.ended
+		if running == nil {
+			defer c.mu.Unlock() // no loop may begin meanwhile
+			return a.offline(do)
+		}
+		c.mu.Unlock()
+		select {
+		case running <- func(l *loop, now time.Time) { done <- do(l, now) }:
+			return <-done
+		case <-ended:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -106,6 +107,43 @@ func TestRunNow(t *testing.T) {
 		watchFor(t, a, j, 30*time.Second)
 		if len(w.to(feedURL)) != 3 || len(j.got()) != 2 {
 			t.Errorf("%d polls, %d updates", len(w.to(feedURL)), len(j.got()))
+		}
+	})
+}
+
+// TestAccessAfterReload checks that an antenna that shares its store with a running one, as around a reload, leads to
+// the running one, whose state may not be stored yet, also while that begins and ends.
+func TestAccessAfterReload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, before, j := oneFeed(t)
+		before.Store = storeIn(t, t.TempDir())
+		defer closed(t, before.Store)
+		before.Store.lost = errEmpty
+		now := w.antenna(j)
+		now.Feeds, now.Watches, now.Store = before.Feeds, before.Watches, before.Store
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := before.Status(ctx); err != nil && ctx.Err() == nil {
+					t.Error(err)
+				}
+				time.Sleep(time.Second)
+			}
+		})
+		time.AfterFunc(time.Minute, func() {
+			if err := before.RunNow(t.Context(), "f"); err != nil {
+				t.Error(err)
+			}
+		})
+		watchFor(t, now, j, 2*time.Minute)
+		cancel()
+		wg.Wait()
+		if n := len(w.to(feedURL)); n != 2 {
+			t.Errorf("%d polls, want one more for RunNow", n)
+		}
+		if err := before.RunNow(t.Context(), "f"); err == nil {
+			t.Error("RunNow ran without a running antenna")
 		}
 	})
 }

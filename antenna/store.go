@@ -20,6 +20,8 @@ type Store struct {
 	db   *database.DB
 	lost error // why the previous file could not be read
 	keep func(bucket, key string, value []byte)
+
+	access access
 }
 
 var (
