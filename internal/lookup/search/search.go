@@ -6,6 +6,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,9 +156,11 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	}
 	d := s.folders.at(s.key(folder), age)
 	s.looked, s.Early, s.Found, s.lists = d.begun, d.begun.Before(s.began), verify.Finding{}, nil
+	over := s.over
+	defer func() { s.over = over }()
 	if !s.Patient && s.folders.isSlow(d) {
 		s.Missed, s.Found.Places = true, []verify.Place{{URL: source.Mask(folder), Err: errSlow}}
-		return nil
+		return s.merge(s.inHand(ctx, d, folder, file))
 	}
 	began := time.Now()
 	defer func() {
@@ -165,8 +168,6 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 			s.folders.noteSlow(d, began)
 		}
 	}()
-	over := s.over
-	defer func() { s.over = over }()
 	if done, err := s.askForge(ctx, d, folder, file); done || err != nil || s.queried() {
 		return s.merge(err)
 	}
@@ -257,6 +258,20 @@ func (s *Search) together(ctx context.Context, d *folder, folder *url.URL, file 
 		}
 	}
 	return wrong
+}
+
+// inHand reads the cached lists and sends no request. Signatures are not looked for, so it reads none if s has keys.
+func (s *Search) inHand(ctx context.Context, d *folder, folder *url.URL, file string) (err error) {
+	all := lookup.Guesses(file)
+	if x, made := d.index.peek(); made && x.err == nil && x.names.Has(file) {
+		s.over, all = min(s.over, x.over), x.names.Candidates(file)
+	}
+	for _, c := range all {
+		if got, made := s.cached(d, c); made && len(s.Keys) == 0 {
+			err = cmp.Or(err, s.take(ctx, d, c, file, folder, got))
+		}
+	}
+	return err
 }
 
 // cached returns a list that another file needed.

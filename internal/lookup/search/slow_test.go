@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"braid/internal/lookup/search"
+	"braid/verify"
 )
 
 // A hanging site answers no request.
@@ -66,6 +68,42 @@ func TestSlow(t *testing.T) {
 		time.Sleep(11 * time.Minute)
 		if took, _ := look("later", grace, nil); took != grace {
 			t.Errorf("a search ten minutes later took %v", took)
+		}
+	})
+}
+
+// A halting site answers requests for all but one file.
+type halting struct {
+	site
+	never string
+}
+
+func (w *halting) Get(ctx context.Context, u *url.URL, most int64) search.Answer {
+	if strings.HasSuffix(u.Path, w.never) {
+		<-ctx.Done()
+		return search.Answer{Err: context.Cause(ctx)}
+	}
+	return w.site.Get(ctx, u, most)
+}
+
+// TestSlowList: where one list does not come, the others count for each file, and nothing is requested again.
+func TestSlowList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, shared := &halting{never: ".sha256"}, new(search.Folders)
+		w.pages = map[string]string{"/pub/SHA256SUMS": fmt.Sprintf("%064x  first\n%064x  second\n", 1, 2)}
+		for i, file := range []string{"first", "first", "second"} {
+			s, ok := search.New(w, shared, nil, at(t, file), "")
+			if !ok {
+				t.Fatal("nowhere to look")
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			if err := s.Run(ctx); err != nil || len(s.Found.Claims) != 1 || s.Found.Claims[0].Channel != verify.HTTP {
+				t.Errorf("search %d: %v, %v", i+1, s.Found.Claims, err)
+			}
+			if asked := w.take(); (asked != "") != (i == 0) {
+				t.Errorf("search %d asked for %q", i+1, asked)
+			}
+			cancel()
 		}
 	})
 }
