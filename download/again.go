@@ -46,11 +46,14 @@ func (p *carried) tellAside(r *Request, part *partfile.File) {
 	}
 }
 
-func (p *carried) fallBack(u *url.URL) {
+// fallBack adds a fallback. It reports false if u was one, or is the server to ask.
+func (p *carried) fallBack(u *url.URL) bool {
 	known := append(slices.Concat(p.fallbacks, p.tried), p.origin)
-	if !slices.ContainsFunc(known, func(o *url.URL) bool { return o.String() == u.String() }) {
-		p.fallbacks = append(p.fallbacks, u)
+	if slices.ContainsFunc(known, func(o *url.URL) bool { return o.String() == u.String() }) {
+		return false
 	}
+	p.fallbacks = append(p.fallbacks, u)
+	return true
 }
 
 // nextFallback makes the next fallback the origin. It reports false if none is left.
@@ -123,6 +126,7 @@ func (g *getter) happened(s *session) history {
 		single: p.single, pipe: g.req.inOrder(), out: g.req.Stream != nil && s.streamed(),
 		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(),
 		contested: g.carried.strong() && g.carried.sizeBy < byUser,
+		nearby:    len(g.carried.nearby) > 0 && g.result.Resumed > 0,
 		digest:    s.strong(), mixed: g.carried.mixed, recalled: g.recalls(s.err), heads: p.heads, drops: p.drops,
 	}
 }

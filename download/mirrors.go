@@ -29,6 +29,10 @@ func (s *session) addMirrors() {
 	for _, n := range notes {
 		s.note("%s", n)
 	}
+	if s.begun && !s.mayMerge() {
+		holdBack(s, mirrors)
+		return
+	}
 	s.req.sortByCountry(s.ctx, mirrors)
 	for _, m := range mirrors {
 		o := s.mirrorOptions()
@@ -43,6 +47,19 @@ func (s *session) addMirrors() {
 	s.addTreeMirrors()
 	s.addUserMirrors()
 	s.addLanes()
+}
+
+// holdBack keeps mirrors for the case that the server fails, because nothing ties their bytes to those of the server. As
+// sources they would only interrupt a slow answer, the rest of which could not be used then.
+func holdBack(s *session, mirrors []metalink.Mirror) {
+	for _, m := range mirrors {
+		s.carried.fallBack(m.URL)
+	}
+	for _, u := range s.req.Mirrors {
+		if s.req.usable(u) && !s.sources.has(u) && s.carried.fallBack(u) {
+			s.note("%s: %v", source.Mask(u), errUntied)
+		}
+	}
 }
 
 // addTreeMirrors adds mirrors from the folders of other files of the batch, if a strong digest shows whether

@@ -60,6 +60,7 @@ type history struct {
 	contested    bool // a digest is known, and no authority above the server gave the size
 	digest       bool // an authority stated a strong digest: all places were already sources, and it decides
 	mixed        bool // only a digest ties the existing bytes together
+	nearby       bool // the bytes of an earlier run are tied only by a digest beside the file
 	recalled     bool // the digest that does not match is of an earlier run, and yields
 	heads        int  // how often HEAD was sent
 	drops        int  // how often a size was given up
@@ -120,9 +121,12 @@ func (h history) ways(o outcome) []way {
 		}
 	case notMergeable:
 		all = h.afterBreak()
-	case otherFile: // nothing is thrown away for a list
+	case otherFile: // nothing is thrown away for a list, except what only that list ties to the file
 		if !h.pipe {
 			all = []way{lookAgain, reread, findWrong}
+		}
+		if h.nearby {
+			all = append(all, beginAnew)
 		}
 	case partTouched:
 		if !h.pipe && h.touched <= mostTouched {

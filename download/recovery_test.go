@@ -38,6 +38,16 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
+		{"bytes that only a list ties", with(func(h *history) { h.nearby = true }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			fileChanged: nextVersion withoutServer
+			notMergeable: compareSamples beginAnew
+			partTouched: reread
+			otherFile: lookAgain reread findWrong beginAnew
+			wrongDigest: reread findWrong keepRefuted
+			wrongSize: oneAlone discard
+			noSource: withoutPieces askPeers standIn`},
 		{"too often", with(func(h *history) { h.changes, h.restarts, h.touched = 2, 5, mostTouched+1 }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
