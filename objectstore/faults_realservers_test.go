@@ -164,7 +164,7 @@ func TestRealUploadTruncated_Rule72(t *testing.T) {
 	r.clean()
 
 	r = newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
-	r.o.Timeout = 300 * time.Millisecond
+	r.o.Timeout = 2 * time.Second
 	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
 		if s3test.Kind(q) == "part" {
 			io.Copy(io.Discard, q.Body)
