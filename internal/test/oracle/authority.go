@@ -127,6 +127,22 @@ func (j *judge) look() {
 	}
 }
 
+// superseded reports whether the asked server announced another version after s was found beside the file, which may
+// be about the version before.
+func (j *judge) superseded(s statement) bool {
+	var before statement
+	for _, a := range j.c.Answers {
+		switch {
+		case a.Party != j.c.Asked || a.Status >= 300:
+		case a.At <= s.by.At:
+			before.by = a
+		case before.revoked(a):
+			return true
+		}
+	}
+	return false
+}
+
 // asks returns the kind of the answers that state what the file is. With a document on disk, no answer does.
 func (j *judge) asks() string {
 	switch j.c.Document {

@@ -252,22 +252,6 @@ func (j *judge) disputed(sum string) bool {
 	return slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest != sum && !j.superseded(s) })
 }
 
-// superseded reports whether the asked server announced another version after s was found beside the file, which may
-// be about the version before.
-func (j *judge) superseded(s statement) bool {
-	var before statement
-	for _, a := range j.c.Answers {
-		switch {
-		case a.Party != j.c.Asked || a.Status >= 300:
-		case a.At <= s.by.At:
-			before.by = a
-		case before.revoked(a):
-			return true
-		}
-	}
-	return false
-}
-
 // looked reports whether this command got an index, or an answer about the list or forge that refuted the part file
 // before.
 func (j *judge) looked() bool {
