@@ -231,8 +231,9 @@ func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcom
 	case v.By == version.BySize && verify.Strong(common(s.firm(), st.file.Claims)) && !slices.Contains(s.tried, st.size):
 		// The version is the same: its digest decides which size is right.
 		return sizeDisowned, changed("the server gives another size for the same digest")
-	case v.By == version.BySize && st.host != s.host && s.strong():
-		// Another host than the one whose version is known has another file: that is no news of this one.
+	case v.By == version.BySize && st.host != s.host && !at(st.host, s.req.URL) && s.strong():
+		// Another host than the one whose version is known has another file: that is no news of this one, unless it
+		// is the host of the URL itself.
 		return ongoing, mismatch(o, "%w", v.Why)
 	case v.By == version.ByDate && (s.strong() || !bothTags), v.Judgment == version.Unproven && !bothTags:
 		return s.untied(st, a)

@@ -266,7 +266,7 @@ func (s *session) fromHead(x resolution) (resolution, error) {
 		x.file = head.file
 	}
 	x.file.Claims, x.file.NoDigest = claims, false
-	x.asked = join(x.asked, head.asked)
+	x.asked, x.own.Claims = join(x.asked, head.asked), join(x.own.Claims, head.own.Claims)
 	return x, err
 }
 

@@ -1,6 +1,7 @@
 package download
 
 import (
+	"braid/internal/version"
 	"braid/scheduler"
 	"braid/source"
 	"braid/verify"
@@ -305,6 +306,9 @@ func (s *session) askOrigin() error {
 		return nil
 	}
 	a, err := ask(s.ctx, s.http, s.req, condition{})
+	if err == nil && version.Compare(s.view(), viewOf(a)).Judgment == version.Other { // by HEAD some give another tag or size
+		a, err = glance(s.ctx, s.http, s.req, condition{})
+	}
 	if err == nil {
 		err = s.checkOrigin(o, a)
 	}
