@@ -139,7 +139,10 @@ func (k *known) learn(st statement) {
 	if st.by >= byServer {
 		k.outdate(st.file.Claims)
 		k.claims = join(k.claims, st.file.Claims)
-		k.file = st.file
+		places := k.file.Mirrors
+		if k.file = st.file; len(st.file.Mirrors)+len(st.file.Claims) == 0 { // then another answer has named them
+			k.file.Mirrors = places
+		}
 	}
 	k.pin, k.asked = k.pin.Raise(st.pin), join(k.asked, st.asked)
 	k.learnSize(st.size, st.sizeBy, st.at)
@@ -165,6 +168,9 @@ func (k *known) hear(st statement) {
 	if verify.Strong(st.file.Claims) {
 		k.mixed = k.mixed || k.tag.etag != "" && k.tag != st.tag
 		k.tag, k.date, k.host = st.tag, st.date, st.host
+		if len(st.file.Mirrors) > 0 {
+			k.file.Mirrors = st.file.Mirrors
+		}
 	}
 }
 

@@ -61,8 +61,7 @@ func (j *judge) begin() {
 	// The authorities for the file: the asked server, and the servers that it redirects to before it states anything.
 	speaks := map[string]int{c.Asked: j.channel(c.Asked)}
 	j.speaks = speaks
-	led := map[string]int{}            // redirects to a server that was not requested since
-	wordless := map[string]statement{} // the last answer of each authority to each method, without a digest
+	led := map[string]int{} // redirects to a server that was not requested since
 	j.list()
 	j.look()
 	for _, a := range c.Answers {
@@ -93,7 +92,7 @@ func (j *judge) begin() {
 			j.size = a.Size
 		}
 		if a.Digest == "" && a.Status < 300 {
-			other := wordless[a.Party+a.Method].remarked(a) // the host that stated a digest before
+			other := j.wordless[a.Party+a.Method].remarked(a) // the host that stated a digest before
 			j.now = slices.DeleteFunc(j.now, func(s statement) bool {
 				gone := s.revoked(a) || other && s.rank <= rank
 				if gone && s.digest == j.last.digest {
@@ -101,7 +100,9 @@ func (j *judge) begin() {
 				}
 				return gone
 			})
-			wordless[a.Party+a.Method] = statement{by: a}
+			if j.wordless[a.Party+a.Method] = (statement{by: a}); other && j.last.rank <= rank {
+				j.sealed, j.stored = false, false
+			}
 		}
 		if a.Digest != "" {
 			j.said = append(j.said, statement{a.Digest, rank, a.Content, a})

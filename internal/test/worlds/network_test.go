@@ -228,7 +228,7 @@ func (a *answer) represent(where string) {
 	if a.req.Method == "HEAD" && f.Head == "date" {
 		date = date.Add(time.Hour)
 	}
-	if where != "302" && f.Length == "" {
+	if where != "302" && f.Length != "none" {
 		a.log.Size = a.size
 	}
 	if f.Date != "none" {
