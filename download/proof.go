@@ -306,7 +306,8 @@ func (s *session) askOrigin() error {
 		return nil
 	}
 	a, err := ask(s.ctx, s.http, s.req, condition{})
-	if err == nil && version.Compare(s.view(), viewOf(a)).Judgment == version.Other { // by HEAD some give another tag or size
+	// By HEAD some servers give another tag or size.
+	if err == nil && !verify.Strong(a.Claims) && version.Compare(s.view(), viewOf(a)).Judgment == version.Other {
 		a, err = glance(s.ctx, s.http, s.req, condition{})
 	}
 	if err == nil {

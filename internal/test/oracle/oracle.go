@@ -108,7 +108,9 @@ func (j *judge) end() {
 	}
 	done, same := c.Code == 0 && c.Cut == "", bytes.Equal(c.Before.Final, c.After.Final)
 	if len(heard) > 0 && c.Cut != "kill" {
-		j.sealed = len(c.After.Part) > 0 && !c.Pipe && !(c.Refresh && c.Code != 0) // a failed refresh changed nothing
+		// A failed refresh changed nothing, and a journal of a lost key takes nothing from a command that failed.
+		kept := c.Code == 0 || !c.Refresh && c.Damage != "key" && c.Damage != "state"
+		j.sealed = len(c.After.Part) > 0 && !c.Pipe && kept
 	}
 	// With another digest from the user and no statement in this command, the user named another version.
 	j.sealed = j.sealed && c.After.Journal && (c.User == "" || c.User == j.last.digest || len(j.now) > 0)
