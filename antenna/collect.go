@@ -34,7 +34,8 @@ type match struct {
 // A found is a record of a watched URL while its feed is read. holders counts the lists in reports that contain it.
 type found struct {
 	record  feed.Record
-	place   int // position in the feed
+	key     string // of the record's URL
+	place   int    // position in the feed
 	use     use
 	holders int
 }
@@ -208,7 +209,8 @@ func (c *collector) add(r feed.Record) {
 		}
 		watched, follows = true, follows || w.follow != nil
 		if f == nil {
-			f = &found{record: r, place: c.records, use: useOf(&r, c.now)}
+			key, _ := feed.Key(r.URL)
+			f = &found{record: r, key: strings.Clone(key), place: c.records, use: useOf(&r, c.now)}
 		}
 		c.report(s, f)
 	})
@@ -261,8 +263,17 @@ func unproven(r feed.Record) feed.Record {
 	return r
 }
 
-// report adds f to the records of a URL. Of the records with one use, it keeps the maxReports that feed.Choose prefers.
-// Among equals the first ones are kept.
+// prefers reports whether a is kept rather than b. For a release, the record of its own file is: a release API reports all
+// files of a release, and only the record of the file itself has its digest and date.
+func (s urlKey) prefers(a, b *found) bool {
+	if s.w.follow != nil && (a.key == s.url) != (b.key == s.url) {
+		return a.key == s.url
+	}
+	return a.record.Before(b.record)
+}
+
+// report adds f to the records of a URL. Of the records with one use, it keeps the maxReports that are preferred. Among
+// equals the first ones are kept.
 func (c *collector) report(s urlKey, f *found) {
 	list := c.reports[s]
 	if list == nil {
@@ -274,14 +285,14 @@ func (c *collector) report(s urlKey, f *found) {
 			continue
 		}
 		n++
-		if worst < 0 || !other.record.Before(list[worst].record) {
+		if worst < 0 || !s.prefers(other, list[worst]) {
 			worst = i
 		}
 	}
 	switch {
 	case n < maxReports:
 		list = append(list, f)
-	case !f.record.Before(list[worst].record):
+	case !s.prefers(f, list[worst]):
 		return
 	default:
 		list[worst].holders--

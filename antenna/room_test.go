@@ -78,3 +78,34 @@ func TestReleasesNewestOfOrderIsKept_Rule80(t *testing.T) {
 		t.Errorf("after r2026s comes %+.1v of %d", newer, len(all))
 	}
 }
+
+// TestReleasesOwnFileIsKept_Rule81 checks that the record of the file of a release is kept, wherever it is among those of its
+// other files, also if these are newer. It alone has the digest of the file.
+func TestReleasesOwnFileIsKept_Rule81(t *testing.T) {
+	const url, own, all = "https://h.example/{tag}/tool-{version}-own.tar.gz", "https://h.example/v1.0/tool-1.0-own.tar.gz", 4 * maxReports
+	for place := range all {
+		w, err := newWatcher(Watch{Name: "tool", URL: url, Releases: &Releases{Template: templateOf(t, url)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newCollector(&Feed{Name: "f", Limits: Limits{}.orDefault()}, newMatcher([]*watcher{w}), 1e9)
+		k, err := c.collect(func(yield func(feed.Record, error) bool) {
+			for i := range all {
+				r := feed.Record{URL: fmt.Sprintf("https://h.example/v1.0/tool-1.0-%d.tar.gz", i), LastModified: feed.Time(8e8 + i)}
+				if i == place {
+					r.URL, r.LastModified = own, 7e8
+				}
+				r.Format, r.Tag, r.Fields = feed.ReleaseAPI, "v1.0", []feed.Field{{Name: feed.DigestField, Value: "sha256:" + r.URL}}
+				yield(r, nil)
+			}
+		})
+		if err != nil || len(k.matches) != maxReports {
+			t.Fatalf("%d matches, %v", len(k.matches), err)
+		}
+		w.follow.hear(&member{}, releasesIn(k.matches)[w.follow], false)
+		records, _ := w.follow.offers()[own].about()
+		if digests, _ := records[0].Proof(); len(records) != 1 || !slices.Equal(digests, []string{"sha256:" + own}) {
+			t.Errorf("at place %d: %d records, with %q", place, len(records), digests)
+		}
+	}
+}
