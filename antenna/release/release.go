@@ -42,8 +42,9 @@ type Choice struct {
 // for none. unparsed are wanted releases that it leaves out because their versions have no place in the order.
 //
 // If current is a semantic version, or if there is no current and most versions of list are, the order is that of
-// semantic versions, and other versions are left out. Else it is that of sort -V. See Compare. Of several releases with
-// the same version and URL, the result has one.
+// semantic versions, and other versions are left out. Else it is that of sort -V, and versions that begin with a letter
+// are left out if current begins with a digit, and the reverse: they are those of other files, as in tool-doc-1.1b.zip
+// beside tool-1.1b.zip. See Compare. Of several releases with the same version and URL, the result has one.
 func (c Choice) Newer(list []Release, current string) (newer, unparsed []Release) {
 	all := merge(list)
 	place := read(current)
@@ -51,10 +52,14 @@ func (c Choice) Newer(list []Release, current string) (newer, unparsed []Release
 	if current != "" && place.semantic || current == "" && mostSemantic(all) {
 		order = byPrecedence
 	}
+	kind := place.kind()
+	if current == "" {
+		kind = mostKind(all)
+	}
 	for _, r := range all {
 		switch {
 		case !c.PreReleases && (r.Pre || r.isPre()):
-		case order.leavesOut(r.version):
+		case order.leavesOut(r.version), order == byName && r.isOther(kind):
 			unparsed = append(unparsed, r.Release)
 		case current != "" && order.compare(r.version, place) <= 0, !c.Versions.has(r.version, order):
 		default:
@@ -102,6 +107,18 @@ func mostSemantic(list []readRelease) bool {
 		}
 	}
 	return 2*n > len(list)
+}
+
+// mostKind returns the kind of most versions with a digit.
+func mostKind(list []readRelease) kind {
+	var n [atDigit + 1]int
+	for _, r := range list {
+		n[r.kind()]++
+	}
+	if n[atLetter] > n[atDigit] {
+		return atLetter
+	}
+	return atDigit
 }
 
 // delays are the pauses before the first requests for a release that was not ready. Further ones are like the last.

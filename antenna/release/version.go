@@ -62,8 +62,11 @@ var semanticForm = regexp.MustCompile(`^[vV]?(?:(\d+(?:\.\d+){2,})(?:-([0-9A-Za-
 	`|(\d+(?:\.\d+)*)(?i:[._-]?(?:(alpha|beta|dev|pre|preview|rc)[._-]?(\d*)|([abc])[._-]?(\d+)))?)` +
 	`(?:\+[0-9A-Za-z.-]+)?$`)
 
+// plainNumber has a version without the v before it in its group.
+var plainNumber = regexp.MustCompile(`^[vV]([0-9].*)$`)
+
 func read(text string) version {
-	v := version{name: nameOf(markPre(text))}
+	v := version{name: nameOf(markPre(plainNumber.ReplaceAllString(text, "$1")))}
 	m := semanticForm.FindStringSubmatch(text)
 	if m == nil {
 		return v
@@ -80,14 +83,34 @@ func read(text string) version {
 	return v
 }
 
+// A kind is what a version begins with, without its v.
+type kind int
+
+const (
+	noDigit  kind = iota // it has none
+	atLetter             // it has one later
+	atDigit
+)
+
+func (v version) kind() kind {
+	switch at := strings.IndexAny(v.name.text, "0123456789"); {
+	case at < 0:
+		return noDigit
+	case at > 0:
+		return atLetter
+	}
+	return atDigit
+}
+
+// isOther reports whether v is of another kind, and both kinds have a digit.
+func (v version) isOther(than kind) bool {
+	is := v.kind()
+	return is != noDigit && than != noDigit && is != than
+}
+
 // rank returns 0 for a version without a digit, and otherwise 1. An index may have a file "latest" beside those of
 // versions. By sort -V, "latest" would be newer than any number.
-func (v version) rank() int {
-	if strings.ContainsAny(v.name.text, "0123456789") {
-		return 1
-	}
-	return 0
-}
+func (v version) rank() int { return int(min(v.kind(), 1)) }
 
 // isPre reports whether v is a pre-release.
 func (v version) isPre() bool {

@@ -120,6 +120,37 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestOtherFiles checks that the versions of other files, whose names begin like that of the wanted one, are left out.
+// By sort -V, they would be newer than all others.
+func TestOtherFiles(t *testing.T) {
+	words := func(list []Release) (words []string) {
+		for _, r := range list {
+			words = append(words, r.Version)
+		}
+		return words
+	}
+	for _, tt := range []struct{ list, current, newer, unparsed string }{
+		{"1.1.1t 1.1.1w fips-2.0.16 1.0.2u", "", "1.1.1w 1.1.1t 1.0.2u", "fips-2.0.16"},
+		{"1.1.1w fips-2.0.16", "1.1.1t", "1.1.1w", "fips-2.0.16"},
+		{"1.1.1w fips-2.0.16", "", "1.1.1w", "fips-2.0.16"},
+		{"v1.1.1w 1.1.1x v1.1.1y", "1.1.1w", "v1.1.1y 1.1.1x", ""}, // a v is no letter
+		{"v1.1.1w 1.1.1x", "v1.1.1w", "1.1.1x", ""},
+		{"r2026s r2026x 2024a", "r2026s", "r2026x", "2024a"},
+		{"r2026s r2026x 2024a", "", "r2026x r2026s", "2024a"},
+		{"2024a latest r2026s", "nightly", "r2026s 2024a", ""}, // a word may be a name for any version
+	} {
+		var all []Release
+		for _, v := range strings.Fields(tt.list) {
+			all = append(all, Release{Version: v, URL: v})
+		}
+		newer, unparsed := Choice{}.Newer(all, tt.current)
+		got := strings.Join(words(newer), " ") + "; " + strings.Join(words(unparsed), " ")
+		if want := tt.newer + "; " + tt.unparsed; got != want {
+			t.Errorf("%s after %q: %s, want %s", tt.list, tt.current, got, want)
+		}
+	}
+}
+
 func TestRange(t *testing.T) {
 	for _, tt := range []struct{ text, in, out string }{
 		{">=2.0 <3", "2.0 2.0.0 2.9.9 2.1-rc1", "1.9 2.0-rc1 3 3.0.0-rc1 3.1 9999.0 nightly"},
