@@ -141,7 +141,11 @@ func proofOf(a *follow.Asset) string {
 		list = append(list, a.Lists[0])
 	}
 	list = append(list, a.Signatures...)
-	return cmp.Or(strings.Join(list, ", "), "none in the feed")
+	none := "none in the feed"
+	if a.Unsearched {
+		none = "-"
+	}
+	return cmp.Or(strings.Join(list, ", "), none)
 }
 
 // undecided returns the problem of no file, or of several.

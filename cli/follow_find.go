@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/url"
 	"path"
 	"strings"
@@ -104,8 +105,8 @@ func (f *followCommand) feedFlags() feedFlags {
 	return flags
 }
 
-// mostRecords limits the records of a feed that are kept.
-const mostRecords = 200_000
+// mostRecords limits the records of a feed, because all are in memory. The newest version may be the last one.
+const mostRecords = 50_000
 
 // read reads a feed.
 func (f *followCommand) read(ctx context.Context, s follow.Source) (*found, error) {
@@ -120,8 +121,9 @@ func (f *followCommand) read(ctx context.Context, s follow.Source) (*found, erro
 		if err != nil {
 			return nil, flags.failure(ctx, o.name, err)
 		}
-		if records = append(records, r); len(records) == mostRecords {
-			break
+		if records = append(records, r); len(records) > mostRecords {
+			why := fmt.Sprintf("more than %d files", mostRecords)
+			return nil, &problem.Problem{Kind: download.Limit, What: "follow", Where: o.name, Why: why}
 		}
 	}
 	has, err := s.Find(records, follow.Options{Asset: f.Asset, Choice: f.choice})

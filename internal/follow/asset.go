@@ -34,8 +34,10 @@ type Asset struct {
 	Digest     string
 	Lists      []string
 	Signatures []string
+	// Unsearched reports that Lists was not looked for, because too many files fit.
+	Unsearched bool
 
-	tagged bool // the feed has the tag of the release
+	tag string // in the feed
 }
 
 // IsTemplate reports whether the pattern of names is a template of a URL.
@@ -66,13 +68,13 @@ func (s *Source) Find(records []feed.Record, o Options) (*Found, error) {
 		return nil, err
 	}
 	var assets []Asset
-	names, wanted := newNames(records), map[string]bool{}
+	wanted := map[string]bool{}
 	for _, f := range families {
 		newer, _ := o.Choice.Newer(f.releases, "")
 		if len(newer) == 0 {
 			continue
 		}
-		a := f.asset(newer[0], names)
+		a := f.asset(newer[0])
 		a.Releases = distinct(newer, map[string]bool{})
 		found.Wanted = distinct(newer, wanted)
 		if fits, err := a.fits(o.Asset); err != nil {
@@ -85,6 +87,7 @@ func (s *Source) Find(records []feed.Record, o Options) (*Found, error) {
 	slices.SortFunc(found.Assets, func(a, b Asset) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.URL, b.URL))
 	})
+	prove(found.Assets, records)
 	return found, nil
 }
 
@@ -182,20 +185,43 @@ func distinct(list []release.Release, set map[string]bool) int {
 }
 
 // asset returns the file of a release.
-func (f *family) asset(r release.Release, names names) Asset {
+func (f *family) asset(r release.Release) Asset {
 	record := f.records[r.URL]
-	a := Asset{Name: nameOf(r.URL), URL: r.URL, Size: record.Size, Release: r, Template: f.template, tagged: record.Tag != ""}
+	a := Asset{Name: nameOf(r.URL), URL: r.URL, Size: record.Size, Release: r, Template: f.template, tag: record.Tag}
 	a.Digest, _ = record.Get("digest")
-	beside := names[record.Tag]
-	for _, c := range lookup.NewIndex(beside).Candidates(a.Name) {
-		a.Lists = append(a.Lists, c.Name)
+	return a
+}
+
+// mostCompared limits how many names of lists are compared with those of files.
+const mostCompared = 1_000_000
+
+// prove sets the lists and signatures beside each asset: the names of files with the same tag.
+func prove(assets []Asset, records []feed.Record) {
+	names := map[string][]string{}
+	for i := range records {
+		names[records[i].Tag] = append(names[records[i].Tag], nameOf(records[i].URL))
 	}
-	for _, name := range beside {
-		if ending, ok := strings.CutPrefix(name, a.Name); ok && slices.Contains(endings, ending) {
-			a.Signatures = append(a.Signatures, name)
+	beside, lists, left := map[string]*lookup.Index{}, map[string]int{}, mostCompared
+	for i := range assets {
+		a := &assets[i]
+		x := beside[a.tag]
+		if x == nil {
+			x = lookup.NewIndex(names[a.tag])
+			beside[a.tag], lists[a.tag] = x, len(x.Candidates(""))
+		}
+		for _, ending := range endings {
+			if name := a.Name + ending; x.Has(name) && !slices.Contains(a.Signatures, name) {
+				a.Signatures = append(a.Signatures, name)
+			}
+		}
+		if left -= lists[a.tag]; left < 0 {
+			a.Unsearched = true
+			continue
+		}
+		for _, c := range x.Candidates(a.Name) {
+			a.Lists = append(a.Lists, c.Name)
 		}
 	}
-	return a
 }
 
 // fits reports whether the name of the file matches a pattern.
@@ -215,22 +241,11 @@ func (a *Asset) fits(pattern string) (bool, error) {
 func newest(all []Asset) []Asset {
 	version := ""
 	for _, a := range all {
-		if a.tagged && (version == "" || release.Compare(a.Release.Version, version) > 0) {
+		if a.tag != "" && (version == "" || release.Compare(a.Release.Version, version) > 0) {
 			version = a.Release.Version
 		}
 	}
-	return slices.DeleteFunc(all, func(a Asset) bool { return a.tagged && release.Compare(a.Release.Version, version) < 0 })
-}
-
-// names are the names of files by the tags of their releases.
-type names map[string][]string
-
-func newNames(records []feed.Record) names {
-	n := names{}
-	for i := range records {
-		n[records[i].Tag] = append(n[records[i].Tag], nameOf(records[i].URL))
-	}
-	return n
+	return slices.DeleteFunc(all, func(a Asset) bool { return a.tag != "" && release.Compare(a.Release.Version, version) < 0 })
 }
 
 // nameOf returns the last segment of a URL, decoded.

@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -284,6 +285,37 @@ func TestPattern(t *testing.T) {
 		}
 		if got, ok := Pattern(&found.Assets[0]); ok != (want != "") || ok && got != want {
 			t.Errorf("Pattern of %s: %q, %v", url, got, ok)
+		}
+	}
+}
+
+// TestFindMany checks that lists are looked for beside as many files as is possible in bounded time, and always beside
+// the only one that fits.
+func TestFindMany(t *testing.T) {
+	const all = 3000
+	var records []feed.Record
+	for i := range all {
+		for _, name := range []string{"tool%d-1.2.tgz", "tool%d-1.2.tgz.sig", "tool%d-checksums.txt"} {
+			records = append(records, feed.Record{Format: feed.IndexPage, URL: "https://h/pub/" + fmt.Sprintf(name, i)})
+		}
+	}
+	s := Itself(parse(t, "https://h/pub/"))
+	for asset, want := range map[string]int{"": mostCompared / all, "tool2999-*": 1} {
+		found, err := s.Find(records, Options{Asset: asset})
+		if err != nil || len(found.Assets) != map[bool]int{true: all, false: 1}[asset == ""] {
+			t.Fatalf("%d files fit, %v", len(found.Assets), err)
+		}
+		searched := 0
+		for _, a := range found.Assets {
+			if len(a.Signatures) != 1 || (len(a.Lists) == 0) != a.Unsearched {
+				t.Fatalf("%+v", a)
+			}
+			if !a.Unsearched {
+				searched++
+			}
+		}
+		if searched != want {
+			t.Errorf("%q: lists beside %d files, want %d", asset, searched, want)
 		}
 	}
 }
