@@ -33,6 +33,13 @@ func (m *Memory) begin(watch string, b begun) error {
 	return m.save()
 }
 
+// hasBegun reports whether a download to a name began that is not over.
+func (m *Memory) hasBegun(watch, name string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.Begun[watch], func(b begun) bool { return b.Name == name })
+}
+
 // end forgets the downloads of a watch that are over, and removes their part files. One that another process has open
 // stays.
 func (m *Memory) end(files fsys.FS, r *Rule, over func(begun) bool) error {

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"errors"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -244,6 +245,32 @@ func TestReleaseInterrupted(t *testing.T) {
 		t.Error(err)
 	}
 	w.holds(filepath.Join(w.rule.Dir, "latest"), "one")
+}
+
+// TestReleaseTaken_Rule80: a file that braid did not make is not replaced by an unproven one. One that it put in place
+// before it was killed is.
+func TestReleaseTaken_Rule80(t *testing.T) {
+	w, s := following(t, "")
+	w.rule.Request.Trust.Require = download.RequireNothing
+	s.put("1.0", "one")
+	s.bare["1.0"] = true
+	path := filepath.Join(w.rule.Dir, "tool_1.0")
+	if err := errors.Join(os.MkdirAll(w.rule.Dir, 0o777), os.WriteFile(path, []byte("mine"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := w.next("1.0"); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("a file of another program: %v", err)
+		}
+		w.holds(path, "mine")
+	}
+	if err := w.updater.Memory.begin("w", begun{Name: "tool_1.0", Version: "1.0", Tag: "v1.0"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.next("1.0"); err != nil {
+		t.Error(err)
+	}
+	w.holds(path, "one")
 }
 
 // TestLinkTaken_Rule80: what braid did not make is not replaced by the link, and nothing is fetched.

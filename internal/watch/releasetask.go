@@ -30,7 +30,7 @@ func (t *task) ofRelease(r *download.Request) {
 	case t.isOtherVersion() && !(t.unfinished && t.here):
 		// An existing file is of an interrupted update or of the version before, or another program wrote it.
 		r.IfExists.IfNewer, r.IfExists.AllowOlder, r.IfExists.Known = false, false, nil
-		r.IfExists.Overwrite = t.here || t.replace
+		r.IfExists.Overwrite = t.here || t.replace && !(t.foreign && r.Trust.Require == download.RequireNothing)
 	case !t.rule.Releases.Moving && !t.here && t.update.Last.Digest != "": // the file was removed or changed
 		if d, err := verify.ParseHex(verify.SHA256, t.update.Last.Digest); err == nil {
 			r.Trust.Claims = append(slices.Clip(r.Trust.Claims), verify.Claim{
@@ -48,6 +48,7 @@ func (t *task) getRelease(ctx context.Context) (download.Result, error) {
 	if !t.isOtherVersion() && t.here && !t.rule.Releases.Moving {
 		return t.examine(ctx)
 	}
+	t.foreign = t.rule.File.PerVersion() && !t.memory.hasBegun(t.update.Watch, t.name)
 	if err := beginOf(t); err != nil {
 		return download.Result{}, err
 	}
@@ -55,6 +56,9 @@ func (t *task) getRelease(ctx context.Context) (download.Result, error) {
 	if errors.Is(err, fs.ErrExist) && t.isOtherVersion() && !t.replace {
 		t.replace = true
 		res, err = t.Get(ctx, t.update, t.prepare)
+	}
+	if errors.Is(err, fs.ErrExist) && t.foreign {
+		t.tidied(abandon(t)) // it stays another program's
 	}
 	_, wrong := errors.AsType[*verify.MismatchError](err)
 	_, contradicts := errors.AsType[*verify.ConflictError](err)

@@ -204,6 +204,7 @@ type task struct {
 type attempt struct {
 	prepared bool   // prepare was called
 	replace  bool   // replace an existing file of another version
+	foreign  bool   // such a file is not braid's, as far as it knows
 	linked   string // old, if this update created it
 	// spent is the number of bytes subtracted from the allowance. ceiling is the size limit that the allowance set, or
 	// 0.
