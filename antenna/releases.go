@@ -165,14 +165,19 @@ func checkReleases(w *Watch) error {
 	return checkURL(literal)
 }
 
-// hear replaces the releases that m reports, or adds to them if more is set. It reports whether there are or were any.
+// hear replaces the releases that m reports, or adds to them if more is set. Too many earlier ones are dropped. It reports
+// whether there are or were any.
 func (g *following) hear(m *member, list []reported, more bool) bool {
 	old := g.reports[m]
 	g.isSeen = false
-	if more {
+	if more { // a feed that breaks off each time may report others each time
+		fresh, kept := map[string]bool{}, map[string]bool{}
+		for _, r := range list {
+			fresh[r.release.URL] = true
+		}
 		for _, r := range old {
-			if !slices.ContainsFunc(list, func(x reported) bool { return x.release.URL == r.release.URL }) {
-				list = append(list, r)
+			if url := r.release.URL; !fresh[url] && (kept[url] || len(fresh)+len(kept) < 2*maxGlobbed) {
+				kept[url], list = true, append(list, r)
 			}
 		}
 	}

@@ -109,3 +109,27 @@ func TestReleasesOwnFileIsKept_Rule81(t *testing.T) {
 		}
 	}
 }
+
+// TestReleasesOfCutFeed checks that a feed that breaks off each time, and reports other versions each time, does not fill
+// the memory, and that the last reported versions are kept.
+func TestReleasesOfCutFeed(t *testing.T) {
+	const url = "https://h.example/tool-{version}.tar.gz"
+	w, err := newWatcher(Watch{Name: "tool", URL: url, Releases: &Releases{Template: templateOf(t, url)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &member{}
+	for round := range 4 {
+		var list []reported
+		for i := range maxGlobbed {
+			list = append(list, reported{release: release.Release{Version: "1", URL: fmt.Sprintf("https://h.example/%d-%d", round, i)}})
+		}
+		w.follow.hear(m, list, true)
+		if n, most := len(w.follow.offers()), min(round+1, 2)*maxGlobbed; n != most {
+			t.Fatalf("%d releases after round %d, want %d", n, round, most)
+		}
+		if last := list[maxGlobbed-1].release.URL; w.follow.offers()[last] == nil {
+			t.Fatalf("%s is dropped", last)
+		}
+	}
+}
