@@ -91,3 +91,17 @@ func TestPlainHost(t *testing.T) {
 		}
 	}
 }
+
+// TestPlainPath checks that the path of a remote is one word for the server's shell, whatever it contains. A repository
+// chooses the path.
+func TestPlainPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"/r.git": "git-lfs-authenticate /r.git download", "/r;id": "git-lfs-authenticate '/r;id' download", "/$(id)": "git-lfs-authenticate '/$(id)' download",
+		"/a b": "git-lfs-authenticate '/a b' download", "/';id;'": "", `/\`: "", "/a\nid": "", "/a\x00": "",
+	} {
+		l, err := (&Agent{Git: newTalk(t, nil).git}).newLogin(t.Context(), place{ssh: "git@h:" + path, endpoint: &url.URL{}})
+		if (err == nil) != (want != "") || err == nil && l.command[len(l.command)-1] != want {
+			t.Errorf("%q: %+v, %v, want %q", path, l, err, want)
+		}
+	}
+}
