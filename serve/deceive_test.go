@@ -4,11 +4,13 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"braid/internal/fsys"
@@ -156,6 +158,32 @@ func TestLastModifiedHolds(t *testing.T) {
 	w := open(t, dir, Options{}, nil)
 	w.get("/a", "Range", "bytes=1-2", "If-Range", now.UTC().Format(http.TimeFormat)).want(t, 200, content)
 	w.get("/a", "Range", "bytes=1-2", "If-Range", `W/"x"`).want(t, 200, content)
+}
+
+// A range for a date in If-Range is sent when the second of the date is over, and not before.
+func TestIfRangeOfThisSecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, now := t.TempDir(), time.Now().Add(1) // a file system with fine times
+		put(t, dir, "a", content)
+		if err := os.Chtimes(filepath.Join(dir, "a"), now, now); err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		r := mustRequest(t, "/a")
+		r.Header.Set("Range", "bytes=1-2")
+		r.Header.Set("If-Range", now.UTC().Format(http.TimeFormat))
+		for _, want := range []string{content, content[1:3]} {
+			w := httptest.NewRecorder()
+			if s.ServeHTTP(w, r); w.Body.String() != want || w.Header().Get("Last-Modified") == "" {
+				t.Errorf("at %v: %d, %v, %q", time.Now(), w.Code, w.Header(), w.Body)
+			}
+			time.Sleep(time.Second)
+		}
+	})
 }
 
 // Names that some file systems treat as beginning with a dot are not served, nor is a file under an alias.
