@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"braid/daemon/queue"
 )
 
 // held returns how many bytes of long requests are in memory.
@@ -182,6 +184,7 @@ func TestStrangers_Rule68(t *testing.T) {
 	h := New(e, Options{Root: "/srv/files", Token: secret, Wait: func(context.Context, time.Duration) { waits++ }})
 	free := slices.Repeat([]any{inner("system.listMethods")}, mostFree+10)
 	long := strings.Repeat("x", 10_000)
+	const bare = `{"id":1,"method":"system.listMethods"}` // a hundred are no long request
 	for _, tt := range []struct {
 		name, body, want string
 		waits, most      int
@@ -189,6 +192,7 @@ func TestStrangers_Rule68(t *testing.T) {
 		{"no token needed", object("system.listMethods", 1), `"result"`, 0, 2000},
 		{"over and over", object("system.multicall", 1, free[:60]), `"result"`, 0, mostFree << 10},
 		{"once more", "[" + strings.Repeat(object("system.listMethods", 1)+",", 99) + object("system.listMethods", 1) + "]", "Unauthorized", 0, 200},
+		{"as often as fits", "[" + strings.Repeat(bare+",", 99) + bare + "]", errTooLarge.Message, 0, mostFree << 10},
 		{"a wrong token", object("aria2.getVersion", 1, "token:x"), "Unauthorized", 1, 200},
 		{"long", object("aria2.addUri", 7, []string{long}), `{"id":7,"jsonrpc":"2.0","error":{"code":1,"message":"Unauthorized"}}`, 0, 200},
 		{"long, a guess", object("aria2.addUri", "a", "token:x", []string{long}), `{"id":"a","jsonrpc":"2.0","error"`, 1, 200},
@@ -201,6 +205,11 @@ func TestStrangers_Rule68(t *testing.T) {
 		if !strings.Contains(w.Body.String(), tt.want) || waits != tt.waits || w.Body.Len() > tt.most || e.visit > 0 {
 			t.Errorf("%s: %d bytes, held back %d times, %d visits: %.200s", tt.name, w.Body.Len(), waits, e.visit, w.Body)
 		}
+	}
+	places := 0
+	h.Wait = func(context.Context, time.Duration) { places = len(h.busy) }
+	if w := say(h, "["+object("aria2.getVersion", 1, with()...)+","+object("aria2.addUri", 2, "token:x", []string{long})+"]"); !strings.Contains(w.Body.String(), "Unauthorized") || places > 0 {
+		t.Errorf("%d places of long requests are taken by one that is held back: %s", places, w.Body)
 	}
 	escaped := bytes.ReplaceAll([]byte(object("aria2.addUri", 1, with([]string{"http://h/" + long})...)), []byte(secret), []byte(`s3cr\u0065t`))
 	if w := say(h, string(escaped)); w.Code != 200 {
@@ -229,5 +238,16 @@ func TestCallsOfRequest_Rule68(t *testing.T) {
 	}
 	if _, f := v.run(&call{method: "system.listMethods"}); f != errTooLarge {
 		t.Error(f)
+	}
+}
+
+// TestTooLarge_Rule68 checks that a list that is too long for an answer is refused before its entries are copied.
+func TestTooLarge_Rule68(t *testing.T) {
+	v := newVisit(New(newEngine(), Options{}), mostTold)
+	for _, offset := range []json.Number{"0", "-1"} {
+		copied := func(int, int) []queue.Entry { t.Errorf("from %s: copied", offset); return nil }
+		if _, err := v.page(&params{list: []any{offset, json.Number("100000")}}, copied, mostTold+1); err != errTooLarge {
+			t.Errorf("from %s: %v", offset, err)
+		}
 	}
 }

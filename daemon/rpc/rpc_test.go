@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -170,34 +168,6 @@ func TestSlowSender_Rule68(t *testing.T) {
 		t.Errorf("%.100s", answer)
 	}
 	await(t, "nothing waits", func() bool { return h.held() == 0 && e.listeners() == 0 })
-}
-
-// TestSlowReceiver_Rule68 checks that a client that does not read its answer is closed.
-func TestSlowReceiver_Rule68(t *testing.T) {
-	h := New(newEngine(), Options{Root: "/srv/files"})
-	h.patience = 20 * time.Millisecond
-	ended := make(chan bool, 1)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(w, r)
-		ended <- true
-	}))
-	defer s.Close()
-	calls := make([]any, mostCalls) // 13 MB of answers
-	for i := range calls {
-		calls[i] = inner("system.listMethods")
-	}
-	conn, err := net.Dial("tcp", s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	body := object("system.multicall", 1, calls)
-	fmt.Fprintf(conn, "POST /jsonrpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-	select {
-	case <-ended:
-	case <-time.After(time.Minute):
-		t.Fatal("it is waited for")
-	}
 }
 
 // TestStatus checks the status of an entry while it runs and after its end.
