@@ -1,36 +1,80 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"braid/daemon/queue"
 	"braid/download"
+	"braid/source/httpsource"
 )
 
-// TestBehindASlowHost checks that small files of a host do not wait for downloads from another host that hangs, if the
-// number of downloads is not set.
-func TestBehindASlowHost(t *testing.T) {
-	slow, fast := newSite(t), newSite(t)
-	slow.holdAll()
-	b := newBench(t)
-	b.start()
-	for n := range 3 { // more downloads that hang than places
-		b.add(fmt.Sprintf("%s/300000/s%d", slow.URL, n))
-		if n == 2 {
-			b.add(slow.urls(6, 300_000)...)
-			b.await("four are active", func(q *queue.Queue) bool { active, _, _ := q.Count(); return active >= 4 })
-		}
-		for i := range 5 {
-			for _, g := range b.add(fmt.Sprintf("%s/3/f%d-%d", fast.URL, n, i)) {
-				b.awaitStatus(g, queue.Complete)
-			}
-		}
+// pipes is a listener of connections in memory.
+type pipes chan net.Conn
+
+func (l pipes) dial(context.Context, string, string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	l <- theirs
+	return ours, nil
+}
+
+func (l pipes) Accept() (net.Conn, error) {
+	if c, ok := <-l; ok {
+		return c, nil
 	}
-	slow.release()
-	b.await("all are complete", func(q *queue.Queue) bool { active, waiting, _ := q.Count(); return active+waiting == 0 })
+	return nil, net.ErrClosed
+}
+
+func (pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (pipes) Close() error { return nil }
+
+// TestBehindASlowHost checks that a small file of a host does not wait for downloads from another host that hangs, if
+// the number of downloads is not set: neither behind one nor behind many, be they in all places already.
+func TestBehindASlowHost(t *testing.T) {
+	const slow, fast = "http://127.0.0.1", "http://127.0.0.2"
+	for many, later := range map[int]bool{1: false, 8: false, 9: true} {
+		synctest.Test(t, func(t *testing.T) {
+			l := make(pipes)
+			s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Length", "3")
+				if "http://"+r.Host == fast {
+					w.Write([]byte("abc"))
+					return
+				}
+				http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+			})}
+			go s.Serve(l)
+			defer s.Close() // after it has stopped to accept
+			defer close(l)
+			b := newBench(t)
+			b.config.Client.HTTP = &httpsource.Client{Dial: l.dial}
+			defer b.config.Client.HTTP.CloseIdle()
+			b.start()
+			defer b.stop()
+			var urls []string
+			for i := range many {
+				urls = append(urls, fmt.Sprint(slow, "/", i))
+			}
+			if later {
+				b.add(urls...)
+				b.await("four are active", func(q *queue.Queue) bool { active, _, _ := q.Count(); return active >= 4 })
+				urls = nil
+			}
+			began, gids := time.Now(), b.add(append(urls, fast+"/a")...)
+			b.awaitStatus(gids[len(urls)], queue.Complete)
+			if waited := time.Since(began); waited >= time.Second {
+				t.Errorf("behind %d it waited for %v", many, waited)
+			}
+		})
+	}
 }
 
 // TestLowestSpeed checks that a download slower than the lowest speed yields its place only if another one waits, and
@@ -52,6 +96,35 @@ func TestLowestSpeed(t *testing.T) {
 	}
 	if o := b.outcomeOf(download.Result{}, &download.Error{Kind: download.Budget, Err: errors.New("x")}); o.Kind != download.Budget.String() {
 		t.Errorf("%+v", o)
+	}
+}
+
+// TestLowestSpeedOfRequest checks that a download has a lowest speed while an entry waits for a place, and none
+// otherwise.
+func TestLowestSpeedOfRequest(t *testing.T) {
+	b := newBench(t)
+	b.config.Client.LowestSpeed = 1 << 10
+	d, err := Open(b.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, e := newLoop(t.Context(), d), queue.Entry{URIs: []string{"http://127.0.0.1:1/x"}}
+	req, err := d.request(t.Context(), newRun(e, func() {}), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.prepare(t.Context()); req.Limits.Lowest() != 0 {
+		t.Errorf("nothing waits, and the lowest speed is %d", req.Limits.Lowest())
+	}
+	if _, err := l.q.Add(time.Now(), e, -1); err != nil {
+		t.Fatal(err)
+	}
+	if l.prepare(t.Context()); req.Limits.Lowest() != 1<<10 {
+		t.Errorf("an entry waits, and the lowest speed is %d", req.Limits.Lowest())
+	}
+	l.offer.run.cancel()
+	if err := d.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
