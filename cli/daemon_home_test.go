@@ -40,7 +40,10 @@ func TestDaemonHome(t *testing.T) {
 	}
 	d.root = home
 	d.start("--root", home)
-	file := mirrortest.New(t, mirrortest.Generate(1000, 1)).URL + "/config.toml"
+	file := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Name("config.toml")).URL
+	if status := d.status(d.add(file, map[string]string{"dir": filepath.Join(home, "downloads")})); status["status"] != "complete" {
+		t.Error(status)
+	}
 	for _, options := range []map[string]any{
 		{"out": ".bashrc"}, {"dir": filepath.Join(home, ".ssh"), "out": "authorized_keys"},
 		{"dir": own}, {"out": "xdg_config_home/braid/config.toml"}, {"dir": filepath.Join(home, "xdg_state_home", "braid")},

@@ -60,3 +60,29 @@ func TestStatusOfAll(t *testing.T) {
 		t.Errorf("%d are complete", n)
 	}
 }
+
+// TestStatusWaits: the daemon and the command tell what an entry waits for.
+func TestStatusWaits(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "3")
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	defer s.Close()
+	d := newDaemonRun(t)
+	d.start("-j", "1")
+	defer d.end()
+	for _, name := range []string{"a", "b", "c"} {
+		if _, failure := d.call("aria2.addUri", []string{s.URL + "/" + name}); failure != "" {
+			t.Fatal(failure)
+		}
+	}
+	waitFor(t, "a download", func() bool {
+		active, _ := d.call("aria2.tellActive", []string{"gid"})
+		list, _ := active.([]any)
+		return len(list) == 1
+	})
+	if table, _ := d.control(exitDone, "status"); !strings.Contains(table, "waits for a free place: at most 1 at once") {
+		t.Error(table)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"braid/fleet"
 	"braid/internal/job"
 	"braid/internal/test/mirrortest"
 )
@@ -121,18 +122,22 @@ func TestWorkOwnFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &workCommand{Job: newDefaults(streams{}), To: dir}
+	w.Job.HTTP.Sites = job.NewSites(&job.Settings{})
+	if _, err := w.prepareClient(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	w.Job.HTTP.Sites, w.Job.HTTP.Trust.ClientKey = job.NewSites(conf), filepath.Join(dir, "key.pem")
 	w.Fleet.Queue = "embedded:" + filepath.Join(w.To, "q")
 	if err := w.Job.Anchors.Keyring.Set(filepath.Join(w.To, "keys.asc")); err != nil {
 		t.Fatal(err)
 	}
 	for name, free := range map[string]bool{"keys.asc": false, "key.pem": false, "site-keyring": false, "site-smime-ca": false, "site-cacert": false, "q/lock": false, "q/jetstream/y": false, "q/a.iso": true, "q2/lock": true, "x/keys.asc": true, "a.iso": true} {
-		if err := w.notOwn(name); (err == nil) != free {
+		if _, err := w.request(&fleet.Job{Name: name, URIs: []string{"https://h.example/x"}}); (err == nil) != free {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	w.To, w.Fleet.Queue = "s3://b/", "nats://127.0.0.1:4222"
-	if err := w.notOwn("q/lock"); err != nil {
+	if _, err := w.request(&fleet.Job{Name: "q/lock", URIs: []string{"https://h.example/x"}}); err != nil {
 		t.Error(err)
 	}
 }

@@ -27,6 +27,13 @@ func TestOwnLinks_Rule69(t *testing.T) {
 			t.Errorf("%s may be replaced", name)
 		}
 	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(elsewhere, link); err != nil {
+		t.Fatal(err)
+	}
+	if !LeadsTo(filepath.Join(link, "config.toml"), OwnFolders()) {
+		t.Error("through a link it may be replaced")
+	}
 	if LeadsTo(filepath.Join(elsewhere, "other"), OwnFolders()) {
 		t.Error("another file is refused")
 	}

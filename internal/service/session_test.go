@@ -27,6 +27,13 @@ func TestSaveSession_Rule69(t *testing.T) {
 			t.Errorf("%s was replaced: %v", name, err)
 		}
 	}
+	outside := t.TempDir()
+	if err := os.Symlink(outside, in("elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.saveSession(in("elsewhere/new"), []byte(rpc.SessionMark)); err == nil {
+		t.Error("a link leads out of the root")
+	}
 	for _, text := range []string{"", "more"} {
 		if err := d.saveSession(in("new"), []byte(rpc.SessionMark+text)); err != nil {
 			t.Error(err)
