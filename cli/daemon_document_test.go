@@ -77,7 +77,14 @@ func TestDaemonRefusedName(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(text)) }))
 	defer s.Close()
 	status := d.status(d.add(s.URL+"/all.meta4", map[string]string{}))
-	if message := fmt.Sprint(status["errorMessage"]); status["status"] != "error" || !strings.Contains(message, "file ../evil: ") || strings.Contains(message, "select-file") {
-		t.Errorf("%v", status)
+	const torrent = "d4:infod6:lengthi1e4:name7:../evil12:piece lengthi16384e6:pieces20:01234567890123456789ee"
+	gid, failure := d.call("aria2.addTorrent", base64.StdEncoding.EncodeToString([]byte(torrent)))
+	if failure != "" {
+		t.Fatal(failure)
+	}
+	for _, status := range []map[string]any{status, d.status(fmt.Sprint(gid))} {
+		if message := fmt.Sprint(status["errorMessage"]); status["status"] != "error" || !strings.Contains(message, "file ../evil: ") || strings.Contains(message, "select-file") {
+			t.Errorf("%v", status)
+		}
 	}
 }
