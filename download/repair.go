@@ -80,7 +80,7 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	o := s.sources.first()
 	if s.originAnswered || o == nil || s.roleOf(o) != asOrigin {
-		if s.newMirrors { // it was asked for a signature or before a lookup
+		if s.newMirrors || namesByHead(ctx, g, s) { // it was asked for a signature or before a lookup
 			s.addMirrors()
 		}
 		return false, nil
@@ -115,6 +115,21 @@ func (g *getter) askPlaces(ctx context.Context, s *session) (other bool, err err
 		return false, &otherNowError{errOtherNow, claims}
 	}
 	return false, nil
+}
+
+// namesByHead reports whether the answer to HEAD names mirrors beside a known digest, if those to GET name some without
+// one, which do not count (RFC 6249, section 6).
+func namesByHead(ctx context.Context, g *getter, s *session) bool {
+	o := s.sources.first()
+	if !s.file.NoDigest || g.req.NoMetalink || o == nil || s.roleOf(o) != asOrigin {
+		return false
+	}
+	x, err := g.req.inquire(ctx, g.http, look, condition{})
+	if err != nil || x.nature != theFile || !verify.Strong(common(s.firm(), x.file.Claims)) {
+		return false
+	}
+	s.file.Mirrors = x.file.Mirrors
+	return len(x.file.Mirrors) > 0
 }
 
 // mixes records in the journal that only a digest ties the bytes together.

@@ -61,7 +61,8 @@ func (j *judge) begin() {
 	// The authorities for the file: the asked server, and the servers that it redirects to before it states anything.
 	speaks := map[string]int{c.Asked: j.channel(c.Asked)}
 	j.speaks = speaks
-	led := map[string]int{} // redirects to a server that was not requested since
+	led := map[string]int{}  // redirects to a server that was not requested since,
+	open := map[string]int{} // or that has not answered since
 	j.list()
 	j.look()
 	for _, a := range c.Answers {
@@ -69,13 +70,15 @@ func (j *judge) begin() {
 			continue
 		}
 		itself := a.Party != c.Asked && led[a.Party] == 0 // requested as a mirror, it is no authority
-		led[a.Party] = max(0, led[a.Party]-1)
+		if led[a.Party] = max(0, led[a.Party]-1); a.Status != 0 {
+			open[a.Party] = max(0, open[a.Party]-1)
+		}
 		rank, ok := speaks[a.Party]
 		if !ok || itself { // a mirror's redirect leads to a mirror
 			continue
 		}
 		if a.To != "" {
-			led[a.To]++
+			led[a.To], open[a.To] = led[a.To]+1, open[a.To]+1
 		}
 		if a.Status >= 400 { // the fields of an error describe the error's own text
 			continue
@@ -112,6 +115,8 @@ func (j *judge) begin() {
 			j.last, j.sealed, j.stored = statement{}, false, false // the server has another version, without a digest
 		}
 	}
+	// A command that has the file may end before the target of a redirect answers.
+	j.now = slices.DeleteFunc(j.now, func(s statement) bool { return c.Code == 0 && open[s.by.To] > 0 })
 }
 
 // look processes what the asked server and its forge publish beside the file. The last answer about a list counts.
