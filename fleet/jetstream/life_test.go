@@ -56,3 +56,27 @@ func TestClockOfServer(t *testing.T) {
 		t.Errorf("it is %v, %v ahead", now, c.ahead())
 	}
 }
+
+// TestID checks that all processes of a queue find the same ID, also after its server started again, and another one in
+// another queue.
+func TestID(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	id := func(dir string) string {
+		h, err := NewHost(dir, sockets, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		a, b := opened(t, h, "a", 0), opened(t, h, "b", 0)
+		defer a.Close()
+		defer b.Close()
+		if a.ID() == "" || a.ID() != b.ID() {
+			t.Errorf("%q and %q of one queue", a.ID(), b.ID())
+		}
+		return a.ID()
+	}
+	if first, again, other := id(dir), id(dir), id(t.TempDir()); first != again || first == other {
+		t.Errorf("%q, then %q; another queue is %q", first, again, other)
+	}
+}

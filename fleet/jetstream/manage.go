@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -82,6 +83,14 @@ func (q *Queue) Records(ctx context.Context, keys []string) (all []fleet.Record,
 
 // Name returns the name of this process.
 func (q *Queue) Name() string { return q.name }
+
+// ID identifies the queue among all queues: it is the time at which the queue was created. A queue that was created again
+// has another one.
+func (q *Queue) ID() string {
+	q.life.mu.Lock()
+	defer q.life.mu.Unlock()
+	return strconv.FormatInt(q.life.made.UnixNano(), 36)
+}
 
 // Follow calls f, from one goroutine, with each record and its key, and again with each changed record, until the queue
 // is closed. A dropped record is nil, and so are all records of a lost queue. An empty key means that f has been called

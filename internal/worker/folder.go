@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"braid/download"
@@ -20,9 +18,9 @@ import (
 	"braid/internal/problem"
 )
 
-// A Folder is the folder in which workers place files. Unfinished files are in subfolders, one for each fence. A worker
-// that takes over a job renames the subfolder of the previous worker, so the previous worker can no longer place the
-// file.
+// A Folder is the folder in which workers place files. Unfinished files are in subfolders, one for each queue and fence.
+// A worker that takes over a job renames the subfolder of the previous worker, so the previous worker can no longer
+// place the file.
 type Folder struct {
 	root *os.Root
 	dir  string
@@ -56,7 +54,7 @@ func (p *Folder) prepare(t *task, r *download.Request) (there *placed, err error
 		return nil, err
 	}
 	replace := r.IfExists.Overwrite || r.IfExists.IfNewer
-	if t.stage, err = p.stage(&t.claim.Record.Job, t.claim.Fence(), replace); err != nil {
+	if t.stage, err = p.stage(&t.claim.Record.Job, t.worker.queue.ID(), t.claim.Fence(), replace); err != nil {
 		return nil, err
 	}
 	t.stage.replace = replace || t.stage.ours
@@ -103,14 +101,14 @@ func placing(j *fleet.Job) string { return "." + j.ID() + ".placing" }
 
 // stage creates the folder of an attempt. It contains the remains of the previous attempt and a link to the existing
 // file. A complete file from the previous attempt takes the place of the existing one, if that may be replaced.
-func (p *Folder) stage(j *fleet.Job, fence uint64, replace bool) (*stage, error) {
+func (p *Folder) stage(j *fleet.Job, queue string, fence uint64, replace bool) (*stage, error) {
 	if strings.HasPrefix(j.Name, stages) {
 		return nil, problem.Misuse("job "+j.Name, errStages.Error(), "")
 	}
-	s := &stage{name: path.Join(stages, fmt.Sprintf("%s-%d", j.Key(), fence)), base: path.Base(j.Name),
-		placing: placing(j), file: j.Name}
+	own := stageName{j.Key(), queue, fence}
+	s := &stage{name: path.Join(stages, own.String()), base: path.Base(j.Name), placing: placing(j), file: j.Name}
 	s.dir = filepath.Join(p.dir, s.name)
-	err := p.inherit(s, j.Key()+"-")
+	err := p.inherit(s, own)
 	if err == nil {
 		err = p.showWhatIsThere(s, replace)
 	}
@@ -122,15 +120,20 @@ func (p *Folder) stage(j *fleet.Job, fence uint64, replace bool) (*stage, error)
 
 // inherit moves the remains of the previous worker into the stage. They have its name if the job was dropped and reported
 // again. If that process still has the part file open, the stage is empty.
-func (p *Folder) inherit(s *stage, prefix string) error {
-	before, err := p.namesIn(stages)
+func (p *Folder) inherit(s *stage, own stageName) error {
+	names, err := p.namesIn(stages)
 	if err != nil {
 		return err
 	}
-	before = slices.DeleteFunc(before, func(name string) bool { return !strings.HasPrefix(name, prefix) })
-	slices.SortFunc(before, func(a, b string) int { return cmp.Compare(fenceOf(a), fenceOf(b)) })
-	for i, name := range before {
-		old := path.Join(stages, name)
+	var before []stageName
+	for _, name := range names {
+		if n := parseStage(name); n.key == own.key && (n.queue == own.queue || n.queue == "") {
+			before = append(before, n)
+		}
+	}
+	slices.SortFunc(before, func(a, b stageName) int { return cmp.Compare(a.fence, b.fence) })
+	for i, n := range before {
+		old := path.Join(stages, n.String())
 		if i == len(before)-1 && (old == s.name || p.root.Rename(old, s.name) == nil) {
 			s.ours = p.same(path.Join(s.name, s.placing), s.file)
 			if p.isFree(s) {
@@ -174,11 +177,6 @@ func (p *Folder) keep(s *stage) error {
 		return nil
 	}
 	return errors.Join(p.dropIfThere(whole), p.dropIfThere(placing))
-}
-
-func fenceOf(name string) uint64 {
-	n, _ := strconv.ParseUint(name[strings.LastIndexByte(name, '-')+1:], 10, 64)
-	return n
 }
 
 // isFree reports whether no process has the part file open.

@@ -27,7 +27,7 @@ func TestStageOurs_Rule75(t *testing.T) {
 		}
 		job := &fleet.Job{Name: "a.iso"}
 		stageOf := func(fence uint64) *stage {
-			s, err := p.stage(job, fence, false)
+			s, err := p.stage(job, "q", fence, false)
 			if err != nil || s.ours == foreign && fence == 2 || s.ours && fence == 1 {
 				t.Fatalf("foreign %t, fence %d: %+v, %v", foreign, fence, s, err)
 			}
@@ -67,7 +67,7 @@ func TestStageKept(t *testing.T) {
 					write(t, filepath.Join(p.dir, "a.iso"), "mine")
 				}
 				job := &fleet.Job{Name: "a.iso"}
-				first, err := p.stage(job, 1, replace)
+				first, err := p.stage(job, "q", 1, replace)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -77,7 +77,7 @@ func TestStageKept(t *testing.T) {
 				}
 				os.Remove(filepath.Join(first.dir, name))
 				write(t, filepath.Join(first.dir, name), "whole")
-				second, err := p.stage(job, 2, replace)
+				second, err := p.stage(job, "q", 2, replace)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -141,7 +141,7 @@ func TestStageOfAnother_Rule75(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	first, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.org/a.iso"}}, 1, false)
+	first, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.org/a.iso"}}, "q", 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestStageOfAnother_Rule75(t *testing.T) {
 	if _, err := p.put(first, true, false); err != nil {
 		t.Fatal(err)
 	}
-	if other, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.net/a.iso"}}, 2, false); err != nil || other.ours {
+	if other, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.net/a.iso"}}, "q", 2, false); err != nil || other.ours {
 		t.Errorf("another job may replace the file, %v", err)
 	}
 }
@@ -163,7 +163,7 @@ func TestStageAgain_Rule75(t *testing.T) {
 	}
 	defer p.Close()
 	job := &fleet.Job{Name: "a.iso"}
-	first, err := p.stage(job, 1, false)
+	first, err := p.stage(job, "q", 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,42 @@ func TestStageAgain_Rule75(t *testing.T) {
 	if _, err := p.put(first, true, false); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := p.stage(job, 1, false); err != nil || !s.ours {
+	if s, err := p.stage(job, "q", 1, false); err != nil || !s.ours {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestStageOfQueues_Rule75 checks that jobs of one name in two queues have stages of their own, and that a stage of an
+// older braid, without a queue, is taken over.
+func TestStageOfQueues_Rule75(t *testing.T) {
+	p, err := OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	job := &fleet.Job{Name: "a.iso"}
+	stageOf := func(queue string, fence uint64) *stage {
+		t.Helper()
+		s, err := p.stage(job, queue, fence, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	left := filepath.Join(p.dir, stages, job.Key()+"-3")
+	if err := os.Mkdir(left, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(left, "a.iso"), "one")
+	one := stageOf("one", 4)
+	if !one.kept {
+		t.Errorf("the file that an older braid completed is not kept: %+v", one)
+	}
+	two := stageOf("two", 9)
+	if names, err := p.namesIn(two.name); len(names) != 0 || err != nil {
+		t.Errorf("the stage of the second queue has %q of the first, %v", names, err)
+	}
+	if _, err := p.put(one, true, false); err != nil {
+		t.Errorf("the other queue took the stage: %v", err)
 	}
 }

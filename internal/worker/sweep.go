@@ -3,10 +3,12 @@ package worker
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,8 +18,10 @@ import (
 const (
 	// sweepEvery is the time between two sweeps. The queue knows for longer that a job was dropped.
 	sweepEvery = 5 * time.Minute
-	// forgottenAfter is the age of remains whose job the queue does not know. They may be of another queue.
+	// forgottenAfter is the age of remains that nothing knows: of a job that the queue never had, or of another queue.
 	forgottenAfter = 7 * 24 * time.Hour
+	// renewAfter is the age at which the stage of a job is made new.
+	renewAfter = 24 * time.Hour
 	// discarded is the prefix of the names of stages that are being removed. No worker takes these over.
 	discarded = "discarded-"
 	// idFile is the file with the ID of a Folder.
@@ -40,39 +44,69 @@ func (w *Worker) sweep(ctx context.Context) {
 	}
 }
 
-// sweep implements Place. It reads the names of the stages before the records, so that a new stage has a record.
+// sweep implements Place. It reads the names of the stages before the records, so that a new stage has a record. The
+// stages of a queue with running workers are never old for those of another queue.
 func (p *Folder) sweep(ctx context.Context, queue *jetstream.Queue) error {
 	names, err := p.namesIn(stages)
 	if err != nil {
 		return err
 	}
+	var there []stageName
 	var keys []string
 	for _, name := range names {
 		if strings.HasPrefix(name, discarded) {
 			p.root.RemoveAll(path.Join(stages, name))
-		} else if key := jobOf(name); key != "" {
-			keys = append(keys, key)
+		} else if n := parseStage(name); n.key != "" {
+			there, keys = append(there, n), append(keys, n.key)
 		}
 	}
 	missing, err := queue.Gone(ctx, keys)
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if dropped, gone := missing[jobOf(name)]; gone && (dropped || p.isOld(name)) {
-			p.discard(name)
+	for _, n := range there {
+		dropped, gone := missing[n.key]
+		switch own := n.queue == queue.ID(); {
+		case own && !gone:
+			p.renew(n.String())
+		case own && dropped, (gone || !own && n.queue != "") && p.isOld(n.String()):
+			p.discard(n.String())
 		}
 	}
 	return nil
 }
 
-// jobOf returns the key of the job of a stage, or "" if name is not that of a stage.
-func jobOf(name string) string {
-	key, _, _ := strings.Cut(name, "-")
-	if sum, err := hex.DecodeString(key); err != nil || len(sum) == 0 || fenceOf(name) == 0 {
-		return ""
+// A stageName identifies a stage. Two queues may have jobs of one key. An older braid made stages without a queue.
+type stageName struct {
+	key, queue string
+	fence      uint64
+}
+
+func (n stageName) String() string {
+	if n.queue == "" {
+		return fmt.Sprintf("%s-%d", n.key, n.fence)
 	}
-	return key
+	return fmt.Sprintf("%s-%s-%d", n.key, n.queue, n.fence)
+}
+
+var stageWords = regexp.MustCompile(`^([0-9a-f]{24})-(?:([0-9a-z]+)-)?([1-9][0-9]*)$`)
+
+// parseStage parses the name of a stage. The key is "" if name is not that of a stage.
+func parseStage(name string) (n stageName) {
+	if m := stageWords.FindStringSubmatch(name); m != nil {
+		n.key, n.queue = m[1], m[2]
+		n.fence, _ = strconv.ParseUint(m[3], 10, 64)
+	}
+	return n
+}
+
+// renew makes a stage new, at most once a day.
+func (p *Folder) renew(name string) {
+	name = path.Join(stages, name)
+	if info, err := p.root.Lstat(name); err == nil && time.Since(info.ModTime()) > renewAfter {
+		now := time.Now()
+		p.root.Chtimes(name, now, now)
+	}
 }
 
 // isOld reports whether nothing in a stage was changed for a long time.

@@ -16,8 +16,9 @@ import (
 	"braid/internal/partfile"
 )
 
-// TestSweep checks that the stage of a dropped job is removed, and that of a waiting job is kept. A stage of a job
-// that the queue does not know is kept for a week, because it may be of another queue.
+// TestSweep checks that the stage of a dropped job is removed, and that of a waiting job is kept. A stage of another
+// queue, of an older braid that did not name the queue, or of a job that the queue does not know is kept for a week.
+// That of a waiting job is made new, so that no other queue removes it.
 func TestSweep(t *testing.T) {
 	host, err := jetstream.NewHost(t.TempDir(), jetstream.Socket{Listen: listen.Socket, Dial: listen.Dial}, nil)
 	if err != nil {
@@ -34,23 +35,35 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	stage := func(name string, fence uint64) string {
-		t.Helper()
-		s, err := p.stage(&fleet.Job{Name: name}, fence, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, filepath.Join(s.dir, s.base+".part"), "half")
-		return s.name
-	}
-	want := []string{stage("waits", 7), stage("unknown", 7)}
-	stage("dropped", 7)
-	old := stage("of a lost queue", 7)
 	week := time.Now().Add(-forgottenAfter - time.Hour)
-	for _, name := range []string{filepath.Join(old, "of a lost queue.part"), old} {
-		if err := os.Chtimes(filepath.Join(p.dir, name), week, week); err != nil {
+	stage := func(n stageName, old bool) string {
+		t.Helper()
+		name := filepath.Join(stages, n.String())
+		if err := os.Mkdir(filepath.Join(p.dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
+		part := filepath.Join(name, "x.part")
+		write(t, filepath.Join(p.dir, part), "half")
+		for _, name := range []string{part, name} {
+			if !old {
+				continue
+			}
+			if err := os.Chtimes(filepath.Join(p.dir, name), week, week); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return name
+	}
+	own, waits, dropped := queue.ID(), fleet.KeyOf("waits"), fleet.KeyOf("dropped")
+	want := []string{
+		stage(stageName{waits, own, 7}, true), stage(stageName{fleet.KeyOf("unknown"), own, 7}, false),
+		stage(stageName{dropped, "other", 7}, false), stage(stageName{dropped, "", 7}, false),
+		stage(stageName{waits, "", 7}, true),
+	}
+	for _, n := range []stageName{
+		{dropped, own, 7}, {fleet.KeyOf("of a lost queue"), own, 7}, {waits, "lost", 7}, {dropped, "", 8},
+	} {
+		stage(n, n.fence == 8 || n.key != dropped)
 	}
 	want = append(want, stages+"/of a person-7")
 	if err := os.Mkdir(filepath.Join(p.dir, stages, "of a person-7"), 0o700); err != nil {
@@ -83,6 +96,9 @@ func TestSweep(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("left are %q, %v; want %q", got, err, want)
 	}
+	if p.isOld(stageName{waits, own, 7}.String()) {
+		t.Error("another queue may remove the stage of a waiting job")
+	}
 }
 
 // TestLostStage checks that a worker removes its stage when its job was dropped, and leaves it to the worker that has the
@@ -94,7 +110,7 @@ func TestLostStage(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer p.Close()
-		s, err := p.stage(&fleet.Job{Name: "a.iso"}, 1, false)
+		s, err := p.stage(&fleet.Job{Name: "a.iso"}, "q", 1, false)
 		if err != nil {
 			t.Fatal(err)
 		}

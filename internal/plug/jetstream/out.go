@@ -87,6 +87,7 @@ func (*Queue) Lead(context.Context, string, string, string, func(Leader)) (*Lead
 	return nil, ErrOut
 }
 func (*Queue) Gone(context.Context, []string) (map[string]bool, error)       { return nil, ErrOut }
+func (*Queue) ID() string                                                    { return "" }
 func (*Queue) Lost(context.Context) (time.Time, error)                       { return time.Time{}, ErrOut }
 func (*Queue) Name() string                                                  { return "" }
 func (*Queue) Next(context.Context) (*Claim, error)                          { return nil, ErrOut }
