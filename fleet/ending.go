@@ -31,8 +31,10 @@ type Ending struct {
 	Why   string `json:"why,omitempty"`
 	Code  int    `json:"code,omitempty"`
 	Aria2 int    `json:"aria2,omitempty"`
-	// Missing reports that the server does not have the file, or the demanded proof of it. It may have them later.
-	Missing bool `json:"missing,omitempty"`
+	// Missing reports that the server does not have the file, or the demanded proof of it. It may have them later. After is
+	// how long the server asked to wait for them.
+	Missing bool          `json:"missing,omitempty"`
+	After   time.Duration `json:"after,omitempty"` // in nanoseconds
 	// Version is the version of the job that ended. What follows is of the file that is there, but for URL, Fetched and Took.
 	Version      string    `json:"version,omitempty"`
 	URL          string    `json:"url,omitempty"`  // without secrets

@@ -48,7 +48,8 @@ type Error struct {
 	Fault Fault
 
 	// Retry reports that another attempt at this source makes sense, but not before After has passed. If After is 0,
-	// the caller chooses the delay. Otherwise it is the delay that the server requested, at most MaxAfter.
+	// the caller chooses the delay. Otherwise it is the delay that the server requested, at most MaxAfter. Without Retry,
+	// After is how long the server asked to wait for a missing file, without a limit.
 	Retry bool
 	After time.Duration
 	// Held reports that no request was sent, because the rate of requests to the host is limited. After is the time

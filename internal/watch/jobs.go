@@ -96,7 +96,7 @@ func (c *Command) errorOf(r *Rule, u *antenna.Update, job *fleet.Job, e *fleet.E
 	}
 	err := error(&download.Error{Kind: kind, What: "job", Where: job.Name, Err: errors.New(e.Why)})
 	if e.Missing {
-		err = &antenna.NotYet{Err: err}
+		err = &antenna.NotYet{Err: err, After: e.After}
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"braid/antenna"
 	"braid/antenna/feed"
@@ -133,20 +134,22 @@ func TestReleaseFiles(t *testing.T) {
 // TestReleaseNotYet_Rule80: a missing file and missing proof are no failures until the last try.
 func TestReleaseNotYet_Rule80(t *testing.T) {
 	w, s := following(t, "on-failure = ['program']")
-	s.header = http.Header{"Retry-After": {"120"}}
-	is := func(what string) {
+	s.header = http.Header{"Retry-After": {"7200"}}
+	is := func(what string, after time.Duration) {
 		t.Helper()
 		_, err := w.next("1.0")
 		if late, ok := errors.AsType[*antenna.NotYet](err); !ok {
 			t.Errorf("%s: %v", what, err)
 		} else if len(w.hooks) > 0 {
 			t.Errorf("%s: a failure was reported: %v", what, late)
+		} else if late.After != after {
+			t.Errorf("%s: asked again after %v, want %v", what, late.After, after)
 		}
 	}
-	is("missing")
+	is("missing", 2*time.Hour)
 	s.put("1.0", "one")
 	s.bare["1.0"] = true
-	is("bare")
+	is("bare", 0)
 	if got := w.names(); strings.Contains(" "+got+" ", " tool_1.0 ") {
 		t.Errorf("in the folder is %s", got)
 	}

@@ -243,11 +243,13 @@ func (t *task) settle(ctx context.Context, r download.Request, res download.Resu
 // endingOf returns the ending of an attempt that failed with err.
 func (t *task) endingOf(err error) fleet.Ending {
 	p := problem.OfDownload(err)
-	_, missing := problem.Missing(err)
-	return fleet.Ending{
-		Kind: problem.FleetKind(err), Code: t.worker.ExitCode(p), Aria2: problem.Aria2Code(err), Missing: missing,
-		Why: mask.Escape(p.Gist()),
+	e := fleet.Ending{
+		Kind: problem.FleetKind(err), Code: t.worker.ExitCode(p), Aria2: problem.Aria2Code(err), Why: mask.Escape(p.Gist()),
 	}
+	if after, missing := problem.Missing(err); missing {
+		e.Missing, e.After = true, after
+	}
+	return e
 }
 
 // stamp formats a time for the log. It returns "" for the zero time.

@@ -49,7 +49,7 @@ func TestRun(t *testing.T) {
 		}
 	})
 	right := mirrortest.New(t, []byte("abc"))
-	gone := mirrortest.New(t, []byte("abc"), mirrortest.Status(404))
+	gone := mirrortest.New(t, []byte("abc"), mirrortest.Status(404), mirrortest.RetryAfter("1800"))
 	for name, place := range map[string]string{"right": right.URL, "gone": gone.URL} {
 		if _, err := queue.Report(ctx, fleet.Job{Name: name, URIs: []string{place}}); err != nil {
 			t.Fatal(err)
@@ -92,7 +92,8 @@ func TestRun(t *testing.T) {
 		t.Errorf("the file is %q, %v; its job %s", data, err, came["right"].State)
 	}
 	e := came["gone"].Last
-	if came["gone"].State != fleet.Waiting || e.Kind != fleet.Wrong || e.Code != 100+int(download.Refused) || e.Aria2 != 3 {
+	if came["gone"].State != fleet.Waiting || e.Kind != fleet.Wrong || e.Code != 100+int(download.Refused) || e.Aria2 != 3 ||
+		!e.Missing || e.After != 30*time.Minute {
 		t.Errorf("what is gone is %s: %+v", came["gone"].State, e)
 	}
 	if jobs, counts := w.Counts(); jobs != 0 || counts[string(fleet.Done)] != 1 || counts[string(fleet.Waiting)] != 1 || !stopping {

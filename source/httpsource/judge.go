@@ -144,6 +144,8 @@ func (c *chain) refused(x *web.Exchange) error {
 		e.Fault, e.Told = source.FaultAuth, x.Told()
 	case http.StatusRequestedRangeNotSatisfiable:
 		c.unsatisfied(x, e)
+	case http.StatusNotFound, http.StatusGone:
+		e.After, _, _ = web.RetryAfter(x.Header, time.Now())
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests,
 		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		now := time.Now()
