@@ -143,7 +143,7 @@ func (w *workCommand) registerPlace(ctx context.Context, place worker.Place) err
 	if err != nil {
 		return problem.Local("work", w.To, err)
 	}
-	err = w.queue.PlaceAt(ctx, jetstream.Destination{ID: id, Name: w.To})
+	err = w.queue.PlaceAt(ctx, jetstream.Destination{ID: id, Endpoint: place.Endpoint(), Name: w.To})
 	if e, ok := errors.AsType[*jetstream.DestinationError](err); ok {
 		return problem.Misuse("--to "+w.To, source.Escape(e.Error()), "all workers of a queue share one --to")
 	}

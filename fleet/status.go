@@ -9,9 +9,10 @@ import (
 
 // A Worker is a worker's answer to a request for its status.
 type Worker struct {
-	Name  string  `json:"name"`
-	Place string  `json:"place,omitempty"` // ID of the Destination of its files
-	Doing []Doing `json:"doing,omitempty"`
+	Name     string  `json:"name"`
+	Place    string  `json:"place,omitempty"`    // ID of the Destination of its files
+	Endpoint string  `json:"endpoint,omitempty"` // of that Destination
+	Doing    []Doing `json:"doing,omitempty"`
 }
 
 // A Doing is a running job of a worker, with its progress.

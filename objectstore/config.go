@@ -16,6 +16,9 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
+// amazon is the endpoint of Amazon's store.
+const amazon = "https://s3.amazonaws.com"
+
 // A config is the configuration of the store from the environment and the files in ~/.aws.
 type config struct {
 	endpoint    *url.URL
@@ -36,7 +39,7 @@ func readConfig(getenv func(string) string) (c config, err error) {
 	c.region = cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), settings["region"])
 	c.bundle = cmp.Or(getenv("AWS_CA_BUNDLE"), settings["ca_bundle"])
 	word := cmp.Or(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL"), settings["s3.endpoint_url"],
-		settings["endpoint_url"], "https://s3.amazonaws.com")
+		settings["endpoint_url"], amazon)
 	if c.endpoint, err = url.Parse(word); err != nil || c.endpoint.Host == "" || c.endpoint.User != nil ||
 		strings.Trim(c.endpoint.Path, "/") != "" || c.endpoint.Scheme != "http" && c.endpoint.Scheme != "https" {
 		return c, errors.New("the endpoint (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, endpoint_url in ~/.aws/config) " +

@@ -43,7 +43,7 @@ const remembered = 30 * 24 * time.Hour
 
 func (c *conditions) find(ctx context.Context, key string) (obeys bool, err error) {
 	s := c.store
-	if strings.HasSuffix(s.endpoint, ".amazonaws.com") { // Amazon documents that it does
+	if s.Endpoint() == amazon { // Amazon documents that it does
 		return true, nil
 	}
 	file := c.file()

@@ -214,6 +214,21 @@ func (c *patientConn) Write(p []byte) (int, error) {
 // Path implements download.Store.
 func (s *Store) Path(name string) string { return "s3://" + s.bucket + "/" + s.prefix + name }
 
+// Endpoint returns the scheme, host and port of the store, without a default port. All endpoints of Amazon are one, as
+// they share the names of buckets.
+func (s *Store) Endpoint() string {
+	plain := strings.ToLower(s.endpoint)
+	if strings.HasPrefix(plain, "https:") {
+		plain = strings.TrimSuffix(plain, ":443")
+	} else {
+		plain = strings.TrimSuffix(plain, ":80")
+	}
+	if strings.HasSuffix(plain, ".amazonaws.com") {
+		return amazon
+	}
+	return plain
+}
+
 // Upload implements download.Store.
 func (s *Store) Upload(name string) download.Upload { return newUpload(s, s.prefix+name) }
 

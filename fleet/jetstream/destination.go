@@ -13,8 +13,21 @@ const keyDestination = "destination"
 
 // A Destination is where the workers of a queue place their files.
 type Destination struct {
-	ID   string `json:"id"`
-	Name string `json:"name"` // a path or URL, as at the worker that stored it
+	ID       string `json:"id"`
+	Endpoint string `json:"endpoint,omitempty"` // of a store; an older braid does not tell it
+	Name     string `json:"name"`               // a path or URL, as at the worker that stored it
+}
+
+func (d *Destination) String() string {
+	if d.Endpoint == "" {
+		return d.Name
+	}
+	return d.Name + " at " + d.Endpoint
+}
+
+// is reports whether d may be another worker's destination.
+func (d *Destination) is(id, endpoint string) bool {
+	return d.ID == id && (d.Endpoint == endpoint || d.Endpoint == "" || endpoint == "")
 }
 
 // A DestinationError reports that a running worker of the queue places files elsewhere.
@@ -47,10 +60,10 @@ func placeAt(ctx context.Context, q *Queue, d Destination) error {
 		})
 	}
 	old, err := set(func(old *Destination) error {
-		switch old.ID {
-		case "":
+		switch {
+		case old.ID == "", old.is(d.ID, d.Endpoint) && old.Endpoint == "" && d.Endpoint != "":
 			return nil
-		case d.ID:
+		case old.is(d.ID, d.Endpoint):
 			return errSame
 		}
 		return errElsewhere
@@ -66,11 +79,11 @@ func placeAt(ctx context.Context, q *Queue, d Destination) error {
 		return err
 	}
 	for _, w := range workers {
-		if w.Name != q.name && w.Place != "" && w.Place != d.ID {
-			return &DestinationError{w.Name, old.Name}
+		if w.Name != q.name && w.Place != "" && !d.is(w.Place, w.Endpoint) {
+			return &DestinationError{w.Name, old.String()}
 		}
 	}
-	q.log.Warn("queue", "files are now placed in", d.Name, "before", old.Name)
+	q.log.Warn("queue", "files are now placed in", d.String(), "before", old.String())
 	_, err = set(func(*Destination) error { return nil })
 	return err
 }

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"braid/fleet"
@@ -14,7 +15,7 @@ func TestDestination(t *testing.T) {
 	h := hosted(t, t.TempDir())
 	a, b, c := opened(t, h, "a", 0), opened(t, h, "b", 0), opened(t, h, "c", 0)
 	opened(t, h, "of an older braid", 0)
-	out, other := Destination{"1", "/srv/out"}, Destination{"2", "/srv/other"}
+	out, other := Destination{ID: "1", Name: "/srv/out"}, Destination{ID: "2", Name: "/srv/other"}
 	for _, q := range []*Queue{a, b, a} {
 		if err := q.PlaceAt(t.Context(), out); err != nil {
 			t.Fatal(err)
@@ -33,6 +34,31 @@ func TestDestination(t *testing.T) {
 	for _, name := range []string{"d", "e"} {
 		if err := opened(t, h, name, 0).PlaceAt(t.Context(), other); err != nil {
 			t.Errorf("all workers have moved: %v", err)
+		}
+	}
+}
+
+// TestDestinationEndpoint checks that a bucket of the same name at another endpoint is another destination, and that
+// workers of an older braid, which do not tell theirs, go on beside newer ones.
+func TestDestinationEndpoint(t *testing.T) {
+	t.Parallel()
+	h := hosted(t, t.TempDir())
+	older := Destination{ID: "s3://bucket/", Name: "s3://bucket/"}
+	one, other := older, older
+	one.Endpoint, other.Endpoint = "https://one.example", "https://other.example:9000"
+	for i, step := range []struct {
+		at      Destination
+		refused bool
+	}{
+		{older, false}, {one, false}, {one, false}, {other, true}, {older, false}, {other, true},
+	} {
+		err := opened(t, h, fmt.Sprint(i), 0).PlaceAt(t.Context(), step.at)
+		e, refused := errors.AsType[*DestinationError](err)
+		if refused != step.refused || !refused && err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+		if refused && e.Name != "s3://bucket/ at https://one.example" {
+			t.Errorf("%d: files are said to be in %s", i, e.Name)
 		}
 	}
 }

@@ -158,7 +158,7 @@ func (q *Queue) Workers(ctx context.Context) (all []fleet.Worker, err error) {
 func (q *Queue) answer(msg *nats.Msg) {
 	w := fleet.Worker{Name: q.name}
 	if d := q.destination.Load(); d != nil {
-		w.Place = d.ID
+		w.Place, w.Endpoint = d.ID, d.Endpoint
 	}
 	for _, c := range q.mine.all() {
 		w.Doing = append(w.Doing, fleet.Doing{Key: c.Record.Job.Key(), Fence: c.Fence(), Progress: c.progressNow()})

@@ -48,6 +48,9 @@ func OpenFolder(dir string) (*Folder, error) {
 // Close implements Place.
 func (p *Folder) Close() { p.root.Close() }
 
+// Endpoint implements Place.
+func (*Folder) Endpoint() string { return "" }
+
 // prepare implements Place.
 func (p *Folder) prepare(t *task, r *download.Request) (there *placed, err error) {
 	if err := p.checkFollows(t.claim.Record.Job.Follows); err != nil {

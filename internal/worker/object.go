@@ -166,8 +166,11 @@ func (p *Store) abort(ctx context.Context, t *task, upload string) {
 // sweep implements Place. There is nothing to do: the store aborts the uploads of this machine after a week.
 func (*Store) sweep(context.Context, *jetstream.Queue) error { return nil }
 
-// ID implements Place. It does not contain the endpoint, because workers may reach the store by different ones.
+// ID implements Place.
 func (p *Store) ID() (string, error) { return p.store.Path(""), nil }
+
+// Endpoint implements Place.
+func (p *Store) Endpoint() string { return p.store.Endpoint() }
 
 // Close implements Place.
 func (*Store) Close() {}

@@ -30,6 +30,8 @@ type Place interface {
 	sweep(ctx context.Context, queue *jetstream.Queue) error
 	// ID returns a text that is the same for all workers with this place, and differs from that of other places.
 	ID() (string, error)
+	// Endpoint returns the endpoint of the store with this Place, or "".
+	Endpoint() string
 	// Close releases the resources of the Place.
 	Close()
 }

@@ -106,7 +106,7 @@ func (*Queue) Workers(context.Context) ([]fleet.Worker, error)               { r
 func (*Queue) Await(context.Context, *fleet.Job) (r fleet.Record, err error) { return r, ErrOut }
 
 // A Destination is never stored.
-type Destination struct{ ID, Name string }
+type Destination struct{ ID, Endpoint, Name string }
 
 // A DestinationError is never returned.
 type DestinationError struct{}

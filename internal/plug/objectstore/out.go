@@ -48,6 +48,7 @@ func (Left) Path() string { return "" }
 
 func (*Store) Abort(context.Context, string, string) error                  { return errOut }
 func (*Store) Existing(context.Context, string) (*download.Existing, error) { return nil, errOut }
+func (*Store) Endpoint() string                                             { return "" }
 func (*Store) Leased(Lease) *Store                                          { return nil }
 func (*Store) RaiseLatest(context.Context, string, string, func(string) bool) error {
 	return errOut
