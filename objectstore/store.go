@@ -261,7 +261,8 @@ func (s *Store) Amend(ctx context.Context, name string, limit int64, f func(data
 	return amend(ctx, newUpload(s, s.prefix+name), limit, f)
 }
 
-// Remove removes the named object, and the evidence beside it, if is reports true for the object.
+// Remove removes the named object, and the evidence beside it, if is reports true for the object. An object that is
+// replaced meanwhile stays, unless the store ignores If-Match and that happens in the instant after the look.
 func (s *Store) Remove(ctx context.Context, name string, is func(*download.Existing) bool) error {
 	return remove(ctx, newUpload(s, s.prefix+name), is)
 }

@@ -18,11 +18,18 @@ var (
 	errEndless    = errors.New("the listing is endless, or repeats itself")
 )
 
-// A bounded is a RoundTripper that limits responses other than objects to mostAnswer bytes.
+// ifMatch is the key of the If-Match of a DELETE in its context: the library has no option for it.
+type ifMatch struct{}
+
+// A bounded is a RoundTripper that limits responses other than objects to mostAnswer bytes, and adds If-Match to a DELETE.
 type bounded struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (b bounded) RoundTrip(q *http.Request) (*http.Response, error) {
+	if tag, ok := q.Context().Value(ifMatch{}).(string); ok && q.Method == http.MethodDelete {
+		q = q.Clone(q.Context())
+		q.Header.Set("If-Match", tag)
+	}
 	r, err := b.RoundTripper.RoundTrip(q)
 	if err == nil && (q.Method != http.MethodGet || q.URL.RawQuery != "") {
 		r.Body = &boundedBody{r.Body, mostAnswer}

@@ -70,9 +70,13 @@ func valueOf(ctx context.Context, u *upload, limit int64) (c condition, data []b
 	return condition{info.ETag}, data, nil
 }
 
-// remove implements Store.Remove.
+// remove implements Store.Remove. It looks at the object immediately before, as not all stores obey If-Match.
 func remove(ctx context.Context, u *upload, is func(*download.Existing) bool) error {
-	s := u.store
+	if l := u.store.lease; l != nil {
+		if err := l.Confirm(ctx); err != nil {
+			return err
+		}
+	}
 	e, err := u.Existing(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -80,15 +84,31 @@ func remove(ctx context.Context, u *upload, is func(*download.Existing) bool) er
 	if err != nil || !is(e) {
 		return err
 	}
-	if l := s.lease; l != nil {
-		if err := l.Confirm(ctx); err != nil {
-			return err
-		}
+	if removed, err := u.removeAs(ctx, u.existing.ETag); !removed {
+		return err
 	}
-	for _, key := range []string{u.key, u.key + evidenceEnding} {
-		if err := s.core.RemoveObject(ctx, s.bucket, key, minio.RemoveObjectOptions{}); err != nil {
-			return newUpload(s, key).fault(ctx, err)
-		}
+	beside := newUpload(u.store, u.key+evidenceEnding)
+	c, evidence, err := beside.evidenceOf(ctx, u.path())
+	if err != nil || c.match == "" || evidence.Upload != "" && evidence.Upload != tokenOf(u.existing) {
+		return err
 	}
-	return nil
+	_, err = beside.removeAs(ctx, c.match)
+	return err
+}
+
+// removeAs removes the object if it has an ETag. It reports whether the object no longer exists; one that was replaced
+// stays.
+func (u *upload) removeAs(ctx context.Context, tag string) (removed bool, err error) {
+	with := context.WithValue(ctx, ifMatch{}, `"`+tag+`"`)
+	err = u.store.core.RemoveObject(with, u.store.bucket, u.key, minio.RemoveObjectOptions{})
+	switch codeOf(err) {
+	case preconditioned, conflict:
+		return false, nil
+	case noSuchKey:
+		return true, nil
+	}
+	if err != nil {
+		return false, u.fault(ctx, err)
+	}
+	return true, nil
 }

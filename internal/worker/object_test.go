@@ -45,6 +45,8 @@ func (b *bucket) serve(w http.ResponseWriter, r *http.Request) {
 	switch match := r.Header.Get("If-Match"); {
 	case r.URL.Query().Has("location"), r.URL.Query().Has("uploads"):
 		fmt.Fprint(w, "<?xml version=\"1.0\"?><X></X>")
+	case r.Method == http.MethodDelete && match != "" && match != tag:
+		fail(http.StatusPreconditionFailed, "PreconditionFailed")
 	case r.Method == http.MethodPut && (r.Header.Get("If-None-Match") == "*" && there || match != "" && match != tag):
 		fail(http.StatusPreconditionFailed, "PreconditionFailed")
 	case r.Method == http.MethodPut:
@@ -109,7 +111,7 @@ func TestKeepObjects_Rule80(t *testing.T) {
 	place := func(version, want string) {
 		t.Helper()
 		put(version, "file of "+version)
-		put(version+".evidence.json", "{}")
+		put(version+".evidence.json", `{"object":"s3://bucket/tools/`+version+`"}`)
 		j := fleet.Job{Name: "tools/" + version, Follows: &fleet.Follows{Of: strings.Repeat("0a", 12), Version: version, Keep: 1}}
 		e, err := store.Existing(t.Context(), j.Name)
 		if err == nil {
