@@ -190,7 +190,7 @@ var houses = map[string]house{
 	}},
 	"internal/worker": {imports: []string{
 		"antenna/release", "download", "download/limit", "download/state", "fleet", "internal/plug/jetstream", "internal/fsys", "internal/mask", "internal/partfile", "internal/problem",
-		"internal/report", "metalink", "internal/plug/objectstore", "source", "verify",
+		"internal/report", "internal/web", "metalink", "internal/plug/objectstore", "source", "verify",
 	}},
 
 	"cli": {imports: []string{

@@ -32,9 +32,10 @@ type Ending struct {
 	Code  int    `json:"code,omitempty"`
 	Aria2 int    `json:"aria2,omitempty"`
 	// Missing reports that the server does not have the file, or the demanded proof of it. It may have them later. After is
-	// how long the server asked to wait for them.
-	Missing bool          `json:"missing,omitempty"`
-	After   time.Duration `json:"after,omitempty"` // in nanoseconds
+	// how long the server asked to wait for them, and Requests the number of requests for them by host.
+	Missing  bool           `json:"missing,omitempty"`
+	After    time.Duration  `json:"after,omitempty"` // in nanoseconds
+	Requests map[string]int `json:"requests,omitempty"`
 	// Version is the version of the job that ended. What follows is of the file that is there, but for URL, Fetched and Took.
 	Version      string    `json:"version,omitempty"`
 	URL          string    `json:"url,omitempty"`  // without secrets
@@ -74,6 +75,9 @@ func (e *Ending) bound() {
 	}
 	if len(e.ETag) > mostText { // a truncated tag would be a different one
 		e.ETag = ""
+	}
+	if len(e.Requests) > mostSources {
+		e.Requests = nil // those of the URL's own host count in any case
 	}
 	if len(e.Sources) <= mostSources {
 		return

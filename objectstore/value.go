@@ -84,7 +84,7 @@ func remove(ctx context.Context, u *upload, is func(*download.Existing) bool) er
 	if err != nil || !is(e) {
 		return err
 	}
-	if removed, err := u.removeAs(ctx, u.existing.ETag); !removed {
+	if removed, err := removeAs(ctx, u, u.existing.ETag); !removed {
 		return err
 	}
 	beside := newUpload(u.store, u.key+evidenceEnding)
@@ -92,13 +92,13 @@ func remove(ctx context.Context, u *upload, is func(*download.Existing) bool) er
 	if err != nil || c.match == "" || evidence.Upload != "" && evidence.Upload != tokenOf(u.existing) {
 		return err
 	}
-	_, err = beside.removeAs(ctx, c.match)
+	_, err = removeAs(ctx, beside, c.match)
 	return err
 }
 
 // removeAs removes the object if it has an ETag. It reports whether the object no longer exists; one that was replaced
 // stays.
-func (u *upload) removeAs(ctx context.Context, tag string) (removed bool, err error) {
+func removeAs(ctx context.Context, u *upload, tag string) (removed bool, err error) {
 	with := context.WithValue(ctx, ifMatch{}, `"`+tag+`"`)
 	err = u.store.core.RemoveObject(with, u.store.bucket, u.key, minio.RemoveObjectOptions{})
 	switch codeOf(err) {

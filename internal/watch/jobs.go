@@ -9,6 +9,7 @@ import (
 	"braid/antenna"
 	"braid/download"
 	"braid/fleet"
+	"braid/internal/web"
 )
 
 // handler returns the handler of updates.
@@ -74,7 +75,7 @@ func (s *service) awaitJob(ctx context.Context, c *Command, r *Rule, u *antenna.
 			ModTime: e.ModTime, Bytes: e.Fetched, At: e.At,
 		}, nil
 	}
-	return antenna.Outcome{}, c.errorOf(r, u, job, now.Last)
+	return antenna.Outcome{}, c.errorOf(ctx, r, u, job, now.Last)
 }
 
 // mayBePlaced returns the outcome of a failed update whose job may still put the file in place.
@@ -85,11 +86,12 @@ func mayBePlaced(u *antenna.Update, job *fleet.Job) (o antenna.Outcome) {
 	return o
 }
 
-// errorOf returns the error of a job for a release that ended with e.
-func (c *Command) errorOf(r *Rule, u *antenna.Update, job *fleet.Job, e *fleet.Ending) error {
+// errorOf returns the error of a job for a release that ended with e. The requests of the worker count for the update.
+func (c *Command) errorOf(ctx context.Context, r *Rule, u *antenna.Update, job *fleet.Job, e *fleet.Ending) error {
 	if e == nil { // another program has stored the record
 		return fmt.Errorf("the job %s ended, and the queue does not have the reason", job.Name)
 	}
+	web.TallyOf(ctx).AddAll(e.Requests)
 	kind := c.Kind(e.Code)
 	if kind == download.Mismatch && !isOtherVersion(u) && !r.Releases.Moving {
 		return replaced(u, job.Name, errors.New(e.Why))

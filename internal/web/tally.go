@@ -54,6 +54,21 @@ func (t *Tally) Add(u *url.URL) {
 	outer.Add(u)
 }
 
+// AddAll counts requests to hosts that another process has sent.
+func (t *Tally) AddAll(sent map[string]int) {
+	if t == nil || len(sent) == 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.sent == nil {
+		t.sent = map[string]int{}
+	}
+	for host, n := range sent {
+		t.sent[host] += n
+	}
+}
+
 // Sent returns the number of requests to each host.
 func (t *Tally) Sent() map[string]int {
 	if t == nil {

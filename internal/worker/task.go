@@ -17,6 +17,7 @@ import (
 	"braid/internal/plug/jetstream"
 	"braid/internal/problem"
 	"braid/internal/report"
+	"braid/internal/web"
 	"braid/source"
 	"braid/verify"
 )
@@ -31,6 +32,7 @@ type task struct {
 	upload string // id of the last upload
 	rec    *report.Recorder
 	kept   int64 // bytes kept from an earlier attempt
+	sent   web.Tally
 }
 
 func newTask(w *Worker, c *jetstream.Claim) *task {
@@ -247,7 +249,7 @@ func (t *task) endingOf(err error) fleet.Ending {
 		Kind: problem.FleetKind(err), Code: t.worker.ExitCode(p), Aria2: problem.Aria2Code(err), Why: mask.Escape(p.Gist()),
 	}
 	if after, missing := problem.Missing(err); missing {
-		e.Missing, e.After = true, after
+		e.Missing, e.After, e.Requests = true, after, t.sent.Sent()
 	}
 	return e
 }

@@ -141,7 +141,7 @@ func (w *Worker) take(ctx context.Context, jobs chan<- download.Job, room chan s
 		w.tasks[n] = t
 		w.mu.Unlock()
 		select {
-		case jobs <- download.Job{Context: claim.Context, Request: t.request}:
+		case jobs <- download.Job{Context: t.sent.Context(claim.Context), Request: t.request}:
 		case <-ctx.Done():
 			t.release()
 			return

@@ -93,7 +93,7 @@ func TestRun(t *testing.T) {
 	}
 	e := came["gone"].Last
 	if came["gone"].State != fleet.Waiting || e.Kind != fleet.Wrong || e.Code != 100+int(download.Refused) || e.Aria2 != 3 ||
-		!e.Missing || e.After != 30*time.Minute {
+		!e.Missing || e.After != 30*time.Minute || e.Requests[gone.Addr] == 0 {
 		t.Errorf("what is gone is %s: %+v", came["gone"].State, e)
 	}
 	if jobs, counts := w.Counts(); jobs != 0 || counts[string(fleet.Done)] != 1 || counts[string(fleet.Waiting)] != 1 || !stopping {
