@@ -64,6 +64,7 @@ type Error struct {
 	Kept  int64    // bytes in the part file
 	Part  string   // path of the part file, "" if none is kept
 	Aside []string // if no part file is kept, the paths of those that were set aside because they are of no use
+	There string   // if no part file is kept, the path of an earlier file, which was not changed
 	Hint  Hint     // the next step
 }
 

@@ -22,6 +22,9 @@ import (
 // file is an error, unless it may be replaced.
 func (g *getter) existing(ctx context.Context) (done bool, err error) {
 	info, there, err := g.there(ctx)
+	if there {
+		g.remains.there = g.result.Path
+	}
 	if err != nil || !there || g.req.base != nil { // a base file was compared before
 		return false, err
 	}

@@ -18,6 +18,7 @@ type remains struct {
 	listed   bool                 // ... unless the next run finds the digest beside the file again
 	refuted  bool                 // it is complete, and has another digest than the request gave
 	aside    []string             // paths of the files that were set aside
+	there    string               // path of the existing file
 }
 
 // explain adds to an error the kept bytes, in the part file at the path part, and the next step.
@@ -26,7 +27,7 @@ func (x *remains) explain(e *Error, err error, part string) {
 		e.Part = cmp.Or(x.keptAt, part)
 		x.advise(e, err)
 	} else {
-		e.Aside = x.aside
+		e.Aside, e.There = x.aside, x.there
 	}
 	x.explainMoved(e, err)
 }

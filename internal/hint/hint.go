@@ -74,6 +74,8 @@ func tellKept(p *problem.Problem, e *download.Error) {
 	case e.Kind != download.Usage && e.Kind != download.Local && e.What != "read":
 		if p.Kept = "nothing kept"; len(e.Aside) > 0 {
 			p.Kept += " but " + strings.Join(e.Aside, " and ") + ", which was set aside"
+		} else if e.There != "" {
+			p.Kept = e.There + " stays as it was"
 		}
 	}
 }
