@@ -26,20 +26,16 @@ var sizes = map[string]int{
 	// index pages, release APIs, releases, how to follow them, and what has left download: limits, small things, edges of
 	// torrents' files, the search for wrong bytes
 	packages: 75,
-	// Recovery has a file a way: sizes.go, standin.go, refuted.go. It goes when getter is split into the target and the attempts.
-	"download.getter": 9,
 }
 
 // shapes lists what exceeds a limit of TestShapes, and how far. A number may only fall, and a row only go; a commit that raises
 // one says why.
 var shapes = map[string]int{
-	"lines of download.getter.try":    64,
 	"lines of download.session.ended": 77,
 	"lines of the product":            119240, // braid follow, watches of releases, new packages, index pages and release APIs, faults of lookups, the parts of a part file and of a queue, keys for URLs, minisign
 	"methods of download.Request":     67,
-	"methods of download.getter":      140,
-	"methods of download.known":       152,
-	"methods of download.session":     122,
+	"methods of download.known":       150,
+	"methods of download.session":     119,
 }
 
 // TestSizes: nothing of the table grows, and what has become smaller is smaller in the table, too.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"braid/download/state"
 	"braid/internal/partfile"
 	"braid/internal/version"
 	"braid/metalink"
@@ -22,20 +21,12 @@ type carried struct {
 	revision
 	origin    *url.URL       // the server to ask; not the request's if that failed and a mirror stands in
 	changes   int            // how often the file changed during the download
-	restarts  int            // how often the received bytes could not be used
 	fallbacks []*url.URL     // mirrors that nothing ties to the origin and that were not asked yet
 	tried     []*url.URL     // fallbacks that were asked
 	fetches   int            // how many were begun
 	heads     int            // how often HEAD was asked
-	touched   int            // how often another program changed the part file
 	aside     string         // files that were set aside, as reported to Observe
 	opposed   []verify.Claim // the server's digests that contradict the known ones and ended this download
-	noRoom    error          // error for a size that does not fit and was given up; nil: none was
-	replaces  bool           // a file exists, and only the server can tell whether another one is newer
-	here      *state.Version // the known version of the existing file; nil: none
-	// before is the same of another URL. It is the field here of the getter that found a document in place of
-	// the file, whose places are other servers.
-	before *state.Version
 }
 
 // tellAside reports to Observe the files that were set aside since its last call.
@@ -66,43 +57,53 @@ func (p *carried) nextFallback() bool {
 	return true
 }
 
+// attempts decides whether another session follows one that failed, and prepares it. It counts how the sessions failed;
+// their facts about the file are in carried, and their bytes in partial.
+type attempts struct {
+	*call
+	partial  *partial
+	restarts int   // how often the received bytes could not be used
+	touched  int   // how often another program changed the part file
+	noRoom   error // error for a size that does not fit and was given up; nil: none was
+}
+
 // again prepares another session after one that failed. If no way is left, it returns the error to end with.
-func (g *getter) again(ctx context.Context, s *session) error {
+func (a *attempts) again(ctx context.Context, s *session) error {
 	// A session must not continue on a part file whose void ranges may come back after a kill.
 	if ctx.Err() == nil && s.how != failed && !is[*partfile.SpaceError](s.err) {
 		if err := s.disk.last.wait(ctx); err != nil {
 			return err
 		}
 	}
-	for _, w := range g.happened(s).ways(s.how) {
-		gone, err := g.try(ctx, w, s)
+	for _, w := range a.happened(s).ways(s.how) {
+		gone, err := a.try(ctx, w, s)
 		switch {
 		case errors.Is(err, errOtherNow):
-			if err := g.otherNow(s, err); err != nil {
+			if err := a.otherNow(s, err); err != nil {
 				return err
 			}
-			return g.again(ctx, s)
+			return a.again(ctx, s)
 		case err != nil:
 			return err
 		case gone && w.fromStart():
-			return g.anew(ctx, s)
+			return a.anew(ctx, s)
 		case gone:
 			return context.Cause(ctx)
 		}
 	}
-	if s.how == noSource && s.restated && g.carried.changes == 0 { // both sizes failed: the file has changed
+	if s.how == noSource && s.restated && a.carried.changes == 0 { // both sizes failed: the file has changed
 		s.how, s.next = fileChanged, statement{file: metalink.File{Claims: s.asked}, pin: s.pin, asked: s.asked}
-		return g.again(ctx, s)
+		return a.again(ctx, s)
 	}
-	if s.how == noSource && g.carried.noRoom != nil {
-		return g.carried.noRoom
+	if s.how == noSource && a.noRoom != nil {
+		return a.noRoom
 	}
 	return s.err
 }
 
 // otherNow ends the session with err, which says that the server has another file now. It returns an error if the
 // user's digest is not that of the new file: the digest may be mistyped, so the existing bytes are kept.
-func (g *getter) otherNow(s *session, err error) error {
+func (a *attempts) otherNow(s *session, err error) error {
 	s.how, s.err = fileChanged, err
 	if now, ok := errors.AsType[*otherNowError](err); ok {
 		s.next.file.Claims = now.claims
@@ -111,158 +112,144 @@ func (g *getter) otherNow(s *session, err error) error {
 }
 
 // happened counts how a session ended, and returns the history that decides about the next one.
-func (g *getter) happened(s *session) history {
-	p := &g.carried
+func (a *attempts) happened(s *session) history {
+	p := a.carried
 	switch s.how {
 	case fileChanged:
 		p.changes++
 	case notMergeable:
-		p.restarts++
+		a.restarts++
 	case partTouched:
-		p.touched++
+		a.touched++
 	}
 	return history{
-		changes: p.changes, restarts: p.restarts, tries: g.c.tries(), touched: p.touched,
-		single: p.single, pipe: g.req.inOrder(), out: g.req.Stream != nil && s.streamed(),
-		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(),
-		contested: g.carried.strong() && g.carried.sizeBy < byUser,
-		nearby:    len(g.carried.nearby) > 0 && g.result.Resumed > 0,
-		digest:    s.strong(), mixed: g.carried.mixed, recalled: g.recalls(s.err), heads: p.heads, drops: p.drops,
+		changes: p.changes, restarts: a.restarts, tries: a.c.tries(), touched: a.touched,
+		single: p.single, pipe: a.req.inOrder(), out: a.req.Stream != nil && s.streamed(),
+		byPieces: a.req.provenByPieces(), listed: a.req.listed(), contradicted: s.contradicted(),
+		contested: a.carried.strong() && a.carried.sizeBy < byUser,
+		nearby:    len(a.carried.nearby) > 0 && a.result.Resumed > 0,
+		digest:    s.strong(), mixed: a.carried.mixed, recalled: a.carried.recalls(s.err), heads: p.heads, drops: p.drops,
 	}
 }
 
 // try applies a recovery strategy and reports whether it could be applied. An error ends the download.
-func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err error) {
+func (a *attempts) try(ctx context.Context, w way, s *session) (gone bool, err error) {
 	switch w {
 	case askHead:
-		return true, g.askHead(ctx, s)
+		return true, a.askHead(ctx, s)
 	case dropSize:
-		return g.dropSize(s)
+		return a.dropSize(s)
 	case dropRecalled:
-		return true, g.dropRecalled(ctx, s)
+		return true, a.dropRecalled(ctx, s)
 	case nextVersion:
-		other, answers := true, true
-		if errors.Is(s.err, errShrunk) && s.strong() {
-			other, answers, err = g.announced(ctx, s)
-		}
-		if other && err == nil {
-			renewAfter(&g.carried, &g.req, s)
-		}
-		if s.looked != nil { // after the change
-			g.carried.head, g.carried.heads = *s.looked, g.carried.heads+1
-		}
-		return answers, err
+		return a.nextVersion(ctx, s)
 	case withoutServer:
-		o := s.sources.first()
-		if !errors.Is(s.err, errShrunk) || !s.strong() || o == nil || g.places(s) < 2 {
-			return false, nil
-		}
-		s.sources.ban(o, "%w", s.err)
-		g.goOn(s)
-		return true, nil
+		return leaveServer(s), nil
 	case compareSamples:
-		if err := g.pause(ctx); err != nil {
-			return false, err
-		}
-		return g.continueBroken(ctx, s)
+		return a.continueBroken(ctx, s)
 	case beginAnew:
 		return true, nil
 	case lookAgain:
-		return g.carried.looking.again(g, s), nil
+		return a.carried.looking.again(s), nil
 	case reread:
-		return g.reread(ctx, s)
+		return a.reread(ctx, s)
 	case findWrong:
-		return g.repair(ctx, s)
+		return a.carried.damage.repair(ctx, s)
 	case singleSource:
-		return g.trySingle(s), nil
+		return trySingle(s), nil
 	case standIn:
-		return g.standIn(ctx, s), nil
+		return a.standIn(ctx, s), nil
 	case withoutPieces:
-		return g.rejectPieces(s), nil
+		return rejectPieces(s), nil
 	case askPeers:
-		return g.rescue(ctx, s), nil
+		return a.rescue(ctx, s), nil
 	case blamePlace:
 		if o := s.sources.first(); o != nil { // it served alone
 			s.sources.ban(o, "%w", s.err)
-			g.observe(SourceDown{ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Banned: true})
+			a.observe(SourceDown{ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Banned: true})
 		}
 	case blameDocument:
 		err := fmt.Errorf("in %s the digests of the pieces match, but that of the whole file does not", s.hashing.pieces.from)
-		return false, g.fail(Protocol, err, "get the document again from its publisher")
+		return false, a.fail(Protocol, err, "get the document again from its publisher")
 	case keepRefuted:
-		return false, g.refute(ctx, s)
+		return false, a.refute(ctx, s)
 	case discard:
-		return false, errors.Join(cmp.Or(g.carried.wrong, s.err), g.discard(ctx, s))
+		return false, errors.Join(cmp.Or(a.carried.wrong, s.err), a.discard(ctx, s))
 	}
 	return false, nil
 }
 
-// anew makes the next session start at the first byte.
-func (g *getter) anew(ctx context.Context, s *session) error {
-	switch {
-	case g.req.IfExists.Refresh && g.result.Resumed > 0:
-		return keepRefreshed(g, s.err)
-	case g.req.base != nil && g.req.base.begun:
-		return g.inTheWay("cannot be resumed: " + s.err.Error())
+// nextVersion forgets what is known of the version before. If the server refused a range of that version, and a digest is
+// known, it is asked first whether it has another one. An answer that is no success says nothing about the file and
+// withdraws no digest. It is an error if the user's digest is not that of the new file.
+func (a *attempts) nextVersion(ctx context.Context, s *session) (answers bool, err error) {
+	other, answers := true, true
+	if errors.Is(s.err, errShrunk) && s.strong() {
+		x, failed := a.req.inquire(ctx, a.http, glance, condition{})
+		if other, answers = false, failed == nil; answers {
+			other = version.Compare(a.carried.view(), x.statement().view()).Judgment == version.Other
+			err = s.opposes(join(s.asked, x.file.Claims))
+		}
 	}
-	if s.how == notMergeable && g.carried.restarts >= g.c.tries() { // another server is asked from here on
-		g.carried.restarts = 1
-		if err := g.pause(ctx); err != nil {
+	if other && err == nil {
+		renewAfter(a.carried, a.req, s)
+	}
+	if s.looked != nil { // after the change
+		a.carried.head, a.carried.heads = *s.looked, a.carried.heads+1
+	}
+	return answers, err
+}
+
+// leaveServer bans the server that refuses what the file has, if other places are left. It reports whether it did.
+func leaveServer(s *session) bool {
+	o := s.sources.first()
+	if !errors.Is(s.err, errShrunk) || !s.strong() || o == nil || places(s) < 2 {
+		return false
+	}
+	s.sources.ban(o, "%w", s.err)
+	goOn(s)
+	return true
+}
+
+// anew makes the next session start at the first byte.
+func (a *attempts) anew(ctx context.Context, s *session) error {
+	switch {
+	case a.req.IfExists.Refresh && a.result.Resumed > 0:
+		return a.partial.keepRefreshed(s.err)
+	case a.req.base != nil && a.req.base.begun:
+		return a.inTheWay("cannot be resumed: " + s.err.Error())
+	}
+	if s.how == notMergeable && a.restarts >= a.c.tries() { // another server is asked from here on
+		a.restarts = 1
+		if err := a.pause(ctx); err != nil {
 			return err
 		}
 	}
-	g.observe(Restarted{Reason: s.err.Error()})
-	g.carried.goesOn, g.result.Resumed = false, 0
-	g.carried.continued, g.result.Continued = false, false
-	g.carried.forgetOthers()
-	g.carried.hear(s.next)
-	return g.empty(ctx)
-}
-
-// announced asks the server, which refused a range of the known version, whether it has another one. An
-// answer that is no success says nothing about the file and withdraws no digest. It is an error if the user's
-// digest is not that of the new file.
-func (g *getter) announced(ctx context.Context, s *session) (other, answers bool, err error) {
-	x, failed := g.req.inquire(ctx, g.http, glance, condition{})
-	if failed != nil {
-		return false, false, nil
-	}
-	return version.Compare(g.carried.view(), x.statement().view()).Judgment == version.Other, true,
-		s.opposes(join(s.asked, x.file.Claims))
+	a.observe(Restarted{Reason: s.err.Error()})
+	a.carried.goesOn, a.result.Resumed = false, 0
+	a.carried.continued, a.result.Continued = false, false
+	a.carried.forgetOthers()
+	a.carried.hear(s.next)
+	return a.partial.empty(ctx)
 }
 
 // replaced reports whether the server's file is shorter now because a document took its place. That document
 // may describe the file that was being downloaded.
-func (g *getter) replaced(ctx context.Context, s *session) bool {
+func (a *attempts) replaced(ctx context.Context, s *session) bool {
 	if !errors.Is(s.err, errShrunk) {
 		return false
 	}
-	x, err := g.lookAgain(ctx, partfile.Identity{Size: s.size})
-	g.useful = g.useful || g.document
-	if err == nil && !g.document && g.req.role() == asOrigin {
+	x, err := a.lookAgain(ctx, partfile.Identity{Size: s.size})
+	a.partial.useful = a.partial.useful || a.document
+	if err == nil && !a.document && a.req.role() == asOrigin {
 		s.looked = &x.answer
 	}
-	return g.document && err == nil
-}
-
-// empty discards the downloaded bytes.
-func (g *getter) empty(ctx context.Context) (err error) {
-	g.forgetRecheck()
-	if g.req.onDisk() {
-		return g.part.Restart()
-	}
-	if err := g.upload.restart(ctx); err != nil {
-		return err
-	}
-	if err = g.part.Close(); err == nil {
-		g.part, err = nameless(g.http.files, g.req.Target)
-	}
-	return err
+	return a.document && err == nil
 }
 
 // pause waits before the session that follows an unusable one.
-func (g *getter) pause(ctx context.Context) error {
-	wait := cmp.Or(g.c.RetryWait, time.Second) << min(g.carried.restarts-1, 5)
+func (a *attempts) pause(ctx context.Context) error {
+	wait := cmp.Or(a.c.RetryWait, time.Second) << min(a.restarts-1, 5)
 	select {
 	case <-time.After(min(wait, 30*time.Second)):
 		return nil
@@ -272,19 +259,19 @@ func (g *getter) pause(ctx context.Context) error {
 }
 
 // askHead asks for the header fields with HEAD, because some servers send Digest on HEAD only.
-func (g *getter) askHead(ctx context.Context, s *session) error {
+func (a *attempts) askHead(ctx context.Context, s *session) error {
 	if s.begun { // the next answer to GET shows whether HEAD is of the same version
-		g.goOn(s)
+		goOn(s)
 	}
-	g.carried.head, g.carried.heads = source.Answer{}, g.carried.heads+1
-	a, err := g.http.Head(ctx, g.carried.origin, g.req.originOptions(&g.carried, false))
+	a.carried.head, a.carried.heads = source.Answer{}, a.carried.heads+1
+	head, err := a.http.Head(ctx, a.carried.origin, a.req.originOptions(a.carried, false))
 	if err == nil {
-		x, err := g.req.resolve(a.Hops, g.req.role(), footing{g.carried.strong(), verify.Strong(g.carried.known.asked)})
+		x, err := a.req.resolve(head.Hops, a.req.role(), footing{a.carried.strong(), verify.Strong(a.carried.known.asked)})
 		if err == nil && !s.begun && verify.Strong(x.file.Claims) {
-			g.carried.update(&g.req, inquiry{resolution: x, answer: a}.statement()) // whatever GET answers
+			a.carried.update(a.req, inquiry{resolution: x, answer: head}.statement()) // whatever GET answers
 		}
-		g.carried.head = a
-		g.carried.announced(a)
+		a.carried.head = head
+		a.carried.announced(head)
 	}
 	return context.Cause(ctx)
 }
@@ -295,19 +282,56 @@ const mostTouched = 3
 // reread prepares another session after another program changed the part file. The session keeps the bytes
 // that are still as they came and hashes all of them again. reread reports false if the digest is wrong for
 // another reason.
-func (g *getter) reread(ctx context.Context, s *session) (bool, error) {
-	bad, err := g.part.Recheck(ctx)
+func (a *attempts) reread(ctx context.Context, s *session) (bool, error) {
+	bad, err := a.partial.part.Recheck(ctx)
 	if err != nil {
 		return false, errors.Join(local(err), s.err)
 	}
 	if s.how != partTouched && bad.Len() == 0 {
 		return false, nil
 	}
-	g.note("%v: all received bytes are checked again, and %d bytes are fetched again", s.err, bad.Len())
+	a.note("%v: all received bytes are checked again, and %d bytes are fetched again", s.err, bad.Len())
 	for r := range bad.All() {
 		s.sources.void(r)
-		g.observe(Voided{r})
+		a.observe(Voided{r})
 	}
-	g.goOn(s)
+	goOn(s)
+	return true, nil
+}
+
+// continueBroken resumes within one run after the server broke off, as resumeUnproven does between two runs.
+// It reports whether it did. The error is that the server did not answer, however often it was asked.
+func (a *attempts) continueBroken(ctx context.Context, s *session) (bool, error) {
+	if err := a.pause(ctx); err != nil {
+		return false, err
+	}
+	id, have := s.identity(), s.part.Have()
+	if a.req.inOrder() || s.standIn() || s.proves() || have.FirstGap(0) == 0 || !mayContinue(a.req, id) {
+		return false, nil
+	}
+	parts := samplesOf(have, manySamples)
+	err := a.sameSamples(ctx, id, a.partial.part, parts)
+	for ; err != nil && unanswered(err) && ctx.Err() == nil; err = a.sameSamples(ctx, id, a.partial.part, parts) {
+		if a.restarts++; a.restarts >= a.c.tries() {
+			return false, err
+		}
+		if err := a.pause(ctx); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return false, context.Cause(ctx)
+	case err != nil:
+		a.note("it starts over: %v", err)
+		return false, nil
+	}
+	a.note("the transfer was cut off, and the server sends neither a digest nor a strong ETag: " +
+		"resuming, as size, date and samples match")
+	if front := have.FirstGap(0); front > a.carried.brokenAt { // after progress the tries are counted afresh
+		a.carried.brokenAt, a.restarts = front, 0
+	}
+	goOn(s)
+	a.carried.continued, a.result.Continued = true, true
 	return true, nil
 }

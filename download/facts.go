@@ -13,6 +13,7 @@ import (
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
+	"braid/verify/signatures"
 )
 
 // errRefused ends a fetch with an unwanted body. It is no failure.
@@ -202,4 +203,40 @@ const hintOtherFile Hint = "the server has a different file than the requested o
 // shares it. The same tag from any other host ties nothing (RFC 9110, section 8.8.3).
 func (k *known) sharesTag(theirs version.View) bool {
 	return theirs.ETag != "" && theirs.ETag == k.tag.etag && (theirs.Shares || theirs.Host == k.tag.host)
+}
+
+// keepPin records the evidence that the URL offered, now that it has proven true: in the answers of its own host. A
+// document, a list or a server that this one led to may have more, and none of them may come the next time. With
+// NoMetalink it records nothing: the file may be the document that otherwise describes the file of this URL.
+func (g *getter) keepPin() {
+	own := g.req.Described == nil
+	if own && g.req.Trust.LessProof && g.carried.origin == g.req.URL {
+		g.c.State.ForgetPin(g.req.URL)
+	}
+	if own && !g.req.NoMetalink {
+		g.c.State.KeepPin(g.req.URL, g.carried.pin)
+	}
+}
+
+// checkPinned checks the pin of the URL for a file that no trusted key has signed. As long as a signature may come, the
+// pin is ignored (userVouches); and if all of the file was here, no answer was compared with it.
+func (g *getter) checkPinned(proof verify.Proof) error {
+	if proof.Signed() || g.req.Described != nil {
+		return nil
+	}
+	unsigned := *g.req
+	unsigned.Trust.Anchors = nil
+	return g.c.checkPin(&unsigned, g.carried.offers(g.carried.file).Raise(g.carried.pin))
+}
+
+// checkInPlace returns an error if a document in place of the file offers less evidence than the URL did
+// before.
+func (g *getter) checkInPlace(described *Request) error {
+	var kinds []string
+	for _, sig := range described.Trust.Signatures {
+		if sig.Data != nil {
+			kinds = append(kinds, signatures.Of(sig.Data).Types[0])
+		}
+	}
+	return g.c.checkPin(&g.asked, state.PinOf(withoutUser(described.Trust.Claims), kinds...))
 }

@@ -39,7 +39,7 @@ func TestRehashKeepsTheGate_S10(t *testing.T) {
 			}
 			m := verify.NewPieceMaker(verify.SHA256, length)
 			m.Write(data)
-			s := &session{ctx: t.Context(), req: &Request{}, carried: &carried{}, part: part, hashing: newHashing(part, nil, nil), subject: subject{known: &known{size: size}, begun: true}}
+			s := &session{ctx: t.Context(), call: &call{req: &Request{}, carried: &carried{}}, part: part, hashing: newHashing(part, nil, nil), subject: subject{known: &known{size: size}, begun: true}}
 			s.disk = disk{part: part, fail: s.hashing.fail, workers: &s.workers}
 			defer s.workers.Wait()
 			s.hashing.pieces.list = m.Pieces()

@@ -5,14 +5,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"time"
 
-	"braid/address"
 	"braid/byterange"
 	"braid/internal/edges"
-	"braid/internal/fsys"
 	"braid/internal/partfile"
 	"braid/metalink/metainfo"
 	"braid/scheduler"
@@ -30,15 +27,15 @@ func get(ctx context.Context, c *Client, hc network, req Request, shared *mirror
 		g, err = g.follow(ctx)
 	}
 	g.result.Elapsed = time.Since(g.began)
-	lost := cmp.Or(g.delivery.discard(), g.upload.end(false))
+	lost := cmp.Or(g.partial.delivery.discard(), g.upload.end(false))
 	if err == nil && lost == nil {
-		return g.result, nil
+		return *g.result, nil
 	}
 	e := g.explain(ctx, cmp.Or(err, lost))
 	if err != nil && lost != nil {
 		e.Err = errors.Join(e.Err, lost)
 	}
-	return g.result, e
+	return *g.result, e
 }
 
 // mostNumbers limits how many names are tried for a file.
@@ -70,23 +67,40 @@ func taken(err error) bool {
 	return errors.Is(err, fs.ErrExist) || errors.Is(err, partfile.ErrTaken) || is[*partfile.InUseError](err)
 }
 
-// A getter is one call of Get: one session, or several if a session fails and another may succeed.
-type getter struct {
-	remains
+// A call holds what the parts of one call of Get share: the request, the known facts about the file, and the result. Each
+// part adds the state that only it changes.
+type call struct {
 	c        *Client
 	http     network
-	req      Request
-	asked    Request      // as the caller made it, without a name that was found for it
+	req      *Request // with what was found for it: its name, the description of a document
+	carried  *carried
+	result   *Result
 	trees    *mirrorTrees // nil except in a batch
+	recorded recorded     // of the existing file
+	upload   *uploading   // nil without a Store
+	planOnly bool         // nothing is made, written or remembered
+	document bool         // the URL leads to a document that describes the file
+}
+
+func (c *call) fail(k Kind, err error, hint Hint) *Error { return c.req.fail(k, err, hint) }
+
+func (c *call) observe(ev Event) { c.req.observe(ev) }
+
+func (c *call) note(format string, args ...any) { c.req.note(format, args...) }
+
+// inTheWay is the error of a file that stays as it is.
+func (c *call) inTheWay(why string) error {
+	return &Error{Kind: Local, What: "file", Where: source.Escape(c.result.Path), Err: existsError{why}, Hint: HintExists}
+}
+
+// A getter is one call of Get: one session, or several if a session fails and another may succeed.
+type getter struct {
+	*call
+	asked    Request // as the caller made it, without a name that was found for it
 	began    time.Time
-	part     *partfile.File
-	upload   *uploading // nil without a Store
-	object   *Existing  // in the Store; nil if it was not looked for or does not exist
-	result   Result
-	carried  carried
-	planOnly bool // nothing is made, written or remembered
-	delivery delivery
-	document bool // the URL leads to a document that describes the file
+	existing existingFile
+	partial  partial
+	attempts attempts
 }
 
 func newGetter(c *Client, hc network, req Request, shared *mirrorTrees) *getter {
@@ -96,8 +110,10 @@ func newGetter(c *Client, hc network, req Request, shared *mirrorTrees) *getter 
 		own.MaxSize = most
 		c = &own
 	}
-	g := &getter{c: c, http: hc, req: req, asked: req, trees: shared, began: time.Now(), delivery: delivery{to: req.Target}}
-	g.carried.revision = newRevision(&g.req)
+	call := &call{c: c, http: hc, req: &req, carried: &carried{revision: newRevision(&req)}, result: &Result{}, trees: shared}
+	g := &getter{call: call, asked: req, began: time.Now(), existing: existingFile{call: call},
+		partial: partial{call: call, delivery: delivery{to: req.Target}}}
+	g.attempts = attempts{call: call, partial: &g.partial}
 	return g
 }
 
@@ -115,12 +131,9 @@ func (g *getter) get(ctx context.Context) error {
 		return err
 	}
 	if g.req.hasName() {
-		if err := g.recallVersion(ctx); err != nil {
-			return err
-		}
-		if done, err := g.existing(ctx); done || err != nil {
+		if done, err := g.existing.done(ctx); done || err != nil {
 			if g.result.AlreadyComplete && err == nil {
-				seedFile(ctx, g.http, &g.req, g.carried.sharing, g.result.Path)
+				seedFile(ctx, g.http, g.req, g.carried.sharing, g.result.Path)
 			}
 			return err
 		}
@@ -128,20 +141,20 @@ func (g *getter) get(ctx context.Context) error {
 	if err := g.enterSwarm(ctx); err != nil {
 		return err
 	}
-	if err := g.open(ctx); err != nil || g.document {
+	if err := g.partial.open(ctx); err != nil || g.document {
 		return err
 	}
-	if err := g.beginFromBase(ctx); err != nil {
+	if err := g.partial.beginFromBase(ctx); err != nil {
 		return err
 	}
 	proof, err := g.sessions(ctx)
-	g.kept = 0
+	g.partial.kept = 0
 	if err != nil || g.result.NotModified || g.document {
-		return errors.Join(err, g.leave(err))
+		return errors.Join(err, g.partial.leave(err))
 	}
 	g.keepPin()
-	g.keepVersion(proof, g.result.Host)
-	seedFile(ctx, g.http, &g.req, g.carried.sharing, g.result.Path)
+	g.existing.keep(proof, g.result.Host)
+	seedFile(ctx, g.http, g.req, g.carried.sharing, g.result.Path)
 	return nil
 }
 
@@ -152,7 +165,7 @@ func (g *getter) span(ctx context.Context) error {
 		return nil
 	}
 	x := g.req.Described.sharing
-	shared := x.edges(g.http, &g.req)
+	shared := x.edges(g.http, g.req)
 	list, err := edges.Whole(x.torrent, x.file, func(i int) ([]byte, error) { return shared.Piece(ctx, i) })
 	if err == nil {
 		d := *g.req.Described
@@ -172,7 +185,7 @@ func (g *getter) span(ctx context.Context) error {
 
 // check validates the request, finds the name and makes the folders.
 func (g *getter) check(ctx context.Context) error {
-	if err := cmp.Or(g.c.checkNumbers(&g.req, "download"), g.req.checkURL(), g.req.readable()); err != nil {
+	if err := cmp.Or(g.c.checkNumbers(g.req, "download"), g.req.checkURL(), g.req.readable()); err != nil {
 		return err
 	}
 	if g.req.Trust.Require == RequireSignature && !g.req.Trust.Anchors.Any() {
@@ -208,37 +221,14 @@ func (g *getter) check(ctx context.Context) error {
 	return g.makeFolders()
 }
 
-// makeFolders makes the folders of the file. The user's own folder may be a symbolic link; folders of a
-// document's name may not.
-func (g *getter) makeFolders() error {
-	if g.planOnly || g.req.Store != nil {
-		return nil
-	}
-	if g.req.MakeDir && g.req.Dir != "" {
-		if err := fsys.MkdirAll(g.http.files, g.req.Dir, 0o777); err != nil {
-			return err
-		}
-	}
-	if g.req.Described == nil || !g.req.hasName() {
-		return nil
-	}
-	for p := path.Dir(g.req.Name); p != "." && p != "/"; p = path.Dir(p) {
-		folder := filepath.Join(g.req.Dir, filepath.FromSlash(p))
-		if _, err := g.http.files.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-			g.result.Folders = append(g.result.Folders, folder)
-		}
-	}
-	return partfile.MakeFolders(g.http.files, g.req.Dir, g.req.Name)
-}
-
 // sessions runs sessions until one succeeds and its file is in place, or nothing is left to try.
 func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
-	defer g.forgetRecheck()
+	defer g.carried.damage.forget()
 	for {
 		s := g.session()
 		proof, err := s.run(ctx)
 		if err == nil {
-			g.blame(s)
+			g.carried.damage.blame(s)
 		}
 		g.collectResult(s)
 		if err == nil && !g.result.NotModified {
@@ -250,11 +240,12 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 				s.stop(err)
 			}
 		}
-		if g.document = s.how == gotDocument || s.how == fileChanged && g.replaced(ctx, s); g.document || s.how == ongoing {
+		g.document = s.how == gotDocument || s.how == fileChanged && g.attempts.replaced(ctx, s)
+		if g.document || s.how == ongoing {
 			return proof, nil
 		}
-		if err := g.again(ctx, s); err != nil {
-			if lost := g.restore(); lost != nil {
+		if err := g.attempts.again(ctx, s); err != nil {
+			if lost := g.carried.damage.restore(g.carried.known); lost != nil {
 				err = errors.Join(err, lost)
 			}
 			return proof, err
@@ -269,19 +260,17 @@ func (g *getter) collectResult(s *session) {
 	g.result.Duplicate += s.fetches.stats.twice()
 	g.result.Size = max(s.part.Front(), s.size)
 	g.result.Looked = g.carried.looking.finding()
-	g.useful = s.mayMerge() && s.how != gotDocument
-	g.unproven = !g.useful && s.begun && s.how != gotDocument
-	g.listed = g.unproven && g.http.key != nil && s.part.Front() < s.size && tiesLater(s.req, s.identity().Looked)
+	g.partial.judge(s)
 }
 
 // session returns the next session.
 func (g *getter) session() *session {
 	s := &session{
-		c: g.c, http: g.http, req: &g.req, part: g.part, carried: &g.carried, result: &g.result, trees: g.trees,
-		fetches: newFetches(&g.req), hashing: newHashing(g.part, g.req.Stream, g.upload),
+		call: g.call, part: g.partial.part,
+		fetches: newFetches(g.req), hashing: newHashing(g.partial.part, g.req.Stream, g.upload),
 		subject: subject{known: g.carried.known}, aside: newAside(), cut: cutoff{ends: make(chan int64, 1)},
 	}
-	s.disk = disk{part: g.part, fail: s.hashing.fail, workers: &s.workers}
+	s.disk = disk{part: g.partial.part, fail: s.hashing.fail, workers: &s.workers}
 	// Otherwise the session before ended too early.
 	g.carried.signed.asked = g.carried.signed.all != nil || len(g.carried.signed.done) > 0
 	g.carried.looking.resume()
@@ -305,32 +294,18 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	default:
 		return g.fail(NoEvidence, g.carried.looking.lacks(errNoDigest), HintGiveDigest)
 	}
-	if g.stepsDown(proof) {
+	if g.recorded.stepsDown(g.req, proof) {
 		return g.fail(NoEvidence, errLessProven, HintLessProof)
 	}
 	if err := g.checkPinned(proof); err != nil {
 		return err
 	}
-	switch {
-	case g.req.Stream != nil:
-		return g.part.Close()
-	case g.req.Target != nil:
-		return errors.Join(g.part.Close(), g.delivery.commit(ctx, proof))
-	case g.upload != nil:
-		return storing{g}.commit(ctx)
-	}
-	final := partfile.Final{Replace: g.req.IfExists.Overwrite, ModTime: g.modified(), Due: g.req.Due}
-	if g.req.base != nil {
-		final.Mode = g.req.base.mode
-	}
-	err := g.part.Commit(proof, final)
-	g.result.Due = final.Due && err == nil
-	return err
+	return g.partial.commit(ctx, proof)
 }
 
 // explain returns the error for the caller, with the kept bytes and the next step.
 func (g *getter) explain(ctx context.Context, err error) *Error {
-	e := *wrap(err, "download", &g.req)
+	e := *wrap(err, "download", g.req)
 	none, _ := errors.AsType[*NoSourceError](err)
 	ended := ctx.Err() != nil
 	switch {
@@ -342,12 +317,10 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	if e.Hint == HintNoLookup && len(g.req.Published.Claims) > 0 {
 		e.Hint = hintOtherFile
 	}
-	e.Hint = cmp.Or(e.Hint, looseHint(g.result.Sources), g.heardHint(err))
-	part := ""
-	if g.part != nil {
-		part = g.part.Path()
+	e.Hint = cmp.Or(e.Hint, looseHint(g.result.Sources), g.partial.heardHint(err))
+	if g.partial.explain(&e, err); e.Kept == 0 {
+		e.There = g.existing.path
 	}
-	g.remains.explain(&e, err, part)
 	var conflict *verify.ConflictError
 	if none != nil && g.req.Described != nil && errors.As(err, &conflict) {
 		e.Kind, e.Hint = Protocol, Hint("the servers have a different file than the one that "+g.req.Described.By+" describes")
@@ -355,33 +328,21 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	return &e
 }
 
-func (g *getter) fail(k Kind, err error, hint Hint) *Error { return g.req.fail(k, err, hint) }
-
-func (g *getter) observe(ev Event) { g.req.observe(ev) }
-
-// findName takes the name from the server if the request wants that: from its Content-Disposition (RFC 6266),
-// otherwise from the last segment of the URL that it leads to.
-func (g *getter) findName(ctx context.Context) error {
-	if !g.req.RemoteName || g.req.Name != "" || !g.req.hasName() || g.req.Described != nil ||
-		address.SchemeOf(g.req.URL).NoNames {
-		return nil
-	}
-	a, err := look(ctx, g.http, &g.req, condition{})
-	for _, u := range g.req.Mirrors { // the user typed their URLs as well
-		if err == nil || ctx.Err() != nil || !isWeb(u) {
-			break
-		}
-		if there, failed := lookAt(ctx, g.http, u, g.req.optionsFor(u, 0, vouched(g.req.Trust.Claims))); failed == nil {
-			a, err = there, nil
-		}
-	}
+// follow downloads the file that the document at the URL of the request describes, with another getter. The
+// user's demands and name hold for that file.
+func (g *getter) follow(ctx context.Context) (*getter, error) {
+	req, err := g.asked.describedInPlace(ctx, g.http, (*Document).Request)
 	if err != nil {
-		return err
+		return g, err
 	}
-	name, err := remoteName(a)
-	if err != nil {
-		return &Error{Kind: Local, What: "name", Where: source.Mask(g.req.URL), Err: err, Hint: HintNameIt}
+	if err := g.checkInPlace(&req); err != nil {
+		return g, err
 	}
-	g.req.Name = name
-	return nil
+	next := newGetter(g.c, g.http, req, g.trees)
+	next.began = g.began
+	if req.Name == g.req.Name {
+		next.recorded.before = cmp.Or(g.recorded.here, g.recorded.before)
+	}
+	next.carried.fetches, next.result.Fetched, next.result.Duplicate = g.carried.fetches, g.result.Fetched, g.result.Duplicate
+	return next.getNamed(ctx)
 }

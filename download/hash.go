@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"braid/verify"
 )
@@ -154,4 +155,46 @@ func (h *hasher) uploaded(front int64) {
 		h.failed(local(err))
 	}
 	h.moved(front)
+}
+
+// A reading copies bytes of a file and reports the progress.
+type reading struct {
+	observe         func(Event)
+	size            int64 // of everything that is to be copied
+	done, first     int64 // bytes copied; first: before this reading
+	began, reported time.Time
+	buf             []byte
+}
+
+func newReading(observe func(Event), size, done int64) *reading {
+	now, buf := time.Now(), int64(hashBuffer)
+	if size > done { // a document may have ten thousand small files
+		buf = min(buf, size-done+1)
+	}
+	return &reading{observe: observe, size: size, done: done, first: done, began: now, reported: now, buf: make([]byte, buf)}
+}
+
+// reportEvery is the interval between two reports.
+const reportEvery = 100 * time.Millisecond
+
+// copy copies from to w until from ends or ctx does.
+func (r *reading) copy(ctx context.Context, w io.Writer, from io.Reader) error {
+	for ctx.Err() == nil {
+		n, err := from.Read(r.buf)
+		if _, err := w.Write(r.buf[:n]); err != nil {
+			return local(err)
+		}
+		r.done += int64(n)
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return local(err)
+		}
+		if now := time.Now(); now.Sub(r.reported) >= reportEvery {
+			r.reported = now
+			r.observe(Progress{Done: r.done, Size: r.size, Rate: float64(r.done-r.first) / now.Sub(r.began).Seconds()})
+		}
+	}
+	return context.Cause(ctx)
 }

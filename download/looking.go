@@ -88,13 +88,13 @@ func (l *looking) search(s *session) {
 func (l *looking) resume() { l.begun = l.result != nil || len(l.done) > 0 }
 
 // again lets the next session look once more, if what was found for another file may be of an earlier version.
-func (l *looking) again(g *getter, s *session) bool {
+func (l *looking) again(s *session) bool {
 	if l.anew || l.result == nil || !l.result.early {
 		return false
 	}
-	g.carried.beside = join(g.carried.beside, l.result.Claims) // the server may not answer again
+	s.carried.beside = join(s.carried.beside, l.result.Claims) // the server may not answer again
 	*l = looking{anew: true, done: make(chan lookedUp, 1)}
-	g.goOn(s)
+	goOn(s)
 	return true
 }
 

@@ -1,14 +1,20 @@
 package download
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"mime"
 	"net/http"
 	"net/url"
 	"path"
+	"path/filepath"
 	"strings"
 
+	"braid/address"
+	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/metalink"
 	"braid/source"
 )
@@ -78,4 +84,54 @@ func numbered(name string, n int) string {
 		ending = ""
 	}
 	return fmt.Sprintf("%s.%d%s", strings.TrimSuffix(name, ending), n, ending)
+}
+
+// findName takes the name from the server if the request wants that: from its Content-Disposition (RFC 6266),
+// otherwise from the last segment of the URL that it leads to.
+func (g *getter) findName(ctx context.Context) error {
+	if !g.req.RemoteName || g.req.Name != "" || !g.req.hasName() || g.req.Described != nil ||
+		address.SchemeOf(g.req.URL).NoNames {
+		return nil
+	}
+	a, err := look(ctx, g.http, g.req, condition{})
+	for _, u := range g.req.Mirrors { // the user typed their URLs as well
+		if err == nil || ctx.Err() != nil || !isWeb(u) {
+			break
+		}
+		if there, failed := lookAt(ctx, g.http, u, g.req.optionsFor(u, 0, vouched(g.req.Trust.Claims))); failed == nil {
+			a, err = there, nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	name, err := remoteName(a)
+	if err != nil {
+		return &Error{Kind: Local, What: "name", Where: source.Mask(g.req.URL), Err: err, Hint: HintNameIt}
+	}
+	g.req.Name = name
+	return nil
+}
+
+// makeFolders makes the folders of the file. The user's own folder may be a symbolic link; folders of a
+// document's name may not.
+func (g *getter) makeFolders() error {
+	if g.planOnly || g.req.Store != nil {
+		return nil
+	}
+	if g.req.MakeDir && g.req.Dir != "" {
+		if err := fsys.MkdirAll(g.http.files, g.req.Dir, 0o777); err != nil {
+			return err
+		}
+	}
+	if g.req.Described == nil || !g.req.hasName() {
+		return nil
+	}
+	for p := path.Dir(g.req.Name); p != "." && p != "/"; p = path.Dir(p) {
+		folder := filepath.Join(g.req.Dir, filepath.FromSlash(p))
+		if _, err := g.http.files.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+			g.result.Folders = append(g.result.Folders, folder)
+		}
+	}
+	return partfile.MakeFolders(g.http.files, g.req.Dir, g.req.Name)
 }

@@ -25,7 +25,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		return s.end(wantsHead, errRefused)
 	}
 	a = x.without(a)
-	if o.first && s.req.keepsNewer() && !x.decides() && s.carried.older(a) {
+	if o.first && s.req.keepsNewer() && !x.decides() && s.recorded.older(a) {
 		if s.req.Trust.Require != RequireNothing {
 			return s.stop(unprovenNewer(s.req))
 		}

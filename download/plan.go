@@ -74,7 +74,7 @@ func makePlan(ctx context.Context, c *Client, hc network, req Request) (Plan, er
 			_, err = h.named(run)
 		}
 	}
-	h.plan.Request, h.plan.Path = h.req, h.result.Path
+	h.plan.Request, h.plan.Path = *h.req, h.result.Path
 	if err != nil {
 		return h.plan, h.explain(ctx, err)
 	}
@@ -105,7 +105,7 @@ func (h *planner) run(ctx context.Context) error {
 			return err
 		}
 	}
-	x := newInspection(h.c, h.http, h.req)
+	x := newInspection(h.c, h.http, *h.req)
 	err := h.askFile(ctx, x)
 	if h.document = x.document; err != nil || h.document {
 		return err
@@ -117,7 +117,7 @@ func (h *planner) run(ctx context.Context) error {
 	if err := x.lookUp(ctx, x.file); err != nil {
 		return err
 	}
-	x.found = signaturesAt(ctx, h.http, signaturesFor(&h.req, x.file), &h.req, verify.Strong(x.claims))
+	x.found = signaturesAt(ctx, h.http, signaturesFor(h.req, x.file), h.req, verify.Strong(x.claims))
 	if err := x.lookInstead(ctx); err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (h *planner) askFile(ctx context.Context, x *inspection) error {
 	if !address.SchemeOf(h.req.URL).NoDigests || h.req.described() {
 		return nil
 	}
-	a, err := look(ctx, h.http, &h.req, condition{})
+	a, err := look(ctx, h.http, h.req, condition{})
 	x.answer, x.file.Size = a, a.Size
 	return err
 }
@@ -216,11 +216,8 @@ func (h *planner) onDisk(ctx context.Context) (done bool, err error) {
 
 // alreadyThere examines the existing file.
 func (h *planner) alreadyThere(ctx context.Context) (done bool, err error) {
-	if err := h.recallVersion(ctx); err != nil {
-		return false, err
-	}
-	done, err = h.existing(ctx)
-	if result := h.result; done && err == nil && !h.document {
+	done, err = h.existing.done(ctx)
+	if result := *h.result; done && err == nil && !h.document {
 		h.plan.Done = &result
 	}
 	return done, err
@@ -243,7 +240,7 @@ var errNoFolder = errors.New("not a folder")
 // leftover examines what an earlier run left.
 func (h *planner) leftover(ctx context.Context) error {
 	if h.req.IfExists.Refresh {
-		if err := lookForPart(h.getter); err != nil {
+		if err := lookForPart(h.call); err != nil {
 			return err
 		}
 	}
@@ -259,19 +256,18 @@ func (h *planner) leftover(ctx context.Context) error {
 	if l.Known {
 		h.plan.Left.Size = l.Identity.Size
 	}
-	switch prior := l.Identity; {
+	switch r := (&resumption{&h.partial, l.Identity, l.SealedBy(h.http.key)}); {
 	case h.req.IfExists.Refresh:
-		r := refresh{getter: h.getter, prior: prior, sealed: l.SealedBy(h.http.key)}
-		if _, err := r.decide(ctx); err != nil || h.document {
+		if _, err := (&refresh{resumption: r}).decide(ctx); err != nil || h.document {
 			return err
 		}
 		h.plan.Resumes = l.Have.Len()
 	case !l.Known || l.Have.Len() == 0:
 		return nil
-	case !h.continuable(prior):
+	case !continuable(h.req, r.prior):
 		h.plan.Restarts = "nothing would show that the rest belongs to it"
 	default:
-		_, err := h.continues(ctx, prior, l.SealedBy(h.http.key))
+		_, err := r.continues(ctx)
 		switch {
 		case h.document || undecided(ctx, err):
 			return err

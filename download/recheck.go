@@ -25,14 +25,23 @@ type comparison struct {
 }
 
 // newComparison returns a comparison of the sources of a session.
-func newComparison(g *getter, s *session) (x *comparison, err error) {
+func newComparison(s *session) (x *comparison, err error) {
 	x = &comparison{bound: s.bound(), claims: s.claims, stated: s.ofServer(),
 		asked: s.req.Described == nil && !s.standIn(), spoken: verify.Strong(s.asked)}
 	x.Search, err = recheck.New(recheck.Config{
-		Files: g.http.files, Part: s.part, Limit: s.c.limitOf(s.req), Mark: func() error { return g.mixes(s) },
+		Files: s.http.files, Part: s.part, Limit: s.c.limitOf(s.req), Mark: func() error { return x.mixes(s) },
 		Silence: cmp.Or(s.c.Timeout, 30*time.Second), Pause: cmp.Or(s.c.RetryWait, time.Second),
 	}, x.places(s.sources.all))
 	return x, onDisk(err)
+}
+
+// mixes records in the journal that only a digest ties the bytes together.
+func (x *comparison) mixes(s *session) error {
+	if s.carried.mixed || s.carried.tag.etag == "" || !s.req.onDisk() {
+		return nil
+	}
+	s.carried.mixed, x.mixed = true, true
+	return s.part.Begin(s.identity())
 }
 
 // close ends the search, if there is one.

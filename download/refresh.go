@@ -17,10 +17,8 @@ import (
 // A refresh decides whether what an earlier run left is a part of the file that a new link leads to
 // (Request.IfExists.Refresh). It discards nothing: if it is not, the download ends, and the part file does not change.
 type refresh struct {
-	*getter
-	prior  partfile.Identity
-	sealed bool
-	link   partfile.Identity // what the link states about the file
+	*resumption
+	link partfile.Identity // what the link states about the file
 }
 
 // These are the reasons not to resume a part file.
@@ -33,26 +31,23 @@ var (
 
 // lookForPart returns an error if there is nothing to resume. It changes nothing, whereas opening a part file
 // may set it aside.
-func lookForPart(g *getter) error {
-	l, ok, err := partfile.Look(g.http.files, g.req.Dir, g.req.Name)
+func lookForPart(c *call) error {
+	l, ok, err := partfile.Look(c.http.files, c.req.Dir, c.req.Name)
 	switch {
 	case err != nil || l.InUse: // Open reports it
 		return err
 	case !ok || l.Committed:
-		return notRefreshed(g, errNoPart, "")
+		return c.fail(Local, errNoPart, "")
 	case !l.Known || l.Have.Len() == 0:
-		return notRefreshed(g, errUnknownPart, HintAnew)
+		return c.fail(Local, errUnknownPart, HintAnew)
 	}
 	return nil
 }
 
-// notRefreshed returns the error of a part file that cannot be resumed and stays.
-func notRefreshed(g *getter, err error, hint Hint) error { return g.fail(Local, err, hint) }
-
 // keepRefreshed returns the error of a download that would start over, and keeps the resumed bytes instead.
-func keepRefreshed(g *getter, err error) error {
-	g.useful = true
-	return notRefreshed(g, fmt.Errorf("the new link cannot be used to resume: %w", err), HintAnew)
+func (p *partial) keepRefreshed(err error) error {
+	p.useful = true
+	return p.fail(Local, fmt.Errorf("the new link cannot be used to resume: %w", err), HintAnew)
 }
 
 // goOn resumes the part file, or ends the download.
@@ -86,13 +81,13 @@ const (
 // show it.
 func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 	if len(r.prior.Refuted) > 0 {
-		return 0, notRefreshed(r.getter, errors.New("it is complete, but does not match the given digest"), HintAnew)
+		return 0, r.fail(Local, errors.New("it is complete, but does not match the given digest"), HintAnew)
 	}
 	if err := r.ask(ctx); err != nil || r.document {
 		return 0, err
 	}
 	if err := r.contradiction(); err != nil {
-		return 0, notRefreshed(r.getter, fmt.Errorf("the new link leads to another file: %w", err), HintAnew)
+		return 0, r.fail(Local, fmt.Errorf("the new link leads to another file: %w", err), HintAnew)
 	}
 	sameSize := r.link.Size >= 0 && r.link.Size == r.prior.Size
 	switch {
@@ -104,12 +99,12 @@ func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 		!r.req.described():
 		return manySamples, nil
 	}
-	return 0, notRefreshed(r.getter, errUntiedLink, HintRefresh)
+	return 0, r.fail(Local, errUntiedLink, HintRefresh)
 }
 
 // ask finds out what the link states about the file. A document states it without a request.
 func (r *refresh) ask(ctx context.Context) error {
-	r.link = identityOf(&r.req, &known{claims: r.req.Trust.Claims, size: -1})
+	r.link = identityOf(r.req, &known{claims: r.req.Trust.Claims, size: -1})
 	if d := r.req.Described; d != nil {
 		r.link.Size = d.Size
 	}
@@ -165,7 +160,7 @@ func (r *refresh) compare(ctx context.Context, size int64) error {
 	if err == nil || ctx.Err() != nil || unanswered(err) {
 		return err
 	}
-	return notRefreshed(r.getter, err, HintAnew)
+	return r.fail(Local, err, HintAnew)
 }
 
 // identity returns the facts about the file from here on.

@@ -7,7 +7,7 @@ import (
 
 // A Require selects what must be proven before a file gets its final name, or an existing file is kept. met
 // decides once the proof of all bytes exists: in getter.commit, the gate of each download; in
-// compareExisting, asBefore and holds for an existing file; in inspection.judge for Client.Verify. foresee
+// compare, asBefore and holds of existingFile; in inspection.judge for Client.Verify. foresee
 // ends a download before its bytes come if evidence is lacking by then.
 type Require uint8
 

@@ -1,9 +1,11 @@
 package download
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"braid/address"
@@ -15,53 +17,63 @@ import (
 	"braid/verify"
 )
 
-// recover resumes the part file of an earlier run, if it is part of the requested file.
-func (g *getter) recover(ctx context.Context) error {
-	prior, ok := g.part.Prior()
+// A resumption decides whether an earlier run left a part of the requested file: by the statements of that run and of this
+// request, by the server's answer, or by samples. It resumes from these bytes, or sets them aside. A plan uses only its
+// decision, without a part file.
+type resumption struct {
+	*partial
+	prior  partfile.Identity // as the earlier run described the file
+	sealed bool              // by this user. Another program may have written a prior without a seal
+}
+
+// resume resumes the part file of an earlier run, if it is part of the requested file.
+func (p *partial) resume(ctx context.Context) error {
+	prior, ok := p.part.Prior()
 	if !ok {
 		return nil
 	}
-	if g.part.Sealed() {
-		stated, err := g.statesEarlier(ctx, prior)
-		if g.document || err != nil {
-			g.kept = g.part.Inherited()
+	r := &resumption{p, prior, p.part.Sealed()}
+	if r.sealed {
+		stated, err := r.statesEarlier(ctx)
+		if r.document || err != nil {
+			r.kept = r.part.Inherited()
 			return err
 		}
-		prior.Denied = without(prior.Denied, stated)
-		prior = reinstated(prior, &g.req)
+		r.prior.Denied = without(prior.Denied, stated)
+		r.prior = reinstated(r.prior, r.req)
 	}
-	if g.req.IfExists.Refresh {
-		return (&refresh{getter: g, prior: prior, sealed: g.part.Sealed()}).goOn(ctx)
+	if r.req.IfExists.Refresh {
+		return (&refresh{resumption: r}).goOn(ctx)
 	}
-	switch other := g.statedOther(prior); {
+	switch other := r.statedOther(); {
 	case other != nil:
-		return g.part.Reset(other.Error())
-	case g.outdated(prior):
-		return g.part.Reset("it describes an older version than the existing file")
-	case len(prior.Refuted) > 0:
-		return g.resumeRefuted(ctx, prior)
-	case !g.continuable(prior):
-		return g.resumeUnproven(ctx, prior)
+		return r.part.Reset(other.Error())
+	case r.recorded.outdated(r.req, r.prior):
+		return r.part.Reset("it describes an older version than the existing file")
+	case len(r.prior.Refuted) > 0:
+		return r.resumeRefuted(ctx)
+	case !continuable(r.req, r.prior):
+		return r.resumeUnproven(ctx)
 	}
-	prior, err := g.continues(ctx, prior, g.part.Sealed())
-	if g.document || undecided(ctx, err) {
-		g.kept = g.part.Inherited()
+	prior, err := r.continues(ctx)
+	if r.document || undecided(ctx, err) {
+		r.kept = r.part.Inherited()
 		return err
 	}
 	if err != nil {
-		return g.part.Reset(err.Error())
+		return r.part.Reset(err.Error())
 	}
-	if err := g.part.Recover(ctx); err != nil {
+	if err := r.part.Recover(ctx); err != nil {
 		return err
 	}
-	return g.goOnWith(prior)
+	return r.goOnWith(prior)
 }
 
 // statedOther returns an error if the server, which was asked about an existing file before, has stated another digest
 // in this run than the journal has of it. The digest of the request decides otherwise.
-func (g *getter) statedOther(prior partfile.Identity) error {
-	then, now := standingOf(prior), without(g.carried.claims, g.req.Trust.Claims)
-	if verify.Strong(g.req.Trust.Claims) || backed(then, verify.HTTPS, verify.HTTPS) && !backed(now, verify.HTTPS, verify.HTTPS) {
+func (r *resumption) statedOther() error {
+	then, now := standingOf(r.prior), without(r.carried.claims, r.req.Trust.Claims)
+	if verify.Strong(r.req.Trust.Claims) || backed(then, verify.HTTPS, verify.HTTPS) && !backed(now, verify.HTTPS, verify.HTTPS) {
 		return nil
 	}
 	return verify.Agree(then, now)
@@ -69,58 +81,57 @@ func (g *getter) statedOther(prior partfile.Identity) error {
 
 // continuable reports whether a digest, a strong ETag or pieces would show that the rest belongs to these
 // bytes.
-func (g *getter) continuable(prior partfile.Identity) bool {
-	return verify.Strong(prior.Claims) || tagged(prior) || g.req.provenByPieces()
+func continuable(r *Request, prior partfile.Identity) bool {
+	return verify.Strong(prior.Claims) || tagged(prior) || r.provenByPieces()
 }
 
 // continues checks whether the bytes of an earlier run are of the requested file, and returns the facts about
 // that file. If the URL is the same and the first answer can be compared with prior, that comparison decides.
-// Otherwise the server is asked. Another program may have written a prior without a seal: it counts only as
-// far as the request or the server confirm it.
-func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed bool) (partfile.Identity, error) {
-	u := g.req.URL
-	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: g.req.Trust.Claims}
-	if d := g.req.Described; d != nil {
+// Otherwise the server is asked. A prior without a seal counts only as far as the request or the server confirm it.
+func (r *resumption) continues(ctx context.Context) (partfile.Identity, error) {
+	u, prior, sealed := r.req.URL, r.prior, r.sealed
+	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: r.req.Trust.Claims}
+	if d := r.req.Described; d != nil {
 		want.Size = d.Size
 	}
-	if g.req.provenByPieces() {
-		want.PieceSum = partfile.SumPieces(g.req.Described.Pieces)
+	if r.req.provenByPieces() {
+		want.PieceSum = partfile.SumPieces(r.req.Described.Pieces)
 	}
-	if sealed && verify.Strong(g.req.Trust.Claims) { // the digest that the user gave before may have been mistyped
-		prior.Claims = without(prior.Claims, against(yieldingOf(prior), g.req.Trust.Claims))
+	if sealed && verify.Strong(r.req.Trust.Claims) { // the digest that the user gave before may have been mistyped
+		prior.Claims = without(prior.Claims, against(yieldingOf(prior), r.req.Trust.Claims))
 	}
-	if g.req.described() { // no server is asked what the file is
-		if wrong := against(prior.Claims, g.req.Trust.Claims); sealed &&
-			len(without(wrong, outranked(wrong, g.req.Trust.Claims))) == 0 {
+	if r.req.described() { // no server is asked what the file is
+		if wrong := against(prior.Claims, r.req.Trust.Claims); sealed &&
+			len(without(wrong, outranked(wrong, r.req.Trust.Claims))) == 0 {
 			prior = denying(prior, wrong) // the document may be mistyped, and is compared with the bytes
 		}
-		prior, err := decidedBy(g.req.Trust.Claims, want, prior)
+		prior, err := decidedBy(r.req.Trust.Claims, want, prior)
 		return takenOver(want, prior, sealed), err
 	}
-	if conflict := verify.Agree(prior.Claims, g.req.Trust.Claims); conflict != nil {
+	if conflict := verify.Agree(prior.Claims, r.req.Trust.Claims); conflict != nil {
 		if !sealed {
 			return prior, conflict
 		}
-		return g.contradicted(ctx, prior, want, conflict)
+		return r.contradicted(ctx, prior, want, conflict)
 	}
-	known := verify.Strong(g.req.Trust.Claims)
+	known := verify.Strong(r.req.Trust.Claims)
 	if sealed { // the server may still offer what it offered before, and HEAD a digest that is required
 		strong, offered := verify.Strong(prior.Claims), state.PinOf(prior.Claims)
 		if strong {
 			offered.HTTPS = verify.SHA512 // only a signature could be missing
 		}
-		needed := !strong && g.req.Trust.Require == RequireDigest || g.c.checkPin(&g.req, offered) != nil
+		needed := !strong && r.req.Trust.Require == RequireDigest || r.c.checkPin(r.req, offered) != nil
 		known = known || (strong || tagged(prior)) && !needed
 	}
 	if want.URLSum == prior.URLSum && known || goesOnFrom(want, prior) == nil {
 		return takenOver(want, prior, sealed), nil
 	}
-	x, err := g.lookAgain(ctx, prior)
-	if g.document {
+	x, err := r.lookAgain(ctx, prior)
+	if r.document {
 		return prior, nil
 	}
 	if err != nil {
-		return prior, noAnswerError(&g.req, err, sealed)
+		return prior, noAnswerError(r.req, err, sealed)
 	}
 	want = x.statement().describe(want)
 	if sealed {
@@ -132,210 +143,238 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	return takenOver(want, prior, sealed), err
 }
 
-// lookAgain asks the server what the file is: by HEAD, then by GET, as some servers give digests for GET
-// only.
-func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (x inquiry, err error) {
-	for _, ask := range []asker{look, glance} {
-		x, err = g.req.inquire(ctx, g.http, ask, condition{})
-		if err != nil || x.nature == aDocument || address.SchemeOf(g.req.URL).NoDigests ||
-			verify.Strong(x.file.Claims) || tagOf(x.file, x.answer) != (tag{}) {
-			break
-		}
-	}
-	if err != nil {
-		x, err = g.req.onTheWay(x, err)
-	}
-	if g.document = err == nil && x.nature == aDocument; err != nil || g.document || g.req.role() != asOrigin {
-		return x, err
-	}
-	if verify.Agree(join(prior.Claims, g.carried.claims), x.file.Claims) != nil { // for the journal, if no other answer comes
-		g.carried.opposed = x.file.Claims
-	}
-	if g.document = g.req.inPlace(ctx, g.http, x.answer, prior.Size); g.document {
-		g.carried.opposed = nil
-	} else {
-		g.carried.hear(x.statement())
-	}
-	return x, nil
-}
-
 // resumeUnproven resumes from unproven bytes of an earlier run, if the user allows that. Otherwise they are
 // set aside until the new file is in place.
-func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) error {
-	if ok, err := resumeLooked(ctx, g, prior); ok || err != nil || g.document {
+func (r *resumption) resumeUnproven(ctx context.Context) error {
+	if ok, err := r.resumeLooked(ctx); ok || err != nil || r.document {
 		return err
 	}
-	if !g.mayContinue(prior) || !g.part.Sealed() {
-		return g.part.Reset("nothing shows that the rest is of the same file")
+	if !mayContinue(r.req, r.prior) || !r.sealed {
+		return r.part.Reset("nothing shows that the rest is of the same file")
 	}
-	if err := g.part.Recover(ctx); err != nil {
+	if err := r.part.Recover(ctx); err != nil {
 		return err
 	}
-	have := g.part.Have()
-	if err := g.sameSamples(ctx, prior, g.part, samplesOf(have, manySamples)); err != nil {
-		g.kept = have.Len()
+	have := r.part.Have()
+	if err := r.sameSamples(ctx, r.prior, r.part, samplesOf(have, manySamples)); err != nil {
+		r.kept = have.Len()
 		if ctx.Err() != nil || unanswered(err) {
 			return err
 		}
-		return g.part.Reset(err.Error())
+		return r.part.Reset(err.Error())
 	}
-	g.carried.continued, g.result.Continued = true, true
-	return g.goOnWith(prior)
+	r.carried.continued, r.result.Continued = true, true
+	return r.goOnWith(r.prior)
 }
 
 // resumeLooked resumes if a digest that the earlier run found beside the file is still there. It reports false if not, and
 // if the file is whole: then that digest may be the one that it does not have. The digest ties only bytes of the server
 // itself, and yields.
-func resumeLooked(ctx context.Context, g *getter, prior partfile.Identity) (bool, error) {
-	r := &g.req
-	if !g.part.Sealed() || !tiesLater(r, prior.Looked) || prior.URLSum != partfile.SumURL(r.URL) ||
-		g.part.Inherited() >= prior.Size {
+func (r *resumption) resumeLooked(ctx context.Context) (bool, error) {
+	prior := r.prior
+	if !r.sealed || !tiesLater(r.req, prior.Looked) || prior.URLSum != partfile.SumURL(r.req.URL) ||
+		r.part.Inherited() >= prior.Size {
 		return false, nil
 	}
-	g.kept = g.part.Inherited()
-	x, err := g.lookAgain(ctx, prior)
-	if err != nil || g.document || differs(x.answer.Size, prior.Size) {
+	r.kept = r.part.Inherited()
+	x, err := r.lookAgain(ctx, prior)
+	if err != nil || r.document || differs(x.answer.Size, prior.Size) {
 		return false, context.Cause(ctx)
 	}
-	found, err := lookUp(ctx, g.http, r, x.answer.Hops, x.file, x.asked, x.file.Claims)
+	found, err := lookUp(ctx, r.http, r.req, x.answer.Hops, x.file, x.asked, x.file.Claims)
 	same := common(prior.Looked, found.Claims)
 	if err != nil || !verify.Strong(same) {
 		return false, context.Cause(ctx)
 	}
-	if err := g.part.Recover(ctx); err != nil {
+	if err := r.part.Recover(ctx); err != nil {
 		return false, err
 	}
 	prior.Claims, prior.Yielding = join(prior.Claims, same), join(prior.Yielding, same)
-	err = g.goOnWith(prior)
-	g.carried.nearby = earlier(same, nil)
+	err = r.goOnWith(prior)
+	r.carried.nearby = earlier(same, nil)
 	return err == nil, err
 }
 
 // mayContinue reports whether the user allows resuming from unproven bytes, and demands no proof.
-func (g *getter) mayContinue(prior partfile.Identity) bool {
-	return g.mayCompare(prior) && len(g.req.Mirrors) == 0
+func mayContinue(r *Request, prior partfile.Identity) bool {
+	return mayCompare(r, prior) && len(r.Mirrors) == 0
 }
 
 // mayCompare reports whether samples may show that bytes are those of the server.
-func (g *getter) mayCompare(prior partfile.Identity) bool {
-	return g.req.IfExists.Continue && g.req.Trust.Require == RequireNothing && !g.req.described() && prior.Host != "" &&
-		prior.URLSum == partfile.SumURL(g.req.URL)
+func mayCompare(r *Request, prior partfile.Identity) bool {
+	return r.IfExists.Continue && r.Trust.Require == RequireNothing && !r.described() && prior.Host != "" &&
+		prior.URLSum == partfile.SumURL(r.URL)
 }
 
-// continueBroken resumes within one run after the server broke off, as resumeUnproven does between two runs.
-// It reports whether it did. The error is that the server did not answer, however often it was asked.
-func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
-	id, have := s.identity(), s.part.Have()
-	if g.req.inOrder() || s.standIn() || s.proves() || have.FirstGap(0) == 0 || !g.mayContinue(id) {
-		return false, nil
+// contradicted decides about the bytes of an earlier run if the server stated another digest then than the
+// user gives now. They are of no use if the server now has the user's file. Otherwise the user may have
+// mistyped the digest, and nothing is discarded for that.
+func (r *resumption) contradicted(ctx context.Context, prior, want partfile.Identity, conflict error) (partfile.Identity, error) {
+	x, err := r.lookAgain(ctx, prior)
+	switch {
+	case r.document:
+		return prior, nil
+	case ctx.Err() != nil:
+		return prior, cmp.Or(err, context.Cause(ctx))
+	case err == nil && verify.Agree(r.req.Trust.Claims, x.file.Claims) != nil:
+		return prior, r.fail(Mismatch, verify.Agree(r.req.Trust.Claims, x.file.Claims), hintOtherFile)
+	case err == nil && verify.Strong(x.file.Claims), want.URLSum != prior.URLSum:
+		return prior, conflict
+	case err == nil && verify.Agree(standingOf(prior), x.file.Claims) != nil: // the file changed
+		return prior, conflict
 	}
-	parts := samplesOf(have, manySamples)
-	err := g.sameSamples(ctx, id, g.part, parts)
-	for ; err != nil && unanswered(err) && ctx.Err() == nil; err = g.sameSamples(ctx, id, g.part, parts) {
-		if g.carried.restarts++; g.carried.restarts >= g.c.tries() {
-			return false, err
-		}
-		if err := g.pause(ctx); err != nil {
-			return false, err
-		}
+	return denying(prior, against(prior.Claims, r.req.Trust.Claims)), nil
+}
+
+// denying returns prior without the digests that the request denies. Those of the server count again in a later run.
+func denying(prior partfile.Identity, wrong []verify.Claim) partfile.Identity {
+	prior.Denied = join(prior.Denied, without(wrong, yieldingOf(prior)))
+	prior.Claims = without(prior.Claims, wrong)
+	return prior
+}
+
+// reinstated returns prior with the digests that a request denied and this one does not contradict. Claims of prior that
+// contradict those came from the request that denied them.
+func reinstated(prior partfile.Identity, r *Request) partfile.Identity {
+	denied := against(prior.Denied, r.Trust.Claims)
+	again := without(prior.Denied, denied)
+	prior.Claims, prior.Denied = join(again, without(prior.Claims, against(prior.Claims, again))), denied
+	return prior
+}
+
+// statesEarlier asks the server for its digests if those to be reinstated contradict those of the earlier request that
+// denied them, to which the bytes belong. It returns the ones that are out of date: the server now states those of
+// that request.
+func (r *resumption) statesEarlier(ctx context.Context) ([]verify.Claim, error) {
+	again := without(r.prior.Denied, against(r.prior.Denied, r.req.Trust.Claims))
+	given := against(r.prior.Claims, again)
+	if !verify.Strong(given) || r.req.described() || r.req.IfExists.Refresh || r.prior.URLSum != partfile.SumURL(r.req.URL) {
+		return nil, nil
 	}
+	x, err := r.lookAgain(ctx, r.prior)
 	switch {
 	case ctx.Err() != nil:
-		return false, context.Cause(ctx)
-	case err != nil:
-		g.note("it starts over: %v", err)
-		return false, nil
+		return nil, context.Cause(ctx)
+	case err != nil || r.document || !verify.Strong(common(given, x.file.Claims)) ||
+		!mayAnnounce(again, x.answer.Hops, x.file.Claims):
+		return nil, nil
 	}
-	g.note("the transfer was cut off, and the server sends neither a digest nor a strong ETag: " +
-		"resuming, as size, date and samples match")
-	if front := have.FirstGap(0); front > g.carried.brokenAt { // after progress the tries are counted afresh
-		g.carried.brokenAt, g.carried.restarts = front, 0
-	}
-	g.goOn(s)
-	g.carried.continued, g.result.Continued = true, true
-	return true, nil
+	r.carried.opposed = nil
+	return against(again, x.file.Claims), nil
 }
 
-// goOnWith resumes from the existing bytes, except those beyond the end that an authority gives the file.
-func (g *getter) goOnWith(id partfile.Identity) error {
-	g.recall(id)
-	if k := g.carried.known; g.req.onDisk() && k.size >= 0 && g.reaches(k.size) {
-		if !k.bound() {
-			k.size, k.sizeBy, k.sizeAt = -1, unstated, ""
-		} else if err := g.cutOff(&sources{}, k.size); err != nil {
-			return err
-		}
+// oppose adds the digests that the server states against those of the request to an identity. They take the place of
+// those that it stated before, unless these came over a more trusted channel. They may be of another version than the
+// bytes, so the earlier size is only a guess, and the earlier tag does not count.
+func oppose(id *partfile.Identity, claims []verify.Claim) {
+	said := join(standingOf(*id), id.Denied)
+	if len(without(against(said, claims), outranked(said, claims))) == 0 {
+		id.Denied = join(claims, without(id.Denied, outranked(id.Denied, claims)))
+		id.SizeBy, id.Mixed = cmp.Or(id.SizeBy, "?"), true
+		id.ETag, id.ETagHost, id.LastModified = "", "", time.Time{}
 	}
-	have := g.part.Have()
-	g.result.Resumed = have.Len()
-	g.observe(Resumed{Bytes: have.Len(), Have: have})
-	return nil
 }
 
-// recall takes over what a journal, or the request about a file in place, states about the existing bytes.
-func (g *getter) recall(id partfile.Identity) {
-	g.carried.recall(id, &g.req)
-	g.carried.goesOn, g.carried.answeredBy, g.carried.answered = true, id.Host, id.Date
+// withoutUser returns the claims that the user did not give.
+func withoutUser(claims []verify.Claim) []verify.Claim {
+	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel == verify.User })
 }
 
-// open opens the part file and resumes from the bytes of an earlier run, as far as possible.
-func (g *getter) open(ctx context.Context) (err error) {
-	if g.upload != nil {
-		return storing{g}.open(ctx)
+// resumeRefuted resumes with a complete file that did not have the digest of an earlier run. If the file does not have
+// the digest of this run either, it is compared with what the sources have now.
+func (r *resumption) resumeRefuted(ctx context.Context) error {
+	if !verify.Strong(r.req.Trust.Claims) {
+		return r.resumeUntold(ctx)
 	}
-	if !g.req.hasName() {
-		g.part, err = nameless(g.http.files, g.req.Target)
+	if err := r.part.Recover(ctx); err != nil {
 		return err
 	}
-	if g.req.IfExists.Refresh {
-		if err := lookForPart(g); err != nil {
-			return err
-		}
+	have, prior := r.part.Have(), r.prior
+	if !have.Contains(byterange.Range{End: have.Len()}) {
+		return r.part.Restart()
 	}
-	if g.part, err = partfile.Open(g.http.files, g.req.Dir, g.req.Name); err != nil {
-		return err
-	}
-	if err := g.http.key.Make(); err != nil {
-		g.note("the journal could not be sealed, so the next run must ask the server about the file again: %v", err)
-	}
-	g.part.SealWith(g.http.key)
-	if err = g.recover(ctx); err != nil || g.document {
-		g.aside = partfile.SetAside(g.part)
-		return errors.Join(err, g.keepOpposed(), g.part.Close())
-	}
-	g.carried.tellAside(&g.req, g.part)
-	return nil
+	id := takenOver(partfile.Identity{
+		URL: prior.URL, URLSum: prior.URLSum, Asked: prior.Asked, Document: prior.Document, Size: have.Len(),
+		Claims: r.req.Trust.Claims, Mirrors: prior.Mirrors, Require: prior.Require,
+	}, prior, r.sealed)
+	wrong := against(standingOf(id), r.req.Trust.Claims)
+	id.Denied = join(id.Denied, wrong)
+	id.Claims, id.Refuted = join(without(standingOf(id), wrong), r.req.Trust.Claims), nil
+	return r.goOnWith(id)
 }
 
-// leave keeps the part file if the next run can resume from it, and otherwise discards it.
-func (g *getter) leave(failed error) error {
-	if g.upload != nil {
-		return storing{g}.leave(failed)
+// resumeUntold uses a complete file that did not have the digest of an earlier run, if no digest is given now
+// and the server still has its version. Otherwise it sets the file aside.
+func (r *resumption) resumeUntold(ctx context.Context) error {
+	prior := r.prior
+	prior.Claims, prior.Refuted = standingOf(prior), nil
+	reason := errors.New("it does not match the given digest, and no other digest is given now")
+	switch {
+	case r.sealed && verify.Strong(prior.Claims): // the digest decides
+		if err := r.part.Recover(ctx); err != nil {
+			return err
+		}
+		return r.goOnWith(prior)
+	case !r.sealed:
+		return r.part.Reset(reason.Error())
 	}
-	g.aside = partfile.SetAside(g.part)
-	err := g.keepOpposed()
-	if !g.req.hasName() || !g.useful && !g.unproven {
-		return errors.Join(err, g.part.Discard())
+	x, err := r.lookAgain(ctx, prior)
+	if r.document || undecided(ctx, err) {
+		r.kept = r.part.Inherited()
+		return err
 	}
-	err = errors.Join(err, g.part.Close()) // it may void some bytes
-	g.kept, g.keptAt = g.part.Kept()
-	if errors.As(err, &g.moved) {
-		return nil // explain reports it
+	want := x.statement().describe(partfile.Identity{URLSum: partfile.SumURL(r.req.URL), Size: -1})
+	if err == nil {
+		prior, err = decidedBy(x.file.Claims, want, prior)
 	}
-	return err
+	if err != nil {
+		return r.part.Reset(reason.Error())
+	}
+	prior.Claims = join(prior.Claims, want.Claims)
+	if err := r.part.Recover(ctx); err != nil {
+		return err
+	}
+	return r.goOnWith(prior)
+}
+
+// lookAgain asks the server what the file is: by HEAD, then by GET, as some servers give digests for GET
+// only.
+func (c *call) lookAgain(ctx context.Context, prior partfile.Identity) (x inquiry, err error) {
+	for _, ask := range []asker{look, glance} {
+		x, err = c.req.inquire(ctx, c.http, ask, condition{})
+		if err != nil || x.nature == aDocument || address.SchemeOf(c.req.URL).NoDigests ||
+			verify.Strong(x.file.Claims) || tagOf(x.file, x.answer) != (tag{}) {
+			break
+		}
+	}
+	if err != nil {
+		x, err = c.req.onTheWay(x, err)
+	}
+	if c.document = err == nil && x.nature == aDocument; err != nil || c.document || c.req.role() != asOrigin {
+		return x, err
+	}
+	if verify.Agree(join(prior.Claims, c.carried.claims), x.file.Claims) != nil { // for the journal, if no other answer comes
+		c.carried.opposed = x.file.Claims
+	}
+	if c.document = c.req.inPlace(ctx, c.http, x.answer, prior.Size); c.document {
+		c.carried.opposed = nil
+	} else {
+		c.carried.hear(x.statement())
+	}
+	return x, nil
 }
 
 // sameSamples fetches parts of the existing bytes again and compares them.
-func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here io.ReaderAt, parts []byterange.Range) error {
-	src := g.http.Source(g.req.URL, g.req.lookOptions(condition{}))
+func (c *call) sameSamples(ctx context.Context, prior partfile.Identity, here io.ReaderAt, parts []byterange.Range) error {
+	src := c.http.Source(c.req.URL, c.req.lookOptions(condition{}))
 	for _, r := range parts {
-		k := &sampleSink{here: here, prior: prior, as: g.req.role(), r: r, at: r.Start}
-		err := small.Patiently(ctx, g.http.patience(), func(ctx context.Context, silent, _ *time.Timer) error {
-			k.received = func() { silent.Reset(g.http.patience()) }
+		k := &sampleSink{here: here, prior: prior, as: c.req.role(), r: r, at: r.Start}
+		err := small.Patiently(ctx, c.http.patience(), func(ctx context.Context, silent, _ *time.Timer) error {
+			k.received = func() { silent.Reset(c.http.patience()) }
 			return src.Fetch(ctx, r, k)
 		})
 		if small.GaveUp(err) {
-			err = &source.Error{URL: source.Mask(g.req.URL), Host: prior.Host, Fault: source.FaultNetwork, Retry: true, Err: err}
+			err = &source.Error{URL: source.Mask(c.req.URL), Host: prior.Host, Fault: source.FaultNetwork, Retry: true, Err: err}
 		}
 		if err != nil {
 			return err
@@ -343,7 +382,7 @@ func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here 
 		if k.at != r.End {
 			return errFileReplaced
 		}
-		g.carried.digests(k.claims)
+		c.carried.digests(k.claims)
 	}
 	return nil
 }

@@ -19,10 +19,7 @@ import (
 //
 // All its fields belong to the goroutine of run. Fetches run in their own goroutines and send it messages.
 type session struct {
-	c       *Client
-	http    network
-	req     *Request
-	carried *carried
+	*call
 	ctx     context.Context
 	part    *partfile.File
 	sched   *scheduler.Scheduler
@@ -39,12 +36,10 @@ type session struct {
 	here       byterange.Set // ranges that were reported to the scheduler
 	disk       disk
 
-	wake   time.Time
-	trees  *mirrorTrees // nil except in a batch
-	result *Result
-	how    outcome // how it ended early
-	err    error   // why
-	done   bool
+	wake time.Time
+	how  outcome // how it ended early
+	err  error   // why
+	done bool
 }
 
 // run downloads until every byte is present and proven, or the session cannot continue.
@@ -351,10 +346,6 @@ func (s *session) end(how outcome, err error) error {
 	}
 	return err
 }
-
-func (s *session) note(format string, args ...any) { s.req.note(format, args...) }
-
-func (s *session) observe(ev Event) { s.req.observe(ev) }
 
 // streamed reports whether any byte was written to the stream or uploaded.
 func (s *session) streamed() bool {

@@ -18,6 +18,7 @@ import (
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"
+	"braid/verify"
 )
 
 // Peers selects when BitTorrent peers are asked.
@@ -276,3 +277,74 @@ const seedBeat = 250 * time.Millisecond
 // A described torrent is fetched for its peers in three cases: servers are slow (askTorrent), it is the only
 // place that a document names, or all servers have failed. In each case a strong digest of the whole file
 // must match.
+
+// rescue lets the next session use peers, if no server is left and a torrent of the file is known that was
+// not fetched yet.
+func (a *attempts) rescue(ctx context.Context, s *session) bool {
+	if a.carried.sharing != nil || !a.req.Peers.asked() || a.carried.single || !verify.Strong(s.claims) || ctx.Err() != nil ||
+		!s.begun && !a.req.described() || a.req.Stream != nil && (s.streamed() || !a.req.described()) {
+		return false
+	}
+	for _, doc := range s.file.Documents {
+		if !isTorrent(doc) || !isWeb(doc.URL) {
+			continue
+		}
+		a.carried.torrentAsked = true
+		x, err := a.fetchSwarm(ctx, doc, s.size)
+		if err != nil {
+			a.note("%s is not used for peers: %v", source.Mask(doc.URL), err)
+			continue
+		}
+		a.note("no server is left: asking the peers of %s", source.Mask(doc.URL))
+		a.share(x, doc)
+		if s.begun && a.req.Stream == nil {
+			goOn(s)
+		}
+		return true
+	}
+	return false
+}
+
+// enterSwarm makes a swarm the origin, if the request has no place except a torrent that a document names.
+func (g *getter) enterSwarm(ctx context.Context) error {
+	d := g.req.Described
+	if d == nil || !d.remote {
+		return nil
+	}
+	if !g.req.Peers.asked() {
+		return g.fail(Network, errors.New(g.req.Peers.why()), "")
+	}
+	var last error
+	for _, doc := range d.Torrents {
+		x, err := g.fetchSwarm(ctx, doc, d.Size)
+		if err == nil {
+			g.share(x, doc)
+			g.req.URL, g.carried.origin, g.req.Described.remote = x.url(), x.url(), false
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		last = fail(kindOf(err), "read", source.Mask(doc.URL), err, "")
+	}
+	return last
+}
+
+// fetchSwarm fetches a torrent, to ask its peers for the file.
+func (c *call) fetchSwarm(ctx context.Context, doc metalink.MetaURL, size int64) (*sharing, error) {
+	o := c.req.optionsFor(doc.URL, c.req.namedBy(doc.URL, doc.By), true)
+	return fetchSharing(ctx, c.http, doc, o, size)
+}
+
+// share lets the next sessions use a swarm.
+func (c *call) share(x *sharing, doc metalink.MetaURL) {
+	c.carried.sharing = x
+	if c.carried.pieces.IsZero() && !c.carried.piecesRejected {
+		c.carried.pieces, c.carried.piecesFrom = x.file.BestPieces(), source.Mask(doc.URL)
+	}
+	if d := c.req.Described; d != nil {
+		own := *d
+		own.sharing, own.Size = x, x.file.Size
+		c.req.Described = &own
+	}
+}

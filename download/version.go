@@ -39,8 +39,7 @@ type revision struct {
 	signed  signed
 	looking looking
 
-	repairs        int         // how often pieces located wrong bytes
-	recheck        *comparison // the search for wrong bytes without pieces; nil: none
+	damage         damage
 	past           map[string]*past
 	single         bool          // one source at a time: the bytes of several were wrong
 	wrong          error         // the error of those bytes
@@ -80,7 +79,7 @@ func (p *carried) renew(req *Request) {
 	if p.single { // its origin may be a source that was asked alone
 		p.origin = req.URL
 	}
-	p.recheck.close()
+	p.damage.forget()
 	p.revision, p.opposed = newRevision(req), nil
 }
 

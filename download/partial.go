@@ -1,0 +1,366 @@
+package download
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"time"
+
+	"braid/byterange"
+	"braid/internal/partfile"
+	"braid/source"
+	"braid/verify"
+)
+
+// A partial holds the bytes of the file before it is in place: in a part file, the window of an upload or of a stream, or a
+// Target. It alone opens, empties, commits and leaves them, and describes them in an error. Sessions write them.
+type partial struct {
+	*call
+	part     *partfile.File
+	delivery delivery
+
+	// These describe the bytes that a failed download left for the next one.
+	kept     int64
+	keptAt   string               // path; empty: that of the part file
+	moved    *partfile.MovedError // the kept part file was moved, or is gone
+	useful   bool                 // the next run could resume it
+	unproven bool                 // the rest may be of another file; see Request.IfExists.Continue
+	listed   bool                 // ... unless the next run finds the digest beside the file again
+	refuted  bool                 // it is complete, and has another digest than the request gave
+	setAside []string             // paths of the files that were set aside
+}
+
+// open opens the part file and resumes from the bytes of an earlier run, as far as possible.
+func (p *partial) open(ctx context.Context) (err error) {
+	if p.upload != nil {
+		return p.openWindow(ctx)
+	}
+	if !p.req.hasName() {
+		p.part, err = nameless(p.http.files, p.req.Target)
+		return err
+	}
+	if p.req.IfExists.Refresh {
+		if err := lookForPart(p.call); err != nil {
+			return err
+		}
+	}
+	if p.part, err = partfile.Open(p.http.files, p.req.Dir, p.req.Name); err != nil {
+		return err
+	}
+	if err := p.http.key.Make(); err != nil {
+		p.note("the journal could not be sealed, so the next run must ask the server about the file again: %v", err)
+	}
+	p.part.SealWith(p.http.key)
+	if err = p.resume(ctx); err != nil || p.document {
+		p.setAside = partfile.SetAside(p.part)
+		return errors.Join(err, p.keepOpposed(), p.part.Close())
+	}
+	p.carried.tellAside(p.req, p.part)
+	return nil
+}
+
+// openWindow opens the window of an upload, and continues that of an earlier run if the rest is of the same file.
+func (p *partial) openWindow(ctx context.Context) (err error) {
+	if p.part, err = nameless(p.http.files, nil); err != nil {
+		return err
+	}
+	size, data, err := p.upload.to.Resume(ctx)
+	if err != nil {
+		return errors.Join(err, p.upload.end(true), p.part.Close())
+	}
+	if size == 0 {
+		return nil
+	}
+	prior, state, err := p.continuesUpload(ctx, data)
+	if p.document || undecided(ctx, err) {
+		p.kept = size
+		return errors.Join(err, p.upload.end(true), p.part.Close())
+	}
+	if err != nil {
+		p.observe(Restarted{Reason: err.Error()})
+		return p.upload.restart(ctx)
+	}
+	p.upload.takeOver(size, state)
+	for _, s := range state.Signatures {
+		p.carried.signed.all = append(p.carried.signed.all, found{from: s.From, data: s.Data, text: s.Text, maybe: s.Maybe})
+	}
+	p.part.Skip(size)
+	return p.goOnWith(prior)
+}
+
+// goOnWith resumes from the existing bytes, except those beyond the end that an authority gives the file.
+func (p *partial) goOnWith(id partfile.Identity) error {
+	p.recall(id)
+	if k := p.carried.known; p.req.onDisk() && k.size >= 0 && p.reaches(k.size) {
+		if !k.bound() {
+			k.size, k.sizeBy, k.sizeAt = -1, unstated, ""
+		} else if err := p.cutOff(&sources{}, k.size); err != nil {
+			return err
+		}
+	}
+	have := p.part.Have()
+	p.result.Resumed = have.Len()
+	p.observe(Resumed{Bytes: have.Len(), Have: have})
+	return nil
+}
+
+// recall takes over what a journal, or the request about a file in place, states about the existing bytes.
+func (p *partial) recall(id partfile.Identity) {
+	p.carried.recall(id, p.req)
+	p.carried.goesOn, p.carried.answeredBy, p.carried.answered = true, id.Host, id.Date
+}
+
+// beginFromBase begins the part file with the useful bytes of the base file. Bytes of an earlier run stay.
+func (p *partial) beginFromBase(ctx context.Context) error {
+	s := p.req.base
+	if s == nil || s.useful.Count() == 0 {
+		return nil
+	}
+	id := s.identity
+	if prior, ok := p.part.Prior(); ok && p.carried.goesOn {
+		id = prior
+	}
+	err := p.part.Begin(id)
+	if err == nil {
+		err = p.part.CheckSpace(id.Size)
+	}
+	if err == nil {
+		err = p.copyBase(ctx, s)
+	}
+	have := p.part.Have()
+	if err != nil {
+		p.kept = have.Len()
+		return errors.Join(local(err), p.part.Close())
+	}
+	if !p.carried.goesOn {
+		p.recall(id)
+	}
+	p.carried.known.file, p.result.Resumed = s.file, have.Len()
+	if p.carried.asked = s.asked; !p.req.provenByPieces() { // else they are the document's
+		p.carried.pieces, p.carried.piecesFrom = s.pieces, s.from
+	}
+	p.observe(Resumed{Bytes: have.Len(), Have: have})
+	return nil
+}
+
+// copyBase copies the useful bytes that are not yet in the part file. They are verified like all others,
+// because the base file may have changed.
+func (p *partial) copyBase(ctx context.Context, s *baseFile) error {
+	f, err := openRegular(p.http.files, s.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	have := p.part.Have()
+	r := newReading(p.observe, s.identity.Size, have.Len())
+	for useful := range s.useful.All() {
+		for gap := range have.Gaps(useful) {
+			err := r.copy(ctx, io.NewOffsetWriter(p.part, gap.Start), io.NewSectionReader(f, gap.Start, gap.Len()))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reaches reports whether bytes beyond end exist.
+func (p *partial) reaches(end int64) bool {
+	for range p.part.Have().Covered(byterange.Range{Start: end, End: byterange.Unbounded}) {
+		return true
+	}
+	return false
+}
+
+// cutOff gives up the bytes beyond the end of the file. If end is -1, it gives up all bytes, because nothing
+// identifies them.
+func (p *partial) cutOff(all *sources, end int64) error {
+	for r := range p.part.Have().All() {
+		if r.Start = max(r.Start, end); r.Start < r.End {
+			p.part.Revoke(r)
+			all.void(r)
+			p.observe(Voided{r})
+		}
+	}
+	if err := p.part.Void(); err != nil {
+		return local(err)
+	}
+	return nil
+}
+
+// empty discards the downloaded bytes.
+func (p *partial) empty(ctx context.Context) (err error) {
+	p.carried.damage.forget()
+	if p.req.onDisk() {
+		return p.part.Restart()
+	}
+	if err := p.upload.restart(ctx); err != nil {
+		return err
+	}
+	if err = p.part.Close(); err == nil {
+		p.part, err = nameless(p.http.files, p.req.Target)
+	}
+	return err
+}
+
+// commit puts the file in place under its final name.
+func (p *partial) commit(ctx context.Context, proof verify.Proof) error {
+	switch {
+	case p.req.Stream != nil:
+		return p.part.Close()
+	case p.req.Target != nil:
+		return errors.Join(p.part.Close(), p.delivery.commit(ctx, proof))
+	case p.upload != nil:
+		final := UploadFinal{URL: source.Mask(p.req.URL), Result: *p.result, Replace: p.req.IfExists.Overwrite}
+		err := p.upload.commit(ctx, final)
+		if errors.Is(err, fs.ErrExist) {
+			return p.inTheWay("")
+		}
+		p.result.Due = p.req.Due && err == nil
+		if err != nil {
+			return err
+		}
+		return p.part.Close()
+	}
+	final := partfile.Final{Replace: p.req.IfExists.Overwrite, ModTime: p.modified(), Due: p.req.Due}
+	if p.req.base != nil {
+		final.Mode = p.req.base.mode
+	}
+	err := p.part.Commit(proof, final)
+	p.result.Due = final.Due && err == nil
+	return err
+}
+
+// judge records whether the next run could resume from what a session left.
+func (p *partial) judge(s *session) {
+	p.useful = s.mayMerge() && s.how != gotDocument
+	p.unproven = !p.useful && s.begun && s.how != gotDocument
+	p.listed = p.unproven && p.http.key != nil && s.part.Front() < s.size && tiesLater(s.req, s.identity().Looked)
+}
+
+// leave keeps the part file, or the uploaded parts, if the next run can resume from it, and otherwise discards it. If failed
+// is about a signature, it discards uploaded parts: the check would continue with that signature.
+func (p *partial) leave(failed error) error {
+	if p.upload != nil {
+		keep := p.useful && p.upload.begun() && kindOfSignature(failed) == Other
+		if keep {
+			p.kept, p.keptAt = p.upload.released(), p.result.Path
+		}
+		return errors.Join(p.upload.end(keep), p.part.Close())
+	}
+	p.setAside = partfile.SetAside(p.part)
+	err := p.keepOpposed()
+	if !p.req.hasName() || !p.useful && !p.unproven {
+		return errors.Join(err, p.part.Discard())
+	}
+	err = errors.Join(err, p.part.Close()) // it may void some bytes
+	p.kept, p.keptAt = p.part.Kept()
+	if errors.As(err, &p.moved) {
+		return nil // explain reports it
+	}
+	return err
+}
+
+// keepOpposed records the digests that the server stated against those of the request, for a run that gives none, or
+// against those that are recorded. What another URL's server states says nothing about these bytes.
+func (p *partial) keepOpposed() error {
+	if len(p.carried.opposed) == 0 {
+		return nil
+	}
+	err := p.part.Amend(func(id *partfile.Identity) {
+		if id.URLSum == partfile.SumURL(p.req.URL) {
+			oppose(id, p.carried.opposed)
+		}
+	})
+	if err != nil {
+		return local(err)
+	}
+	return nil
+}
+
+// modified returns the date for the file, if the server's is wanted.
+func (p *partial) modified() time.Time {
+	if !p.req.RemoteTime || !p.req.onDisk() {
+		return time.Time{}
+	}
+	t := usable(p.result.LastModified)
+	if t.IsZero() {
+		why := "no date"
+		if date := p.result.LastModified; !date.IsZero() {
+			why = "an unusable date, " + date.UTC().Format(time.RFC1123)
+		}
+		p.req.observe(Note{Text: "the server gave " + why + ": the file gets its present date", Plain: true})
+	}
+	return t
+}
+
+// heardHint returns the hint about bytes that only a statement of the server in an earlier run contradicts, or "".
+func (p *partial) heardHint(err error) Hint {
+	if wrong := wrongOf(err); wrong != nil && p.kept > 0 && slices.Contains(p.carried.heard, wrong.Claim) {
+		return HintForget
+	}
+	return ""
+}
+
+// explain adds to an error the kept bytes and the next step.
+func (p *partial) explain(e *Error, err error) {
+	if e.Kept = p.kept; p.kept > 0 {
+		e.Part = cmp.Or(p.keptAt, p.part.Path())
+		p.advise(e, err)
+	} else {
+		e.Aside = p.setAside
+	}
+	p.explainMoved(e, err)
+}
+
+// advise sets the hint of an error if bytes were kept.
+func (p *partial) advise(e *Error, err error) {
+	none, _ := errors.AsType[*NoSourceError](err)
+	switch {
+	case p.refuted:
+		e.Hint = "if the digest was mistyped, the corrected command will not fetch it again"
+	case p.unproven && !p.listed && e.Kind != Limit && e.Kind != Local: // those need another step first
+		e.Hint = cmp.Or(e.Hint, HintUnproven)
+	}
+	if none != nil && none.Budget() && !p.unproven {
+		e.Kind = Budget
+	}
+}
+
+// explainMoved reports a folder that was moved or removed during the download: that is a fault of its own,
+// whatever else ended the download.
+func (p *partial) explainMoved(e *Error, err error) {
+	if moved, ok := errors.AsType[*partfile.MovedError](err); ok { // the file itself
+		e.Kind, e.Hint = Local, "the same command starts over"
+		if moved.Now != "" {
+			e.Hint = "the file is complete and right: nothing is left to be fetched"
+		}
+		return
+	}
+	if p.moved != nil {
+		e.Kind, e.Err, e.Hint = Local, fmt.Errorf("%w; %w", e.Err, p.moved), "the same command starts over"
+		if p.kept > 0 {
+			e.Hint = HintFolder
+		}
+	}
+}
+
+var errUploadState = errors.New("the record of the uploaded parts cannot be read")
+
+// continuesUpload checks whether the uploaded parts are of the requested file, as continues does for bytes on disk.
+func (p *partial) continuesUpload(ctx context.Context, data []byte) (prior partfile.Identity, state uploadState, err error) {
+	if json.Unmarshal(data, &state) != nil {
+		return prior, state, errUploadState
+	}
+	state.Identity = reinstated(state.Identity, p.req)
+	if !continuable(p.req, state.Identity) {
+		return prior, state, errors.New("nothing shows that the rest is of the same file")
+	}
+	prior, err = (&resumption{partial: p, prior: state.Identity, sealed: true}).continues(ctx)
+	return prior, state, err
+}

@@ -1,0 +1,231 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"braid/internal/partfile"
+	"braid/metalink"
+	"braid/source"
+	"braid/verify"
+)
+
+// dropSize lets the next session try the size that another source gives, or do without one. What is here stays as far
+// as it may be of the file. It reports false if no source could say otherwise.
+func (a *attempts) dropSize(s *session) (bool, error) {
+	k, inPlace, noRoom := a.carried.known, errors.Is(s.err, errInPlace), is[*partfile.SpaceError](s.err)
+	before, held := k.size, s.cut.held > 0
+	if before < 0 && (held || s.how == wrongDigest) { // the body of a source without a length ended there
+		before = a.partial.part.Front()
+	}
+	bound := s.how == noSource && !k.guessed() // places of another size were refused, or lacked bytes
+	if before < 0 && !bound || k.sizeBy == byUser || a.req.inOrder() && a.partial.part.Front() > 0 {
+		return false, nil
+	}
+	if noRoom {
+		a.noRoom = s.err
+	}
+	possible := func(size int64) bool {
+		return size != before && !slices.Contains(k.tried, size) && !(bound && a.partial.reaches(size))
+	}
+	next := k.stated
+	if k.stated = -1; next < 0 || !possible(next) {
+		next = s.sources.contender(possible)
+	}
+	if next < 0 && (bound || !inPlace && !(noRoom && places(s) > 1)) {
+		return false, nil
+	}
+	// The server gave this size for the existing bytes, which are not known to be wrong.
+	if s.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed() && next >= 0 && a.partial.reaches(next) {
+		return false, nil
+	}
+	if before >= 0 {
+		k.giveUp(before, bound || s.how == sizeDisowned && !noRoom)
+		a.note("%v: %d bytes are no longer assumed to be the size of the file", s.err, before)
+	}
+	if err := a.carried.damage.restore(a.carried.known); err != nil {
+		return false, err
+	}
+	a.carried.damage.forget()
+	a.carried.drops++
+	k.size, k.sizeBy, k.sizeAt = next, byOther, ""
+	if err := a.partial.cutOff(&s.sources, next); err != nil {
+		return false, err
+	}
+	goOn(s)
+	for _, p := range a.carried.past {
+		if p.claimed >= 0 {
+			p.other, p.banned, p.claimed = false, nil, -1
+		}
+	}
+	a.carried.goesOn = next >= 0 || k.strong() || a.partial.part.Front() > 0
+	return true, nil
+}
+
+// giveUp records that a size did not lead to the file. A size that was only contradicted may be tried again,
+// once.
+func (k *known) giveUp(size int64, contradicted bool) {
+	if contradicted && !slices.Contains(k.disowned, size) {
+		k.disowned = append(k.disowned, size)
+		return
+	}
+	k.tried = append(k.tried, size)
+}
+
+// places returns how many places of the file are known.
+func places(s *session) int {
+	n := len(s.sources.all)
+	for _, m := range s.file.Mirrors {
+		if !s.sources.has(m.URL) {
+			n++
+		}
+	}
+	for _, u := range s.req.Mirrors {
+		if !s.sources.has(u) {
+			n++
+		}
+	}
+	return n
+}
+
+// trySingle prepares a session with one source, after the bytes were wrong and could not be repaired, or
+// after another such session. It reports whether a source is left.
+func trySingle(s *session) bool {
+	p := s.carried
+	if !p.single {
+		unsized := s.req.unsized() || p.guessed() && p.sizeBy < byServer // the digest's authority gave no size
+		p.single, p.candidates, p.wrong = true, s.sources.candidates(s.size, unsized, s.req.described()), s.err
+		p.past = nil // each source gets another chance
+	}
+	if len(p.candidates) == 0 {
+		return false
+	}
+	if p.guessed() { // each may have a file of another size
+		p.size, p.sizeBy = -1, unstated
+	}
+	p.origin, p.candidateScope = p.candidates[0].url, p.candidates[0].named
+	p.candidates = p.candidates[1:]
+	return true
+}
+
+// recalls reports whether an attempt failed by a digest that was recalled from an earlier run.
+func (k *known) recalls(err error) bool {
+	wrong := wrongOf(err)
+	return wrong != nil && slices.Contains(k.recalled, wrong.Claim)
+}
+
+// standIn makes a mirror of the user the origin if the origin failed, and no known digest makes the mirror a source
+// like all others. Its statements about the file are no evidence, so it is of no use if evidence is demanded: by the
+// request, by the earlier offers of the URL, or by the existing file (rules 30 and 64). It is asked before anything is
+// discarded for it. If a digest is known, only a mirror that was held back from a pipe is asked: any other would fail
+// again, and would cause all other sources to be asked again.
+func (a *attempts) standIn(ctx context.Context, s *session) bool {
+	if !a.mayStandIn() {
+		return false
+	}
+	if (!a.carried.strong() || a.req.Stream != nil) && !a.req.provenByPieces() {
+		for _, u := range a.req.Mirrors {
+			if !a.http.opens(u) { // it serves ranges only
+				a.carried.fallBack(u)
+			}
+		}
+	}
+	if a.carried.strong() && !a.req.listed() {
+		a.carried.fallbacks = slices.DeleteFunc(a.carried.fallbacks, s.sources.gaveUp)
+	}
+	for a.carried.nextFallback() {
+		if a.partial.part.Front() == 0 || a.answers(ctx) || ctx.Err() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// mayStandIn reports whether a file without evidence would be accepted.
+func (a *attempts) mayStandIn() bool {
+	switch {
+	case a.carried.strong() || a.req.listed() || a.req.provenByPieces():
+		return true
+	case a.req.Trust.Require != RequireNothing, a.recorded.replaces:
+		return false
+	}
+	return a.req.Described != nil || a.c.checkPin(a.req, pinOf(metalink.File{})) == nil
+}
+
+// answers reports whether the server that would stand in has the file.
+func (a *attempts) answers(ctx context.Context) bool {
+	if !isWeb(a.carried.origin) {
+		return true
+	}
+	_, err := a.http.Head(ctx, a.carried.origin, a.req.originOptions(a.carried, false))
+	var e *source.Error
+	if errors.As(err, &e) && (e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented ||
+		e.Status == http.StatusForbidden) {
+		return true // it may answer GET
+	}
+	if err != nil {
+		a.note("%s is not used: %v", source.Mask(a.carried.origin), err)
+	}
+	return err == nil
+}
+
+// dropRecalled forgets the digests that were recalled from an earlier run. The next session resumes if
+// something else ties the existing bytes together.
+func (a *attempts) dropRecalled(ctx context.Context, s *session) error {
+	k := a.carried.known
+	a.note("%v: that digest is from an earlier run, and is no longer used", s.err)
+	k.forgetRecalled()
+	k.forgetGuess()
+	if k.strong() || k.tag.etag != "" && !k.mixed {
+		goOn(s)
+		return nil
+	}
+	return a.anew(ctx, s)
+}
+
+// discard discards the bytes of a file that is wrong somewhere. If a digest is known, it keeps those that may
+// be right: nothing is known against bytes of an earlier run, of the asked server, or of a source that was
+// not compared as a whole.
+func (a *attempts) discard(ctx context.Context, s *session) error {
+	if a.req.IfExists.Refresh && a.result.Resumed > 0 {
+		return a.partial.keepRefreshed(s.err)
+	}
+	if a.carried.strong() {
+		if err := a.carried.damage.restore(a.carried.known); err != nil {
+			return err
+		}
+	}
+	doubtful, parties, earlier := a.carried.damage.doubtful(s)
+	if !a.req.onDisk() || !a.carried.strong() || parties < 2 && !earlier {
+		return a.partial.empty(ctx)
+	}
+	for r := range doubtful.All() {
+		a.partial.part.Revoke(r)
+		a.observe(Voided{r})
+	}
+	if err := a.partial.part.Void(); err != nil {
+		return local(err)
+	}
+	a.carried.damage.forget()
+	return nil
+}
+
+// refute keeps the file for a run with a corrected digest. It returns the error to end with.
+func (a *attempts) refute(ctx context.Context, s *session) error {
+	wrong, err := wrongOf(s.err), s.err
+	if !slices.Contains(a.req.Trust.Claims, wrong.Claim) || !verify.Strong([]verify.Claim{wrong.Claim}) {
+		return errors.Join(err, a.discard(ctx, s))
+	}
+	if err := a.carried.damage.restore(a.carried.known); err != nil {
+		return err
+	}
+	id := s.identity()
+	id.Refuted = []verify.Claim{wrong.Claim}
+	if begun := a.partial.part.Begin(id); begun != nil {
+		return errors.Join(err, local(begun))
+	}
+	a.partial.refuted = true
+	return err
+}
