@@ -41,8 +41,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if s.how != ongoing {
 		return
 	}
-	var over *overrunError
-	if errors.As(err, &over) { // it has another file (RFC 6249, section 7)
+	if over, ok := errors.AsType[*overrunError](err); ok { // it has another file (RFC 6249, section 7)
 		err, o.other = mismatch(o, "%w", over), true
 	}
 	if s.endsEarlier(o, err) {
@@ -70,10 +69,22 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 			after.Round(time.Second), s.c.Timeout)
 		fault = scheduler.FaultGone
 	}
+	if s.faulted(f, err, fault) {
+		return
+	}
+	s.step(scheduler.FetchEnded{Fetch: id, Fault: fault, After: after})
+	if fault != scheduler.FaultNone {
+		s.reportDown(o, f.lane)
+	}
+}
+
+// faulted takes in what the end of a fetch shows about its source and the file. It reports whether the session ends with it.
+func (s *session) faulted(f *flight, err error, fault scheduler.Fault) bool {
+	o := f.from
 	s.brokeOff(err, fault)
 	if s.cut.shrunk = s.cut.shrunk || o.first && s.shrunk(o, err) && !s.guessed(); s.cut.shrunk && !s.cut.comparing {
 		s.end(fileChanged, errShrunk)
-		return
+		return true
 	}
 	if fault != scheduler.FaultNone {
 		s.sources.failed(o, err, fault)
@@ -83,16 +94,13 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		s.applyRefusal(o, err)
 		if s.disowned(o, err); s.how != ongoing {
 			s.reportDown(o, f.lane)
-			return
+			return true
 		}
 	}
 	if fault == scheduler.FaultTransient && s.begun && !s.proves() && len(s.fetches.running) == 0 {
 		s.startOver()
 	}
-	s.step(scheduler.FetchEnded{Fetch: id, Fault: fault, After: after})
-	if fault != scheduler.FaultNone {
-		s.reportDown(o, f.lane)
-	}
+	return false
 }
 
 var errShrunk = changed("it is shorter than the request")
@@ -156,20 +164,14 @@ func (s *session) short(f *flight) error {
 	a, before := f.answer, s.carried.sized
 	if s.size >= 0 && a.Size < 0 && !a.Ranged && !f.sink.cut && f.at < s.size {
 		f.from.claimed = f.at
-		return &source.Error{
-			URL: f.from.masked, Host: f.from.host, Fault: source.FaultNetwork, Retry: true,
-			Err: fmt.Errorf("body ends at byte %d of %d: %w", f.at, s.size, io.ErrUnexpectedEOF),
-		}
+		return f.from.breaks(fmt.Errorf("body ends at byte %d of %d: %w", f.at, s.size, io.ErrUnexpectedEOF))
 	}
 	if s.size >= 0 || a.Size >= 0 || a.Host != before.Host || f.sink.cut || f.at >= before.Size ||
 		version.Compare(viewOf(before), viewOf(a)).Judgment == version.Other {
 		return nil
 	}
-	return &source.Error{
-		URL: f.from.masked, Host: f.from.host, Fault: source.FaultNetwork, Retry: true,
-		Err: fmt.Errorf("body ends at byte %d, but the server gave the size %d: %w", f.at, before.Size,
-			io.ErrUnexpectedEOF),
-	}
+	return f.from.breaks(fmt.Errorf("body ends at byte %d, but the server gave the size %d: %w", f.at, before.Size,
+		io.ErrUnexpectedEOF))
 }
 
 // endOfFile returns the size of the file if the origin answers that nothing follows the downloaded bytes (416; RFC

@@ -126,8 +126,13 @@ func (x *sources) failed(o *origin, err error, fault scheduler.Fault) {
 
 // silent records that a source was given up because nothing came from it. It may be asked again.
 func (x *sources) silent(o *origin) {
-	o.err = &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultNetwork, Retry: true, Err: small.ErrSilent}
+	o.err = o.breaks(small.ErrSilent)
 	x.last = o.err
+}
+
+// breaks returns the error of a source that may answer again.
+func (o *origin) breaks(err error) error {
+	return &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultNetwork, Retry: true, Err: err}
 }
 
 // ban excludes a source that sent wrong bytes.
