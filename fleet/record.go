@@ -52,8 +52,6 @@ type Follows struct {
 	Link string `json:"link,omitempty"`
 	// Keep is the number of older versions to keep. If zero, all are kept.
 	Keep int `json:"keep,omitempty"`
-	// Instead is a newer version that the user left out, or "". Its file stays, but the link leads to it no longer.
-	Instead string `json:"instead,omitempty"`
 }
 
 // A Priority is the priority of a job. Jobs with a lower priority wait while others can be taken.
@@ -200,8 +198,7 @@ func (j *Job) before(o *Job) bool {
 	return !j.Modified.IsZero() && !o.Modified.IsZero() && j.Modified.Before(o.Modified)
 }
 
-// Report applies a report. A version that was reported before changes only the priority, but a dead one is tried again,
-// and so is one with a link, which leads to another version if that was in place meanwhile.
+// Report applies a report. A version that was reported before changes only the priority, but a dead one is tried again.
 // While a worker has the job, a version older than the next one changes nothing, because it may come from a watcher
 // that was stopped for a while. The error is a *TakenError while an unfinished job of another file has the name; r is
 // then unchanged.
@@ -221,7 +218,7 @@ func (r *Record) Report(j Job, now time.Time) (News, error) {
 	case same && r.State == Queued:
 		r.Job.Priority = j.Priority
 		return Again, nil
-	case same && (r.State == Waiting || r.State == Done && (j.Follows == nil || j.Follows.Link == "")):
+	case same && (r.State == Waiting || r.State == Done):
 		return Duplicate, nil
 	}
 	r.queue(j, now)

@@ -73,14 +73,6 @@ func TestFleetFollows(t *testing.T) {
 	if j, _ = c.jobOf(&Rule{Watch: &c.Watches[0]}, u); j.ID() == first.ID() {
 		t.Errorf("a changed file of the version in place is the job %s, too", j.Version)
 	}
-	// The version in place of one that was left out may be done already.
-	c.Watches[0].Keep, u.Previous = 1, "1.1"
-	before, _ := c.jobOf(&Rule{Watch: &c.Watches[0]}, u)
-	u.Previous = "1.10"
-	j, err = c.jobOf(&Rule{Watch: &c.Watches[0]}, u)
-	if err != nil || before.Follows.Instead != "" || j.Follows.Instead != "1.10" || j.ID() == before.ID() {
-		t.Errorf("in place of a newer version: %+v of the job %s, %v", j.Follows, j.Version, err)
-	}
 	if _, err := jobOf("name = 'tool'\nkeep = 2"); err == nil || !strings.Contains(err.Error(), "workers keep no old versions of one name") {
 		t.Errorf("old versions of one name: %v", err)
 	}

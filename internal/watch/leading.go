@@ -20,7 +20,6 @@ import (
 
 	"braid/antenna"
 	"braid/antenna/feed"
-	"braid/antenna/release"
 	"braid/download"
 	"braid/fleet"
 	"braid/internal/job"
@@ -315,9 +314,7 @@ func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 	if u.Release != nil && !isOtherVersion(&u) && !w.Releases.Moving {
 		add("sha256", u.Last.Digest)
 	}
-	if job.Follows = followsOf(w, &u, folder); job.Follows != nil && job.Follows.Instead != "" {
-		job.Version += " instead of " + job.Follows.Instead // it may be done already
-	}
+	job.Follows = followsOf(w, &u, folder)
 	return job, nil
 }
 
@@ -330,9 +327,6 @@ func followsOf(w *Watch, u *antenna.Update, folder string) *fleet.Follows {
 	f := &fleet.Follows{Of: hex.EncodeToString(sum[:12]), Version: u.Release.Version, Keep: w.Keep}
 	if w.Link != "" {
 		f.Link = path.Join(folder, w.Link)
-	}
-	if u.Previous != "" && release.Compare(f.Version, u.Previous) < 0 {
-		f.Instead = u.Previous
 	}
 	return f
 }

@@ -37,8 +37,6 @@ type listed struct {
 	Version string    `json:"version"`
 	Size    int64     `json:"size"`
 	ModTime time.Time `json:"modified"`
-	// Left means that the user left the version out. It is listed until the link leads to another one.
-	Left bool `json:"left,omitempty"`
 }
 
 // A linkError reports that something else has the path of a link.
@@ -188,12 +186,9 @@ func (p *Folder) lead(ctx context.Context, j *fleet.Job, in placed) (untidy, err
 	return errors.Join(untidy, p.list(f.Of, left)), nil
 }
 
-// withFile returns list with the file of a job. It marks the version in place of which that one comes.
+// withFile returns list with the file of a job.
 func withFile(list []listed, j *fleet.Job, in placed) []listed {
 	list = slices.DeleteFunc(list, func(x listed) bool { return x.Name == j.Name })
-	for i := range list {
-		list[i].Left = list[i].Left || j.Follows.Instead != "" && list[i].Version == j.Follows.Instead
-	}
 	list = append(list, listed{Name: j.Name, Version: j.Follows.Version, Size: in.size, ModTime: in.modTime})
 	slices.SortStableFunc(list, func(a, b listed) int {
 		return cmp.Or(release.Compare(a.Version, b.Version), cmp.Compare(a.Name, b.Name))
@@ -214,7 +209,7 @@ func (p *Folder) link(f *fleet.Follows, list []listed) error {
 	}
 	newest := ""
 	for _, x := range slices.Backward(list) {
-		if !x.Left && p.isThere(x) {
+		if p.isThere(x) {
 			newest = x.Name
 			break
 		}
@@ -256,9 +251,8 @@ func (p *Folder) relink(f *fleet.Follows, name string) error {
 }
 
 // prune removes the files of surplus versions except own, and returns the files that stay listed. A file that was changed
-// since stays in place, and is not listed any more. So does one that was left out.
+// since stays in place, and is not listed any more.
 func (p *Folder) prune(f *fleet.Follows, own string, list []listed) (left []listed, failed error) {
-	list = slices.DeleteFunc(slices.Clone(list), func(x listed) bool { return x.Left })
 	most := maxListed
 	if f.Keep > 0 {
 		most = f.Keep + 1

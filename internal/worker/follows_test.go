@@ -102,28 +102,6 @@ func TestFollows_Rule80(t *testing.T) {
 	r.has("1.10", "1.10", "1.9")
 }
 
-// TestFollowsLeftOut_Rule80 checks that the link leads to an older version in place of one that the user left out, whose
-// file stays, and to that version when it is wanted again.
-func TestFollowsLeftOut_Rule80(t *testing.T) {
-	r := newReleases(t, "latest", 1)
-	place := func(version, instead string, linked string, versions ...string) {
-		t.Helper()
-		r.follows.Instead = instead
-		if untidy, err := r.place(version); untidy != nil || err != nil {
-			t.Fatal(version, untidy, err)
-		}
-		r.has(linked, versions...)
-	}
-	place("1.2", "", "1.2", "1.2")
-	place("1.3", "", "1.3", "1.2", "1.3")
-	place("1.2", "1.3", "1.2", "1.2", "1.3")
-	place("1.1", "", "1.2", "1.1", "1.2", "1.3") // its worker was slower
-	place("1.3", "", "1.3", "1.2", "1.3")
-	place("1.2", "1.3", "1.2", "1.2", "1.3")
-	place("1.4", "", "1.4", "1.2", "1.3", "1.4")
-	place("1.5", "", "1.5", "1.3", "1.4", "1.5")
-}
-
 // TestFollowsKilled_Rule80 checks that a worker that was killed after it listed its file is followed by one that leads the
 // link to that file.
 func TestFollowsKilled_Rule80(t *testing.T) {

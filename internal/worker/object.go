@@ -79,7 +79,7 @@ func (p *Store) find(ctx context.Context, t *task) (placed, error) {
 func (p *Store) place(ctx context.Context, t *task, _ *download.Request, _ bool) (placed, error) {
 	f := t.claim.Record.Job.Follows
 	if f != nil && f.Link != "" {
-		isOlder := func(than string) bool { return than != f.Instead && release.Compare(f.Version, than) < 0 }
+		isOlder := func(than string) bool { return release.Compare(f.Version, than) < 0 }
 		if err := p.leased(t).RaiseLatest(ctx, f.Link+latestEnding, f.Version, isOlder); err != nil {
 			return placed{}, err
 		}
@@ -112,7 +112,7 @@ func prune(ctx context.Context, store *objectstore.Store, j *fleet.Job, in place
 		})
 	}
 	failed := amend(func(list []listed) []listed {
-		list = slices.DeleteFunc(withFile(list, j, in), func(x listed) bool { return x.Left })
+		list = withFile(list, j, in)
 		surplus = list[:max(0, len(list)-j.Follows.Keep-1)]
 		return list
 	})
