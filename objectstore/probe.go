@@ -94,10 +94,15 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 		_, err := s.core.PutObject(ctx, s.bucket, key, strings.NewReader("?"), 1, "", "", o)
 		return err
 	}
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
-	defer cancel()
-	// also after a failure, as the store may have created the object of a request that was cancelled
-	defer s.core.RemoveObject(after, s.bucket, key, minio.RemoveObjectOptions{})
+	// What ends the test has its own time: the store may have been silent until then.
+	later := func() (context.Context, context.CancelFunc) {
+		return context.WithTimeout(context.WithoutCancel(ctx), abortTime)
+	}
+	defer func() { // also after a failure, as the store may have created the object of a request that was cancelled
+		after, cancel := later()
+		defer cancel()
+		s.core.RemoveObject(after, s.bucket, key, minio.RemoveObjectOptions{})
+	}()
 	if err := put(); err != nil && codeOf(err) != preconditioned {
 		return false, unlessUnsupported(err)
 	}
@@ -105,11 +110,15 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 		return false, unlessUnsupported(err)
 	}
 	// It does not end with ctx, because an upload whose response is lost would stay.
-	upload, err := s.core.NewMultipartUpload(after, s.bucket, key, minio.PutObjectOptions{})
+	opening, cancel := later()
+	defer cancel()
+	upload, err := s.core.NewMultipartUpload(opening, s.bucket, key, minio.PutObjectOptions{})
 	if err != nil {
 		return false, err
 	}
 	defer func() {
+		after, cancel := later()
+		defer cancel()
 		s.core.AbortMultipartUpload(after, s.bucket, key, upload)
 		left, _ := s.left(after, key) // also those of a run that was killed
 		for _, l := range left {
