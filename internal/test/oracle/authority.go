@@ -115,8 +115,7 @@ func (j *judge) begin() {
 			j.last, j.sealed, j.stored = statement{}, false, false // the server has another version, without a digest
 		}
 	}
-	// A command that has the file may end before the target of a redirect answers.
-	j.now = slices.DeleteFunc(j.now, func(s statement) bool { return c.Code == 0 && open[s.by.To] > 0 })
+	j.led = slices.ContainsFunc(j.now, func(s statement) bool { return open[s.by.To] > 0 && c.Places[s.by.To].Content != "" })
 }
 
 // look processes what the asked server and its forge publish beside the file. The last answer about a list counts.

@@ -14,31 +14,32 @@ type judge struct {
 	k     int
 	c     *Command
 
-	users  []string       // digests that the user gave so far
-	said   []statement    // by authorities, in all commands
-	first  int            // index in said of the first statement in this command
-	now    []statement    // in this command, without those that later answers revoke
-	listed []statement    // of the list that the user named, in this command
-	nearby []statement    // found beside the file by lookups, in this command
-	barred []byte         // the part file that such a statement refuted,
-	bar    statement      // and the statement
-	speaks map[string]int // servers that are authorities for the file in this command, with their ranks
-	last   statement      // the newest statement of the asked server
-	sealed bool           // last is in the journal
-	stored bool           // last is stored with the version of the final file
-	proven statement      // evidence for the file in place
-	size   int64          // the newest that an authority stated
+	users  []string           // digests that the user gave so far
+	said   []statement        // by authorities, in all commands
+	first  int                // index in said of the first statement in this command
+	now    []statement        // in this command, without those that later answers revoke
+	listed []statement        // of the list that the user named, in this command
+	nearby []statement        // found beside the file by lookups, in this command
+	barred []byte             // the part file that such a statement refuted,
+	bar    statement          // and the statement
+	speaks map[string]int     // servers that are authorities for the file in this command, with their ranks
+	last   statement          // the newest statement of the asked server
+	sealed bool               // last is in the journal
+	stored bool               // last is stored with the version of the final file
+	proven statement          // evidence for the file in place
+	size   int64              // the newest that an authority stated
+	other  bool               // which is not the one before, so that the file has changed
+	led    bool               // a redirect with a digest led to a server that did not answer before the end
+	turn   bool               // these three are stored by a watch
+	date   string             // that the server sent for the file in place
+	theirs memory             // of the watch; in a command of the watch, of the other commands
+	pin    int                // rank of the evidence that the URL offered before
+	broken bool               // a file was damaged, so that work may be lost
+	safe   int                // right bytes of the part file after a clean end,
+	safeOf []byte             // and the content that they are part of
+	sums   map[bytesAt]string // computed digests
 	// wordless has the last answer of each authority to each method that had no digest.
 	wordless map[string]statement
-	other    bool               // which is not the one before, so that the file has changed
-	turn     bool               // these three are stored by a watch
-	date     string             // that the server sent for the file in place
-	theirs   memory             // of the watch; in a command of the watch, of the other commands
-	pin      int                // rank of the evidence that the URL offered before
-	broken   bool               // a file was damaged, so that work may be lost
-	safe     int                // right bytes of the part file after a clean end,
-	safeOf   []byte             // and the content that they are part of
-	sums     map[bytesAt]string // computed digests
 }
 
 // A memory is what is stored of a file: the date that its server sent for it, and its evidence.
@@ -195,7 +196,7 @@ func (j *judge) right() {
 		j.violated(1, "no authority has stated the digest that was required")
 	case j.disputed(sum):
 		j.violated(1, "the bytes contradict what is published beside the file")
-	case j.contradicted(sum, c.Rank):
+	case !j.led && j.contradicted(sum, c.Rank):
 		j.violated(1, "the bytes contradict a known digest")
 	case !c.LessProof && !c.Unchanged && j.pin >= HTTPS && c.Rank < j.pin:
 		j.violated(1, "less proof than the URL offered before")
