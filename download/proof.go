@@ -307,7 +307,7 @@ func (s *session) askOrigin() error {
 	}
 	a, err := ask(s.ctx, s.http, s.req, condition{})
 	// By HEAD some servers give another tag or size.
-	if err == nil && !verify.Strong(a.Claims) && version.Compare(s.view(), viewOf(a)).Judgment == version.Other {
+	if err == nil && !states(s, o, a) && version.Compare(s.view(), viewOf(a)).Judgment == version.Other {
 		a, err = glance(s.ctx, s.http, s.req, condition{})
 	}
 	if err == nil {
@@ -320,6 +320,12 @@ func (s *session) askOrigin() error {
 		s.applyRefusal(o, err)
 	}
 	return s.err
+}
+
+// states reports whether an answer of the origin, or a redirect on the way to it, has a strong digest.
+func states(s *session, o *origin, a source.Answer) bool {
+	x, err := s.req.resolve(a.Hops, s.roleOf(o), footing{})
+	return err != nil || verify.Strong(x.file.Claims)
 }
 
 // tied reports whether a digest of the whole file, or its pieces, prove all answers together.
