@@ -152,6 +152,9 @@ func (g *getter) get(ctx context.Context) error {
 	if err != nil || g.result.NotModified || g.document {
 		return errors.Join(err, g.partial.leave(err))
 	}
+	if g.carried.origin != g.req.URL && g.req.Described == nil { // they are of a mirror's copy, and would hide the server's file
+		g.result.ETag, g.result.LastModified = "", time.Time{}
+	}
 	g.keepPin()
 	g.existing.keep(proof, g.result.Host)
 	seedFile(ctx, g.http, g.req, g.carried.sharing, g.result.Path)

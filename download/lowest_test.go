@@ -2,9 +2,7 @@ package download
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -16,6 +14,7 @@ import (
 
 	"braid/download/limit"
 	"braid/internal/test/mirrortest"
+	"braid/internal/test/pipes"
 	"braid/source/httpsource"
 )
 
@@ -48,36 +47,13 @@ func TestPulse(t *testing.T) {
 	}
 }
 
-// pipes is a listener of connections in memory.
-type pipes struct {
-	net.Listener
-	conns chan net.Conn
-}
-
-func (l *pipes) dial(context.Context, string, string) (net.Conn, error) {
-	ours, theirs := net.Pipe()
-	l.conns <- theirs
-	return ours, nil
-}
-
-func (l *pipes) Accept() (net.Conn, error) {
-	if c, ok := <-l.conns; ok {
-		return c, nil
-	}
-	return nil, net.ErrClosed
-}
-
-func (*pipes) Addr() net.Addr { return &net.TCPAddr{} }
-
-func (*pipes) Close() error { return nil }
-
 // A download that drips ends and keeps its bytes, and the next one resumes. A download that its own limit
 // holds back does not end.
 func TestLowestSpeed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size, first = 64 << 10, 16 << 10
 		body := mirrortest.Generate(size, 1).Bytes()
-		l := &pipes{conns: make(chan net.Conn)}
+		l := make(pipes.Listener)
 		drips := true
 		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("ETag", `"1"`)
@@ -93,8 +69,8 @@ func TestLowestSpeed(t *testing.T) {
 			}
 		})}
 		go s.Serve(l)
-		defer close(l.conns)
-		hc := &httpsource.Client{Dial: l.dial}
+		defer s.Close()
+		hc := &httpsource.Client{Dial: l.Dial}
 		defer hc.CloseIdle()
 		u, err := url.Parse("http://127.0.0.1/")
 		if err != nil {

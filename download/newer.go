@@ -216,7 +216,7 @@ func (e *existingFile) keep(proof verify.Proof, host string) {
 		return
 	}
 	v := state.Version{Size: proof.Size(), Over: channelOfProof(proof)}
-	if e.carried.origin == e.req.URL && e.req.Described == nil { // else they are another server's
+	if e.req.Described == nil { // else they are another server's
 		v.ETag, v.LastModified, v.Host = e.result.ETag, usable(e.result.LastModified), host
 	}
 	if v.ETag == "" && v.LastModified.IsZero() && v.Over == 0 {

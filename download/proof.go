@@ -1,13 +1,14 @@
 package download
 
 import (
+	"context"
+	"fmt"
+	"slices"
+
 	"braid/internal/version"
 	"braid/scheduler"
 	"braid/source"
 	"braid/verify"
-	"context"
-	"fmt"
-	"slices"
 )
 
 // askDocument fetches a document that the server described, in parallel to the first ranges. It does so if

@@ -181,20 +181,20 @@ type Result struct {
 	Path            string // "" for a Stream or a Target
 	Size            int64  // bytes
 	Proof           verify.Proof
-	Unvalidated     []string // signatures that were found and that no anchor can check
-	ETag            string
-	LastModified    time.Time
-	Host            string   // host:port that gave ETag and LastModified
-	Folders         []string // folders made for a document's name, deepest first; possibly empty on error
-	Continued       bool     // resumed on the user's word alone; see Request.IfExists.Continue
-	AlreadyComplete bool     // the right file already existed; nothing was transferred
-	NotModified     bool     // the server has nothing newer; nothing was transferred
-	Due             bool     // the work of Request.Due remains: the file came, in this run or an earlier one
-	Older           bool     // the server's file is older and was not taken; NotModified is true as well
-	Resumed         int64    // bytes kept from an earlier run
-	Fetched         int64    // bytes of the body that arrived in this run
-	Duplicate       int64    // bytes of Fetched that had already arrived
-	Compared        int64    // bytes fetched again for comparison, not part of Fetched
+	Unvalidated     []string  // signatures that were found and that no anchor can check
+	ETag            string    // of the server's answer; "" if a mirror stood in for the server
+	LastModified    time.Time // likewise
+	Host            string    // host:port that answered
+	Folders         []string  // folders made for a document's name, deepest first; possibly empty on error
+	Continued       bool      // resumed on the user's word alone; see Request.IfExists.Continue
+	AlreadyComplete bool      // the right file already existed; nothing was transferred
+	NotModified     bool      // the server has nothing newer; nothing was transferred
+	Due             bool      // the work of Request.Due remains: the file came, in this run or an earlier one
+	Older           bool      // the server's file is older and was not taken; NotModified is true as well
+	Resumed         int64     // bytes kept from an earlier run
+	Fetched         int64     // bytes of the body that arrived in this run
+	Duplicate       int64     // bytes of Fetched that had already arrived
+	Compared        int64     // bytes fetched again for comparison, not part of Fetched
 	Sources         []SourceResult
 	Looked          verify.Finding // what Request.Trust.Lookup brought
 	Elapsed         time.Duration
