@@ -95,36 +95,34 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 		return err
 	}
 	// What ends the test has its own time: the store may have been silent until then.
-	later := func() (context.Context, context.CancelFunc) {
-		return context.WithTimeout(context.WithoutCancel(ctx), abortTime)
-	}
-	defer func() { // also after a failure, as the store may have created the object of a request that was cancelled
-		after, cancel := later()
+	later := func(do func(after context.Context)) {
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 		defer cancel()
-		s.core.RemoveObject(after, s.bucket, key, minio.RemoveObjectOptions{})
-	}()
+		do(after)
+	}
+	// also after a failure, as the store may have created the object of a request that was cancelled
+	defer later(func(after context.Context) { s.core.RemoveObject(after, s.bucket, key, minio.RemoveObjectOptions{}) })
 	if err := put(); err != nil && codeOf(err) != preconditioned {
 		return false, unlessUnsupported(err)
 	}
 	if err := put(); codeOf(err) != preconditioned {
 		return false, unlessUnsupported(err)
 	}
+	var upload string
 	// It does not end with ctx, because an upload whose response is lost would stay.
-	opening, cancel := later()
-	defer cancel()
-	upload, err := s.core.NewMultipartUpload(opening, s.bucket, key, minio.PutObjectOptions{})
+	later(func(after context.Context) {
+		upload, err = s.core.NewMultipartUpload(after, s.bucket, key, minio.PutObjectOptions{})
+	})
 	if err != nil {
 		return false, err
 	}
-	defer func() {
-		after, cancel := later()
-		defer cancel()
+	defer later(func(after context.Context) {
 		s.core.AbortMultipartUpload(after, s.bucket, key, upload)
 		left, _ := s.left(after, key) // also those of a run that was killed
 		for _, l := range left {
 			s.core.AbortMultipartUpload(after, s.bucket, l.Key, l.Upload)
 		}
-	}()
+	})
 	part, err := s.core.PutObjectPart(ctx, s.bucket, key, upload, 1, strings.NewReader("?"), 1,
 		minio.PutObjectPartOptions{DisableContentSha256: true})
 	if err != nil {
