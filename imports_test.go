@@ -218,6 +218,7 @@ var houses = map[string]house{
 	"internal/test/mirrortest": {imports: []string{"byterange", "internal/test/ports", "verify"}},
 	"internal/test/fsystest":   {imports: []string{"internal/fsys"}},
 	"internal/test/proxytest":  {},
+	"internal/test/pipes":      {},
 	"internal/test/ports":      {},
 	"internal/test/gotool":     {imports: []string{"golang.org/x/sys/unix"}},
 	"internal/test/prooftest":  {imports: []string{"verify"}},

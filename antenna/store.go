@@ -1,13 +1,14 @@
 package antenna
 
 import (
-	"braid/internal/database"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"braid/internal/database"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"

@@ -1,10 +1,8 @@
 package daemon
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -12,28 +10,9 @@ import (
 
 	"braid/daemon/queue"
 	"braid/download"
+	"braid/internal/test/pipes"
 	"braid/source/httpsource"
 )
-
-// pipes is a listener of connections in memory.
-type pipes chan net.Conn
-
-func (l pipes) dial(context.Context, string, string) (net.Conn, error) {
-	ours, theirs := net.Pipe()
-	l <- theirs
-	return ours, nil
-}
-
-func (l pipes) Accept() (net.Conn, error) {
-	if c, ok := <-l; ok {
-		return c, nil
-	}
-	return nil, net.ErrClosed
-}
-
-func (pipes) Addr() net.Addr { return &net.TCPAddr{} }
-
-func (pipes) Close() error { return nil }
 
 // TestBehindASlowHost checks that a small file of a host does not wait for downloads from another host that hangs, if
 // the number of downloads is not set: neither behind one nor behind many, be they in all places already.
@@ -41,7 +20,7 @@ func TestBehindASlowHost(t *testing.T) {
 	const slow, fast = "http://127.0.0.1", "http://127.0.0.2"
 	for many, later := range map[int]bool{1: false, 8: false, 9: true} {
 		synctest.Test(t, func(t *testing.T) {
-			l := make(pipes)
+			l := make(pipes.Listener)
 			s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Length", "3")
 				if "http://"+r.Host == fast {
@@ -52,10 +31,9 @@ func TestBehindASlowHost(t *testing.T) {
 				<-r.Context().Done()
 			})}
 			go s.Serve(l)
-			defer s.Close() // after it has stopped to accept
-			defer close(l)
+			defer s.Close()
 			b := newBench(t)
-			b.config.Client.HTTP = &httpsource.Client{Dial: l.dial}
+			b.config.Client.HTTP = &httpsource.Client{Dial: l.Dial}
 			defer b.config.Client.HTTP.CloseIdle()
 			b.start()
 			defer b.stop()

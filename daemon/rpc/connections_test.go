@@ -9,30 +9,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"braid/internal/test/pipes"
 )
-
-// A played listener has connections in memory.
-type played struct{ conns chan net.Conn }
-
-func (l *played) Accept() (net.Conn, error) {
-	if c, ok := <-l.conns; ok {
-		return c, nil
-	}
-	return nil, net.ErrClosed
-}
-
-func (*played) Addr() net.Addr { return &net.TCPAddr{} }
-
-func (l *played) Close() error {
-	close(l.conns)
-	return nil
-}
 
 // A lobby is a limited listener with room for two, and what it has let in, one after the other.
 type lobby struct {
 	*connections
 	t     *testing.T
-	front *played
+	front pipes.Listener
 	began time.Time
 	late  time.Duration // until a connection is read from
 	in    []*connection
@@ -40,7 +25,7 @@ type lobby struct {
 }
 
 func newLobby(t *testing.T, late time.Duration) *lobby {
-	l := &lobby{t: t, late: late, front: &played{make(chan net.Conn)}, began: time.Now()}
+	l := &lobby{t: t, late: late, front: make(pipes.Listener), began: time.Now()}
 	l.connections = Limit(l.front, &http.Server{}, 2).(*connections)
 	go func() {
 		for {
@@ -63,7 +48,7 @@ func (l *lobby) come(at time.Duration) {
 	l.until(at)
 	ours, theirs := net.Pipe()
 	l.t.Cleanup(func() { theirs.Close() })
-	go func() { l.front.conns <- ours }()
+	go func() { l.front <- ours }()
 	synctest.Wait()
 }
 
@@ -133,7 +118,7 @@ func TestClosedWhileFull(t *testing.T) {
 		l.come(0)
 		l.come(0)
 		ours, theirs := net.Pipe()
-		l.front.conns <- ours
+		l.front <- ours
 		synctest.Wait()
 		l.Close()
 		if _, err := theirs.Read(make([]byte, 1)); err != io.EOF || len(l.in) != 2 || time.Since(l.began) > 0 {

@@ -10,21 +10,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"braid/internal/test/pipes"
 )
-
-// pipes is a listener of connections in memory.
-type pipes chan net.Conn
-
-func (l pipes) Accept() (net.Conn, error) {
-	if c, ok := <-l; ok {
-		return c, nil
-	}
-	return nil, net.ErrClosed
-}
-
-func (pipes) Addr() net.Addr { return &net.TCPAddr{} }
-
-func (pipes) Close() error { return nil }
 
 // TestUnreadAnswer_Rule68 checks that a client that reads nothing of its answer is closed, by POST and WebSocket.
 func TestUnreadAnswer_Rule68(t *testing.T) {
@@ -33,14 +21,13 @@ func TestUnreadAnswer_Rule68(t *testing.T) {
 	body := object("system.multicall", 1, slices.Repeat([]any{inner("system.listMethods")}, 50)) // 30 KB are the answer
 	for socket, want := range map[bool]int{true: 1, false: 6} {
 		synctest.Test(t, func(t *testing.T) {
-			h, l, ended := New(newEngine(), Options{Root: "/srv/files"}), make(pipes), make(chan bool)
+			h, l, ended := New(newEngine(), Options{Root: "/srv/files"}), make(pipes.Listener), make(chan bool)
 			s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				h.ServeHTTP(w, r)
 				ended <- true
 			})}
 			go s.Serve(l)
-			defer s.Close() // after it has stopped to accept
-			defer close(l)
+			defer s.Close()
 			c, theirs := net.Pipe()
 			defer c.Close()
 			l <- theirs
