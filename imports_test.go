@@ -226,11 +226,9 @@ var houses = map[string]house{
 	"internal/test/s3test":     {imports: []string{"internal/test/gotool", "internal/test/ports", "github.com/minio/minio-go/v7", "github.com/minio/minio-go/v7/pkg/credentials", "github.com/minio/minio-go/v7/pkg/signer"}},
 	"internal/test/geoiptest":  {},
 	"internal/test/sourcetest": {imports: []string{"byterange", "source"}},
-	"internal/test/oracle":     {},
-	"internal/test/worlds":     {},
-	"internal/test/releases":   {},
-	"internal/test/torture":    {imports: []string{"golang.org/x/sys/unix"}},
-	"internal/test/ftptest":    {imports: []string{"internal/test/ports", "golang.org/x/time/rate"}},
+	"internal/test/oracle":     {}, "internal/test/worlds": {}, "internal/test/releases": {},
+	"internal/test/torture": {imports: []string{"golang.org/x/sys/unix"}},
+	"internal/test/ftptest": {imports: []string{"internal/test/ports", "golang.org/x/time/rate"}},
 }
 
 // workshop is the same for the module in scripts.

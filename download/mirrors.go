@@ -56,7 +56,10 @@ func holdBack(s *session, mirrors []metalink.Mirror) {
 		s.carried.fallBack(m.URL)
 	}
 	for _, u := range s.req.Mirrors {
-		if s.req.usable(u) && !s.sources.has(u) && s.carried.fallBack(u) {
+		if !s.req.usable(u) || s.sources.has(u) {
+			continue
+		}
+		if s.sources.hold(u, errUntied); s.carried.fallBack(u) {
 			s.note("%s: %v", source.Mask(u), errUntied)
 		}
 	}

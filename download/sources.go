@@ -19,8 +19,9 @@ import (
 // sources are the sources of a session and their state. They belong to the session's loop.
 type sources struct {
 	all   []*origin
-	lanes []*origin // by scheduler.SourceID; each lane runs one fetch at a time
-	last  error     // the last failure of a source
+	held  []SourceResult // mirrors that were not asked, each with the reason
+	lanes []*origin      // by scheduler.SourceID; each lane runs one fetch at a time
+	last  error          // the last failure of a source
 
 	credited byterange.Set // bytes with a known source
 }
@@ -66,6 +67,14 @@ type past struct {
 // has reports whether a source has this URL.
 func (x *sources) has(u *url.URL) bool {
 	return slices.ContainsFunc(x.all, func(o *origin) bool { return o.url.String() == u.String() })
+}
+
+// hold records why a mirror is not asked.
+func (x *sources) hold(u *url.URL, why error) {
+	r := SourceResult{URL: source.Mask(u), Host: source.HostPort(u), Err: why}
+	if !slices.ContainsFunc(x.held, func(h SourceResult) bool { return h.URL == r.URL }) {
+		x.held = append(x.held, r)
+	}
 }
 
 // gaveUp reports whether the source with this URL was asked and failed, and was not only held back from a pipe.
@@ -199,6 +208,11 @@ func (x *sources) report() (out []SourceResult) {
 			r.Rate = float64(o.bytes) / o.busy.Seconds()
 		}
 		out = append(out, r)
+	}
+	for _, r := range x.held {
+		if r.ID = len(out); !slices.ContainsFunc(x.all, func(o *origin) bool { return o.masked == r.URL }) {
+			out = append(out, r)
+		}
 	}
 	slices.SortStableFunc(out, func(a, b SourceResult) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return out
