@@ -158,7 +158,7 @@ func (a *attempts) try(ctx context.Context, w way, s *session) (gone bool, err e
 	case singleSource:
 		return trySingle(s), nil
 	case standIn:
-		return a.standIn(ctx, s), nil
+		return a.standIn(ctx, s)
 	case withoutPieces:
 		return rejectPieces(s), nil
 	case askPeers:

@@ -102,7 +102,7 @@ const (
 
 // fromStart reports whether the next attempt begins at the first byte.
 func (w way) fromStart() bool {
-	return w == nextVersion || w == beginAnew || w == singleSource || w == standIn
+	return w == nextVersion || w == beginAnew || w == singleSource
 }
 
 // ways returns the ways after an attempt with outcome o, the best one first. A final failure leaves none.
@@ -151,9 +151,7 @@ func (h history) ways(o outcome) []way {
 func (h history) closed(w way) bool {
 	switch w {
 	case standIn:
-		if h.digest && !h.pipe && !h.listed {
-			return true
-		}
+		return h.out || h.digest && !h.pipe && !h.listed
 	case withoutServer:
 		return h.out
 	case findWrong:

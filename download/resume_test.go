@@ -221,6 +221,38 @@ func TestRememberedMirrors_Rule39(t *testing.T) {
 	useful(t, res, mirror)
 }
 
+// A mirror that stood in for a dead server continues its own bytes in the next run, and begins anew if it has another
+// file then.
+func TestStandInResumed_Rules15_30(t *testing.T) {
+	t.Parallel()
+	for name, tag := range map[string]string{"same file": `"1"`, "another file": `"2"`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			origin, mirror := resumable(t), resumable(t, mirrortest.ETag(`"1"`))
+			r := newRun(t, origin.URL)
+			r.client.Tries = 1
+			origin.Die()
+			r.mirrors(mirror)
+			kept, before := r.interrupt(2*mib).Kept, mirror.Sent()
+			same := tag == `"1"`
+			if mirror.Set(mirrortest.ETag(tag)); !same {
+				mirror.Set(mirrortest.Corrupt(0))
+			}
+			res, err := r.get()
+			if err != nil || res.Proof.Verified() {
+				t.Fatalf("%v, %v", res.Proof, err)
+			}
+			got, err := os.ReadFile(r.path())
+			if err != nil || bytes.Equal(got, made(6*mib, 7)) != same {
+				t.Errorf("the file is not as it is at the mirror (%v)", err)
+			}
+			if sent := mirror.Sent() - before; (res.Resumed >= kept && kept > 0) != same || same && sent > 6*mib-kept+mib {
+				t.Errorf("kept %d, resumed %d, %d bytes sent", kept, res.Resumed, sent)
+			}
+		})
+	}
+}
+
 // The origin's statements in a second run also count if a mirror answered first.
 func TestMirrorIsHeardFirst(t *testing.T) {
 	t.Parallel()

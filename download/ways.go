@@ -120,10 +120,11 @@ func (k *known) recalls(err error) bool {
 // like all others. Its statements about the file are no evidence, so it is of no use if evidence is demanded: by the
 // request, by the earlier offers of the URL, or by the existing file (rules 30 and 64). It is asked before anything is
 // discarded for it. If a digest is known, only a mirror that was held back from a pipe is asked: any other would fail
-// again, and would cause all other sources to be asked again.
-func (a *attempts) standIn(ctx context.Context, s *session) bool {
+// again, and would cause all other sources to be asked again. Bytes of an earlier run that came from the same mirror are
+// kept if its strong ETag is still the same.
+func (a *attempts) standIn(ctx context.Context, s *session) (gone bool, err error) {
 	if !a.mayStandIn() {
-		return false
+		return false, nil
 	}
 	if (!a.carried.strong() || a.req.Stream != nil) && !a.req.provenByPieces() {
 		for _, u := range a.req.Mirrors {
@@ -136,11 +137,23 @@ func (a *attempts) standIn(ctx context.Context, s *session) bool {
 		a.carried.fallbacks = slices.DeleteFunc(a.carried.fallbacks, s.sources.gaveUp)
 	}
 	for a.carried.nextFallback() {
-		if a.partial.part.Front() == 0 || a.answers(ctx) || ctx.Err() != nil {
-			return true
+		if a.partial.part.Front() == 0 {
+			return true, a.anew(ctx, s)
+		}
+		switch x, ok := a.answers(ctx); {
+		case ok && begunBy(a.carried.known, x):
+			goOn(s)
+			return true, nil
+		case ok, ctx.Err() != nil:
+			return true, a.anew(ctx, s)
 		}
 	}
-	return false
+	return false, nil
+}
+
+// begunBy reports whether all existing bytes came from the party that gave x, and are of the file that it has now.
+func begunBy(k *known, x source.Answer) bool {
+	return !k.mixed && k.tag.etag != "" && k.tag == tag{metalink.StrongETag(x.ETag), x.Host}
 }
 
 // mayStandIn reports whether a file without evidence would be accepted.
@@ -154,21 +167,21 @@ func (a *attempts) mayStandIn() bool {
 	return a.req.Described != nil || a.c.checkPin(a.req, pinOf(metalink.File{})) == nil
 }
 
-// answers reports whether the server that would stand in has the file.
-func (a *attempts) answers(ctx context.Context) bool {
+// answers reports whether the server that would stand in has the file, and returns its answer if it gave one.
+func (a *attempts) answers(ctx context.Context) (source.Answer, bool) {
 	if !isWeb(a.carried.origin) {
-		return true
+		return source.Answer{}, true
 	}
-	_, err := a.http.Head(ctx, a.carried.origin, a.req.originOptions(a.carried, false))
+	x, err := a.http.Head(ctx, a.carried.origin, a.req.originOptions(a.carried, false))
 	var e *source.Error
 	if errors.As(err, &e) && (e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented ||
 		e.Status == http.StatusForbidden) {
-		return true // it may answer GET
+		return source.Answer{}, true // it may answer GET
 	}
 	if err != nil {
 		a.note("%s is not used: %v", source.Mask(a.carried.origin), err)
 	}
-	return err == nil
+	return x, err == nil
 }
 
 // dropRecalled forgets the digests that were recalled from an earlier run. The next session resumes if
