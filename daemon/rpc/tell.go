@@ -73,9 +73,6 @@ func (v *visit) tellStatus(p *params) (any, error) {
 
 func (v *visit) tellActive(p *params) (any, error) {
 	keys := p.strings(0, false)
-	if active, _, _ := v.queue.Count(); active > v.room {
-		return nil, errTooLarge
-	}
 	return v.tell(v.queue.Active(), keys)
 }
 
