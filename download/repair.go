@@ -77,24 +77,33 @@ func (d *damage) compare(ctx context.Context, s *session, wrong *verify.Mismatch
 }
 
 // askPlaces asks the server for places to compare with, if it was not asked in this run because the whole file was
-// here. It reports true if the server stated another digest, to which that of an earlier run yields: then nothing is
-// compared. If the server gives another size for the same digest, askPlaces sets known.stated.
+// here, or HEAD may have more than its answers. It reports true if the server stated another digest, to which that of an
+// earlier run yields: then nothing is compared. If the server gives another size for the same digest, askPlaces sets
+// known.stated.
 func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	o := s.sources.first()
-	if s.originAnswered || o == nil || s.roleOf(o) != asOrigin {
-		if s.newMirrors || namesByHead(ctx, s) { // it was asked for a signature or before a lookup
-			s.addMirrors()
+	asked := o != nil && s.roleOf(o) == asOrigin
+	var x inquiry
+	switch {
+	case asked && !s.originAnswered:
+		x, err = s.req.inquire(ctx, s.http, glance, condition{})
+		if err == nil && !verify.Strong(x.file.Claims) && differs(x.answer.Size, s.size) { // HEAD may have its digest
+			if y, failed := s.req.inquire(ctx, s.http, look, condition{}); failed == nil && verify.Strong(y.file.Claims) {
+				x = y
+			}
 		}
+		if err != nil {
+			x, err = s.req.onTheWay(x, err)
+		}
+	case s.newMirrors: // it was asked for a signature or before a lookup
+		s.addMirrors()
 		return false, nil
-	}
-	x, err := s.req.inquire(ctx, s.http, glance, condition{})
-	if err == nil && !verify.Strong(x.file.Claims) && differs(x.answer.Size, s.size) { // HEAD may have its digest
-		if y, failed := s.req.inquire(ctx, s.http, look, condition{}); failed == nil && verify.Strong(y.file.Claims) {
-			x = y
+	case asked && s.file.NoDigest && !s.req.NoMetalink: // mirrors without a digest do not count (RFC 6249, section 6)
+		if x, err = s.req.inquire(ctx, s.http, look, condition{}); err != nil || !verify.Strong(x.file.Claims) {
+			return false, nil
 		}
-	}
-	if err != nil {
-		x, err = s.req.onTheWay(x, err)
+	default:
+		return false, nil
 	}
 	switch claims := x.file.Claims; {
 	case err != nil || x.nature != theFile:
@@ -117,21 +126,6 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 		return false, &otherNowError{errOtherNow, claims}
 	}
 	return false, nil
-}
-
-// namesByHead reports whether the answer to HEAD names mirrors beside a known digest, if those to GET name some without
-// one, which do not count (RFC 6249, section 6).
-func namesByHead(ctx context.Context, s *session) bool {
-	o := s.sources.first()
-	if !s.file.NoDigest || s.req.NoMetalink || o == nil || s.roleOf(o) != asOrigin {
-		return false
-	}
-	x, err := s.req.inquire(ctx, s.http, look, condition{})
-	if err != nil || x.nature != theFile || !verify.Strong(common(s.firm(), x.file.Claims)) {
-		return false
-	}
-	s.file.Mirrors = x.file.Mirrors
-	return len(x.file.Mirrors) > 0
 }
 
 // restore puts back the replaced bytes if their replacements did not lead to the right file.
