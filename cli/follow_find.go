@@ -105,8 +105,12 @@ func (f *followCommand) feedFlags() feedFlags {
 	return flags
 }
 
-// mostRecords limits the records of a feed, because all are in memory. The newest version may be the last one.
-const mostRecords = 50_000
+// mostRecords limits the records of a feed, and mostOfURLs the length of all their URLs, because all are in memory. The
+// newest version may be the last one.
+const (
+	mostRecords = 50_000
+	mostOfURLs  = 8 << 20
+)
 
 // read reads a feed.
 func (f *followCommand) read(ctx context.Context, s follow.Source) (*found, error) {
@@ -117,12 +121,14 @@ func (f *followCommand) read(ctx context.Context, s follow.Source) (*found, erro
 	}
 	defer o.close()
 	var records []feed.Record
+	var long int
 	for r, err := range flags.decoder(o, false, nil).Records() {
 		if err != nil {
 			return nil, flags.failure(ctx, o.name, err)
 		}
-		if records = append(records, r); len(records) > mostRecords {
-			why := fmt.Sprintf("more than %d files", mostRecords)
+		long += len(r.URL)
+		if records = append(records, r); len(records) > mostRecords || long > mostOfURLs {
+			why := fmt.Sprintf("more than %d files, or %d MiB of their URLs", mostRecords, mostOfURLs>>20)
 			return nil, &problem.Problem{Kind: download.Limit, What: "follow", Where: o.name, Why: why}
 		}
 	}
