@@ -309,10 +309,10 @@ func (p *brokenProject) observe(over <-chan struct{}) {
 			return
 		case <-time.After(5 * time.Millisecond):
 		}
-		data, err := os.ReadFile(p.link)
-		if _, linked := os.Lstat(p.link); errors.Is(err, fs.ErrNotExist) && linked != nil && len(p.seen) == 0 {
+		if _, err := os.Lstat(p.link); errors.Is(err, fs.ErrNotExist) && len(p.seen) == 0 {
 			continue // the first version is not in place yet
 		}
+		data, err := os.ReadFile(p.link)
 		if err != nil && !errors.Is(err, syscall.EINTR) {
 			p.t.Errorf("%s: the link leads to nothing: %v", p.name, err)
 			return
