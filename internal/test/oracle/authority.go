@@ -61,8 +61,12 @@ func (j *judge) begin() {
 	// The authorities for the file: the asked server, and the servers that it redirects to before it states anything.
 	speaks := map[string]int{c.Asked: j.channel(c.Asked)}
 	j.speaks = speaks
-	led := map[string]int{}  // redirects to a server that was not requested since,
-	open := map[string]int{} // or that has not answered since
+	led := map[string]int{} // redirects to a server that was not requested since,
+	type request struct {
+		to   string
+		from int64
+	}
+	open := map[request]int{} // or that has not answered that request since
 	j.list()
 	j.look()
 	for _, a := range c.Answers {
@@ -71,14 +75,16 @@ func (j *judge) begin() {
 		}
 		itself := a.Party != c.Asked && led[a.Party] == 0 // requested as a mirror, it is no authority
 		if led[a.Party] = max(0, led[a.Party]-1); a.Status != 0 {
-			open[a.Party] = max(0, open[a.Party]-1)
+			at := request{a.Party, a.From}
+			open[at] = max(0, open[at]-1)
 		}
 		rank, ok := speaks[a.Party]
 		if !ok || itself { // a mirror's redirect leads to a mirror
 			continue
 		}
 		if a.To != "" {
-			led[a.To], open[a.To] = led[a.To]+1, open[a.To]+1
+			led[a.To]++
+			open[request{a.To, a.From}]++
 		}
 		if a.Status >= 400 { // the fields of an error describe the error's own text
 			continue
@@ -115,7 +121,9 @@ func (j *judge) begin() {
 			j.last, j.sealed, j.stored = statement{}, false, false // the server has another version, without a digest
 		}
 	}
-	j.led = slices.ContainsFunc(j.now, func(s statement) bool { return open[s.by.To] > 0 && c.Places[s.by.To].Content != "" })
+	j.led = slices.ContainsFunc(j.now, func(s statement) bool {
+		return open[request{s.by.To, s.by.From}] > 0 && c.Places[s.by.To].Content != ""
+	})
 }
 
 // look processes what the asked server and its forge publish beside the file. The last answer about a list counts.
