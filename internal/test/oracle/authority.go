@@ -66,7 +66,7 @@ func (j *judge) begin() {
 		to   string
 		from int64
 	}
-	open := map[request]int{} // or that has not answered that request since
+	open := map[request]int{} // or that has not answered that request since, or only together with another one
 	j.list()
 	j.look()
 	for _, a := range c.Answers {
@@ -74,7 +74,7 @@ func (j *judge) begin() {
 			continue
 		}
 		itself := a.Party != c.Asked && led[a.Party] == 0 // requested as a mirror, it is no authority
-		if led[a.Party] = max(0, led[a.Party]-1); a.Status != 0 {
+		if led[a.Party] = max(0, led[a.Party]-1); a.Status != 0 && !j.together(a) {
 			at := request{a.Party, a.From}
 			open[at] = max(0, open[at]-1)
 		}
@@ -123,6 +123,13 @@ func (j *judge) begin() {
 	}
 	j.led = slices.ContainsFunc(j.now, func(s statement) bool {
 		return open[request{s.by.To, s.by.From}] > 0 && c.Places[s.by.To].Content != ""
+	})
+}
+
+// together reports whether another request was answered at the same moment: which of the two was first is not known.
+func (j *judge) together(a Answer) bool {
+	return slices.ContainsFunc(j.c.Answers, func(b Answer) bool {
+		return a.At == b.At && b.Status != 0 && (a.Party != b.Party || a.From != b.From)
 	})
 }
 
