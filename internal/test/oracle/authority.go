@@ -31,7 +31,7 @@ func (j *judge) begin() {
 	case "remove", "final": // damages the file, not the work
 		j.stored, j.proven = false, statement{}
 	case "state": // destroys the key, too
-		j.stored, j.pin = false, None
+		j.stored, j.pins = false, map[string]int{}
 		if j.turn { // a watch stores its evidence elsewhere
 			j.theirs.proven = statement{}
 		} else {

@@ -33,7 +33,7 @@ type judge struct {
 	turn   bool               // these three are stored by a watch
 	date   string             // that the server sent for the file in place
 	theirs memory             // of the watch; in a command of the watch, of the other commands
-	pin    int                // rank of the evidence that the URL offered before
+	pins   map[string]int     // by Command.Document: rank of the evidence that the URL offered before
 	broken bool               // a file was damaged, so that work may be lost
 	safe   int                // right bytes of the part file after a clean end,
 	safeOf []byte             // and the content that they are part of
@@ -71,7 +71,7 @@ func (j *judge) sum(b []byte) string {
 
 // Judge returns the violations of the properties, in the order of the commands.
 func Judge(s Story) []Violation {
-	j := &judge{Story: s, sums: map[bytesAt]string{}, wordless: map[string]statement{}}
+	j := &judge{Story: s, sums: map[bytesAt]string{}, pins: map[string]int{}, wordless: map[string]statement{}}
 	for k := range s.Commands {
 		j.k, j.c = k, &s.Commands[k]
 		j.begin()
@@ -129,12 +129,12 @@ func (j *judge) end() {
 		}
 	}
 	if done && c.LessProof {
-		j.pin = None
+		j.pins[c.Document] = None
 	}
 	for _, s := range j.said[j.first:] { // a redirect may lead to another server the next time
 		proven := s.digest == c.Digest || c.Rank == Signed && s.digest == j.sum(j.made())
 		if done && !c.Unchanged && proven && s.by.Party == c.Asked && s.by.Kind == j.asks() && s.by.File == "" {
-			j.pin = max(j.pin, min(c.Rank, s.rank))
+			j.pins[c.Document] = max(j.pins[c.Document], min(c.Rank, s.rank))
 		}
 	}
 	part := c.After.Part
@@ -198,7 +198,7 @@ func (j *judge) right() {
 		j.violated(1, "the bytes contradict what is published beside the file")
 	case !j.led && j.contradicted(sum, c.Rank):
 		j.violated(1, "the bytes contradict a known digest")
-	case !c.LessProof && !c.Unchanged && j.pin >= HTTPS && c.Rank < j.pin:
+	case !c.LessProof && !c.Unchanged && j.pins[c.Document] >= HTTPS && c.Rank < j.pins[c.Document]:
 		j.violated(1, "less proof than the URL offered before")
 	}
 }

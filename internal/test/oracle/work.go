@@ -192,7 +192,7 @@ func (j *judge) arrives() {
 	if c.Key || j.needsKey() || c.List != "" && len(j.listed) == 0 || c.Document == "url" && len(j.now) == 0 {
 		return // a signature, a list or the document may be missing or wrong
 	}
-	if c.User == "" && !c.LessProof && j.pin >= HTTPS && asked.Digest == "" && !j.sealed {
+	if c.User == "" && !c.LessProof && j.pins[c.Document] >= HTTPS && asked.Digest == "" && !j.sealed {
 		return // the URL does not offer what it offered before
 	}
 	want := c.User
