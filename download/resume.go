@@ -183,7 +183,10 @@ func (r *resumption) resumeLooked(ctx context.Context) (bool, error) {
 	}
 	found, err := lookUp(ctx, r.http, r.req, x.answer.Hops, x.file, x.asked, x.file.Claims)
 	same := common(prior.Looked, found.Claims)
-	if err != nil || !verify.Strong(same) {
+	switch {
+	case is[*verify.ConflictError](err) && !is[*Error](err) && ctx.Err() == nil: // the lists contradict each other
+		return false, r.fail(Protocol, err, HintNoLookup)
+	case err != nil || !verify.Strong(same):
 		return false, context.Cause(ctx)
 	}
 	if err := r.part.Recover(ctx); err != nil {
