@@ -51,6 +51,7 @@ type known struct {
 	sizeBy   rank
 	sizeAt   string        // the URL of the source that gave the size; "" for an authority that is no source
 	tag      tag           // of the server, or of its stand-in
+	stoodIn  string        // partfile.SumURL of that stand-in; "" if tag is the server's
 	date     time.Time     // Last-Modified beside tag
 	host     string        // the host:port that gave tag and date
 	pin      state.Pin     // the evidence in the answers of the asked host itself
@@ -260,6 +261,7 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 		k.mixed = k.mixed || then.etag != "" && then != k.tag
 	} else {
 		k.tag, k.date, k.host = then, prior.LastModified, cmp.Or(prior.ETagHost, prior.Host)
+		k.stoodIn = prior.StoodIn
 	}
 	if r.NoMetalink {
 		return

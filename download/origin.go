@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"braid/internal/partfile"
 	"braid/internal/version"
 	"braid/metalink"
 	"braid/source"
@@ -58,6 +59,9 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		s.size, s.sizeBy = -1, unstated
 	}
 	s.learn(s.statementOf(o, x, a))
+	if s.stoodIn = ""; s.standIn() {
+		s.stoodIn = partfile.SumURL(s.carried.origin)
+	}
 	s.carried.announced(a)
 	s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
 	s.originAnswered, s.newMirrors = true, true

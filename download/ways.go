@@ -3,7 +3,7 @@ package download
 import (
 	"context"
 	"errors"
-	"net/http"
+	"net/url"
 	"slices"
 
 	"braid/internal/partfile"
@@ -140,20 +140,27 @@ func (a *attempts) standIn(ctx context.Context, s *session) (gone bool, err erro
 		if a.partial.part.Front() == 0 {
 			return true, a.anew(ctx, s)
 		}
-		switch x, ok := a.answers(ctx); {
-		case ok && begunBy(a.carried.known, x):
+		u := a.carried.origin
+		x, err := glanceAt(ctx, a.http, u, a.req.originOptions(a.carried, false))
+		switch {
+		case ctx.Err() != nil:
+			return false, context.Cause(ctx)
+		case err != nil:
+			a.note("%s is not used: %v", source.Mask(u), err)
+		case begunBy(a.carried.known, u, x):
 			goOn(s)
 			return true, nil
-		case ok, ctx.Err() != nil:
+		default:
 			return true, a.anew(ctx, s)
 		}
 	}
 	return false, nil
 }
 
-// begunBy reports whether all existing bytes came from the party that gave x, and are of the file that it has now.
-func begunBy(k *known, x source.Answer) bool {
-	return !k.mixed && k.tag.etag != "" && k.tag == tag{metalink.StrongETag(x.ETag), x.Host}
+// begunBy reports whether all existing bytes came from u, whose answer is x now, and are of the file that is there now.
+func begunBy(k *known, u *url.URL, x source.Answer) bool {
+	return !k.mixed && k.stoodIn == partfile.SumURL(u) && k.tag.etag != "" &&
+		k.tag == tag{metalink.StrongETag(x.ETag), x.Host} && k.date.Equal(x.LastModified)
 }
 
 // mayStandIn reports whether a file without evidence would be accepted.
@@ -165,23 +172,6 @@ func (a *attempts) mayStandIn() bool {
 		return false
 	}
 	return a.req.Described != nil || a.c.checkPin(a.req, pinOf(metalink.File{})) == nil
-}
-
-// answers reports whether the server that would stand in has the file, and returns its answer if it gave one.
-func (a *attempts) answers(ctx context.Context) (source.Answer, bool) {
-	if !isWeb(a.carried.origin) {
-		return source.Answer{}, true
-	}
-	x, err := a.http.Head(ctx, a.carried.origin, a.req.originOptions(a.carried, false))
-	var e *source.Error
-	if errors.As(err, &e) && (e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented ||
-		e.Status == http.StatusForbidden) {
-		return source.Answer{}, true // it may answer GET
-	}
-	if err != nil {
-		a.note("%s is not used: %v", source.Mask(a.carried.origin), err)
-	}
-	return x, err == nil
 }
 
 // dropRecalled forgets the digests that were recalled from an earlier run. The next session resumes if

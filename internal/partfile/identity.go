@@ -46,6 +46,8 @@ type Identity struct {
 	PieceSum string
 	// ETag is a strong entity tag with its quotes, or empty. ETagHost is the host:port of the server that sent it.
 	ETag, ETagHost string
+	// StoodIn is SumURL of the mirror that gave ETag because it stood in for the server of URL. It is empty if none did.
+	StoodIn string
 	// Mixed is set if parts of the file come from servers that do not send ETag. Then only the digests show that the
 	// parts belong together.
 	Mixed bool
@@ -134,6 +136,7 @@ type identityRecord struct {
 	PieceSum     string        `json:",omitempty"`
 	ETag         []byte        `json:",omitempty"`
 	ETagHost     string        `json:",omitempty"`
+	StoodIn      string        `json:",omitempty"`
 	LastModified time.Time     `json:",omitzero"`
 	Mirrors      []Mirror      `json:",omitempty"`
 	Require      string        `json:",omitempty"`
@@ -163,7 +166,7 @@ func (id Identity) encode() ([]byte, error) {
 		ETag: []byte(id.ETag), ETagHost: id.ETagHost, LastModified: id.LastModified.UTC(), Mirrors: id.Mirrors,
 		Require: id.Require,
 	}
-	rec.Host, rec.Date, rec.Asides = id.Host, id.Date.UTC(), id.asides
+	rec.Host, rec.Date, rec.Asides, rec.StoodIn = id.Host, id.Date.UTC(), id.asides, id.StoodIn
 	rec.Asked, rec.Document, rec.SizeBy, rec.Mixed = id.Asked, id.Document, id.SizeBy, id.Mixed
 	rec.Claims, rec.Yielding, rec.Refuted = recordsOf(id.Claims), recordsOf(id.Yielding), recordsOf(id.Refuted)
 	rec.Listed, rec.Looked, rec.Denied = recordsOf(id.Listed), recordsOf(id.Looked), recordsOf(id.Denied)
@@ -188,7 +191,7 @@ func decodeIdentity(p []byte) (Identity, error) {
 	if id.Size < -1 {
 		return Identity{}, fmt.Errorf("size %d", id.Size)
 	}
-	id.Host, id.Date, id.asides = rec.Host, rec.Date, rec.Asides
+	id.Host, id.Date, id.asides, id.StoodIn = rec.Host, rec.Date, rec.Asides, rec.StoodIn
 	id.Asked, id.Document, id.SizeBy, id.Mixed = rec.Asked, rec.Document, rec.SizeBy, rec.Mixed
 	for _, f := range []struct {
 		to   *[]verify.Claim
