@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// mostFailed limits the failed attempts of a day to this many for each update that the feed may have. Beyond it,
-// updates that failed before wait until the next day, because attempts to fetch missing files are requests too.
+// mostFailed is the number of failed attempts a day for each update that Limits.Updates allows. After that many,
+// updates that failed before wait until the next day, because an attempt to fetch a missing file is a request too.
 const mostFailed = 10
 
 // A quota limits the running updates of a feed.
 type quota struct {
 	handling int // number of running updates
 	day      int64
-	left     *atomic.Int64 // bytes that they may still transfer that day
+	left     *atomic.Int64 // bytes that the running updates may still transfer on day
 	begun    int64         // value of left when the day or the first update began
 	// warned is the last day for which a Skipped with DailyLimit was emitted.
 	warned int64
 }
 
-// mayHave returns the bytes that the updates of m may still transfer today, and whether p may begin too. A nil
-// allowance means no limit.
+// mayHave reports whether p, an update of m, may begin today. allowance has the bytes that the running updates of m may
+// still transfer; nil means no limit.
 func (m *member) mayHave(p *pending) (allowance *atomic.Int64, ok bool) {
 	day, limits := &m.saved.Day, &m.feed.Limits
 	left, ok := day.left(limits.Updates, limits.DayBytes)
@@ -35,7 +35,7 @@ func (m *member) mayHave(p *pending) (allowance *atomic.Int64, ok bool) {
 		m.quota.set(day.Number, left)
 	}
 	m.renew()
-	return m.quota.left, m.quota.left.Load() > 0 // running updates may have used it up
+	return m.quota.left, m.quota.left.Load() > 0 // running updates may have used up all bytes
 }
 
 // set sets the bytes that the running updates may transfer on a day.
@@ -44,7 +44,7 @@ func (q *quota) set(day, left int64) {
 	q.left.Store(left)
 }
 
-// renew sets the allowance of the running updates for a new day, so that an update that runs past midnight is not
+// renew sets the allowance of the running updates for a new day. Otherwise an update that runs past midnight would be
 // limited by the rest of the previous day.
 func (m *member) renew() {
 	q := &m.quota
@@ -75,8 +75,8 @@ func (l *updates) renewal() (at time.Time, ok bool) {
 	return at, false
 }
 
-// afford reports whether the feed of an update may have another one today. If so, the update counts as begun, and
-// afford returns its allowance.
+// afford reports whether the feed of p may have another update today. If so, p counts as begun, and afford returns its
+// allowance.
 func (l *updates) afford(p *pending, now time.Time) (a *atomic.Int64, ok bool) {
 	m := l.polls.byID[p.Feed]
 	if m == nil { // no longer configured
@@ -91,8 +91,8 @@ func (l *updates) afford(p *pending, now time.Time) (a *atomic.Int64, ok bool) {
 	return a, ok
 }
 
-// account counts the cost of an update for its feed. A failed update does not count as one, and the next waiting update
-// may take its place.
+// account counts the cost of an update for its feed. A failed update does not count as an update, so that the next
+// waiting update may begin instead.
 func (l *updates) account(t *target, h *Handled, stopping bool, now time.Time) {
 	m := l.polls.byID[t.saved.Pending.Feed]
 	if m == nil {
@@ -101,7 +101,7 @@ func (l *updates) account(t *target, h *Handled, stopping bool, now time.Time) {
 	m.saved.Day = m.saved.Day.at(now)
 	cost := max(h.Outcome.Bytes, 0)
 	if q := &m.quota; t.day != m.saved.Day.Number && q.left != nil && q.day == m.saved.Day.Number {
-		cost = min(cost, max(q.begun-q.left.Load(), 0)) // the rest was transferred before this day
+		cost = min(cost, max(q.begun-q.left.Load(), 0)) // the other bytes were transferred before this day
 	}
 	m.saved.Day.Bytes += cost
 	m.quota.handling--
@@ -131,7 +131,7 @@ func (l *updates) park(t *target, now time.Time) {
 	l.targets.queue(t, now)
 }
 
-// unpark makes one of the updates that wait for the next day due today.
+// unpark makes an update of m that waits for the next day due now.
 func (l *updates) unpark(m *member, now time.Time) {
 	var next *target
 	for _, t := range l.targets.all {

@@ -40,17 +40,17 @@ type Antenna struct {
 	TLS    *tls.Config
 	TLSFor map[string]*tls.Config
 	// Wrap wraps the antenna's own transport, for example to count, log, trace or sign requests. The returned
-	// RoundTripper must pass on the context of requests, and must not follow redirects or decode bodies. Wrap is called
-	// in each Watch and Once, once for connections with a client certificate of TLS or TLSFor, and once for others.
+	// RoundTripper must pass on the context of requests, and must not follow redirects or decode bodies. Each Watch and
+	// Once calls Wrap once for connections with a client certificate of TLS or TLSFor, and once for other connections.
 	Wrap func(own http.RoundTripper) http.RoundTripper
-	// Transport replaces the antenna's own transport, for example in a test. The addresses it connects to are not
-	// checked, it applies its own timeouts, and Proxy is not used.
+	// Transport replaces the antenna's own transport, for example in a test. With a Transport, the addresses of
+	// connections are not checked, Proxy is not used, and only the Transport's own timeouts apply.
 	Transport http.RoundTripper
 	// UserAgent is sent with requests. AgentURL is the URL where this antenna publishes, for Publish.
 	UserAgent, AgentURL string
 
-	// Polls is the number of concurrent requests. If zero, it is 32. A host gets only one request at a time, and
-	// HostGap is the pause between two. If zero, it is a second.
+	// Polls is the number of concurrent requests. If zero, it is 32. A host gets only one request at a time. HostGap is
+	// the pause between two requests to a host. If zero, it is a second.
 	Polls   int
 	HostGap time.Duration
 	// Handlers is the number of updates that are handled concurrently. If zero, it is 4.
@@ -58,9 +58,9 @@ type Antenna struct {
 	// Round is the interval at which changed state is stored and published. If zero, it is a minute.
 	Round time.Duration
 
-	// Wants reports whether an update is needed without a report, because the last one was handled with another
-	// configuration. It is called at the beginning of a run for the URL of each watch without a glob that was handled
-	// before. It must not block. If nil, no such update is made.
+	// Wants reports whether a file must be updated although no feed reports a change, because its last update was
+	// handled with another configuration. At the beginning of a run, Wants is called for the URL of each watch without
+	// a glob whose file was updated before. It must not block. If nil, no such update is made.
 	Wants func(Update) bool
 	// Judge classifies an error of the handler or a *PollError. The code, for example an exit code, is stored and shown
 	// by Status. An update with a lasting error, which does not go away by itself, is finally repeated only once a day.
@@ -68,8 +68,8 @@ type Antenna struct {
 	Judge func(error) (code int, lasting bool)
 	// Observe is called for each event, one after the other. It must not block. It may be nil.
 	Observe func(Event)
-	// Hide removes secrets from the text of an error before it is stored or shown, because a server may echo what it
-	// was sent. If nil, nothing is removed.
+	// Hide removes secrets from the text of an error before it is stored or shown, because a server may repeat the
+	// secrets of a request in its response. If nil, nothing is removed.
 	Hide func(string) string
 	// Publish is called after each round that changed the state, and at the end, one call at a time. If nil, nothing is
 	// published.
@@ -79,8 +79,8 @@ type Antenna struct {
 	own   access  // without a Store
 }
 
-// Watch polls until ctx ends and calls handle for each update. It stores the state and returns ctx.Err(). Another error
-// is one of the configuration or the store.
+// Watch polls until ctx ends and calls handle for each update. It stores the state and returns ctx.Err(). Any other
+// error concerns the configuration or the store.
 func (a *Antenna) Watch(ctx context.Context, handle Handler) error {
 	if err := a.run(ctx, handle, nil); err != nil {
 		return err
@@ -89,8 +89,9 @@ func (a *Antenna) Watch(ctx context.Context, handle Handler) error {
 }
 
 // Once runs one round, for cron. It polls the feeds that are due, handles their updates and those of earlier rounds,
-// and returns the joined errors: each is a *PollError, a *HandleError, a *PublishError or an error of the store. With
-// names of feeds or watches it handles only these, even if they are not due. For a watch, its feeds are polled.
+// and returns the joined errors: each is a *PollError, a *HandleError, a *PublishError or an error of the store. If
+// names of feeds or watches are given, it handles only these, even if they are not due, and polls the feeds of a named
+// watch.
 func (a *Antenna) Once(ctx context.Context, handle Handler, names ...string) error {
 	r := &round{names: names}
 	err := a.run(ctx, handle, r)

@@ -9,7 +9,7 @@ import (
 // A summary summarizes a feed, for watches of a file that the feed need not list (Watch.AnyNews).
 type summary struct {
 	newest feed.Time // latest plausible time
-	sum    uint64    // of all URLs, in any order, for feeds without times
+	sum    uint64    // sum of the hashes of all URLs, whatever their order; for feeds without times
 }
 
 // add adds a record to the summary.
@@ -20,9 +20,9 @@ func (n *summary) add(r *feed.Record, now feed.Time) {
 	n.sum += sumOf(&feed.Record{URL: r.URL})
 }
 
-// tellNews adds a record for the file of each such watch, like that of a sitemap. Its modification time is that of the
-// newest entry. If entries have no times, it has the sum as a digest. The file is then requested conditionally, which
-// has no effect if it has not changed.
+// tellNews adds a record, like that of a sitemap, for the file of each watch with AnyNews. The record has the
+// modification time of the newest entry. If the entries have no times, it has the sum of their URLs as a digest. The
+// file is then requested conditionally, which has no effect if it has not changed.
 func (c *collector) tellNews() {
 	for i, w := range c.match.any {
 		if c.records == 0 || w.feeds != nil && !w.feeds[c.feed.Name] {

@@ -12,8 +12,8 @@ import (
 // maxAsked limits how many requests an hour a host gets for releases that are not ready.
 const maxAsked = 60
 
-// An asked has the times of the latest requests to each host for releases that were not ready. There are maxAsked times
-// of a host at most.
+// asked maps each host to the times of the latest requests to it for releases that were not ready, at most maxAsked
+// times for each host.
 type asked map[string][]time.Time
 
 // count records n requests to a host.
@@ -22,7 +22,7 @@ func (a asked) count(host string, n int, now time.Time) {
 	a[host] = list[max(0, len(list)-maxAsked):]
 }
 
-// room returns when a host may get n more requests.
+// room returns when a host may get n more requests, or the zero time if it may get them now.
 func (a asked) room(host string, n int) (at time.Time) {
 	list := a[host]
 	if over := len(list) + min(n, maxAsked) - maxAsked; over > 0 {
@@ -37,7 +37,7 @@ func (a asked) tidy(now time.Time) {
 }
 
 // requests returns how many requests the next attempt for a release is expected to send to each host: as many as the
-// last one, and at least one to the host of its URL.
+// last attempt, and at least one to the host of t's URL.
 func (t *target) requests() map[string]int { return withOwn(t, t.sent) }
 
 func withOwn(t *target, sent map[string]int) map[string]int {
@@ -50,8 +50,9 @@ func withOwn(t *target, sent map[string]int) map[string]int {
 	return all
 }
 
-// full reports whether a host of t has had too many requests within the last hour, and until when. Otherwise it counts
-// the requests that another attempt for a release that was not ready is expected to send.
+// full reports whether another attempt for the release of t must wait, because a host has had too many requests within
+// the last hour, and until when. If not, full counts the requests that the attempt is expected to send. Only a release
+// that was not ready before must wait.
 func (f *followers) full(t *target, now time.Time) (until time.Time, full bool) {
 	if r := t.saved.Release; r == nil || r.Asked == 0 {
 		return until, false
@@ -72,8 +73,8 @@ func (f *followers) full(t *target, now time.Time) (until time.Time, full bool) 
 	return until, false
 }
 
-// charge counts the requests that an attempt for a release that was, or is, not ready has sent. Those that full counted
-// are left out.
+// charge counts the requests that an attempt for the release of t has sent, if the release was not ready before or is
+// not ready now. Requests that full counted in advance are left out.
 func (f *followers) charge(t *target, sent map[string]int, err error, now time.Time) {
 	r := t.saved.Release
 	if _, late := isLate(t, err); r == nil || r.Asked == 0 && !late {

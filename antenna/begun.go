@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// A release begins when the handler gets its update. Its file may then be in place although the update is not done: the
-// program for it may fail, and the process may be killed. Until the update is done or it is known that the file is not in
-// place, the handler gets no update to an older version, which would replace the newer file.
+// A release begins when the handler gets its update. From then on, its file may be in place although the update is not
+// done: the user's program for the update may fail, or the process may be killed. Until the update is done or it is
+// known that the file is not in place, the handler gets no update to an older version, which would replace the newer
+// file.
 
 // begin stores that the release of t begins. It reports whether that was stored before.
 func (f *followers) begin(t *target, now time.Time) (before bool) {
@@ -28,7 +29,7 @@ func (f *followers) failed(t *target, o *Outcome) {
 	}
 }
 
-// ahead returns a release that is newer than that of t and has begun, or nil.
+// ahead returns a release that has begun and is newer than the release of t, or nil.
 func (g *following) ahead(t *target) *target {
 	for _, other := range g.targets {
 		if other != t && other.saved.Release.Begun && other.saved.Pending != nil && newerFirst(other, t) < 0 {
@@ -54,12 +55,12 @@ func (f *followers) hold(t *target, now time.Time) (until time.Time, held bool) 
 	return f.full(t, now)
 }
 
-// last returns the version in place, else the one that left returns.
+// last returns the version in place, else the version that left returns.
 func (g *following) last() *target {
 	return cmp.Or(g.placed(), g.left())
 }
 
-// left returns the version that the user left out while it was in place, or nil once another one is in place.
+// left returns the version that was in place when the user left it out, or nil once another version is in place.
 func (g *following) left() *target {
 	for _, t := range g.in(unwanted) {
 		if t.saved.Release.Left {
@@ -69,7 +70,7 @@ func (g *following) left() *target {
 	return nil
 }
 
-// replaced forgets that a version was in place, because another one is.
+// replaced records that the version that left returns is no longer in place, because another version is.
 func (f *followers) replaced(g *following, now time.Time) {
 	for t := g.left(); t != nil; t = g.left() {
 		t.saved.Release.Left, t.saved.Last = false, Outcome{}

@@ -8,8 +8,8 @@ import (
 )
 
 // A buffer collects changes for the store. Acknowledged updates are written at once, together with all other changes.
-// News is written within saveWithin, and changes without news, such as the time of a poll, with the next round. The
-// loss of such a change costs one poll. So ten thousand polls without news do not cause as many syncs.
+// News is written within saveWithin. Changes without news, such as the time of a poll, are written with the next round,
+// so that ten thousand polls cause few syncs. If such a change is lost, one more poll is made.
 type buffer struct {
 	run   *run
 	store *Store
@@ -20,8 +20,8 @@ type buffer struct {
 	stored  map[*member][]byte
 	targets map[*target]bool
 	batch   batch
-	// acknowledged reports that an update was acknowledged, so that save must not wait. urgent and lazy are the times
-	// since which news and other changes wait.
+	// acknowledged reports that an update was acknowledged, so that save must not wait. urgent is the time since which
+	// news waits, and lazy the time since which any change waits.
 	acknowledged bool
 	urgent, lazy time.Time
 	// events are emitted once the changes that they report are stored.
@@ -51,7 +51,7 @@ func (b *buffer) feed(m *member, news bool, now time.Time) {
 	b.note(news, now)
 }
 
-// records records the kept records of m. They must be published again even if only the time of the poll differs.
+// records records the kept records of m. The state must be published again even if only the time of the poll differs.
 func (b *buffer) records(m *member, stored []byte) {
 	b.stored[m] = stored
 	b.news = true
@@ -76,7 +76,7 @@ func (b *buffer) goneFeed(id string, now time.Time) {
 	b.note(true, now)
 }
 
-// stamp records since when something is no longer configured. A nil since removes the record.
+// stamp records the time since which a feed or watch is no longer configured. A nil since removes the record.
 func (b *buffer) stamp(name string, since []byte, now time.Time) {
 	b.put(bucketGone, name, since)
 	b.note(false, now)
@@ -166,7 +166,7 @@ func (b *buffer) save() {
 	}
 	if err := b.store.write(b.batch); err != nil {
 		b.run.fail(fmt.Errorf("store: %w", err))
-		b.events = nil // they report changes that were not stored
+		b.events = nil // the events report changes that were not stored
 	} else if b.store != nil {
 		b.store.lost = nil // the restored state is now stored
 	}
@@ -182,7 +182,7 @@ func encode(v any) []byte {
 	return data
 }
 
-// closeRound saves all changes and publishes the state. If a publication is running, the next one waits.
+// closeRound saves all changes and publishes the state. If a publication is running, the next publication waits.
 func (l *loop) closeRound(ctx context.Context) {
 	l.buffer.save()
 	switch {

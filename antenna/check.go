@@ -116,7 +116,6 @@ func (l *loop) addFeed(f Feed) error {
 	return l.join(m)
 }
 
-// join adds m to the members.
 func (l *loop) join(m *member) (err error) {
 	if l.polls.byID[m.id] != nil {
 		return fmt.Errorf("a second feed of that name")

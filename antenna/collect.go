@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxReports limits the kept records of one URL for each use. Those that feed.Choose prefers are kept. maxGlobbed
-	// limits the URLs of a glob.
+	// maxReports limits the records that are kept for one URL and one use. Those that feed.Choose prefers are kept.
+	// maxGlobbed limits the URLs of a glob.
 	maxReports = 8
 	maxGlobbed = 10_000
 	// maxRelayed limits the total size of the records of a feed that are kept for publication, in bytes.
@@ -31,7 +31,8 @@ type match struct {
 	record feed.Record
 }
 
-// A found is a record of a watched URL while its feed is read. holders counts the lists in reports that contain it.
+// A found is a record of a watched URL while its feed is read. holders counts the lists in reports that contain the
+// found.
 type found struct {
 	record  feed.Record
 	key     string // of the record's URL
@@ -40,12 +41,12 @@ type found struct {
 	holders int
 }
 
-// A use says whether feed.Decide can use a record.
+// A use is whether feed.Decide can use a record.
 type use int
 
 const (
 	useNow   use = iota
-	useLater     // its times are in the future
+	useLater     // the times of the record are in the future
 	useNever
 )
 
@@ -68,7 +69,8 @@ type placed struct {
 // A result is the content of a feed that is kept: the matches, and the records to relay.
 type result struct {
 	matches []match
-	// stored has all kept records, encoded for the store. sum is a hash of them that does not depend on the order.
+	// stored has all kept records, encoded for the store. sum is a hash of the records that does not depend on their
+	// order.
 	stored []byte
 	sum    uint64
 
@@ -77,7 +79,7 @@ type result struct {
 	partial bool
 	// open reports that the end of the feed could not be recognized, so that its validators must not be stored.
 	open bool
-	// index is set for an index of sitemaps. Its sitemaps must be read before anything is used.
+	// index is set for an index of sitemaps. Its sitemaps must be read before any record is used.
 	index *sitemapIndex
 	// example is a URL of the feed that no watch matches.
 	example string
@@ -92,20 +94,20 @@ type collector struct {
 	hosts address.Hosts
 	// near has the scopes to which URLs of the feed may lead.
 	near address.Scope
-	// elsewhere reports that a server other than that of the configured URL answered. Its proof is not used.
+	// elsewhere reports that a server other than that of the configured URL answered. Proof in its records is not used.
 	elsewhere bool
 	// received is used for records without a time of receipt.
 	received feed.Time
 	now      feed.Time
 
 	result
-	list    []placed // records to relay; finish adds the others
+	list    []placed // records to relay; settle adds the records of watches
 	octets  int      // size of the relayed records
 	reports map[urlKey][]*found
 	urlKeys []urlKey // in the order of the feed
 	globbed map[*watcher]int
 	whole   summary
-	// children are the sitemaps of an index. undated reports that one of them has no lastmod.
+	// children are the sitemaps of an index. undated reports that a sitemap in the index has no lastmod.
 	children []child
 	undated  bool
 }
@@ -115,7 +117,6 @@ func newCollector(f *Feed, match *matcher, now feed.Time) *collector {
 	return &collector{feed: f, match: match, now: now, reports: map[urlKey][]*found{}, globbed: map[*watcher]int{}}
 }
 
-// A urlKey is a URL of a watch.
 type urlKey struct {
 	w   *watcher
 	url string
@@ -151,7 +152,7 @@ func (c *collector) finish(err error) (result, error) {
 	return c.result, err
 }
 
-// settle sets the matches in the order of the feed, and adds those that are not relayed to the stored records.
+// settle sets the matches in the order of the feed. It adds the matches that are not relayed to the records to store.
 func (c *collector) settle() {
 	c.tellNews()
 	relayed := map[int]bool{}
@@ -171,14 +172,13 @@ func (c *collector) settle() {
 	}
 }
 
-// keep adds the record of f to the stored ones. It is not relayed.
+// keep adds the record of f to the records to store. The record is not relayed.
 func (c *collector) keep(f *found) {
 	r := f.record
 	r.Extract = c.feed.Relay // not the complete record
 	c.list = append(c.list, placed{r, f.place})
 }
 
-// add adds a record.
 func (c *collector) add(r feed.Record) {
 	c.records++
 	if c.elsewhere {
@@ -233,8 +233,8 @@ func (c *collector) add(r feed.Record) {
 	}
 }
 
-// fieldsOf returns the fields of r that matter for watches: those that state proof and, for releases, the one that may
-// contain the tag.
+// fieldsOf returns the fields of r that matter for watches: the fields that state proof and, if a watch of releases
+// matches r, the field id, which may contain the tag.
 func (c *collector) fieldsOf(r feed.Record, follows bool) (list []feed.Field) {
 	keep := func(name, value string) {
 		list = append(list, feed.Field{Name: name, Value: strings.Clone(value)})
@@ -252,8 +252,8 @@ func (c *collector) fieldsOf(r feed.Record, follows bool) (list []feed.Field) {
 	return list
 }
 
-// unproven returns r without the fields that state proof. A record to relay is stored with all its fields, and nothing
-// tells then which server answered.
+// unproven returns r without the fields that state proof. These are removed before r is stored, because the stored
+// records do not state which server answered.
 func unproven(r feed.Record) feed.Record {
 	if digests, mirrors := r.Proof(); len(digests)+len(mirrors) > 0 {
 		r.Fields = slices.DeleteFunc(slices.Clone(r.Fields), func(f feed.Field) bool {
@@ -263,8 +263,9 @@ func unproven(r feed.Record) feed.Record {
 	return r
 }
 
-// prefers reports whether a is kept rather than b. For a release, the record of its own file is: a release API reports all
-// files of a release, and only the record of the file itself has its digest and date.
+// prefers reports whether a is kept rather than b. For a release, the record with the URL of the release's file is
+// preferred: a release API reports all files of a release, and only the record of the file itself has its digest and
+// date.
 func (s urlKey) prefers(a, b *found) bool {
 	if s.w.follow != nil && (a.key == s.url) != (b.key == s.url) {
 		return a.key == s.url
@@ -272,8 +273,8 @@ func (s urlKey) prefers(a, b *found) bool {
 	return a.record.Before(b.record)
 }
 
-// report adds f to the records of a URL. Of the records with one use, it keeps the maxReports that are preferred. Among
-// equals the first ones are kept.
+// report adds f to the records of a URL. For each use it keeps at most maxReports records, those that are preferred. Of
+// equal records, the first are kept.
 func (c *collector) report(s urlKey, f *found) {
 	list := c.reports[s]
 	if list == nil {
@@ -302,7 +303,7 @@ func (c *collector) report(s urlKey, f *found) {
 	c.reports[s] = list
 }
 
-// relays reports whether r is kept for publication. Its host must not be internal, unless the user named it.
+// relays reports whether r is kept for publication. The host of r must not be internal, unless the user named the host.
 func (c *collector) relays(r feed.Record) bool {
 	if !c.feed.Relay || c.relayed >= c.feed.Limits.Relayed {
 		return false
@@ -348,7 +349,7 @@ func slimOf(r feed.Record) feed.Record {
 	return r
 }
 
-// sumOf returns a hash (FNV-1a) of r without its times of detection, because these alone are not a change.
+// sumOf returns a hash (FNV-1a) of r without its times of detection, because a new time of detection is not a change.
 func sumOf(r *feed.Record) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211
 	h := uint64(offset)
@@ -365,7 +366,7 @@ func sumOf(r *feed.Record) uint64 {
 		}
 		octet(0)
 	}
-	if r.Tag != "" { // only then, so that the sums in stores of older versions still hold for the others
+	if r.Tag != "" { // only with a tag, so that other records have the sums of older versions
 		for i := range len(r.Tag) {
 			octet(r.Tag[i])
 		}

@@ -13,7 +13,6 @@ import (
 	"braid/antenna/formats"
 )
 
-// A document is one file to be written.
 type document struct {
 	name string
 	data []byte
@@ -25,19 +24,20 @@ type composer struct {
 	options  FolderOptions
 	now      feed.Time
 	relay    feed.Relay
-	// own are the agent's observations, and read the records of others that may be passed on.
+	// own has the agent's own observations. read has the records of other agents that may be passed on.
 	own  []feed.Known
 	read []feed.Record
 
 	report    FolderReport
 	documents []document
-	// empty are the feeds that have nothing to say.
+	// empty has the names of the files that would have no record.
 	empty []string
 }
 
 const defaultAgent = "braid"
 
-// compose makes all documents: in memory, as the records are. A feed must have at least one record (hina-di, section 4).
+// compose makes all documents in memory. empty has the names of files without a record, which must not be written
+// (hina-di, section 4).
 func compose(s feed.Snapshot, o FolderOptions) (documents []document, empty []string, report FolderReport, err error) {
 	if s.Agent == "" {
 		s.Agent = defaultAgent
@@ -73,8 +73,8 @@ func hasUser(s string) bool {
 	return err == nil && u.User != nil
 }
 
-// observed are the own observations as a format has them. URLs are written in one way (hina-di, section 5.3), and a
-// block is good for as long as others take it to be.
+// observed returns the own observations in the form that a format needs. URLs have their canonical spelling (hina-di,
+// section 5.3). A record without an expiry gets the one that other agents would assume.
 func (c *composer) observed(format feed.FormatID) []feed.Record {
 	list := make([]feed.Record, 0, len(c.own))
 	for _, k := range c.own {
@@ -93,7 +93,7 @@ func (c *composer) observed(format feed.FormatID) []feed.Record {
 		}
 		switch format {
 		case feed.HinaDI:
-			r.Date = c.now // when the block is written (section 5.7), and not when the page was looked at
+			r.Date = c.now // when the block is written (section 5.7), and not when the agent asked
 		case feed.LIRS:
 			r.Detected = k.TimeDetected
 		}
@@ -102,7 +102,7 @@ func (c *composer) observed(format feed.FormatID) []feed.Record {
 	return list
 }
 
-// canonical returns the canonical spelling of a URL, or url if it has none.
+// canonical returns the canonical spelling of url, or url itself if it has no feed.Key.
 func canonical(url string) string {
 	if key, ok := feed.Key(url); ok {
 		return key
@@ -118,7 +118,7 @@ func (c *composer) published(format feed.FormatID, write func(feed.Record) error
 		}
 	})
 	return slices.DeleteFunc(list, func(r feed.Record) bool {
-		if err := write(r); err == nil || err == feed.ErrNoPlace { // which is left out, and not wrong
+		if err := write(r); err == nil || err == feed.ErrNoPlace { // ErrNoPlace: Encode leaves r out
 			return false
 		}
 		c.report.Unwritable++
@@ -179,7 +179,7 @@ func (c *composer) feed(f *feed.Format) error {
 	})
 }
 
-// latest returns the own observations that succeeded, the one of the latest change first.
+// latest returns the own observations that succeeded, the most recently modified first.
 func (c *composer) latest() (list []feed.Record) {
 	for _, r := range c.observed(feed.Own) {
 		if !r.Failed {

@@ -21,10 +21,10 @@ type Feed struct {
 	Local bool
 	Kind  Kind
 
-	// Every is the fixed interval between polls. With Min or Max it is the first interval, until the adaptive one is
+	// Every is the fixed interval between polls. With Min or Max, it is the interval until the adaptive interval is
 	// known.
 	Every time.Duration
-	// Min and Max limit the adaptive interval. If zero, they are 5 minutes and an hour.
+	// Min and Max limit the adaptive interval. If zero, Min is 5 minutes and Max is an hour.
 	Min, Max time.Duration
 
 	// Relay keeps all records of the feed for Antenna.Publish, not only those of watched URLs.
@@ -39,8 +39,8 @@ type Feed struct {
 	// Header is sent with requests to the URL's own host. It may contain secrets and is never logged or stored.
 	Header http.Header
 	// Token is sent as a bearer token (RFC 6750) to the URL's own scheme, host and port, unless Header or the URL has
-	// credentials. It is for a server that also answers without it. If the server refuses it (status 401), the feed is
-	// polled without it from then on, and TokenRefused is emitted. It is never logged or stored.
+	// credentials. It is for a server that also answers without a token. If the server refuses the token (status 401),
+	// the feed is polled without it from then on, and TokenRefused is emitted. Token is never logged or stored.
 	Token string
 }
 
@@ -102,23 +102,23 @@ type Watch struct {
 	// AnyNews checks the file whenever one of its feeds has any new entry, because feeds of releases often list pages
 	// and not files. It has no effect with Glob.
 	AnyNews bool
-	// CheckEvery is the interval at which the URL itself is checked while no feed has a fresh report. If zero, it is
-	// not checked. It has no effect with Glob.
+	// CheckEvery is the interval at which the URL itself is checked while no feed has a fresh report. If zero, the URL
+	// is not checked. CheckEvery has no effect with Glob.
 	CheckEvery time.Duration
-	// Releases makes the watch follow releases. URL is then that of the template, and Glob, AnyNews and CheckEvery must not
-	// be set.
+	// Releases makes the watch follow releases. URL is then the URL of the template, and Glob, AnyNews and CheckEvery
+	// must not be set.
 	Releases *Releases
-	// Header is sent with these checks. It may contain secrets.
+	// Header is sent with the requests of CheckEvery. It may contain secrets.
 	Header http.Header
-	// Print identifies the configuration of the watch, including parts that the package does not know. If it changes,
-	// failed updates are retried at once. It is stored, so it must not contain secrets.
+	// Print identifies the configuration of the watch, including parts that the package does not know. When Print
+	// changes, failed updates are retried at once. Print is stored, so it must not contain secrets.
 	Print string
 	// Title, Author and Zone (seconds east of UTC) are published with the antenna's own observations.
 	Title, Author string
 	Zone          int64
 }
 
-// A Kind is the format in which a feed is read: the format with this number, or one of two special values.
+// A Kind is the feed.FormatID of the format of a feed, or one of the special values Auto and Page.
 type Kind feed.FormatID
 
 const (
@@ -126,10 +126,11 @@ const (
 	Page Kind = -1 // no feed: what the watched URL itself answers to HEAD
 )
 
-// format returns the format of k, if it says one.
+// format returns the format of k, unless k is a special value.
 func (k Kind) format() (*feed.Format, bool) { return formats.Of(feed.FormatID(k)) }
 
-// PassesOn reports whether feeds of the kind may say which agent obtained a record, so that it can be passed on.
+// PassesOn reports whether feeds of the kind may name the agent that obtained a record. Only such records are passed
+// on.
 func (k Kind) PassesOn() bool {
 	f, ok := k.format()
 	return !ok || f.Agents
@@ -155,7 +156,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 		kinds = append(kinds, Kind(f.ID))
 	}
 	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.String() == string(text) })
-	if i < 0 { // a page is no kind of feed
+	if i < 0 { // Page is not listed, because it is no format of a feed
 		return fmt.Errorf("%q is not a kind of feed; the kinds are %v, %s", text, Auto, strings.Join(formats.Names(), ", "))
 	}
 	*k = kinds[i]

@@ -12,10 +12,10 @@ import (
 	"braid/antenna/feed"
 )
 
-// RunNow makes a running Watch poll the named feed, or all feeds of the named watch, and retry waiting updates at once.
-// The URL of a watch without a glob is updated in any case, with the reason AskedFor, because its feeds may be down or
-// the file missing; likewise that of the release in place. Releases that were given up count as new. It is an error if
-// no Watch is running; use Once then.
+// RunNow makes a running Watch poll the named feed, or all feeds of the named watch, and retry the waiting updates of
+// that watch at once. The file of a watch without a glob, or the release in place, is updated in any case, with the
+// reason AskedFor, because the feeds may be down or the file may be missing. Releases that were given up count as new.
+// RunNow returns an error if no Watch is running; use Once then.
 func (a *Antenna) RunNow(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
 		if l.run.offline || l.ending {
@@ -63,7 +63,7 @@ func (t *target) askedFor(now time.Time) *pending {
 }
 
 // Forget deletes the state of the named feed or watch, in the running Watch or else in the Store. The reports about a
-// watch are kept, so that it is like a new watch whose file was never downloaded.
+// watch are kept. After that, the watch is like a new watch whose file was never downloaded.
 func (a *Antenna) Forget(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
 		members, targets := l.named(name)
@@ -97,15 +97,16 @@ func (a *Antenna) Status(ctx context.Context) (s Status, err error) {
 	return s, err
 }
 
-// An access leads to the state of a store, or of an antenna without one: to the running loop, or to the store itself if
-// none runs.
+// An access leads to the state of a store, or of an antenna without a store: to the running loop, or to the store
+// itself if no loop runs.
 type access struct {
 	mu       sync.Mutex
 	requests chan<- message // to the running loop
 	ended    <-chan struct{}
 }
 
-// access returns the access to a's state. After a reload, the antenna before it has the same.
+// access returns the access to a's state. Antennas with the same Store, as before and after a reload, have the same
+// access.
 func (a *Antenna) access() *access {
 	if a.Store != nil {
 		return &a.Store.access
@@ -113,7 +114,8 @@ func (a *Antenna) access() *access {
 	return &a.own
 }
 
-// enter makes a loop the running one before it reads the state, until leave is called. It returns the requests to it.
+// enter registers a loop as the running one, before the loop reads the state. requests has the requests to the loop.
+// leave ends the registration.
 func (c *access) enter() (requests <-chan message, leave func()) {
 	r, ended := make(chan message), make(chan struct{})
 	c.mu.Lock()
@@ -127,8 +129,8 @@ func (c *access) enter() (requests <-chan message, leave func()) {
 	}
 }
 
-// request calls do in the running loop, or with a loop that has the state of the store. A loop that ends meanwhile has
-// stored its state.
+// request calls do in the running loop, or with a loop that has the state of the store. If the running loop ends before
+// it takes the request, the state is in the store.
 func (a *Antenna) request(ctx context.Context, do func(l *loop, now time.Time) error) error {
 	c, done := a.access(), make(chan error, 1)
 	for {
@@ -163,8 +165,8 @@ func (a *Antenna) offline(do func(l *loop, now time.Time) error) error {
 	return do(l, now)
 }
 
-// named returns the feed with a name. For a watch, it returns its targets, its own checks and the feeds that may report
-// it.
+// named returns the feed with a name. For a watch with that name, it returns the targets, the own checks, and the feeds
+// that may report the watch's file.
 func (l *loop) named(name string) (members []*member, targets []*target) {
 	if m := l.polls.byID[feedID(name)]; m != nil {
 		members = append(members, m)
@@ -187,7 +189,7 @@ func (l *loop) named(name string) (members []*member, targets []*target) {
 	return members, targets
 }
 
-// forgetFeed deletes the state of m, so that it is polled unconditionally. The cost of today is kept.
+// forget deletes the state of m, so that m is polled unconditionally. The count of today's cost is kept.
 func (l *polls) forget(m *member, now time.Time) {
 	m.saved = savedFeed{Print: m.saved.Print, Day: m.saved.Day}
 	l.buffer.feed(m, true, now)
@@ -196,7 +198,8 @@ func (l *polls) forget(m *member, now time.Time) {
 	}
 }
 
-// forgetTarget deletes the state of t except its reports. A running update may finish, and the state is deleted then.
+// forget deletes the state of t except its reports. If an update of t is running, the state is deleted after the
+// update.
 func (l *targets) forget(t *target, now time.Time) {
 	if t.running {
 		t.forget = true

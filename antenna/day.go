@@ -13,7 +13,7 @@ type dayCount struct {
 
 const secondsPerDay = 24 * 60 * 60
 
-// at returns d if now is on its day, else an empty count for the day of now.
+// at returns d if now is on the day of d, else an empty count for the day of now.
 func (d dayCount) at(now time.Time) dayCount {
 	if n := now.Unix() / secondsPerDay; n != d.Number {
 		return dayCount{Number: n}
@@ -21,11 +21,10 @@ func (d dayCount) at(now time.Time) dayCount {
 	return d
 }
 
-// end returns the end of the day.
 func (d dayCount) end() time.Time { return time.Unix((d.Number+1)*secondsPerDay, 0) }
 
-// left reports whether another update is allowed, and how many bytes it may transfer. A negative limit means no limit.
-// If ok is true, 0 bytes mean no limit.
+// left returns how many bytes another update may transfer, and whether another update is allowed. A negative limit
+// means no limit. If ok is true, a left of 0 means no limit.
 func (d dayCount) left(updates int, bytes int64) (left int64, ok bool) {
 	if updates >= 0 && d.Updates >= updates || bytes >= 0 && d.Bytes >= bytes {
 		return 0, false

@@ -27,21 +27,20 @@ const (
 // A FoundFeed is a feed that a page links to.
 type FoundFeed struct {
 	URL    *url.URL
-	Type   string // as the page has it, without parameters
+	Type   string // as in the page, without parameters
 	Format *feed.Format
 	Title  string
 	// InHeader reports that the link is in a header field.
 	InHeader bool
 }
 
-// A finder collects feeds.
 type finder struct {
 	base  *url.URL
 	feeds []FoundFeed
 }
 
 // FindFeeds returns the feeds that a page at u and the Link fields of its response link to (RFC 8288), without
-// duplicates. contentType is that of the response.
+// duplicates. contentType is the Content-Type of the response.
 func FindFeeds(u *url.URL, links []string, contentType string, page io.Reader) ([]FoundFeed, error) {
 	f := &finder{base: u}
 	parsed, _ := linkheader.Parse(links)
@@ -78,7 +77,7 @@ func (f *finder) scan(z *html.Tokenizer) error {
 			name, more := z.TagName()
 			switch string(name) {
 			case "base":
-				if href, ok := attributes(z, more)["href"]; ok && !based { // the first one is decisive
+				if href, ok := attributes(z, more)["href"]; ok && !based { // the first href of a base element counts
 					based = true
 					if u, err := f.base.Parse(strings.TrimSpace(href)); err == nil {
 						f.base = u
@@ -91,7 +90,6 @@ func (f *finder) scan(z *html.Tokenizer) error {
 	}
 }
 
-// attributes returns the attributes of the current tag.
 func attributes(z *html.Tokenizer, more bool) map[string]string {
 	list := map[string]string{}
 	for more {
@@ -115,7 +113,7 @@ func (f *finder) link(a map[string]string) {
 	}
 }
 
-// add adds a link whose media type is that of a feed.
+// add adds a link if kind is the media type of a feed.
 func (f *finder) add(target, kind, title string, inHeader bool) {
 	kind = mediaType(kind)
 	if format, _, ok := formats.OfType(kind); ok {

@@ -12,9 +12,9 @@ type Polled struct {
 	Took time.Duration
 	// Status is the HTTP status, or 0 for a local file.
 	Status int
-	// Unchanged reports that the feed has not changed (304), or none of the records that are kept.
+	// Unchanged reports that the feed has not changed (304), or that none of the records that are kept has changed.
 	Unchanged bool
-	// Bytes is the size of the response, and Records the number of its records. Matched of them are watched, Relayed
+	// Bytes is the size of the response, and Records the number of its records. Of these, Matched are watched, Relayed
 	// are kept for publication, and Skipped were unusable.
 	Bytes                              int64
 	Records, Matched, Relayed, Skipped int
@@ -22,7 +22,8 @@ type Polled struct {
 	Next time.Time
 }
 
-// PollFailed reports that a feed did not respond, or not with a valid feed. Its previous records are kept.
+// PollFailed reports that a feed did not respond, or responded with something that is not a valid feed. Its previous
+// records are kept.
 type PollFailed struct {
 	Feed string
 	Took time.Duration
@@ -58,15 +59,15 @@ type NotReady struct {
 
 // Skipped reports that something was not done.
 type Skipped struct {
-	// Feed and Watch say what was skipped. One of them may be empty.
+	// Feed and Watch are the feed and the watch that an action was skipped for. One of them may be empty.
 	Feed, Watch string
 	Why         Why
-	// Until is when it may be done.
+	// Until is when the action may be done.
 	Until time.Time
 }
 
-// A Why is the reason why something was skipped. It is one of the constants, or the feed.Reason why the reports about a
-// file that was never downloaded are unusable.
+// A Why is the reason why something was skipped: one of the constants, or the feed.Reason that makes the reports about
+// a file that was never downloaded unusable.
 type Why string
 
 const (
@@ -76,10 +77,10 @@ const (
 )
 
 // NoneFits reports that no URL of a feed matches the glob of a watch or the template of its releases, and that no other
-// feed has reported one that does. It is reported once.
+// feed has reported a URL that matches. It is emitted once for a watch.
 type NoneFits struct {
 	Feed, Watch string
-	// URLs is their number, and Example one of them without secrets.
+	// URLs is the number of URLs of the feed. Example is one of these URLs, without secrets.
 	URLs    int
 	Example string
 }
@@ -91,7 +92,8 @@ type TokenRefused struct{ Feed string }
 // StoreLost reports that the store was missing, or could not be read and was moved aside.
 type StoreLost struct {
 	Why string
-	// Aside is its new path, if any. Restored is the number of URLs that were restored from the cache beside it.
+	// Aside is the new path of the store, if it was moved. Restored is the number of URLs that were restored from the
+	// cache beside the store.
 	Aside    string
 	Restored int
 }

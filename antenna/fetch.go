@@ -43,14 +43,14 @@ type task struct {
 	bare, plain, get bool
 	// index is the index that a requested sitemap belongs to, or nil.
 	index *sitemapIndex
-	// The validators of the previous response, and a hash of the URL that sent them.
+	// etag and modified are the validators of the previous response. of is a hash of the URL that sent them.
 	etag, modified string
 	of             string
 	seen           observation
 }
 
-// conditional reports whether the request has preconditions. The validators of one server must not be sent to another,
-// to which the feed may have been redirected since, because their tags may be equal by chance.
+// conditional reports whether the request has preconditions. The validators of one server must not be sent to another
+// server, for example after a new redirect, because two servers may have equal tags by chance.
 func (t *task) conditional() bool {
 	return !t.plain && (t.etag != "" || t.modified != "") && (t.feed.Local || t.of == sumOfURL(t.URL))
 }
@@ -78,8 +78,8 @@ type answer struct {
 	seen *observation
 
 	err error
-	// busy is how long the server asked not to be polled. spent reports that its limit of requests is used up, which is
-	// not a failure of the feed. pause is how long the host gets no request, so that the limit is not reached.
+	// busy is how long the server asked not to be polled. spent reports that the server's limit of requests is used up,
+	// which is not a failure of the feed. pause is how long the host gets no request, so that the limit is not reached.
 	busy, pause time.Duration
 	spent       bool
 }
@@ -87,7 +87,7 @@ type answer struct {
 // errSilent is the cause of the cancellation of a request without data.
 var errSilent = fmt.Errorf("no byte for %v", silence)
 
-// poll makes one request. It does not follow redirects, because the loop decides when a host may be asked.
+// poll makes one request. It does not follow redirects, because the loop decides when a host may get a request.
 func (p *poller) poll(ctx context.Context, t task) answer {
 	start := time.Now()
 	var a answer
@@ -100,7 +100,6 @@ func (p *poller) poll(ctx context.Context, t task) answer {
 	return a
 }
 
-// ask makes one HTTP request.
 func (p *poller) ask(ctx context.Context, t *task) answer {
 	ctx, stop := context.WithTimeoutCause(ctx, t.feed.Limits.Time, fmt.Errorf("not done within %v", t.feed.Limits.Time))
 	defer stop()
@@ -132,8 +131,9 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	return a
 }
 
-// leastReset is the shortest time to the end of a limit for which a refused poll waits instead of backing off. Some
-// servers always state an end that is now or over, and would be asked again at once for ever.
+// leastReset is how far away the reset of a limit of requests must be for a refused poll to wait for the reset instead
+// of backing off. Some servers always state that the limit is reset now or was reset before, and would be asked at once
+// for ever.
 const leastReset = time.Minute
 
 // heed sets pause, spent and busy from the limit of requests that the server reports.
@@ -175,7 +175,7 @@ func (p *poller) request(t *task) *web.Request {
 	}
 	switch {
 	case !t.conditional() || r.Method == http.MethodHead:
-	case t.etag != "": // alone, because it takes precedence (RFC 9110, section 13.1.3)
+	case t.etag != "": // without If-Modified-Since: an ETag takes precedence (RFC 9110, section 13.1.3)
 		r.Header.Set("If-None-Match", t.etag)
 	default:
 		r.Header.Set("If-Modified-Since", t.modified)
@@ -183,7 +183,7 @@ func (p *poller) request(t *task) *web.Request {
 	return r
 }
 
-// credentials returns the user's credentials for the server of the feed, without its token if bare is set.
+// credentials returns the user's credentials for the server of the feed, without the token of the feed if bare is set.
 func (f *Feed) credentials(bare bool) web.Credentials {
 	c := web.Credentials{Fields: f.Header}
 	if f.hasToken() && !bare {
@@ -199,7 +199,6 @@ func (f *Feed) credentials(bare bool) web.Credentials {
 
 func (t *task) isPage() bool { return t.feed.Kind == Page }
 
-// judge evaluates a response.
 func (p *poller) judge(t *task, req *web.Request, x *web.Exchange, body *body) answer {
 	resp := x.Response
 	if web.IsRedirect(resp.StatusCode) {
@@ -247,8 +246,8 @@ func (p *poller) judge(t *task, req *web.Request, x *web.Exchange, body *body) a
 	return answer{err: err, busy: min(busy, maxRetryAfter)}
 }
 
-// isAboutHead reports whether a server that responds to HEAD with this status may support GET. It may not know HEAD
-// (RFC 9110, section 15.5.6), or a proxy in front of it may respond with another status. Statuses that concern the
+// isAboutHead reports whether a server that responds to HEAD with this status may support GET. The server may not know
+// HEAD (RFC 9110, section 15.5.6), or a proxy in front of it may respond with another status. Statuses that concern the
 // client rather than the request are excluded.
 func isAboutHead(status int) bool {
 	switch status {
@@ -286,8 +285,8 @@ func (p *poller) fresh(t *task, resp *http.Response, body *body, near address.Sc
 	return a
 }
 
-// isShared reports whether the validators of a response may be shared by a later version. This is so for a date, or a
-// weak tag derived from it, in the same second as the response. Only a date that is "at least one second" older is
+// isShared reports whether a later version may have the same validators as a response. This is so for a date, or a weak
+// tag derived from a date, in the same second as the response. Only a date that is "at least one second" older is
 // reliable (RFC 9110, section 8.8.2.2).
 func isShared(resp *http.Response, now time.Time) bool {
 	if etag := resp.Header.Get("ETag"); etag != "" && !strings.HasPrefix(etag, "W/") {
@@ -300,7 +299,7 @@ func isShared(resp *http.Response, now time.Time) bool {
 	return err == nil && now.Sub(modified).Abs() < time.Second
 }
 
-// isPlain reports whether a content coding is none or gzip. gzip is detected from the content.
+// isPlain reports whether a content coding is absent or gzip. The reader detects gzip from the content.
 func isPlain(encoding string) bool {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "identity", "gzip", "x-gzip":

@@ -33,15 +33,16 @@ type FolderReport struct {
 	Files []string
 	// Records has the number of records of each file.
 	Records map[string]int
-	// Refused counts the records of others that must not be passed on, by reason. Records that are omitted because a
-	// format only passes on its own are not counted.
+	// Refused counts the records of others that must not be passed on, by reason. Records that are omitted because they
+	// were read in another format are not counted.
 	Refused map[feed.Refusal]int
-	// Unwritable counts the records that a format could not represent, because they have no valid URL or are too long.
+	// Unwritable counts the records that a format could not represent: those without a valid URL, and those that are
+	// too long.
 	Unwritable int
 }
 
-// A foreignError lists files that could not be published, because the folder has files with their names that this
-// package did not write.
+// A foreignError lists files that could not be published, because the folder has files of these names that this package
+// did not write.
 type foreignError struct{ names []string }
 
 func (e *foreignError) Error() string {
@@ -50,8 +51,9 @@ func (e *foreignError) Error() string {
 }
 
 // WriteFolder writes the files into a folder, which it creates if necessary. It replaces a file only if its content
-// differs, atomically. It removes feeds that have become empty. If nothing is to be published, it creates nothing.
-// Files that this package did not write are kept: the others are written, and the error names them.
+// differs, atomically. It removes feeds that have become empty. If nothing is to be published, it creates nothing. A
+// file that this package did not write is kept. All other files are written nevertheless, and the error names the kept
+// ones.
 func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, error) {
 	files := fsys.Or(o.files)
 	documents, empty, report, err := compose(s, o)
@@ -100,8 +102,8 @@ func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, er
 	return report, nil
 }
 
-// marksOf returns what the beginning of a file of that name has in it if this package wrote it: one of these. A feed for
-// antennas is known by its format.
+// marksOf returns texts. If this package wrote a file of that name, the beginning of the file contains one of the
+// texts.
 func marksOf(name string) []string {
 	if name == filePage {
 		return []string{`<meta name="generator" content="braid">`, `href="antenna.lirs.gz"`}
@@ -117,7 +119,8 @@ func marksOf(name string) []string {
 	return nil
 }
 
-// mostMark is how much of a file is searched for its mark. The heading of a page comes after its style sheet.
+// mostMark is the number of bytes of a file that are searched for a mark. In a page, a style sheet may precede the
+// mark.
 const mostMark = 64 << 10
 
 // written reports whether the file does not exist or was written by this package.

@@ -20,7 +20,7 @@ type followers struct {
 	asked   asked
 }
 
-// report replaces the releases that m reports by those in k.
+// report replaces the releases that m reports by the releases in k.
 func (f *followers) report(m *member, k *result, now time.Time) {
 	if len(f.all) == 0 {
 		return
@@ -54,7 +54,8 @@ func (f *followers) recall(m *member, matches []match) {
 	}
 }
 
-// review decides about the stored reports. In a round with names, only those of the named feeds and watches count.
+// review decides about the stored reports. In a round with names, it decides only for the named watches and for watches
+// of the named feeds.
 func (f *followers) review(now time.Time) {
 	for _, g := range f.all {
 		if r := f.run.round; r == nil || len(r.names) == 0 || slices.ContainsFunc(r.names, g.isMeant) {
@@ -63,8 +64,8 @@ func (f *followers) review(now time.Time) {
 	}
 }
 
-// decide determines which releases of a watch are updates. At most one of them is an update that was not handled yet,
-// so that the newest comes first.
+// decide determines which releases of a watch are updates. It adds at most one update at a time, that of the newest
+// release that was not tried yet.
 func (f *followers) decide(g *following, now time.Time) {
 	if t := g.running(); t != nil {
 		t.again = true
@@ -85,8 +86,8 @@ func (f *followers) decide(g *following, now time.Time) {
 	}
 }
 
-// sweep drops what is no longer needed: releases that are not in list, and those given up that are not newer than the
-// version in place.
+// sweep drops the open releases that are not in list, the releases given up that are not newer than the version in
+// place, and of the other releases given up all but the latest maxGivenUp.
 func (f *followers) sweep(g *following, list []release.Release, now time.Time) {
 	still := map[string]bool{}
 	for _, r := range list {
@@ -106,7 +107,6 @@ func (f *followers) sweep(g *following, list []release.Release, now time.Time) {
 	}
 }
 
-// drop deletes a release with its state.
 func (f *followers) drop(t *target, now time.Time) {
 	f.unhear(t)
 	f.updates.tries.remove(t)
@@ -116,8 +116,8 @@ func (f *followers) drop(t *target, now time.Time) {
 	f.buffer.gone(targetKey(t), now)
 }
 
-// fewFailures is how often a release fails before a lower one is tried, unless it is clear that the error lasts. Its
-// server may only be out of reach at the moment.
+// fewFailures is the number of failures of a release until a lower release is tried. After fewer, its server may only
+// be out of reach at the moment. After a lasting error, the lower release is tried at once.
 const fewFailures = 3
 
 // next adds an update for the first release of list that was not tried yet. It adds none if an earlier release of list
@@ -136,7 +136,7 @@ func (f *followers) next(g *following, list []release.Release, offers map[string
 	}
 }
 
-// add adds the update to a release.
+// add adds the update to the release of o.
 func (f *followers) add(g *following, o *offer, now time.Time) {
 	t := f.targets.target(urlKey{g.w, o.URL})
 	t.saved.Release = &savedRelease{Tag: o.Tag, Version: o.Version, Date: o.Date, Pre: o.Pre}
@@ -148,7 +148,7 @@ func (f *followers) add(g *following, o *offer, now time.Time) {
 	f.targets.await(t, o.pending(words, now), now)
 }
 
-// pending returns the update to o.
+// pending returns the update to the release of o.
 func (o *offer) pending(words string, now time.Time) *pending {
 	records, from := o.about()
 	v := feed.Decide(feed.State{}, records, feed.At(now))
@@ -159,8 +159,8 @@ func (o *offer) pending(words string, now time.Time) *pending {
 	}
 }
 
-// renew makes the waiting updates have what the feeds report about their files now. The file of a tag may have been
-// replaced since the tag was first reported, and would never have the digest of that time.
+// renew gives the waiting updates the records that the feeds report now. The file of a tag may have been replaced since
+// the tag was first reported, and then never has the digest that was reported first.
 func (f *followers) renew(g *following, offers map[string]*offer, now time.Time) {
 	for url, o := range offers {
 		t := g.targets[url]
@@ -175,8 +175,8 @@ func (f *followers) renew(g *following, offers map[string]*offer, now time.Time)
 	}
 }
 
-// recheck decides by the reports about the version in place whether its file has changed. Reports about other
-// files of the release are ignored.
+// recheck decides whether the file of the version in place has changed. It uses only reports about that file, not about
+// other files of the release.
 func (f *followers) recheck(t *target, o *offer, now time.Time) {
 	f.unhear(t)
 	for i, r := range o.records {
@@ -220,14 +220,15 @@ func (f *followers) wait(t *target, e *NotYet, now time.Time) {
 	p.Failures, p.Err, p.Code = 0, "", 0
 	d, _ := release.Delay(r.Asked, now.Sub(r.Since))
 	p.At = now.Add(max(d, min(e.After, maxRetryAfter)))
-	if r.Stage != inPlace { // the version in place stays so while its file is away
+	if r.Stage != inPlace { // a version stays in place although its origin has no file for now
 		r.Stage = waiting
 		f.arrange(t.w.follow, t, d, now)
 	}
 }
 
-// arrange makes a release rest after t was not ready, if too many wait. If all have been asked for repeatedly, they take
-// turns, so that none holds up the others.
+// arrange is called after t was not ready. If more than maxWaiting releases wait, it makes the one that was asked for
+// most often rest. Otherwise, once the delay d of t is long, t rests and a resting release waits instead, so that no
+// release holds up the others.
 func (f *followers) arrange(g *following, t *target, d time.Duration, now time.Time) {
 	list := g.in(waiting)
 	if len(list) > maxWaiting {
@@ -253,7 +254,7 @@ func (f *followers) rest(t *target, now time.Time) {
 	f.buffer.target(t, now)
 }
 
-// promote makes resting releases wait if there is room: first those that were asked for least.
+// promote makes resting releases wait while fewer than maxWaiting do, first those that were asked for least often.
 func (f *followers) promote(g *following, now time.Time) {
 	list := g.in(resting)
 	slices.SortStableFunc(list, func(a, b *target) int { return a.saved.Release.Asked - b.saved.Release.Asked })
@@ -296,7 +297,7 @@ func (f *followers) giveUp(t *target, h *Handled, now time.Time) {
 	f.buffer.target(t, now)
 }
 
-// isLast reports whether the update of t, if it is not ready, is given up.
+// isLast reports whether the release of t is given up if its running update finds it not ready.
 func (f *followers) isLast(t *target, now time.Time) bool {
 	r := t.saved.Release
 	if r == nil || r.Since.IsZero() {
@@ -315,7 +316,7 @@ func (f *followers) settle(now time.Time) {
 	}
 }
 
-// isLate returns the NotYet of an error of the release of t.
+// isLate reports whether err says that the release of t is not ready, and returns the NotYet in err.
 func isLate(t *target, err error) (*NotYet, bool) {
 	e, ok := errors.AsType[*NotYet](err)
 	return e, ok && t.w.follow != nil

@@ -22,8 +22,8 @@ type Decoder = feed.Decoder
 func NewDecoder(f *feed.Format, r io.Reader, o feed.Options) Decoder { return f.Decode(r, o) }
 
 const (
-	// looked is the number of bytes of a feed that are examined. sniffed is the number of bytes of them that may
-	// determine the format.
+	// looked is the number of bytes of a feed that are examined. sniffed is how many of these bytes may determine the
+	// format.
 	looked  = 16 << 10
 	sniffed = 4 << 10
 )
@@ -32,7 +32,7 @@ const (
 const CodeUnknownFormat = "unknown-format"
 
 // OpenFeed detects the format of a feed. in is the decompressed feed for NewDecoder, decompressed twice if the server
-// compressed a compressed file. It is also valid if the format is unknown, for a caller that knows it.
+// compressed a compressed file. If the format is unknown, in is nevertheless valid, for a caller that knows the format.
 func OpenFeed(r io.Reader, limits feed.Limits) (in io.Reader, f *feed.Format, err error) {
 	text := feedtext.NewReader(r, limits)
 	head, err := text.Peek(looked)

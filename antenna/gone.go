@@ -40,7 +40,8 @@ func (l *loader) loadGone(now time.Time) error {
 	return nil
 }
 
-// rememberSeen records which URLs a feed listed when it was last polled. Its reports are no longer used.
+// rememberSeen records which URLs a feed listed when it was last polled, because the reports of the feed are no longer
+// used.
 func (l *loader) rememberSeen(id string, polled time.Time) error {
 	data, err := l.run.a.Store.get(bucketReports, id)
 	if err != nil {
@@ -63,8 +64,8 @@ func (l *loader) noteSeen(s urlKey, at time.Time) {
 	}
 }
 
-// configured records whether the feed or watch of a key in the store is configured. If not, its state is kept for a
-// while, because it may be configured again.
+// configured records whether the feed or watch of a key in the store is configured. If not, its state is kept for the
+// time forgotten, because the feed or watch may be configured again.
 func (l *loader) configured(bucket []byte, key string, is bool, now time.Time) {
 	if l.run.offline {
 		return
@@ -94,7 +95,7 @@ func (l *loader) remove(bucket []byte, key string, now time.Time) {
 }
 
 // forgetGone deletes the stored state of a feed or watch with this name that is not configured, or that had another
-// URL. It reports whether it found any.
+// URL. found reports whether it deleted any.
 func (l *loader) forgetGone(name string, now time.Time) (found bool, err error) {
 	feeds, err := l.run.a.Store.all(bucketFeeds)
 	if err != nil {

@@ -12,13 +12,14 @@ const (
 	// A failed update is repeated after a minute, then after twice the time, up to six hours.
 	retryBase = 30 * time.Second
 	retryMost = 6 * time.Hour
-	// An update with a lasting error is repeated once a day at last. The jitter adds up to a quarter.
+	// An update with a lasting error is finally repeated about once a day. backoff adds up to a quarter.
 	lastingMost = 20 * time.Hour
 	// An update that the origin does not have yet is repeated after ten minutes, up to aheadMost times. Mirrors lag by
 	// hours, but a feed may also be wrong.
 	aheadBase = 5 * time.Minute
 	aheadMost = 8
-	// Fewer for a sitemap, because many give all URLs of a site the same date, and for an index page.
+	// aheadMap replaces aheadMost for a sitemap, because many sitemaps give all URLs of a site the same date, and for
+	// an index page.
 	aheadMap = 4
 )
 
@@ -34,7 +35,7 @@ type updates struct {
 	running int
 }
 
-// try starts the update of t, unless it must wait or its feed has reached its daily limit.
+// try starts the update of t, unless the update must wait or its feed has reached its daily limit.
 func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 	p := t.saved.Pending
 	if until, held := l.follow.hold(t, now); held {
@@ -71,7 +72,6 @@ func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 	})
 }
 
-// handled handles the result of an update.
 func (l *updates) handled(t *target, h Handled, stopping bool, now time.Time) {
 	p := t.saved.Pending
 	l.account(t, &h, stopping, now)
@@ -136,7 +136,8 @@ func (l *updates) acknowledge(t *target, h *Handled, now time.Time) {
 	if !p.isAside() {
 		t.saved.State = p.Next
 	}
-	// Without a report, the next one would only be the baseline, although it may announce a later version.
+	// An update that the user asked for has no report. With HaveCopy, the next report would only be the baseline,
+	// although it may announce a later version.
 	if p.Reason != AskedFor {
 		t.saved.State.HaveCopy = true
 	}
@@ -160,8 +161,8 @@ func (l *updates) acknowledge(t *target, h *Handled, now time.Time) {
 	}
 }
 
-// isAhead reports whether the feed announced a version that the origin does not have yet: the file has not changed, and
-// it is not the announced one.
+// isAhead reports whether the feed announced a version that the origin does not have yet: the file of the origin has
+// not changed, and is not the announced version.
 func isAhead(p *pending, o Outcome) bool {
 	r := &p.Record
 	if o.Changed || o.Declined || p.Action != feed.Download && (p.Reason != feed.Modified || o.LastModified.IsZero()) {

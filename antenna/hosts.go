@@ -7,11 +7,11 @@ import (
 	"braid/address"
 )
 
-// A host is a server. It gets one request at a time, with a pause between two.
+// A host is a server. It gets one request at a time, with a pause between two requests.
 type host struct {
 	queued
 	name string
-	// free is when it may be asked again. busy reports that a request is running.
+	// free is when the host may be asked again. busy reports that a request is running.
 	free    time.Time
 	busy    bool
 	waiting []*member

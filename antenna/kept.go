@@ -7,13 +7,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Keep sets a function that is called for each value that was written to the store, once it is on disk, so that it can
-// be copied elsewhere. A nil value means that the key was deleted. Keep must be called before the store is used, and f
-// must not block.
+// Keep sets a function for copying the store. After each write, f is called for each value that is now on disk. A nil
+// value means that the key was deleted. Keep must be called before the store is used, and f must not block.
 func (s *Store) Keep(f func(bucket, key string, value []byte)) { s.keep = f }
 
 // LastBucket is the bucket with the validators of feeds. A copy must store its values after those of the other buckets.
-// With the validators but without the records of a feed, it would never get the records again.
+// A copy with the validators of a feed but without its records would never get the records again.
 const LastBucket = "feeds"
 
 // kept calls the function set by Keep.

@@ -28,7 +28,7 @@ type loader struct {
 
 func newLoader(l *loop) *loader { return &loader{run: &l.run, loop: l} }
 
-// start reads the state and schedules everything.
+// start reads the state, and schedules polls and updates.
 func (l *loader) start(now time.Time) error {
 	prints := l.prints()
 	for _, m := range l.loop.polls.members {
@@ -60,8 +60,8 @@ func (l *loader) start(now time.Time) error {
 	return nil
 }
 
-// review decides about the stored reports. They may have arrived while an update was running, or have been in the
-// future then. In a round with names, only those of the named feeds and watches are reviewed.
+// review decides about the stored reports. A report may have arrived while an update was running, or may have been from
+// the future then. In a round with names, only reports of the named feeds and watches are reviewed.
 func (l *loader) review(now time.Time) {
 	meant := func(*target) bool { return true }
 	if l.run.round != nil && len(l.run.round.names) > 0 {
@@ -240,7 +240,7 @@ func (m *member) asked() string {
 	return fmt.Sprintf("%.8x-%.2x", h.Sum(nil), secret.Sum(nil))
 }
 
-// loadTargets reads the state of watched URLs. If the store was lost, it is read from the cache.
+// loadTargets reads the state of watched URLs. If the store was lost, it reads the state from the cache.
 func (l *loader) loadTargets(now time.Time) (restored int, err error) {
 	saved, err := l.run.a.Store.all(bucketTargets)
 	if err != nil {
@@ -274,14 +274,14 @@ func (l *loader) loadTargets(now time.Time) (restored int, err error) {
 	return restored, nil
 }
 
-// An other is the stored state of another URL that a watch had.
+// An other is the stored state of a previous URL of a watch.
 type other struct {
 	w    *watcher
 	data []byte
 }
 
-// anew deletes the state of a watch's URL if the watch had another URL in between, because the existing file is of that
-// URL.
+// anew deletes the state of a watch's URL if the watch had another URL in between, because the existing file was then
+// downloaded from that other URL.
 func (l *loader) anew(others []other, now time.Time) error {
 	for _, o := range others {
 		var saved savedTarget
@@ -297,7 +297,7 @@ func (l *loader) anew(others []other, now time.Time) error {
 	return nil
 }
 
-// loadTarget reads the state of one URL. taken is false if it is not the URL that is now watched.
+// loadTarget reads the state of one URL. taken is false if the watch no longer has that URL.
 func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) (taken bool, err error) {
 	var saved savedTarget
 	if err := json.Unmarshal(data, &saved); err != nil {
@@ -336,7 +336,7 @@ func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) 
 	return true, nil
 }
 
-// respelt changes the key of a URL whose normalized form has changed. If both forms are stored, the one that was
+// respelt changes the key of a URL whose normalized form has changed. If both forms are stored, the state that was
 // handled last is kept.
 func (l *loader) respelt(s urlKey, saved *savedTarget, key string, now time.Time) (ok bool) {
 	l.loop.buffer.gone(key, now)
@@ -349,8 +349,8 @@ func (l *loader) respelt(s urlKey, saved *savedTarget, key string, now time.Time
 	return true
 }
 
-// reconfigured makes a waiting update due, if the configuration of its watch has changed since it failed, or that of
-// its feed since it reached its daily limit.
+// reconfigured makes a waiting update of t due, if the configuration of the watch has changed since the update failed,
+// or if the configuration of its feed has changed since the feed reached its daily limit.
 func (l *loader) reconfigured(t *target, now time.Time) {
 	if l.run.offline {
 		return

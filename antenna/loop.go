@@ -10,8 +10,8 @@ import (
 	"braid/internal/mask"
 )
 
-// A loop is one run of Watch or Once. Only the goroutine that calls work accesses it. Workers get and return values.
-// Each of its parts owns one state.
+// A loop is one run of Watch or Once. Only the goroutine that calls work accesses it. Workers receive and return
+// values. Each part of the loop owns one state.
 type loop struct {
 	run    run
 	poller *poller
@@ -29,7 +29,7 @@ type loop struct {
 // A run is what all parts of a loop use: the configuration, the events and errors, and the workers.
 type run struct {
 	a *Antenna
-	// inbox has room for a message of each worker, so that workers never block.
+	// inbox can hold a message of each worker, so that workers never block.
 	inbox chan message
 	wg    sync.WaitGroup
 
@@ -37,12 +37,12 @@ type run struct {
 	round *round
 	// offline reports that the loop does not run and emits no events.
 	offline bool
-	err     error // own error, which ends the run
+	err     error // an error of the antenna itself, for example of its store, which ends the run
 }
 
 // A round is one run of Once.
 type round struct {
-	// names lists the feeds and watches to handle. If empty, those that are due are handled.
+	// names lists the feeds and watches to handle. If empty, the feeds and watches that are due are handled.
 	names []string
 	errs  []error
 }
@@ -82,7 +82,7 @@ func (l *loop) work(ctx context.Context, requests <-chan message) error {
 	return l.run.err
 }
 
-// drain handles the other waiting messages, so that updates acknowledged at the same time are stored together.
+// drain handles the other messages in the inbox, so that updates acknowledged at the same time are stored together.
 func (l *loop) drain() {
 	for {
 		select {
@@ -128,7 +128,7 @@ func (l *loop) idle() bool {
 	return l.polls.running == 0 && l.updates.running == 0 && !l.publisher.running
 }
 
-// step starts everything that is due.
+// step starts the polls and updates that are due, and stores changes.
 func (l *loop) step(ctx context.Context, now time.Time) {
 	for {
 		m, at, ok := l.polls.due.first()
@@ -156,7 +156,7 @@ func (l *loop) step(ctx context.Context, now time.Time) {
 	l.keep(ctx, now)
 }
 
-// wake returns when step must be called again, if nothing happens before.
+// wake returns when step must be called again, if no message comes before.
 func (l *loop) wake() (at time.Time, ok bool) {
 	sooner := func(t time.Time, due bool) {
 		if due && (!ok || t.Before(at)) {
@@ -203,7 +203,6 @@ func (r *run) text(err error) string {
 	return mask.Escape(s)
 }
 
-// judge calls Antenna.Judge.
 func (r *run) judge(err error) (code int, lasting bool) {
 	if r.a.Judge == nil {
 		return 0, false

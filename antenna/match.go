@@ -14,12 +14,12 @@ import (
 // A watcher is a Watch, prepared for matching.
 type watcher struct {
 	Watch
-	// feeds has the names of the feeds that may report it; nil: all.
+	// feeds has the names of the feeds that may report the file of the watch; nil: all feeds.
 	feeds map[string]bool
-	// glob is set for a glob. prefix is the beginning of its keys, up to the first star.
+	// glob is set for a glob. prefix is the beginning of the keys of w's URLs, up to the first star.
 	glob   *regexp.Regexp
 	prefix string
-	// host is the beginning of its keys, up to the slash after the host.
+	// host is the beginning of the keys of w's URLs, up to the slash after the host.
 	host string
 	// useless is the last reported reason why the reports about a file that was never downloaded are unusable. It
 	// belongs to the loop.
@@ -48,7 +48,7 @@ type matcher struct {
 	globs map[string][]*watcher
 	// any lists the watches with AnyNews.
 	any []*watcher
-	// releases has the watches of releases by the names of their feeds, and under "" those that take all feeds.
+	// releases has the watches of releases by the names of their feeds. Those that take all feeds are under "".
 	releases map[string][]*watcher
 }
 
@@ -88,8 +88,8 @@ func withoutUser(s string) string {
 	return scheme + "://" + rest[strings.LastIndexByte(authority, '@')+1:]
 }
 
-// find calls found for each watch that the URL of r matches and that the feed may report. url is that of the watch, or
-// for a glob the key of r. For a watch of releases, it is the URL of the release that r reports.
+// find calls found for each watch that the URL of r matches and that the feed may report. url is the URL of the watch,
+// for a glob the key of r, and for a watch of releases the URL of the release that r reports.
 func (m *matcher) find(feedName string, r feed.Record, found func(w *watcher, url string)) {
 	m.urls(r, func(w *watcher, url string) {
 		if isFolder(&r) {
@@ -108,7 +108,7 @@ func (m *matcher) find(feedName string, r feed.Record, found func(w *watcher, ur
 	}
 }
 
-// all is like find, for any feed, but takes the URL of r for that of a file.
+// all is like find, but for any feed. For a watch of releases, it takes the URL of r for the URL of a file.
 func (m *matcher) all(r feed.Record, found func(w *watcher, url string)) {
 	m.urls(r, found)
 	seen := map[*watcher]bool{}
@@ -183,7 +183,7 @@ func newWatcher(w Watch) (*watcher, error) {
 	if !ok || checkURL(literal) != nil || strings.Count(literal, "/") < 3 {
 		return nil, errors.New("a glob must begin with http:// or https://, a complete host and a slash")
 	}
-	if strings.HasSuffix(literal, "/index.html") { // a key omits it
+	if strings.HasSuffix(literal, "/index.html") { // a key omits index.html
 		prefix += "index.html"
 	}
 	c.prefix, c.host = prefix, hostOf(prefix)

@@ -14,7 +14,7 @@ import (
 // A member is a feed, or the own checks of a watch, with its state.
 type member struct {
 	queued // in polls.due
-	// id is its key in the store. Feeds and checks have different prefixes.
+	// id is the key of m in the store. Feeds and checks have different prefixes.
 	id    string
 	order int
 	feed  Feed
@@ -25,16 +25,16 @@ type member struct {
 	// task is the current request. asking reports that it waits or runs.
 	task   task
 	asking bool
-	// forced reports that it is polled although a feed has a recent report.
+	// forced reports that m is polled although a feed has a recent report.
 	forced bool
-	// anew reports that its configuration has changed.
+	// anew reports that the configuration of m has changed.
 	anew  bool
 	quota quota
 	// bare reports that the server refused the token of the feed.
 	bare bool
 	// targets has the targets with reports of this member.
 	targets map[*target]bool
-	// revisit has those with a report from the future, which may become usable.
+	// revisit has the targets with a report from the future, which may become usable.
 	revisit map[*target]bool
 }
 
@@ -136,8 +136,8 @@ func (l *polls) apply(m *member, a answer, now time.Time) (changed bool) {
 // longest limits the interval between polls of a feed that fails, unless its normal interval is longer.
 const longest = time.Hour
 
-// pollFailed handles a failed poll of m. The previous records are kept. If the feed broke off, its first records are
-// used.
+// pollFailed handles a failed poll of m. The previous records are kept. If the feed broke off, the records before the
+// break are used.
 func (l *polls) pollFailed(m *member, a answer, now time.Time) {
 	if a.result != nil {
 		l.targets.report(m, a.result, now)
@@ -177,7 +177,7 @@ func (l *polls) spared(m *member, now time.Time) (until time.Time, ok bool) {
 			}
 		}
 	}
-	return until.Add(time.Second), ok // it is still fresh in that second
+	return until.Add(time.Second), ok // the report is still fresh in that second
 }
 
 // mostSpared limits how long own checks are skipped, in units of their interval, because feeds may be wrong.
@@ -198,7 +198,7 @@ func (l *polls) spare(m *member, now time.Time) (until time.Time, ok bool) {
 	return until, until.After(now)
 }
 
-// begin makes m wait for its host, unless it is an own check and a feed has a recent report.
+// begin makes m wait for its host, unless m is an own check and a feed has a recent report.
 func (l *polls) begin(m *member, now time.Time) {
 	if until, fresh := l.spare(m, now); fresh && !m.forced {
 		l.run.emit(Skipped{Watch: m.feed.Name, Why: FreshReport, Until: until})

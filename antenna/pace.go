@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// part divides the time between two changes. With a quarter, news is an eighth of that time old on average, and one of
-// four polls finds a change. Half of that delay would cost twice the polls.
+// part divides the time between two changes. With a quarter, news is on average an eighth of that time old, and one of
+// four polls finds a change. To halve the delay, twice the polls would be necessary.
 const part = 4
 
-// A rhythm is how often something has changed. The zero rhythm is that of something never seen.
+// A rhythm is how often something has changed. The zero rhythm means that it was never seen.
 type rhythm struct {
 	// Changed is the time of the last known change.
 	Changed time.Time
-	// Gap is the average time between changes, with recent ones weighted more; 0 without changes.
+	// Gap is the average time between changes, with recent times weighted more; 0 without changes.
 	Gap time.Duration
 }
 
@@ -54,8 +54,9 @@ type paceBounds struct {
 	Min, Max time.Duration
 }
 
-// interval returns the time until the next poll: a quarter of the time in which a change is expected. That is the Gap,
-// or the age of the last change if it is greater, so that a feed that does not change is polled less and less often.
+// interval returns the time until the next poll: a quarter of the time until an expected change. The expected time is
+// the Gap, or the age of the last change if it is greater. So a feed that does not change is polled less and less
+// often.
 func (r rhythm) interval(now time.Time, b paceBounds) time.Duration {
 	if r.Changed.IsZero() {
 		return min(max(b.First, b.Min), b.Max)
@@ -64,15 +65,15 @@ func (r rhythm) interval(now time.Time, b paceBounds) time.Duration {
 	return min(max(expected/part, b.Min), b.Max)
 }
 
-// jitter returns d plus up to a tenth, depending on chance from 0 to 1. Events that began together drift apart, and
-// none comes earlier than announced.
+// jitter returns d plus up to a tenth, depending on chance from 0 to 1. So events that began together drift apart, and
+// no event comes earlier than announced.
 func jitter(d time.Duration, chance float64) time.Duration {
 	return d + time.Duration(chance*float64(d)/10)
 }
 
-// backoff returns the time to wait after a number of consecutive failures. It is twice base after the first, doubles
-// with each failure, and is at most most. chance, from 0 to 1, adds up to a quarter, so that attempts that failed
-// together are not repeated together.
+// backoff returns the time to wait after a number of consecutive failures. The time is twice base after the first
+// failure, doubles with each failure, and is at most most. chance, from 0 to 1, adds up to a quarter, so that attempts
+// that failed together are not repeated together.
 func backoff(base, most time.Duration, failures int, chance float64) time.Duration {
 	d := most
 	if shift := max(failures, 1); shift < 32 && base <= most>>shift {

@@ -19,20 +19,20 @@ type observation struct {
 	// Record has only values that were received (hina-di, section 9). It is stored without its URL, which may be
 	// secret.
 	Record feed.Record
-	// ETag is that of the response. Since is when it was first seen, which replaces the modification time of a server
-	// that sends none.
+	// ETag is the ETag of the response. Since is when this ETag was first seen. Since replaces the modification time of
+	// a server that sends none.
 	ETag  string
 	Since feed.Time
-	// Tags are the tags seen with the same date and size, limited to the last ones. Retagged is when a new tag appeared
-	// with the same date and size, because reproducible builds and rsync replace a file by one with the same date. A
-	// tag that appears again is ignored, because some servers alternate.
+	// Tags are the latest tags seen with the same date and size. Retagged is when a new tag appeared although date and
+	// size were the same. Reproducible builds and rsync replace a file by one with the same date. A tag that appears
+	// again is ignored, because some servers alternate between tags.
 	Tags     []string
 	Retagged feed.Time
 	// TimeDetected is when a modification time was last received (LIRS, Last-Detected).
 	TimeDetected feed.Time
 }
 
-// untilNext is how long feed.Decide may use an observation: effectively until the next one.
+// untilNext is how long feed.Decide may use an observation: effectively until the next observation.
 const untilNext = 100 * 365 * 24 * 60 * 60
 
 // report returns the record for feed.Decide.
@@ -50,7 +50,7 @@ func (o observation) report() feed.Record {
 // wrong.
 func (o *observation) early() bool { return o.Record.LastModified > o.Record.Detected+feed.Skew }
 
-// tag distinguishes versions. It is the ETag, or a modification time from a wrong clock.
+// tag returns a text that distinguishes versions: the ETag, or a modification time from a wrong clock.
 func (o *observation) tag() string {
 	if o.ETag == "" && o.early() {
 		return o.Record.LastModified.String()
@@ -70,7 +70,7 @@ func (p *poller) observe(t *task, resp *http.Response) answer {
 			ContentType: resp.Header.Get("Content-Type"), Server: resp.Header.Get("Server"), Size: max(0, resp.ContentLength),
 		}
 		if !isIdentity(resp.Header.Get("Content-Encoding")) {
-			o.Record.Size = 0 // it is the size of the encoded body
+			o.Record.Size = 0 // Content-Length is the size of the encoded body
 		}
 		if modified, err := http.ParseTime(resp.Header.Get("Last-Modified")); err == nil {
 			o.Record.LastModified = feed.At(modified)

@@ -68,7 +68,7 @@ func (l *publisher) published(e Published) {
 	}
 }
 
-// publishOne calls Publish with all records, and returns when the first of them expires.
+// publishOne calls Publish with all records. expires is when the first of the trusted records expires.
 func (a *Antenna) publishOne(ctx context.Context, s feed.Snapshot, own []feed.Known, from []*Feed,
 	load func(id string) ([]byte, error)) (e Published, expires time.Time) {
 	start := time.Now()
@@ -92,7 +92,7 @@ func expiry(s *feed.Snapshot) (first time.Time) {
 		if !k.Trusted || !ends || until < now {
 			continue
 		}
-		if at := until.UTC().Add(time.Second); first.IsZero() || at.Before(first) { // it is still valid in that second
+		if at := until.UTC().Add(time.Second); first.IsZero() || at.Before(first) { // the record is still valid in that second
 			first = at
 		}
 	}
@@ -129,8 +129,8 @@ func (f *Feed) trusts(r feed.Record) bool {
 	})
 }
 
-// observations returns the latest observation of each watched URL, by own checks or by the handler of updates. It may
-// be that the URL could not be reached.
+// observations returns the latest observation of each watched URL, by own checks or by the handler of updates. An
+// observation may be that the URL could not be reached.
 func (l *publisher) observations() []feed.Known {
 	var list []feed.Known
 	var seen []time.Time
@@ -168,8 +168,8 @@ func (l *publisher) observations() []feed.Known {
 	return list
 }
 
-// describe copies the type and the server of another observation of the same version, because only checks, not updates,
-// receive the type.
+// describe copies the type and the server to r from another observation of the same version, because checks receive
+// them and updates do not.
 func describe(r, other *feed.Record) {
 	if r.LastModified == other.LastModified && r.Size == other.Size {
 		r.ContentType, r.Server = cmp.Or(r.ContentType, other.ContentType), cmp.Or(r.Server, other.Server)
@@ -201,8 +201,8 @@ func isPublic(s string) bool {
 }
 
 const (
-	// copyField is the index of the cache's extension field that records that a file was downloaded. It is beyond those
-	// that other agents use.
+	// copyField is the index of the extension field of the cache that records that a file was downloaded. Other agents
+	// use only lower indexes.
 	copyField = 5
 	haveCopy  = "have-copy"
 )

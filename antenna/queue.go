@@ -16,7 +16,7 @@ func (q *queued) entry() *queued { return q }
 // A queue is a priority queue ordered by due time.
 type queue[T interface{ entry() *queued }] struct{ items items[T] }
 
-// first returns the item that is due first, and when.
+// first returns the item that is due first, and when it is due.
 func (q *queue[T]) first() (item T, at time.Time, ok bool) {
 	if len(q.items) == 0 {
 		return item, at, false
@@ -34,7 +34,6 @@ func (q *queue[T]) put(item T, at time.Time) {
 	}
 }
 
-// remove removes an item, if it is in the queue.
 func (q *queue[T]) remove(item T) {
 	if place := item.entry().place; place > 0 {
 		heap.Remove(&q.items, place-1)

@@ -12,8 +12,8 @@ import (
 )
 
 // Releases makes a watch follow the releases of a project. Feeds report versions, and the template of the watch has the
-// URL of the file of a version. Newer versions are updates. The newest comes first, and one that is not ready (NotYet)
-// does not hold up the others.
+// URL of the file of a version. Versions newer than the one in place are updates. The newest comes first, and a release
+// that is not ready (NotYet) does not hold up the others.
 type Releases struct {
 	Template *release.Template
 	Choice   release.Choice
@@ -25,11 +25,11 @@ type Releases struct {
 // Released is the Reason of an update to another version.
 const Released feed.Reason = "released"
 
-// Unordered reports that releases are left out because their versions have no place in the order of the others.
+// Unordered reports that releases are left out because their versions have no place in the order of the other versions.
 const Unordered Why = "unordered"
 
 // NotYet is the error of a handler for a release whose file, or the demanded proof, is not there yet. The update is
-// repeated by release.Delay, and counts as failed only at the end. See Update.LastTry.
+// repeated after release.Delay, and counts as failed only when the release is given up. See Update.LastTry.
 type NotYet struct {
 	Err error
 	// After is how long the server asked to wait. It may be zero.
@@ -41,14 +41,13 @@ func (e *NotYet) Error() string { return "not there yet: " + e.Err.Error() }
 func (e *NotYet) Unwrap() error { return e.Err }
 
 const (
-	// maxWaiting is the number of releases of a watch that are asked for again because they were not ready. maxTried is
-	// the number of releases, the newest first, that are asked for at all. An older one is asked for when one of these is
-	// in place or given up.
+	// maxWaiting is the number of releases of a watch that wait to be asked for again. maxTried is the number of the
+	// newest releases that are asked for. An older release is asked for once one of these is in place or given up.
 	maxWaiting = 3
 	maxTried   = 10
 	// maxGivenUp limits the remembered releases of a watch that were never ready.
 	maxGivenUp = 100
-	// restingAfter is the delay from which a release that is not ready leaves its turn to another one.
+	// restingAfter is the delay that makes a release that is not ready let another release wait in its place.
 	restingAfter = time.Hour
 )
 
@@ -70,12 +69,13 @@ type savedRelease struct {
 	Date         feed.Time `json:",omitempty"`
 	Pre          bool      `json:",omitempty"`
 	Stage        stage     `json:",omitempty"`
-	// Since is when it was not ready for the first time, and Asked how often it was not. Why is the last reason.
+	// Since is when the release was not ready for the first time, and Asked how often it was not. Why is the last
+	// reason.
 	Since time.Time `json:",omitzero"`
 	Asked int       `json:",omitempty"`
 	Why   string    `json:",omitempty"`
 	// Begun reports that the file of the release may be in place although its update is not done. Left reports that the
-	// user left the release out while it was in place, and that no other one has been put in place since.
+	// user left the release out while it was in place, and that no other release has been put in place since.
 	Begun bool `json:",omitempty"`
 	Left  bool `json:",omitempty"`
 }
@@ -85,13 +85,12 @@ func (r *savedRelease) isOpen() bool {
 	return r.Stage == offered || r.Stage == waiting || r.Stage == resting
 }
 
-// release returns the release of t.
 func (t *target) release() release.Release {
 	r := t.saved.Release
 	return release.Release{Tag: r.Tag, Version: r.Version, Date: r.Date, Pre: r.Pre, URL: t.url}
 }
 
-// describe adds what an Update says of the release of t. Another version has no validators in common with it.
+// describe adds the release of t to u. u gets no validators of the version in place, which has another file.
 func (t *target) describe(u *Update) {
 	if t.w.follow == nil {
 		return
@@ -112,7 +111,7 @@ func newerFirst(a, b *target) int {
 // A following holds the releases of a watch. It belongs to the loop.
 type following struct {
 	w *watcher
-	// reports has the releases that each feed reports. targets has those with a state, by their URLs.
+	// reports has the releases that each feed reports. targets has the releases with a state, by their URLs.
 	reports map[*member][]reported
 	targets map[string]*target
 	// unordered records that Unordered was reported.
@@ -135,7 +134,8 @@ type offer struct {
 	from    []*member
 }
 
-// about returns the records of the file itself, or all if none has its URL. Release APIs list all files of a release.
+// about returns the records with the URL of the file, or all records if none has this URL. Release APIs list all files
+// of a release.
 func (o *offer) about() (records []feed.Record, from []*member) {
 	for i, r := range o.records {
 		if key, _ := feed.Key(r.URL); key == o.URL {
@@ -165,12 +165,12 @@ func checkReleases(w *Watch) error {
 	return checkURL(literal)
 }
 
-// hear replaces the releases that m reports, or adds to them if more is set. Too many earlier ones are dropped. It reports
-// whether there are or were any.
+// hear replaces the releases that m reports, or adds to them if more is set. Then of too many earlier releases, only
+// some are kept. hear reports whether m reports releases now or did before.
 func (g *following) hear(m *member, list []reported, more bool) bool {
 	old := g.reports[m]
 	g.isSeen = false
-	if more { // a feed that breaks off each time may report others each time
+	if more { // if the feed breaks off each time, it may report different releases each time
 		fresh, kept := map[string]bool{}, map[string]bool{}
 		for _, r := range list {
 			fresh[r.release.URL] = true
@@ -304,7 +304,6 @@ func (g *following) newest() release.Release {
 	return g.seen
 }
 
-// status returns the summary of the releases.
 func (g *following) status() FollowStatus {
 	s := FollowStatus{Name: g.w.Name, Template: maskURL(g.w.URL), Current: g.version(), Versions: len(g.offers())}
 	if r := g.newest(); r.Version != "" {
@@ -313,7 +312,7 @@ func (g *following) status() FollowStatus {
 	return s
 }
 
-// latest returns the target with the newest version among those that are due, or nil.
+// latest returns the target with the newest version of those that are due, or nil.
 func (g *following) latest(due items[*target], now time.Time) (newest *target) {
 	for _, t := range due {
 		if !t.at.After(now) && (newest == nil || newerFirst(t, newest) < 0) {
@@ -323,18 +322,18 @@ func (g *following) latest(due items[*target], now time.Time) (newest *target) {
 	return newest
 }
 
-// isMeant reports whether name is that of the watch or of a feed that may report its releases.
+// isMeant reports whether name is the name of the watch or of a feed that may report its releases.
 func (g *following) isMeant(name string) bool {
 	return name == g.w.Name || g.w.feeds == nil || g.w.feeds[name]
 }
 
-// takes reports whether a stored state is that of a release of the watch as it is configured now.
+// takes reports whether a stored state is the state of a release of the watch, as the watch is configured now.
 func (g *following) takes(saved *savedTarget) bool {
 	r, ok := g.w.Releases.Template.FileOf(saved.URL)
 	return ok && r.URL == saved.URL && saved.Release != nil
 }
 
-// isSteady reports whether t may be asked for without a report: it is no release, or the one in place.
+// isSteady reports whether t may be asked for without a report: t is no release, or the release in place.
 func (t *target) isSteady() bool { return t.saved.Release == nil || t.saved.Release.Stage == inPlace }
 
 // restore makes the release of t the version in place, after the store was lost.
@@ -346,7 +345,6 @@ func (t *target) restore() {
 	t.saved.Release = &savedRelease{Tag: r.Tag, Version: r.Version, Stage: inPlace}
 }
 
-// releaseStatus returns the state of the release of t.
 func (t *target) releaseStatus() *ReleaseStatus {
 	r := t.saved.Release
 	if r == nil {

@@ -9,8 +9,8 @@ import (
 	"braid/antenna/release"
 )
 
-// ForgetRelease makes the named watch never fetch a release, given by its version or its tag. If it is the version in
-// place, the newest of the others is an update, although it is older.
+// ForgetRelease makes the named watch never fetch a release, given by its version or its tag. If that release is in
+// place, the newest other release becomes an update, although it is older.
 func (a *Antenna) ForgetRelease(ctx context.Context, watch, version string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
 		i := slices.IndexFunc(l.follow.all, func(g *following) bool { return g.w.Name == watch })
@@ -63,7 +63,7 @@ func (f *followers) renounce(t *target, now time.Time) {
 	r, last := t.saved.Release, t.saved.Last
 	t.saved = savedTarget{Watch: t.saved.Watch, URL: t.saved.URL, Print: t.saved.Print, Reported: t.saved.Reported,
 		Release: &savedRelease{Tag: r.Tag, Version: r.Version, Date: r.Date, Pre: r.Pre, Stage: unwanted}}
-	if r.Begun { // the file in place may be that of r, so the version before is fetched again
+	if r.Begun { // the file in place may be the file of r, so the version before is fetched again
 		for _, other := range t.w.follow.in(inPlace) {
 			if other.forget = other.running; !other.forget {
 				f.drop(other, now)

@@ -6,7 +6,7 @@ import (
 	"braid/antenna/release"
 )
 
-// room reports whether a record of a URL can be added.
+// room reports whether a record of the URL of s can be added.
 func (c *collector) room(s urlKey) bool {
 	if !s.w.isMany() || c.reports[s] != nil {
 		return true
@@ -24,12 +24,12 @@ func (c *collector) room(s urlKey) bool {
 	return true
 }
 
-// anySemantic sorts before all semantic versions, and anyName before all others.
+// anySemantic sorts before all semantic versions, and anyName before all other versions.
 const anySemantic, anyName = "0", "~"
 
-// dropOldest makes room for releases of a watch: it keeps the newest half of those that are wanted. A feed may list
-// more than are kept, and the newest last. The version in place is not known here and may be of another kind (semantic
-// or not) than most versions, so the newest of each kind are kept, too.
+// dropOldest drops releases of a watch, so that others can be added. It keeps the newest ones that are wanted, because
+// a feed may list more than are kept, and the newest last. The version in place is not known here and may be of another
+// kind (semantic or not) than most versions, so the newest of each kind are kept, too.
 func (c *collector) dropOldest(w *watcher) {
 	var all []release.Release
 	for _, s := range c.urlKeys {

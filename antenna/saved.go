@@ -13,8 +13,8 @@ import (
 type (
 	// A savedFeed is the state of a feed.
 	savedFeed struct {
-		// Print is the fingerprint of the feed and the watches that the validators are for. Asked is that of the
-		// intervals and credentials.
+		// Print is the fingerprint of the feed and the watches that the validators are for. Asked is the fingerprint of
+		// the intervals and credentials.
 		Print, Asked string
 		validators
 		Sum          uint64
@@ -23,21 +23,21 @@ type (
 		Polled, Next time.Time
 		trouble
 		Day dayCount
-		// Seen is the last observation of a page. Failed reports that it could not be reached since.
+		// Seen is the last observation of a page. Failed reports that the page could not be reached since.
 		Seen   observation
 		Failed bool
 		Get    bool
-		// URLs is the number of its URLs. Example is one that no watch matches, without secrets.
+		// URLs is the number of URLs of the feed. Example is a URL that no watch matches, without secrets.
 		URLs    int
 		Example string
-		// Spared is since when own checks are skipped because of recent reports.
+		// Spared is the time since which own checks are skipped because of recent reports.
 		Spared time.Time
 	}
 
-	// The validators are those of the last response.
+	// The validators are the validators of the last response.
 	validators struct {
 		ETag, Modified string
-		// Of is a hash of the URL that sent them, after redirects.
+		// Of is a hash of the URL that sent the validators, after redirects.
 		Of string
 	}
 
@@ -50,8 +50,8 @@ type (
 
 	// A savedTarget is the state of one URL of a watch.
 	savedTarget struct {
-		// Watch is the name of the watch. URL is set only for a glob or a release, because a configured URL may be secret.
-		// Print is that of the Watch.
+		// Watch is the name of the watch. URL is set only for a glob or a release, because a configured URL may be
+		// secret. Print is the Print of the Watch.
 		Watch, URL, Print string
 		State             feed.State
 		Last              Outcome
@@ -72,7 +72,7 @@ type (
 		Record feed.Record
 		// Feed is the id of the member that reported it.
 		Feed string
-		// Next is the state once it is acknowledged.
+		// Next is the state to store once the update is acknowledged.
 		Next feed.State
 		// Tries counts the attempts, Failures the consecutive failures.
 		Tries, Failures int
@@ -80,12 +80,12 @@ type (
 		// Err is the error of the last attempt, and Code its code by Antenna.Judge.
 		Err  string
 		Code int
-		// Failed reports that this update replaced one of the same URL that had failed. Limited reports that this
+		// Failed reports that this update replaced an update of the same URL that had failed. Limited reports that this
 		// update waits for the next day because of the limits of its feed.
 		Failed, Limited bool
 		// Lasting reports that the error does not go away by itself.
 		Lasting bool `json:",omitempty"`
-		// Ahead reports that it was acknowledged, but the origin did not have the version yet, Aheads times so far.
+		// Ahead reports that the update was acknowledged Aheads times, but the origin did not have the version yet.
 		Ahead  bool
 		Aheads int
 	}
@@ -102,7 +102,7 @@ func (p *pending) same(other *pending) bool {
 		a.Virtual == b.Virtual
 }
 
-// reportsAs reports whether two updates have the same feed, which says the same of the file.
+// reportsAs reports whether two updates are from the same feed, which states the same about the file.
 func (p *pending) reportsAs(other *pending) bool {
 	digests, mirrors := p.Record.Proof()
 	d, m := other.Record.Proof()
@@ -112,7 +112,7 @@ func (p *pending) reportsAs(other *pending) bool {
 // fails reports whether p, or an earlier update of the same URL, failed.
 func (p *pending) fails() bool { return p.Failures > 0 || p.Failed }
 
-// targetKey returns the key of a target in the store. It has a hash of the URL, which may be secret.
+// targetKey returns the key of a target in the store. The key has a hash of the URL, because the URL may be secret.
 func targetKey(t *target) string {
 	sum := sha256.Sum256([]byte(t.url))
 	return t.w.Name + "\x00" + hex.EncodeToString(sum[:16])

@@ -13,7 +13,7 @@ import (
 	"braid/internal/web"
 )
 
-// maxSitemaps limits the sitemaps of an index that are read. Those with the latest lastmod are read.
+// maxSitemaps limits the sitemaps of an index that are read. Sitemaps with the latest lastmod are read.
 const maxSitemaps = 50
 
 // A sitemapIndex is an index of sitemaps (sitemaps.org) that is being read. Its sitemaps are requested one after the
@@ -24,8 +24,8 @@ type sitemapIndex struct {
 	todo  []*url.URL
 	asked int
 	bytes int64
-	// etag, modified and of are those of the index. They are empty if the index does not date its sitemaps, so that it
-	// is read each time.
+	// etag, modified and of are the validators of the index and the hash of its URL. They are empty if the index does
+	// not date its sitemaps, so that the index is read each time.
 	etag, modified, of string
 	failed             int
 	err                error // of the first sitemap that failed
@@ -85,8 +85,9 @@ func (x *sitemapIndex) next(t *task) *task {
 	return &again
 }
 
-// followed handles the response for a sitemap of an index. After the last one it returns the answer of the feed. If the
-// server asks for a pause or a sitemap is missing, the others are used and the previous records are kept.
+// followed handles the response for a sitemap of an index. After the last sitemap, it returns the answer of the feed.
+// If the server asks for a pause or a sitemap is missing, the sitemaps that were read are used and the previous records
+// are kept.
 func (x *sitemapIndex) followed(ctx context.Context, t *task, a answer) answer {
 	if a.again != nil || ctx.Err() != nil {
 		return a

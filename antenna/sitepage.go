@@ -110,7 +110,7 @@ func (c *composer) listed() []feed.Record {
 	for _, r := range c.observed(feed.Own) {
 		add(r)
 	}
-	for _, r := range c.read { // all formats, because they are displayed and not passed on
+	for _, r := range c.read { // records of all formats, because they are displayed and not passed on
 		if passed, why := c.relay.Pass(r.Format, r, c.now); why == "" {
 			add(passed)
 		}
@@ -164,12 +164,12 @@ func link(url string) string {
 const (
 	longestWords = 120 // for titles and names
 	longestURL   = 300
-	// mostMarks limits the accents on one letter. More of them would overlap other lines.
+	// mostMarks limits the accents on one letter, because more accents would overlap other lines.
 	mostMarks = 4
 )
 
-// words prepares a foreign text for the page: it removes characters that would move other text and shortens the text.
-// It returns "" if nothing is visible.
+// words prepares a foreign text for the page: it removes characters that would move other text, and shortens the text.
+// It returns "" if no character is visible.
 func words(s string) string { return option.Shorten(plain(s), longestWords) }
 
 func plain(s string) string {

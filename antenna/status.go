@@ -19,8 +19,8 @@ type FollowStatus struct {
 	Name string
 	// Template is the template of the watch, and Current the version in place, or empty.
 	Template, Current string
-	// Versions is the number of releases that feeds report. Newest is the newest one that the watch may have, or empty, and
-	// URL the URL of its file, without secrets.
+	// Versions is the number of releases that feeds report. Newest is the newest version that the watch may have, or
+	// empty. URL is the URL of the file of that version, without secrets.
 	Versions    int
 	Newest, URL string
 }
@@ -31,8 +31,8 @@ type FeedStatus struct {
 	// URL is without secrets.
 	URL  string
 	Kind Kind
-	// Polled is the time of the last poll, Changed that of the last change of the kept records, and Next that of the
-	// next poll.
+	// Polled is the time of the last poll, Changed the time of the last change of the kept records, and Next the time
+	// of the next poll.
 	Polled, Changed, Next time.Time
 	Interval              time.Duration
 	// Err is the error of the last poll, if any, and Failures the number of consecutive failures.
@@ -56,28 +56,29 @@ type WatchStatus struct {
 	// HaveCopy reports that the file was downloaded. Last is the last outcome.
 	HaveCopy bool
 	Last     Outcome
-	// Pending reports that an update waits until Next. Try is its number of attempts, and Err the error of the last
-	// one.
+	// Pending reports that an update waits until Next. Try is the number of attempts, and Err the error of the last
+	// attempt.
 	Pending bool
 	Try     int
 	Next    time.Time
 	Err     string
 	// Code is the code of Err by Antenna.Judge. Limited reports that the update waits for the next day because of the
-	// limits of its feed. Ahead reports that it is repeated because the origin did not have the reported version yet.
+	// limits of its feed. Ahead reports that the update is repeated because the origin did not have the reported
+	// version yet.
 	Code           int
 	Limited, Ahead bool
 	// Release is the release of the URL, for a watch that follows releases.
 	Release *ReleaseStatus `json:",omitempty"`
-	// Queued may be set by the caller to the state of the update in a queue of its own. Status leaves it empty.
+	// Queued is the state of the update in a queue of the caller. The caller may set it. Status leaves it empty.
 	Queued string
 }
 
 // A ReleaseStatus is the state of a release.
 type ReleaseStatus struct {
 	Version, Tag string
-	// Stage is "in-place", "update", "waiting" or "resting" if it is not ready, "given-up", or "unwanted".
+	// Stage is "in-place", "update", "given-up" or "unwanted"; if the release is not ready, "waiting" or "resting".
 	Stage string
-	// Since is when it was not ready for the first time, and Why says what was missing.
+	// Since is when the release was not ready for the first time, and Why names the missing part.
 	Since time.Time `json:",omitzero"`
 	Why   string    `json:",omitempty"`
 	// Newest is the newest version that the feeds report and the watch may have.

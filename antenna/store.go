@@ -44,8 +44,8 @@ var (
 
 const version = "1"
 
-// errEmpty is the reason why a store is lost that is missing, or that was created in place of a lost one by a process
-// that ended at once.
+// errEmpty is the reason for a lost store if its file was missing, or if a process that ended at once created an empty
+// store in place of a lost one.
 var errEmpty = errors.New("the store is empty, but a cache exists")
 
 // A LockedError reports that another process has the store open. PID and Command identify the process, if known.
@@ -57,9 +57,9 @@ type LockedError struct {
 
 func (e *LockedError) Error() string { return (*database.LockedError)(e).Error() }
 
-// OpenStore opens the store at path, or creates it. A store that cannot be read is moved aside to PATH.bad. The state
-// is then restored from the file antenna.lirs in the same folder, and likewise if the store is missing. If another
-// process has the store open, the error is a *LockedError.
+// OpenStore opens the store at path, or creates it. A store that cannot be read is moved aside to PATH.bad. If the
+// store could not be read, or is missing, the state is restored from the file antenna.lirs in the same folder. If
+// another process has the store open, the error is a *LockedError.
 func OpenStore(path string) (*Store, error) {
 	db, err := database.Open(path, prepare)
 	if locked, ok := errors.AsType[*database.LockedError](err); ok {

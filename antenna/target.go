@@ -25,8 +25,8 @@ type target struct {
 	// running reports that the handler runs. again and forget report that new reports or a request to forget it arrived
 	// meanwhile.
 	running, again, forget bool
-	// last reports that the running update, if its release is not ready, is given up. renounce reports that a request to
-	// renounce the release arrived meanwhile.
+	// last reports that the release is given up if the running update finds it not ready. renounce reports that a
+	// request to renounce the release arrived meanwhile.
 	last, renounce bool
 	// sent is how many requests the last attempt for a release sent to each host.
 	sent map[string]int
@@ -44,7 +44,7 @@ type targets struct {
 	globbed map[*watcher]int // number of targets by glob
 }
 
-// target returns the target of a URL. It creates one for a glob, unless the glob has too many.
+// target returns the target of a URL. For a glob, it creates the target, unless the glob has too many.
 func (l *targets) target(s urlKey) *target {
 	t := l.all[s]
 	if t != nil {
@@ -68,12 +68,11 @@ func (l *targets) target(s urlKey) *target {
 	return t
 }
 
-// roomAtOnce is how many URLs of a glob are dropped at once, because finding them takes a look at all.
+// roomAtOnce is how many URLs of a glob are dropped at once, because all URLs must be examined to find them.
 const roomAtOnce = maxGlobbed / 100
 
-// makeRoom drops URLs of a glob that no feed lists any more, beginning with those that were listed longest ago. URLs
-// whose update failed are dropped last. URLs that wait for their first attempt are kept. It reports whether it dropped
-// any.
+// makeRoom drops URLs of a glob that no feed lists any more, those listed longest ago first. URLs whose update failed
+// are dropped last. URLs that wait for their first attempt are kept. makeRoom reports whether it dropped any.
 func (l *targets) makeRoom(w *watcher) bool {
 	var old []*target
 	for _, t := range l.all {
@@ -100,13 +99,13 @@ func (l *targets) makeRoom(w *watcher) bool {
 	return len(old) > 0
 }
 
-// report replaces the reports of m by those in k.
+// report replaces the reports of m by the reports in k.
 func (l *targets) report(m *member, k *result, now time.Time) {
 	gone := l.dropped(m, k)
 	var order []*target
 	says := map[*target][]feed.Record{}
 	full := k.tooMany
-	noRoom := map[*watcher]bool{} // globs without room; nothing frees room during this loop
+	noRoom := map[*watcher]bool{} // full globs; a full one stays full during this loop
 	for _, h := range k.matches {
 		s := urlKey{h.w, h.url}
 		if h.w.follow != nil || noRoom[h.w] && l.all[s] == nil {
@@ -124,7 +123,7 @@ func (l *targets) report(m *member, k *result, now time.Time) {
 			order = append(order, t)
 		}
 		says[t] = append(says[t], h.record)
-		t.reports[m], m.targets[t] = says[t], true // at once, so that makeRoom keeps it
+		t.reports[m], m.targets[t] = says[t], true // set at once, so that makeRoom keeps t
 	}
 	for _, name := range full {
 		l.run.emit(Skipped{Feed: m.feed.Name, Watch: name, Why: TooMany})
@@ -141,8 +140,8 @@ func (l *targets) report(m *member, k *result, now time.Time) {
 	l.follow.report(m, k, now)
 }
 
-// dropped removes the reports of m about URLs that it no longer lists, and returns their targets. It must be called
-// before new targets are created, which may need their room.
+// dropped removes the reports of m about URLs that m no longer lists, and returns their targets. It must be called
+// before new targets are created, so that makeRoom may drop the targets without reports.
 func (l *targets) dropped(m *member, k *result) (gone []*target) {
 	if k.partial {
 		return nil
@@ -169,8 +168,8 @@ func (l *targets) revisit(m *member, now time.Time) {
 	}
 }
 
-// decide evaluates the latest reports of all feeds about t (see feed.Decide), and adds an update if they require one. It
-// is for files that may change: followers decide about versions.
+// decide evaluates the latest reports of all feeds about t (see feed.Decide), and adds an update if the reports require
+// one. It is for files that may change: followers decide about versions.
 func (l *targets) decide(t *target, now time.Time) {
 	if t.running {
 		t.again = true
@@ -219,7 +218,7 @@ func (t *target) lastOfDay(r *feed.Record) bool {
 	return ok && t.saved.State.HaveCopy && !last.IsZero() && r.LastModified <= feed.At(last) && feed.At(last) < over
 }
 
-// askAfterDay changes a verdict without action to a recheck, if such a day is over.
+// askAfterDay changes a verdict without action to a recheck, if the day of a record with only a date is over.
 func (t *target) askAfterDay(v feed.Verdict, records []feed.Record, now time.Time) feed.Verdict {
 	for i := range records {
 		if over, _ := records[i].DayOver(); t.lastOfDay(&records[i]) && feed.At(now) >= over {
@@ -232,8 +231,8 @@ func (t *target) askAfterDay(v feed.Verdict, records []feed.Record, now time.Tim
 }
 
 // fetchToSee changes a verdict without action to a fetch, if the response of the URL itself had nothing to compare and
-// the file was not fetched since, because only fetching shows whether it has changed. A file that a site lists without
-// a date is fetched once. It returns v if another record is usable.
+// the file was not fetched since, because only fetching shows whether the file has changed. A file that a site lists
+// without a date is fetched once. If another record is usable, fetchToSee returns v unchanged.
 func (t *target) fetchToSee(v feed.Verdict, records []feed.Record, from []*member, now time.Time) feed.Verdict {
 	look, last := -1, t.saved.Last.At
 	for i := range records {
@@ -260,7 +259,7 @@ func (t *target) fetchToSee(v feed.Verdict, records []feed.Record, from []*membe
 
 // useless reports once that the records of m about a file that was never downloaded are unusable.
 func (l *targets) useless(t *target, m *member, v feed.Verdict) {
-	if t.saved.State.HaveCopy || t.saved.Pending != nil || t.w.useless == v.Reason { // once per watch, also for a glob
+	if t.saved.State.HaveCopy || t.saved.Pending != nil || t.w.useless == v.Reason { // reported once for a watch, even for a glob
 		return
 	}
 	t.w.useless = v.Reason
@@ -278,7 +277,7 @@ func (l *targets) reporters(t *target) []*member {
 	return list
 }
 
-// noAction records a verdict without action. A waiting update keeps its own next state.
+// noAction records a verdict without action. The next state of a waiting update is kept.
 func (l *targets) noAction(t *target, v feed.Verdict, now time.Time) {
 	same := t.saved.Reason == v.Reason
 	t.saved.Reason, t.saved.Words = v.Reason, v.Words
@@ -291,7 +290,7 @@ func (l *targets) noAction(t *target, v feed.Verdict, now time.Time) {
 	}
 }
 
-// await adds an update. If it is for the same version as the waiting one, it keeps its time and its attempts.
+// await adds an update. If p is for the same version as the waiting update, p takes over its time and its attempts.
 func (l *targets) await(t *target, p *pending, now time.Time) {
 	if old := t.saved.Pending; old != nil && !old.isAside() && old.same(p) {
 		p.Tries, p.Failures, p.At, p.Err, p.Code = old.Tries, old.Failures, old.At, old.Err, old.Code
@@ -305,8 +304,8 @@ func (l *targets) await(t *target, p *pending, now time.Time) {
 	l.queue(t, now)
 }
 
-// queue schedules the update of t, unless it is that of a release that rests. A round takes only updates that are due
-// now.
+// queue schedules the update of t, unless it is the update of a release that rests. In a round, only an update that is
+// due now is scheduled.
 func (l *targets) queue(t *target, now time.Time) {
 	if r := t.saved.Release; r != nil && r.Stage == resting {
 		return
@@ -331,8 +330,8 @@ func (l *targets) update(t *target, p *pending, most *atomic.Int64) Update {
 	return u
 }
 
-// ordered returns the targets in the order of the configuration, those of a glob ordered by URL, and releases the newest
-// first.
+// ordered returns the targets in the order of the configuration. Targets of a glob are ordered by URL, and releases by
+// version, the newest first.
 func (l *targets) ordered() []*target {
 	places := make(map[*watcher]int, len(l.watches))
 	for i, w := range l.watches {

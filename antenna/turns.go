@@ -9,7 +9,7 @@ type turns struct {
 	places int
 	lanes  map[*watcher]*lane
 	hosts  map[string]*crowd
-	// due has the lanes with an update that are not held, ordered by their turn.
+	// due has the lanes that have an update and are not held, ordered by their turn.
 	due queue[*lane]
 }
 
@@ -19,8 +19,8 @@ type lane struct {
 	w       *watcher
 	tries   queue[*target]
 	running int
-	// held reports that the watch or its host uses all places it may have, since the time since. served is when the
-	// lane had its last turn.
+	// held reports that the lane waits, since the time since, because its watch or its host uses all places that it may
+	// have. served is when the lane had its last turn.
 	held   bool
 	full   bool // held because of the watch, not the host
 	since  time.Time
@@ -39,7 +39,6 @@ type crowd struct {
 	held    []*lane
 }
 
-// lane returns the lane of a watch.
 func (s *turns) lane(w *watcher) *lane {
 	if s.lanes == nil {
 		s.lanes, s.hosts = map[*watcher]*lane{}, map[string]*crowd{}
@@ -67,7 +66,7 @@ func (s *turns) remove(t *target) {
 	l.tries.remove(t)
 	s.arrange(l)
 	if !l.held {
-		s.release(s.hosts[l.w.host]) // the removed update may be the one that was released
+		s.release(s.hosts[l.w.host]) // the removed update may have been the reason to release the lane
 	}
 }
 
@@ -84,7 +83,7 @@ func (s *turns) arrange(l *lane) {
 	}
 }
 
-// part returns how many places one of several hosts or watches may use.
+// part returns how many places a host or watch may use. several means that others use places, too.
 func (s *turns) part(several bool) int {
 	if !several {
 		return s.places
@@ -92,7 +91,7 @@ func (s *turns) part(several bool) int {
 	return max(1, s.places-max(1, s.places/4))
 }
 
-// next returns the update that may begin now and gives it a place. It returns nil if none may.
+// next returns the update that may begin now and gives it a place. It returns nil if no update may begin.
 func (s *turns) next(now time.Time) *target {
 	for {
 		l, at, ok := s.due.first()
@@ -100,7 +99,7 @@ func (s *turns) next(now time.Time) *target {
 			return nil
 		}
 		host := s.hosts[l.w.host]
-		full := l.running >= s.part(len(s.lanes) > 1) || l.running > 0 && l.w.follow != nil // releases one after the other
+		full := l.running >= s.part(len(s.lanes) > 1) || l.running > 0 && l.w.follow != nil // releases one by one
 		if full || host.running >= s.part(len(s.hosts) > 1) {
 			l.held, l.full, l.since = true, full, now
 			if s.due.remove(l); !full {
@@ -134,7 +133,7 @@ func (s *turns) done(t *target) {
 	s.release(host)
 }
 
-// release releases the lane that was held first, if its host may use another place.
+// release ends the hold of the lane that was held first, if its host may use another place.
 func (s *turns) release(host *crowd) {
 	for len(host.held) > 0 && host.running < s.part(len(s.hosts) > 1) {
 		l := host.held[0]

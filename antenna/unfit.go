@@ -14,7 +14,7 @@ func (w *watcher) mayHear(m *member) bool {
 	return m.feed.Kind != Page && (w.feeds == nil || w.feeds[m.feed.Name])
 }
 
-// isUnfit reports whether w has no URL although feeds report them. globbed is the number of URLs of a glob.
+// isUnfit reports whether w is a glob, or follows releases, and has no URL. globbed is the number of URLs of a glob.
 func (w *watcher) isUnfit(globbed int) bool {
 	if w.follow != nil {
 		return len(w.follow.reports)+len(w.follow.targets) == 0
@@ -22,7 +22,7 @@ func (w *watcher) isUnfit(globbed int) bool {
 	return w.glob != nil && globbed == 0
 }
 
-// tellUnfit reports the globs and templates without any URL that match none of m's URLs.
+// tellUnfit emits NoneFits for the globs and templates that have no URL and match none of m's URLs.
 func (l *targets) tellUnfit(m *member) {
 	if m.saved.URLs == 0 {
 		return

@@ -21,19 +21,20 @@ type Update struct {
 	// Words describes the Reason. The text may quote a feed.
 	Words string
 	// Record is the decisive report, without Keywords and Warnings. Its Fields are those with proof
-	// (feed.Record.Proof). SameServer reports that its feed has the scheme, host and port of URL, so they are evidence.
+	// (feed.Record.Proof). SameServer reports that the feed has the scheme, host and port of URL, so that these Fields
+	// are evidence.
 	Record     feed.Record
 	SameServer bool
-	// Feed is the name of the feed that reported it. It is the name of the watch for own checks, and empty for
+	// Feed is the name of the feed that reported the update. It is the name of the watch for own checks, and empty for
 	// AskedFor.
 	Feed string
-	// Last is the Outcome of the last acknowledged update, for its validators. For another version than that in place it
-	// is the Outcome of the version in place, without validators.
+	// Last is the Outcome of the last acknowledged update, for its validators. In an update to another version than the
+	// one in place, it is the Outcome of the version in place, without validators.
 	Last Outcome
 	// Release is the release of the URL, for a watch that follows releases. Previous is the version in place, or the
-	// one that was in place when the user left it out. It is empty if neither exists, and in an update about that
-	// version. LastTry reports that the release is given up if it is not ready (NotYet). Begun reports that an earlier
-	// attempt may have put the file of the release in place.
+	// version that was in place when the user left it out. It is empty if neither exists, and in an update of that
+	// version itself. LastTry reports that the release is given up if it is not ready (NotYet). Begun reports that an
+	// earlier attempt may have put the file of the release in place.
 	Release        *release.Release
 	Previous       string
 	LastTry, Begun bool
@@ -42,12 +43,12 @@ type Update struct {
 	// Ahead reports that an earlier attempt was acknowledged, but the origin did not have the reported version yet.
 	Ahead bool
 	// Allowance is how many bytes the feed's updates may still transfer today. Concurrent updates of the feed share it.
-	// It is nil without a limit. The handler must subtract the bytes while it transfers them, and stop when it becomes
-	// negative.
+	// It is nil without a limit. The handler must subtract bytes while it transfers them, and stop when Allowance
+	// becomes negative.
 	Allowance *atomic.Int64
 }
 
-// AskedFor is the Reason of updates that the user requested. They do not change the state of reports.
+// AskedFor is the Reason of updates that the user requested. Such updates do not change the state of reports.
 const AskedFor feed.Reason = "asked-for"
 
 // An Outcome is the result of an Update.
@@ -56,8 +57,8 @@ type Outcome struct {
 	Changed bool
 	// Declined reports that the user does not want this version. No request was sent.
 	Declined bool `json:",omitempty"`
-	// ETag, LastModified and Size are those of the current file, and Host is the host:port that sent them. They are
-	// empty if unknown.
+	// ETag, LastModified and Size describe the current file, and Host is the host:port that sent them. They are empty
+	// if unknown.
 	ETag         string
 	LastModified time.Time
 	Host         string
@@ -65,8 +66,8 @@ type Outcome struct {
 	// Digest and Evidence describe how the file was verified. Path is the path of the file. After a failed update of a
 	// release, Path is set only if the file may be in place.
 	Digest, Evidence, Path string
-	// ModTime is the modification time of the file at Path, from which the handler of the next update can see whether
-	// the file was changed by others.
+	// ModTime is the modification time of the file at Path. From ModTime, the handler of the next update can see
+	// whether another program has changed the file.
 	ModTime time.Time
 	// Bytes is the number of transferred bytes.
 	Bytes int64
@@ -74,7 +75,7 @@ type Outcome struct {
 	At time.Time
 }
 
-// A Handler handles an update. If it returns nil, the update is acknowledged and recorded as done. An update may be
-// handled twice, but is never lost. After an error it is repeated with increasing delays. Several handlers run
+// A Handler handles an update. If it returns nil, the update is acknowledged and recorded as done. After an error, the
+// update is repeated with increasing delays. An update may be handled twice, but is never lost. Several handlers run
 // concurrently, but only one for each URL.
 type Handler func(context.Context, Update) (Outcome, error)

@@ -22,7 +22,7 @@ func (a *Antenna) client() (*web.Client, error) {
 	}, err
 }
 
-// typed returns the hosts that the user named: those of AllowHosts, and addresses in the URLs of feeds and watches.
+// typed returns the hosts that the user named: the hosts of AllowHosts, and addresses in the URLs of feeds and watches.
 func (a *Antenna) typed() (address.Hosts, error) {
 	hosts := a.AllowHosts.Clone()
 	var urls []string

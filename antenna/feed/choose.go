@@ -16,7 +16,7 @@ const (
 	earliest Time = 631152000
 )
 
-// believable returns t, or 0 if it is too early to be true.
+// believable returns t, or 0 if t is too early to be true.
 func believable(t Time) Time {
 	if t < earliest {
 		return 0
@@ -24,8 +24,8 @@ func believable(t Time) Time {
 	return t
 }
 
-// detected returns when the metadata of r was obtained, or the best estimate. own is false if neither the record nor
-// its feed has this time.
+// detected returns when the metadata of r was obtained, or the best estimate. own is false for an estimate, because
+// neither the record nor its feed has this time.
 func (r *Record) detected(now Time) (t Time, own bool) {
 	for _, t := range []Time{r.Detected, r.Date, r.FeedDate} {
 		if t = believable(t); t != 0 {
@@ -107,8 +107,9 @@ func (r Record) DayOver() (end Time, ok bool) {
 	return r.LastModified + day + zones, r.isDay()
 }
 
-// spokeOf returns the moment up to which r describes its URL, for ranking. News and sitemaps have no detection. They
-// describe it up to their own date. If another record was detected later, the site was asked after that date.
+// spokeOf returns the last moment at which r describes its URL, for ranking: the detection or, for news, which have
+// none, the modification time. own is false for an estimate. A record that was detected after the time of news is
+// preferred, because the site was asked later.
 func (r *Record) spokeOf(now Time) (t Time, own bool) {
 	t = believable(r.LastModified)
 	switch {

@@ -46,14 +46,15 @@ type State struct {
 	HaveCopy bool
 	// Baselines are the last believed records, one for the URL itself and one for each Virtual that a report had.
 	Baselines []Baseline
-	// Heard is the latest modification time in a report that caused a recheck although another report was preferred.
+	// Heard is the latest modification time in a report that caused a recheck although a different report was
+	// preferred.
 	Heard Time `json:",omitempty"`
 }
 
-// A Baseline is the content of one record. Values that the record lacked are unknown, and are not taken from others
-// (hina-di, section 12).
+// A Baseline is the content of one record. Values that the record lacked are unknown. They are not taken from other
+// records (hina-di, section 12).
 type Baseline struct {
-	// Virtual is the key of the URL that the record describes instead of the watched one, or "".
+	// Virtual is the key of the URL that the record describes instead of the watched URL, or "".
 	Virtual      string
 	LastModified Time
 	Detected     Time
@@ -69,13 +70,13 @@ type Verdict struct {
 	Words string
 	// Chosen is the index of the decisive report, or -1.
 	Chosen int
-	// Next is the state to store once the action is done. If it is not stored, the same reports have the same result
-	// again.
+	// Next is the state to store once the action is done. If Next is not stored, the same reports lead to the same
+	// Verdict again.
 	Next State
 }
 
-// Decide evaluates the reports about a URL, those of the last poll of each feed. They are hints. A missing report is no
-// news, and a report that is stale, from the future or empty changes nothing.
+// Decide evaluates the reports about a URL: those of the last poll of each feed. Reports are only hints. A missing
+// report is no news, and a report that is stale, from the future or empty changes nothing.
 func Decide(s State, reports []Record, now Time) Verdict {
 	usable, indexes := []Record{}, []int{}
 	v := Verdict{Reason: NotInFeed, Chosen: -1, Next: s}
@@ -131,8 +132,8 @@ func (v *Verdict) weigh(s State, r *Record, now Time) {
 
 // hear requests a recheck if another report has news and the preferred one has none. News is a modification time later
 // than the known one and than the last one that caused such a recheck. So an agent that claims to have just seen each
-// URL, and is therefore preferred, does not hide the reports of others. The client's own observation does: reports of
-// earlier times are no news then.
+// URL, and is therefore preferred, does not hide the reports of others. hear is not called if the client's own
+// observation is preferred: reports of earlier times are no news then.
 func (v *Verdict) hear(usable []Record, indexes []int, now Time) {
 	for i := range usable {
 		seen := baselineOf(&usable[i], now)
@@ -198,7 +199,7 @@ func baselineOf(r *Record, now Time) Baseline {
 	return b
 }
 
-// compare compares the known baseline b with a reported one. Values that are unknown in one of them are not compared.
+// compare compares the known baseline b with a reported baseline. It compares only values that both have.
 func (b Baseline) compare(seen Baseline) (Action, Reason, string) {
 	times := b.LastModified != 0 && seen.LastModified != 0
 	sums := b.MD5 != "" && seen.MD5 != ""
@@ -221,8 +222,8 @@ func (b Baseline) compare(seen Baseline) (Action, Reason, string) {
 	return None, unchanged, "no reported value has changed"
 }
 
-// replaces reports whether seen replaces the known baseline. An unchanged report does if it is not older and has no
-// value less. Otherwise a single report without a size would make the next size look like the first.
+// replaces reports whether seen replaces the known baseline. An unchanged report does if it is not older and lacks no
+// value that the baseline has. Otherwise a single report without a size would make the next size look like the first.
 func (v *Verdict) replaces(known, seen Baseline) bool {
 	switch v.Reason {
 	case olderThanKnown:
@@ -237,8 +238,8 @@ func (v *Verdict) replaces(known, seen Baseline) bool {
 // maxBaselines limits the baselines that feeds can add with new Virtuals.
 const maxBaselines = 8
 
-// remember returns list with b in place of the baseline with the same Virtual. If there are too many, the one that was
-// detected first is dropped. The list itself is not modified.
+// remember returns list with b in place of the baseline with the same Virtual. If list is full, the baseline with the
+// earliest detection is dropped. list itself is not modified.
 func remember(list []Baseline, b Baseline) []Baseline {
 	list = slices.Clone(list)
 	if i := slices.IndexFunc(list, func(old Baseline) bool { return old.Virtual == b.Virtual }); i >= 0 {

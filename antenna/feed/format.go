@@ -6,8 +6,8 @@ import (
 	"iter"
 )
 
-// A FormatID is the number of the format of a record. Stores contain it, so it never changes. Formats with rules of
-// their own in this package have a name.
+// A FormatID is the number of the format of a record. Stores contain the number, so it never changes. Only formats with
+// rules of their own in this package have a constant.
 type FormatID int
 
 const (
@@ -34,14 +34,15 @@ type Format struct {
 	Agents bool
 
 	// Begins are prefixes of the first line that is neither blank nor a comment, in lower case. Elements are root
-	// elements of XML. Comments means that the format has comments, lines that begin with "#"; at most one format has.
+	// elements of XML. Comments means that lines that begin with "#" are comments; at most one format has such
+	// comments.
 	Begins, Elements []string
 	Comments         bool
-	// Members are sets of members of a JSON document, with dots between the names that lead to one. Elements of arrays
-	// have no name. A document with all members of a set is of the format, whatever it begins with.
+	// Members has sets of members of a JSON document. A member is written as the names that lead to it, joined by dots.
+	// Elements of arrays have no name. A document with all members of a set is of the format, whatever it begins with.
 	Members [][]string
-	// Sniff examines a feed whose format no beginning determines: its head, and the head from the first significant
-	// line on. It may be nil.
+	// Sniff examines a feed whose format does not follow from its beginning. head is its head, and first the part of
+	// head from the first significant line on. Sniff may be nil.
 	Sniff func(head, first []byte) bool
 
 	Decode func(io.Reader, Options) Decoder
@@ -72,7 +73,7 @@ type Writing struct {
 	// the beginning of such a file.
 	File, Mark string
 	Gzip       bool
-	// OwnOnly means that only the agent's own observations are published, and no records of others.
+	// OwnOnly means that only the agent's own observations are published, and no records of other agents.
 	OwnOnly bool
 	// Twice means that Encode iterates twice.
 	Twice bool
@@ -84,7 +85,7 @@ type Writing struct {
 // ErrNoPlace reports that a format cannot represent a record.
 var ErrNoPlace = errors.New("the format cannot express it")
 
-// A Heading describes a feed. A format may not have a place for all of it.
+// A Heading describes a feed. A format may lack some of its fields.
 type Heading struct {
 	// ID is the permanent URI of the feed, Self its location, and Site a page about it.
 	ID, Self, Site string

@@ -2,8 +2,8 @@ package feed
 
 import "math"
 
-// SeenUntil returns until when no further request to the site of r is needed, because another agent asked it (LIRS).
-// That is Validity after the detection, or the expiry if it is sooner. A detection in the future counts as now. ok is
+// SeenUntil returns the time until which the site of r need not be asked again, because another agent asked it (LIRS).
+// This is Validity after the detection, or the expiry if it is sooner. A detection in the future counts as now. ok is
 // false if r has no detection of its own or is unusable. It is also false for news and sitemaps, whose date does not
 // mean that the site was asked.
 func (r Record) SeenUntil(now Time) (until Time, ok bool) {

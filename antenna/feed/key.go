@@ -104,9 +104,9 @@ func pathKey(s string) string {
 
 // Respell normalizes part of a path, and of a query after it. inQuery reports that the query has already begun.
 // Hexadecimal digits become upper case, and unreserved characters are not escaped (RFC 3986, sections 2.3 and 6.2.2).
-// In a path, neither are the other characters that a segment may contain (section 3.3), because file servers treat both
-// forms as equal. The exception is the plus sign, which some servers take for a space and which is always escaped.
-// Non-ASCII characters are escaped like in browsers, and brackets too, which browsers leave.
+// In a path, the other characters that a segment may contain (section 3.3) are not escaped either, because file servers
+// treat both forms as equal. The exception is the plus sign, which some servers take for a space: it is always escaped.
+// Non-ASCII characters are escaped, as browsers do, and brackets, which browsers do not escape.
 func Respell(s string, inQuery bool) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r == '%' || r == '+' || r >= 0x80 || r == '[' || r == ']' }) {
 		return s

@@ -17,7 +17,7 @@ type Known struct {
 	Own bool
 	// Feed is the name of the feed that it was read from.
 	Feed string
-	// Trusted reports that the feed is relayed and the record's agent is trusted there.
+	// Trusted reports that the feed is relayed, and that its configuration trusts the record's agent.
 	Trusted bool
 	// TimeDetected is, for own observations, when a modification time was last obtained (Last-Detected in LIRS). Unlike
 	// Detected, an observation without a modification time does not change it.

@@ -19,8 +19,8 @@ import (
 // not at all: values of records of different agents are never mixed (hina-di, section 12).
 type Record struct {
 	Format FormatID
-	// Line is where the record begins in the decoded feed, from 1. Offset says the same in octets, from 0, where lines mean
-	// little (SOIF).
+	// Line is where the record begins in the decoded feed, from 1. Offset is the same position in octets, from 0, for
+	// SOIF, because lines mean little there.
 	Line   int
 	Offset int64
 
@@ -29,8 +29,8 @@ type Record struct {
 	// Virtual is the URL from which the metadata was taken instead of URL (hina-di, section 5.5).
 	Virtual string
 
-	// Tag is the tag of the release that the URL is of, as a release API has it. PreRelease reports that the API marks
-	// the release as a pre-release.
+	// Tag is the tag of the release with the file at the URL, as a release API states it. PreRelease reports that the
+	// API marks the release as a pre-release.
 	Tag        string
 	PreRelease bool
 
@@ -45,12 +45,12 @@ type Record struct {
 	LastModified Time
 	// Detected is when the metadata was obtained from the site: Last-Modified-Detected, Last-Detected, Update-Time.
 	Detected Time
-	// Date is when the record was written, FeedDate when its feed was (hina-di).
+	// Date is when the record was written, and FeedDate when its feed was written (hina-di).
 	Date, FeedDate Time
-	// Received is used if the others are missing. It is when the feed was last modified according to its server, or
-	// else when it was received. The caller sets it.
+	// Received is used if Detected, Date and FeedDate are missing. It is when the feed was last modified according to
+	// its server, or else when the feed was received. The caller sets it.
 	Received Time
-	// Expires is the expiry of the record, and the earlier one of several.
+	// Expires is the expiry of the record; of several, the earliest.
 	Expires Time
 	// Size is the size of the content in bytes, or 0 if unknown, as in feeds.
 	Size int64
@@ -92,8 +92,8 @@ const (
 	MirrorField = "mirror"
 )
 
-// Proof returns the digests and the other places that the feed states for the file at the URL. They are evidence only
-// if the feed is on the server of the file.
+// Proof returns the digests of the file at the URL, and other URLs of the same file, as the feed states them. They are
+// evidence only if the feed is on the server of the file.
 func (r Record) Proof() (digests, mirrors []string) {
 	if r.Format != News && r.Format != ReleaseAPI {
 		return nil, nil
@@ -118,7 +118,7 @@ func (r Record) Get(name string) (value string, ok bool) {
 	return r.Fields[i].Value, true
 }
 
-// Hops returns the number of agents between the one that obtained the metadata and the feed that it was read from.
+// Hops returns the number of agents between the agent that obtained the metadata and the feed of r.
 func (r Record) Hops() (n int) {
 	for _, word := range r.Method {
 		if strings.EqualFold(word, "REMOTE") {
@@ -128,8 +128,8 @@ func (r Record) Hops() (n int) {
 	return n
 }
 
-// A Time is a moment in seconds since 1970, UTC. Zero is no moment: the formats write it, or the day that it stands for, when
-// they do not know.
+// A Time is a moment in seconds since 1970, UTC. Zero means an unknown moment, because the formats write 0, or the
+// first day of 1970, for an unknown time.
 type Time int64
 
 // At returns the Time of t, or 0 for the zero time.

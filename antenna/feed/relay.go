@@ -12,7 +12,7 @@ const maxHops = 8
 // A Relay publishes records read from other feeds together with an agent's own observations. A record is published
 // completely and unchanged, except that REMOTE is added to its Method (hina-di, sections 12 and 13).
 type Relay struct {
-	// Self is the agent's own URL, which it publishes in Authorized-url. Records from this agent are not published
+	// Self is the agent's own URL, which the agent publishes in Authorized-url. Records from Self are not published
 	// again.
 	Self string
 }
@@ -21,12 +21,12 @@ type Relay struct {
 type Refusal string
 
 const (
-	OtherFormat  Refusal = "other-format"   // a new summary would not be that of its agent
-	noAuthority  Refusal = "no-authority"   // the agent that obtained it is not named
+	OtherFormat  Refusal = "other-format"   // it was read in another format, and is only passed on unchanged
+	noAuthority  Refusal = "no-authority"   // the record does not name the agent that obtained it
 	Untrusted    Refusal = "untrusted"      // the feed's configuration does not trust the agent
-	ownReturned  Refusal = "own-returned"   // it is an own record
+	ownReturned  Refusal = "own-returned"   // it is a record of this agent
 	tooManyHops  Refusal = "too-many-hops"  // passed more agents than maxHops
-	undated      Refusal = "undated"        // without a date, other agents could not tell when it expires
+	undated      Refusal = "undated"        // it has no date, so that other agents could not see when it expires
 	noLongerGood Refusal = "no-longer-good" // it has expired
 	fromFuture   Refusal = "from-future"    // its detection is in the future
 	nothingKnown Refusal = "nothing-known"  // its agent could not reach the site
@@ -34,9 +34,9 @@ const (
 	notWhole     Refusal = "not-whole"      // only an extract of it was kept
 )
 
-// Publish returns the records of a feed in that format: for each URL the record of own and read that Choose prefers.
-// own are the agent's observations; those of failures are only for LIRS, because the other formats cannot represent
-// them. read are the records of other feeds. refused is called for records that are not passed on; it may be nil. The
+// Publish returns the records for a feed in that format: for each URL the record of own and read that Choose prefers.
+// own has the agent's observations. Observations that failed are only for LIRS, because no other format can represent
+// them. read has the records of other feeds. refused is called for records that are not passed on; it may be nil. The
 // URLs are in order of first appearance.
 func (y Relay) Publish(format FormatID, own, read []Record, now Time, refused func(Record, Refusal)) []Record {
 	m := merger{format: format, places: map[string]int{}}
@@ -60,7 +60,7 @@ func (y Relay) Publish(format FormatID, own, read []Record, now Time, refused fu
 	return list
 }
 
-// Pass returns r as passed on in a feed of that format, or the reason why it is not.
+// Pass returns r as it is passed on in a feed of that format, or the reason why r is not passed on.
 func (y Relay) Pass(format FormatID, r Record, now Time) (Record, Refusal) {
 	detected, _ := r.detected(now)
 	until, ends := r.GoodUntil(now)
@@ -80,7 +80,7 @@ func (y Relay) Pass(format FormatID, r Record, now Time) (Record, Refusal) {
 	case r.Hops()+1 > maxHops:
 		return Record{}, tooManyHops
 	case believable(r.Detected) == 0 && believable(r.Date) == 0 && r.Expires == 0:
-		return Record{}, undated // the header of its feed is not passed on (hina-di, section 13.1)
+		return Record{}, undated // a date in the header of the feed is not passed on (hina-di, section 13.1)
 	case detected > now+Skew:
 		return Record{}, fromFuture
 	case ends && now > until:
@@ -113,7 +113,7 @@ func (y Relay) isSelf(r *Record) bool {
 	return ok1 && ok2 && self == agent
 }
 
-// passed returns r with REMOTE added to its Method. A missing or empty Method stays so.
+// passed returns r with REMOTE added to its Method. A missing or empty Method is not changed.
 func passed(r Record) Record {
 	fields := make([]Field, 0, len(r.Fields))
 	for _, f := range r.Fields {
@@ -140,7 +140,7 @@ func (m *merger) add(r Record) {
 	if m.format == LIRS {
 		key, ok = FoldedKey(r.URL)
 	}
-	if !ok { // a URL that cannot be watched is kept too
+	if !ok { // a record whose URL cannot be watched is kept, too
 		key = r.URL
 	}
 	i, seen := m.places[key]

@@ -12,17 +12,18 @@ type Options struct {
 	Report func(Violation)
 	// Stop is called before each entry. If it returns an error, reading ends with that error. It may be nil.
 	Stop func() error
-	// Base is the URL of the feed. Relative links in news are resolved against it (RFC 3986, section 5.1.3). If empty,
-	// they are discarded.
+	// Base is the URL of the feed. Relative links in news are resolved against Base (RFC 3986, section 5.1.3). If Base
+	// is empty, relative links are discarded.
 	Base string
-	// Folders makes the index page of a folder have a record for each sub-folder, too. Its URL ends with a slash.
+	// Folders adds a record for each sub-folder of the index page of a folder. The URL of such a record ends with a
+	// slash.
 	Folders bool
 }
 
-// Limits limits the size of a feed. Each field has the default in its comment if it is zero.
+// Limits limits the size of a feed. A field that is zero means the default in its comment.
 type Limits struct {
 	Bytes   int64 // of the decoded feed: 64 MiB
-	Entries int   // including discarded ones: 1,000,000
+	Entries int   // with discarded entries: 1,000,000
 	Line    int   // bytes of one line: 64 KiB
 	Value   int   // bytes of one SOIF value: 1 MiB
 	Ratio   int64 // expansion of a compressed feed beyond its first MiB: 200
@@ -48,12 +49,12 @@ func (l Limits) OrDefault() Limits {
 	return l
 }
 
-// An Input describes the encoding of a feed. It is complete when the feed has been read to its end.
+// An Input describes the encoding of a feed. The description is complete when the feed has been read to its end.
 type Input struct {
 	Gzip bool
 	// LineEnds is lf, crlf, cr, mixed, or empty if no line ended.
 	LineEnds string
-	// Charset is the charset that was used. Declared is the one declared by the feed, in its spelling.
+	// Charset is the charset that was used. Declared is the charset that the feed declares, in the feed's spelling.
 	Charset, Declared string
 	// End is how the feed ended.
 	End End
@@ -76,8 +77,8 @@ type Violation struct {
 	Code, Field string
 	// Text describes the violation. Quoted parts may come from the feed.
 	Text string
-	// Offset is the position in bytes, from 0, for formats without lines. Start is that of the record, and Type the
-	// type of the record (SOIF).
+	// Offset is the position in bytes, from 0, for formats without lines. Start is the position of the record, and Type
+	// the type of the record (SOIF).
 	Offset, Start int64
 	Type          string
 	// Record is the line where the record concerned begins, or 0. URL is the URL of that record, if known.

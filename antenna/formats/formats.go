@@ -64,7 +64,8 @@ func Find(is func(*feed.Format) bool) (*feed.Format, bool) {
 	return table[i], true
 }
 
-// Name returns the name of a format, whatever its number is: numbers come out of stores that a later version has written.
+// Name returns the name of a format. For a number without a format here, as in a store of a later version, it makes up
+// a name.
 func Name(id feed.FormatID) string {
 	if f, ok := Of(id); ok {
 		return f.Name
@@ -83,7 +84,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Words returns all words that OfWord knows: the names, then the others.
+// Words returns all words that OfWord knows: first the names, then the other words.
 func Words() []string {
 	words := Names()
 	for _, f := range table {
@@ -105,7 +106,7 @@ func Explained() string {
 	return strings.Join(list, ", ")
 }
 
-// Writings returns how formats are written that are.
+// Writings returns the Writing of each format that can be written.
 func Writings() (list []*feed.Writing) {
 	for _, f := range table {
 		if f.Writing != nil {

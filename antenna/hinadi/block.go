@@ -14,7 +14,6 @@ const (
 	maxBlock  = 512 << 10
 )
 
-// A blockEnd is how a block ended.
 type blockEnd int
 
 const (
@@ -41,7 +40,6 @@ func (b *block) reset() {
 	*b = block{seen: b.seen, in: b.in}
 }
 
-// add adds a line.
 func (b *block) add(l textLine) {
 	if b.lines++; b.lines == 1 {
 		b.first = l.number
@@ -91,7 +89,8 @@ func (b *block) field(l textLine, written, value string, blanks int) {
 	b.set(l.number, name, value)
 }
 
-// judge reports the violations of the current block, and returns whether it is a valid record.
+// judge reports the violations of the current block, and returns the record of the block and whether the record is
+// valid.
 func (d *Decoder) judge(end blockEnd) (feed.Record, bool) {
 	b, r := &d.block, &d.block.record
 	r.Format, r.Line, r.FeedDate = feed.HinaDI, b.first, d.header.Date
@@ -124,7 +123,7 @@ func (b *block) finish(end blockEnd) {
 	b.fallBack()
 }
 
-// fallBack uses experimental fields in place of the standard ones that WDB does not write (repairs H11 and H13).
+// fallBack uses experimental fields in place of standard fields that WDB does not write (repairs H11 and H13).
 func (b *block) fallBack() {
 	r := &b.record
 	if r.Title == "" {

@@ -28,8 +28,8 @@ var dateForms = []dateForm{
 	{" ", "Jan _2 15:04:05 2006", 0, dateAsctime},
 }
 
-// ParseDate parses an rfc1123-date (section 5.7), or one of the other forms that agents write. An unknown time is
-// returned as 0.
+// ParseDate parses an rfc1123-date (section 5.7), or another form of dates that agents write. For an unknown time it
+// returns 0.
 func ParseDate(s string) (t feed.Time, ok bool) {
 	t, _, ok = parseDate(s)
 	return t, ok
@@ -55,10 +55,10 @@ func (f *dateForm) parse(s string) (t feed.Time, odd []*feedtext.Code, ok bool) 
 	}
 	date, zone := rest[:len(f.layout)], rest[len(f.layout):]
 	at, err := time.Parse(f.layout, date)
-	if err != nil || at.Month().String()[:3] != date[f.month:f.month+3] || at.Year() < 1 { // time.Parse ignores their case
+	if err != nil || at.Month().String()[:3] != date[f.month:f.month+3] || at.Year() < 1 { // time.Parse ignores its case
 		return 0, nil, false
 	}
-	if f.odd == dateRFC850 && at.Year() == 1969 { // in package time the century begins a year earlier
+	if f.odd == dateRFC850 && at.Year() == 1969 { // package time takes a year 69 for 1969
 		at = at.AddDate(100, 0, 0)
 	}
 	if f.odd != nil {

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// hinaLine is the first line of a feed, the only one that the grammar allows (section 5.1).
+// hinaLine is the only first line of a feed that the grammar allows (section 5.1).
 const hinaLine = "HINA/2.2beta"
 
 // A kind is the type of a field's values.
@@ -60,7 +60,7 @@ func keyOf(name string) string {
 }
 
 // cutField splits a line into field-name, SEPARATOR and field-value (section 4.1). blanks is the number of blanks after
-// the colon. The caller must check it, and whether the value is empty.
+// the colon. The caller must check blanks, and whether the value is empty.
 func cutField(line string) (name, value string, blanks int, ok bool) {
 	colon := strings.IndexByte(line, ':')
 	if colon <= 0 || !isFieldName(line[:colon]) || !isText(line) {

@@ -10,10 +10,9 @@ import (
 	"braid/internal/feedtext"
 )
 
-// maxHeader limits the size of a header block.
 const maxHeader = 64 << 10
 
-// readHeader reads the header block. A feed without one is accepted (repair H2). Another format is rejected.
+// readHeader reads the header block. A feed may lack a header block (repair H2). Another format is rejected.
 func (d *Decoder) readHeader() error {
 	first, err := d.firstLine()
 	if err != nil {
@@ -123,7 +122,8 @@ func charsetOf(contentType string) string {
 	return ""
 }
 
-// headerField handles a line of the header block. The specification does not mention duplicates; the first one is used.
+// headerField handles a line of the header block. The specification does not mention duplicates; of several fields, the
+// first is used.
 func (d *Decoder) headerField(l textLine, seen map[string]bool) {
 	name, value, blanks, ok := cutField(l.text)
 	if !ok {

@@ -68,7 +68,7 @@ func (b *block) setDate(line int, name, value string) {
 		r.LastModified = t
 	case "Last-Modified-Detected":
 		r.Detected = t
-	default: // Expires and Expire mean the same (section 5.11); the earlier one is used
+	default: // Expires and Expire mean the same (section 5.11); the earlier time is used
 		if r.Expires != 0 && t != 0 && r.Expires != t {
 			b.in.Find(codeExpiresDiffer, line, name, "")
 		}
@@ -128,7 +128,8 @@ func isContentType(s string) bool {
 	return true
 }
 
-// methodWords has the words of the grammar (section 5.17). moreMethods has those that agents have written (repair H9).
+// methodWords has the words of the grammar (section 5.17). moreMethods has other words that agents have written (repair
+// H9).
 var (
 	methodWords = map[string]bool{"GET": true, "HEAD": true, "FILE": true, "REMOTE": true}
 	moreMethods = map[string]bool{"RSS": true, "CACHE": true, "LENGTH": true, "KEYWORD": true, "ERROR": true}
@@ -164,11 +165,11 @@ func (b *block) setMethod(line int, name, value string) {
 	r.Method = parts
 }
 
-// isResult reports whether s is the numeric result of a method. WDB also writes negative ones.
+// isResult reports whether s is the numeric result of a method. WDB also writes negative results.
 func isResult(s string) bool { return feedtext.IsNumber(strings.TrimPrefix(s, "-")) }
 
-// HatenaModified returns the time in Hatena Antenna's own field, which it writes instead of Last-Modified (repair H12).
-// It is when Hatena detected a change, not when the site changed. So it is used only if a feed is configured for it.
+// HatenaModified returns the time in the field that Hatena Antenna writes instead of Last-Modified (repair H12). It is
+// when Hatena detected a change, not when the site changed, and is used only if a feed is configured for it.
 func HatenaModified(r feed.Record) (t feed.Time, ok bool) {
 	value, ok := r.Get("X-Hatena-Last-Modified")
 	if !ok {

@@ -5,12 +5,12 @@ import "braid/internal/feedtext"
 // CodeBase is the code of the rejection of a page with a base element.
 const CodeBase = "base-element"
 
-// Codes for the page. A Fatal one rejects it.
+// Codes for the page. A Fatal code rejects the page.
 var (
 	codeForeign   = feedtext.Fatal("not-index", "not the index of a folder")
 	codeNoBase    = feedtext.Fatal("no-base", "the URL of the page is not known, and its links are relative to it")
 	codeBase      = feedtext.Fatal(CodeBase, "a base element makes its links relative to another URL")
-	codeLargeText = feedtext.Fatal("line-too-long", "a piece of text of more than 1 MiB") // like a line of other formats
+	codeLargeText = feedtext.Fatal("line-too-long", "a piece of text of more than 1 MiB") // the limit of a line in other formats
 	codeNoFile    = feedtext.Note("no-item", "the page lists no file")
 )
 

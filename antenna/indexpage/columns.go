@@ -10,24 +10,25 @@ import (
 )
 
 var (
-	// dates are those of nginx and Apache (01-Oct-2026 12:00, 2026-10-01 12:00) and lighttpd (2026-Oct-01 12:00:00).
+	// dates matches the dates of nginx and Apache (01-Oct-2026 12:00, 2026-10-01 12:00) and lighttpd (2026-Oct-01
+	// 12:00:00).
 	dates = regexp.MustCompile(`(?:^|\s)(\d{1,2}-[A-Z][a-z]{2}-\d{4}|\d{4}-(?:\d{2}|[A-Z][a-z]{2})-\d{2})[ T]+` +
 		`(\d{2}:\d{2}(?::\d{2})?)(?:\s|$)`)
-	// sizes are numbers with or without a unit. Only those in bytes are exact.
+	// sizes matches numbers with or without a unit. Only sizes in bytes are exact.
 	sizes = regexp.MustCompile(`^\s*(\d{1,18})(?: ?([KMGTPE]i?B?|B|[Bb]ytes))?(?:\s|$)`)
-	// rounded is a size as Caddy shows it, beside the exact one.
+	// rounded matches a size as Caddy shows it, beside the exact size.
 	rounded = regexp.MustCompile(`^\s*\d+(?:\.\d+)? (?:[KMGTPE]i)?B\s*$`)
 )
 
-// timeFormat is that of HTTP (RFC 9110, section 5.6.7).
+// timeFormat is the format of a date in HTTP (RFC 9110, section 5.6.7).
 const timeFormat = "Mon, 02 Jan 2006 15:04:05 GMT"
 
-// exact reports whether size is a number of bytes that a cell has beside text, the rounded size.
+// exact reports whether size, an attribute of a cell, is the number of bytes for text, a rounded size.
 func exact(size, text string) bool {
 	return size != "" && strings.Trim(size, "0123456789") == "" && rounded.MatchString(text)
 }
 
-// columns sets the date and the size of a row, as far as it has them. Either may come first.
+// columns sets the date and the size of a row, if the row has them. Either may come first.
 func (d *Decoder) columns(r *row) {
 	text := string(r.text)
 	rest := text
@@ -47,7 +48,7 @@ func (d *Decoder) columns(r *row) {
 	}
 }
 
-// date sets the modification time of a record from a text in one of the forms.
+// date sets the modification time of a record from a text in one of the forms, if the text has such a form.
 func (d *Decoder) date(r *feed.Record, text string, forms ...string) {
 	r.Fields = append(r.Fields, feed.Field{Name: "modified", Value: text})
 	for _, form := range forms {

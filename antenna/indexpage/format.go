@@ -35,21 +35,21 @@ func sniff(head, first []byte) bool {
 var (
 	// titles are the beginnings of the titles and headings of index pages, in lower case.
 	titles = regexp.MustCompile(`^(?:index of\b|directory listing\b|directory:|listing of\b|index - powered by h5ai)`)
-	// parents are the texts of links to the folder above, and above has the targets of such links.
+	// parents matches the texts of links to the folder above, and above the targets of such links.
 	parents = regexp.MustCompile(`^(?:\.\.|\.\./|go up|\[?(?:to )?parent directory\]?)$`)
 	above   = regexp.MustCompile(`^(?:(?:\./)?\.\./?|/|/[^?#:]*/)$`)
 	// summaries are identifiers that Caddy gives to parts of an index, which has no other sign in the root folder.
 	summaries = regexp.MustCompile(`(?i)<table aria-describedby="summary"|<div id="summary">`)
 )
 
-// Signs record the marks of an index seen so far in a page.
+// signs has the marks of an index that were found so far in a page.
 type signs struct {
 	within string // the element whose text is read: title, h1, h2, a or none
 	href   string
 	text   []byte
 
-	// plain reports that the page has no elements but those of Go's file server, and files how many links it has with
-	// the name of their target.
+	// plain reports that the page has no elements but those of Go's file server. files is the number of links whose
+	// text is their target.
 	plain bool
 	files int
 }

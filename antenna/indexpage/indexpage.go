@@ -39,7 +39,7 @@ type Decoder struct {
 	page    *page // nil for JSON
 
 	charset, declared string
-	octets            *feedtext.Charset // of text that is not UTF-8
+	octets            *feedtext.Charset // charset of text that is not UTF-8
 }
 
 // NewDecoder returns a Decoder of the page at Options.Base, which it needs.
@@ -87,7 +87,7 @@ func (d *Decoder) open() (feed.Record, error) {
 
 // detect detects the charset by the beginning of the page.
 func (d *Decoder) detect(head []byte) {
-	label := "windows-1252" // of what is not UTF-8, as browsers assume
+	label := "windows-1252" // charset of text that is not UTF-8, as browsers assume
 	if declaration.Match(head) {
 		_, label, _ = charset.DetermineEncoding(head, "")
 		d.charset, d.declared = label, label
@@ -95,14 +95,13 @@ func (d *Decoder) detect(head []byte) {
 	d.octets, _ = feedtext.LookupCharset(label)
 }
 
-// decode decodes a piece of text.
 func (d *Decoder) decode(raw []byte) string {
 	if d.octets == nil || (d.declared == "" || d.octets == feedtext.UTF8) && utf8.Valid(raw) {
 		return string(raw)
 	}
 	text, clean := d.octets.Append(nil, raw)
 	if !clean {
-		return string(raw) // url.String escapes it
+		return string(raw) // url.String escapes the invalid bytes
 	}
 	return string(text)
 }

@@ -19,7 +19,6 @@ type list struct {
 	entry map[string]string
 }
 
-// next returns the next record.
 func (l *list) next() (feed.Record, error) {
 	for {
 		e, err := l.json.Next()
@@ -37,7 +36,7 @@ func (l *list) next() (feed.Record, error) {
 	}
 }
 
-// The depths of the array, an entry and its members, after the event.
+// Depths of the document after an event: in the array, and in an entry.
 const (
 	inArray = 1 + iota
 	inEntry
@@ -98,7 +97,6 @@ func (l *list) record() (r feed.Record, ok bool, err error) {
 	return r, l.d.reading.Judge(&r, r.URL), nil
 }
 
-// fill sets the date and the size of r.
 func (l *list) fill(r *feed.Record, entry map[string]string) {
 	for _, f := range []struct{ name, form string }{{"mtime", timeFormat}, {"mod_time", time.RFC3339}} {
 		text := entry[f.name]

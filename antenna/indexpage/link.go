@@ -7,9 +7,9 @@ import (
 	"braid/address"
 )
 
-// Below returns the URL that a link in the index of a folder leads to, without user information. It reports false if
-// that is no file below the folder on the same server: scheme, host and port are the same, and the path is that of the
-// folder with segments after it. The folder's URL ends with a slash.
+// Below returns the URL that a link in the index of a folder leads to, without user information. It reports false
+// unless that is the URL of a file below the folder on the same server: scheme, host and port are the same, and the
+// path is that of the folder with segments after it. The folder's URL ends with a slash.
 func Below(folder *url.URL, href string) (*url.URL, bool) {
 	u, err := folder.Parse(strings.Trim(href, " \t\r\n"))
 	if err != nil || u.Opaque != "" || u.Scheme != folder.Scheme || address.HostPort(u) != address.HostPort(folder) ||
@@ -21,7 +21,7 @@ func Below(folder *url.URL, href string) (*url.URL, bool) {
 	}
 	rest, ok := strings.CutPrefix(u.Path, folder.Path)
 	if !ok || !strings.HasSuffix(folder.Path, "/") || slashes(u) != slashes(folder)+strings.Count(rest, "/") {
-		return nil, false // an escaped slash is no slash
+		return nil, false // an escaped slash does not separate segments
 	}
 	for segment := range strings.SplitSeq(rest, "/") {
 		if !plain(segment) {
@@ -41,7 +41,7 @@ func plain(segment string) bool {
 	return segment != "" && segment != "." && segment != ".." && strings.IndexFunc(segment, control) < 0
 }
 
-// folderOf returns the folder of a page, or nil if its URL is not one of the web.
+// folderOf returns the folder of a page, or nil if the URL of the page is not an http or https URL.
 func folderOf(page string) *url.URL {
 	u, err := url.Parse(page)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -15,14 +15,13 @@ const (
 	maxText = 512
 )
 
-// A page reads an HTML page.
 type page struct {
 	d    *Decoder
 	z    *html.Tokenizer
 	line int
 	row  *row
 	open bool  // the element html has begun and not ended
-	err  error // that ended the page; a row may be left before it
+	err  error // error that ended the page; a row before the error is still returned
 }
 
 // A row is a link to a file with the text after it, which has its date and size.
@@ -40,7 +39,6 @@ func newPage(d *Decoder) *page {
 	return p
 }
 
-// next returns the next record.
 func (p *page) next() (feed.Record, error) {
 	for p.err == nil {
 		kind := p.z.Next()
@@ -97,7 +95,6 @@ func (p *page) failed(line int) error {
 	return err
 }
 
-// start reads a start tag.
 func (p *page) start(line int) (done *row, err error) {
 	name, more := p.z.TagName()
 	switch string(name) {
@@ -147,7 +144,6 @@ func (p *page) finish() *row {
 	return done
 }
 
-// add adds a text to the row.
 func (r *row) add(text string) {
 	if exact(r.size, text) {
 		text = " " + r.size + " "

@@ -7,7 +7,8 @@ import (
 	"braid/antenna/feed"
 )
 
-// Format is LIRS. The specification wants feeds compressed, and some readers cannot read that.
+// Format is LIRS. A compressed copy is written, as the specification demands, and an uncompressed one for other
+// readers.
 var Format = feed.Format{
 	ID: feed.LIRS, Name: "lirs", Agents: true,
 	Types:  []feed.MediaType{{Type: "application/x-lirs"}, {Type: "text/x-lirs"}},

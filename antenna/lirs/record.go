@@ -32,7 +32,6 @@ var names = [standard]string{
 // wdbEpoch is 1980, which WDB writes for an unknown time (repair L9).
 const wdbEpoch = 315532800
 
-// record parses the record on a line.
 func (d *Decoder) record(l feedtext.Line) (feed.Record, bool) {
 	end := l.End
 	text, clean := d.reading.Decode(d.lines, l, codeNotEUC, codeNotEUC) // first: a byte of Shift_JIS may look like a backslash
@@ -86,7 +85,7 @@ func (d *Decoder) find(code *feedtext.Code, field, value string) {
 }
 
 // split splits s into d.pieces at the commas and removes the escapes. closed reports whether a comma ends the last
-// piece. If s is not clean, some of its backslashes were added by decoding.
+// piece. clean is false if decoding has added backslashes to s.
 func (d *Decoder) split(s string, clean bool) (closed bool) {
 	d.pieces = d.pieces[:0]
 	escaped := strings.IndexByte(s, '\\') >= 0
@@ -121,7 +120,7 @@ func unescapedComma(s string) int {
 	return -1
 }
 
-// unescape removes the escapes from a field. A backslash before another character than a comma or a backslash comes
+// unescape removes the escapes from a field. A backslash before a character other than a comma or a backslash comes
 // from an agent that does not escape, and is kept (repair L6).
 func (d *Decoder) unescape(s string, clean bool) string {
 	if strings.IndexByte(s, '\\') < 0 {
@@ -180,7 +179,6 @@ func (d *Decoder) text(p []string, i int) string {
 	return ""
 }
 
-// number returns a numeric field.
 func (d *Decoder) number(p []string, i int) int64 {
 	s := d.text(p, i)
 	if s == "" {

@@ -73,7 +73,7 @@ func Append(b []byte, r feed.Record) ([]byte, error) {
 }
 
 const (
-	// maxLine is the limit of readers.
+	// maxLine is the length of a line that readers accept, in bytes.
 	maxLine = 64 << 10
 	// maxText is the maximum length of a field that comes from another format.
 	maxText = feed.MaxURL
@@ -83,8 +83,8 @@ var errLacking = errors.New("a character that EUC-JP cannot encode")
 
 var escapes = strings.NewReplacer(`\`, `\\`, ",", `\,`, "\n", " ", "\r", " ")
 
-// twins maps characters to their variants in EUC-JP. Current decoders produce Microsoft's variants, while other text
-// uses those of the standard.
+// twins maps characters to Microsoft's variants, which the encoder of EUC-JP has instead. Current decoders produce the
+// variants, while other text has the characters of the standard.
 var twins = map[rune]string{'〜': "～", '‖': "∥", '−': "－", '¢': "￠", '£': "￡", '¬': "￢"}
 
 // appendText appends a field and a comma. It reports whether no character was replaced.

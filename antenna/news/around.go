@@ -14,12 +14,12 @@ import (
 // The rest of its start tag is dropped, so that the cost of parsing an item does not depend on the length of the tags
 // around it.
 type around struct {
-	name    string            // with its prefix
+	name    string            // the name with its prefix
 	prefix  string            // prefix of the name
-	initial string            // default namespace that the element declares
+	initial string            // the default namespace that the element declares
 	spaces  map[string]string // namespaces in scope, by prefix
 	base    string            // xml:base in scope
-	sloppy  string            // error of the tag, if it is not well-formed
+	sloppy  string            // why the tag is not well-formed; empty if it is
 }
 
 // enter returns the around of an element inside a. document is the URL of the document, or nil.
@@ -48,7 +48,7 @@ func (a around) enter(start xml.StartElement, document *url.URL) around {
 	return next
 }
 
-// shortSpace returns the URI of a namespace. A URI that is longer than any known one is replaced by a short hash.
+// shortSpace returns the URI of a namespace. A URI that is longer than any known URI is replaced by a short hash.
 func shortSpace(uri string) string {
 	if len(uri) <= maxSmall {
 		return uri
@@ -58,7 +58,7 @@ func shortSpace(uri string) string {
 	return fmt.Sprintf("urn:x-namespace:%x", h.Sum(nil))
 }
 
-// resolved resolves an xml:base against an outer one (XML Base, section 4).
+// resolved resolves an xml:base against an outer xml:base (XML Base, section 4).
 func resolved(outer, base string) string {
 	u, err := url.Parse(base)
 	if err != nil {

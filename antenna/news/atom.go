@@ -16,7 +16,7 @@ import (
 type AtomHeader struct {
 	// ID is the permanent URI of the feed: the URL where it is published.
 	ID, Title string
-	// Author is the author of records that have none.
+	// Author is the author of records that have no author.
 	Author string
 	// Self is the URL of the feed, and Site the URL of a page about it. Both may be empty.
 	Self, Site string
@@ -48,7 +48,6 @@ type atomWriter struct {
 	w *bufio.Writer
 }
 
-// entry writes a record.
 func (a *atomWriter) entry(r *feed.Record) {
 	if !Writable(*r) {
 		return

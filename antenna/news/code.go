@@ -5,11 +5,11 @@ import (
 	"braid/internal/feedtext"
 )
 
-// Codes for the feed. A Fatal one rejects it.
+// Codes for the feed. A Fatal code rejects the feed.
 var (
 	codeForeign    = feedtext.Fatal("not-news", "neither RSS nor Atom nor JSON Feed")
 	codeNoSitemap  = feedtext.Fatal("not-sitemap", "not a sitemap")
-	codeLargeToken = feedtext.Fatal("line-too-long", "a piece of text of more than 4 MiB") // like a line of other formats
+	codeLargeToken = feedtext.Fatal("line-too-long", "a piece of text of more than 4 MiB") // the limit of a line in other formats
 	codeEntities   = feedtext.Fatal("entities-declared", "the document declares entities, which are not expanded")
 	codeDeep       = feedtext.Fatal("nested-too-deep", "elements more than 100 deep")
 	codeLargeTag   = feedtext.Fatal("entry-too-large", "a tag of more than 16 KiB, or 64 namespaces")

@@ -71,7 +71,7 @@ func read822(text string) (t feed.Time, day, ok bool) {
 	return 0, false, false
 }
 
-// forms lists the forms of W3C-DTF, the date format of sitemaps, and others in use, with their codes.
+// forms lists the forms of W3C-DTF, which is the date format of sitemaps, and other forms in use, with their codes.
 var forms = []struct {
 	form string
 	code *feedtext.Code

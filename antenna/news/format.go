@@ -33,7 +33,7 @@ var Format = feed.Format{
 	},
 }
 
-// SitemapFormat is that of sitemaps.org.
+// SitemapFormat is the format of sitemaps.org.
 var SitemapFormat = feed.Format{
 	ID: feed.Sitemap, Name: "sitemap",
 	Elements: []string{"urlset", "sitemapindex"},

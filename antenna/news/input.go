@@ -21,7 +21,7 @@ const (
 	maxToken = 4 << 20
 	// chunk is the size of one read.
 	chunk = 32 << 10
-	// headSize is how far an encoding declaration is searched.
+	// headSize is the number of bytes that are searched for an encoding declaration.
 	headSize = 1 << 10
 )
 
@@ -30,7 +30,7 @@ type input struct {
 	compressed *feedtext.Reader
 	head       *bufio.Reader
 	text       io.Reader // nil until the charset is known
-	err        error     // error of text; it sticks
+	err        error     // first error of text
 
 	window []byte
 	base   int64 // offset of the window
@@ -97,7 +97,7 @@ func (in *input) lookup() encoding.Encoding {
 	case err != nil || name == "replacement":
 		in.charset, in.known = "unknown-8bit", false
 		return nil
-	case name == "utf-8" || strings.HasPrefix(name, "utf-16"): // its first bytes show that it is not UTF-16
+	case name == "utf-8" || strings.HasPrefix(name, "utf-16"): // there is no byte order mark of UTF-16
 		return nil
 	}
 	in.charset = name
@@ -112,7 +112,7 @@ func (in *input) broken() error {
 	return in.err
 }
 
-// fill reads one chunk. It returns an error if the window is full.
+// fill reads one chunk into the window. It sets err if the window is full or reading ends.
 func (in *input) fill() {
 	if len(in.window) > maxToken+chunk {
 		in.err = codeLargeToken.Reject(in.lineAt(in.base))
@@ -169,7 +169,7 @@ func (in *input) forget(offset int64) {
 	}
 	in.line += bytes.Count(in.window[:n], []byte("\n"))
 	in.window, in.base, in.pos = in.window[n:], offset, in.pos-n
-	if cap(in.window) < chunk { // the next chunk is read into a new slice, which then begins here
+	if cap(in.window) < chunk { // the next chunk is read into a new slice, which then begins at offset
 		in.window = append(make([]byte, 0, 4*chunk), in.window...)
 	}
 }

@@ -29,7 +29,7 @@ const (
 	maxSmall = 100
 )
 
-// kept lists the elements of an item that are read. Others are its content.
+// kept lists the elements of an item that are read. All other elements are the content of the item.
 var kept = []string{
 	"title", "link", "guid", "id", "pubdate", "date", "creator", "author", "published", "issued", "updated",
 	"modified", "enclosure", "alternateenclosure",
@@ -47,7 +47,7 @@ type xmlItems struct {
 	body       []byte // text of the current item
 	namespaces int
 	used       map[string]bool // namespace prefixes in the item
-	plain      bool            // the item has no element that is read
+	plain      bool            // the item has no element that kept lists
 }
 
 // next reads to the end of the next item and adds its records to the queue.
@@ -79,7 +79,6 @@ func (x *xmlItems) next() error {
 	}
 }
 
-// root reads the root element.
 func (x *xmlItems) root() error {
 	start, err := x.walker.root()
 	switch {
@@ -146,7 +145,6 @@ func namespacesOf(t xml.StartElement) (n int) {
 	return n
 }
 
-// read reads an item.
 func (x *xmlItems) read(start xml.StartElement) error {
 	line := x.walker.line()
 	if err := x.d.count(line); err != nil {
@@ -195,7 +193,6 @@ func (x *xmlItems) add(piece []byte) {
 	}
 }
 
-// endTag returns the end tag of an element.
 func endTag(name xml.Name) string {
 	if name.Space != "" {
 		return "</" + name.Space + ":" + name.Local + ">"
@@ -210,7 +207,7 @@ func (x *xmlItems) keeps(token xml.Token, depth int) bool {
 	case xml.StartElement:
 	case xml.CharData:
 	case xml.EndElement:
-		if len(path) == depth { // of a child of the item
+		if len(path) == depth { // of the end tag of a child of the item
 			return isKept(t.Name)
 		}
 	default:
@@ -245,7 +242,7 @@ func (x *xmlItems) parse(r feed.Record) {
 	x.d.item(r, read, b.Bytes())
 }
 
-// around reports a violation if a tag around the item is not well-formed. It returns whether one is.
+// around reports whether a tag around the item is not well-formed. It adds a violation for the first such tag.
 func (x *xmlItems) around() bool {
 	i := slices.IndexFunc(x.open, func(a around) bool { return a.sloppy != "" })
 	if i >= 0 {

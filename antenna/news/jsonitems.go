@@ -16,7 +16,7 @@ type jsonItems struct {
 	json *json.Decoder
 	// state is the position in the document.
 	state jsonState
-	// named reports that the version is that of a JSON Feed. listed reports that items was found.
+	// named reports that the document declares a version of JSON Feed. listed reports that the member items was found.
 	named, listed bool
 }
 
@@ -69,7 +69,6 @@ func (j *jsonItems) step() (item bool, err error) {
 	return false, j.value(name)
 }
 
-// notEnd converts io.EOF to io.ErrUnexpectedEOF.
 func notEnd(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -100,7 +99,6 @@ func (j *jsonItems) value(name string) error {
 	return nil
 }
 
-// end handles the end of the document.
 func (j *jsonItems) end() error {
 	if !j.listed {
 		return codeForeign.Reject(1)
@@ -114,7 +112,6 @@ func (j *jsonItems) end() error {
 	return io.EOF
 }
 
-// read reads an item.
 func (j *jsonItems) read() error {
 	line := j.line()
 	if err := j.d.count(line); err != nil {

@@ -12,7 +12,7 @@ import (
 const marked = 0x10FE00
 
 // A marker copies UTF-8. It replaces each invalid byte, and each control character that XML and JSON do not allow, by a
-// marked character. So parsers that refuse such text get it completely, and unmark restores the bytes later.
+// marked character. So parsers that refuse such text can read all of it, and unmark shows the bytes later.
 type marker struct {
 	transform.NopResetter
 	ascii bool // for an unknown charset only ASCII is valid

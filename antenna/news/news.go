@@ -88,7 +88,6 @@ func newReader(r io.Reader, o feed.Options) reader {
 // Input describes the encoding of the feed, as far as it has been read.
 func (d *reader) Input() feed.Input { return d.in.describe() }
 
-// count counts an entry.
 func (d *reader) count(line int) error {
 	if d.stopped = d.reading.Stopped(); d.stopped != nil {
 		return d.stopped

@@ -21,7 +21,7 @@ const maxPlaces = 32
 // podcast:integrity, or an attachment of JSON Feed with a sha256.
 type copies struct {
 	urls   []string // as the feed spells them
-	digest string   // Subresource Integrity, or sha256:HEX; empty if the feed states none
+	digest string   // Subresource Integrity, or sha256:HEX; empty if not stated
 }
 
 // copiesOf returns the files of an item with their places and digests.
@@ -71,7 +71,7 @@ func childrenOf(e ext.Extension, name string) (list []ext.Extension) {
 	return list
 }
 
-// proof returns what the copies state about the file at key: its digest, and its other places.
+// proof returns what the copies state about the file at key: the digest, and other URLs of the file.
 func (d *Decoder) proof(all []copies, key string) (fields []feed.Field) {
 	for _, c := range all {
 		keys := make([]string, len(c.urls))
@@ -93,7 +93,7 @@ func (d *Decoder) proof(all []copies, key string) (fields []feed.Field) {
 	return fields
 }
 
-// place returns the URL of a place on the web, or "". An invalid one is not a violation: players choose another.
+// place returns the URL of a place on the web, or "". An invalid URL is no violation: players use another place.
 func (d *Decoder) place(spelled string) string {
 	text, _ := unmark(strings.TrimSpace(spelled))
 	if ref, err := url.Parse(text); d.base != nil && err == nil && !ref.IsAbs() {

@@ -13,12 +13,12 @@ import (
 	"braid/internal/feedtext"
 )
 
-// records adds the records of an item to the queue: one for its link, one for each enclosure, and one for each other place
-// of these. A violation of the item applies to all of them.
+// records adds the records of an item to the queue: one for its link, one for each enclosure, and one for each other
+// place of such a file. A violation of the item applies to all of them.
 func (d *Decoder) records(base feed.Record, kind string, item *gofeed.Item) {
 	d.describe(&base, kind, item)
 	link := d.link(item)
-	base.URL, _ = unmark(strings.TrimSpace(link)) // for reports
+	base.URL, _ = unmark(strings.TrimSpace(link)) // for the reports of violations
 	fatal := d.reading.Failed()
 	d.reading.Dropped = !d.judge(&base)
 	defer func() { d.reading.Dropped = false }()
@@ -57,7 +57,7 @@ func (d *Decoder) proven(r feed.Record, all []copies) feed.Record {
 	return r
 }
 
-// emit adds r to the queue, if it is valid and the first record of its URL in the item.
+// emit adds r to the queue, if r is valid and is the first record of its URL in the item.
 func (d *Decoder) emit(r feed.Record, what, spelled string, seen map[string]bool) {
 	key, watchable := feed.Key(r.URL)
 	if r.URL != "" && !watchable {
@@ -105,7 +105,7 @@ func (d *Decoder) describe(r *feed.Record, kind string, item *gofeed.Item) {
 // noPermalink marks an item with a guid that is not a permalink.
 const noPermalink = "guid isPermaLink"
 
-// link returns the link of an item. Without a link it is the guid, if that is a URL and not marked otherwise (RSS 2.0).
+// link returns the link of an item, or else its guid, if the guid is a URL and is not marked otherwise (RSS 2.0).
 func (d *Decoder) link(item *gofeed.Item) string {
 	guid := strings.TrimSpace(item.GUID)
 	if item.Link != "" || item.Custom[noPermalink] != "" || !strings.HasPrefix(guid, "http://") &&
@@ -144,7 +144,7 @@ func (d *Decoder) length(text string) int64 {
 	return int64(n)
 }
 
-// link parses a URL that may be relative to that of the feed.
+// link parses a URL that may be relative to the URL of the feed.
 func (d *reader) link(spelled string) string {
 	text := d.text(spelled)
 	ref, err := url.Parse(text)

@@ -10,7 +10,7 @@ import (
 )
 
 // A SitemapDecoder reads one sitemap, or index of sitemaps (sitemaps.org), in constant memory. A record has a URL and
-// its lastmod, if present. In an index the URL is that of another sitemap.
+// its lastmod, if present. In an index, the URL of a record is that of a sitemap.
 type SitemapDecoder struct {
 	reader
 	walker *walker
@@ -50,7 +50,6 @@ func (d *SitemapDecoder) next() (feed.Record, error) {
 	}
 }
 
-// open reads the root element.
 func (d *SitemapDecoder) open() error {
 	if _, err := d.in.start(); err != nil {
 		return err
@@ -69,7 +68,7 @@ func (d *SitemapDecoder) open() error {
 	return nil
 }
 
-// read reads an entry. It uses only elements in the namespace of the entry. Those of extensions have a prefix.
+// read reads an entry. It uses only elements in the namespace of the entry. Elements of extensions have a prefix.
 func (d *SitemapDecoder) read(entry xml.Name) (feed.Record, bool, error) {
 	r := feed.Record{Format: feed.Sitemap, Line: d.walker.line()}
 	if err := d.count(r.Line); err != nil {

@@ -11,7 +11,6 @@ import (
 	"braid/antenna/feed"
 )
 
-// maxDepth limits the nesting of elements.
 const maxDepth = 100
 
 // A walker reads the tokens of an XML document, even a malformed one, and tracks the open elements.
@@ -46,7 +45,7 @@ func (w *walker) next() (xml.Token, error) {
 			return nil, codeDeep.Reject(w.line())
 		}
 		w.path = append(w.path, t.Name)
-	case xml.EndElement: // without a start tag it has no effect
+	case xml.EndElement: // an end tag without a start tag has no effect
 		w.leave(t.Name)
 	case xml.Directive:
 		if entities.Match(t) {

@@ -5,10 +5,10 @@ import (
 	"regexp"
 )
 
-// suffixes are what sort -V takes for the suffixes of a file name, which it compares last.
+// suffixes matches the suffixes of a file name as sort -V finds them, which compares them last.
 var suffixes = regexp.MustCompile(`(?:\.[A-Za-z~][A-Za-z0-9~]*)*$`)
 
-// A fileName is a text that is compared as the name of a file. stem is without its suffixes.
+// A fileName is a text that is compared as the name of a file. stem is the text without its suffixes.
 type fileName struct{ text, stem string }
 
 func nameOf(text string) fileName { return fileName{text, text[:suffixes.FindStringIndex(text)[0]]} }

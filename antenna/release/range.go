@@ -18,7 +18,7 @@ type bound struct {
 	version
 }
 
-var operators = []string{">=", "<=", "!=", ">", "<", "="} // longer ones first
+var operators = []string{">=", "<=", "!=", ">", "<", "="} // longer operators first
 
 // ParseRange parses bounds like ">=2.0 <3", separated by spaces or commas. All of them must hold. The operators are >=,
 // >, <=, <, = and !=. A pre-release of the version after < is not in the range: "<3" is without 3.0.0-rc1.
@@ -49,7 +49,6 @@ func ParseRange(text string) (Range, error) {
 // String returns the text that was parsed.
 func (r Range) String() string { return r.text }
 
-// has reports whether v is in the range.
 func (r Range) has(v version, o order) bool {
 	return !slices.ContainsFunc(r.bounds, func(b bound) bool { return !b.holds(v, o) })
 }

@@ -1,6 +1,6 @@
 // Package release follows the releases of a project. A feed reports versions, and a template of the user has the URL of
 // the file of a version: a feed never chooses a host or a folder. The package also determines which versions are newer
-// than the one in place.
+// than the version in place.
 //
 //	t, err := release.ParseTemplate("https://example.org/dl/{tag}/tool_{version}.tar.gz", release.Patterns{})
 //	r, ok := t.Of(record)                                    // .../dl/v2.1.0/tool_2.1.0.tar.gz
@@ -41,10 +41,10 @@ type Choice struct {
 // Newer returns the wanted releases that are newer than current, newest first. current is the version in place, or ""
 // for none. unparsed are wanted releases that it leaves out because their versions have no place in the order.
 //
-// If current is a semantic version, or if there is no current and most versions of list are, the order is that of
-// semantic versions, and other versions are left out. Else it is that of sort -V, and versions that begin with a letter
-// are left out if current begins with a digit, and the reverse: they are those of other files, as in tool-doc-1.1b.zip
-// beside tool-1.1b.zip. See Compare. Of several releases with the same version and URL, the result has one.
+// If current is a semantic version, or if there is no current and most versions of list are semantic, the order is that
+// of semantic versions, and other versions are left out. Else it is that of sort -V (see Compare). If current then
+// begins with a digit, versions that begin with a letter are left out, and the reverse: they are of other files, as in
+// tool-doc-1.1b.zip beside tool-1.1b.zip. Of several releases with the same version and URL, the result has one.
 func (c Choice) Newer(list []Release, current string) (newer, unparsed []Release) {
 	all := merge(list)
 	place := read(current)
@@ -76,13 +76,13 @@ func (c Choice) Newer(list []Release, current string) (newer, unparsed []Release
 	return newer, unparsed
 }
 
-// A readRelease is a Release whose version was read.
+// A readRelease is a Release with its parsed version.
 type readRelease struct {
 	Release
 	version
 }
 
-// merge returns list with one release for each version and URL. It is a pre-release if one of them is.
+// merge returns list with one release for each version and URL. A merged release is a pre-release if any of list is.
 func merge(list []Release) (all []readRelease) {
 	at := map[[2]string]int{}
 	for _, r := range list {
@@ -121,14 +121,14 @@ func mostKind(list []readRelease) kind {
 	return atDigit
 }
 
-// delays are the pauses before the first requests for a release that was not ready. Further ones are like the last.
+// delays has the pauses before the first requests for a release that was not ready. Later pauses are like the last one.
 var delays = []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
 
 // patience is how long a release may be reported without being ready.
 const patience = 48 * time.Hour
 
 // Delay returns the pause before a release that is not ready is requested again. tries is the number of requests so
-// far, and since the time since the first one. over reports that the release is given up.
+// far, and since the time since the first request. over reports that the release is given up.
 func Delay(tries int, since time.Duration) (d time.Duration, over bool) {
 	return delays[min(max(tries, 1), len(delays))-1], since >= patience
 }

@@ -29,8 +29,8 @@ var (
 type Template struct {
 	text  string
 	parts []part
-	// match are the parts without user information, which URLs in feeds do not have. segment are those after the last
-	// slash of the path, or nil if they are a text or fields alone.
+	// match has the parts without user information, which URLs in feeds do not have. segment has the parts after the
+	// last slash of the path, or is nil if these are only text or only fields.
 	match, segment []part
 
 	token, version *regexp.Regexp // nil: default
@@ -64,7 +64,7 @@ func ParseTemplate(text string, p Patterns) (*Template, error) {
 	return t, nil
 }
 
-// compile compiles a pattern with one group. It returns nil for an empty one.
+// compile compiles a pattern with one group. It returns nil for an empty pattern.
 func compile(what, pattern string) (*regexp.Regexp, error) {
 	if pattern == "" {
 		return nil, nil
@@ -112,7 +112,7 @@ func (t *Template) check() error {
 	if end := strings.IndexAny(rest, "/?#"); !ok || end < 0 || rest[end] != '/' {
 		return errors.New(place)
 	}
-	const stand = "z" // no hexadecimal digit, so that a token does not become a part of an escape
+	const stand = "z" // no hexadecimal digit, so that no escape includes it
 	whole, inFragment := "", false
 	for _, p := range t.parts {
 		if p.field != "" {
@@ -151,7 +151,7 @@ func (t *Template) normalize() {
 		}
 		inQuery = inQuery || hasQuery
 	}
-	if !inQuery && strings.HasSuffix(last.literal, "/index.html") { // a key omits it
+	if !inQuery && strings.HasSuffix(last.literal, "/index.html") { // a key omits index.html
 		last.literal = strings.TrimSuffix(last.literal, "index.html")
 	}
 	t.match = slices.Clone(t.parts)

@@ -44,13 +44,13 @@ func (t *Template) versionOf(tag string) string {
 	return tag
 }
 
-// Of returns the release that a record reports. ok is false if the record reports none of this template: it has no token,
-// or one that may not be part of a URL.
+// Of returns the release that a record reports. ok is false if the record has no tag or version for the template, or
+// one that may not be part of a URL.
 //
-// The tag is Record.Tag, which release APIs have. For a sub-folder of an index page it is that of FolderOf. Else the URL
-// of the record is matched with the template, and its name with the last segment of the template. Else the tag is found
-// by Patterns.Token in URL, id or title. Without such a pattern it is the last segment of the link of a news item, if it
-// has a digit.
+// The tag is Record.Tag, which release APIs have, or for a sub-folder of an index page the tag that FolderOf returns.
+// Else the URL of the record is matched with the template, and then its name with the last segment of the template.
+// Else Patterns.Token finds the tag in URL, id or title. Without such a pattern, the tag is the last segment of the
+// link of a news item, if the segment has a digit.
 func (t *Template) Of(r feed.Record) (release Release, ok bool) {
 	switch {
 	case r.Failed:
@@ -88,8 +88,8 @@ func (t *Template) FileOf(url string) (Release, bool) {
 	return t.release(v)
 }
 
-// named returns the release of a file whose name has the form of the template's last segment. Its folder and host may be
-// others.
+// named returns the release of a file whose name has the form of the template's last segment. The folder and the host
+// of the file may differ from the template's.
 func (t *Template) named(r feed.Record) (Release, bool) {
 	key, ok := feed.Key(r.URL)
 	if t.segment == nil || !ok || len(r.URL) > feed.MaxURL {
@@ -124,7 +124,7 @@ func (t *Template) tagIn(r feed.Record) string {
 	return ""
 }
 
-// lastSegment returns the last segment of the path of a URL that is not empty, decoded.
+// lastSegment returns the last segment of the path of a URL, decoded. A slash at the end is ignored.
 func lastSegment(link string) string {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -143,7 +143,7 @@ func (t *Template) tagged(tag string, at feed.Time) (Release, bool) {
 	return t.release(values{tagField: tag}.on(at))
 }
 
-// release returns the release with the values v, and adds those that follow from them.
+// release returns the release with the values v and the values that follow from v.
 func (t *Template) release(v values) (Release, bool) {
 	if !t.complete(v) {
 		return Release{}, false

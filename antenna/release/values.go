@@ -12,7 +12,7 @@ import (
 // Values are the values of fields, by name.
 type values map[string]string
 
-// on returns v with the date of a record, unless v has a date already or the record has none.
+// on returns v with the date of a record, unless v already has a date or the record has no date.
 func (v values) on(date feed.Time) values {
 	if date != 0 && v[dateField] == "" {
 		v[dateField] = date.UTC().Format(time.DateOnly)
@@ -25,8 +25,8 @@ func (t *Template) has(names ...string) bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool { return slices.Contains(names, p.field) })
 }
 
-// derived returns the value of a field that follows from others: the version from the tag, and its numbers from the
-// version. ok is false if it does not follow.
+// derived returns the value of a field that follows from other values: the version from the tag, and the numbers from
+// the version. ok is false if no value follows.
 func (t *Template) derived(v values, field string) (value string, ok bool) {
 	switch at := slices.Index(numberFields, field); {
 	case field == versionField && v[tagField] != "":
@@ -46,7 +46,8 @@ func (t *Template) derived(v values, field string) (value string, ok bool) {
 
 var numbersOfVersion = regexp.MustCompile(`^[vV]?(\d+)(?:\.(\d+))?(?:\.(\d+))?`)
 
-// complete adds the values that follow. It reports whether v is a release, and has all fields of the template.
+// complete adds the values that follow from others. It reports whether v is a release and has all fields of the
+// template.
 func (t *Template) complete(v values) bool {
 	switch value, follows := t.derived(v, versionField); {
 	case !t.has(tagField, versionField) && !t.has(numberFields...):
@@ -71,7 +72,7 @@ func (t *Template) complete(v values) bool {
 	return !slices.ContainsFunc(t.parts, func(p part) bool { return p.field != "" && v[p.field] == "" })
 }
 
-// joined returns the version of the numbers, or "" if one is missing in between.
+// joined returns the version of the numbers, or "" if a number between two others is missing.
 func (v values) joined() string {
 	var list []string
 	for i, field := range numberFields {
@@ -150,7 +151,7 @@ func (s *scanner) scan(parts []part, text string) bool {
 	return false
 }
 
-// isConsistent reports whether no value differs from the one that follows from the others.
+// isConsistent reports whether each value is equal to the value that follows from the others, if any follows.
 func (s *scanner) isConsistent() bool {
 	for field, value := range s.v {
 		if follows, ok := s.t.derived(s.v, field); ok && follows != value {

@@ -47,22 +47,24 @@ func (o order) compare(a, b version) int {
 	return cmp.Or(a.rank()-b.rank(), compareNames(a.name, b.name))
 }
 
-// A version is a version that was read.
+// A version is a parsed version.
 type version struct {
-	// semantic reports that it is a semantic version with these numbers and identifiers of a pre-release.
+	// semantic reports that the version is a semantic one, with these numbers and identifiers of a pre-release.
 	semantic     bool
 	numbers, pre []string
-	// name is the version with a tilde before the word of a pre-release, so that it comes before the release.
+	// name is the version with a tilde before the word of a pre-release, so that the pre-release comes before the
+	// release.
 	name fileName
 }
 
-// semanticForm has the groups numbers, suffix of a pre-release, and word and number of one without a hyphen or with fewer
-// than three numbers before it. A single letter needs its number: 1.1.1a is a release of OpenSSL.
+// semanticForm has two forms. The groups 1 and 2 are the numbers and the pre-release of the strict form. The groups 3
+// to 7 are those of a form without a hyphen or with fewer than three numbers. A single letter needs its number: 1.1.1a
+// is a release of OpenSSL.
 var semanticForm = regexp.MustCompile(`^[vV]?(?:(\d+(?:\.\d+){2,})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?` +
 	`|(\d+(?:\.\d+)*)(?i:[._-]?(?:(alpha|beta|dev|pre|preview|rc)[._-]?(\d*)|([abc])[._-]?(\d+)))?)` +
 	`(?:\+[0-9A-Za-z.-]+)?$`)
 
-// plainNumber has a version without the v before it in its group.
+// The group of plainNumber is the version without a leading v.
 var plainNumber = regexp.MustCompile(`^[vV]([0-9].*)$`)
 
 func read(text string) version {
@@ -83,12 +85,12 @@ func read(text string) version {
 	return v
 }
 
-// A kind is what a version begins with, without its v.
+// A kind is how a version begins, after a leading v.
 type kind int
 
 const (
-	noDigit  kind = iota // it has none
-	atLetter             // it has one later
+	noDigit  kind = iota // the version has no digit
+	atLetter             // it has a digit, but does not begin with one
 	atDigit
 )
 
@@ -108,11 +110,10 @@ func (v version) isOther(than kind) bool {
 	return is != noDigit && than != noDigit && is != than
 }
 
-// rank returns 0 for a version without a digit, and otherwise 1. An index may have a file "latest" beside those of
-// versions. By sort -V, "latest" would be newer than any number.
+// rank returns 0 for a version without a digit, and otherwise 1. An index may have a file "latest" beside files with a
+// version. By sort -V, "latest" would be newer than any number.
 func (v version) rank() int { return int(min(v.kind(), 1)) }
 
-// isPre reports whether v is a pre-release.
 func (v version) isPre() bool {
 	return v.semantic && len(v.pre) > 0 || !v.semantic && strings.Contains(v.name.text, "~")
 }
@@ -142,13 +143,13 @@ func compareNumbers(a, b []string) int {
 	return 0
 }
 
-// compareNumber compares decimal numbers of any length. An empty one is zero.
+// compareNumber compares decimal numbers of any length. An empty number is zero.
 func compareNumber(a, b string) int {
 	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// comparePre compares the identifiers of pre-releases. A release has none.
+// comparePre compares the identifiers of pre-releases. A release has no identifiers.
 func comparePre(a, b []string) int {
 	if len(a) == 0 || len(b) == 0 {
 		// "When major, minor, and patch are equal, a pre-release version has lower precedence than a normal version"
@@ -180,7 +181,8 @@ func preWord(word string) string {
 
 var letters = regexp.MustCompile(`[A-Za-z]+`)
 
-// markPre returns a version with a tilde instead of the separators before the word of a pre-release, if it has one.
+// markPre returns text with a tilde instead of the separators before the word of a pre-release, if text has such a
+// word.
 func markPre(text string) string {
 	for _, at := range letters.FindAllStringIndex(text, -1) {
 		word := preWord(text[at[0]:at[1]])

@@ -14,9 +14,9 @@ import (
 type release struct {
 	list  *releases
 	line  int
-	depth int // around it
+	depth int // of the JSON around the release
 	tag   string
-	// values has the members that the table names. size is the sum of their sizes.
+	// values has the members that the table names. size is the sum of their lengths, plus assetSize for each file.
 	values map[string]string
 	size   int
 	assets []*asset
@@ -55,7 +55,7 @@ func (r *release) event(e feedtext.Event, path []string, j *feedtext.JSON) {
 	}
 }
 
-// begin begins a file, if its list is one of the table.
+// begin begins a file, if name is the path of a list of files in the table.
 func (r *release) begin(name string, j *feedtext.JSON) {
 	for _, l := range r.list.Assets {
 		if l.In == name && j.InArray() {
@@ -134,7 +134,6 @@ func (d *Decoder) describe(r *release) (base feed.Record, ok bool, err error) {
 	return base, d.reading.Judge(&base, ""), nil
 }
 
-// maxTag limits the length of a tag.
 const maxTag = 256
 
 // isTag reports whether a text may be a tag: git has no spaces and control characters in tags.
@@ -157,7 +156,7 @@ func first(values map[string]string, names []string) string {
 	return ""
 }
 
-// date parses the first date that is there.
+// date parses the value of the first of names that has one.
 func (d *Decoder) date(values map[string]string, names []string) feed.Time {
 	text := first(values, names)
 	if text == "" {
@@ -216,7 +215,7 @@ func (d *Decoder) emit(r feed.Record, what, spelled string) error {
 	return nil
 }
 
-// url parses a URL that may be relative to that of the API.
+// url parses a URL that may be relative to the URL of the API.
 func (d *Decoder) url(text string) string {
 	if text == "" {
 		d.reading.Find(codeNoURL, 0, "", "")

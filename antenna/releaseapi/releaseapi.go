@@ -54,7 +54,7 @@ func NewDecoder(r io.Reader, o feed.Options) *Decoder {
 	return d
 }
 
-// Records returns an iterator over the records. If the document is not one of the table or is rejected, the last pair
+// Records returns an iterator over the records. If the document has no shape of the table or is rejected, the last pair
 // has an error and no record. The records before it are valid.
 func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
 	return feedtext.Sequence(func() (feed.Record, error) { return d.next() })
@@ -84,7 +84,6 @@ func (d *Decoder) open() (feed.Record, error) {
 	return d.next()
 }
 
-// read returns the next record.
 func (d *Decoder) read() (feed.Record, error) {
 	for len(d.queue) == 0 {
 		e, err := d.json.Next()
@@ -146,5 +145,6 @@ func (d *Decoder) outside(e feedtext.Event, path []string) error {
 	return nil
 }
 
-// clip returns text, cut to one byte more than the longest URL, so that a longer one is still known to be too long.
+// clip returns the beginning of text, at most one byte more than the longest URL, so that a URL that was too long still
+// is.
 func clip(text string) string { return strings.Clone(text[:min(len(text), feed.MaxURL+1)]) }

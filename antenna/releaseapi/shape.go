@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A shape is a row of the table: where a kind of API has releases, and where a release has its files. Members are named
-// by paths with dots. Elements of arrays have no name. A list is a place with releases.
+// A shape is a row of the table: where the documents of an API have releases, and where a release has its files.
+// Members are written as paths with dots. Elements of arrays have no name. Lists are the places with releases.
 type shape struct {
 	Name string
 	// Known are sets of members, any of which shows the shape.
@@ -22,18 +22,18 @@ type releases struct {
 	// Each is the path of the objects that are releases, where * is any name; empty: the document or its elements. The
 	// list is ignored if the document has had the member Unless.
 	Each, Unless string
-	// Tag is the member of a release with its tag; *: the name that * stood for; with a slash before it: a member of the
-	// document before the list.
+	// Tag is the member of a release with its tag; *: the tag is the name in place of *; with a slash before it: a
+	// member of the document before the list.
 	Tag    string
 	Title  string
-	Page   []string // members with the URL of the release's page, the first that is there counts
+	Page   []string // members with the URL of the release's page; the first that is present counts
 	Out    []string // members that are true for releases to ignore
 	Pre    string   // the member that is true for pre-releases
 	Date   []string
 	Assets []*assets
 
 	each  []string
-	wants map[string]bool // members of a release that are read
+	wants map[string]bool // the members of a release that are read
 }
 
 // An assets is a list of files of a release.
@@ -43,9 +43,9 @@ type assets struct {
 	Size string
 	Type string
 	Date []string
-	// Digest is a member with ALGORITHM:HEX, SHA256 one with the digits.
+	// Digest is a member with ALGORITHM:HEX. SHA256 is a member with the digits alone.
 	Digest, SHA256 string
-	// Only are values that members must have, where they are there.
+	// Only has the values that members must have if they are present.
 	Only map[string]string
 
 	wants map[string]bool
@@ -77,7 +77,7 @@ func (l *releases) prepare() {
 	}
 	l.wants = set(slices.Concat([]string{l.Tag, l.Title, l.Pre}, l.Page, l.Out, l.Date))
 	if l.Tag == "*" || strings.HasPrefix(l.Tag, "/") {
-		delete(l.wants, l.Tag) // it is no member of a release
+		delete(l.wants, l.Tag) // it is not a member of a release
 	}
 	for _, a := range l.Assets {
 		a.wants = set(slices.Concat([]string{a.Size, a.Type, a.Digest, a.SHA256}, a.URL, a.Date))
@@ -109,7 +109,7 @@ func known() (sets [][]string) {
 	return sets
 }
 
-// is reports whether path is that of a release in the list.
+// is reports whether path is the path of a release in the list.
 func (l *releases) is(path []string) bool {
 	return slices.EqualFunc(l.each, path, func(want, name string) bool { return want == "*" || want == name })
 }

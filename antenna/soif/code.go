@@ -35,7 +35,7 @@ var (
 	codeBadMD5    = feedtext.Note("bad-md5", "not 32 hexadecimal digits: {value}")
 )
 
-// Irregularities between objects. The last one rejects the feed.
+// Irregularities between objects. codeForeign rejects the feed.
 var (
 	codeJunk        = feedtext.Note("junk", "not an object")                                                      // repair S1
 	codeWrapper     = feedtext.Note("wrapper", "the wrapper of a Harvest gatherer, which RFC 2655 does not know") // repair S3
@@ -44,7 +44,6 @@ var (
 	codeForeign     = feedtext.Fatal("not-soif", "not SOIF")
 )
 
-// A place is a position in the stream.
 type place struct {
 	line   int
 	offset int64

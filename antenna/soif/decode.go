@@ -27,7 +27,7 @@ func limitsOf(l feed.Limits) limits {
 type Decoder struct {
 	in  *input
 	p   *parser
-	err error // error of p; it sticks
+	err error // first error of p
 }
 
 // NewDecoder returns a Decoder that reads from r.
@@ -72,7 +72,7 @@ func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
 	}
 }
 
-// Input describes the encoding of the stream. It is valid after the first object or the end of the stream.
+// Input describes the encoding of the stream. The description is valid after the first object or the end of the stream.
 func (d *Decoder) Input() feed.Input {
 	in := feed.Input{Gzip: d.in.compressed.Gzip(), Charset: d.in.charset.String(), Declared: d.in.declared}
 	if d.p.open {

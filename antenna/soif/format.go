@@ -31,13 +31,13 @@ func check(r feed.Record) error {
 	return err
 }
 
-// beginning is where an object begins, or a wrapper around objects. There may be any text before it; what style sheets have looks
-// like it up to the brace.
+// beginning matches the beginning of an object, or of a wrapper around objects. More than @TYPE { must match, because
+// style sheets have that, too.
 const beginning = `@[A-Za-z0-9_-]+\s*\{\s*` +
 	`(?:(?:-|[A-Za-z][A-Za-z0-9+.-]*://[^\s{}]+)\s*(?:\}|[A-Za-z0-9_<>-]+\{[0-9]*\}:\t)|@[A-Za-z0-9_-]+\s*\{)`
 
-// sniff is Format.Sniff: an object in base64, or one behind some text. The expression is compiled only
-// where nothing else fits.
+// sniff is Format.Sniff. It finds an object in base64 or behind some text. The expression is compiled only here,
+// because few feeds need it.
 func sniff(head, first []byte) bool {
 	if len(first) >= 4 {
 		if start, err := base64.StdEncoding.DecodeString(string(first[:4])); err == nil && start[0] == '@' {

@@ -59,11 +59,10 @@ func (i *input) open() error {
 	return nil
 }
 
-// maxHeader limits the header of a MIME entity.
 const maxHeader = 16 << 10
 
 // consumeHeader parses the fields of a MIME entity (RFC 2045, section 3) up to the blank line. The names are in lower
-// case, and length is that of the header. fields is nil if text does not begin with a complete header.
+// case. length is the length of the header. fields is nil if text does not begin with a complete header.
 func consumeHeader(text []byte) (fields map[string]string, length int) {
 	fields = map[string]string{}
 	last, rest := "", text
@@ -90,8 +89,8 @@ func consumeHeader(text []byte) (fields map[string]string, length int) {
 	}
 }
 
-// declare evaluates a Content-Type. It returns false for other types than those of SOIF: that of RFC 2655, section 2,
-// its form with a parameter (RFC 2652), and that of old search programs.
+// declare evaluates a Content-Type. It returns false for any type but these of SOIF: the type of RFC 2655, section 2,
+// its form with a parameter (RFC 2652), and the type of old search programs.
 func (i *input) declare(contentType string) bool {
 	t, params, err := mime.ParseMediaType(contentType)
 	switch {
@@ -153,7 +152,7 @@ func withoutSpace(p []byte) []byte {
 	return kept
 }
 
-// A blaming distinguishes an error of the encoding from one of reading.
+// A blaming distinguishes an error of the encoding from an error of reading.
 type blaming struct {
 	source *transfer
 	r      io.Reader

@@ -24,8 +24,8 @@ const (
 // numeric lists the attributes whose values must be numbers.
 var numeric = []string{lastModificationTime, updateTime, timeToLive, refreshRate, fileSize}
 
-// decisive lists the attributes that can cause a download. If two of them have the same name and different values, none
-// is used.
+// decisive lists the attributes that can cause a download. If an object has a decisive attribute twice with different
+// values, neither value is used.
 var decisive = []string{lastModificationTime, fileSize, md5}
 
 // isOneOf reports whether list contains an identifier, ignoring case.
@@ -52,7 +52,7 @@ func (o object) digest() string {
 	return strings.ToLower(string(text))
 }
 
-// expires returns when the summary expires: Update-Time plus Time-to-Live. ok is false if one of them is missing.
+// expires returns when the summary expires: Update-Time plus Time-to-Live. ok is false if either attribute is missing.
 func (o object) expires() (seconds int64, ok bool) {
 	made, ok1 := o.number(updateTime)
 	valid, ok2 := o.number(timeToLive)
@@ -62,7 +62,8 @@ func (o object) expires() (seconds int64, ok bool) {
 	return made + valid, true
 }
 
-// one returns the first value of an attribute. ok is false if it is missing, or if it is decisive and contradicted.
+// one returns the first value of an attribute. ok is false if the attribute is missing, or is decisive and
+// contradicted.
 func (o object) one(name string) (value []byte, ok bool) {
 	mustAgree := isOneOf(decisive, name)
 	for _, a := range o.Attributes {

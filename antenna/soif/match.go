@@ -9,7 +9,7 @@ import (
 )
 
 // splitName splits the suffix of a multi-value off an identifier (RFC 2655, section 3.3): Author-2 is the second
-// Author. number is 0 without a suffix. Author-0 has none, because 0 is not positive.
+// Author. number is 0 without a suffix. Author-0 has no suffix, because 0 is not positive.
 func splitName(identifier string) (name string, number int) {
 	i := strings.LastIndexByte(identifier, '-')
 	if i < 1 {

@@ -82,7 +82,7 @@ func (p *parser) url(o *object) *flaw {
 		return nil
 	}
 	bad := &flaw{Violation: violation(at, codeBadURL, "", text)}
-	if bad.lost = strings.Contains(text, "{"); !bad.lost { // else this is the first attribute, without a URL
+	if bad.lost = strings.Contains(text, "{"); !bad.lost { // with a brace, this is the first attribute of an object without a URL
 		o.URL = text
 	}
 	return bad

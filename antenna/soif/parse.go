@@ -24,7 +24,7 @@ type parser struct {
 	s       *scanner
 	limits  limits
 	wrapper string // type of the open wrapper, or ""
-	// entries counts the objects, and kept those that were not discarded.
+	// entries counts the objects, and kept the objects that were not discarded.
 	entries, kept int
 	// foreign reports that the stream begins with junk.
 	foreign bool
@@ -32,7 +32,7 @@ type parser struct {
 	open bool
 
 	scratch []byte
-	names   map[string]string // identifiers, so that common ones are allocated once
+	names   map[string]string // identifiers, so that a common identifier is allocated once
 	// fields and arena hold the attributes of the current object, with the values concatenated.
 	fields []field
 	arena  []byte
@@ -100,7 +100,7 @@ func (p *parser) seek() error {
 }
 
 // end handles the end of the stream. A stream that begins with junk and has no valid object is rejected, because it is
-// something else, such as a server's error page.
+// not SOIF but, for example, a server's error page.
 func (p *parser) end() error {
 	if p.s.err != io.EOF {
 		return p.s.err
@@ -140,7 +140,7 @@ func (p *parser) resync() {
 	}
 }
 
-// skipTo moves to the next of some bytes.
+// skipTo moves to the next byte that octets contains. It reports false if no such byte follows.
 func (p *parser) skipTo(octets string) bool {
 	for {
 		w := p.s.window(1)
@@ -202,7 +202,6 @@ func (p *parser) here() place { return place{p.s.line, p.s.offset} }
 // octet adds a position to a text.
 func octet(at place, why string) string { return fmt.Sprintf("octet %d: %s", at.offset, why) }
 
-// reportOf reports a violation of o.
 func (p *parser) reportOf(o *object, v feed.Violation) {
 	v.Record, v.Start, v.Type, v.URL = o.line, o.offset, o.Type, o.URL
 	p.Tell(v)

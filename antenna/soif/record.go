@@ -29,7 +29,7 @@ func (o object) record(set *feedtext.Charset) feed.Record {
 	}
 	r.Size, _ = o.number(fileSize)
 	r.MD5 = o.digest()
-	if t := o.lines(set, "Type", "\r\n"); len(t) > 0 && strings.Contains(t[0], "/") { // else one of Harvest's types
+	if t := o.lines(set, "Type", "\r\n"); len(t) > 0 && strings.Contains(t[0], "/") { // otherwise the type is a name of Harvest's
 		r.ContentType = t[0]
 	}
 	r.Fields = o.fields()
@@ -62,8 +62,8 @@ func (o object) time(name string) feed.Time {
 	return feed.Time(n)
 }
 
-// lines returns the values of an attribute as text: both the multi-values of RFC 2655 and those that Harvest writes as
-// lines of one value.
+// lines returns the values of an attribute as text: the multi-values of RFC 2655, and the lines of one value, which
+// Harvest writes.
 func (o object) lines(set *feedtext.Charset, name, separators string) (list []string) {
 	var scratch []byte
 	for _, a := range o.named(name) {
@@ -81,8 +81,8 @@ func (o object) lines(set *feedtext.Charset, name, separators string) (list []st
 	return list
 }
 
-// gatherer returns the host of the gatherer that made the summary, and its port if known. It has no URL, because
-// gatherers have a protocol of their own.
+// gatherer returns the host of the gatherer that made the summary, and its port if known. A gatherer has no URL,
+// because gatherers have a protocol of their own.
 func (o object) gatherer(set *feedtext.Charset) string {
 	host := strings.Join(o.lines(set, "Gatherer-Host", "\r\n"), " ")
 	if port, ok := o.number("Gatherer-Port"); ok && host != "" {
@@ -91,8 +91,8 @@ func (o object) gatherer(set *feedtext.Charset) string {
 	return host
 }
 
-// fromRecord returns the object for a record. A record read from SOIF keeps its attributes; another becomes a FILE. ok
-// is false for a record that SOIF cannot represent: a failure, or metadata from another URL.
+// fromRecord returns the object for a record. A record read from SOIF keeps its attributes; any other record becomes a
+// FILE. ok is false for a record that SOIF cannot represent: a failure, or metadata from another URL.
 func fromRecord(r feed.Record) (o object, ok bool) {
 	if r.Failed || r.Virtual != "" {
 		return object{}, false

@@ -11,7 +11,7 @@ type scanner struct {
 	r          io.Reader
 	buf        []byte
 	start, end int
-	err        error // error of r; it sticks
+	err        error // first error of r
 
 	offset int64
 	line   int
@@ -52,7 +52,6 @@ func (s *scanner) fill() {
 	s.err = io.ErrNoProgress
 }
 
-// skip skips the next n bytes of the window.
 func (s *scanner) skip(n int) {
 	for _, c := range s.buf[s.start : s.start+n] {
 		if c == '\n' {

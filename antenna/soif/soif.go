@@ -18,7 +18,7 @@ import "strings"
 // An object is a summary (RFC 2655, section 3).
 type object struct {
 	place
-	// Type is the template type. The most common one is FILE.
+	// Type is the template type, most commonly FILE.
 	Type string
 	// URL is the URL that the summary describes. It is empty for an object without one, which is written as "-".
 	URL string

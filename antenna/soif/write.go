@@ -11,11 +11,11 @@ import (
 	"braid/antenna/feed"
 )
 
-// ErrNoWord reports that SOIF cannot represent a record, because it is a failure or was obtained from another URL than
-// its own.
+// ErrNoWord reports that SOIF cannot represent a record, because the record is a failure or was obtained from a URL
+// other than its own.
 var ErrNoWord = errors.New("SOIF cannot express it")
 
-// Encode writes the records as a stream. It omits those with ErrNoWord. It stops at a record with an invalid URL.
+// Encode writes the records as a stream. It omits records with ErrNoWord. It stops at a record with an invalid URL.
 func Encode(w io.Writer, records iter.Seq[feed.Record]) error {
 	out := bufio.NewWriter(w)
 	var b []byte
