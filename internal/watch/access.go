@@ -81,7 +81,7 @@ func (b *builder) elsewhere(t *accessTable) []elsewhere {
 	return []elsewhere{{"header-env", t.HeaderEnv, b.variable}, {"header-file", t.HeaderFile, b.content}}
 }
 
-// once returns an error if a field or the credentials are set in two ways, because only one of them would take effect.
+// once returns an error if a field or the credentials are set twice, because only one of the two would take effect.
 func (b *builder) once(t *accessTable, to string, key func(...string) []string) error {
 	from := map[string]string{} // the key that sets each field
 	for _, line := range t.Header {
@@ -143,7 +143,7 @@ func (b *builder) user(a *access, t *accessTable, key func(...string) []string) 
 	return nil
 }
 
-// field adds a header field. Its errors do not contain the value.
+// field adds a header field to a. No error contains the value.
 func (b *builder) field(a *access, name, value string, ok bool, key []string) error {
 	name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))
 	switch {

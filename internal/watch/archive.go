@@ -24,8 +24,8 @@ const (
 )
 
 // keepOld links the present version into the folder of old versions, so that the final name exists at all times. It
-// returns the path of the link, or an empty path if the link existed before. The name is derived from the version, so a
-// second call changes nothing.
+// returns the path of the link, or an empty path if the link existed before. The name of the link is derived from the
+// version, so that a second call changes nothing.
 func (t *task) keepOld() (linked string, err error) {
 	if !t.keepsOld() || !t.there {
 		return "", nil
@@ -62,7 +62,7 @@ func (t *task) stayed(linked string) bool {
 	return errHere == nil && errOld == nil && here.ID == old.ID
 }
 
-// linkOld links base in d to the name plain in old. It appends a number to the name if another version has it.
+// linkOld links base in d to the name plain in old. It appends a number to the name if another version has the name.
 func linkOld(d fsys.Dir, base string, old fsys.Dir, plain string) (name string, isNew bool, err error) {
 	for n := 1; ; n++ {
 		if name = plain; n > 1 {
@@ -101,7 +101,6 @@ func (t *task) findOld() error {
 	})
 }
 
-// oldPath returns the path of an old version.
 func (t *task) oldPath(name string) string {
 	return filepath.Join(filepath.Dir(t.path), oldFolder, name)
 }
@@ -154,7 +153,7 @@ func isOld(name, base string) bool {
 	return err == nil && strings.Trim(number, "0123456789") == "" && (number == "") == (len(rest) == len(oldTime))
 }
 
-// sortable returns name with its number padded, so that names sort by number: -10 after -9.
+// sortable returns name with its number padded, so that -10 sorts after -9.
 func sortable(name string) string {
 	i := strings.LastIndexByte(name, 'Z')
 	if number := strings.TrimPrefix(name[i+1:], "-"); number != "" {
@@ -169,7 +168,7 @@ func sameFile(a fsys.Dir, nameA string, b fsys.Dir, nameB string) bool {
 	return errA == nil && errB == nil && x.ID == y.ID
 }
 
-// remove removes the file of an old version, if it is as braid left it.
+// remove removes the file of an old version, unless the file was changed since braid put it in place.
 func (t *task) remove(v version) error {
 	if v.Name == t.name {
 		return nil
@@ -191,8 +190,8 @@ func (t *task) remove(v version) error {
 // keepsOld reports whether old versions are kept in the folder of old versions.
 func (t *task) keepsOld() bool { return t.rule.Keep > 0 && !t.rule.File.PerVersion() }
 
-// settle makes the link lead to the file, and records the file as one that may be removed later. The previous version is
-// then t.old.
+// settle makes the link lead to the file. If each version has a file name of its own, settle records the file, which
+// may be removed later, and sets t.old to the path of the previous version.
 func (t *task) settle(ctx context.Context, o *antenna.Outcome) error {
 	if t.update.Release == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"braid/internal/partfile"
 )
 
-// A begun is a version with a download that began under its own name. Its part file is useless once a newer version is
+// A begun is a version whose download began under a name of its own. The part file is useless once a newer version is
 // in place, the version was given up, or the user leaves it out.
 type begun struct {
 	Name    string `json:"name"` // with slashes, in the folder of its watch
@@ -33,15 +33,15 @@ func (m *Memory) begin(watch string, b begun) error {
 	return m.save()
 }
 
-// hasBegun reports whether a download to a name began that is not over.
+// hasBegun reports whether a download to a name has begun and is not over.
 func (m *Memory) hasBegun(watch, name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.ContainsFunc(m.Begun[watch], func(b begun) bool { return b.Name == name })
 }
 
-// end forgets the downloads of a watch that are over, and removes their part files. One that another process has open
-// stays.
+// end forgets the downloads of a watch that are over, and removes their part files. A part file that another process
+// has open stays.
 func (m *Memory) end(files fsys.FS, r *Rule, over func(begun) bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,7 +66,7 @@ func (m *Memory) end(files fsys.FS, r *Rule, over func(begun) bool) error {
 	return errors.Join(failed, m.save())
 }
 
-// beginOf records that the download of t begins, if its version has its own name.
+// beginOf records that the download of t begins, if each version has a file name of its own.
 func beginOf(t *task) error {
 	if !t.rule.File.PerVersion() || t.rule.Request.Store != nil {
 		return nil
@@ -75,7 +75,7 @@ func beginOf(t *task) error {
 	return t.memory.begin(t.update.Watch, begun{Name: t.name, Version: r.Version, Tag: r.Tag})
 }
 
-// clearUpTo removes the part files of versions that are not newer than that of t, which is in place.
+// clearUpTo removes the part files of versions that are not newer than the version of t, which is in place.
 func clearUpTo(t *task) error {
 	if t.update.Release == nil {
 		return nil

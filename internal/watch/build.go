@@ -187,7 +187,7 @@ func (t limitsTable) limits() antenna.Limits {
 	}
 }
 
-// namesDigest reports whether the fragment of u names a digest, well or badly.
+// namesDigest reports whether the fragment of u names a digest, even an invalid one.
 func namesDigest(u *url.URL) bool {
 	digests, err := verify.OfURL(&url.URL{Fragment: u.Fragment})
 	return err != nil || len(digests) > 0

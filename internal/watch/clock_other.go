@@ -7,6 +7,6 @@ import (
 	"time"
 )
 
-// monotonic returns errors.ErrUnsupported. Systems other than Unix have neither this clock nor a service manager that
-// asks for it.
+// monotonic returns errors.ErrUnsupported, because systems other than Unix have neither the clock CLOCK_MONOTONIC nor a
+// service manager that needs it.
 func monotonic() (time.Duration, error) { return 0, errors.ErrUnsupported }

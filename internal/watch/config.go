@@ -51,29 +51,30 @@ type Log struct{ Format, Level string }
 // Publish configures where the known updates are published. If Dir is empty, they are not published.
 type Publish struct {
 	Dir string
-	// AgentURL is the public URL of Dir. Title is the title of its page.
+	// AgentURL is the public URL of Dir. Title is the title of the page in Dir.
 	AgentURL, Title string
 }
 
 // Watch is a file, the files of a glob, or the releases of a project, and the settings for updating them.
 type Watch struct {
 	antenna.Watch
-	// Dir is the folder of the files, or To their location in an object store. File is the template of their names.
+	// Dir is the folder of the files, or To is their location in an object store. File is the template of their names.
 	Dir, To string
 	File    Template
 	// Keep is the number of old versions to keep.
 	Keep int
 	// Link is the name of a link beside the files that leads to the release in place. If empty, there is none.
 	Link string
-	// Run is the program, with its arguments, that is run after a new version, and OnFailure the one that is run after
-	// a new failure. Each may take HookTime, or ten minutes if HookTime is zero.
+	// Run is the program, with its arguments, that is run after a new version. OnFailure is the program that is run
+	// after a new failure. Each may take HookTime, or ten minutes if HookTime is zero.
 	Run, OnFailure []string
 	HookTime       time.Duration
 	// Size limits the bytes of one file.
 	Size int64
 	// AllowOlder allows a file to be replaced by an older one.
 	AllowOlder bool
-	// Require is none, digest or signature. If empty, it is signature if there are trusted keys, and digest otherwise.
+	// Require is none, digest or signature. If empty, trusted keys require a signature, and without keys a digest is
+	// required.
 	Require Require
 	// Priority is the priority in a job queue: high, normal or low. If empty, it is normal.
 	Priority Priority
@@ -81,7 +82,7 @@ type Watch struct {
 	// fingerprints, Authorities files of trusted certificates, and Signatures the locations of signatures.
 	Keys, Keyrings, Pins, Authorities, Signatures []string
 	AllowExpiredKey                               bool
-	// Mirrors are further URLs of the same file. FeedMirrors means that those that feeds state are used, too.
+	// Mirrors are further URLs of the same file. FeedMirrors means that the URLs that feeds state are used, too.
 	Mirrors     []string
 	FeedMirrors bool
 	// Rate limits the bytes a second of the watch's downloads.

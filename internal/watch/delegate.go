@@ -30,7 +30,7 @@ type Delegate struct {
 	config *Loaded
 	client *download.Client
 	engine *daemon.Daemon
-	pace   func(*Loaded) // sets the limits of hosts, unless the daemon has its own
+	pace   func(*Loaded) // sets the limits of hosts, unless the daemon has limits of its own
 	// isReserved reports whether path leads to a file or folder that the daemon depends on.
 	isReserved func(path string) bool
 
@@ -59,13 +59,13 @@ type stopped struct {
 }
 
 const (
-	// claimTime is how long an entry waits for its update. After askAfter its watch is checked. Usually the
-	// update comes sooner, because the antenna delivers unacknowledged updates again as soon as it runs.
+	// claimTime is how long an entry waits for its update. After askAfter, the watch of the entry is checked. Usually
+	// the update comes sooner, because the antenna delivers unacknowledged updates again as soon as it runs.
 	claimTime, askAfter = 20 * time.Second, time.Second
-	// delegated limits the updates that are in the queue at once. The daemon runs a few of their downloads at
-	// a time.
+	// delegated limits the updates that are in the queue at once. The daemon runs only a few of these downloads at a
+	// time.
 	delegated = 1000
-	// watchGrace is how long a program may continue when the daemon is told to end, which takes ten seconds.
+	// watchGrace is how long a program may continue when the daemon ends, because the daemon has ten seconds to end.
 	watchGrace = 3 * time.Second
 )
 
@@ -86,7 +86,7 @@ func NewDelegate(c *Loaded, m *Metrics, isReserved func(path string) bool, pace 
 	return w, Check(c)
 }
 
-// KeepPace sets the limits of hosts to those of the configuration.
+// KeepPace sets the limits of hosts to the limits in the configuration.
 func (w *Delegate) KeepPace() { w.pace(w.config) }
 
 // Close closes the store of the watcher.
@@ -175,7 +175,7 @@ func (w *Delegate) Run(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return nil // the daemon is ending, and the engine reports why
+		return nil // the daemon is ending, and the engine reports the reason
 	}
 	return w.serve(ctx, w.config)
 }
@@ -187,8 +187,8 @@ func (w *Delegate) End() {
 	}
 }
 
-// gidOf returns the GID of the entry of an update. Its first half is a hash of the version, and its second
-// half of the file. The version comes first because people and clients identify an entry by the first digits.
+// gidOf returns the GID of the entry of an update. Its first half is a hash of file and version, and its second half of
+// the file. The hash with the version comes first because people and clients identify an entry by the first digits.
 func gidOf(u *antenna.Update) queue.GID {
 	r := &u.Record
 	version := fmt.Sprint(r.LastModified, " ", r.Size, " ", r.MD5)
@@ -203,12 +203,12 @@ func gidOf(u *antenna.Update) queue.GID {
 	return queue.GID(max(half(file+"\x00"+version)<<32|half(file), 1))
 }
 
-// fileOf returns a key for the file of an entry that is the same for all versions.
+// fileOf returns a key for the file of an entry. All versions of the file have the same key.
 func fileOf(e *queue.Entry) string {
 	return fmt.Sprintf("%s %q %08x", e.Watch, e.URIs, uint32(e.GID))
 }
 
-// get makes an update wait for its entry. It is a Getter.
+// get makes an update wait for its entry in the queue. get is a Getter.
 func (w *Delegate) get(
 	ctx context.Context, u antenna.Update, prepare func(end func(error)) (download.Request, error),
 ) (res download.Result, err error) {
@@ -238,7 +238,7 @@ func (w *Delegate) get(
 	}
 }
 
-// interrupted returns the error of an update: if ctx has ended, that of an interrupted download, else err.
+// interrupted returns the error of an update: if ctx has ended, an error of the kind Interrupted, else err.
 func (w *Delegate) interrupted(ctx context.Context, e *queue.Entry, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -246,15 +246,15 @@ func (w *Delegate) interrupted(ctx context.Context, e *queue.Entry, err error) e
 	return &download.Error{Kind: download.Interrupted, What: "download", Where: e.URIs[0], Err: err}
 }
 
-// enter adds the entry of an update to the queue, or finds it there. It removes the entry of an older version
-// that was not completed. It is called in the engine's loop.
+// enter adds the entry of an update to the queue, unless the queue has the entry. It removes the entry of an older
+// version that was not completed. It is called in the engine's loop.
 func (w *Delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *handover) error {
 	now := time.Now()
 	switch old, there := q.Entry(e.GID); {
 	case there && old.Watch != e.Watch: // clients may choose GIDs
 		return fmt.Errorf("its GID %s belongs to another download: remove that one", e.GID)
 	case there && old.Status == queue.Removed && u.Reason != antenna.AskedFor:
-		// Removed before the update was acknowledged.
+		// The entry was removed before the update was acknowledged.
 		c.stopped <- stopped{Entry: old}
 		return nil
 	case there && old.Status < queue.Complete:
@@ -293,8 +293,8 @@ func drop(q *queue.Queue, now time.Time, e queue.Entry) error {
 	return q.Forget(e.GID)
 }
 
-// leave removes the claim of an update. A download that is running for it is stopped first; it starts again
-// when the update is delivered again.
+// leave removes the claim of an update. It first stops a download that is running for the update. The download starts
+// again when the update is delivered again.
 func (w *Delegate) leave(g queue.GID, c *handover) {
 	w.mu.Lock()
 	c.left = true

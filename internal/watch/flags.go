@@ -10,7 +10,7 @@ import (
 
 // Flags is a configuration given on the command line.
 type Flags struct {
-	// Feeds are URLs or paths of feeds. URLs are the watched URLs; one that contains a star is a glob.
+	// Feeds are URLs or paths of feeds. URLs are the watched URLs. A URL with a star is a glob.
 	Feeds, URLs []string
 	Dir         string
 	Require     Require

@@ -54,8 +54,8 @@ type hookError struct {
 func (e *hookError) Error() string { return e.program + ": " + e.err.Error() }
 func (e *hookError) Unwrap() error { return e.err }
 
-// hook returns the hook that runs args for an event of the update. The variables about the file have the same names as
-// those of --on-complete.
+// hook returns the hook that runs args for an event of the update. The variables about the file have the names of the
+// variables of --on-complete.
 func (t *task) hook(args []string, event string) hook {
 	h := hook{Args: args, Path: t.path, Dir: t.rule.Dir, Time: t.rule.HookTime, Grace: cmp.Or(t.Grace, hookGrace), Log: t.log}
 	if h.Time == 0 {
@@ -114,7 +114,7 @@ func runHook(ctx context.Context, h hook) error {
 	return nil
 }
 
-// inTurn wraps run so that no more programs run at once than turns has room for.
+// inTurn wraps run so that at most cap(turns) programs run at once.
 func inTurn(run func(context.Context, hook) error, turns chan struct{}) func(context.Context, hook) error {
 	return func(ctx context.Context, h hook) error {
 		select {

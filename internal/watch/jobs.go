@@ -61,8 +61,9 @@ func (s *service) report(ctx context.Context, job *fleet.Job) error {
 	return nil
 }
 
-// awaitJob blocks until the job of a release is over. The queue keeps the result, so nothing is lost if this watcher
-// or a worker ends meanwhile: the update is delivered again, and reporting it does not change an unfinished job.
+// awaitJob blocks until the job of a release is over. Nothing is lost if this watcher or a worker ends meanwhile: the
+// queue keeps the result, the update is delivered again, and reporting an update again does not change an unfinished
+// job.
 func (s *service) awaitJob(ctx context.Context, c *Command, r *Rule, u *antenna.Update, job *fleet.Job) (antenna.Outcome, error) {
 	now, err := s.Fleet.Queue.Await(ctx, job)
 	if err != nil {
@@ -88,7 +89,7 @@ func mayBePlaced(u *antenna.Update, job *fleet.Job) (o antenna.Outcome) {
 
 // errorOf returns the error of a job for a release that ended with e. The requests of the worker count for the update.
 func (c *Command) errorOf(ctx context.Context, r *Rule, u *antenna.Update, job *fleet.Job, e *fleet.Ending) error {
-	if e == nil { // another program has stored the record
+	if e == nil { // another program stored the record of the job
 		return fmt.Errorf("the job %s ended, and the queue does not have the reason", job.Name)
 	}
 	web.TallyOf(ctx).AddAll(e.Requests)

@@ -28,8 +28,8 @@ func (m *Memory) kept(watch string, v version) error {
 	return m.save()
 }
 
-// prune calls remove for all versions of a watch except the latest most ones, and forgets those for which remove returns
-// true.
+// prune keeps the latest versions of a watch, as many as most. It calls remove for each older version, and forgets the
+// version if remove returns true.
 func (m *Memory) prune(watch string, most int, remove func(version) bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -48,7 +48,7 @@ func (m *Memory) prune(watch string, most int, remove func(version) bool) error 
 	return m.save()
 }
 
-// copy records the digest of the copy that stands for the link of a watch, before it is in place.
+// copy records the digest of a copy that stands for the link of a watch, before the copy is in place.
 func (m *Memory) copy(watch, digest string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,7 +56,7 @@ func (m *Memory) copy(watch, digest string) error {
 		m.Copies = map[string][]string{}
 	}
 	list := append(m.Copies[watch], digest)
-	m.Copies[watch] = list[max(0, len(list)-2):] // the one in place, and the next one
+	m.Copies[watch] = list[max(0, len(list)-2):] // the copy in place, and the next copy
 	return m.save()
 }
 

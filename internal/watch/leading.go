@@ -31,11 +31,11 @@ import (
 // reports is how many updates become jobs at the same time.
 const reports = 4
 
-// resignTime limits how long a watcher that ends may take to pass its state to the others.
+// resignTime limits the time that a watcher that ends may need to pass its state to the other watchers.
 const resignTime = 10 * time.Second
 
-// A Fleet is a queue in which the updates of a watcher become jobs. Of the watchers whose configurations have
-// the same name, one polls and the others stand by.
+// A Fleet is a queue in which the updates of a watcher become jobs. Of the watchers whose configurations have the same
+// name, one polls and the other watchers stand by.
 type Fleet struct {
 	Queue   *jetstream.Queue
 	Failure func(error) error // puts an error of the queue into words
@@ -77,7 +77,7 @@ func (w *Watcher) WatchFor(ctx context.Context, c *Loaded) (kinds []download.Kin
 	}
 }
 
-// expose writes the metrics of the queue, and of the updates that became its jobs.
+// expose writes the metrics of the queue, and of the updates that became jobs of the queue.
 func (f *Fleet) expose(e *Exposition) {
 	ExposeQueue(e, f.Queue)
 	e.Family("braid_watch_jobs_total", "counter", "Updates added to the queue, by result.")
@@ -87,9 +87,9 @@ func (f *Fleet) expose(e *Exposition) {
 	}
 }
 
-// standBy blocks until this watcher is the one that polls.
+// standBy blocks until this watcher may poll for the fleet.
 func (f *Fleet) standBy(ctx context.Context, c *Loaded, log *ServiceLog) (*jetstream.Lead, error) {
-	hup := make(chan os.Signal, 1) // without it, SIGHUP would end the process
+	hup := make(chan os.Signal, 1) // without a handler, SIGHUP would end the process
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
 	notify := NotifierOf(os.Getenv)
@@ -132,8 +132,8 @@ func reread(c *Loaded) (*Loaded, error) {
 	return next, err
 }
 
-// group returns the name of the group of watchers with this configuration, which is that of its file, and a
-// fingerprint of its feeds and watches. Without a file, the name contains the fingerprint.
+// group returns the name of the group of watchers with this configuration, and a fingerprint of its feeds and watches.
+// The name is that of the configuration's file. Without a file, the name contains the fingerprint.
 func (c *Loaded) group() (name, fingerprint string) {
 	sum := sha256.New()
 	for _, f := range c.Feeds {
@@ -149,8 +149,8 @@ func (c *Loaded) group() (name, fingerprint string) {
 	return strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File)), fingerprint
 }
 
-// CheckForFleet returns an error for settings of watches that workers do not receive. They would have no
-// effect, and some of them are protective.
+// CheckForFleet returns an error for settings of watches that workers do not receive. Such settings would have no
+// effect, and some are protective.
 func (c *Loaded) CheckForFleet() error {
 	for i := range c.Watches {
 		w := &c.Watches[i]
@@ -185,8 +185,8 @@ func (c *Loaded) CheckForFleet() error {
 	return nil
 }
 
-// folderOf returns the folder of a watch below that of the workers: its path relative to the folder of the
-// configuration.
+// folderOf returns the folder of a watch, relative to the folder of the workers: the path of dir relative to the folder
+// of the configuration.
 func (c *Loaded) folderOf(w *Watch) (string, error) {
 	if w.To != "" {
 		return "", problem.Misuse("watch."+w.Name+".to", "the workers say where files go",
@@ -211,8 +211,8 @@ func (c *Loaded) folderOf(w *Watch) (string, error) {
 	return filepath.ToSlash(below), nil
 }
 
-// adopt fills the store with the state of the previous watcher. If the queue has no state of the group, adopt
-// uploads that of the store.
+// adopt fills the store with the state of the previous watcher. If the queue has no state of the group, adopt uploads
+// the state of the store.
 func (s *service) adopt(ctx context.Context) error {
 	values, n := map[string]map[string][]byte{}, 0
 	err := s.Fleet.lead.Kept(ctx, func(bucket, key string, value []byte) {
@@ -291,7 +291,7 @@ func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 	if err := worker.CheckName(path.Join(folder, x.Name)); err != nil {
 		return fleet.Job{}, problem.Misuse("watch."+w.Name, err.Error(), "set another name =")
 	}
-	if u.Release != nil { // the date is often that of the announcement, not of the file
+	if u.Release != nil { // the date is often the date of the announcement, not of the file
 		x.Modified = time.Time{}
 	}
 	job := fleet.Job{Name: path.Join(folder, x.Name), Watch: w.Name, Version: x.Version, Modified: x.Modified,
@@ -318,7 +318,7 @@ func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 	return job, nil
 }
 
-// followsOf returns what a job says of the other versions, or nil if its watch has no link and keeps all versions.
+// followsOf returns the part of a job about other versions, or nil if its watch has no link and keeps all versions.
 func followsOf(w *Watch, u *antenna.Update, folder string) *fleet.Follows {
 	if u.Release == nil || w.Link == "" && w.Keep == 0 {
 		return nil

@@ -27,8 +27,8 @@ type Loaded struct {
 	Reread  func() (*Loaded, error) // reads the file again
 	File    string                  // empty if the configuration is from flags
 	Folder  string                  // folder of the state
-	// Said has the flags that the user set, if the configuration is from flags. Other options have the values
-	// of the general settings.
+	// Said has the flags that the user set, if the configuration is from flags. For the other options, the general
+	// settings apply.
 	Said map[string]bool
 
 	by *Delegate // has the daemon that downloads; nil: the watcher downloads
@@ -47,7 +47,7 @@ func ConfigProblem(file string, err error) error {
 	if file == "" {
 		where = "watch"
 	}
-	plain := option.Error{Key: e.Key, Why: e.Why} // the line is in where
+	plain := option.Error{Key: e.Key, Why: e.Why} // without the line, which is in where
 	return problem.Misuse(where, plain.Error(), e.Hint)
 }
 

@@ -26,7 +26,7 @@ type ServiceLog struct {
 	*slog.Logger
 	level   slog.LevelVar
 	rounds  bool // the watcher runs for one round only
-	jobs    bool // updates become jobs, and each job has its own line
+	jobs    bool // updates become jobs, and each job has a line of its own
 	secrets atomic.Pointer[mask.Hider]
 }
 
@@ -54,7 +54,7 @@ func CommandLog(w io.Writer, format string, quiet, verbose bool) *ServiceLog {
 	return l
 }
 
-// Configure sets the level and the secrets to those of c.
+// Configure sets the level and the secrets to the ones in c.
 func (l *ServiceLog) Configure(c *Loaded) {
 	l.level.Set(slog.LevelInfo)
 	if c.Log.Level != "" {
@@ -95,7 +95,6 @@ func (l *ServiceLog) Clean(s string) string {
 	return mask.Escape(s)
 }
 
-// event logs an event of the antenna.
 func (l *ServiceLog) event(ev antenna.Event) {
 	switch ev := ev.(type) {
 	case antenna.Polled:
@@ -127,7 +126,7 @@ func (l *ServiceLog) event(ev antenna.Event) {
 			level = slog.LevelWarn
 		case antenna.FreshReport:
 		default:
-			if !l.rounds { // a round logs it at its end
+			if !l.rounds { // a round logs the reason at its end
 				level = slog.LevelInfo
 			}
 		}
@@ -223,9 +222,9 @@ func (t *roundTally) add(ev antenna.Event) {
 	}
 }
 
-// round logs the results of a round. It also logs why a watch has no file, if nothing was logged about it: a
-// user may be waiting for the file. It is silent about watches without any report while a feed could not be
-// read, of which a warning was logged: that feed may have the report.
+// round logs the results of a round. It also logs why a watch has no file, if nothing was logged about it: a user may
+// be waiting for the file. It logs nothing about watches without any report while a feed could not be read: that feed
+// may have the report, and a warning about it was logged.
 func (l *ServiceLog) round(t *roundTally, s antenna.Status) {
 	unread := slices.ContainsFunc(s.Feeds, func(f antenna.FeedStatus) bool { return f.Err != "" })
 	for _, w := range s.Watches {

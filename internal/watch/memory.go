@@ -64,7 +64,7 @@ func openMemory(files fsys.FS, path string, watches map[string]*Rule) (*Memory, 
 	return m, nil
 }
 
-// failed records a failure and reports whether it is new.
+// failed records a failure and reports whether the failure is new.
 func (m *Memory) failed(key, kind string) (isNew bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -44,11 +44,11 @@ type watchCounts struct {
 	changed, unchanged, failed int64
 	bytes                      int64
 	success, change            time.Time
-	version                    string // in place, of releases
+	version                    string // version in place, for a watch of releases
 }
 
-// Know sets the known feeds and watches from the status s. New ones begin with the times in s, existing ones keep their
-// counts, and all others are removed.
+// Know sets the known feeds and watches from the status s. New feeds and watches begin with the times in s, known ones
+// keep their counts, and those that s lacks are removed.
 func (m *Metrics) Know(s antenna.Status) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -179,7 +179,6 @@ func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(m.text())
 }
 
-// text returns the exposition.
 func (m *Metrics) text() []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -188,7 +187,7 @@ func (m *Metrics) text() []byte {
 	e.Sample(1, "version", m.Version)
 	e.Family("process_start_time_seconds", "gauge", "Start time of the program.")
 	e.moment(m.Start)
-	if m.watches != nil { // nil: nothing is watched, or not yet
+	if m.watches != nil { // nil: nothing is watched, or watching has not begun
 		m.writeFeeds(&e)
 		m.writeWatches(&e)
 		e.Family("braid_publications_total", "counter", "Publications of the known updates.")
@@ -285,5 +284,4 @@ func (e *Exposition) moment(t time.Time, labels ...string) {
 	e.Sample(seconds, labels...)
 }
 
-// escape escapes label values.
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// footprint is the set of paths that the files of a watch may have, as a pattern. A glob has one, and so has a name
-// that contains a date.
+// footprint is the set of paths that the files of a watch may have, as a pattern. A watch has one if its files do not
+// have a single fixed path: a glob, releases, or a name that contains a date.
 type footprint struct {
 	watch string
 	glob  pattern // of the URLs of a glob; nil for a single URL
@@ -20,7 +20,7 @@ type footprint struct {
 // pattern is a text with some unknown letters.
 type pattern []letter
 
-// letter is a known character or one of a set of characters. If many is set, it stands for any number of them.
+// letter is a known character, or a character of a set. If many is set, letter stands for any number of characters.
 type letter struct {
 	is   rune   // the character, if it is known
 	from string // otherwise the set; if empty, any character except a slash
@@ -28,7 +28,7 @@ type letter struct {
 	all  bool // the set includes the slash
 }
 
-// alone returns an error if another watch has the same file, or may have it.
+// alone returns an error if another watch has, or may have, the same file.
 func (b *builder) alone(w *Watch, key []string) error {
 	u, err := url.Parse(w.URL)
 	if err != nil {
@@ -61,7 +61,8 @@ func (b *builder) alone(w *Watch, key []string) error {
 	return b.wrong("watch."+other+" may have the same file"+at, "set a different name = or dir =", key...)
 }
 
-// reserveLink reserves the path of the link of a watch. It returns an error if another watch may have a file there.
+// reserveLink reserves the path of the link of a watch. It returns an error if another watch may have a file at that
+// path.
 func (b *builder) reserveLink(w *Watch, key []string) error {
 	if w.Link == "" {
 		return nil
@@ -80,8 +81,8 @@ func (b *builder) reserveLink(w *Watch, key []string) error {
 	return nil
 }
 
-// meets returns the name of a watch that may have a file of w, and the path of that file if the other watch has only
-// one. Two globs do not conflict if no URL matches both.
+// meets returns the name of a watch that may have a file of w, and the path of that file if that watch has only one
+// file. Two globs do not conflict if no URL matches both.
 func (b *builder) meets(w *Watch, u *url.URL) (other, at string) {
 	f := footprint{watch: w.Name, paths: pathsOf(w, u)}
 	if w.Many() {

@@ -67,7 +67,7 @@ func match(expression, message string) []string {
 	return regexp.MustCompile(expression).FindStringSubmatch(message)
 }
 
-// kinds maps the parser's names of types to those of our messages.
+// kinds maps the parser's names of types to the names in messages.
 var kinds = map[string]string{
 	"array": "list", "int64": "number", "integer": "number", "float64": "number", "float": "number",
 	"bool": "boolean", "[]any": "list", "slice": "list", "[]interface {}": "list",
@@ -122,8 +122,8 @@ func (b *builder) unknown(key toml.Key) error {
 	return e
 }
 
-// checkTables returns an error for keys in the wrong case, and for other values in place of tables. The parser silently
-// ignores these.
+// checkTables returns an error for keys in the wrong case, and for values of another type in place of tables. The
+// parser silently ignores such keys and values.
 func (b *builder) checkTables() error {
 	for _, key := range b.meta.Keys() {
 		for n := range key { // the parser ignores case, but [Feed.x] would not be used as a feed
@@ -185,7 +185,7 @@ func (b *builder) names(kind string) (names []string) {
 	return names
 }
 
-// path returns p, made relative to the configuration's folder if it is not absolute.
+// path returns p. A relative p is joined to the folder of the configuration.
 func (b *builder) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {
 		return p
@@ -200,7 +200,7 @@ func (b *builder) pathsOf(list []string) (out []string) {
 	return out
 }
 
-// keysOf returns the words of key =, with the paths among them as pathsOf.
+// keysOf returns the values of key =. Those that are paths are changed by b.path.
 func (b *builder) keysOf(words []string) (out []string) {
 	for _, word := range words {
 		if !job.IsKey(word) {

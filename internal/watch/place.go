@@ -13,7 +13,8 @@ import (
 type Report struct {
 	// Name is the path of the file in the folder of its watch, with slashes.
 	Name string
-	// Version identifies the update among the updates of the file. It stays the same if the update is delivered again.
+	// Version identifies the update among the updates of the file. An update that is delivered again has the same
+	// Version.
 	Version string
 	// Modified is the modification time of the file, if a feed reported it.
 	Modified time.Time
@@ -29,7 +30,7 @@ func (r *Rule) Report(u antenna.Update) (Report, error) {
 	x := Report{Version: fmt.Sprintf("%d %d %s", rec.LastModified, rec.Size, rec.MD5)}
 	if rec.LastModified == 0 && rec.Size == 0 && rec.MD5 == "" {
 		x.Version = fmt.Sprintf("at %d", cmp.Or(int64(cmp.Or(rec.Detected, rec.Received)), now.Unix()))
-		if isOtherVersion(&u) && !r.Releases.Moving { // reported again, it is still the same one
+		if isOtherVersion(&u) && !r.Releases.Moving { // a version that is reported again stays the same
 			x.Version = "release " + u.Release.Version
 		}
 	}

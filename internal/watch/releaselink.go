@@ -33,7 +33,7 @@ type latestLink struct {
 	memory *Memory
 }
 
-// path returns the path of the link, or "" if the watch has none.
+// path returns the path of the link, or "" if the watch has no link.
 func (l latestLink) path() string {
 	if l.rule.Link == "" || l.rule.Request.Store != nil {
 		return ""
@@ -41,8 +41,8 @@ func (l latestLink) path() string {
 	return filepath.Join(l.rule.Dir, l.rule.Link)
 }
 
-// A latestObject replaces the link of a watch in an object store, which has no links. It is a small object that
-// contains the version in place.
+// A latestObject replaces the link of a watch in an object store, because an object store has no links. It is a small
+// object that contains the version in place.
 type latestObject struct{ rule *Rule }
 
 // latestEnding is the ending of the name of such an object.
@@ -54,13 +54,13 @@ type latestStore interface {
 	SetLatest(ctx context.Context, name, version string) error
 }
 
-// store returns the store and the name of the object. ok is false if the watch has none.
+// store returns the store and the name of the object. ok is false if the watch has no such object.
 func (l latestObject) store() (s latestStore, name string, ok bool) {
 	s, ok = l.rule.Request.Store.(latestStore)
 	return s, l.rule.Link + latestEnding, ok && l.rule.Link != ""
 }
 
-// check returns an error if another object has the name.
+// check returns an error if another object has the name of the latestObject.
 func (l latestObject) check(ctx context.Context) error {
 	s, name, ok := l.store()
 	if !ok {
@@ -108,8 +108,8 @@ func (r *Rule) mayBeNamed(name string) bool {
 	return pathsOf(r.Watch, u).meets(literal(filepath.Join(r.Dir, name)))
 }
 
-// lead makes the link lead to the file name in the folder of the watch. It is replaced at once, so that it leads to a file
-// at all times, and is on disk before an old version is removed.
+// lead makes the link lead to the file name in the folder of the watch. The link is replaced atomically, so that it
+// leads to a file at all times, and it is on disk before an old version is removed.
 func (l latestLink) lead(name string) error {
 	path := l.path()
 	if path == "" {
@@ -149,7 +149,7 @@ func dropped(path string) error {
 	return nil
 }
 
-// copy copies a file to a path, and remembers the copy as its own.
+// copy copies file to path, and records the digest of the copy in the memory.
 func (l latestLink) copy(file, path string) error {
 	from, err := os.Open(file)
 	if err != nil {
@@ -168,7 +168,6 @@ func (l latestLink) copy(file, path string) error {
 	return l.memory.copy(l.rule.Name, hex.EncodeToString(h.Sum(nil)))
 }
 
-// digestOf returns the SHA-256 of a file.
 func digestOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

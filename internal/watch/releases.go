@@ -10,8 +10,7 @@ import (
 	"braid/antenna"
 )
 
-// releaseKeys are the keys of [watch.NAME] about the releases that a watch follows. It follows some if its url has
-// fields.
+// releaseKeys are the keys of [watch.NAME] about releases. A watch follows releases if its url has fields.
 type releaseKeys struct {
 	TokenPattern   string `toml:"token-pattern"`
 	VersionPattern string `toml:"version-pattern"`
@@ -21,7 +20,7 @@ type releaseKeys struct {
 	Link           string `toml:"link"`
 }
 
-// Many reports whether the watch has several URLs: those of a glob, or one for each version of a release.
+// Many reports whether the watch has several URLs: the URLs of a glob, or one URL for each version of a release.
 func (w *Watch) Many() bool { return w.Glob || w.Releases != nil }
 
 // pattern returns the URL of the watch with stars in place of the fields of a template.
@@ -50,7 +49,8 @@ func (t *Template) follow(at string) {
 		(t.has("path") || t.has("below")) && isTemplate(below) || t.has("base") && isTemplate(path.Base("/"+below))
 }
 
-// releaseField returns the function for a field that only names of files of releases may have, or nil for others.
+// releaseField returns the function for a field that only names of files of releases may have, or nil for any other
+// field.
 func releaseField(name string) func(t *Template, s *subject) (string, error) {
 	if name != "version" && name != "tag" {
 		return nil

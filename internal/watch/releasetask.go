@@ -16,19 +16,19 @@ import (
 	"braid/verify"
 )
 
-// isOtherVersion reports whether the update is to another version than the one in place.
+// isOtherVersion reports whether the update is to a version other than the version in place.
 func (t *task) isOtherVersion() bool { return isOtherVersion(&t.update) }
 
 func isOtherVersion(u *antenna.Update) bool {
 	return u.Release != nil && (u.Previous != "" || u.Last.At.IsZero())
 }
 
-// ofRelease sets how the request for a release treats an existing file of its name.
+// ofRelease sets how the request for a release treats an existing file with the name of its file.
 func (t *task) ofRelease(r *download.Request) {
 	switch {
 	case t.update.Release == nil:
 	case t.isOtherVersion() && !(t.unfinished && t.here):
-		// An existing file is of an interrupted update or of the version before, or another program wrote it.
+		// An existing file is of an interrupted update or of the version before, or was written by another program.
 		r.IfExists.IfNewer, r.IfExists.AllowOlder, r.IfExists.Known = false, false, nil
 		r.IfExists.Overwrite = t.here || t.replace && !(t.foreign && r.Trust.Require == download.RequireNothing)
 	case !t.rule.Releases.Moving && !t.here && t.update.Last.Digest != "": // the file was removed or changed
@@ -39,11 +39,11 @@ func (t *task) ofRelease(r *download.Request) {
 		}
 		fallthrough
 	default:
-		r.IfExists.AllowOlder = true // of two files of one version, the date says nothing
+		r.IfExists.AllowOlder = true // if a version has two files, their dates do not show which is newer
 	}
 }
 
-// getRelease downloads the file of a release. It does not replace the file of the version in place by another one.
+// getRelease downloads the file of a release. It keeps the file of a release in place, unless Moving is set.
 func (t *task) getRelease(ctx context.Context) (download.Result, error) {
 	if !t.isOtherVersion() && t.here && !t.rule.Releases.Moving {
 		return t.examine(ctx)
@@ -58,7 +58,7 @@ func (t *task) getRelease(ctx context.Context) (download.Result, error) {
 		res, err = t.Get(ctx, t.update, t.prepare)
 	}
 	if errors.Is(err, fs.ErrExist) && t.foreign {
-		t.tidied(abandon(t)) // it stays another program's
+		t.tidied(abandon(t)) // the existing file is another program's
 	}
 	_, wrong := errors.AsType[*verify.MismatchError](err)
 	_, contradicts := errors.AsType[*verify.ConflictError](err)
@@ -68,7 +68,7 @@ func (t *task) getRelease(ctx context.Context) (download.Result, error) {
 	return res, err
 }
 
-// examine compares the server's file of the version in place with the one here, and keeps the one here.
+// examine compares the server's file of the version in place with the local file, and keeps the local file.
 func (t *task) examine(ctx context.Context) (download.Result, error) {
 	res, err := t.getNow(ctx, t.update, func(end func(error)) (download.Request, error) {
 		r, err := t.prepare(end)
@@ -109,8 +109,8 @@ func replaced(u *antenna.Update, where string, why error) error {
 	return &download.Error{Kind: download.Mismatch, What: "release " + u.Release.Version, Where: where, Err: err}
 }
 
-// late converts the error of a release that is not ready to an *antenna.NotYet: the server has no such file yet, or not
-// the proof that is demanded.
+// late converts the error of a release that is not ready to an *antenna.NotYet. A release is not ready if the server
+// does not have its file yet, or not the proof that is demanded.
 func (t *task) late(err error) error {
 	after, missing := problem.Missing(err)
 	if !missing || t.update.Release == nil {
@@ -119,12 +119,12 @@ func (t *task) late(err error) error {
 	return &antenna.NotYet{Err: err, After: after}
 }
 
-// isWaiting reports whether err is that of a release that is asked for again, which is no failure.
+// isWaiting reports whether err is the error of a release that will be asked for again, which is no failure.
 func (t *task) isWaiting(err error) bool {
 	return isLate(err) && !t.update.LastTry
 }
 
-// isLate reports whether err is that of a release that is not ready.
+// isLate reports whether err is the error of a release that is not ready.
 func isLate(err error) bool {
 	_, late := errors.AsType[*antenna.NotYet](err)
 	return late
@@ -142,8 +142,8 @@ func (t *task) releaseVariables() []string {
 // ownVariables are variables that only releaseVariables sets.
 var ownVariables = []string{"BRAID_VERSION", "BRAID_TAG", "BRAID_PREVIOUS_VERSION"}
 
-// checkToken returns an error if the URL of a release has a digest. The feed chose it, so it is no evidence, but a worker
-// could not distinguish it from one of the user's.
+// checkToken returns an error if the URL of a release has a digest. The feed chose the digest, so it is no evidence,
+// but a worker could not distinguish it from a digest that the user gave.
 func checkToken(text string) error {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"braid/internal/problem"
 )
 
-// round runs one round. It returns the kinds of the errors of watches that are not up to date, whether this
-// round or an earlier one found them. It returns nil if a signal ended the round.
+// round runs one round. It returns the kinds of the errors of watches that are not up to date, whether this round or an
+// earlier round found the error. It returns nil if a signal ended the round.
 func (s *service) round(ctx context.Context, names []string) (kinds []download.Kind) {
 	now := s.current.Load()
 	err := now.antenna.Once(ctx, s.handler(now), names...)
@@ -26,11 +26,11 @@ func (s *service) round(ctx context.Context, names []string) (kinds []download.K
 	for _, err := range flatten(err) {
 		kind, known := watchKind(err)
 		if !known {
-			s.log.Error("error", "error", err) // no event logged it
+			s.log.Error("error", "error", err) // no event was logged for err
 		}
 		kinds = append(kinds, kind)
 	}
-	if status, err := now.antenna.Status(ctx); err == nil { // else the round returned the error too
+	if status, err := now.antenna.Status(ctx); err == nil { // otherwise Once returned the error, too
 		kinds = append(kinds, s.behind(now.of.Command, status, names)...)
 		s.log.round(&s.tally, status)
 	}
@@ -50,8 +50,8 @@ func flatten(err error) (errs []error) {
 	return []error{err}
 }
 
-// watchKind returns the kind of an error of a round. It is not known if the error is not about a feed or an
-// update.
+// watchKind returns the kind of an error of a round. known is false if err is not about a feed, an update or the
+// publication.
 func watchKind(err error) (kind download.Kind, known bool) {
 	if _, ok := errors.AsType[*feed.RejectError](err); ok {
 		return download.Protocol, true
@@ -68,8 +68,8 @@ func watchKind(err error) (kind download.Kind, known bool) {
 	return problem.Of(err).Kind, false
 }
 
-// pollKind returns the kind of an answer with that status to a poll of a feed or URL. A missing one (404,
-// 410) is refused, as for get; other failures may have passed by the next poll.
+// pollKind returns the kind of an answer with that status to a poll of a feed or URL. A missing feed or URL (404, 410)
+// is refused, as for get. Other failures may be over at the next poll.
 func pollKind(status int) download.Kind {
 	if status == http.StatusNotFound || status == http.StatusGone {
 		return download.Refused
@@ -96,10 +96,10 @@ func (c *Command) judge(err error) (code int, lasting bool) {
 	return c.ExitCode(kind), problem.Lasting(kind)
 }
 
-// behind returns the kinds of the watches that are not up to date, of those in names or of all. It logs a
-// line for each that this round has not logged: a user who runs rounds from cron must not take silence for
-// success while an update waits for its next try. A feed that fails is polled again within the hour, and the
-// round that polls it logs the failure.
+// behind returns the kinds of the watches that are not up to date, of the watches in names or of all. For each such
+// watch that this round has not logged, behind logs a line: a user who runs rounds from cron must not take silence for
+// success while an update waits for its next try. A feed that fails is polled again within the hour, and the round that
+// polls it logs the failure.
 func (s *service) behind(c *Command, status antenna.Status, names []string) (kinds []download.Kind) {
 	var order []*lag
 	worst := map[string]*lag{}
@@ -139,10 +139,10 @@ func (s *service) behind(c *Command, status antenna.Status, names []string) (kin
 	return kinds
 }
 
-// A lag is the reason why a watch is not up to date. For several files it is the worst one.
+// A lag is the reason why a watch is not up to date. If several files of a watch are not, it is the worst reason.
 type lag struct {
 	watch, url string
-	late       bool // the watch is not up to date, and could be
+	late       bool // the watch is not up to date, although it could be
 	kind       download.Kind
 	why        string
 	try        int
@@ -150,8 +150,8 @@ type lag struct {
 	files      int
 }
 
-// lagOf returns the lag of a file. It is not late if the file is up to date, or if the server does not have
-// yet the version that a feed reports.
+// lagOf returns the lag of a file. late is false if the file is up to date, or if the server does not yet have the
+// version that a feed reports.
 func (c *Command) lagOf(w *antenna.WatchStatus) lag {
 	l := lag{watch: w.Name, url: w.URL, try: w.Try, next: w.Next}
 	switch {

@@ -30,7 +30,7 @@ type Watcher struct {
 	Err     io.Writer // receives the log
 	Metrics *Metrics
 	Once    bool   // watch for one round only
-	Fleet   *Fleet // updates become its jobs; nil: they are downloaded
+	Fleet   *Fleet // updates become jobs of the fleet; nil: updates are downloaded
 }
 
 // A service is a running watcher.
@@ -40,8 +40,8 @@ type service struct {
 	store  *antenna.Store
 	notify Notifier
 	tally  roundTally
-	// polled records whether feeds are reached. unreached receives when none is; it has a buffer of one. Both
-	// are for a fleet.
+	// polled records whether feeds are reached. unreached, with a buffer of one, gets a value when no feed is reached.
+	// Both are for a fleet.
 	polled    Reach
 	unreached chan struct{}
 	// current is the current setup, which each reload replaces.
@@ -61,7 +61,7 @@ func (w *Watcher) Watch(ctx context.Context, c *Loaded, names []string) (kinds [
 	}
 	s.log.rounds = w.Once || names != nil
 	s.log.Configure(c)
-	if err := Check(c); err != nil { // before any file is created
+	if err := Check(c); err != nil { // an invalid configuration creates no file
 		return nil, err
 	}
 	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
@@ -129,7 +129,7 @@ func storeFailure(err error) error {
 	return p
 }
 
-// use makes a setup from c and makes it the current one.
+// use makes a setup from c, which becomes the current setup.
 func (s *service) use(c *Loaded) error {
 	next, err := newSetup(c, s.store, s.log.Logger)
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *service) serve(ctx context.Context, c *Loaded) error {
 			s.log.Error("control", "error", err)
 		}
 	})
-	if s.Fleet == nil { // in a fleet, WatchFor serves them, also while standing by
+	if s.Fleet == nil { // in a fleet, WatchFor serves metrics, also while standing by
 		end, err := ServeMetrics(ctx, c.Metrics, s.Metrics, s.log.Logger)
 		if err != nil {
 			return err
@@ -228,7 +228,7 @@ func (s *service) rounds(ctx context.Context, c *Loaded, hup <-chan os.Signal) e
 			return &problem.Problem{Kind: download.Local, What: "watch", Where: "store", Why: err.Error()}
 		}
 		now.close()
-		if err := s.use(next); err != nil { // it was valid a moment ago
+		if err := s.use(next); err != nil { // await has checked the configuration, but a file may have changed since
 			s.refuse(c, err)
 			continue
 		}
@@ -262,7 +262,7 @@ func (s *service) await(c *Loaded, ended <-chan error, hup <-chan os.Signal, ctx
 	}
 }
 
-// reload reads the configuration again. It reports an invalid one, and returns nil.
+// reload reads the configuration again. If the new configuration is invalid, reload reports it and returns nil.
 func (s *service) reload(c *Loaded) *Loaded {
 	s.notified(s.notify.Reloading())
 	next, err := s.read(c)

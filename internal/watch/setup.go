@@ -157,7 +157,7 @@ func (c *Loaded) learnSecrets(at *job.Sites) error {
 	return nil
 }
 
-// hide adds texts to the secrets, each whole and without its first word, as in Bearer TOKEN.
+// hide adds texts to the secrets: each text, and each text without its first word, as in Bearer TOKEN.
 func (c *Loaded) hide(texts ...string) {
 	for _, text := range texts {
 		_, token, _ := strings.Cut(text, " ")
@@ -187,7 +187,8 @@ func hostsOf(words, typed []string) (address.Hosts, error) {
 	return h.Typed(typed...), nil
 }
 
-// watchClient returns the client for downloads. Its state is in the state folder: a service has no other.
+// watchClient returns the client for downloads. Its state is in the state folder, because a service has no other
+// folder.
 func watchClient(c *Loaded, hosts address.Hosts, at *job.Sites) (client *download.Client, err error) {
 	if c.by != nil && c.by.client != nil {
 		return c.by.share(c, at), nil
@@ -211,7 +212,6 @@ func watchClient(c *Loaded, hosts address.Hosts, at *job.Sites) (client *downloa
 	return client, at.ConfigureClient(client.HTTP)
 }
 
-// rulesOf returns the rules of all watches.
 func rulesOf(c *Loaded, all *limit.Limiter, at *job.Sites) (map[string]*Rule, error) {
 	rules := map[string]*Rule{}
 	not, err := (&job.Location{GeoIPDB: c.GeoIPDB}).Exclusion("not-hosts", c.NotHosts)
@@ -291,7 +291,7 @@ func ruleOf(c *Loaded, w *Watch, all *limit.Limiter, at *job.Sites) (*Rule, erro
 	if err := at.Apply(&r.Request, u, demanded.Said, all); err != nil {
 		return nil, err
 	}
-	if w.Many() && at.Any() { // each URL may be of another site
+	if w.Many() && at.Any() { // each URL may belong to a different site
 		r.Site = siteOf(r, common, at, demanded.Said, all)
 	}
 	if len(w.Signatures) > 0 && !r.Request.Trust.Anchors.Any() && r.Site == nil {
@@ -307,8 +307,8 @@ func ruleOf(c *Loaded, w *Watch, all *limit.Limiter, at *job.Sites) (*Rule, erro
 	return r, nil
 }
 
-// siteOf returns a function that applies the settings of a request's own site, in place of those of its
-// watch's site. Common is the request without settings of a site.
+// siteOf returns a function that applies the settings of the site of a request, in place of the settings of the site of
+// its watch. Common is the request without settings of a site.
 func siteOf(r *Rule, common download.Request, at *job.Sites, said bool, all *limit.Limiter) func(*download.Request) error {
 	return func(q *download.Request) error {
 		q.Trust.Anchors, q.Trust.Require = common.Trust.Anchors, common.Trust.Require
@@ -333,9 +333,9 @@ func publisher(p Publish, log *slog.Logger) func(context.Context, feed.Snapshot)
 	}
 }
 
-// watchPrint returns a fingerprint of the settings of a watch and of the contents of the files that they
-// name. Only two bytes of it depend on secrets, enough to notice a change (rule 62): the print is stored, and
-// a program that reads it must not be able to guess secrets.
+// watchPrint returns a fingerprint of the settings of a watch and of the contents of the files that the settings name.
+// Only two bytes of the fingerprint depend on secrets, which is enough to notice a change (rule 62). The fingerprint is
+// stored, and a program that reads it must not be able to guess secrets.
 func watchPrint(w *Watch, conf *job.Settings) string {
 	plain, secret := sha256.New(), sha256.New()
 	a := w.Watch

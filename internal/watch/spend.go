@@ -13,10 +13,9 @@ import (
 // another day.
 var errSpent = errors.New("the feed has used up its bytes for today")
 
-// Getter downloads the file of an update. When the download can start it calls prepare, which makes the request. If
-// that attempt is interrupted, it calls prepare again. It passes prepare a function that ends the attempt early, with
-// an error that the Getter returns. The error ErrDeclined means that the user does not want this version, so the update
-// is done.
+// Getter downloads the file of an update. When the download can start, the Getter calls prepare, which makes the
+// request, and again after an interruption. With the function end, prepare can later end the attempt with an error that
+// the Getter then returns. The error ErrDeclined means that the user does not want this version, so the update is done.
 type Getter func(ctx context.Context, u antenna.Update,
 	prepare func(end func(error)) (download.Request, error)) (download.Result, error)
 
@@ -54,7 +53,7 @@ func (t *task) get(ctx context.Context) (download.Result, error) {
 
 // prepare examines the file in place, links it as an old version, and makes the request.
 func (t *task) prepare(end func(error)) (r download.Request, err error) {
-	if t.prepared { // this is a later attempt: the file in place may have changed
+	if t.prepared { // in a later attempt, the file in place may have changed
 		if err := t.place(context.Background()); err != nil { // used by the daemon, whose files are on disk
 			return r, err
 		}
@@ -93,7 +92,7 @@ func (t *task) spend(n int64, end func(error)) {
 	}
 }
 
-// left returns the number of bytes that remain of the feed's allowance for today. Without an allowance it is 0.
+// left returns the number of bytes that remain of the feed's allowance for today, or 0 without an allowance.
 func (t *task) left() int64 {
 	if t.update.Allowance == nil {
 		return 0

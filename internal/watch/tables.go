@@ -103,8 +103,8 @@ type watchTable struct {
 	accessTable
 }
 
-// accessTable holds header fields and credentials. The values of header-env and user-env are names of variables, and
-// those of header-file and user-file are paths.
+// accessTable holds header fields and credentials. The values of header-env and user-env are names of variables. The
+// values of header-file and user-file are paths.
 type accessTable struct {
 	Header     []string          `toml:"header"`
 	HeaderEnv  map[string]string `toml:"header-env"`

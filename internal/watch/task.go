@@ -154,7 +154,6 @@ func (t *task) finish(ctx context.Context, o antenna.Outcome) error {
 	return t.runHook(ctx, h)
 }
 
-// request returns the download request.
 func (t *task) request() (download.Request, error) {
 	r := t.rule.Request
 	u := *t.url
@@ -167,7 +166,7 @@ func (t *task) request() (download.Request, error) {
 		}
 	}
 	r.IfExists.IfNewer, r.IfExists.AllowOlder = true, t.rule.AllowOlder
-	r.IfExists.NoVersions = true // the antenna stores them
+	r.IfExists.NoVersions = true // the antenna stores the versions
 	r.Observe = t.observe
 	r.Limits.Rate = cmp.Or(t.rule.Limit, r.Limits.Rate, t.Client.Limit)
 	if r.Limits.MaxSize = cmp.Or(t.rule.Size, t.Client.MaxSize); t.Client.MaxSize > 0 {
@@ -199,15 +198,15 @@ func (t *task) knownVersion() *state.Version {
 	if d, err := verify.ParseHex(verify.SHA256, t.known.Digest); err == nil {
 		v.Digest = d
 		if t.known.Evidence != "" {
-			v.Over = verify.HTTP // the weakest channel: it was at least this
+			v.Over = verify.HTTP // the weakest channel, because the actual one is not recorded
 		}
 	}
 	return v
 }
 
-// download requests the file. replaced reports whether the file in place was replaced by another one.
+// download requests the file. replaced reports whether the file in place was replaced by a different file.
 func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, err error) {
-	if t.update.Release != nil && t.unfinished && t.here { // it is in place, and the server may have removed it
+	if t.update.Release != nil && t.unfinished && t.here { // the file is in place, and the server may no longer have it
 		o = t.known
 		o.At, o.Bytes = t.began, 0
 		return o, false, nil
@@ -251,12 +250,12 @@ func (t *task) outcome(ctx context.Context, res download.Result) (antenna.Outcom
 	return o, nil
 }
 
-// same reports whether the new file has the same bytes as the one it replaced. A server without digests sends a file
-// again if only its date has changed.
+// same reports whether the new file has the same bytes as the file that it replaced. A server without digests sends a
+// file again if only its date has changed.
 func (t *task) same(o *antenna.Outcome) bool { return t.here && t.known.Digest == o.Digest }
 
-// compare logs where the file differs from the record of its feed. A difference proves nothing about either, and the
-// file was verified by its own evidence, so it is no error.
+// compare logs where the file differs from the record of its feed. A difference is no error: it proves nothing about
+// the file or the feed, and the file was verified by its own evidence.
 func (t *task) compare(o *antenna.Outcome) {
 	r := &t.update.Record
 	for _, d := range reportedDigests(&t.update) {
@@ -267,7 +266,7 @@ func (t *task) compare(o *antenna.Outcome) {
 	if r.Size > 0 && r.Size != o.Size {
 		t.log.Warn("feed-mismatch", "feed", t.update.Feed, "what", "size", "reported", r.Size, "is", o.Size)
 	}
-	if r.MD5 == "" || r.Format == feed.Sitemap || t.rule.Request.Store != nil { // an object is not read again for this
+	if r.MD5 == "" || r.Format == feed.Sitemap || t.rule.Request.Store != nil { // an object is not read again for its MD5
 		return
 	}
 	sum, err := md5Of(t.files, t.path)

@@ -17,10 +17,11 @@ import (
 // or {below} for a glob.
 type Template struct {
 	text string
-	// folder is the common folder of the URLs of a glob: their path up to the last slash before the first star.
+	// folder is the common folder of the URLs of a glob: the path of the glob up to the last slash before the first
+	// star.
 	folder string
 	parts  []part
-	// release is set for the files of releases, and perVersion if each has a name of its own.
+	// release is set for the files of releases. perVersion is set if each version has a name of its own.
 	release, perVersion bool
 }
 
@@ -36,7 +37,7 @@ type subject struct {
 	Watch string
 	// At is the modification time of the file, if it is known.
 	At time.Time
-	// Release is the release whose file it is, if it is of one.
+	// Release is the release that the file is of, or nil.
 	Release *release.Release
 }
 
@@ -67,8 +68,8 @@ var fields = map[string]func(t *Template, s *subject) (string, error){
 // fieldNames lists the fields, in the order used in messages.
 const fieldNames = "{base}, {path}, {below}, {host}, {query}, {hash}, {watch}, {date}, {time}"
 
-// parseTemplate parses a template for the file of a URL, of the releases of a URL with fields or, if glob is set, for the
-// files of a glob. It returns an error if two files of the glob could get the same name.
+// parseTemplate parses a template for the file of a URL, for the releases of a URL with fields or, if glob is set, for
+// the files of a glob. It returns an error if two files of the glob could get the same name.
 func parseTemplate(text, urlOrGlob string, glob bool) (Template, error) {
 	t := Template{text: text}
 	if t.text == "" {
@@ -113,7 +114,6 @@ func parseTemplate(text, urlOrGlob string, glob bool) (Template, error) {
 // String returns the text of the template.
 func (t Template) String() string { return t.text }
 
-// has reports whether the template contains the field name.
 func (t *Template) has(name string) bool {
 	for _, p := range t.parts {
 		if p.fill != nil && p.text == name {
@@ -130,7 +130,7 @@ func (t *Template) distinguishes(glob string) bool {
 	return t.has("below") || t.has("path") || t.has("hash") || t.has("base") && oneFolder
 }
 
-// Steady reports whether all versions of a file have the same name.
+// Steady reports whether names do not depend on the modification time of the file.
 func (t *Template) Steady() bool { return !t.has("date") && !t.has("time") }
 
 // Name returns the name of a file. It is a path with slashes that cannot leave its folder.
@@ -171,8 +171,8 @@ func sameSegment(a, b string) bool {
 	return a == b || err1 == nil && err2 == nil && x == y
 }
 
-// pathOf returns the decoded path of u below folder. An encoded slash does not separate folders, so a path that
-// contains one is an error.
+// pathOf returns the decoded path of u below folder. An encoded slash does not separate folders, so a path with an
+// encoded slash is an error.
 func pathOf(u *url.URL, folder string) (string, error) {
 	segments := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
 	above := strings.Split(strings.Trim(folder, "/"), "/")

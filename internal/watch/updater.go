@@ -64,8 +64,8 @@ type Updater struct {
 	runHook func(ctx context.Context, h hook) error
 	// Log receives messages that no result contains, without secrets. It may be nil.
 	Log *slog.Logger
-	// Memory stores failures, and files that are in place but not acknowledged. If nil, these are lost at the end of
-	// the run.
+	// Memory stores failures, and files that are in place but not acknowledged. If nil, both are lost at the end of the
+	// run.
 	Memory *Memory
 	// Hide removes secrets from error texts that programs receive. If nil, nothing is removed.
 	Hide func(string) string
@@ -132,7 +132,7 @@ func (w *Updater) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome
 
 // Moved reports whether the path of an update's file differs from the path of the last download, because the folder or
 // name of its watch was changed. It is for the field Wants of an antenna. It reports false for names that depend on the
-// version.
+// modification time.
 func (w *Updater) Moved(u antenna.Update) bool {
 	r := w.Rules[u.Watch]
 	if r == nil || u.Last.Path == "" || !r.File.Steady() {
@@ -148,7 +148,8 @@ func (w *Updater) Moved(u antenna.Update) bool {
 
 // failed runs the program for failures, if this failure is new.
 func (w *Updater) failed(ctx context.Context, t *task, err error) {
-	// The memory is not even updated: its file is rewritten each time, and thousands of updates may fail at once.
+	// The memory is not even updated, because its file is rewritten each time, and thousands of updates may fail at
+	// once.
 	if t.rule == nil || len(t.rule.OnFailure) == 0 {
 		return
 	}
@@ -186,13 +187,13 @@ type task struct {
 	update antenna.Update
 	url    *url.URL
 	log    *slog.Logger
-	// name is the path of the file within its folder, with slashes. path is its full path.
+	// name is the path of the file below the folder of the watch, with slashes. path is the full path.
 	name, path string
 	began      time.Time
 	// known is the outcome of the last successful download.
 	known antenna.Outcome
-	// there is set if a file is in place, and here if it is the one described by known. unfinished is set if the
-	// program for it has not succeeded.
+	// there is set if a file is in place, and here if known describes this file. unfinished is set if the program for
+	// the file has not succeeded.
 	there, here, unfinished bool
 	modTime                 time.Time // of the file in place
 	// old is the path of the previous version.
@@ -204,8 +205,8 @@ type task struct {
 type attempt struct {
 	prepared bool   // prepare was called
 	replace  bool   // replace an existing file of another version
-	foreign  bool   // such a file is not braid's, as far as it knows
-	linked   string // old, if this update created it
+	foreign  bool   // as far as braid knows, such a file is not braid's
+	linked   string // the path in old, if this update created the link
 	// spent is the number of bytes subtracted from the allowance. ceiling is the size limit that the allowance set, or
 	// 0.
 	spent, ceiling int64
@@ -230,8 +231,8 @@ func (w *Updater) task(ctx context.Context, u antenna.Update) (t *task, err erro
 	return t, t.place(ctx)
 }
 
-// version returns the modification time of the file according to the report. It is the same each time the update is
-// handled.
+// version returns the modification time of the file according to the report. The time is the same whenever the update
+// is handled.
 func (t *task) version() time.Time {
 	r := &t.update.Record
 	if at := cmp.Or(r.LastModified, r.Detected, r.Received); at != 0 {

@@ -53,7 +53,7 @@ func (c *Loaded) Warnings() (list []string) {
 	return list
 }
 
-// idleKeys returns warnings about keys without effect, except those of programs and of publishing as a whole.
+// idleKeys returns warnings about keys without effect, except keys about programs and about publishing as a whole.
 func (c *Loaded) idleKeys() (list []string) {
 	idle := func(when bool, key, why string) {
 		if when {
@@ -107,7 +107,7 @@ func (w *Watch) ownNames() bool {
 	return metalink.IsOwn(name) || w.To != "" && objectstore.Reserved(name)
 }
 
-// fileAbove returns the path of a file where dir needs a folder, or "" if there is none.
+// fileAbove returns the path of a file that stands where a folder of the path dir must be, or "" without such a file.
 func fileAbove(dir string) string {
 	for at := dir; at != ""; at = filepath.Dir(at) {
 		if info, err := os.Stat(at); err == nil {

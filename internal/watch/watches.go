@@ -83,8 +83,8 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 	return nil
 }
 
-// program resolves the path of a program against the configuration's folder. A program name without a slash is looked
-// up when it is run.
+// program returns args with the path of the program. A relative path with a slash is joined to the folder of the
+// configuration. A program name without a slash is looked up when the program is run.
 func (b *builder) program(args []string) []string {
 	if len(args) == 0 || !strings.Contains(args[0], "/") {
 		return args
@@ -160,7 +160,7 @@ func (b *builder) checkMirrors(w *Watch, key []string) error {
 	return nil
 }
 
-// releases returns the releases that a watch of the URL at follows, or nil if it follows none.
+// releases returns the releases that a watch of the URL at follows, or nil if the watch follows no releases.
 func (b *builder) releases(at string, t *watchTable, key func(string) []string) (*antenna.Releases, error) {
 	if !isTemplate(at) || t.Glob != "" {
 		return nil, nil
@@ -219,7 +219,7 @@ func (b *builder) checkReleases(w *Watch, t *watchTable, key func(string) []stri
 	return nil
 }
 
-// checkLink returns an error if the name of the link cannot be that of a link, or is that of a file.
+// checkLink returns an error if the name of the link is invalid, or if a file may have the same name.
 func (b *builder) checkLink(w *Watch, key []string) error {
 	if w.Link == "" {
 		return nil
@@ -233,7 +233,7 @@ func (b *builder) checkLink(w *Watch, key []string) error {
 	return b.reserveLink(w, key)
 }
 
-// checkReleaseFeeds returns an error unless one feed, or a named one of several, reports the releases.
+// checkReleaseFeeds returns an error if a watch of releases has no feed, or names none of several feeds.
 func (b *builder) checkReleaseFeeds(w *Watch, key []string) error {
 	switch n := len(b.config.Feeds); {
 	case w.Releases == nil:
