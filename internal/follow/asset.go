@@ -54,13 +54,13 @@ type family struct {
 type Found struct {
 	// Assets are the wanted files of the newest release, by name.
 	Assets []Asset
-	// Versions is the number of versions in the feed. Wanted is the number of those that Options.Choice has.
+	// Versions is the number of versions in the feed. Wanted is how many of them Options.Choice accepts.
 	Versions, Wanted int
-	// Elsewhere is a host with files that do not count, because it is not that of the project.
+	// Elsewhere is a host of files that do not count, because the host is not that of the project.
 	Elsewhere string
 }
 
-// Find returns what the records of the feed have.
+// Find returns the files that the records of the feed report.
 func (s *Source) Find(records []feed.Record, o Options) (*Found, error) {
 	found := &Found{}
 	families, err := s.families(records, o.Asset, found)
@@ -91,7 +91,7 @@ func (s *Source) Find(records []feed.Record, o Options) (*Found, error) {
 	return found, nil
 }
 
-// families sorts the records by the templates of their URLs.
+// families groups the records by the templates of their URLs.
 func (s *Source) families(records []feed.Record, asset string, found *Found) (list []*family, err error) {
 	all, seen := map[string]*family{}, map[string]bool{}
 	for i := range records {
@@ -130,7 +130,7 @@ func (s *Source) families(records []feed.Record, asset string, found *Found) (li
 }
 
 // namesDigest reports whether the text of a URL has a digest of its file. The feed chose the text, so the digest would
-// prove nothing. But a download would take it for a digest of the user.
+// prove nothing. But a download would treat the digest as one that the user gave.
 func namesDigest(u *url.URL) bool {
 	digests, err := verify.OfURL(u)
 	return err != nil || len(digests) > 0
@@ -176,7 +176,7 @@ func (s *Source) guess(all map[string]*family, r *feed.Record) (*family, release
 	return f, found
 }
 
-// distinct adds the versions of releases to a set, and returns its size.
+// distinct adds the versions of releases to a set, and returns the size of the set.
 func distinct(list []release.Release, set map[string]bool) int {
 	for _, r := range list {
 		set[r.Version] = true
@@ -192,7 +192,7 @@ func (f *family) asset(r release.Release) Asset {
 	return a
 }
 
-// mostCompared limits how many names of lists are compared with those of files.
+// mostCompared limits how many names of lists are compared with names of files.
 const mostCompared = 1_000_000
 
 // prove sets the lists and signatures beside each asset: the names of files with the same tag.
@@ -236,8 +236,8 @@ func (a *Asset) fits(pattern string) (bool, error) {
 	return fits, nil
 }
 
-// newest returns all without the files of older releases, for files with a tag. Files without a tag, as in an index, may
-// be different programs with versions of their own, so all of them stay.
+// newest returns all without the files of older releases, for files with a tag. Files without a tag, as in an index,
+// may be different programs with versions of their own, so all such files stay.
 func newest(all []Asset) []Asset {
 	version := ""
 	for _, a := range all {
@@ -258,7 +258,7 @@ func nameOf(link string) string {
 	return name
 }
 
-// endings are those of signatures.
+// endings has the endings of the names of signatures.
 var endings = func() (list []string) {
 	for _, k := range signatures.All() {
 		list = append(list, k.Beside...)
@@ -270,7 +270,7 @@ var endings = func() (list []string) {
 var proofEnds = []string{".sign", ".gpg", ".sha1", ".md5", ".pem", ".crt", ".sigstore", ".sigstore.json", ".intoto.jsonl",
 	".sbom", ".sbom.json", ".spdx.json", ".cdx.json", ".attestation", ".provenance", ".torrent", ".meta4", ".metalink", ".zsync"}
 
-// withoutProofs returns the assets without those that prove or describe others, unless there are no others.
+// withoutProofs returns the assets that do not prove or describe others. Without such assets, it returns all.
 func withoutProofs(all []Asset) []Asset {
 	var files []Asset
 	for _, a := range all {
@@ -286,8 +286,8 @@ func withoutProofs(all []Asset) []Asset {
 	return files
 }
 
-// Pattern returns the pattern of names that has the file in all versions. ok is false if it has characters that mean
-// something to a shell or in a pattern.
+// Pattern returns the pattern of names that matches the file in all versions. ok is false if the pattern has characters
+// that have a meaning in a shell or in a pattern.
 func Pattern(a *Asset) (pattern string, ok bool) {
 	name := nameOf(a.Template.String())
 	for _, field := range []string{"{tag}", "{version}"} {

@@ -14,7 +14,7 @@ import (
 
 // An Entry is a feed and a watch in the configuration of the watcher.
 type Entry struct {
-	// Name is that of both. Feed is the URL of the feed, and URL the template of the file.
+	// Name is the name of the feed and of the watch. Feed is the URL of the feed, and URL the template of the file.
 	Name, Feed, URL string
 	Dir             string
 	Require         string
@@ -71,12 +71,12 @@ func (e Entry) TOML() string {
 	return b.String()
 }
 
-// quote returns a string of TOML. The escapes of JSON are a part of those of TOML.
+// quote returns a string of TOML. The escapes of JSON are also escapes of TOML.
 func quote(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string has no error
+	_ = e.Encode(s) // a string is always encoded without an error
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x7f", `\u007f`)
 }
 
@@ -122,9 +122,9 @@ func (p *proof) rank() int {
 	return 1
 }
 
-// Add returns a configuration with the entry at its end, and the name of its watch. A configuration that has a watch of
-// the same template is not changed. If that watch demands less proof, the error is a *WeakerError. A feed of the
-// configuration with the same URL is used again. A name that is taken gets a number.
+// Add returns a configuration with the entry at its end, and the name of its watch. If the configuration has a watch of
+// the same template, it is not changed. If that watch demands less proof, the error is a *WeakerError. If the
+// configuration has a feed with the same URL, that feed is used. A name that is taken gets a number.
 func Add(config []byte, e Entry) (changed []byte, name string, err error) {
 	var have struct {
 		Feed  map[string]struct{ URL string }
@@ -159,7 +159,7 @@ func Add(config []byte, e Entry) (changed []byte, name string, err error) {
 	return []byte(text + e.TOML()), e.Name, nil
 }
 
-// unused returns name, with a number at its end if it is used already.
+// unused returns name, with a number at its end if the name is used already.
 func unused(name string, used func(string) bool) string {
 	for n, next := 2, name; ; n++ {
 		if !used(next) {

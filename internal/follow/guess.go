@@ -27,7 +27,7 @@ func versionIn(name string) string {
 }
 
 // ofTag is a template with a tag alone.
-var ofTag, _ = release.ParseTemplate("https://example.org/{tag}", release.Patterns{}) // a constant is valid
+var ofTag, _ = release.ParseTemplate("https://example.org/{tag}", release.Patterns{}) // a valid constant
 
 // versionOf returns the version of a tag, as a template has it, or "".
 func versionOf(tag string) string {
@@ -37,7 +37,7 @@ func versionOf(tag string) string {
 
 const digits = "0123456789"
 
-// guess returns a URL with fields in place of its tag and version. ok is false if it has neither.
+// guess returns a URL with fields in place of its tag and version. ok is false if the URL has neither.
 func guess(url, tag, version string) (template string, ok bool) {
 	scheme, rest, _ := strings.Cut(url, "://")
 	host, path, _ := strings.Cut(rest, "/")
@@ -56,7 +56,7 @@ func guess(url, tag, version string) (template string, ok bool) {
 	return scheme + "://" + host + "/" + head + fields, fields != path
 }
 
-// escaped returns a token as it is in URLs.
+// escaped returns a token as URLs have it.
 func escaped(token string) string { return strings.ReplaceAll(token, "+", "%2B") }
 
 // replace replaces each token in s that is not a part of a longer version.

@@ -23,20 +23,20 @@ import (
 // A project is a row of the table of project pages: their URLs, and the URL of the feed of releases.
 type project struct {
 	Name string
-	// Probe means that any host may be such a forge. Only its answer shows whether it is.
+	// Probe means that any host may have such a forge. Only the answer of the host shows whether it has.
 	Probe bool
 	Page  []string // expressions for the URLs of pages, without queries; their groups are variables
 	// Feed has variables in braces. {project:joined} has %2F for each slash.
 	Feed string
-	// Host is the host of files, if it is not that of the page.
+	// Host is the host of files, if the files are not at the host of the page.
 	Host  string
 	Files []file
 
 	pages []*regexp.Regexp
 }
 
-// A file maps the URL of a file in a feed to one that follows from the file's name. The former may have a part that cannot
-// be predicted for the next version, such as a digest.
+// A file maps the URL of a file in a feed to a URL that follows from the file's name. The URL in the feed may have a
+// part that cannot be predicted for the next version, such as a digest.
 type file struct {
 	From, To string
 
@@ -46,7 +46,7 @@ type file struct {
 //go:embed projects.json
 var projectTable []byte
 
-// projects returns the rows of the table. They are not read at the start of the program, because few runs need them.
+// projects returns the rows of the table. The table is not read at the start of the program, because few runs need it.
 func projects() []*project { return readProjects(projectTable) }
 
 // readProjects reads the table, which is part of the program.
@@ -67,9 +67,9 @@ func readProjects(table []byte) (all []*project) {
 	return all
 }
 
-// A Source is a feed of the releases of a project. Forge is the kind of the project page, or "". The files of its releases
-// count only if they are at the host that the user named, or at the one that the table has: what a feed names must not
-// lead a request to another host.
+// A Source is a feed of the releases of a project. Forge is the kind of the project page, or "". Files of releases
+// count only if they are at the host that the user named or that the table has, because a URL in a feed must not lead a
+// request to another host.
 type Source struct {
 	Feed, Forge, Name string
 
@@ -89,7 +89,7 @@ func Known(page *url.URL) (Source, bool) {
 	return Source{}, false
 }
 
-// Probes returns the sources that a project page at any host may have. Their answers show whether there is one.
+// Probes returns the sources that a project page at any host may have. The answer of a source shows whether it exists.
 func Probes(page *url.URL) (all []Source) {
 	for _, p := range projects() {
 		if s, ok := p.source(page); ok && p.Probe {
@@ -99,7 +99,8 @@ func Probes(page *url.URL) (all []Source) {
 	return all
 }
 
-// Itself returns the source of a feed, of which nothing else is known. The name is that of its last folder or of its host.
+// Itself returns the source of a feed, without knowledge of a project. Name is the name of its last folder or of its
+// host.
 func Itself(feed *url.URL) Source {
 	name, _, _ := strings.Cut(feed.Hostname(), ":")
 	segments := strings.Split(strings.Trim(feed.Path, "/"), "/")
@@ -160,8 +161,8 @@ func fill(text string, vars map[string]string) string {
 	})
 }
 
-// urlOf returns the URL that the table has for a file, else the URL in the feed. It is over https if the page is,
-// because a forge behind a proxy may not know that it has https.
+// urlOf returns the URL that the table has for a file, else the URL in the feed. If the page is over https, so is the
+// URL, because a forge behind a proxy may not know that the proxy provides https.
 func (s *Source) urlOf(inFeed string) string {
 	if u, err := url.Parse(inFeed); err == nil && u.Scheme == "http" && s.page != nil && s.page.Scheme == "https" &&
 		isDefault(u) && isDefault(s.page) && strings.EqualFold(u.Hostname(), s.page.Hostname()) {
@@ -189,7 +190,7 @@ func (s *Source) has(u *url.URL) bool {
 }
 
 // SameHost reports whether u is on the server of page. If page uses http, u may use https, on the same port or the
-// default one. If page uses https, u must use it, too, because a URL in a feed must not weaken the connection.
+// default port. If page uses https, u must use https too, because a URL in a feed must not weaken the connection.
 func SameHost(page, u *url.URL) bool {
 	return address.SameServer(page, u) || u.Scheme == "https" && address.HostPort(page) == address.HostPort(u)
 }
