@@ -23,10 +23,10 @@ type Forge struct {
 	// slash, {crate:index} is the path of a name in the index of crates.io, {file:plain} is without escapes, and
 	// {platform:ruby} is ruby if the variable is empty.
 	Ask      string
-	Query    string   // that a URL may have
+	Query    string   // the query that a URL may have
 	Delivery []string // hosts to which the file host redirects
 	Token    bool     // the question may carry the user's token
-	Lines    bool     // the answer is an object a line
+	Lines    bool     // the answer has an object in each line
 	List     string   // the path of the list of files in the answer; empty: the answer is the list
 	At       []string // fields with the URL of a file, which must be the URL asked about
 	Only     map[string]string
@@ -34,14 +34,14 @@ type Forge struct {
 	SHA256   string // field with the digits
 
 	urls []*regexp.Regexp
-	own  bool // of the user's table
+	own  bool // the row is of the user's table
 }
 
 //go:embed forges.json
 var forgeTable []byte
 
-// Forges returns the rows of the table. The caller keeps them, because reading the table takes longer than the start of
-// other packages.
+// Forges returns the rows of the table. The caller keeps the result, because reading the table takes longer than the
+// start of other packages.
 func Forges() []*Forge { return readForges(forgeTable) }
 
 // readForges reads the table, which is part of the program.
@@ -64,8 +64,8 @@ const MaxAnswer = 4 << 20
 // A Question to a forge is about one file.
 type Question struct {
 	URL   *url.URL // over https
-	Token bool     // it may carry the user's token for the host of URL
-	Own   bool     // the row is the user's
+	Token bool     // the question may carry the user's token for the host of URL
+	Own   bool     // the row is from the user's table
 
 	of   *Forge
 	file *url.URL
@@ -138,7 +138,7 @@ func (q *Question) fill(text string) string {
 	})
 }
 
-// indexPath is where the index of crates.io has a crate.
+// indexPath returns the path of a crate in the index of crates.io.
 func indexPath(name string) string {
 	switch len(name) {
 	case 0, 1, 2:
@@ -151,8 +151,8 @@ func indexPath(name string) string {
 
 // An Answer is a forge's answer about a file.
 type Answer struct {
-	Claims []verify.Claim // digests of the file, also weak ones
-	// Names are the files that the forge has beside it, as the index of a folder lists them, and its own.
+	Claims []verify.Claim // digests of the file, also weak digests
+	// Names has the names of the files that the forge has beside the file, and of the file itself.
 	Names []string
 }
 
@@ -198,7 +198,7 @@ func (q *Question) Read(data []byte, over verify.Channel) (a Answer, err error) 
 	return a, nil
 }
 
-// entries takes the answer apart.
+// entries returns the entries of the answer, each about one file.
 func (q *Question) entries(data []byte) (entries []any, err error) {
 	if q.of.Lines {
 		for line := range bytes.Lines(data) {
@@ -251,7 +251,8 @@ func (q *Question) addresses(e any) (all []*url.URL) {
 	return all
 }
 
-// means reports whether an entry is that of the file: its URL is the same, or its fields say so.
+// means reports whether an entry is about the file: the entry has the URL of the file, or fields that identify the
+// file.
 func (q *Question) means(e any, at []*url.URL) bool {
 	for field, value := range q.of.Only {
 		if text(e, field) != q.fill(value) {

@@ -59,7 +59,7 @@ func nameIn(folder *url.URL, href string) (name string, ok bool) {
 	return name, plain(name)
 }
 
-// plain reports whether name is that of a file in a folder.
+// plain reports whether name is the name of a file in a folder.
 func plain(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\\\x00")
 }

@@ -28,15 +28,15 @@ type Candidate struct {
 	Own bool
 }
 
-// Guesses returns the lists to ask for where nothing shows what a folder has.
+// Guesses returns the lists to ask for if it is not known what a folder has.
 func Guesses(file string) []Candidate {
 	return []Candidate{
 		{Name: file + ".sha256", Own: true}, {Name: "SHA256SUMS"}, {Name: "sha256sum.txt"}, {Name: "checksums.txt"},
 	}
 }
 
-// An Index has the names of the files in a folder, in a form in which the lists of one file are found without looking at
-// all of them: a batch asks about each file of a folder.
+// An Index has the names of the files in a folder. It finds the lists for one file without looking at all names,
+// because a batch asks about each file of a folder.
 type Index struct {
 	has   map[string]bool
 	own   map[string][]string // names of lists by the file after which they are named
@@ -64,15 +64,15 @@ func NewIndex(names []string) *Index {
 	return x
 }
 
-// isSignedList reports whether name may be that of a list with a signature around it. Beside a list without one, it is the
-// name of a signature.
+// isSignedList reports whether name, such as SHA256SUMS.asc, may be that of a list with a signature around it. If the
+// folder also has SHA256SUMS, name is that of a signature alone.
 func (x *Index) isSignedList(name string) bool {
 	plain, ok := strings.CutSuffix(name, ".asc")
 	if !ok || x.has[plain] || !isList(plain) {
 		return false
 	}
 	for i, c := range plain {
-		if c == '.' && isEnding(plain[i+1:]) { // the list of one file
+		if c == '.' && isEnding(plain[i+1:]) { // name is that of a list of one file
 			return false
 		}
 	}
@@ -82,9 +82,9 @@ func (x *Index) isSignedList(name string) bool {
 // Has reports whether the folder has a file of that name.
 func (x *Index) Has(file string) bool { return x.has[file] }
 
-// Candidates returns the names that may be lists with a strong digest of file, the best first: those named after the
-// file, then those of the stronger algorithm, then those whose names are more like that of the file, as a folder may
-// have a list for each version. Lists that are named after other files of the folder are left out.
+// Candidates returns the names that may be lists with a strong digest of file, the best first: lists named after file,
+// then lists of the stronger algorithm, then names with a longer prefix in common with file, as a folder may have a
+// list for each version. Lists that are named after other files of the folder are left out.
 func (x *Index) Candidates(file string) (all []Candidate) {
 	for _, n := range x.own[file] {
 		all = append(all, Candidate{n, true})
@@ -105,13 +105,14 @@ func (x *Index) Candidates(file string) (all []Candidate) {
 	return slices.Compact(all)
 }
 
-// isOwn reports whether name is that of a list of file alone: disk.iso.sha256, disk.iso.SHA512SUM, disk.iso.sha256.txt.
+// isOwn reports whether name is the name of a list of file alone: disk.iso.sha256, disk.iso.SHA512SUM,
+// disk.iso.sha256.txt.
 func isOwn(name, file string) bool {
 	ending, ok := strings.CutPrefix(name, file+".")
 	return ok && isEnding(ending)
 }
 
-// isEnding reports whether a list of one file may end so, behind the name of the file and a dot.
+// isEnding reports whether the name of a list of one file may consist of the name of the file, a dot and s.
 func isEnding(s string) bool {
 	if len(s) > len("sha-256sums.txt") { // a name may have thousands of dots
 		return false
@@ -136,7 +137,7 @@ var (
 	}
 )
 
-// isList reports whether name may be that of a list of strong digests.
+// isList reports whether name may be the name of a list of strong digests.
 func isList(name string) bool {
 	s := strings.ToLower(name)
 	has := func(word string) bool { return strings.Contains(s, word) }
@@ -192,27 +193,27 @@ func Merge(lists ...[]verify.Claim) (all []verify.Claim, err error) {
 
 // Why an answer is of no use.
 var (
-	// ErrNoList is the error of an answer that is no list of checksums in every line.
+	// ErrNoList is the error of an answer with a line that no list of checksums has.
 	ErrNoList = errors.New("no list of checksums")
 	// ErrNotInIt is the error of a list without a strong digest of the file.
 	ErrNotInIt = errors.New("no digest of this file")
 )
 
-// blank reports whether all digits are zeros, as they are where a digest is still to be filled in.
+// blank reports whether all digits are zeros, as in a list with a digest that is still to be filled in.
 func blank(d verify.Digest) bool { return strings.Trim(d.Hex(), "0") == "" }
 
 // A List has the strong digests of a list of checksums by the names of their files. It does not change, and is safe for
 // concurrent use.
 type List struct {
 	of      Candidate
-	first   map[string]int32 // of a name in entries
+	first   map[string]int32 // index in entries of the first digest of a file
 	entries []entry
 }
 
 // An entry is a digest of a file.
 type entry struct {
 	digest verify.Digest
-	next   int32 // of the same file, or -1
+	next   int32 // index in entries of another digest of the same file, or -1
 }
 
 // Read parses the data of a list, in which each line must be a line of a list. Otherwise the error is ErrNoList.
@@ -239,7 +240,7 @@ func (c Candidate) Read(data []byte) (*List, error) {
 	return l, nil
 }
 
-// Size returns about how many bytes of memory the list needs beside its text.
+// Size returns about how many bytes of memory the list needs in addition to its text.
 func (l *List) Size() int { return 150 * len(l.entries) }
 
 // Claims returns the strong digests of file in a list that came over a channel. The field of a claim names the list. The
@@ -247,7 +248,7 @@ func (l *List) Size() int { return 150 * len(l.entries) }
 func (l *List) Claims(file string, over verify.Channel) (claims []verify.Claim, err error) {
 	names := []string{file}
 	if l.of.Own {
-		names = append(names, "", "-") // the list need not name its file
+		names = append(names, "", "-") // a list named after its file may omit the name
 	}
 	for _, name := range names {
 		i, ok := l.first[name]

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// NewForge returns a row of the user's table. The keys are "like", "host" and "api" for a forge like a built-in one, or
-// "url", "ask", "query", "delivery", "lines", "list", "at", "only", "digest" and "sha256", which are those of Forge. They
-// replace what is taken from the built-in row. A word of "only" is FIELD=VALUE.
+// NewForge returns a row of the user's table. The keys "like", "host" and "api" copy a built-in row for another host.
+// The keys "url", "ask", "query", "delivery", "lines", "list", "at", "only", "digest" and "sha256" are those of Forge,
+// and replace values of the copy. A word of "only" is FIELD=VALUE.
 func NewForge(name string, words map[string][]string) (*Forge, error) {
 	word := func(key string) string {
 		if len(words[key]) == 0 {
@@ -59,7 +59,7 @@ func NewForge(name string, words map[string][]string) (*Forge, error) {
 
 var (
 	hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?$`)
-	// The host of a pattern or a question is literal, so that a row is for the hosts that it names.
+	// The host in a pattern of URLs and in a question is literal, so that a row is only for the hosts that it names.
 	fileHost = regexp.MustCompile(`^\^https://((?:[a-z0-9-]|\\\.)+(?::[0-9]+)?)/`)
 	askHost  = regexp.MustCompile(`^https://([a-z0-9.-]+(?::[0-9]+)?)/`)
 )
@@ -99,7 +99,6 @@ func like(name, host, api string) (*Forge, error) {
 	return &f, nil
 }
 
-// rowNames returns the names of rows.
 func rowNames(forges []*Forge) (names []string) {
 	for _, f := range forges {
 		names = append(names, f.Name)
@@ -107,7 +106,6 @@ func rowNames(forges []*Forge) (names []string) {
 	return names
 }
 
-// compile compiles the expressions.
 func (f *Forge) compile() error {
 	f.urls = nil
 	for _, expression := range f.URL {
@@ -120,8 +118,8 @@ func (f *Forge) compile() error {
 	return nil
 }
 
-// check reports what a row lacks. An entry of the answer must be bound to the file that it is about: otherwise the
-// digest of any file would count.
+// check returns an error if a row is not complete. An entry of the answer must be bound to the file that it is about.
+// Otherwise the digest of any file would count.
 func (f *Forge) check() error {
 	switch {
 	case len(f.URL) == 0:

@@ -10,13 +10,13 @@ import (
 const (
 	mostFolders = 16
 	mostShared  = 8        // lists of one folder
-	mostKept    = 16 << 20 // bytes of the lists of all folders, parsed; one list of maxList fits
-	mostFailed  = 3        // failures of an index or a list that may pass, until it is given up
+	mostKept    = 16 << 20 // bytes of the parsed lists of all folders; a list of maxList bytes fits
+	mostFailed  = 3        // temporary failures of an index or a list until it is given up
 	folderAge   = 10 * time.Minute
 	emptyAge    = time.Minute     // until a folder that has nothing about a file is looked at again
-	mostAbsent  = 3               // missing lists named after their file, until the folder is assumed to have none
+	mostAbsent  = 3               // missing lists named after their files until the folder is assumed to have none
 	maxList     = 4 << 20         // bytes of a list
-	slowAfter   = 4 * time.Second // without an answer, until a folder is not looked at for other files
+	slowAfter   = 4 * time.Second // without an answer, until a folder is skipped for other files
 )
 
 // Folders caches the contents of folders for all downloads of a run. The zero value is empty.
@@ -29,10 +29,10 @@ type Folders struct {
 // A folder caches the index and the lists of one folder.
 type folder struct {
 	begun time.Time
-	made  int // which of all folders it is
+	made  int // number of the folder in the order of making
 	index once[listing]
-	bytes int       // of its lists; Folders.mu guards it
-	slow  time.Time // when a request was given up after slowAfter; zero: none was. Folders.mu guards it
+	bytes int       // bytes of its lists; guarded by Folders.mu
+	slow  time.Time // when a request was given up after slowAfter; zero: never; guarded by Folders.mu
 
 	mu     sync.Mutex
 	lists  map[string]*once[response]
@@ -64,7 +64,7 @@ func (x *Folders) at(key string, age time.Duration) *folder {
 	return d
 }
 
-// known returns the cached folder, or nil if it is not cached or older than age.
+// known returns the cached folder, or nil if no folder is cached or the cached folder is older than age.
 func (x *Folders) known(key string, age time.Duration) *folder {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -101,7 +101,7 @@ func (x *Folders) dropOldest(d *folder) {
 	delete(x.all, oldest)
 }
 
-// keep reports whether d may keep a list of n bytes. It drops other folders whose lists leave no room.
+// keep reports whether d may keep a list of n bytes. It drops the oldest other folders while all lists are too large.
 func (x *Folders) keep(d *folder, n int) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -137,8 +137,8 @@ func (d *folder) list(name string) *once[response] {
 	return l
 }
 
-// note records whether a list that is named after its file could not be had. After mostAbsent of them in a row, missed
-// reports true, and no more are requested.
+// note records whether a list that is named after its file could not be fetched. After mostAbsent of these in a row,
+// missed reports true, and no more are requested.
 func (d *folder) note(missing bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -155,10 +155,10 @@ func (d *folder) missed() bool {
 
 // A once makes a value at the first call of get. Concurrent calls wait.
 type once[T any] struct {
-	turn   chan struct{} // one at a time
+	turn   chan struct{} // holds a token while get or peek runs
 	value  T
 	made   bool
-	failed int // for the function that makes the value
+	failed int // for make, which counts failures here
 }
 
 func newOnce[T any]() once[T] { return once[T]{turn: make(chan struct{}, 1)} }

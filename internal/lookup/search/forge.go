@@ -15,8 +15,8 @@ import (
 
 var errUnproven = errors.New("nothing proves that it is this server")
 
-// askForge asks the forge of the file, if the table has it. It reports whether the search is done, because the forge
-// gave the digest or a list of the files beside this one.
+// askForge asks the forge of the file, if the table has the forge. It reports whether the search is done, because the
+// forge gave the digest, or the names of the files beside the file.
 func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file string) (done bool, err error) {
 	q := s.asks
 	if q == nil {

@@ -24,7 +24,7 @@ import (
 )
 
 // mostLists is the maximum number of lists that are requested for one file. The search ends when mostFound of them have
-// the file. No more are checked for signatures.
+// the file. Only the first mostFound of these are checked for signatures.
 const (
 	mostLists = 4
 	mostFound = 2
@@ -34,7 +34,8 @@ const (
 type Search struct {
 	// Anew ignores cached contents of the folder.
 	Anew bool
-	// Keys are the keys that Web.Sign trusts. Searches with the same slice share the good signatures that it found.
+	// Keys are the keys that Web.Sign trusts. Searches with the same slice share the good signatures that Web.Sign
+	// found.
 	Keys []verify.Trust
 	// Patient makes Run ask a server that was too slow for an earlier file. Otherwise Run ends at once, because each
 	// file of a batch would wait.
@@ -43,15 +44,15 @@ type Search struct {
 	Early bool
 	// Missed reports, after Run, whether a request got no answer, or an error that may be temporary.
 	Missed bool
-	// Found is the result. Claims that are there before Run are the result, too.
+	// Found is the result. If it has claims before Run, Run does nothing.
 	Found verify.Finding
 
 	web     Web
 	folders *Folders
-	at      *url.URL         // of the file: the last URL on the asked host, or the last there that the forge knows
-	over    verify.Channel   // the least trusted of the answers that led there
+	at      *url.URL         // URL of the file: the last on the asked host, or the last there that the forge knows
+	over    verify.Channel   // the least trusted channel of the answers that led to at
 	user    string           // see New
-	asks    *lookup.Question // for the forge of the file; nil if the table does not have it
+	asks    *lookup.Question // question to the forge of the file; nil if no row fits
 	began   time.Time
 	looked  time.Time // when the folder was
 	lists   [][]verify.Claim
@@ -60,9 +61,9 @@ type Search struct {
 // builtIn are the rows of the table of forges.
 var builtIn = sync.OnceValue(lookup.Forges)
 
-// New returns a search for the file at the end of a chain of redirects. The forges are rows of the user's. Only searches
-// with the same user, a string of credentials and fields, share the contents of a folder. New reports false if there is
-// nothing to ask: the file is in no folder, or its URL has a query and no forge has it.
+// New returns a search for the file at the end of a chain of redirects. forges are the rows of the user's table. Only
+// searches with the same user, a string of credentials and fields, share the contents of a folder. New reports false if
+// there is nothing to ask: the file is in no folder, or its URL has a query and no forge has the file.
 func New(web Web, folders *Folders, forges []*lookup.Forge, chain []metalink.Hop, user string) (s *Search, ok bool) {
 	if len(chain) == 0 || chain[0].URL == nil {
 		return nil, false
@@ -85,7 +86,7 @@ func New(web Web, folders *Folders, forges []*lookup.Forge, chain []metalink.Hop
 		}
 	}
 	if s.asks != nil {
-		s.at = asked // the forge may redirect within its host to where it keeps the file
+		s.at = asked // the forge may redirect within its host to the place of the file
 	}
 	_, _, ok = lookup.Split(s.at)
 	return s, ok && (s.asks != nil || !s.queried())
@@ -95,8 +96,8 @@ func New(web Web, folders *Folders, forges []*lookup.Forge, chain []metalink.Hop
 // lists of the folder name.
 func (s *Search) queried() bool { return s.at.RawQuery != "" }
 
-// Vain reports whether Run is not needed, because Found has claims, or because the cached contents of the folder show that
-// it has nothing about the file. Then Found has the places. Vain sends no request and does not wait.
+// Vain reports whether Run is not needed, because Found has claims, or because the cached contents of the folder have
+// nothing about the file. In the latter case, Found has the places. Vain sends no request and does not wait.
 func (s *Search) Vain() bool {
 	if len(s.Found.Claims) > 0 {
 		return true
@@ -129,7 +130,8 @@ func (s *Search) Vain() bool {
 	return true
 }
 
-// Run runs the search. The error is a *verify.ConflictError if two lists contradict each other, or that of Web.Sign.
+// Run runs the search. The error is a *verify.ConflictError if two lists contradict each other, or the error of
+// Web.Sign.
 func (s *Search) Run(ctx context.Context) error {
 	switch {
 	case len(s.Found.Claims) > 0:
@@ -190,7 +192,6 @@ func (s *Search) merge(err error) error {
 	return err
 }
 
-// key returns the key of a folder in the cache.
 func (s *Search) key(folder *url.URL) string {
 	return fmt.Sprint(folder, " ", s.over, " ", s.user)
 }
@@ -220,7 +221,7 @@ func (s *Search) index(ctx context.Context, d *folder, at *url.URL) (*lookup.Ind
 	return x.names, x.over, x.err
 }
 
-// inOrder requests lists that the index has, one at a time, until enough of them have the file.
+// inOrder requests lists that the index has, one after the other, until mostFound lists have the file.
 func (s *Search) inOrder(ctx context.Context, d *folder, folder *url.URL, file string, all []lookup.Candidate) error {
 	for i, c := range all {
 		if i == mostLists || len(s.lists) == mostFound {
@@ -260,7 +261,8 @@ func (s *Search) together(ctx context.Context, d *folder, folder *url.URL, file 
 	return wrong
 }
 
-// inHand reads the cached lists and sends no request. Signatures are not looked for, so it reads none if s has keys.
+// inHand reads the cached lists and sends no request. If s has keys, it reads no list, because it cannot look for
+// signatures.
 func (s *Search) inHand(ctx context.Context, d *folder, folder *url.URL, file string) (err error) {
 	all := lookup.Guesses(file)
 	if x, made := d.index.peek(); made && x.err == nil && x.names.Has(file) {
@@ -274,7 +276,7 @@ func (s *Search) inHand(ctx context.Context, d *folder, folder *url.URL, file st
 	return err
 }
 
-// cached returns a list that another file needed.
+// cached returns a cached list. made is false if the list is not cached.
 func (s *Search) cached(d *folder, c lookup.Candidate) (got response, made bool) {
 	if c.Own {
 		return got, false
@@ -308,7 +310,8 @@ func (s *Search) list(ctx context.Context, d *folder, folder *url.URL, c lookup.
 	})
 }
 
-// keeps reports whether a response is cached for other files. A failure that may pass is not, until mostFailed of them.
+// keeps reports whether a response is cached for other files. A temporary failure is cached only if it is the
+// mostFailed-th.
 func (s *Search) keeps(ctx context.Context, d *folder, failed *int, got response) bool {
 	switch {
 	case ctx.Err() != nil, errors.Is(got.err, source.ErrNotAsked):
@@ -320,8 +323,8 @@ func (s *Search) keeps(ctx context.Context, d *folder, failed *int, got response
 	return *failed >= mostFailed
 }
 
-// take reads a list, and records the place and its claims. The error is a contradiction within the list, or that of
-// Web.Sign.
+// take reads a list, and records the place and its claims. The error is a contradiction within the list, or the error
+// of Web.Sign.
 func (s *Search) take(ctx context.Context, d *folder, c lookup.Candidate, file string, folder *url.URL, got response) error {
 	at := lookup.In(folder, c.Name)
 	p := verify.Place{URL: source.Mask(at), By: got.by, Err: got.err}

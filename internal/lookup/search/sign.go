@@ -24,7 +24,7 @@ type endorsement struct {
 }
 
 // endorsed returns what is known about the signature of a list. Files share the result, unless the folder already
-// shares mostShared of them.
+// shares mostShared results.
 func (d *folder) endorsed(of signedList) *once[endorsement] {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -23,8 +23,9 @@ type Web interface {
 	// Ask sends a question to a forge. It sends no credentials but a token for that forge, and no header fields of the
 	// user but those for any server.
 	Ask(ctx context.Context, q *lookup.Question) Answer
-	// Sign checks the signature beside a list, the data from at. If it is good and its key is trusted, Sign attributes
-	// the claims to the signer. A bad signature by a trusted key is an error. unsigned says that the key is not trusted.
+	// Sign checks the signature beside a list, the data from at. If the signature is good and its key is trusted, Sign
+	// attributes the claims to the signer. A bad signature by a trusted key is an error. unsigned reports that the key
+	// is not trusted.
 	Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte) (unsigned, err error)
 }
 
@@ -42,15 +43,15 @@ type Answer struct {
 // A response is an Answer and its origin.
 type response struct {
 	data []byte
-	last *url.URL       // that answered
-	page bool           // by its media type it is a web page
+	last *url.URL       // the URL that answered
+	page bool           // the media type is that of a web page
 	over verify.Channel // the least trusted answer of the chain
 	by   string         // a host of the chain that is not the asked server
 	date time.Time      // Last-Modified
 	err  error
 
 	refused bool         // see Answer
-	list    *lookup.List // of data, if that is a list of more than one file
+	list    *lookup.List // parsed from data, if the list is not named after a file
 }
 
 // size returns about how many bytes of memory the response needs.
@@ -80,7 +81,6 @@ func (s *Search) fetch(ctx context.Context, u *url.URL, most int64) response {
 	return newResponse(s.web.Get(ctx, u, most), u, s.own)
 }
 
-// ask asks a forge.
 func (s *Search) ask(ctx context.Context, q *lookup.Question) response {
 	return newResponse(s.web.Ask(ctx, q), q.URL, func(u *url.URL) bool { return address.SameServer(q.URL, u) })
 }
@@ -93,7 +93,7 @@ func (s *Search) own(u *url.URL) bool {
 func newResponse(a Answer, u *url.URL, own func(*url.URL) bool) response {
 	got := response{last: u, over: a.Over, date: a.Date, err: reason(a.Err), refused: a.Refused}
 	if a.Err == nil {
-		got.data = slices.Clone(a.Data) // without the rest of its buffer
+		got.data = slices.Clone(a.Data) // a copy, so that the rest of the buffer of Data can be freed
 	}
 	for _, h := range a.Hops {
 		got.last, got.page = h.URL, isPage(h.Header)
@@ -112,7 +112,7 @@ func reason(err error) error {
 	return err
 }
 
-// lasting reports whether other requests would have the same end.
+// lasting reports whether other requests would have the same result.
 func lasting(err error) bool {
 	e, ok := errors.AsType[*source.Error](err)
 	return !ok || !e.Retry && (e.Fault == source.FaultRefused || e.Fault == source.FaultAuth)
