@@ -52,7 +52,7 @@ func LookupCharset(label string) (c *Charset, ok bool) {
 	name, err := htmlindex.Name(enc)
 	switch {
 	case err != nil || name == "replacement" || strings.HasPrefix(name, "utf-16"):
-		return nil, false // octets below 0x80 are not ASCII in these
+		return nil, false // in UTF-16, octets below 0x80 are not ASCII
 	case name == "utf-8":
 		return UTF8, true
 	}
@@ -135,13 +135,13 @@ func (c *Charset) appendOne(dst, line []byte) (_ []byte, size int) {
 // transform decodes line with the decoder of c, and reports whether line is valid.
 func (c *Charset) transform(dst, line []byte) (_ []byte, ok bool) {
 	start := len(dst)
-	dst = grow(dst, 3*len(line)+utf8.UTFMax) // an octet becomes at most a replacement character, which has three
+	dst = grow(dst, 3*len(line)+utf8.UTFMax) // each octet becomes at most a replacement character, which has three octets
 	n, read, err := c.enc.NewDecoder().Transformer.Transform(dst[start:cap(dst)], line, true)
 	dst = dst[:start+n]
 	return dst, err == nil && read == len(line) && !bytes.Contains(dst[start:], replacement)
 }
 
-// grow returns dst with room for n more octets.
+// grow returns dst with space for n more octets.
 func grow(dst []byte, n int) []byte {
 	if cap(dst)-len(dst) >= n {
 		return dst
@@ -163,8 +163,8 @@ func appendEscaped(dst, s []byte) []byte {
 	return dst
 }
 
-// Encode appends text, encoded in c, to dst. If c cannot encode the text, or would decode it differently, Encode
-// appends nothing and reports false.
+// Encode appends text, encoded in c, to dst. If c cannot encode the text, or would decode the result differently,
+// Encode appends nothing and reports false.
 func (c *Charset) Encode(dst []byte, text string) (_ []byte, ok bool) {
 	if c.enc == nil {
 		if c == UnknownCharset && !IsASCII(text) || !utf8.ValidString(text) {

@@ -14,7 +14,7 @@ type Code struct {
 	text   string // description, with placeholders {field} and {value}
 	weight feed.Weight
 
-	strict               string // name in strict mode, if it differs
+	strict               string // name in strict mode; empty: the same name
 	strictOnly, untagged bool
 }
 
@@ -62,7 +62,7 @@ func (c *Code) Reject(line int) error {
 // longestQuote is the maximum length of a quoted value, in octets.
 const longestQuote = 100
 
-// Say returns the description of c. It quotes the value, and shortens a long one.
+// Say returns the description of c. It quotes the value, and shortens a long value.
 func (c *Code) Say(field, value string) string {
 	more := ""
 	if len(value) > longestQuote {

@@ -1,7 +1,7 @@
 package feedtext
 
-// guess determines the charset of a text from its lines: the first of several candidates with the fewest invalid lines.
-// So one line that was cut within a character does not change how a thousand others are decoded.
+// guess determines the charset of a text from its lines: of several candidates, the first one with the fewest invalid
+// lines. So a line that was cut within a character does not change how a thousand other lines are decoded.
 type guess struct {
 	candidates []*Charset
 	misfits    []int
@@ -10,9 +10,9 @@ type guess struct {
 	strange bool
 }
 
-// newGuess returns a guess for a text that declares the given charset; the label is empty if it declares none. The
-// declared charset is the first candidate, followed by UTF-8, EUC-JP and CP932. Without a declaration EUC-JP is the
-// first, because feeds need not declare it.
+// newGuess returns a guess for a text that declares the given charset; declared is empty without a declaration. The
+// declared charset is the first candidate, followed by UTF-8, EUC-JP and CP932. Without a declaration, EUC-JP is the
+// first candidate, because feeds need not declare it.
 func newGuess(declared string) *guess {
 	g := &guess{candidates: []*Charset{UTF8, EUCJP, CP932}}
 	if declared == "" {

@@ -26,7 +26,7 @@ type Reader struct {
 	head   []byte // peeked but not read
 }
 
-// NewReader returns a Reader for r, or r itself if it is a *Reader. It does not read yet.
+// NewReader returns a Reader for r, or r itself if r is a *Reader. It does not read from r yet.
 func NewReader(r io.Reader, limits feed.Limits) *Reader {
 	if open, ok := r.(*Reader); ok {
 		return open
@@ -37,8 +37,8 @@ func NewReader(r io.Reader, limits feed.Limits) *Reader {
 // Gzip reports whether the feed is compressed. The result is valid after the first Read.
 func (r *Reader) Gzip() bool { return r.gzip }
 
-// Peek returns the next n octets without consuming them. If there are fewer, it returns these and the error, which is
-// nil at the end of the feed.
+// Peek returns the next n octets without consuming them. If fewer are left, it returns these and the error that ended
+// reading, which is nil at the end of the feed.
 func (r *Reader) Peek(n int) ([]byte, error) {
 	p := make([]byte, n)
 	for len(r.head) < n && r.err == nil {
@@ -90,7 +90,7 @@ func (r *Reader) open() error {
 	magic, err := buffered.Peek(2)
 	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		if err == io.EOF {
-			return nil // the next read returns it again
+			return nil // the next read returns io.EOF again
 		}
 		return err
 	}

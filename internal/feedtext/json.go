@@ -47,7 +47,7 @@ type Event struct {
 	Text string
 }
 
-// JSON reads a JSON document event by event, in constant memory. Its errors are *feed.RejectError, or those of the
+// JSON reads a JSON document event by event, in constant memory. Its errors are *feed.RejectError or errors of the
 // reader.
 type JSON struct {
 	in   *window
@@ -98,7 +98,7 @@ func (j *JSON) Next() (Event, error) {
 			return Event{}, j.failed(err)
 		}
 		if j.whole {
-			return Event{}, codeMalformed.Reject(j.Line()) // more than one value
+			return Event{}, codeMalformed.Reject(j.Line()) // the document has more than one value
 		}
 		if e, is, err := j.event(token); is || err != nil {
 			return e, err
@@ -175,7 +175,7 @@ func (j *JSON) failed(err error) error {
 	return codeMalformed.Reject(j.Line())
 }
 
-// Members returns the members in the beginning of a document, with dots between the names that lead to one.
+// Members returns the paths of the members in the beginning of a document: the names that lead to one, joined by dots.
 func Members(head []byte) map[string]bool {
 	found := map[string]bool{}
 	j := NewJSON(NewReader(bytes.NewReader(head), feed.Limits{}))
@@ -202,7 +202,7 @@ func HasSet(found map[string]bool, sets [][]string) bool {
 // A window is a reader that counts the lines up to an offset. It keeps the bytes read beyond the offset, up to a limit.
 type window struct {
 	r      io.Reader
-	err    error // it sticks
+	err    error // first error of r
 	kept   []byte
 	offset int64 // of kept
 	line   int   // of the first byte of kept

@@ -48,7 +48,7 @@ type Lines struct {
 	err    error // error of in, returned by all later calls
 	number int
 
-	ends  LineEnd // of the lines so far
+	ends  LineEnd // kind of line ends so far
 	mark  bool
 	guess *guess
 	// charset is nil until the first line that is not ASCII.
@@ -169,7 +169,7 @@ func (s *Lines) fill() {
 // finder finds an octet in a buffer. It examines each position once, however often next is called.
 type finder struct {
 	octet byte
-	// found is the position of the octet if it is less than upTo. The buffer was examined up to upTo.
+	// found is the position of the octet, if found is less than upTo. The buffer was examined up to upTo.
 	found, upTo int
 }
 

@@ -1,7 +1,7 @@
 // Package feedtext contains the common parts of the feed readers: decompression within limits, charsets, lines, and the
 // findings that decide whether an entry is a record.
 //
-// It knows no feed format. Each format defines its defects as Codes, with a weight and a description.
+// The package knows no feed format. Each format defines its defects as Codes, with a weight and a description.
 package feedtext
 
 import (
@@ -24,7 +24,7 @@ type Reading struct {
 	entries int
 }
 
-// NewReading returns a Reading with options o, and default limits where o has none.
+// NewReading returns a Reading with options o, and with default limits for limits of o that are not set.
 func NewReading(o feed.Options) Reading {
 	o.Limits = o.Limits.OrDefault()
 	return Reading{Options: o}
@@ -47,7 +47,7 @@ func (r *Reading) Find(code *Code, line int, field, value string) {
 	}
 }
 
-// FindOnce records a defect, unless the current entry already has one with that code.
+// FindOnce records a defect, unless the current entry already has a defect with that code.
 func (r *Reading) FindOnce(code *Code) {
 	if !slices.ContainsFunc(r.found, func(f finding) bool { return f.code == code }) {
 		r.Find(code, 0, "", "")
@@ -112,8 +112,8 @@ func (r *Reading) Stopped() error {
 	return r.Stop()
 }
 
-// Count counts an entry that begins at the given line. It returns an error if the limit is exceeded, where what is
-// the format's word for entries.
+// Count counts an entry that begins at the given line. It returns an error if the limit is exceeded. what is the
+// format's word for entries, for the error.
 func (r *Reading) Count(line int, what string) error {
 	if r.entries++; r.entries > r.Limits.Entries {
 		return &feed.RejectError{Line: line, Code: "too-many-entries",

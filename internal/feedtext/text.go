@@ -76,7 +76,8 @@ var (
 	codeMark = Note("byte-order-mark", "the feed begins with a byte order mark")
 )
 
-// ReadLine returns the next line. It reports a byte order mark, and once each the line ends that are in odd.
+// ReadLine returns the next line. It reports a byte order mark, and the kinds of line ends in odd when each first
+// occurs.
 func (r *Reading) ReadLine(in *Lines, odd ...LineEnd) (Line, error) {
 	before := in.ends
 	l, err := in.Next()
