@@ -23,15 +23,15 @@ const (
 	cacheHeader = "braid digests 1 crc32c=%08x\n"
 	// maxCache limits the size of the cache file. The cache of a folder with 100 000 files and maxPieces is smaller.
 	maxCache = 256 << 20
-	// maxPieces is the number of pieces that are stored: those of 3 TiB in files of 1 GiB. Further files are read again
+	// maxPieces is the number of pieces that are stored, enough for 3 TiB in files of 1 GiB. More files are read again
 	// in the next run.
 	maxPieces = 3 << 20
 	// savePause is the minimum time between two writes of the cache file.
 	savePause = time.Second
 )
 
-// cachedFolder holds the results for the files of one folder. It names the folder because another one may have a file
-// of the same name, size and time with other bytes.
+// cachedFolder holds the results for the files of one folder. It names the folder, because a file in another folder may
+// have the same name, size and time, but other bytes.
 type cachedFolder struct {
 	Folder string       `json:"folder"`
 	Files  []cachedFile `json:"files"`
@@ -45,7 +45,7 @@ type cachedFile struct {
 	Twice     bool   `json:"twice,omitempty"`  // the file had other bytes with a time in the same second
 	Pieces    []byte `json:"pieces,omitempty"` // SHA-256 of pieces of verify.PieceLength
 	Signature string `json:"signature,omitempty"`
-	Signer    string `json:"signer,omitempty"` // key that made it
+	Signer    string `json:"signer,omitempty"` // the key that made Signature
 }
 
 // load reads the cache file. It runs before other goroutines can access d.
@@ -83,7 +83,7 @@ func (d *digests) readCache() error {
 	return nil
 }
 
-// decodeCache decodes the output of encodeCache, and nothing else.
+// decodeCache decodes the output of encodeCache. Any other data is an error.
 func decodeCache(data []byte) (cachedFolder, error) {
 	header, rest, _ := bytes.Cut(data, []byte("\n"))
 	if string(header)+"\n" != cacheHeaderOf(rest) {
@@ -105,7 +105,7 @@ func cacheHeaderOf(rest []byte) string {
 // remember stores an entry of the cache file, if the file still exists with the same modification second.
 func (d *digests) remember(c cachedFile) {
 	info, err := d.root.Stat(filepath.FromSlash(c.Name))
-	if err != nil || info.ModTime().Unix() != c.Sec { // an entry with the same second is needed for twice
+	if err != nil || info.ModTime().Unix() != c.Sec { // hash needs an entry with the same second, for twice
 		return
 	}
 	digest, err := verify.ParseHex(verify.SHA256, c.SHA256)
@@ -122,7 +122,7 @@ func (d *digests) remember(c cachedFile) {
 	d.known.put(c.Name, k)
 }
 
-// cached returns the cache entry for k. It includes the pieces if room has space for them.
+// cached returns the cache entry for k. It includes the pieces if they are at most room, and subtracts them from room.
 func (d *digests) cached(name string, k known, room *int) cachedFile {
 	c := cachedFile{Name: name, stamp: k.stamp, SHA256: k.digest.Hex(), Early: k.early, Twice: k.twice}
 	if n := k.pieces.Count(); n <= *room {
@@ -135,7 +135,7 @@ func (d *digests) cached(name string, k known, room *int) cachedFile {
 	return c
 }
 
-// saveSoon starts a goroutine that writes the cache file, unless one is running. That one then writes it again after
+// saveSoon starts a goroutine that writes the cache file. If one is running, that goroutine writes the file again after
 // savePause. The caller holds mu.
 func (d *digests) saveSoon() {
 	if d.file == "" {

@@ -33,7 +33,7 @@ type digests struct {
 	ctx    context.Context // context of the hashing; canceled by close
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	slots  chan struct{} // one for each file that may be read at the same time
+	slots  chan struct{} // holds a token for each file that is being read
 	sum    func(context.Context, io.Reader) (verify.Digest, error)
 	signer verify.Signer // nil if files are not signed
 	quiet  time.Duration // quietTime, shorter in tests
@@ -46,8 +46,8 @@ type digests struct {
 	saving bool // a goroutine is writing the cache file
 }
 
-// known is the result for one version of a file. Only the stamp is stored across restarts; info is nil until the file
-// was seen in this run.
+// known is the result for one version of a file. Of stamp and info, only stamp is stored across restarts; info is nil
+// until the file was seen in this run.
 type known struct {
 	stamp stamp
 	info  fs.FileInfo
@@ -56,13 +56,13 @@ type known struct {
 }
 
 // quietTime is the time after which the system has written pages that were modified through a mapping to disk. Linux
-// does so within half a minute. Later writes to these pages change the stamp.
+// writes such pages within half a minute. Later writes to these pages change the stamp.
 const quietTime = time.Minute
 
 // isQuiet reports whether the last write to the file of s was at least quietTime ago.
 func (d *digests) isQuiet(s stamp) bool { return time.Since(s.written()) >= d.quiet }
 
-// maxKnown is the approximate memory limit for the results: those of 100 000 files of 1 GiB. Further files are read
+// maxKnown is the approximate memory limit for the results, enough for 100 000 files of 1 GiB. More files are read
 // again.
 const maxKnown = 256 << 20
 
@@ -85,7 +85,7 @@ type jobKey struct {
 	wants
 }
 
-// job is the hashing of one version of a file. Its results may be read after done was closed.
+// job is the hashing of one version of a file. The results may be read after done was closed.
 type job struct {
 	done chan struct{}
 	info fs.FileInfo // of the file that was read
@@ -117,8 +117,8 @@ func (d *digests) close() {
 	d.wg.Wait()
 }
 
-// of returns the facts about the open file that info describes, including those in w. The error is errChanged if the
-// name now belongs to another version.
+// of returns the facts about the open file that info describes, including the facts that w selects. The error is
+// errChanged if the file of that name is another version now.
 func (d *digests) of(ctx context.Context, name string, info fs.FileInfo, w wants) (facts, error) {
 	found, j, err := d.lookUp(name, info, w)
 	if j == nil {
@@ -138,7 +138,7 @@ func (d *digests) of(ctx context.Context, name string, info fs.FileInfo, w wants
 	return j.facts, nil
 }
 
-// lookUp returns the facts, or the job that computes them.
+// lookUp returns the facts, or the job that computes the facts.
 func (d *digests) lookUp(name string, info fs.FileInfo, w wants) (facts, *job, error) {
 	key := jobKey{name, stampOf(info), w}
 	d.mu.Lock()
@@ -193,7 +193,7 @@ func (d *digests) hash(key jobKey) (fs.FileInfo, facts, error) {
 	defer f.Close()
 	began := time.Now()
 	if !d.isQuiet(key.stamp) {
-		_ = f.Sync() // makes later writes through a mapping visible; otherwise the file is read again later
+		_ = f.Sync() // makes later writes through a mapping visible; on an error, the file is hashed again later
 	}
 	if err := d.settle(f, key.stamp); err != nil {
 		return nil, facts{}, err
@@ -237,8 +237,8 @@ func (d *digests) settle(f *os.File, want stamp) error {
 	return nil
 }
 
-// The clocks of file systems tick: two changes within a tick have the same time. Most tick at least a hundred times a
-// second; some have a resolution of one or two seconds.
+// The clocks of file systems tick: two changes within a tick have the same time. Most clocks tick at least a hundred
+// times a second. Some have a resolution of one or two seconds.
 const (
 	fineTick   = 50 * time.Millisecond
 	coarseTick = 2 * time.Second
@@ -251,7 +251,7 @@ func unsettled(changed, now time.Time) time.Duration {
 		tick = coarseTick
 	}
 	age := now.Sub(changed)
-	if age < -tick || age >= tick { // a time in the future was set explicitly: a change would set another time
+	if age < -tick || age >= tick { // a time in the future was set by a program: a change would set another time
 		return 0
 	}
 	return tick - age
@@ -260,7 +260,7 @@ func unsettled(changed, now time.Time) time.Duration {
 // readSize is the size of the read buffer. It is large enough that hashing dominates the time.
 const readSize = 1 << 20
 
-// sum returns the digest of r, which it reads to its end.
+// sum reads r to its end and returns the digest.
 func sum(ctx context.Context, r io.Reader) (verify.Digest, error) {
 	h := sha256.New()
 	buf := make([]byte, readSize)

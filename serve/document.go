@@ -12,10 +12,10 @@ import (
 	"braid/verify/signatures"
 )
 
-// documentKind is a kind of document about a file. The name of the document is that of the file with suffix appended.
+// documentKind is a kind of document about a file. A document has the name of the file, with suffix appended.
 type documentKind struct {
 	suffix, media string
-	// read returns the files that a document describes. It is nil for kinds that do not name files.
+	// read returns the files that a document describes. It is nil for a kind whose documents do not name files.
 	read func(io.Reader) ([]described, error)
 }
 
@@ -24,7 +24,7 @@ var documentKinds = append([]documentKind{
 	{".torrent", metalink.Torrent, readTorrent},
 }, signatureKinds()...)
 
-// signatureKinds returns the documents that are signatures, one for each file name extension.
+// signatureKinds returns the kinds of documents that are signatures, one for each file name extension.
 func signatureKinds() (kinds []documentKind) {
 	for _, kind := range signatures.All() {
 		for _, f := range kind.Served {
@@ -34,10 +34,10 @@ func signatureKinds() (kinds []documentKind) {
 	return kinds
 }
 
-// meta4Suffix is that of the documents that are made for files without one.
+// meta4Suffix is the suffix of Metalink documents, which are made for files without one.
 const meta4Suffix = ".meta4"
 
-// armorSuffix and minisignSuffix are those of signatures that are text, which a document can contain.
+// armorSuffix and minisignSuffix are the suffixes of signatures in text form, which a Metalink document can contain.
 const (
 	armorSuffix    = ".asc"
 	minisignSuffix = ".minisig"
@@ -82,7 +82,7 @@ type verdict struct {
 // maxVerdicts is the number of cached verdicts.
 const maxVerdicts = 50_000
 
-// maxDocument is the maximum size of a document that is read (rule 41). A larger one is truncated and therefore
+// maxDocument is the maximum size of a document that is read (rule 41). A larger document is truncated and therefore
 // invalid.
 const maxDocument = 8 << 20
 
@@ -136,9 +136,9 @@ func (s *Server) readDocument(document string, kind documentKind) ([]described, 
 	return kind.read(io.LimitReader(f, maxDocument))
 }
 
-// choose returns the name of the file in a document: that of the description with its digest, or otherwise with its
-// name, or otherwise of the only one that fits. It reports false if the document describes only other files. The name
-// is empty if the document describes no files.
+// choose returns the name of the file in a document: from the description with the digest of v, or else from the
+// description with the name base, or else from the only description that fits v. It reports false if the document
+// describes only other files. The name is empty if the document describes no files.
 func choose(files []described, base string, v *version) (string, bool) {
 	var fitting []described
 	for _, f := range files {

@@ -13,7 +13,6 @@ import (
 // wants selects what is computed for a file in addition to its digest.
 type wants struct{ pieces, signature bool }
 
-// cover reports whether w includes o.
 func (w wants) cover(o wants) bool {
 	return (w.pieces || !o.pieces) && (w.signature || !o.signature)
 }
@@ -23,12 +22,11 @@ type facts struct {
 	digest    verify.Digest
 	pieces    verify.Pieces // zero if the file is empty
 	signature string        // text; "" if the key could not sign
-	has       wants         // which of them were requested
+	has       wants         // which of the wants were computed
 	twice     bool          // the file had other bytes before, with a time in the same second
 }
 
-// pieceAlgorithm is the algorithm of pieces. Its purpose is only to locate damage, but a stronger algorithm costs
-// nothing more.
+// pieceAlgorithm is the algorithm of pieces. Pieces only locate damage, but a stronger algorithm costs nothing more.
 const pieceAlgorithm = verify.SHA256
 
 // newSigner returns the signer of a secret key, or nil if secret is empty.

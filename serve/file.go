@@ -56,12 +56,12 @@ type version struct {
 	file *os.File
 	info fs.FileInfo
 	facts
-	makes   wants       // documents that are generated because none is beside the file
+	makes   wants       // documents that are generated because no such document is beside the file
 	changed atomic.Bool // http.ServeContent may read in another goroutine
 }
 
-// Read reads and then checks that the file is still the one that was hashed. The system updates the change time before
-// written bytes can be read, so a check before reading would prove nothing.
+// Read reads, and then checks that the file is still the version that was hashed. The system updates the change time
+// before written bytes can be read, so that a check before reading would prove nothing.
 func (v *version) Read(p []byte) (int, error) {
 	n, err := v.file.Read(p)
 	info, statErr := v.file.Stat()
@@ -90,8 +90,8 @@ func (v *version) Seek(offset int64, whence int) (int64, error) { return v.file.
 // openTries is the number of attempts to open a file that is being changed.
 const openTries = 3
 
-// open opens the file and determines its digest. The file may be replaced between these steps, but the digest must be
-// that of the descriptor that is sent.
+// open opens the file and determines its digest. The file may be replaced between these steps. The digest must then be
+// that of the open file, which is sent.
 func (s *Server) open(ctx context.Context, name string) (*version, error) {
 	for range openTries - 1 {
 		v, err := s.openOnce(ctx, name)
@@ -156,16 +156,16 @@ func identify(h http.Header, name string, d verify.Digest) {
 	}
 }
 
-// etag returns a strong validator. It is the same for the same bytes on every server (V4), and differs for all other
-// bytes.
+// etag returns a strong validator: on every server, equal bytes have the same validator (V4), and different bytes have
+// different ones.
 func etag(d verify.Digest) string {
 	return `"sha256-` + base64.RawURLEncoding.EncodeToString(d.Bytes()) + `"`
 }
 
 // lastModified returns the value of Last-Modified. It returns the zero time if the field must be left out, so that no
 // date in a condition matches. "An origin server with a clock MUST NOT generate a Last-Modified date that is later than
-// the server's time of message origination" (RFC 9110, section 8.8.2.1). A date also identifies no version if the file
-// had two versions with it.
+// the server's time of message origination" (RFC 9110, section 8.8.2.1). If the file had two versions with one date,
+// the date identifies neither.
 func (v *version) lastModified(now time.Time) time.Time {
 	if t := v.info.ModTime(); !v.twice && !t.After(now) {
 		return t

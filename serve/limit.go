@@ -11,7 +11,7 @@ import (
 // defaultMaxConnections is the default of LimitListener's most.
 const defaultMaxConnections = 1000
 
-// share determines how many connections one address may have: one in share. This machine may have all, because a proxy
+// share is the divisor for one address: it may have most/share connections. This machine may have all, because a proxy
 // on it acts for many clients.
 const share = 4
 
@@ -36,11 +36,11 @@ type counted struct {
 	since time.Time
 }
 
-// LimitListener limits the connections of l, which web is about to serve: to most at a time, and to a quarter of that
-// from one address (for IPv6, one /64) other than this machine. If most is zero, it is defaultMaxConnections. If no
-// connection is free, the one that has been idle longest is closed. If none is idle, a client without TLS gets a 503,
-// and a client with TLS no answer. LimitListener must be called before a TLS listener is put around l. It sets
-// web.ConnState. Closing the listener also closes the connections of refused clients.
+// LimitListener limits the connections of l, which web is about to serve: to most at a time, and from one address (for
+// IPv6, one /64) other than this machine to a quarter of most. If most is zero, it is defaultMaxConnections. If no
+// connection is free, the connection that has been idle longest is closed. If no connection is idle, a client without
+// TLS gets a 503, and a client with TLS no answer. LimitListener must be called before a TLS listener is put around l.
+// It sets web.ConnState. Closing the listener also closes the connections of refused clients.
 func LimitListener(l net.Listener, web *http.Server, most int, overTLS bool) net.Listener {
 	if most == 0 {
 		most = defaultMaxConnections
@@ -82,7 +82,7 @@ func (k *limited) admit(conn net.Conn) *counted {
 	return c
 }
 
-// full reports whether there is no room for another connection from an address.
+// full reports whether another connection from an address would exceed a limit.
 func (k *limited) full(by netip.Addr) bool {
 	return len(k.open) >= k.most || k.ownFull(by)
 }
@@ -92,7 +92,7 @@ func (k *limited) ownFull(by netip.Addr) bool {
 	return !by.IsLoopback() && k.by[by] >= max(1, k.most/share)
 }
 
-// longestIdle returns the idle connection to close for a new one from an address, or nil.
+// longestIdle returns the idle connection to close for a new connection from an address, or nil.
 func (k *limited) longestIdle(by netip.Addr) (oldest *counted) {
 	own := k.ownFull(by)
 	for c := range k.open {
@@ -159,7 +159,7 @@ func addrOf(conn net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// ownerOf returns one address for all addresses of a client: a client with an IPv6 address usually has the 2^64
+// ownerOf returns the same address for all addresses of a client: a client with an IPv6 address usually has the 2^64
 // addresses of its network (RFC 4291, section 2.5.4).
 func ownerOf(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")

@@ -17,7 +17,7 @@ import (
 // 20).
 const maxLinkBytes = 64 << 10
 
-// links returns the values of the Link fields for a file. Each is on a line of its own, as other Metalink servers send
+// links returns the values of the Link fields for a file, one value for each field, as other Metalink servers send
 // them.
 func (s *Server) links(r *http.Request, name string, v *version) []string {
 	var links []linkheader.Link
@@ -43,7 +43,7 @@ func newLink(target, relation string, params ...linkheader.Param) linkheader.Lin
 	return linkheader.Link{Target: target, Params: append([]linkheader.Param{rel}, params...)}
 }
 
-// duplicates returns the links to mirrors, those with the lowest pri first (RFC 6249, section 3).
+// duplicates returns the links to mirrors, in order of their pri, the lowest first (RFC 6249, section 3).
 func (s *Server) duplicates(r *http.Request, name string) []linkheader.Link {
 	var links []linkheader.Link
 	for _, m := range s.mirrorsOf(name, r.Host, prefix(r)+r.URL.Path) {
@@ -55,7 +55,7 @@ func (s *Server) duplicates(r *http.Request, name string) []linkheader.Link {
 	return links
 }
 
-// mirrorsOf returns the mirrors to name for a file, except the one whose URL has the given host and path.
+// mirrorsOf returns the mirrors to name for a file, except a mirror whose URL has the given host and path.
 func (s *Server) mirrorsOf(name, host, path string) (named []Mirror) {
 	for _, m := range s.mirrors {
 		if len(named) >= s.maxLinks {
@@ -94,8 +94,8 @@ func below(base *url.URL, name string) string { return plainURL(base) + escapePa
 // depthOf returns m.Depth, limited to the served folder: nothing is known about what surrounds the folder at m.URL.
 func (m Mirror) depthOf(name string) int { return min(m.Depth, strings.Count(name, "/")+1) }
 
-// isSelf reports whether target is the requested URL. One list of mirrors is often used on all of them, and a client
-// must discard a server that names itself (C2).
+// isSelf reports whether target is the requested URL. All mirrors often use the same list of mirrors, and a client must
+// discard a server that names itself (C2).
 func isSelf(host, path string, u *url.URL, target string) bool {
 	if !strings.EqualFold(u.Host, host) {
 		return false
@@ -104,9 +104,9 @@ func isSelf(host, path string, u *url.URL, target string) bool {
 	return err == nil && t.Path == path
 }
 
-// describedBy returns the links to documents about the file that are beside it or are generated (RFC 6249, sections 4
-// and 5; V5, V8). The references are relative, so they are valid even if a proxy or http.StripPrefix changes the path
-// of the folder.
+// describedBy returns the links to documents about the file, which are beside the file or are generated (RFC 6249,
+// sections 4 and 5; V5, V8). The references are relative, so they are valid even if a proxy or http.StripPrefix changes
+// the path of the folder.
 func (s *Server) describedBy(name string, v *version) []linkheader.Link {
 	base := path.Base(name)
 	var links []linkheader.Link

@@ -55,7 +55,7 @@ type pages struct {
 	made *recent[string, *page] // by folder
 }
 
-// page is the list of a folder at one time. It may be read after done was closed.
+// page is the list of a folder at one time. data and err may be read after done was closed.
 type page struct {
 	folder stamp
 	done   chan struct{}
@@ -127,7 +127,6 @@ func (p *pages) keep(name string, made *page, until time.Time, keep bool) {
 	}
 }
 
-// page makes the list of a folder.
 func (s *Server) page(name string) (page []byte, entries int, err error) {
 	list, err := fs.ReadDir(s.root.FS(), name) // sorted
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"braid/verify"
 )
 
-// makes returns what is generated for a file: the requested documents that are not beside it. Nothing is generated for
-// documents, or if the document would contain a name that clients refuse.
+// makes returns what is generated for a file: the enabled documents that do not exist beside the file. Nothing is
+// generated for a file that is a document, or if the document would contain a name that clients refuse.
 func (s *Server) makes(name string) (w wants) {
 	if _, ok := documentType(name); ok || metalink.IsOwn(path.Base(name)) {
 		return wants{}
@@ -53,7 +53,8 @@ func (s *Server) offers(v *version, kind documentKind) bool {
 	return s.document(v.makes, kind) && (!s.signs(kind) || v.signature != "")
 }
 
-// serveMade answers a request for a document that is not in the folder with a generated one, if its file gets one.
+// serveMade answers a request for a document that is not in the folder. The answer is a generated document, if the file
+// has one.
 func (s *Server) serveMade(res *response, r *http.Request, document string) {
 	i := slices.IndexFunc(documentKinds, func(kind documentKind) bool { return kind.suffix == path.Ext(document) })
 	if i < 0 {
@@ -139,7 +140,7 @@ func (s *Server) copies(r *http.Request, name string) (all []metalink.Mirror) {
 // maxArmor is the maximum size of signatures, enough for a dozen keys.
 const maxArmor = 64 << 10
 
-// signature returns the signature of the file, generated or from beside it, if it is text that documents may contain.
+// signature returns the signature of the file, generated or from beside the file, if documents may contain its text.
 func (s *Server) signature(name string, v *version) (sig metalink.Signature, ok bool) {
 	if v.signature != "" && v.makes.signature {
 		kind := s.digests.signer.Kind()

@@ -17,17 +17,18 @@ import (
 // Mirror is a copy of the served folder, or of one file in it.
 type Mirror struct {
 	// URL is the location of the folder at the mirror, if it ends with a slash; the path of a file below the folder is
-	// appended to it. Otherwise it is the URL of a single file. It is named for the file whose path below the folder is
-	// the end of the URL's path: http://host/pub/a/x.iso for /a/x.iso and /x.iso, but not for /b/x.iso.
+	// appended to it. Otherwise it is the URL of a single file: of each file whose path below the folder is the end of
+	// the URL's path. So http://host/pub/a/x.iso is named for /a/x.iso and /x.iso, but not for /b/x.iso.
 	URL *url.URL
-	// Pri is the priority, from 1 (first) to 999999. If zero, none is stated, which means 999999.
+	// Pri is the priority, from 1 (first) to 999999. If zero, no priority is stated, which means 999999.
 	Pri int
-	// Geo is the country of the mirror, two letters (ISO 3166-1). If empty, none is stated.
+	// Geo is the country of the mirror, two letters (ISO 3166-1). If empty, no country is stated.
 	Geo string
 	// Depth is how many levels around a file are mirrored too (RFC 6249, section 3.4). More levels than are below the
 	// folder are never claimed.
 	Depth int
-	// Pref is set if the mirror sends the same ETag or Digest. It is ignored for an FTP mirror, which sends neither.
+	// Pref is set if the mirror sends the same ETag or Digest. It is ignored for an FTP mirror, which sends no such
+	// fields.
 	Pref bool
 }
 
@@ -72,14 +73,13 @@ func ParseMirror(spec string) (Mirror, error) {
 	return m, nil
 }
 
-// set sets one attribute.
 func (m *Mirror) set(name, value string, valued bool) error {
 	switch {
 	case name == "pref" && !valued:
 		m.Pref = true
 	case name == "pri":
 		n, ok := number(value)
-		if !ok || n == 0 { // 0 would mean that none is stated
+		if !ok || n == 0 { // 0 would mean that no priority is stated
 			return fmt.Errorf("mirror: pri is %q, want a number from 1 to %d", value, linkheader.LowestPri)
 		}
 		m.Pri = n
@@ -106,7 +106,6 @@ func number(s string) (int, bool) {
 	return int(n), err == nil
 }
 
-// check returns an error if m is invalid.
 func (m Mirror) check() error {
 	if m.URL == nil {
 		return errors.New("mirror: no URL")

@@ -20,7 +20,7 @@ import (
 func requestPath(u *url.URL) (name string, slash, ok bool) {
 	rest, ok := strings.CutPrefix(withoutDots(u.Path), "/")
 	if !ok || strings.Contains(strings.ToLower(u.EscapedPath()), "%2f") {
-		return "", false, false // an escaped slash is part of a name, and no name contains one
+		return "", false, false // an escaped slash would be part of a name, and no name contains a slash
 	}
 	if rest == "" {
 		return ".", true, true
@@ -101,8 +101,8 @@ func spelled(root *os.Root, name string) bool {
 	return true
 }
 
-// escapePath encodes a path for a URL. It encodes more than necessary, because many readers of Link fields split them
-// at every comma or semicolon, and every server treats "%2C" in a path as a comma.
+// escapePath encodes a path for a URL. It encodes more than necessary: many readers of Link fields split the fields at
+// every comma or semicolon, and every server treats "%2C" in a path as a comma.
 func escapePath(p string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

@@ -35,8 +35,8 @@ func (p *pacer) add(n int) {
 	p.active += n
 }
 
-// chunk returns how many bytes a response may send at once. It decreases with the number of responses, so that each one
-// progresses smoothly.
+// chunk returns how many bytes a response may send at once. The number decreases with the number of responses, so that
+// each response progresses smoothly.
 func (p *pacer) chunk() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

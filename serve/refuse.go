@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// maxRefusals is the number of refused clients that are answered at the same time. Further ones get no answer.
+	// maxRefusals is the number of refused clients that are answered at the same time. More clients get no answer.
 	maxRefusals = 64
 	// askTime is the time limit for a refused client to send the first bytes of its request, and then again to receive
 	// the answer.
 	askTime = 2 * time.Second
-	// maxUnheard is how much of its request is read and discarded after the answer.
+	// maxUnheard is the number of bytes of a refused request that are read and discarded after the answer.
 	maxUnheard = 64 << 10
 )
 
@@ -65,9 +65,9 @@ func (r *refusals) end() {
 	r.running.Wait()
 }
 
-// sayBusy answers a client after its first bytes, because earlier bytes would not be an answer. Closing a connection
-// with unread bytes resets it, which may destroy the answer. So sayBusy half-closes the connection, and reads until the
-// client closes it (RFC 9112, section 9.6).
+// sayBusy answers a client after the first bytes of its request, because an earlier answer would not belong to the
+// request. Closing a connection with unread bytes resets it, which may destroy the answer. So sayBusy half-closes the
+// connection, and reads until the client closes it (RFC 9112, section 9.6).
 func sayBusy(conn net.Conn, patience time.Duration) {
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	if n, _ := conn.Read(make([]byte, 512)); n == 0 {

@@ -33,7 +33,7 @@ func newResponse(w http.ResponseWriter, r *http.Request, p *pacer, stall time.Du
 }
 
 // deadline sets the time by which the connection must accept the next write. A ResponseWriter without a connection
-// needs none.
+// needs no deadline.
 func (res *response) deadline(t time.Time) { _ = res.control.SetWriteDeadline(t) }
 
 // due returns the time by which the client must accept the next n bytes. It limits both the time of one write and the
@@ -54,7 +54,7 @@ func (res *response) WriteHeader(status int) {
 		return
 	}
 	res.status, res.began = status, time.Now()
-	res.deadline(res.began.Add(res.stall)) // also for an answer without a body
+	res.deadline(res.began.Add(res.stall)) // an answer without a body needs a deadline, too
 	if status >= 400 && status != http.StatusPreconditionFailed {
 		// The body is a message, and these fields would describe it (RFC 9530, section 3). A 412 has no body, and its
 		// client needs to know the present file (S9, rule 35).

@@ -38,18 +38,18 @@ const defaultMaxLinks = 50
 type Options struct {
 	// Mirrors are copies of the folder or of files in it.
 	Mirrors []Mirror
-	// MaxLinks limits the mirrors that one answer names, those with the lowest pri first. If zero, it is
-	// defaultMaxLinks; if negative, none is named.
+	// MaxLinks limits the mirrors that one answer names. Mirrors with the lowest pri are named first. If zero, MaxLinks
+	// is defaultMaxLinks; if negative, no mirror is named.
 	MaxLinks int
 	// MirrorOf is the URL of the folder on the Metalink server that this server is a mirror of. Answers then name the
-	// original as rel=canonical and no mirrors, which clients would have to discard. If nil, this server is not a
-	// mirror.
+	// original as rel=canonical, but no mirrors, because clients must discard mirrors that a mirror names. If nil, this
+	// server is not a mirror.
 	MirrorOf *url.URL
-	// Meta4 enables the generation of a Metalink document (RFC 5854) with digests of pieces for each file that has none
-	// beside it. Such files are hashed twice in one pass.
+	// Meta4 enables the generation of a Metalink document (RFC 5854) with digests of pieces for each file that has no
+	// such document beside it. The file and its pieces are hashed in one pass.
 	Meta4 bool
-	// URL is the public URL of the folder, for generated documents. If nil, it is derived from each request. That is
-	// wrong if a proxy provides TLS for this server or changes the path.
+	// URL is the public URL of the folder, for generated documents. If nil, the URL is derived from each request, which
+	// is wrong if a proxy provides TLS for this server or changes the path.
 	URL *url.URL
 	// SecretKey signs files without a signature: an export of one OpenPGP key, which Passphrase unlocks if it is
 	// locked. If empty, nothing is signed.
@@ -67,7 +67,7 @@ type Options struct {
 const (
 	// stallTimeout is the time after which the connection of a client that accepts no byte is closed.
 	stallTimeout = time.Minute
-	// slowest is the minimum mean speed of a client in bytes a second, apart from one stallTimeout.
+	// slowest is the minimum mean speed of a client in bytes a second. It does not count the first stallTimeout.
 	slowest = 2 << 10
 	// bodyTime is the time limit for a client to send a body that is not read, after its answer was sent.
 	bodyTime = time.Second
@@ -172,7 +172,7 @@ func (s *Server) Close() error {
 }
 
 // HTTPServer returns an http.Server for h with limits that suit large files and untrusted clients: a client must send
-// its header fields soon, while a Server lets it receive files slowly. LimitListener limits the number of connections.
+// its header fields soon, but may receive files slowly from a Server. LimitListener limits the number of connections.
 func HTTPServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,
