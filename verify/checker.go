@@ -63,7 +63,7 @@ func (c *Checker) Write(p []byte) (int, error) {
 func (c *Checker) Written() int64 { return c.written }
 
 // Proof checks the bytes written so far as the whole file. The error is a *SizeError, a *MismatchError of the strongest
-// claim that does not hold, a *PieceError, or the error of a SignatureChecker. That a key or certificate is not trusted
+// claim that does not hold, a *PieceError, or the error of a SignatureChecker. A key or certificate that is not trusted
 // is no error if another signature is good, or if a claim is from a signed list.
 func (c *Checker) Proof() (Proof, error) {
 	if c.size >= 0 && c.written != c.size {

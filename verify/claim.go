@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Channel is the way a claim arrived. A greater one is more trusted.
+// A Channel is how a claim arrived. A greater Channel is more trusted.
 type Channel uint8
 
 const (
@@ -93,7 +93,7 @@ func Agree(a, b []Claim) error {
 	var first [len(algorithms)]Claim
 	for _, c := range slices.Concat(a, b) {
 		alg := c.Digest.Algorithm()
-		switch known := first[alg]; { // a zero Digest is compared with first[0], which is zero too
+		switch known := first[alg]; { // the zero Digest is compared with first[0], which is also zero
 		case known.Digest.IsZero():
 			first[alg] = c
 		case known.Digest != c.Digest:

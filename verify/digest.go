@@ -28,11 +28,11 @@ import (
 	"strings"
 )
 
-// An Algorithm is a hash function for digests. A greater one is stronger. The zero value is not an algorithm.
+// An Algorithm is a hash function for digests. A greater Algorithm is stronger. The zero value is not an algorithm.
 type Algorithm uint8
 
-// The cryptographic hashes in the registries of RFC 3230 and RFC 9530. To add one, insert it by strength here and in
-// the table below.
+// The cryptographic hashes in the registries of RFC 3230 and RFC 9530. A new hash is inserted by its strength here and
+// in the table below.
 const (
 	MD5 Algorithm = iota + 1
 	SHA1
@@ -96,7 +96,7 @@ func (a Algorithm) Size() int {
 	return algorithms[a].size
 }
 
-// Strong reports whether a resists collisions: SHA-256 and better. The others do not satisfy RFC 6249, section 6.
+// Strong reports whether a resists collisions: SHA-256 and better. Other algorithms do not satisfy RFC 6249, section 6.
 func (a Algorithm) Strong() bool { return a.known() && algorithms[a].strong }
 
 // New returns a new hash. It panics if a is not an algorithm.

@@ -9,7 +9,7 @@ import (
 
 // A Finding has the digests that a server has published beside a file, and the places that were searched.
 type Finding struct {
-	Claims []Claim   // strong ones, by the asked server
+	Claims []Claim   // strong claims by the asked server
 	Places []Place   // in the order of the search
 	Date   time.Time // of the newest list in Claims, by its Last-Modified; zero: unknown
 }
@@ -18,14 +18,14 @@ type Finding struct {
 type Place struct {
 	URL    string  // masked
 	Claims []Claim // about the file
-	// By is the host that answered, if it is not the asked server. Its claims are then no evidence.
+	// By is the host that answered, if it is not the asked server. The claims are then no evidence.
 	By  string
 	Err error // the reason, if Claims is empty
 	// Unsigned is why the signature of the list is not accepted, if an untrusted key made it.
 	Unsigned error
 }
 
-// Unsigned returns the Unsigned of the first list that has one.
+// Unsigned returns the Unsigned of the first place that has one, or nil.
 func (f Finding) Unsigned() error {
 	for _, p := range f.Places {
 		if p.Unsigned != nil {
@@ -56,7 +56,7 @@ func (p Place) String() string {
 	return text
 }
 
-// Agreeing returns the first list of a mirror that has one of the digests. It reports false without one. Such a list
+// Agreeing returns the first list of a mirror that has one of the digests. ok is false without such a list. The list
 // proves nothing.
 func (f Finding) Agreeing(digests []Digest) (list Place, ok bool) {
 	right := func(c Claim) bool { return slices.Contains(digests, c.Digest) }

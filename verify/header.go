@@ -58,9 +58,9 @@ func ReadHeader(header map[string][]string, over Channel) (claims []Claim, malfo
 	return a.claims, a.malformed, nil
 }
 
-// OfContent parses Content-Digest (RFC 9530, section 2), the digest of the content as sent. If the response is a part
-// of the file, so is the content. It returns claims of strong algorithms, the strongest first. A malformed field is
-// ignored as a whole, as RFC 9651, section 4.2, demands, because it is not a claim about the file.
+// OfContent parses Content-Digest (RFC 9530, section 2), the digest of the content as sent. In a response with a part
+// of the file, the content is that part. OfContent returns claims of strong algorithms, the strongest first. A
+// malformed field is ignored as a whole, as RFC 9651, section 4.2, demands, because it is not a claim about the file.
 func OfContent(header map[string][]string, over Channel) []Claim {
 	a := answer{over: over}
 	lines := header[contentDigestField]
@@ -191,7 +191,7 @@ func (a *answer) member(name, member string) error {
 			continue
 		}
 		m, _ := dict.Get(key)
-		item, _ := m.(httpsfv.Item) // else an inner list, and the zero Item has no bytes
+		item, _ := m.(httpsfv.Item) // an inner list yields the zero Item, which has no bytes
 		raw, ok := item.Value.([]byte)
 		if !ok {
 			a.spoil(name, member, alg.String()+" is not a byte sequence", nil)

@@ -5,25 +5,25 @@ import "time"
 // MaxSignature is the maximum size of a file with signatures in bytes.
 const MaxSignature = 1 << 20
 
-// A SignatureKind is a format of signatures, and of the keys or certificates that check them. Each is a variable of its
-// own package and a row of the table in package signatures. No other package names a kind.
+// A SignatureKind is a format of signatures, and of the keys or certificates that check them. Each kind is a variable
+// of a package of its own and a row of the table in package signatures. No other package names a kind.
 type SignatureKind struct {
 	// Name is the name in messages, "OpenPGP". Article is its indefinite article.
 	Name, Article string
-	// Types are the media types of its signatures, in lower case. The first one is the usual one.
+	// Types are the media types of signatures of this kind, in lower case, the most usual first.
 	Types []string
-	// Beside are the suffixes that turn the name of a file into that of its signature, in the order in which they are
-	// tried.
+	// Beside are the suffixes that turn the name of a file into the name of its signature. They are tried in this
+	// order.
 	Beside []string
 	// Served are the kinds of files that a server announces as signatures.
 	Served []SignatureFile
-	// Option is the name of the option for files with keys: "keyring". Several kinds may share one; the first of them in
-	// the table takes what no kind accepts.
+	// Option is the name of the option for files with keys: "keyring". Several kinds may share an option. A file that
+	// no kind accepts is then passed to the first of these kinds in the table.
 	Option string
 
 	// Sniff reports whether data begins like a signature of this kind and of no other kind.
 	Sniff func(data []byte) bool
-	// SniffKeys reports whether data has keys or certificates of this kind, or secret ones.
+	// SniffKeys reports whether data has public or secret keys, or certificates, of this kind.
 	SniffKeys func(data []byte) bool
 	// NewTrust parses keys. The error is a *KeyError.
 	NewTrust func(Keys) (Trust, error)
@@ -47,7 +47,7 @@ type Keys struct {
 	Pins []string
 	// AllowExpired accepts signatures by keys that have expired since.
 	AllowExpired bool
-	// Sniffed means that the content of the files determined their kind. A certificate must then be that of an
+	// Sniffed means that the content of the files determined their kind. A certificate must then belong to an
 	// authority.
 	Sniffed bool
 }
@@ -58,8 +58,8 @@ type KeyFile struct {
 	Data []byte
 }
 
-// A Trust is the set of keys or certificates of one kind that the user trusts to sign files. It does not change while
-// in use.
+// A Trust is the set of keys or certificates of one kind that the user trusts to sign files. A Trust does not change
+// while it is in use.
 type Trust interface {
 	// Kind returns the kind of the signatures that the Trust checks.
 	Kind() *SignatureKind
@@ -90,7 +90,7 @@ type Detached struct {
 
 // A KeyError reports why keys or certificates cannot be used.
 type KeyError struct {
-	Option string // the option that named them
+	Option string // the option that named the keys
 	File   string // the faulty file; "" if no single file is at fault, or if Why names it
 	Why    string
 	Hint   string // the remedy; "" if it is obvious

@@ -26,7 +26,7 @@ type Pieces struct {
 }
 
 // NewPieces returns the Pieces of a file of size bytes. The digests are in order, of one algorithm, and as many as the
-// file has pieces. An empty file has none.
+// file has pieces. The file must not be empty.
 func NewPieces(size, length int64, digests []Digest) (Pieces, error) {
 	switch {
 	case length <= 0:
@@ -64,8 +64,8 @@ func newPieces(size, length, lead int64, digests []Digest) (Pieces, error) {
 	return p, nil
 }
 
-// Padded returns p with a last piece whose digest covers the given number of zeros after its bytes. The zeros make it
-// at most as long as the other pieces. A torrent may fill up files like that (BEP 47, "padding files").
+// Padded returns p with a last piece whose digest covers the given number of zeros after its bytes. With the zeros, the
+// last piece is at most as long as the other pieces. A torrent may fill up files like that (BEP 47, "padding files").
 func (p Pieces) Padded(zeros int64) (Pieces, error) {
 	start, end := p.At(p.Count() - 1)
 	if zeros < 0 || p.IsZero() || zeros > p.length-(end-start) {
@@ -98,7 +98,8 @@ func (p Pieces) IsZero() bool { return p == Pieces{} }
 // Algorithm returns the algorithm of the digests.
 func (p Pieces) Algorithm() Algorithm { return p.alg }
 
-// Length returns the number of bytes of a piece. The last piece may be shorter, and with a Lead the first one too.
+// Length returns the number of bytes of a piece. The last piece may be shorter, and also the first piece if there is a
+// Lead.
 func (p Pieces) Length() int64 { return p.length }
 
 // Size returns the number of bytes of the file.

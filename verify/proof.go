@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A Proof states that a file is complete, and the evidence for its content. Only this package makes one, so a function
-// that takes a Proof cannot be called for a file that was not read. The zero value is not a proof.
+// A Proof states that a file is complete, and the evidence for its content. Only this package makes a Proof, so that a
+// function that takes one cannot be called for a file that was not read. The zero value is not a proof.
 type Proof struct {
 	valid      bool
 	size       int64
 	digests    []Digest          // strongest first
 	evidence   []Claim           // most trusted first
-	signatures []SignatureResult // good ones, in the order of the checkers
+	signatures []SignatureResult // good signatures, in the order of the checkers
 	pieces     *PieceClaim       // the claim that held, or nil
 }
 
-// Unchecked returns the proof of a file of size bytes without any claims. It is Valid, but neither Verified nor Signed.
-// If size is negative, it returns no proof.
+// Unchecked returns the proof of a file of size bytes without any claims. The proof is Valid, but neither Verified nor
+// Signed. If size is negative, Unchecked returns the zero Proof.
 func Unchecked(size int64) Proof {
 	if size < 0 {
 		return Proof{}
@@ -25,7 +25,7 @@ func Unchecked(size int64) Proof {
 	return Proof{valid: true, size: size}
 }
 
-// Valid reports whether p is a proof. Verified reports whether it is a good one.
+// Valid reports whether p is a proof at all. Verified reports whether p has good evidence.
 func (p Proof) Valid() bool { return p.valid }
 
 // Size returns the number of bytes of the file.
@@ -34,9 +34,9 @@ func (p Proof) Size() int64 { return p.size }
 // Verified reports whether a claimed digest of SHA-256 or better holds, or the file is signed.
 func (p Proof) Verified() bool { return Strong(p.evidence) || p.Signed() }
 
-// ByPieces reports whether all pieces of a torrent hold. That rules out accidents and third parties, because no second
-// preimage of SHA-1 is known. The author of the torrent could have made two files with the same pieces, so it is weaker
-// than Verified.
+// ByPieces reports whether all pieces of a torrent hold. This rules out accidents and third parties, because no second
+// preimage of SHA-1 is known. It is weaker than Verified, because the author of the torrent could have made two files
+// with the same pieces.
 func (p Proof) ByPieces() bool { return p.pieces != nil }
 
 // Pieces returns the claim about pieces that held, or the zero value.
@@ -47,8 +47,8 @@ func (p Proof) Pieces() PieceClaim {
 	return *p.pieces
 }
 
-// Signed reports whether the user trusts the key or certificate of a good signature of the file, or of the list that
-// its digest is from.
+// Signed reports whether the file, or the list that its digest is from, has a good signature by a key or certificate
+// that the user trusts.
 func (p Proof) Signed() bool {
 	return len(p.signatures) > 0 || slices.ContainsFunc(p.evidence, func(c Claim) bool {
 		return c.Channel == Signed && c.Digest.Algorithm().Strong()
@@ -72,8 +72,8 @@ func (p Proof) Digests() []Digest { return slices.Clone(p.digests) }
 // Evidence returns the claims that held, the most trusted first.
 func (p Proof) Evidence() []Claim { return slices.Clone(p.evidence) }
 
-// String returns the best evidence, or "unverified". Signatures come before a digest, unless the digest is the user's
-// own; a signed list follows that.
+// String returns the best evidence, or "unverified": the user's digest, then signatures of the file, then the most
+// trusted other digest, or after the user's digest only one from a signed list.
 func (p Proof) String() string {
 	if !p.valid {
 		return "no proof"
@@ -119,7 +119,6 @@ func (p Proof) weakOfUser() (fit []string) {
 	return fit
 }
 
-// digest returns the digest of algorithm a.
 func (p Proof) digest(a Algorithm) Digest {
 	for _, d := range p.digests {
 		if d.alg == a {

@@ -18,7 +18,7 @@ type Signer interface {
 	Begin(name string, now time.Time) (Signing, error)
 }
 
-// A Signing signs a file as it is written to it, in order. It is not safe for concurrent use.
+// A Signing signs the bytes that are written to it, in order. It is not safe for concurrent use.
 type Signing interface {
 	io.Writer
 

@@ -87,9 +87,9 @@ type SignatureResult struct {
 	Code   SignatureCode
 	Reason string    // details
 	Key    string    // fingerprint or id of the key, or SHA-256 of the certificate, as its kind writes it; "" if unavailable
-	Subkey string    // fingerprint of the OpenPGP subkey that signed; "" if the primary key did
+	Subkey string    // fingerprint of the OpenPGP subkey that signed; "" if the primary key signed
 	Signer string    // the key's user or subject, quoted; without a key, the signature's reference to it; may be ""
-	Time   time.Time // the signature's own creation time; zero if it has none
+	Time   time.Time // the creation time in the signature, or zero
 	Hash   string    // "SHA-512", "RSA-PSS 3072 with SHA-256"; "" if unknown
 	From   string    // the signature's masked URL or path; "" if unknown
 	Pinned bool      // the user named this key
@@ -113,8 +113,8 @@ func GoodSignature(all []SignatureResult) (good SignatureResult, ok bool) {
 	return all[i], true
 }
 
-// A SignatureChecker reads a file and then returns the verdicts on its signatures. Those of packages openpgp and smime
-// check one message each. A SignatureChecker is not safe for concurrent use.
+// A SignatureChecker reads a file, and then returns the verdicts on the signatures of the file in one signature file. A
+// SignatureChecker is not safe for concurrent use.
 type SignatureChecker interface {
 	// Write takes the next bytes of the file. It never fails.
 	io.Writer
@@ -181,7 +181,7 @@ func JudgeSignatures(all []SignatureResult, by func(SignatureResult) string) err
 	return &SignatureError{Code: worst.Code, By: by(worst), Reason: worst.Reason, Signatures: all}
 }
 
-// byStranger reports whether err is that no key or certificate of a signature is trusted.
+// byStranger reports whether err means that no key or certificate of a signature is trusted.
 func byStranger(err error) bool {
 	e, ok := errors.AsType[*SignatureError](err)
 	if !ok {

@@ -11,8 +11,8 @@ import (
 // A Checker of a file that cannot be read again, such as one written to a pipe, continues in another process from its
 // state.
 
-// A resumable part of a Checker can save and restore its state. The hashes of the standard library and the checkers of
-// packages openpgp and smime are resumable.
+// A resumable part of a Checker can save and restore its state. The hashes of the standard library and the
+// SignatureCheckers of all kinds are resumable.
 type resumable interface {
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler

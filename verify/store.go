@@ -19,11 +19,11 @@ var storeFields = [...]storeField{
 	{"X-Checksum-Sha512", hexField(SHA512)}, // Artifactory, GitLab's package registry
 	{"X-Checksum-Sha256", hexField(SHA256)},
 	{"X-Linked-Etag", linkedTag},            // Hugging Face: on the redirect to its store
-	{"X-Amz-Checksum-Sha256", amazonSHA256}, // S3 and stores like it
+	{"X-Amz-Checksum-Sha256", amazonSHA256}, // S3 and compatible stores
 	{"Docker-Content-Digest", ociDigest},    // OCI Distribution Specification 1.1, "Pulling blobs"
 }
 
-// StoreFieldNames returns the names of these fields, and of the fields that qualify them, in canonical form.
+// StoreFieldNames returns the names of storeFields, and of the fields that qualify them, in canonical form.
 func StoreFieldNames() []string {
 	names := []string{linkedSize, amazonType}
 	for _, f := range storeFields {
@@ -74,8 +74,8 @@ func hexField(alg Algorithm) func(string, map[string][]string) (Digest, error) {
 	return func(value string, _ map[string][]string) (Digest, error) { return ParseHex(alg, value) }
 }
 
-// linkedTag parses an entity tag that is the SHA-256 of a file in large-file storage. The response then has the size
-// too. The tag of another file is a SHA-1 of something else.
+// linkedTag parses an entity tag that is the SHA-256 of a file in large-file storage, if the response also has the
+// size. For another file, the tag is a SHA-1 of something else.
 func linkedTag(value string, header map[string][]string) (Digest, error) {
 	d, err := ParseHex(SHA256, strings.Trim(value, `"`))
 	if err != nil || len(header[linkedSize]) != 1 || !number(header[linkedSize][0]) {
@@ -84,11 +84,10 @@ func linkedTag(value string, header map[string][]string) (Digest, error) {
 	return d, nil
 }
 
-// number reports whether s consists of decimal digits.
 func number(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// amazonSHA256 parses base64. The value of an object that was uploaded in parts may be a digest of digests, followed by
-// the number of parts; it is skipped.
+// amazonSHA256 parses base64. It skips a digest of digests, as an object that was uploaded in parts may have. Such a
+// value is followed by the number of parts, or the response states that it is not of the full object.
 func amazonSHA256(value string, header map[string][]string) (Digest, error) {
 	if strings.Contains(value, "-") || len(header[amazonType]) > 0 &&
 		!strings.EqualFold(trimOWS(header[amazonType][0]), "FULL_OBJECT") {

@@ -11,8 +11,8 @@ import (
 // OfURL returns the digests that the text of u has of its file. They are in the fragment, as #sha256=HEX or as
 // #sha256-BASE64 (Subresource Integrity), or at the end of the path, in stores that name files by their content:
 // /v2/NAME/blobs/sha256:HEX (OCI Distribution Specification), /by-hash/SHA256/HEX (Debian's repositories),
-// /.well-known/ni/sha-256/BASE64URL (RFC 6920, section 4). They are claims of the author of the URL. A fragment or such a
-// path that names an algorithm without a valid digest is an error.
+// /.well-known/ni/sha-256/BASE64URL (RFC 6920, section 4). The author of the URL claims these digests. A fragment or
+// such a path that names an algorithm without a valid digest is an error.
 func OfURL(u *url.URL) (digests []Digest, err error) {
 	for part := range strings.SplitSeq(u.Fragment, "&") {
 		d, ok, err := ofFragment(part)

@@ -30,9 +30,9 @@ const (
 	signatureSize = 2 + 8 + ed25519.SignatureSize
 )
 
-// The algorithms: the first two bytes of a signature. Those of a key are always the first. No signature covers them: a
-// newer one with the bytes of the older form is a good signature of the 64 bytes of the BLAKE2b-512. So the older form
-// is accepted for no file of that size.
+// The algorithms: the first two bytes of a signature. Keys have the first one. No signature covers these bytes: if
+// those of a signature of the newer form are changed to the older form, it is a good signature of the 64 bytes of the
+// BLAKE2b-512. So the older form is not accepted for a file of that size.
 const (
 	wholeFile = "Ed"
 	prehashed = "ED"
@@ -75,7 +75,6 @@ func ParseKey(data []byte) (Key, error) {
 	return k, nil
 }
 
-// A signature is a parsed signature file.
 type signature struct {
 	algorithm string
 	id        [8]byte

@@ -20,9 +20,9 @@ import (
 	"braid/verify"
 )
 
-// A secret key file has two lines. The second is the base64 of these fields: the algorithms of signature, key
-// derivation and checksum, the salt and limits of the derivation, and the key. The key is its id, the Ed25519 key and a
-// checksum of both and the signature algorithm. With a passphrase, they are XORed with the derived bytes.
+// A secret key file has two lines. The second line is the base64 of these fields: the algorithms of signature, key
+// derivation and checksum, the salt and limits of the derivation, and the key: its id, the Ed25519 key and a checksum
+// of both and the signature algorithm. With a passphrase, the fields of the key are XORed with the derived bytes.
 const (
 	saltAt     = 6
 	limitsAt   = saltAt + 32

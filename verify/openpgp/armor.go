@@ -28,8 +28,8 @@ const (
 
 var errEndless = errors.New("cut off: the armor has no end")
 
-// dearmor returns all blocks of armor in text. Stray is the number of the first non-empty line outside of them, or
-// zero.
+// dearmor returns all blocks of armor in text. stray is the number of the first non-empty line outside of the blocks,
+// or zero.
 //
 // The library's decoder is not used: it stops after the first block, accepts a block without an end, and may skip a
 // malformed block.
@@ -38,7 +38,7 @@ func dearmor(text []byte) (blocks []block, stray int) {
 	for l.next() {
 		kind, ok := armorLine(l.line, "-----BEGIN ")
 		switch {
-		case ok && kind == cleartextBlock: // what follows is text up to a signature block
+		case ok && kind == cleartextBlock: // a text follows, up to a signature block
 			blocks = append(blocks, block{kind: kind, line: l.number})
 		case ok:
 			b := block{kind: kind, line: l.number}
@@ -81,7 +81,7 @@ func consumeBlock(l *lines, kind string) ([]byte, error) {
 	return nil, errEndless
 }
 
-// consumeHeaders reads "Key: value" lines and the empty one after them.
+// consumeHeaders reads "Key: value" lines and the empty line after them.
 func consumeHeaders(l *lines) error {
 	for l.next() {
 		if len(l.line) == 0 {

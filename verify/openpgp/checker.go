@@ -14,15 +14,16 @@ import (
 	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 )
 
-// maxSalted limits the hashes that are computed at once: version 6 signatures have a salt, and so one each (RFC 9580,
-// section 5.2.4).
+// maxSalted limits the hashes that are computed at once: each version 6 signature has a salt, and so needs a hash of
+// its own (RFC 9580, section 5.2.4).
 const maxSalted = 16
 
-// A Policy decides which signatures count. The zero value accepts none, because all are later than its Now.
+// A Policy decides which signatures count. The zero value accepts no signature, because each is later than the zero
+// Now.
 type Policy struct {
 	// Now is the present time.
 	Now time.Time
-	// Pins are the accepted keys: a primary key with all its subkeys, or a single subkey. If empty, every key of the
+	// Pins are the accepted keys. The pin of a primary key accepts all its subkeys, too. If empty, every key of the
 	// keyring counts.
 	Pins []Fingerprint
 	// AllowExpiredKey accepts a key that has expired since it signed, for archives. The time of a signature is not
@@ -33,7 +34,7 @@ type Policy struct {
 	Text bool
 }
 
-// pinned reports whether s counts.
+// pinned reports whether the pins include the key of s or its primary key. Without pins, it reports true.
 func (p Policy) pinned(s signer) bool {
 	return len(p.Pins) == 0 || slices.Contains(p.Pins, s.key()) || slices.Contains(p.Pins, s.primary())
 }
@@ -52,7 +53,7 @@ type pending struct {
 	index   int // in Checker.signatures
 	sig     *packet.Signature
 	hash    hash.Hash
-	signers []signer // more than one only if their key IDs collide
+	signers []signer // several only if their key IDs collide
 }
 
 // New returns a Checker of a file's detached signatures: binary packets or armor, one or many. It fails, with a
@@ -170,8 +171,8 @@ func (c *Checker) UnmarshalBinary(data []byte) error {
 
 var errState = errors.New("the state is for other signatures")
 
-// A state is the encoded state of a Checker: first the hashes with an identifier, by identifier, then the salted ones,
-// which have none.
+// A state is the encoded state of a Checker: first the hashes with an identifier, ordered by it, then the salted
+// hashes, which have no identifier.
 type state struct {
 	Hashes []hashState `json:"hashes"`
 }
@@ -182,7 +183,7 @@ type hashState struct {
 }
 
 // Signatures implements [verify.SignatureChecker]. With keys or pins, a nil error means that one signature is good.
-// Without them no signature is checked. The error is a *verify.SignatureError.
+// Without keys and pins, no signature is checked. The error is a *verify.SignatureError.
 func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	all := slices.Clone(c.signatures)
 	if !c.anchored {

@@ -14,8 +14,8 @@ type digest struct {
 	new  func() hash.Hash // nil: weak
 }
 
-// digests maps the identifiers of hash algorithms. The hashes of the standard library implement [hash.Cloner], so many
-// signatures can share one. The library may use other implementations, which cannot be cloned.
+// digests maps the identifiers of hash algorithms. The hashes of the standard library implement [hash.Cloner], so that
+// many signatures can share a hash. The library may use other implementations, which cannot be cloned.
 var digests = map[byte]digest{
 	1:  {"MD5", nil},
 	2:  {"SHA-1", nil},

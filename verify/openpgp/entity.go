@@ -49,7 +49,7 @@ func (k Keyring) parse(primary Fingerprint) (all *pgp.Entity) {
 	return all
 }
 
-// merge adds the signatures, identities and subkeys of b to a, another export of the same key. A revocation in any
+// merge adds the signatures, identities and subkeys of b to a. b is another export of the key of a. A revocation in any
 // export counts.
 func merge(a, b *pgp.Entity) {
 	a.Revocations = append(a.Revocations, b.Revocations...)

@@ -17,7 +17,7 @@ const (
 )
 
 // ParseFingerprint parses 40 or 64 hexadecimal digits in either case. Spaces and a leading 0x are allowed. Key IDs are
-// refused, because they are short enough for an attacker to make a key with the same one.
+// refused: they are so short that an attacker can make a key with the same key ID.
 func ParseFingerprint(s string) (Fingerprint, error) {
 	digits := strings.Join(strings.Fields(s), "")
 	if rest, ok := strings.CutPrefix(strings.ToLower(digits), "0x"); ok {

@@ -29,8 +29,8 @@ type certificate struct {
 	keys []Fingerprint // the primary key, then its subkeys
 }
 
-// ParseKeyring parses exports of public keys. Each is binary or armored and has any number of keys and blocks. Text
-// between blocks is skipped. Unreadable parts are skipped if at least one key can be read. The error is a
+// ParseKeyring parses exports of public keys. Each export is binary or armored and has any number of keys and blocks.
+// Text between blocks is skipped. Unreadable parts are skipped if at least one key can be read. The error is a
 // *verify.SignatureError: no key could be read, or the exports exceed 64 MiB or 10,000 keys.
 func ParseKeyring(exports ...[]byte) (Keyring, error) {
 	var k Keyring
@@ -110,7 +110,6 @@ func (k *Keyring) leaveOut(line, key int, err error) {
 	k.unread = append(k.unread, err)
 }
 
-// readBlock reads a sequence of keys.
 func (k *Keyring) readBlock(b block) {
 	if b.err != nil {
 		k.leaveOut(b.line, 0, b.err)
@@ -133,8 +132,8 @@ func (k *Keyring) readBlock(b block) {
 	}
 }
 
-// splitKeys splits a sequence of packets before each primary key. With an error it returns only the keys before the
-// last one, because the last one may lack a revocation.
+// splitKeys splits a sequence of packets before each primary key. With an error, it leaves out the last key, because
+// that key may lack a revocation.
 func splitKeys(data []byte) (keys [][]byte, err error) {
 	var key *bytes.Buffer
 	err = eachPacket(data, func(p *packet.OpaquePacket) error {

@@ -27,7 +27,7 @@ var Kind = &verify.SignatureKind{
 	SniffKeys: sniffKeys,
 	NewTrust:  newTrust,
 
-	SniffSecret: func(data []byte) bool { return false }, // the first kind takes what no other does
+	SniffSecret: func(data []byte) bool { return false }, // OpenPGP is the first kind, which takes data of no other kind
 	NewSigner:   newKeySigner,
 	Read:        read,
 	Describe: func(r verify.SignatureResult) string {
@@ -35,7 +35,7 @@ var Kind = &verify.SignatureKind{
 	},
 }
 
-// sniffKeys is Kind.SniffKeys: an armored block with keys, or a packet with one (RFC 9580, section 4.2).
+// sniffKeys is Kind.SniffKeys: an armored block with keys, or a packet with a key (RFC 9580, section 4.2).
 func sniffKeys(data []byte) bool {
 	for _, label := range []string{"-----BEGIN PGP PUBLIC KEY BLOCK-----", "-----BEGIN PGP PRIVATE KEY BLOCK-----"} {
 		if i := bytes.Index(data, []byte(label)); i == 0 || i > 0 && data[i-1] == '\n' {
@@ -85,10 +85,10 @@ func read(data []byte, now time.Time) ([]verify.SignatureResult, error) {
 	return c.Signatures()
 }
 
-// named returns how an error names who made a signature.
+// named returns the name of the key of a signature for an error.
 func named(r verify.SignatureResult) string { return cmp.Or(r.Subkey, r.Key) }
 
-// newTrust is Kind.NewTrust. Its error names a file that is the only one.
+// newTrust is Kind.NewTrust. Its error names the file if there is only one.
 func newTrust(k verify.Keys) (verify.Trust, error) {
 	t := Trust{AllowExpiredKey: k.AllowExpired}
 	var exports [][]byte

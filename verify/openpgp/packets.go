@@ -22,8 +22,8 @@ const (
 	firstIgnorable  = 40 // RFC 9580, section 4.3: "Packet Type IDs from 40 to 63 are non-critical."
 )
 
-// The library's reader of parsed packets is not used: it skips packets that it does not understand, and it treats
-// trailing bytes inside a packet as the next packet.
+// eachPacket calls f for each packet. The library's reader of parsed packets is not used: it skips packets that it does
+// not understand, and it treats trailing bytes inside a packet as the next packet.
 func eachPacket(data []byte, f func(*packet.OpaquePacket) error) error {
 	r := packet.NewOpaqueReader(bytes.NewReader(data))
 	for {
@@ -59,7 +59,7 @@ func parsePacket(p *packet.OpaquePacket) (packet.Packet, error) {
 	return parsed, nil
 }
 
-// isUnsupported reports whether err is about an unsupported packet, as opposed to a malformed one.
+// isUnsupported reports whether err is about an unsupported packet, as opposed to a malformed packet.
 func isUnsupported(err error) bool {
 	var unsupported pgperrors.UnsupportedError
 	return errors.As(err, &unsupported)

@@ -34,8 +34,8 @@ type Signing struct {
 }
 
 // NewSigning returns a Signing with the time now. The secret key is an export (gpg --export-secret-keys), armored or
-// binary, of one primary key. Its newest valid signing subkey signs if the export has its secret part, otherwise the
-// primary key. The digest is SHA-512, or the key's preference if that is SHA-256 or better.
+// binary, of one primary key. The newest valid signing subkey signs if the export has its secret part, otherwise the
+// primary key signs. The digest is SHA-512, or the key's preference if that is SHA-256 or better.
 //
 // The error is a *verify.SignatureError if the key is locked, revoked, expired, weak or missing. The library uses
 // randomness for some algorithms.
@@ -176,7 +176,7 @@ func chooseSigner(e *pgp.Entity, now time.Time) (signer, error) {
 			return s, nil
 		}
 		f.By = s.key().String()
-		// An encryption subkey is a normal part of a key, so its fault is replaced by any other.
+		// An encryption subkey is a normal part of a key, so the fault of any other key replaces its fault.
 		if first == nil || first.Code == verify.SignatureKeyUnfit {
 			first = f
 		}

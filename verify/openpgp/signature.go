@@ -29,7 +29,7 @@ type issuer struct {
 }
 
 // names reports whether i identifies key. If i has a fingerprint, the key ID is not compared, because several keys can
-// have the same one.
+// have the same key ID.
 func (i issuer) names(key Fingerprint) bool {
 	if !i.key.IsZero() {
 		return i.key == key
@@ -81,7 +81,7 @@ func readSignatures(file []byte) ([]written, error) {
 // section 4.2).
 func isBinary(file []byte) bool { return len(file) > 0 && file[0]&0x80 != 0 }
 
-// asError wraps err in a *verify.SignatureError unless it is one.
+// asError wraps err in a *verify.SignatureError unless err is one.
 func asError(err error) error {
 	if _, ok := err.(*verify.SignatureError); ok {
 		return err
@@ -152,7 +152,7 @@ func describePacket(tag uint8) string {
 }
 
 // readSignature parses a signature packet (RFC 9580, section 5.2). An unknown version or unknown parts are not an
-// error; such a signature is not accepted.
+// error, but the signature is not accepted.
 func readSignature(p *packet.OpaquePacket) (written, error) {
 	body := p.Contents
 	if len(body) < 4 {
@@ -181,7 +181,7 @@ const (
 	subpacketFingerprint = 33
 )
 
-// issuerOf returns the issuer in the hashed subpackets, or else in the unhashed ones, which are not signed.
+// issuerOf returns the issuer in the hashed subpackets, or else in the unhashed subpackets, which are not signed.
 func issuerOf(version byte, body []byte) (i issuer) {
 	hashed, rest := consumeArea(version, body[4:])
 	unhashed, _ := consumeArea(version, rest)

@@ -31,7 +31,7 @@ func (s signer) public() *packet.PublicKey {
 func (s signer) key() Fingerprint     { return fingerprint(s.public().Fingerprint) }
 func (s signer) primary() Fingerprint { return fingerprint(s.entity.PrimaryKey.Fingerprint) }
 
-// name sets the key in r to s.
+// name sets Key and Subkey of r to the keys of s.
 func (s signer) name(r *verify.SignatureResult) {
 	r.Key, r.Subkey = s.primary().String(), ""
 	if s.sub != nil {
@@ -39,7 +39,7 @@ func (s signer) name(r *verify.SignatureResult) {
 	}
 }
 
-// fault returns why a file signature by s from the time made is not accepted at now, or nil.
+// fault returns why a signature of a file that s made at the time made is not accepted at the time now, or nil.
 //
 // The key's self-signatures are judged as of now, not as of the time of the signature as in the library. A thief of the
 // key can choose that time, and exports often hold only the latest self-signature, which is younger than older
@@ -144,7 +144,7 @@ func maySign(flags *packet.Signature, isSubkey bool) bool {
 	return flags.FlagSign
 }
 
-// expiry returns when a key expires by its self-signature, or the zero time if it does not.
+// expiry returns when a key expires by its self-signature, or the zero time if the key does not expire.
 func expiry(k *packet.PublicKey, self *packet.Signature) time.Time {
 	if self.KeyLifetimeSecs == nil || *self.KeyLifetimeSecs == 0 {
 		return time.Time{}
@@ -166,7 +166,7 @@ func expired(ends []time.Time, made, now time.Time, allowExpired bool) *verify.S
 	return nil
 }
 
-// day is a time in words.
+// day returns the date of a time.
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // revocationReason returns the reason and time of the first valid revocation (RFC 9580, section 5.2.3.31).

@@ -17,7 +17,7 @@ import (
 	"braid/verify/sshsig"
 )
 
-// kinds is the table. Its first row takes data of no kind, and its checker then reports the fault.
+// kinds is the table. Data of no kind is treated as data of the first row, whose checker then reports the fault.
 var kinds = []*verify.SignatureKind{
 	openpgp.Kind,
 	smime.Kind,
@@ -29,15 +29,15 @@ var kinds = []*verify.SignatureKind{
 // All returns the kinds in the order of the table. The caller must not change the slice.
 func All() []*verify.SignatureKind { return slices.Clip(kinds) }
 
-// Of returns the kind of the signatures in data, or the first kind if data is of none.
+// Of returns the kind of the signatures in data, or the first kind if data is of no kind.
 func Of(data []byte) *verify.SignatureKind {
 	return either(slices.IndexFunc(kinds, func(k *verify.SignatureKind) bool { return k.Sniff(data) }))
 }
 
 func either(i int) *verify.SignatureKind { return kinds[max(i, 0)] }
 
-// OfType returns the kind of a media type in lower case and without parameters. It reports false if the type is not one
-// of signatures.
+// OfType returns the kind of a media type in lower case and without parameters. It reports false if the type is not a
+// type of signatures.
 func OfType(media string) (kind *verify.SignatureKind, ok bool) {
 	i := slices.IndexFunc(kinds, func(k *verify.SignatureKind) bool { return slices.Contains(k.Types, media) })
 	return either(i), i >= 0
@@ -59,7 +59,7 @@ func OfKeys(option string, data []byte) *verify.SignatureKind {
 	return first
 }
 
-// Sniff returns the kind of the keys or certificates in data. It reports false if they are of none, or of two.
+// Sniff returns the kind of the keys or certificates in data. It reports false if data has keys of no kind, or of two.
 func Sniff(data []byte) (kind *verify.SignatureKind, ok bool) {
 	for _, k := range kinds {
 		switch {
@@ -73,8 +73,8 @@ func Sniff(data []byte) (kind *verify.SignatureKind, ok bool) {
 	return kind, kind != nil
 }
 
-// NewSigner unlocks a secret key, whose kind follows from its content; now is the time of signing. A key of no kind is of
-// the first kind, which then reports the fault. The error is a *verify.SignatureError.
+// NewSigner unlocks a secret key, whose kind follows from its content; now is the time of signing. A key of no kind is
+// passed to the first kind, which then reports the fault. The error is a *verify.SignatureError.
 func NewSigner(secret, passphrase []byte, now time.Time) (verify.Signer, error) {
 	signs := func(k *verify.SignatureKind) bool { return k.SniffSecret != nil && k.SniffSecret(secret) }
 	return either(slices.IndexFunc(kinds, signs)).NewSigner(secret, passphrase, now)

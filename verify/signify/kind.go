@@ -41,7 +41,8 @@ func sniff(data []byte) bool {
 
 // sniffKeys is Kind.SniffKeys. Keys of minisign have the same form and differ only in the comment. A key must check one
 // kind of signatures only, because the first of the two signatures of minisign is also a good signature of signify.
-// Signify's comment ends in "public key" or "secret key", and that of minisign has its name and ends in the key's id.
+// Signify's comment ends in "public key" or "secret key". Minisign's comment has the name minisign and ends in the
+// key's id.
 func sniffKeys(data []byte) bool {
 	text := bytes.TrimSpace(data)
 	i := bytes.Index(append([]byte("\n"), text...), []byte("\n"+untrusted))

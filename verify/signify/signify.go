@@ -1,7 +1,7 @@
 // Package signify checks signatures made by OpenBSD's signify: Ed25519 over the file itself (signify(1)). The file is
 // kept in memory until its end, so files of more than 16 MiB are an error.
 //
-// A signature does not name its file. Signify therefore signs lists of digests, which do.
+// A signature does not name its file. Signify is therefore used to sign lists of digests, which name their files.
 //
 //	key, err := signify.ParseKey(data)
 //	checker, err := signify.New(signature, []signify.Key{key})
@@ -58,8 +58,8 @@ func ParseKey(data []byte) (Key, error) {
 	return k, nil
 }
 
-// split returns the comment and the decoded second line of a file, and what follows them: in a signed message, the
-// message.
+// split returns the comment and the decoded second line of a file, and the rest after these lines. In a signed message,
+// the rest is the message.
 func split(data []byte) (comment string, raw, rest []byte, ok bool) {
 	first, rest, _ := bytes.Cut(data, []byte("\n"))
 	second, rest, _ := bytes.Cut(rest, []byte("\n"))
@@ -69,7 +69,7 @@ func split(data []byte) (comment string, raw, rest []byte, ok bool) {
 }
 
 // Split splits a signed message, as signify -S -e writes it, into its first two lines, the signature, and the text. It
-// reports false for data that is no signature with something behind it.
+// reports false if data is not a signature with a text after it.
 func Split(data []byte) (signature, text []byte, ok bool) {
 	_, raw, text, ok := split(data)
 	ok = ok && len(raw) == signatureSize && bytes.Count(data[:len(data)-len(text)], []byte("\n")) == 2
@@ -84,8 +84,9 @@ type Checker struct {
 	file whole.File
 }
 
-// New returns a Checker of a file. It ignores a message in data, because the signature must be one of the file. New
-// fails, with a *verify.SignatureError, if no file could pass. Without keys the signature is parsed but not validated.
+// New returns a Checker of a file. It ignores a message in data, because the signature must be a signature of the file.
+// New fails, with a *verify.SignatureError, if no file could pass. Without keys the signature is parsed but not
+// validated.
 func New(data []byte, keys []Key) (*Checker, error) {
 	_, raw, _, ok := split(data)
 	switch {

@@ -12,14 +12,14 @@ import (
 	"fmt"
 )
 
-// The accepted lengths of RSA keys. A verification with the longest takes about a millisecond; one with a key that
-// fills a message would take a minute.
+// The accepted lengths of RSA keys. A verification with a key of the longest accepted length takes about a millisecond.
+// With a key that fills a message, it would take a minute.
 const (
 	minRSA = 2048
 	maxRSA = 8192
 )
 
-// A digest is a hash function, or the name of a weak one.
+// A digest is a hash function, or the name of a weak hash function.
 type digest struct {
 	name string
 	hash crypto.Hash // 0 if weak
@@ -75,7 +75,7 @@ type method struct {
 	salt   int // length for pss
 }
 
-// method returns the method of s, or a fault if it is not accepted.
+// method returns the method of s, or a fault if the method is not accepted.
 func (s signerInfo) method() (method, *verify.SignatureError) {
 	d, known := digests[s.digest.id]
 	switch {
@@ -101,7 +101,7 @@ func (s signerInfo) method() (method, *verify.SignatureError) {
 }
 
 // readPSS parses RSASSA-PSS-params (RFC 4055, section 3.1). Missing hashes default to SHA-1, so hash and mask must be
-// present. Their hashes must be the signer's digest (RFC 4056, section 3). The salt must have the stated length.
+// present. The hashes of both must be the signer's digest (RFC 4056, section 3). The salt must have the stated length.
 func (m *method) readPSS(parameters []byte) *verify.SignatureError {
 	r := newReader(parameters).into(tagSequence, "PSS parameters")
 	hash, hashThere := r.optional(tagContext0, "hash of PSS")

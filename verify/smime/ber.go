@@ -14,7 +14,7 @@ const (
 	tagOID         = 0x06
 	tagSequence    = 0x30
 	tagSet         = 0x31
-	tagContext0    = 0xa0 // [0], constructed; the next ones are [1], [2] and so on
+	tagContext0    = 0xa0 // [0], constructed; [1], [2] and so on follow
 	tagImplicit0   = 0x80 // [0], primitive
 
 	constructed = 0x20
@@ -39,7 +39,7 @@ func toDER(b []byte) ([]byte, *verify.SignatureError) {
 	return der, nil
 }
 
-// appendDER converts the first element of b.
+// appendDER appends the first element of b to out, in DER.
 func appendDER(out, b []byte, depth int) (der, rest []byte, err *verify.SignatureError) {
 	if depth == maxDepth {
 		return nil, nil, fail(verify.SignatureTooLarge, "more than %d levels deep", maxDepth)
@@ -70,7 +70,7 @@ func appendDER(out, b []byte, depth int) (der, rest []byte, err *verify.Signatur
 	return slices.Insert(out, start, header(tag, len(out)-start)...), rest, nil
 }
 
-// appendAll converts the elements in body.
+// appendAll appends the elements in body to out, in DER.
 func appendAll(out, body []byte, depth int) (der []byte, err *verify.SignatureError) {
 	for len(body) > 0 && err == nil {
 		out, body, err = appendDER(out, body, depth+1)

@@ -156,7 +156,7 @@ type state struct {
 }
 
 // Signatures implements [verify.SignatureChecker]. With roots, a nil error means that one signature is good. Without
-// them no signature is checked. The error is a *verify.SignatureError.
+// roots, no signature is checked. The error is a *verify.SignatureError.
 func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	all := slices.Clone(c.signatures)
 	if !c.anchored {

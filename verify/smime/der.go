@@ -5,8 +5,8 @@ import (
 	"encoding/asn1"
 )
 
-// A reader parses DER. Its first fault is kept, and it and all readers made from it are empty from then on, so a
-// function reads the expected elements and checks the fault at the end.
+// A reader parses DER. Its first fault is kept. From then on, the reader and all readers made from it are empty, so
+// that a function can read the expected elements and check for a fault at the end.
 type reader struct {
 	rest  []byte
 	fault **verify.SignatureError
@@ -28,7 +28,6 @@ func (r *reader) fail(k verify.SignatureCode, format string, args ...any) {
 	}
 }
 
-// err returns the first fault.
 func (r *reader) err() *verify.SignatureError { return *r.fault }
 
 func (r *reader) empty() bool { return len(r.rest) == 0 || *r.fault != nil }
@@ -36,7 +35,7 @@ func (r *reader) empty() bool { return len(r.rest) == 0 || *r.fault != nil }
 // next reports whether the next element has the tag.
 func (r *reader) next(tag byte) bool { return !r.empty() && r.rest[0] == tag }
 
-// any reads the next element. A missing one is a fault; what names it.
+// any reads the next element. A missing element is a fault; what names the element.
 func (r *reader) any(what string) element {
 	if *r.fault != nil {
 		return element{}

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// usages are the purposes (RFC 5280, section 4.2.1.12) of which each certificate of a chain must have one. They never
+// usages are the purposes (RFC 5280, section 4.2.1.12). Each certificate of a chain must have one of them. They never
 // include ExtKeyUsageAny, which accepts certificates of TLS servers and disabled policy checks (CVE-2025-22874).
 var usages = []x509.ExtKeyUsage{x509.ExtKeyUsageEmailProtection}
 
@@ -40,8 +40,8 @@ func pool(certificates []*x509.Certificate) *x509.CertPool {
 	return p
 }
 
-// find returns the signer's certificate from the message or the roots (RFC 5652, section 5.3, sid). If the message has
-// several matching ones, which only a forger or a broken authority makes, it returns the first.
+// find returns the signer's certificate from the message or the roots (RFC 5652, section 5.3, sid). It returns the
+// first certificate that matches. Only a forger or a broken authority makes several.
 func (s signerInfo) find(lists ...[]*x509.Certificate) *x509.Certificate {
 	fits := func(c *x509.Certificate) bool {
 		if s.issuer != nil {
@@ -56,7 +56,7 @@ func (s signerInfo) find(lists ...[]*x509.Certificate) *x509.Certificate {
 	return nil
 }
 
-// judge returns the hash of the signature of s if it counts, except for the file's digest, which is compared later. It
+// judge returns the hash of the signature of s if the signature counts. The file's digest is compared later. judge
 // checks the chain before the signature: a bad signature matters only if its signer is trusted (rule 48).
 func (a anchors) judge(s signerInfo, cert *x509.Certificate) (crypto.Hash, *verify.SignatureError) {
 	if err := a.chain(cert); err != nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The limits of a message. Usually it has one signer and two or three certificates. Each signer can cost a hundred
-// verifications of certificates, the limit of package x509.
+// The limits of a message. Usually a message has one signer and two or three certificates. Each signer can cost a
+// hundred verifications of certificates, which is the limit of package x509.
 const (
 	maxSigners      = 8
 	maxCertificates = 32
@@ -80,7 +80,7 @@ func parseMessage(data []byte) (message, *verify.SignatureError) {
 
 func (r *reader) signedData() (m message) {
 	r.version("SignedData", 5)
-	r.take(tagSet, "set of digest algorithms") // each signer names its own
+	r.take(tagSet, "set of digest algorithms") // not used: each signer names its digest algorithm
 	encap := r.into(tagSequence, "EncapsulatedContentInfo")
 	// RFC 8551, section 2.4.1: S/MIME's inner content is id-data. Time stamps, for example, sign something else.
 	if kind := encap.oid("type of the content"); r.err() == nil && kind != idData {
@@ -95,7 +95,7 @@ func (r *reader) signedData() (m message) {
 	if set, ok := r.optional(tagContext0, "certificates"); ok {
 		m.addCertificates(r.open(set))
 	}
-	r.optional(tagContext0+1, "revocation lists") // not used: they may be incomplete or old
+	r.optional(tagContext0+1, "revocation lists") // not used: revocation lists may be incomplete or old
 	for infos := r.into(tagSet, "set of signers"); !infos.empty(); {
 		if len(m.signers) == maxSigners {
 			infos.fail(verify.SignatureTooLarge, "more than %d signers", maxSigners)
@@ -206,7 +206,7 @@ func readAttributes(set element) (attributes, *verify.SignatureError) {
 // read parses the value of an attribute.
 func (a *attributes) read(kind oid, values *reader) {
 	switch kind {
-	case idContentType: // MUST match that of SignedData (RFC 5652, section 11.1), which is id-data here
+	case idContentType: // MUST be the type in SignedData (RFC 5652, section 11.1), which is id-data here
 		if t := values.oid("contentType"); values.err() == nil && t != idData {
 			values.fail(verify.SignatureMalformed, "the signed attribute contentType is %v, the content is not", t)
 		}

@@ -14,8 +14,8 @@ const (
 	maxRoots     = 2000
 )
 
-// ParseRoots parses certificates in PEM, of authorities or of trusted signers. Text around them is ignored. Anything
-// else is an error with its position, so that no root is dropped silently.
+// ParseRoots parses certificates in PEM, of authorities or of trusted signers. Text around the PEM blocks is ignored.
+// Any other block is an error with its number, so that no root is dropped silently.
 func ParseRoots(data []byte) ([]*x509.Certificate, error) {
 	if len(data) > maxRootsSize {
 		return nil, fmt.Errorf("%d bytes of roots, more than %d", len(data), maxRootsSize)

@@ -22,7 +22,7 @@ type Key struct {
 	public        ssh.PublicKey
 	signer        string    // its principals, or the comment of a public key
 	after, before time.Time // when it is valid; zero: without a limit
-	elsewhere     bool      // it may sign in other namespaces only
+	elsewhere     bool      // the key may sign in other namespaces only
 }
 
 // ParseKeys parses a file of public keys, as ssh-keygen writes them, or of allowed signers. It ignores the names of
@@ -53,7 +53,6 @@ func ParseKeys(data []byte) (keys []Key, err error) {
 	return keys, nil
 }
 
-// parseLine parses a line with one key.
 func parseLine(line string) (k Key, err error) {
 	principals, rest, quoted := "", line, strings.HasPrefix(line, `"`)
 	switch {
@@ -101,7 +100,7 @@ func parseLine(line string) (k Key, err error) {
 }
 
 // isOption reports whether the first field of a line looks like options of an allowed signer, or of a key that may log
-// in (sshd(8), "AUTHORIZED_KEYS FILE FORMAT"). To ssh-keygen it would be a principal, and the options would not count.
+// in (sshd(8), "AUTHORIZED_KEYS FILE FORMAT"). ssh-keygen would take the field for a principal and ignore the options.
 func isOption(principals string) bool {
 	switch first, _, _ := strings.Cut(strings.ToLower(principals), ","); first {
 	case "cert-authority", "restrict", "no-touch-required", "verify-required", "pty", "no-pty", "agent-forwarding",
@@ -151,7 +150,7 @@ func matches(patterns, name string) bool {
 	for p := range strings.SplitSeq(patterns, ",") {
 		p, negated := strings.CutPrefix(strings.TrimSpace(p), "!")
 		if strings.ContainsAny(p, `[\`) {
-			continue // no namespace of ours has such characters, which mean more in package path
+			continue // our namespace has no such characters, which have more meanings in package path
 		}
 		switch ok, _ := path.Match(p, name); {
 		case ok && negated:
@@ -163,7 +162,7 @@ func matches(patterns, name string) bool {
 	return matched
 }
 
-// parseTime parses a time of an allowed signer, YYYYMMDD[HHMM[SS]][Z]. Without Z it is local.
+// parseTime parses a time of an allowed signer, YYYYMMDD[HHMM[SS]][Z]. Without Z, the time is local.
 func parseTime(s string) (time.Time, error) {
 	digits, utc := strings.CutSuffix(strings.ToUpper(s), "Z")
 	zone := time.Local

@@ -29,7 +29,7 @@ const (
 	label     = "SSH SIGNATURE"
 	namespace = "file"
 	leastRSA  = 2048      // bits
-	dsa       = "ssh-dss" // package ssh calls its name deprecated
+	dsa       = "ssh-dss" // a constant of its own, because that of package ssh is deprecated
 )
 
 var magic = [6]byte([]byte("SSHSIG"))
@@ -43,7 +43,7 @@ var hashes = map[string]struct {
 	"sha512": {"SHA-512", sha512.New},
 }
 
-// algorithms are those of accepted signatures. OpenSSH makes no others, except by DSA and with SHA-1.
+// algorithms are the algorithms of accepted signatures: OpenSSH's algorithms except DSA and those with SHA-1.
 var algorithms = map[string]bool{
 	ssh.KeyAlgoED25519: true, ssh.KeyAlgoSKED25519: true,
 	ssh.KeyAlgoECDSA256: true, ssh.KeyAlgoECDSA384: true, ssh.KeyAlgoECDSA521: true, ssh.KeyAlgoSKECDSA256: true,
@@ -53,7 +53,6 @@ var algorithms = map[string]bool{
 // weak are algorithms with SHA-1.
 var weak = map[string]bool{ssh.KeyAlgoRSA: true, dsa: true}
 
-// A signature is a parsed signature.
 type signature struct {
 	key      ssh.PublicKey
 	hash     string // a key of hashes
@@ -61,7 +60,6 @@ type signature struct {
 	of       ssh.Signature
 }
 
-// parse parses a signature file.
 func parse(data []byte) (s signature, wrong *verify.SignatureError) {
 	text := bytes.TrimSpace(data)
 	block, rest := pem.Decode(text)
@@ -109,7 +107,7 @@ func parse(data []byte) (s signature, wrong *verify.SignatureError) {
 
 func begins(text []byte) bool { return bytes.HasPrefix(text, []byte("-----BEGIN "+label+"-----")) }
 
-// bitsOfRSA returns the size of an RSA key, or 0 for another key.
+// bitsOfRSA returns the size of an RSA key, or 0 for a key of another algorithm.
 func bitsOfRSA(k ssh.PublicKey) int {
 	c, ok := k.(ssh.CryptoPublicKey)
 	if !ok {
@@ -121,7 +119,7 @@ func bitsOfRSA(k ssh.PublicKey) int {
 	return 0
 }
 
-// signs reports whether s is a signature by its key of a file with the digest.
+// signs reports whether s is a signature, by the key of s, of a file with the digest.
 func (s signature) signs(digest []byte) bool {
 	return s.key.Verify(ssh.Marshal(struct {
 		Magic                             [6]byte

@@ -32,7 +32,7 @@ type envelope struct {
 func (e *envelope) wrapped() bool { return e.at > inPlain }
 
 // open returns the part of a line that belongs to the list, or why the message cannot be read. It is strict, because
-// lenient readers of such messages disagree about the text.
+// lenient readers of signed messages disagree about the text.
 func (e *envelope) open(line string) (text, why string) {
 	trimmed := strings.TrimRight(line, " \t")
 	switch e.at {

@@ -13,9 +13,10 @@ import (
 const maxNear = 5
 
 // Find returns the claims of the list about a file that may have several names. The first name that the list has
-// counts; if the list has none of them, the error is about the last. The claims have at most one of each algorithm, the
-// strongest first. Each records the line, the name of the list and the channel. Malformed are the unreadable lines that
-// are or may be about the file. They are an error unless a claim is strong or the caller has other evidence.
+// counts. If the list has no name of the file, the error is about the last name. claims has at most one claim of each
+// algorithm, the strongest first. Each claim records the line, the name of the list and the channel. malformed has the
+// unreadable lines that are or may be about the file. They are an error unless a claim is strong or the caller has
+// other evidence.
 //
 // An entry matches if its name, without a leading ./, equals name. If no entry does, the only path that ends in /name
 // matches. The name may have folders. A list that is only a digest is about the file that the list is named after, or
@@ -127,7 +128,7 @@ func (l List) near(name string) (names []string) {
 	return firstFew(names)
 }
 
-// alike returns the share of two names that agrees at their beginnings and ends: 1 if they differ only in case.
+// alike returns the share of two names that agrees at their beginnings and ends: 1 if the names differ only in case.
 func alike(a, b string) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -171,7 +172,7 @@ func (e *NotFoundError) Error() string {
 }
 
 // An AmbiguousError reports that several paths of a list end in the name that was looked up (exit code 12). A name with
-// folders would select one.
+// folders would select a single path.
 type AmbiguousError struct {
 	Name  string
 	Paths []string // at most 5, as the list spells them; not trusted

@@ -23,7 +23,7 @@ func ours(name string) verify.Algorithm {
 	return a
 }
 
-// others are names of unsupported algorithms. Many have digests as long as those of a supported one.
+// others are names of unsupported algorithms. Many of these have digests as long as those of a supported algorithm.
 var others = map[string]string{
 	"b2sum": "BLAKE2", "b2sums": "BLAKE2", "blake2": "BLAKE2", "blake2b": "BLAKE2", "blake2s": "BLAKE2",
 	"b3sum": "BLAKE3", "b3sums": "BLAKE3", "blake3": "BLAKE3",
@@ -38,14 +38,14 @@ var others = map[string]string{
 // something else.
 var lastOnly = map[string]string{"b2": "BLAKE2", "b3": "BLAKE3"}
 
-// A hint is the algorithm that the name of a list implies for lines that do not name one.
+// A hint is the algorithm that the name of a list implies for lines without the name of an algorithm.
 type hint struct {
 	alg     verify.Algorithm // 0 if the name implies none, or several
 	foreign string           // an unsupported algorithm, or ""
 }
 
 // hintOf parses the name of a list: SHA256SUMS, sha512sum.txt, disk.iso.sha256, CHECKSUM.SHA256-disk. The last
-// algorithm in it counts, because an earlier one may belong to the name of a file: sha3-1.0.tar.gz.sha256.
+// algorithm in the name counts, because an earlier one may belong to the name of a file: sha3-1.0.tar.gz.sha256.
 func hintOf(name string) (h hint) {
 	words := strings.FieldsFunc(normal(name), func(c rune) bool { return c > 0x7f || !alphanumeric(byte(c)) })
 	several := false
@@ -110,7 +110,7 @@ func (h hint) algorithm(digits int) (alg verify.Algorithm, foreign, why string) 
 }
 
 // about returns the name of the file that a list is named after: disk.iso for disk.iso.sha256 or
-// disk.iso.sha256sum.txt. It returns "" if the list is not named after one.
+// disk.iso.sha256sum.txt. It returns "" if the list is not named after a file.
 func about(list string) string {
 	for _, ext := range []string{".asc", ".txt"} {
 		list = strings.TrimSuffix(list, ext)

@@ -12,8 +12,8 @@ import (
 // stdin is OpenSSL's name for standard input.
 const stdin = "stdin"
 
-// row parses a line that is not empty. If the line is malformed, why says so, and r has the file name as far as it
-// could be read.
+// row parses a line that is not empty. If the line is malformed, why is the reason, and r has the file name, if the
+// name could be read.
 func (h hint) row(text string) (r row, why string) {
 	rest, escaped := strings.CutPrefix(text, `\`)
 	if digits, after := consumeDigits(rest); digits != "" {
@@ -69,8 +69,8 @@ func cutMode(s string) string {
 	return s[1:]
 }
 
-// splitTagged splits a line of the BSDs, "SHA256 (name) = value", or of OpenSSL, "SHA2-256(name)= value". The value has no
-// parentheses, so the name ends at the last one.
+// splitTagged splits a line of the BSDs, "SHA256 (name) = value", or of OpenSSL, "SHA2-256(name)= value". The value has
+// no parentheses, so the name ends at the last parenthesis.
 func splitTagged(s string) (tag, name, value string, ok bool) {
 	tag, rest, _ := strings.Cut(s, "(")
 	tag, spaced := strings.CutSuffix(tag, " ")

@@ -9,10 +9,10 @@ import (
 	"braid/verify/signify"
 )
 
-// Read parses a list. The name is the file name of the list without folders, or empty if unknown. It implies the
-// algorithm of lines that do not name one (B2SUMS is not a list of SHA-512), and the file that a lone digest is of
-// (disk.iso.sha256). An unreadable line is not an error of the whole list if it could belong to a list; it affects only
-// the file that it is about, see [List.Find] and [List.Lines]. The error is an *Error or a *LimitError.
+// Read parses a list. The name is the file name of the list without folders, or empty if unknown. The name implies the
+// algorithm of lines that do not name an algorithm (B2SUMS is not a list of SHA-512), and the file of a digest without
+// a name (disk.iso.sha256). An unreadable line that could belong to a list is not an error of the whole list. It
+// affects only the file that it is about, see [List.Find] and [List.Lines]. The error is an *Error or a *LimitError.
 func Read(name string, data []byte) (List, error) {
 	if len(data) > MaxSize {
 		return List{}, &LimitError{0, MaxSize, "bytes"}
@@ -43,7 +43,6 @@ func Read(name string, data []byte) (List, error) {
 	return List{p.rows, index(p.rows), p.lost, about(name), signed}, nil
 }
 
-// A parser holds the state of one call of Read.
 type parser struct {
 	hint     hint
 	envelope envelope
@@ -107,7 +106,7 @@ func (p *parser) end() error {
 	if why := p.envelope.unfinished(); why != "" {
 		return &Error{0, why}
 	}
-	if !slices.ContainsFunc(p.rows, func(r row) bool { return r.wrong == "" }) { // then the names in the lines are guesses
+	if !slices.ContainsFunc(p.rows, func(r row) bool { return r.wrong == "" }) { // names of unreadable lines are guesses
 		p.lost, p.rows = List{rows: p.rows, lost: p.lost}.malformed(), nil
 	}
 	if len(p.rows)+len(p.lost) == 0 {

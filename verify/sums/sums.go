@@ -49,7 +49,7 @@ func (e Entry) nameless() bool { return e.Name == "" || e.Name == "-" }
 // concurrent use.
 type List struct {
 	rows    []row
-	byBase  map[string][]int // base name to rows, in order, without the nameless ones
+	byBase  map[string][]int // indexes of rows by base name, in order, without nameless rows
 	lost    []*Error         // unreadable lines that may be about any file
 	about   string           // the file that the list is named after, or ""
 	message Message
@@ -67,7 +67,7 @@ type Message struct {
 // A row is a line with a digest, or with another fact about a file, such as the digest of an unsupported algorithm.
 type row struct {
 	Entry
-	foreign string // the line's name of an unsupported algorithm; Digest is then zero
+	foreign string // the name of an unsupported algorithm in the line; Digest is then zero
 	wrong   string // why the line cannot be read; Digest is then zero
 }
 
@@ -84,7 +84,8 @@ func (l List) malformed() []*Error {
 }
 
 // Lines returns an iterator over the lines that cannot be attributed to a file, then the entries in order. The error of
-// a readable entry is nil; that of another says why its line cannot be read. Lines of unsupported algorithms are left out.
+// a readable entry is nil. The error of any other entry is why its line cannot be read. Lines of unsupported algorithms
+// are left out.
 func (l List) Lines() iter.Seq2[Entry, *Error] {
 	return func(yield func(Entry, *Error) bool) {
 		for _, e := range l.lost {
@@ -107,9 +108,9 @@ func (l List) Lines() iter.Seq2[Entry, *Error] {
 // Wrapped reports whether the list is the text of a signed message, whose signature was not checked.
 func (l List) Wrapped() bool { return l.message.Signature != nil }
 
-// Message returns the signed message around the list, or the zero value if the list has none. The text to be
-// verified is assembled from the lines that were parsed, so the two cannot differ. Text outside of the signature is an
-// error of Read.
+// Message returns the signed message around the list, or the zero value if the list has none. The text to be verified
+// is made from the lines that were parsed, so that the text and the list cannot differ. Text outside of the signature
+// is an error of Read.
 func (l List) Message() Message { return l.message }
 
 // An Error reports why a list cannot be used (exit code 7).
