@@ -3,7 +3,9 @@ package download
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -176,10 +178,13 @@ func (l *looking) keep(s *session) {
 // be of an earlier version, so it looks anew before.
 func (l *looking) oppose(s *session, r lookedUp) {
 	if r.early && !l.anew && l.spare != nil {
+		s.carried.beside = join(s.beside, r.Claims) // the server may not answer again
+		l.spare.Found, l.spare.Early = verify.Finding{}, false
 		l.anew, l.begun, l.result = true, false, nil
 		l.search(s)
 		return
 	}
+	l.keep(s)
 	s.stop(opposed(s.req, s.claims, r.Claims))
 }
 
@@ -238,20 +243,45 @@ func tiesLater(r *Request, looked []verify.Claim) bool {
 		len(r.Mirrors)+len(r.Published.Claims)+len(r.Published.Mirrors) == 0
 }
 
-// compareEarlier returns an error if this run could not look, or got no answer, and an unverified file does not have
-// the digest that an earlier run found beside it. That digest verifies nothing: it may be gone by now.
+// compareEarlier returns an error if this run could not look, or got no answer, and the file does not have the digest
+// that an earlier run found beside it. That digest verifies nothing: it may be gone by now. Only a signature, the user's
+// digest or one of the host of the URL itself stands above it.
 func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
-	if !s.req.Trust.Lookup || !l.unanswered() || proof.Verified() {
+	if !s.req.Trust.Lookup || !l.unanswered() || proof.Signed() || verify.Strong(common(s.firsthand(), proof.Evidence())) {
 		return nil
 	}
+	known := proof.Digests()
 	for _, c := range s.beside {
-		for _, d := range proof.Digests() {
-			if d.Algorithm() == c.Digest.Algorithm() && d != c.Digest {
-				return &verify.MismatchError{Claim: c, Got: d}
+		at := slices.IndexFunc(known, func(d verify.Digest) bool { return d.Algorithm() == c.Digest.Algorithm() })
+		if at < 0 { // it was not known when the file was hashed
+			d, err := digestOf(s.ctx, s.part, c.Digest.Algorithm(), proof.Size())
+			if err != nil {
+				return err
 			}
+			known, at = append(known, d), len(known)
+		}
+		if known[at] != c.Digest {
+			return &verify.MismatchError{Claim: c, Got: known[at]}
 		}
 	}
 	return nil
+}
+
+// digestOf returns the digest of the first size bytes of a file.
+func digestOf(ctx context.Context, file io.ReaderAt, a verify.Algorithm, size int64) (verify.Digest, error) {
+	h, buf := a.New(), make([]byte, hashBuffer)
+	for r := io.NewSectionReader(file, 0, size); ; {
+		n, err := r.Read(buf)
+		h.Write(buf[:n])
+		switch {
+		case ctx.Err() != nil:
+			return verify.Digest{}, context.Cause(ctx)
+		case errors.Is(err, io.EOF):
+			return verify.NewDigest(a, h.Sum(nil))
+		case err != nil:
+			return verify.Digest{}, err
+		}
+	}
 }
 
 // judge is err, the error of the proof, with what can be done about a digest that was found.

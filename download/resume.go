@@ -150,6 +150,9 @@ func (r *resumption) resumeUnproven(ctx context.Context) error {
 		return err
 	}
 	if !mayContinue(r.req, r.prior) || !r.sealed {
+		if r.sealed && r.prior.URLSum == partfile.SumURL(r.req.URL) {
+			r.carried.beside = r.prior.Looked // the server may not answer for it again
+		}
 		return r.part.Reset("nothing shows that the rest is of the same file")
 	}
 	if err := r.part.Recover(ctx); err != nil {

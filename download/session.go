@@ -273,7 +273,7 @@ func (s *session) identity() partfile.Identity {
 		found = s.beside
 	}
 	found = without(found, id.Claims)
-	if s.req.onDisk() && verify.Agree(id.Claims, found) == nil { // nothing else may tie the bytes to what a later run fetches
+	if s.req.onDisk() && verify.Agree(s.firsthand(), found) == nil { // nothing else may tie the bytes to what a later run fetches
 		id.Looked = join(id.Looked, found)
 	}
 	id.Host, id.Date = s.result.Host, s.result.LastModified
