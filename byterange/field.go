@@ -92,8 +92,8 @@ func contentRangeError(v, rest, why string) error {
 }
 
 // ParseRange parses the Range field of a request for a representation of size bytes. It returns the satisfiable ranges
-// in the requested order. None of them is empty, and each ends at size at the latest. It returns ErrUnsatisfiable if
-// none is satisfiable. After any other error, the server must ignore the field and send the whole representation (RFC
+// in the requested order. No range is empty, and no range ends after size. ParseRange returns ErrUnsatisfiable if no
+// range is satisfiable. After any other error, the server must ignore the field and send the whole representation (RFC
 // 9110, section 14.2). This includes every Range of an empty representation, because no Content-Range could describe a
 // part of it.
 func ParseRange(v string, size int64) ([]Range, error) {
@@ -128,10 +128,10 @@ func ParseRange(v string, size int64) ([]Range, error) {
 	return ranges, nil
 }
 
-// parseSpec parses one range-spec: "0-499", "500-" or "-500" for the last bytes (RFC 9110, section 14.1.1). The range
-// is empty if it cannot be satisfied. Numbers too large for an int64 are treated as beyond the end: "a recipient MUST
-// anticipate potentially large decimal numerals and prevent parsing errors due to integer conversion overflows" (RFC
-// 9110, section 8.6).
+// parseSpec parses one range-spec: "0-499", "500-" or "-500" for the last bytes (RFC 9110, section 14.1.1). The result
+// is empty if the range-spec cannot be satisfied. Numbers too large for an int64 are treated as beyond the end: "a
+// recipient MUST anticipate potentially large decimal numerals and prevent parsing errors due to integer conversion
+// overflows" (RFC 9110, section 8.6).
 func parseSpec(s string, size int64) (r Range, ok bool) {
 	if suffix, found := strings.CutPrefix(s, "-"); found {
 		n, rest, ok := consumeNumber(suffix)
@@ -147,8 +147,8 @@ func parseSpec(s string, size int64) (r Range, ok bool) {
 	return Range{first, min(last, size-1) + 1}, true
 }
 
-// consumeUnit splits s after the unit bytes and the following separator. "All range unit names are case-insensitive"
-// (RFC 9110, section 14.1).
+// consumeUnit splits s after "bytes" and the separator. "All range unit names are case-insensitive" (RFC 9110, section
+// 14.1).
 func consumeUnit(s string, separator byte) (rest string, ok bool) {
 	n := len(unit)
 	if len(s) <= n || !strings.EqualFold(s[:n], unit) || s[n] != separator {
@@ -179,7 +179,8 @@ func consumeSize(s string) (size int64, rest string, ok bool) {
 	return consumeNumber(rest)
 }
 
-// consumeNumber splits s after its leading digits, at least one. A number that is too large becomes Unbounded.
+// consumeNumber splits s after its leading digits, of which there must be at least one. A number that is too large
+// becomes Unbounded.
 func consumeNumber(s string) (n int64, rest string, ok bool) {
 	i := 0
 	for ; i < len(s) && '0' <= s[i] && s[i] <= '9'; i++ {

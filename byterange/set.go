@@ -9,12 +9,12 @@ import (
 
 // A Set is a set of bytes. The zero value is the empty set.
 //
-// Copies of a Set share memory. After a change of one, by Add or Remove, the others are invalid. Clone returns an
-// independent copy. A Set must not change while an iterator over it is in use. Methods that do not change a Set have a
-// value receiver, so that they can be called on the result of a function, and so that a Set in a larger value is
+// Copies of a Set share memory. After Add or Remove has changed one copy, the other copies are invalid. Clone returns
+// an independent copy. A Set must not change while an iterator over it is in use. Methods that do not change a Set have
+// a value receiver, so that they can be called on the result of a function, and so that a Set in a larger value is
 // printed as its ranges.
 type Set struct {
-	// ranges is sorted, has no empty ranges, and has a gap between any two. So each set has one representation, and
+	// ranges is sorted, has no empty ranges, and has a gap between any two ranges. So equal sets have equal slices, and
 	// Start and End are both ascending.
 	ranges []Range
 }
@@ -78,7 +78,7 @@ func (s Set) Len() int64 {
 	return n
 }
 
-// Count returns the number of ranges in s. No two of them overlap or touch.
+// Count returns the number of ranges in s.
 func (s Set) Count() int { return len(s.ranges) }
 
 // Contains reports whether every byte of r is in s. It is true for an empty r.
@@ -146,8 +146,8 @@ func (s Set) overlapping(r Range) (i, j int) {
 	return i, j
 }
 
-// search returns the index of the first range at or after index from for which past is true. Once true, past must stay
-// true for all later ranges.
+// search returns the index of the first range at or after index from for which past is true. If past is true for a
+// range, it must be true for all later ranges.
 func (s Set) search(from int, past func(Range) bool) int {
 	return from + sort.Search(len(s.ranges)-from, func(i int) bool { return past(s.ranges[from+i]) })
 }

@@ -12,9 +12,10 @@ const ows = " \t"
 // extended is the prefix of an extended value in UTF-8 without a language (RFC 8187, section 3.2.1).
 const extended = "UTF-8''"
 
-// String returns l as a link-value. Parse returns l again, except that characters which are not allowed in a URI are
-// percent-encoded in the target. Parameters with a name that ends in * are encoded by RFC 8187. The result is always a
-// valid field value: parameters whose name is not a token are omitted, and control characters in values become spaces.
+// String returns l as a link-value. Parse of the result returns l, except that the target has characters
+// percent-encoded that are not allowed in a URI. Parameters with a name that ends in * are encoded by RFC 8187. The
+// result is always a valid field value: parameters whose name is not a token are omitted, and control characters in
+// values become spaces.
 func (l Link) String() string {
 	var b strings.Builder
 	b.WriteByte('<')
@@ -29,7 +30,8 @@ func (l Link) String() string {
 	return b.String()
 }
 
-// format writes p as a flag, or with its value extended, as a token or quoted.
+// format writes p. A parameter without a value is a flag. A value is written in extended form, as a token, or as a
+// quoted-string.
 func (p Param) format(b *strings.Builder) {
 	b.WriteString(p.Name)
 	switch {
@@ -76,7 +78,7 @@ func percentEncode(b *strings.Builder, s string, plain func(byte) bool) {
 // isExtended reports whether the value of p is encoded by RFC 8187.
 func (p Param) isExtended() bool { return len(p.Name) > 1 && strings.HasSuffix(p.Name, "*") }
 
-// decode returns p with its name in lower case and its extended value decoded. It returns false for an invalid name or
+// decode returns p with its name in lower case and its extended value decoded. ok is false for an invalid name or
 // value.
 func decode(p Param) (Param, bool) {
 	if !isToken(p.Name) {

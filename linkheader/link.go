@@ -1,8 +1,8 @@
 // Package linkheader reads and writes Link header fields (RFC 8288). It supports the parameters that RFC 6249 defines
 // for links with the relations duplicate and describedby.
 //
-// Like RFC 8288, appendix B, it is tolerant: malformed links are omitted and reported, and the other links are kept. It
-// does not resolve references and does not decide whether a mirror may be used. Package metalink does.
+// Like RFC 8288, appendix B, it is tolerant: malformed links are omitted and reported, and the other links are kept.
+// Package metalink resolves the references and decides whether a mirror may be used.
 //
 //	links, problems := linkheader.Parse(resp.Header["Link"])
 //	for _, l := range links {
@@ -23,7 +23,7 @@ const (
 	DescribedBy = "describedby" // a document about the file: metalink, torrent, signature (sections 4 and 5)
 )
 
-// LowestPri is the priority of a link without a valid one (RFC 6249, section 3.1).
+// LowestPri is the priority of a link without a valid pri parameter (RFC 6249, section 3.1).
 const LowestPri = 999999
 
 // A Link is one link-value of a Link field (RFC 8288, section 3).
@@ -44,7 +44,8 @@ type Param struct {
 	Value string
 }
 
-// Param returns the value of the first parameter with a name, which must be in lower case. ok is false without one.
+// Param returns the value of the first parameter with a name, which must be in lower case. ok is false if there is
+// none.
 func (l Link) Param(name string) (value string, ok bool) {
 	for _, p := range l.Params {
 		if p.Name == name {
@@ -70,11 +71,12 @@ func (l Link) Rel(relation string) bool {
 	return false
 }
 
-// Anchor returns the context of l, if it is not the resource itself (RFC 8288, section 3.2).
+// Anchor returns the anchor parameter: a reference to the resource that l is about, if that is not the requested
+// resource (RFC 8288, section 3.2).
 func (l Link) Anchor() (reference string, ok bool) { return l.Param("anchor") }
 
-// Pri returns the priority of a mirror. 1 is the best. It returns LowestPri if the value is missing or invalid (RFC
-// 6249, section 3.1).
+// Pri returns the priority of a mirror, of which 1 is the best. It returns LowestPri if the pri parameter is missing or
+// invalid (RFC 6249, section 3.1).
 func (l Link) Pri() int {
 	n, ok := l.number("pri")
 	if !ok || n < 1 || n > LowestPri {
@@ -114,8 +116,8 @@ func (l Link) Type() string {
 	return strings.ToLower(strings.Trim(v, ows))
 }
 
-// Name returns the name of the file within a document about several (RFC 6249, section 4), or "". name* takes
-// precedence over name, as title* does over title (RFC 8288, section 3.4.1).
+// Name returns the name of the file within a document that describes several files (RFC 6249, section 4), or "". name*
+// takes precedence over name, as title* does over title (RFC 8288, section 3.4.1).
 func (l Link) Name() string {
 	if v, ok := l.Param("name*"); ok {
 		return v

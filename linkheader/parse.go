@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// maxLinks is the number of links, valid or not, that Parse reads. It only counts further ones.
+	// maxLinks is the number of links, valid or not, that Parse reads. Parse only counts the links beyond this number.
 	maxLinks = 1000
 
 	// maxParams is the maximum number of parameters of a link.
@@ -16,8 +16,8 @@ const (
 // A Problem is a reason why links were omitted.
 type Problem struct {
 	Line   int // index of the field line
-	Offset int // in that line, in bytes
-	Links  int // number of omitted links; more than one only beyond maxLinks
+	Offset int // in bytes from the beginning of the line
+	Links  int // number of omitted links: 1, or the number of links beyond maxLinks
 	Why    string
 }
 
@@ -27,7 +27,7 @@ func (p Problem) String() string {
 }
 
 // Parse parses all Link field lines of one response. Several lines have the same meaning as one line with commas (RFC
-// 9110, section 5.3). The links are in order. Malformed ones are omitted and reported in problems.
+// 9110, section 5.3). The links are in order. Malformed links are omitted and reported in problems.
 func Parse(fieldLines []string) (links []Link, problems []Problem) {
 	var c collection
 	for i, line := range fieldLines {
@@ -77,7 +77,7 @@ func (c *collection) problem(p Problem) {
 	}
 }
 
-// room reports whether one more link or problem can be added. If not, it counts the link.
+// room reports whether one more link or problem can be added. Otherwise it counts the link as excess.
 func (c *collection) room(line, offset int) bool {
 	if len(c.links)+len(c.problems) < maxLinks {
 		return true
@@ -89,10 +89,10 @@ func (c *collection) room(line, offset int) bool {
 	return false
 }
 
-// skipBroken returns s from the comma that ends a broken link. This is the next comma outside of quotes that is
+// skipBroken returns the rest of s from the comma that ends a broken link: the next comma that is outside of quotes and
 // followed by "<". An unclosed quote is ignored.
 func skipBroken(s string) (rest string) {
-	open := false // an unclosed quote was found, so that no later quote is searched to the end again
+	open := false // an unclosed quote was found; the end of later quotes is not searched for
 	for s != "" {
 		switch {
 		case s[0] == '"' && !open:
@@ -132,8 +132,8 @@ func consumeLink(s string) (l Link, rest, why string) {
 	return Link{target, params}, rest, ""
 }
 
-// consumeTarget splits s after its leading "<" URI-Reference ">" (RFC 8288, section 3). Any characters are accepted in
-// between, except a comma followed by "<", where the next link begins because the ">" is missing.
+// consumeTarget splits s after its leading "<" URI-Reference ">" (RFC 8288, section 3). Between both, any characters
+// are accepted, except a comma followed by "<": then the ">" is missing, and the "<" begins the next link.
 func consumeTarget(s string) (target, rest string, ok bool) {
 	if !strings.HasPrefix(s, "<") {
 		return "", s, false
@@ -199,7 +199,7 @@ func consumeParam(s string) (p Param, rest string, ok bool) {
 }
 
 // consumeQuoted splits s after its leading quoted-string, which it unescapes (RFC 9110, section 5.6.4). If s does not
-// begin with a complete one, ok is false and rest is s.
+// begin with a complete quoted-string, ok is false and rest is s.
 func consumeQuoted(s string) (text, rest string, ok bool) {
 	inside, ok := strings.CutPrefix(s, `"`)
 	if !ok {
@@ -220,7 +220,7 @@ func consumeQuoted(s string) (text, rest string, ok bool) {
 	return "", s, false
 }
 
-// indexAny returns the index of the first of chars in s, or len(s) if s has none of them.
+// indexAny returns the index of the first character of s that is in chars, or len(s) if there is none.
 func indexAny(s, chars string) int {
 	if i := strings.IndexAny(s, chars); i >= 0 {
 		return i
