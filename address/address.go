@@ -1,5 +1,5 @@
 // Package address classifies IP addresses as public, private, loopback and so on. It decides whether a connection to an
-// address may be made if another machine named it in a URL.
+// address may be made if another machine named the address in a URL.
 //
 // A server that names a URL chooses an address that we connect to from within our network. A server on the Internet
 // must not direct us to our loopback interface or a private network. A server in a private network may name its
@@ -87,8 +87,8 @@ func (s Scope) String() string {
 	return fmt.Sprintf("addresses %#x", uint16(s))
 }
 
-// inside lists the IPv6 prefixes with an embedded IPv4 address that receives the packets. The prefixes that a site has
-// chosen for its translator (RFC 6052, section 2.2) are not known.
+// inside lists the IPv6 prefixes with an embedded IPv4 address that receives the packets. The table lacks prefixes that
+// a site has chosen for its own translator (RFC 6052, section 2.2).
 var inside = []struct {
 	prefix netip.Prefix
 	at     int // byte offset of the IPv4 address
@@ -100,7 +100,7 @@ var inside = []struct {
 	{netip.MustParsePrefix("2002::/16"), 2},        // 6to4, RFC 3056, section 2
 }
 
-// bare returns an address without its zone. If an IPv4 address is embedded in it, it returns that one.
+// bare returns the IPv4 address that is embedded in an address, or otherwise the address without its zone.
 func bare(a netip.Addr) netip.Addr {
 	a = a.WithZone("").Unmap()
 	if a.Is4() || a.IsUnspecified() || a.IsLoopback() {

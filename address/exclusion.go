@@ -78,7 +78,7 @@ func (x *Exclusion) Countries() (words []string) {
 	return words
 }
 
-// by returns the first word that fits, or "".
+// by returns the word of the first entry for which fits returns true, or "".
 func (x *Exclusion) by(fits func(excluded) bool) string {
 	if x == nil {
 		return ""

@@ -34,9 +34,9 @@ func OfHost(host string) (s Scope, ok bool) {
 	return s, s != 0
 }
 
-// readings returns the addresses that programs read a host as. They differ in numbers with a leading zero, which
-// inet_aton(3) reads as octal and others as decimal. numeric reports whether the host ends in a number, which a name
-// does not (RFC 3696, section 2), even if it is not a valid address.
+// readings returns the addresses for which programs take a host. Programs differ in numbers with a leading zero:
+// inet_aton(3) reads them as octal, other programs as decimal. numeric reports whether the host ends in a number, which
+// a name does not (RFC 3696, section 2), even if it is not a valid address.
 func readings(host string) (all []netip.Addr, numeric bool) {
 	host = ascii(host)
 	if a, err := netip.ParseAddr(host); err == nil {

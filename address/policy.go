@@ -27,7 +27,7 @@ func (p Policy) Check(a netip.Addr) error {
 }
 
 // CheckHost returns an *Error if the host of a URL is an address in any form, see [ParseHost], and is not allowed.
-// Names are not checked except by Not. Their addresses must be checked when a connection is made.
+// Names are checked only by Not. The addresses of a name must be checked when a connection is made.
 func (p Policy) CheckHost(host string) error {
 	if err := p.Not.CheckHost(host); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (p Policy) CheckHost(host string) error {
 	return nil
 }
 
-// CheckProxied is like CheckHost, for a host that a proxy connects to, so that its addresses are unknown here. It also
-// refuses names that are never public.
+// CheckProxied is like CheckHost, for a host to which a proxy connects. The addresses of its name are unknown, so
+// CheckProxied also refuses names that are never public, unless their scope is allowed.
 func (p Policy) CheckProxied(host string) error {
 	if err := p.CheckHost(host); err != nil {
 		return err
@@ -127,7 +127,8 @@ func (h Hosts) Clone() Hosts { return Hosts{slices.Clone(h.names), slices.Clone(
 // canonical returns a name in lower case and without a trailing dot, for comparisons.
 func canonical(name string) string { return strings.TrimSuffix(ascii(name), ".") }
 
-// Policy returns the policy for a request to a host. Addresses in scope s are allowed, and those of h.
+// Policy returns the policy for a request to a host. It allows the addresses in scope s and in the networks of h. If h
+// has the name host, all addresses are allowed.
 func (h Hosts) Policy(host string, s Scope) Policy {
 	if slices.Contains(h.names, canonical(host)) {
 		s = Anywhere

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A Scheme describes the servers of all URLs with a scheme, before a request.
+// A Scheme describes what is known of a server from the scheme of its URL.
 type Scheme struct {
 	Name   string // "https"
 	Family string // the protocol: "ftp" for ftp and ftps
 	Port   string // default port
 	// Encrypted means that the connection is encrypted.
 	Encrypted bool
-	// Unlisted means that messages with a list of schemes omit it.
+	// Unlisted means that messages with a list of schemes omit this scheme.
 	Unlisted bool
 
 	// Features that such a server lacks:
@@ -20,10 +20,10 @@ type Scheme struct {
 	NoValidators bool // ETags
 	NoDigests    bool // digests of the file in responses
 	NoNames      bool // names of the file in responses
-	NoDocuments  bool // documents, which are as trustworthy as their channel
+	NoDocuments  bool // Metalink documents of the file
 
 	// Logins means that a mirror given by the user gets the name and password in its own URL. Otherwise only the origin
-	// gets one.
+	// gets a name and password.
 	Logins bool
 }
 
