@@ -34,7 +34,7 @@ func (f Fault) String() string {
 	return names[f]
 }
 
-// Refused reports whether a server refused a request, as it does where it has no such file.
+// Refused reports whether err is the refusal of a server, for example because it has no such file.
 func Refused(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Fault == FaultRefused
@@ -48,8 +48,8 @@ type Error struct {
 	Fault Fault
 
 	// Retry reports that another attempt at this source makes sense, but not before After has passed. If After is 0,
-	// the caller chooses the delay. Otherwise it is the delay that the server requested, at most MaxAfter. Without Retry,
-	// After is how long the server asked to wait for a missing file, without a limit.
+	// the caller chooses the delay. Otherwise it is the delay that the server requested, at most MaxAfter. If Retry is
+	// false, After is the time for which the server asked to wait for a missing file; MaxAfter does not limit it.
 	Retry bool
 	After time.Duration
 	// Held reports that no request was sent, because the rate of requests to the host is limited. After is the time
@@ -57,13 +57,13 @@ type Error struct {
 	Held bool
 
 	Status int            // HTTP status; 0 without a response
-	Told   bool           // the server requires a name and password, and some were sent
+	Told   bool           // the server requires another name and password than those sent
 	Hops   []metalink.Hop // the responses so far, including the failed one
 	Err    error          // cause, without the URL
 }
 
 // A ContentError reports that the content of a response does not match the digest in the response (RFC 9530, section
-// 2). Some of its bytes are wrong, and it is unknown which.
+// 2). Some bytes of the content are wrong, and it is unknown which.
 type ContentError struct {
 	Got  verify.Digest
 	Want verify.Claim
@@ -78,7 +78,8 @@ func (e *ContentError) Error() string {
 // while.
 var ErrNotAsked = errors.New("not asked")
 
-// MaxAfter is the longest delay that a server can request. With a longer one it is treated as down.
+// MaxAfter is the longest requested delay after which a server is asked again. With a longer one, the server counts as
+// down.
 const MaxAfter = 120 * time.Second
 
 // Error returns the host and the cause. It omits the URL, which the caller knows.

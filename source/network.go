@@ -14,8 +14,8 @@ import (
 	"braid/internal/web"
 )
 
-// NetworkFault classifies an error of the network or of TLS, and reports whether another attempt makes sense. Unknown
-// errors are FaultProtocol.
+// NetworkFault classifies an error of the network or of TLS, and reports whether another attempt makes sense. The fault
+// of an unknown error is FaultProtocol.
 func NetworkFault(err error) (fault Fault, retry bool) {
 	var handshake *web.HandshakeError
 	var dns *net.DNSError

@@ -15,7 +15,7 @@ type Outlet struct {
 	Device string
 }
 
-// Apply makes a dialer use the outlet. It must be called after the dialer's ControlContext was set, which is called
+// Apply makes a dialer use the outlet. A ControlContext of the dialer must be set before; it is still called, and
 // first.
 func (o Outlet) Apply(d *net.Dialer) {
 	if o.Addr.IsValid() {

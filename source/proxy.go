@@ -18,7 +18,7 @@ func tunnelFault(status int) (fault Fault, retry bool) {
 	return FaultRefused, false
 }
 
-// A ProxyError is an error on the way to a proxy.
+// A ProxyError is an error of the connection to a proxy, or of the proxy's response.
 type ProxyError struct{ Err error }
 
 func (e *ProxyError) Error() string {

@@ -1,8 +1,8 @@
 // Package source defines the interface of a place to download from. A [Source] delivers bytes and describes its
 // response by an [Answer] before the first byte. An [Error] states whose fault a failure was.
 //
-// The package knows no protocols, which are the packages below it. It does not decide which range is fetched from which
-// source, or whether a response is acceptable; that is up to the caller.
+// The packages below it implement the protocols. The caller decides which range is fetched from which source, and
+// whether a response is acceptable.
 //
 //	err := src.Fetch(ctx, byterange.Range{Start: 0, End: 1 << 20}, sink)
 //	if e, ok := errors.AsType[*source.Error](err); ok && e.Retry {
@@ -28,12 +28,12 @@ type Traits struct {
 	Align int64
 	// Validators reports that a response may have an ETag, a date or digests, which distinguish versions.
 	Validators bool
-	// Trips is the number of round trips of a request before the one that returns its first byte, if each request uses
-	// a new connection. It is 0 if one round trip is enough.
+	// Trips is the number of round trips that each request needs before the one that returns its first byte, for
+	// example for commands and a new connection. It is 0 if one round trip is enough.
 	Trips int
 	// InOrder reports that the bytes of a range arrive in order.
 	InOrder bool
-	// Lead is the offset of the beginning of a unit. It may be negative.
+	// Lead is the offset at which one of the units begins. It may be negative.
 	Lead int64
 	// Slow reports that the source needs time to find the bytes, and that they arrive irregularly.
 	Slow bool
@@ -49,10 +49,10 @@ type Source interface {
 	//
 	// The error is nil if r is done or w returned ErrEnough, ctx.Err() if ctx ended the fetch, an unchanged error of w,
 	// or an *Error. The bytes written before an error are what the source sent for their offsets, except after a
-	// *ContentError: the source then meant to send others. All calls of w come from the goroutine that called Fetch,
-	// before Fetch returns.
+	// *ContentError: the source has then announced the digest of other bytes. All calls of w come from the goroutine
+	// that called Fetch, before Fetch returns.
 	//
-	// If the size of the file is unknown, r may reach beyond its end. It is then done at the end of the file.
+	// If the size of the file is unknown, r may reach beyond its end. r is then done at the end of the file.
 	Fetch(ctx context.Context, r byterange.Range, w Sink) error
 }
 
@@ -62,7 +62,7 @@ type Sink interface {
 	Answer(Answer) error
 
 	// WriteAt writes the bytes at off. It must not keep p. It returns ErrEnough if no bytes at or after off+n are
-	// needed; n is then the number of needed bytes in p. Any other error is local.
+	// needed; n is then the number of needed bytes in p. Any other error is a failure of this machine.
 	WriteAt(p []byte, off int64) (n int, err error)
 }
 
@@ -70,11 +70,11 @@ type Sink interface {
 type PieceSink interface {
 	Sink
 
-	// Coming reports that n more bytes have arrived. WriteAt gets them when their unit is complete and right. If n is
-	// negative, -n of them were wrong.
+	// Coming reports that n bytes of an incomplete unit were received. WriteAt gets the unit when it is complete and
+	// verified. A negative n reports that -n of these bytes were wrong.
 	Coming(n int64) error
 
-	// End returns the current end of the range, if it is lower than requested. Later bytes are not needed.
+	// End returns the current end of the range, which may have become lower than requested. Later bytes are not needed.
 	End() int64
 }
 
@@ -97,7 +97,7 @@ func Give(w Sink, p []byte, off int64) (enough bool, err error) {
 
 // An Answer describes the response of a source before the first byte.
 type Answer struct {
-	Host string        // host:port that answered, after redirects; requests are counted by it
+	Host string        // host:port that answered, after redirects; the limit of requests applies to it
 	URL  *url.URL      // after redirects; without user info
 	RTT  time.Duration // round-trip time to Host, measured for this answer; 0 if unknown
 
@@ -119,11 +119,11 @@ type Answer struct {
 	// a *ContentError if they differ. Content that was cut short is not compared.
 	Content []verify.Claim
 
-	// Hops are all responses of the redirect chain. This one is the last.
+	// Hops are all responses of the redirect chain. The last hop is this response.
 	Hops []metalink.Hop
 
-	// IfMatchFailed reports that the server does not have a version with the requested ETag. This response is to a
-	// second request without it.
+	// IfMatchFailed reports that the server does not have a version with the requested ETag. This response answers a
+	// second request without that ETag.
 	IfMatchFailed bool
 
 	// NotModified reports that the caller's version is current. No bytes follow.

@@ -12,7 +12,7 @@ import (
 	"braid/metalink/metainfo"
 )
 
-// SwarmHost stands for the host of swarms where servers have a host:port. It is also the scheme of their URLs.
+// SwarmHost is the Answer.Host and Error.Host of every swarm. It is also the scheme of the URLs of swarms.
 const SwarmHost = "bittorrent"
 
 // SwarmURL returns a URL for a file of a torrent: bittorrent://HASH/path.
@@ -23,13 +23,13 @@ func SwarmURL(t metainfo.Torrent, f metainfo.File) *url.URL {
 // IsSwarm reports whether u is the URL of a file in a swarm.
 func IsSwarm(u *url.URL) bool { return u.Scheme == SwarmHost }
 
-// A Swarms takes part in BitTorrent swarms (BEP 3). Package torrentsource implements it, so that a program without that
-// package does not link a BitTorrent library. Its methods may be called concurrently.
+// A Swarms takes part in BitTorrent swarms (BEP 3). Package torrentsource implements Swarms. A program that does not
+// import that package links no BitTorrent library. Its methods may be called concurrently.
 type Swarms interface {
 	// Swarm returns a source for a file of a torrent. It does not connect before the first request.
 	Swarm(t metainfo.Torrent, f metainfo.File, o SwarmOptions) Swarm
 	// Metadata fetches the torrent of a magnet link from peers (BEP 9) and checks its hash. Connections are limited to
-	// the scopes in named. If it is zero, they are not limited.
+	// the scopes in named. If named is zero, connections are not limited.
 	Metadata(ctx context.Context, m metainfo.Magnet, named address.Scope) (metainfo.Torrent, error)
 	// Close leaves all swarms. It must be called once, when no Fetch and no Metadata runs any more.
 	Close()
@@ -39,14 +39,14 @@ type Swarms interface {
 // runs.
 type Swarm interface {
 	Source
-	// Here reports that a range of the file is in SwarmOptions.Part, and Gone that it is no longer.
+	// Here reports that SwarmOptions.Part has the bytes of r. Gone reports that it no longer has them.
 	Here(r byterange.Range)
 	Gone(r byterange.Range)
 	// Seed joins the swarm without a Fetch, so that peers can get the ranges in Part.
 	Seed() error
 	// Standing returns the state in the swarm. It is the zero value before the source has joined.
 	Standing() Standing
-	// Addrs returns the addresses where peers may connect. There are none before the source has joined.
+	// Addrs returns the addresses where peers may connect. The result is empty before the source has joined.
 	Addrs() []netip.AddrPort
 	// Close leaves the swarm.
 	Close()
@@ -62,16 +62,16 @@ type Standing struct {
 
 // SwarmOptions has the options of one file in a swarm.
 type SwarmOptions struct {
-	// Part has the bytes that Here reported. They are read, checked and uploaded to peers. If nil, none are.
+	// Part has the bytes that Here reported. These bytes are checked and uploaded to peers. If Part is nil, none are.
 	Part io.ReaderAt
 	// Dir is the folder for unverified data.
 	Dir string
 	// Peers has additional addresses of peers, host:port.
 	Peers []string
-	// Seed also uploads without getting anything in return. The first source of a torrent decides for all.
+	// Seed also uploads to peers that send nothing in return. The first source of a torrent decides for all its
+	// sources.
 	Seed bool
-	// Named has the scopes to which connections may lead, depending on who named the torrent. If zero, they are not
-	// limited.
+	// Named has the scopes to which connections may lead, depending on who named the torrent. Zero is no limit.
 	Named address.Scope
 }
 

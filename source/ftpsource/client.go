@@ -53,9 +53,8 @@ type Client struct {
 	// TLS is the configuration for ftps. If nil, the defaults of crypto/tls are used. Client certificates are shown
 	// only to servers that the user named.
 	TLS *tls.Config
-	// Credentials returns the name and password for a server that the user named, if the URL has no password, such as
-	// from a netrc. If nil, or if it returns nil, the name in the URL is used, or else an anonymous login. It is not
-	// called for mirrors that others named.
+	// Credentials returns the name and password for a server that the user named, for example from a netrc. It is
+	// called only if the URL has no password. Without credentials, the name in the URL is used, or an anonymous login.
 	Credentials func(u *url.URL) *url.Userinfo
 	// TLSFor has configurations for single servers, as in httpsource.Client.TLSFor.
 	TLSFor map[string]*tls.Config
@@ -77,12 +76,12 @@ type Client struct {
 
 // Options has the options of one source. The zero value is for a server that the user named.
 type Options struct {
-	// User is the name and password. If nil, those in the URL are used, or else those of Client.Credentials.
+	// User is the name and password. If nil, the password in the URL is used, or else Client.Credentials.
 	User *url.Userinfo
 	// Mirror reports that a server or document named this server, not the user. It gets no credentials.
 	Mirror bool
-	// Named has the scopes to which a URL named by a server or document may lead: address.Public and those of the
-	// server that named it. If zero, the user named the URL, and it may lead anywhere.
+	// Named has the scopes of addresses to which connections are allowed, if a server or document named the URL:
+	// address.Public and the scope of that server. If zero, the user named the URL, and all addresses are allowed.
 	Named address.Scope
 	// Not excludes hosts from all connections, including the one to the URL's host.
 	Not *address.Exclusion
@@ -134,14 +133,14 @@ func (c *Client) take(a account) *control {
 	for waiting := c.idle[a]; len(waiting) > 0; waiting = c.idle[a] {
 		k := waiting[len(waiting)-1]
 		c.idle[a] = waiting[:len(waiting)-1]
-		if k.timer.Stop() { // otherwise it is being closed
+		if k.timer.Stop() { // otherwise the timer is closing k
 			return k
 		}
 	}
 	return nil
 }
 
-// keep makes a connection idle.
+// keep stores a connection for the next request, for at most idleTime.
 func (c *Client) keep(k *control) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -172,7 +171,7 @@ func (c *Client) policy(host string, named address.Scope) address.Policy {
 	return c.AllowHosts.Policy(host, named)
 }
 
-// dial connects to addr, if that is allowed, and measures the round-trip time of the connect.
+// dial connects to addr, if p allows the address, and measures the round-trip time of the connect.
 func (c *Client) dial(ctx context.Context, addr string, p address.Policy) (*net.TCPConn, time.Duration, error) {
 	var begun atomic.Int64
 	dialer := net.Dialer{

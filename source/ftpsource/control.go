@@ -73,7 +73,7 @@ func (k *control) begin(ctx context.Context) error {
 	if k.tls == nil {
 		return nil
 	}
-	// RFC 4217, section 9: without these two, data is not encrypted.
+	// RFC 4217, section 9: without PBSZ and PROT, data is not encrypted.
 	if _, err := k.want(2, "PBSZ", "0"); err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func (k *control) begin(ctx context.Context) error {
 	return err
 }
 
-// greeted waits until the server is ready. The server may ask for patience first (RFC 959, section 5.4: "Expected
-// delay"), but not longer than for any reply.
+// greeted waits until the server is ready. The server may first announce a delay with code 120 (RFC 959, section 5.4:
+// "Expected delay"), but the whole wait is limited to the time for one reply.
 func (k *control) greeted() error {
 	for delays, until := 0, time.Now().Add(k.client.timeout()); ; delays++ {
 		hello, err := k.read(time.Until(until))
@@ -99,7 +99,8 @@ func (k *control) greeted() error {
 	}
 }
 
-// secure begins TLS (RFC 4217, section 4). Data received before it is not used afterwards.
+// secure begins TLS (RFC 4217, section 4). It returns an error if the server sent more than its reply before TLS,
+// because an attacker may have added that.
 func (k *control) secure(ctx context.Context) error {
 	if _, err := k.want(2, "AUTH", "TLS"); err != nil {
 		return err
@@ -179,7 +180,7 @@ func (k *control) read(within time.Duration) (reply, error) {
 	return p, err
 }
 
-// want is like ask but requires a kind of reply.
+// want is like ask, but returns an error if the first digit of the reply is not kind.
 func (k *control) want(kind int, words ...string) (reply, error) {
 	p, err := k.ask(words...)
 	if err == nil && p.kind() != kind {
@@ -219,7 +220,7 @@ func (k *control) restarts(at int64) (bool, error) {
 	return k.resumes, nil
 }
 
-// passive requests a port for a data connection. PASV is for servers without EPSV. It supports only IPv4.
+// passive requests a port for a data connection. PASV, which supports only IPv4, is for servers without EPSV.
 func (k *control) passive() (port int, err error) {
 	if v4 := k.peer.Unmap().Is4(); !k.older || !v4 {
 		p, err := k.ask("EPSV")
@@ -244,9 +245,9 @@ func (k *control) passive() (port int, err error) {
 	return p.passivePort()
 }
 
-// quit closes a connection that is no longer needed. It does not wait for the reply.
+// quit closes a connection that is no longer needed. It does not wait for the reply to QUIT.
 func (k *control) quit() {
 	k.conn.SetDeadline(time.Now().Add(defaultCloseTime))
-	k.conn.Write([]byte("QUIT\r\n")) // after an error the connection would be closed anyway
+	k.conn.Write([]byte("QUIT\r\n")) // an error makes no difference: the connection is closed
 	k.conn.Close()
 }

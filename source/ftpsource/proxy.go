@@ -25,8 +25,8 @@ const maxTunnelHead = 64 << 10
 
 var errTunnel = errors.New("the proxy's answer is not HTTP")
 
-// connect connects to addr on the host of a, through a proxy if there is one for it. The address that a proxy connects
-// to is unknown here, so for a proxied connection the host's literal addresses and names that are never public are
+// connect connects to addr on the host of a, through a proxy if Client.Proxy returns one. The address to which a proxy
+// connects is unknown here. So for a proxied connection, only a literal address and a name that is never public are
 // checked (rule 63).
 func (c *Client) connect(ctx context.Context, a account, addr string, p address.Policy) (conn *net.TCPConn,
 	rtt time.Duration, proxied bool, err error) {
@@ -50,8 +50,8 @@ func (c *Client) connect(ctx context.Context, a account, addr string, p address.
 	return conn, rtt, true, err
 }
 
-// dialData connects to a port for data: on the peer of the control connection, regardless of the address in the reply
-// (rule 58), or through the proxy on the host of the control connection.
+// dialData opens a data connection to a port of the server. The address is that of the control connection, not that in
+// the reply (rule 58). A proxy gets the name of the host.
 func (k *control) dialData(ctx context.Context, port int, p address.Policy) (*net.TCPConn, error) {
 	host := k.peer.String()
 	if k.proxied {
@@ -101,7 +101,7 @@ func (c *Client) tunnel(ctx context.Context, via *url.URL, addr string) (*net.TC
 }
 
 // askTunnel requests a tunnel (RFC 9110, section 9.3.6). It reads no bytes after the header of the response, because
-// they are the server's.
+// these come from the FTP server.
 func askTunnel(conn net.Conn, via *url.URL, addr string) error {
 	request := "CONNECT " + addr + " HTTP/1.1\r\nHost: " + addr + "\r\n"
 	if via.User != nil {

@@ -22,7 +22,7 @@ type Source struct {
 	client  *Client
 	url     *url.URL // without user info and fragment
 	path    string
-	wrong   error // with the URL
+	wrong   error // why the URL cannot be requested, or nil
 	account account
 	policy  address.Policy
 
@@ -73,11 +73,10 @@ func (s *Source) Traits() source.Traits {
 	return source.Traits{Align: 1, Trips: portTrips, InOrder: true}
 }
 
-// Fetch implements source.Source. If the sink refuses the answer, the server has only handled two or three commands,
-// without a data connection.
+// Fetch implements source.Source. The sink gets the answer before a data connection is opened.
 //
-// An answer to r = [0, Unbounded) is Ranged if the server can also begin elsewhere. If it cannot, it offers the whole
-// file from 0.
+// For r = [0, Unbounded), the answer is Ranged if the server is known to support other offsets. If a server does not
+// support r.Start, the answer is the whole file from 0.
 func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
 	if r.Empty() {
 		return nil
@@ -100,7 +99,7 @@ func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) er
 	}
 }
 
-// begin finds or makes a control connection.
+// begin takes an idle control connection. If there is none, or if fresh is set, it opens a connection.
 func (s *Source) begin(ctx context.Context, fresh bool) (*transfer, error) {
 	t := &transfer{s: s, ctx: ctx, leash: &leash{}}
 	t.stop = context.AfterFunc(ctx, t.leash.pull)
@@ -109,7 +108,7 @@ func (s *Source) begin(ctx context.Context, fresh bool) (*transfer, error) {
 		if k == nil {
 			break
 		}
-		if !k.proxied && s.policy.Check(k.peer) != nil { // it was made for a request that may do more
+		if !k.proxied && s.policy.Check(k.peer) != nil { // it was opened under a less strict policy
 			k.quit()
 			continue
 		}
@@ -130,7 +129,7 @@ func (s *Source) begin(ctx context.Context, fresh bool) (*transfer, error) {
 	return t, nil
 }
 
-// A sinkError is an error of the sink, and no fault of the server.
+// A sinkError is an error of the sink, not of the server.
 type sinkError struct{ err error }
 
 func (e *sinkError) Error() string { return e.err.Error() }
@@ -172,7 +171,7 @@ func (s *Source) answer(k *control, size int64) source.Answer {
 	return a
 }
 
-// A leash closes connections when the fetch that they serve is to end.
+// A leash closes the connections of a fetch when the context of the fetch ends.
 type leash struct {
 	mu    sync.Mutex
 	conns []io.Closer

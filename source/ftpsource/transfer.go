@@ -36,8 +36,8 @@ type transfer struct {
 	data     net.Conn
 }
 
-// An ending records that the TCP connection has ended. crypto/tls does not read after a close_notify, so eof is then
-// not set.
+// An ending is a data connection. eof is set when its end was read. After a close_notify, crypto/tls does not read any
+// more, so eof stays false.
 type ending struct {
 	*net.TCPConn
 	eof atomic.Bool
@@ -216,8 +216,8 @@ func (t *transfer) read(p []byte, within time.Duration) (int, error) {
 	return t.data.Read(p)
 }
 
-// last waits for the end of the file after all bytes by its SIZE were received. If more follow, the SIZE was wrong, as
-// on servers that use 32 bits, and the beginning must not be taken for the whole file.
+// last waits for the end of the file after SIZE bytes were received. It returns errLonger if another byte follows: SIZE
+// was wrong then, as on servers that count in 32 bits, and the file is not complete.
 func (t *transfer) last() error {
 	var more [1]byte
 	n, err := t.read(more[:], t.s.client.closeTime())
@@ -236,7 +236,7 @@ func (t *transfer) leave() error {
 	return nil
 }
 
-// ended evaluates the end of the data at off (rule 59).
+// ended returns the error of a transfer whose data ended at off with err, or nil if the range is complete (rule 59).
 func (t *transfer) ended(a source.Answer, off int64, err error) error {
 	switch {
 	case off == a.End && err == io.EOF:
@@ -244,7 +244,7 @@ func (t *transfer) ended(a source.Answer, off int64, err error) error {
 		p, err := t.control.read(t.s.client.closeTime()) // any reply is accepted, as all bytes were received
 		t.inOrder = err == nil && p.kind() == 2
 		return nil
-	case off == a.End: // likewise
+	case off == a.End: // all bytes were received
 		return nil
 	case err != io.EOF:
 		return fmt.Errorf("data ends at byte %d: %w", off, err)
@@ -281,8 +281,8 @@ func (t *transfer) stale(err error) bool {
 	return err != nil && t.control.reused && !t.answered && t.ctx.Err() == nil
 }
 
-// end keeps the control connection if it can be reused. Otherwise it closes the connection, so that the next request to
-// the server does not use a second one (C7, rule 38).
+// end keeps the control connection if it can be reused. Otherwise it closes the connection, so that the next request
+// has the only connection to the server (C7, rule 38).
 func (t *transfer) end() {
 	if t.raw != nil {
 		t.raw.Close()

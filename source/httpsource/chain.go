@@ -50,7 +50,8 @@ func (c *chain) follow(ctx context.Context) (*web.Exchange, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Rule 35: the mirror has no version with this ETag. Its digest may show that it has the file.
+		// Rule 35: the mirror has no version with this ETag. It is asked again without If-Match, because its digest may
+		// show that it has the file.
 		if x.StatusCode == http.StatusPreconditionFailed && c.ifMatch != "" {
 			c.ifMatch, c.failed = "", true
 			x.Finish()
@@ -96,7 +97,7 @@ func (c *chain) request(ctx context.Context) (*web.Request, *web.Exchange, error
 		return r, x, nil
 	case ctx.Err() != nil && len(c.hops) == 0:
 		return nil, nil, ctx.Err()
-	case ctx.Err() != nil: // with the previous responses, which are known
+	case ctx.Err() != nil: // the error has the previous responses
 		return nil, nil, c.fail(nil, source.FaultNetwork, ctx.Err())
 	}
 	fault, retry := classify(err)
@@ -134,7 +135,8 @@ func (c *chain) channel() verify.Channel {
 	return verify.HTTPS
 }
 
-// mayDowngrade reports whether an insecure mirror is harmless or allowed by the user.
+// mayDowngrade reports whether a redirect from https to http is harmless, because a strong digest is known, or allowed
+// by the user.
 func (c *chain) mayDowngrade() bool {
 	return c.vouched || c.s.opts.Trusted || c.s.client.AllowDowngrade
 }

@@ -69,9 +69,9 @@ type Client struct {
 	// Dial replaces the client's dialer in tests. The addresses that it connects to are not checked.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Wrap wraps the client's transport, for example to count, log, trace or sign requests. It is called at the first
-	// use of the client, once for connections with a client certificate of TLS or TLSFor, and once for others. The
-	// returned RoundTripper may be used concurrently. It must pass on the context of requests, and must not follow
-	// redirects or decode bodies.
+	// use of the client, once for connections with a client certificate of TLS or TLSFor, and once for other
+	// connections. The returned RoundTripper may be used concurrently. The RoundTripper must pass on the context of
+	// requests, and must not follow redirects or decode bodies.
 	Wrap func(own http.RoundTripper) http.RoundTripper
 	// Transport replaces the client's transport, for example by a recording in a test or by one that the whole program
 	// uses. It applies its own addresses, timeouts and proxy instead of the fields above. Literal addresses in URLs are

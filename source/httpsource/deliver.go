@@ -13,8 +13,8 @@ import (
 
 var buffers = sync.Pool{New: func() any { return new([web.BufferSize]byte) }}
 
-// deliver passes the body to w. The result of each Read is passed on at once. It is large on a fast connection, which
-// gathers bytes (socket.go), and a slow stream is not delayed.
+// deliver passes the body to w. It passes on the bytes of each Read at once, so that a slow stream is not delayed. On a
+// fast connection, a Read returns many bytes (socket.go of package web).
 func (c *chain) deliver(ctx context.Context, x *web.Exchange, a source.Answer, w source.Sink) error {
 	buf := buffers.Get().(*[web.BufferSize]byte)
 	defer buffers.Put(buf)
@@ -49,7 +49,8 @@ func (c *chain) deliver(ctx context.Context, x *web.Exchange, a source.Answer, w
 	}
 }
 
-// ended evaluates the end of a body at off.
+// ended returns the error of a body that ended at off with err, or nil if the body is complete and has the announced
+// digest.
 func (c *chain) ended(ctx context.Context, x *web.Exchange, a source.Answer, off int64, err error, check *web.Content) error {
 	defer x.Close()
 	short := off < a.End
@@ -74,7 +75,7 @@ func (c *chain) ended(ctx context.Context, x *web.Exchange, a source.Answer, off
 	return e
 }
 
-// complete returns an error if a body that seems complete was truncated.
+// complete returns an error if a body that seems complete was truncated, or has more bytes than announced.
 func (c *chain) complete(x *web.Exchange, a source.Answer, off int64) error {
 	switch err := x.Complete(a.End >= 0); err {
 	case nil:

@@ -13,21 +13,23 @@ import (
 	"braid/source"
 )
 
-// A hosts keeps the pace of requests to each host, by host:port. A delay that one request was told applies to all
-// requests of a Client (rule 66). The zero value is ready to use.
+// A hosts is the Pacer of one Client. A delay that a response demands applies to all requests of the Client to that
+// host (rule 66). The zero value is ready to use.
 type hosts struct {
 	mu    sync.Mutex
 	known map[string]hostPace
 }
 
-// A Pacer keeps the pace of requests to hosts for several Clients, possibly in other processes. Hosts are host:port.
-// Its methods may be called concurrently. Held and Hold do not block.
+// A Pacer decides when requests to a host may be sent. Several Clients, also in several processes, can share one. A
+// host is a host:port. Its methods may be called concurrently. Held and Hold do not block.
 type Pacer interface {
-	// Held returns how long a host must not be asked, and the status of the response that demanded it.
+	// Held returns for how long no request may be sent to a host, and the status of the response that demanded the
+	// delay.
 	Held(host string, now time.Time) (wait time.Duration, status int)
-	// Hold stops requests to a host for a time, which it demanded in a response with this status.
+	// Hold records that a host demanded, in a response with this status, that no request is sent to it for wait.
 	Hold(host string, status int, wait time.Duration, now time.Time)
-	// Turn takes the next free turn at a host with a limit of requests per second, and returns the time until it.
+	// Turn reserves the next free time for a request to a host that is limited to perSecond requests a second. It
+	// returns how long to wait for that time.
 	Turn(ctx context.Context, host string, perSecond float64, now time.Time) (wait time.Duration)
 }
 
@@ -41,16 +43,16 @@ func (c *Client) pacer() Pacer {
 
 // A hostPace is the pace of one host.
 type hostPace struct {
-	until  time.Time // no requests before, because of a Retry-After
+	until  time.Time // no request is sent before this time, because of a Retry-After
 	status int       // of the response with Retry-After
 	next   time.Time // the next free turn
 }
 
 const (
-	// mostHeld limits how long a host is not asked. A longer Retry-After may be a mistake, and a Client may live for
-	// months.
+	// mostHeld limits for how long no request is sent to a host. A longer Retry-After may be a mistake, and a Client
+	// may live for months.
 	mostHeld = time.Hour
-	// mostHosts is the number of hosts from which on those without a pending delay are forgotten.
+	// mostHosts is the number of stored hosts at which hosts without a pending delay are removed.
 	mostHosts = 1000
 )
 
@@ -97,10 +99,10 @@ func (h *hosts) change(host string, now time.Time, f func(*hostPace)) {
 	h.known[host] = p
 }
 
-// shortTurn is the time until a turn up to which a request always waits.
+// shortTurn is the longest time that a request waits for its turn even if Options.Returns is set.
 const shortTurn = time.Second
 
-// A turns holds turns that were taken but not used yet.
+// A turns holds the times of turns that were reserved but not used yet.
 type turns struct {
 	mu  sync.Mutex
 	all map[string][]time.Time // by host
@@ -131,8 +133,8 @@ func (t *turns) take(host string, since time.Time) (at time.Time, ok bool) {
 	return at, false
 }
 
-// turn waits until a request may be sent to the current host. If that is not soon, it returns an error with the time
-// (source.Error.Held).
+// turn waits until a request may be sent to the current host. It returns an error instead if the host demanded a delay,
+// or if the wait is longer than shortTurn and the caller prefers an error (Options.Returns).
 func (c *chain) turn(ctx context.Context) error {
 	client, host, now := c.s.client, source.HostPort(c.trail.URL), time.Now()
 	if wait, status := client.pacer().Held(host, now); wait > 0 {
@@ -172,7 +174,8 @@ func (c *chain) turn(ctx context.Context) error {
 
 var errTurn = errors.New("waiting for its turn")
 
-// leftAlone returns the error for a host that must not be asked, because of an earlier response with this status.
+// leftAlone returns the error for a host to which no request may be sent for wait, because of an earlier response with
+// this status.
 func (c *chain) leftAlone(status int, wait time.Duration, now time.Time) error {
 	e := c.fail(nil, source.FaultRefused,
 		fmt.Errorf("%w: it responded %d %s and asked to wait until %s", source.ErrNotAsked, status, http.StatusText(status),

@@ -55,8 +55,8 @@ func entityTag(h http.Header) string {
 	return tag
 }
 
-// single returns the value of a field that occurs once. It returns "" for several values, because they may come from
-// two servers behind each other.
+// single returns the value of a field that occurs once. It returns "" for several values, because two servers on the
+// way may each have added one.
 func single(h http.Header, name string) string {
 	if values := h.Values(name); len(values) == 1 {
 		return strings.TrimSpace(values[0])
@@ -161,7 +161,8 @@ func (c *chain) refused(x *web.Exchange) error {
 	return e
 }
 
-// unsatisfied explains a 416: the server has a different, shorter file (rule 25).
+// unsatisfied sets fault and cause of the error for a 416: the server has a different, shorter file (rule 25), or it
+// refuses a range of its own file.
 func (c *chain) unsatisfied(x *web.Exchange, e *source.Error) {
 	if c.whole {
 		return

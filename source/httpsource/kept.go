@@ -7,9 +7,8 @@ import (
 	"braid/verify"
 )
 
-// keptFields are the fields that are read after the answer was judged, in canonical form. An answer to a redirect is
-// kept until the download ends, and so is the last answer of each source that failed: what nothing reads is not kept
-// with it.
+// keptFields are the fields that are read after the answer was judged, in canonical form. Responses with redirects, and
+// the last response of each failed source, stay in memory until the download ends, without their other fields.
 var keptFields = append([]string{
 	"Digest", "Repr-Digest", "Content-Digest", "Want-Digest", "Want-Repr-Digest", "Content-Type", "Content-Encoding",
 	"Content-Length",

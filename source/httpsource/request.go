@@ -39,8 +39,8 @@ func (c *chain) header() http.Header {
 	return h
 }
 
-// referer returns the Referer for mirrors (S14): scheme, host and path of the original URL. It returns "" if the origin
-// needed credentials and, as RFC 9110, section 10.1.3, requires, from https to http (rule 28).
+// referer returns the Referer for mirrors (S14): scheme, host and path of the original URL. It returns "" if the
+// original URL has credentials, and from https to http, as RFC 9110, section 10.1.3, requires (rule 28).
 func (c *chain) referer() string {
 	o := c.s.opts
 	switch {

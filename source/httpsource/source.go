@@ -16,11 +16,12 @@ import (
 
 // Options are the options of one source. The zero value is for a server that the user named, without credentials.
 type Options struct {
-	// Header has fields given by the user. They are sent only to the exact origin, except Accept, Accept-Charset,
-	// Accept-Language and User-Agent. Fields that would change the requested content are omitted.
+	// Header has fields given by the user. They are sent only to the exact origin. Only Accept, Accept-Charset,
+	// Accept-Language and User-Agent are sent to other servers, too. Fields that would change the requested content are
+	// omitted.
 	Header map[string][]string
-	// HeaderTo are servers that also get Header, without Host and Referer: a "host:port", or a "host" with any port, in
-	// lower case.
+	// HeaderTo are servers that also get Header, but not its Host and Referer: a "host:port", or a "host" with any
+	// port, in lower case.
 	HeaderTo []string
 	// Secure limits HeaderTo to https, because the user's URL is https.
 	Secure bool
@@ -39,16 +40,17 @@ type Options struct {
 	// Apart means that the user named this server, but not as the origin. It gets User and Header, and neither cookies
 	// nor the client certificate.
 	Apart bool
-	// Named has the scopes to which the URL may lead, if a server or document named it: address.Public and those of its
-	// author (metalink.Hop.From). If zero, the user named the URL, and it may lead anywhere.
+	// Named has the scopes of addresses to which connections are allowed, if a server or document named the URL:
+	// address.Public and the scope of that server (metalink.Hop.From). If zero, the user named the URL, and all
+	// addresses are allowed.
 	Named address.Scope
 	// Not are hosts that no request may go to, including that of the URL.
 	Not *address.Exclusion
 	// Returns means that the caller retries a request whose turn is later (source.Error.Held). Otherwise Fetch waits
 	// for the turn.
 	Returns bool
-	// Unheeded means that a Retry-After stops no other request to the host: what is asked for may be missed. The request
-	// itself is not sent while the host must not be asked.
+	// Unheeded means that a Retry-After in a response to this source does not delay requests of other sources to the
+	// host, because this request is optional. Delays that the host demanded in other responses apply to this source.
 	Unheeded bool
 	// Gzip means that the caller accepts gzip, as readers of feeds do: the whole file may be compressed, and the sink
 	// gets the compressed bytes. Sizes and digests of the answer are then not those of the file.
@@ -93,7 +95,8 @@ func (s *Source) Traits() source.Traits {
 // if it accepts, the bytes from 0.
 //
 // If an answer has a malformed digest and no valid strong one, w gets the answer and may refuse it. If w accepts it,
-// Fetch fails, unless a strong digest is known from elsewhere (Options.Trusted). w gets no such answer of a mirror.
+// Fetch fails, unless a strong digest is known from elsewhere (Options.Trusted). If the source is a mirror, w does not
+// get the answer.
 func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
 	if r.Empty() {
 		return nil
@@ -123,7 +126,6 @@ func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) er
 	return c.deliver(ctx, x, a, w)
 }
 
-// get sends the request, and judges the response.
 func (c *chain) get(ctx context.Context) (x *web.Exchange, a source.Answer, err error) {
 	if x, err = c.follow(ctx); err != nil {
 		return nil, a, err

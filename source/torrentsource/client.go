@@ -107,7 +107,7 @@ func (c *Client) join(s *Source) (*swarm, error) {
 	return w, nil
 }
 
-// leave removes a source from its swarm. The last one closes the swarm.
+// leave removes a source from its swarm. It closes the swarm after the last source has left.
 func (c *Client) leave(w *swarm) {
 	c.mu.Lock()
 	w.refs--

@@ -14,11 +14,11 @@ import (
 	"braid/source"
 )
 
-// A content is the storage of a torrent for the library. Received bytes are on the shelf until they are verified and
-// written by the jobs that want them. Bytes in the files of members are read from there. The library calls content
-// while it holds its own lock, so the library must never be called with mu held.
+// A content is the storage of a torrent for the library. The shelf has received bytes until their piece is verified and
+// the jobs that want it have written it. Bytes that the Part of a member has are read from that Part. The library calls
+// content while it holds a lock of its own, so the library must never be called with mu held.
 type content struct {
-	length, size int64 // of a piece, and of all pieces
+	length, size int64 // of a piece, and of the torrent
 	shelf        *shelf
 	closed       chan struct{} // closed when the library begins to close
 	over         chan struct{} // closed when the library has closed and sends nothing more
@@ -27,7 +27,7 @@ type content struct {
 	members []member
 	jobs    map[int][]*job // jobs that want a piece
 	proven  map[int]bool   // pieces with a verified digest
-	rough   map[int]int64  // number of bytes on the shelf, by piece
+	rough   map[int]int64  // number of unverified bytes in the shelf, by piece
 	stale   map[int]bool   // pieces whose completion the library must read again
 	checks  []int          // pieces in the files of members that were not checked yet
 	err     error          // error of the scratch file
@@ -95,7 +95,7 @@ func (c *content) here(s *Source, r byterange.Range) bool {
 	return len(c.checks) > before
 }
 
-// gone records that a range is no longer in the Part of a member.
+// gone records that a range is no longer in the Part of a member. It reports whether a verified piece was there.
 func (c *content) gone(s *Source, r byterange.Range) (changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -235,7 +235,7 @@ func (c *content) wrong(i int) {
 	delete(c.rough, i)
 }
 
-// drop frees the room of a piece on the shelf.
+// drop discards the bytes of a piece in the shelf.
 func (c *content) drop(i int) {
 	if _, ok := c.rough[i]; !ok {
 		return
@@ -277,8 +277,9 @@ type piece struct {
 
 func (p piece) WriteAt(b []byte, off int64) (int, error) { return p.c.write(p.i, b, off) }
 
-// ReadAt reads for a peer. If it returned an error and the torrent was then closed, the library would panic. So it
-// delays the error until lateAnswer, or returns without one once the library has closed and no peer gets the bytes.
+// ReadAt reads bytes that a peer requested. The library panics if ReadAt returns an error and the torrent is closed
+// then. So ReadAt returns an error only after lateAnswer. If the library is closed before, ReadAt returns no error, and
+// no peer gets the bytes.
 func (p piece) ReadAt(b []byte, off int64) (int, error) {
 	n, err := p.c.read(p.i, b, off)
 	if err == nil {
@@ -331,7 +332,7 @@ func (p piece) MarkNotComplete() error {
 	return nil
 }
 
-// Completion implements storage.PieceImpl. It is always known, so that nothing is hashed at the start.
+// Completion implements storage.PieceImpl. The state is always known, so that the library hashes nothing at the start.
 func (p piece) Completion() storage.Completion {
 	return storage.Completion{Ok: true, Complete: p.c.complete(p.i)}
 }

@@ -25,7 +25,7 @@ type job struct {
 	pieces   source.PieceSink // the sink, if it is a PieceSink; else nil
 	left     map[int]bool     // pieces not written yet
 	ready    chan handed
-	moved    chan struct{} // bytes were received or discarded
+	moved    chan struct{} // signals that bytes were received or discarded
 	came     atomic.Int64
 	over     chan struct{}
 	answered bool
@@ -46,7 +46,7 @@ func (j *job) note(n int64) {
 	}
 }
 
-// give makes the job write a piece, and waits until it has.
+// give makes the job write a piece, and waits until the piece is written.
 func (j *job) give(i int, closed <-chan struct{}) {
 	h := handed{i, make(chan struct{})}
 	select {
@@ -169,7 +169,8 @@ func (j *job) answer() error {
 	})
 }
 
-// tag returns a strong validator. The hash of the torrent identifies its bytes, and so those of each of its files.
+// tag returns a strong validator of the file: the info hash of the torrent, which identifies the bytes of all its
+// files, and the offset.
 func (s *Source) tag() string { return fmt.Sprintf(`"btih-%v-%d"`, s.torrent.InfoHash, s.file.Offset) }
 
 // write writes the wanted part of a piece.
@@ -205,7 +206,7 @@ func (j *job) write(i int) error {
 	return nil
 }
 
-// noPeerError returns the error for a time without bytes.
+// noPeerError returns the error for a fetch that received no bytes until the timeout.
 func (s *Source) noPeerError(w *swarm) error {
 	st := w.torrent.Stats()
 	if refused := w.ways.refused.Load(); refused != nil && st.ActivePeers == 0 {
@@ -232,7 +233,7 @@ func (w *swarm) want(j *job, first, last int) {
 	c.mu.Lock()
 	for i := first; i < last; i++ {
 		c.jobs[i] = append(c.jobs[i], j)
-		c.stale[i] = true // it may be on disk and still be wanted
+		c.stale[i] = true // the piece may be on disk and still be wanted
 		if how[i-first] = inOrder; c.rough[i] > 0 {
 			how[i-first] = atOnce
 		}
@@ -244,12 +245,12 @@ func (w *swarm) want(j *job, first, last int) {
 	}
 }
 
-// atOnce is the priority of pieces that were begun, so that few are incomplete. By itself the library would finish them
-// last, because it takes other pieces for rarer.
+// atOnce is the priority of pieces that were begun, so that few are incomplete. By default, the library finishes these
+// pieces last, because it takes other pieces for rarer.
 const atOnce = torrent.PiecePriorityNow
 
-// inOrder is the priority of other pieces: the library requests them from the first to the last, but rare ones earlier,
-// which a swarm depends on. In another order the file could not be hashed before the end.
+// inOrder is the priority of other pieces. The library requests rare pieces first, which a swarm depends on, and the
+// others in ascending order, so that the file can be hashed while it is received.
 const inOrder = torrent.PiecePriorityReadahead
 
 // finish makes the library request the rest of a piece before others.

@@ -14,7 +14,7 @@ import (
 	"braid/address"
 )
 
-// A ways makes the connections of a swarm. It checks each address when it connects, and closes the connections with the
+// A ways makes the connections of a swarm. It checks each address when it connects. Its connections are closed with the
 // swarm.
 type ways struct {
 	ctx    context.Context // context of the swarm
@@ -22,10 +22,10 @@ type ways struct {
 	named  address.Scope
 
 	refused atomic.Pointer[error] // error of the last refused address
-	asked   atomic.Bool           // a tracker was
+	asked   atomic.Bool           // a tracker was asked
 
 	mu     sync.Mutex
-	met    []string // addresses of peers that were connected to, the latest last
+	met    []string // addresses of dialed peers, the latest last
 	open   map[interface{ Close() error }]struct{}
 	closed bool
 }
@@ -107,8 +107,8 @@ func (w *ways) forget(c interface{ Close() error }) {
 	delete(w.open, c)
 }
 
-// hangUp closes the connections to peers that were open when it was called last, and have brought less than least bytes
-// since.
+// hangUp closes each connection to a peer that was open at the previous call and has received less than least bytes
+// since then.
 func (w *ways) hangUp(least int64) {
 	w.mu.Lock()
 	var idle []*wire
@@ -146,7 +146,7 @@ type wire struct {
 	peer bool         // otherwise it is to a tracker
 	came atomic.Int64 // bytes read since the last call of hangUp
 
-	known bool // it was open then; guarded by ways.mu
+	known bool // the connection was open at the last call of hangUp; guarded by ways.mu
 }
 
 // Read counts the bytes for the client's limit.
@@ -161,8 +161,8 @@ func (c *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SetDeadline returns nil even if the connection was closed with the swarm, because the library would panic. Read and
-// Write return that error.
+// SetDeadline returns nil even if the connection was closed with the swarm, because the library panics after an error.
+// Read and Write return the error.
 func (c *wire) SetDeadline(t time.Time) error {
 	_ = c.Conn.SetDeadline(t)
 	return nil
@@ -194,7 +194,7 @@ type packets struct {
 	policy address.Policy
 }
 
-// ReadFrom returns an error only once the socket is closed, because the library would panic after others, such as a
+// ReadFrom returns an error only once the socket is closed, because the library panics after any other error, such as a
 // temporary failure of the network.
 func (c *packets) ReadFrom(p []byte) (int, net.Addr, error) {
 	for {

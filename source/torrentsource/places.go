@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// places holds the named peers of a swarm, and its trackers until they are taken.
+// places holds the addresses of peers and trackers that torrents and options name. takeTrackers removes the trackers.
 type places struct {
 	mu       sync.Mutex
 	peers    []string
@@ -20,7 +20,6 @@ func (p *places) add(trackers [][]string, peers []string) {
 	p.peers = append(p.peers, peers...)
 }
 
-// named returns the peers.
 func (p *places) named() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

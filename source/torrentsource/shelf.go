@@ -9,9 +9,9 @@ import (
 // blocks of 16 KiB.
 const mostShelved = 8 << 20
 
-// A shelf stores unverified pieces: in memory if there is room, else in the scratch file. Most pieces in memory are
-// verified and written soon and never cause disk access. A piece stays in one of both from its first byte until it is
-// dropped. Pieces that no job wants are moved to the file, so that they take no room.
+// A shelf stores unverified pieces: in memory up to a limit, else in the scratch file. Most pieces in memory are
+// verified and written soon, without use of the scratch file. A piece is dropped from where its first byte was stored,
+// or moved from memory to the file by put if no job wants it.
 type shelf struct {
 	length int64 // of a piece
 	most   int64 // limit of the bytes in memory
@@ -51,7 +51,8 @@ func (s *shelf) WriteAt(piece int, p []byte, off int64) (int, error) {
 	return s.file.WriteAt(p, int64(piece)*s.length+off)
 }
 
-// room returns the memory of a piece. It returns nil if the piece is in the file or the memory is full.
+// room returns the memory of a piece, which it allocates if necessary. It returns nil if the piece is in the file, or
+// if the limit is reached.
 func (s *shelf) room(piece int) []byte {
 	if b, ok := s.pieces[piece]; ok || s.filed[piece] {
 		return b
@@ -97,7 +98,7 @@ func (s *shelf) drop(piece int) error {
 	return s.file.Release(int64(piece)*s.length, s.length)
 }
 
-// forget frees the memory of a piece for another one.
+// forget makes the memory of a piece available to other pieces.
 func (s *shelf) forget(piece int) {
 	if b, ok := s.pieces[piece]; ok {
 		delete(s.pieces, piece)

@@ -49,7 +49,7 @@ func (s *Source) Traits() source.Traits {
 // URL returns the URL of the file in its swarm.
 func (s *Source) URL() *url.URL { return s.url }
 
-// joined returns the swarm, which the source joins now if it has not.
+// joined returns the swarm of the source, which it joins if necessary. The result is nil after Close.
 func (s *Source) joined() (*swarm, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,8 +36,8 @@ type swarm struct {
 
 	places places
 
-	// asks makes a change in content and the matching call of the library atomic. Two files may share a piece, and one
-	// must not cancel a request that the other has just made.
+	// asks makes a change in content and the matching call of the library atomic. Two files may share a piece, and a
+	// job of one file must not cancel a request that a job of the other file has just made.
 	asks sync.Mutex
 }
 
@@ -118,7 +118,7 @@ func (c *Client) config(w *swarm, private, seed bool) *torrent.ClientConfig {
 // v1.61.0 its writer can miss a wakeup (issue 1070), and then sends no requests until this time has passed.
 const keepAlive = 2 * time.Second
 
-// enterTable asks the distributed hash table for peers (BEP 5). It does not answer queries.
+// enterTable asks the distributed hash table for peers (BEP 5). The node of the swarm does not answer queries.
 func (c *Client) enterTable(w *swarm) error {
 	conn, err := w.ways.listenPacket("udp4", ":0")
 	if err != nil {
@@ -154,8 +154,8 @@ func (w *swarm) addPlaces(trackers [][]string, peers []string) {
 	w.addPeers(peers)
 }
 
-// callAgain adds the named peers and those that were connected to again if no peer is left. They may have been busy or
-// not started yet, and a tracker is asked again only after half an hour or so.
+// callAgain adds the named and the dialed peers again if the library knows no peer any more. These peers may have been
+// busy or not started yet, and the library asks a tracker again only after half an hour or so.
 func (w *swarm) callAgain() {
 	if st := w.torrent.Stats(); st.TotalPeers > 0 {
 		return
@@ -167,9 +167,9 @@ func (w *swarm) callAgain() {
 	w.addPeers(peers)
 }
 
-// askTrackers adds the trackers again, as other ones, if none has been asked since. In v1.61.0 the timer of the
+// askTrackers adds the trackers again, under other URLs, if no tracker was asked. In v1.61.0, the timer of the
 // library's announcements misses a change that comes while the timer fires (mytimer.Timer.update), and may then never
-// fire again. Another tracker sets it. The fragment makes the URL another one and is not sent.
+// fire again. Adding a new tracker sets the timer. The fragment makes a URL new and is not sent.
 func (w *swarm) askTrackers() {
 	trackers := w.places.takeTrackers()
 	if w.ways.asked.Load() || len(trackers) == 0 {
@@ -228,13 +228,14 @@ func (w *swarm) tend() {
 	}
 }
 
-// callTime is the interval at which lost peers are added again.
+// callTime is the interval of askTrackers and callAgain.
 const callTime = 3 * time.Second
 
-// refreshTime is the interval at which pieces are looked at again while they are being hashed.
+// refreshTime is the interval of refresh while pieces are being hashed.
 const refreshTime = 20 * time.Millisecond
 
-// refresh returns the number of pieces to look at again.
+// refresh makes the library read the completion of stale pieces again. It returns the number of pieces that are still
+// stale.
 func (w *swarm) refresh() int {
 	c := w.content
 	c.mu.Lock()
@@ -346,7 +347,8 @@ func (c *Client) Metadata(ctx context.Context, m metainfo.Magnet, named address.
 		case <-ctx.Done():
 			return metainfo.Torrent{}, ctx.Err()
 		case <-idle.C:
-			// The library asks a peer once for each connection. A peer that is still checking its file does not answer.
+			// The library asks a peer once for each connection. A peer that is still checking its file does not answer,
+			// and must be asked again on another connection.
 			w.ways.hangUp(int64(leastMetadata * turn.Seconds()))
 		case <-late.C:
 			waiting = false
@@ -358,8 +360,9 @@ func (c *Client) Metadata(ctx context.Context, m metainfo.Magnet, named address.
 	return metainfo.Torrent{}, errNoPeer
 }
 
-// A peer that brings less than leastMetadata bytes a second is connected to again: in a turn of a sixth of the default
-// timeout that is half of a piece of metadata (BEP 9). A turn is not shorter than some round trips to a distant peer.
+// The connection to a peer that sends less than leastMetadata bytes a second during a turn is closed, and opened again.
+// With the default timeout, a turn takes 5 s, in which leastMetadata is half of a piece of metadata (BEP 9). leastTurn
+// is the minimum of a turn: some round trips to a distant peer.
 const (
 	leastMetadata = 8 << 10 / 5
 	leastTurn     = time.Second

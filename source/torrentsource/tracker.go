@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// usable returns the trackers whose URLs the library parses without change and that have no user name. For others it
-// would panic.
+// usable returns the trackers whose URLs the library parses without change and that have no user name. For other URLs,
+// it would panic.
 func usable(tiers [][]string) (list [][]string) {
 	for _, tier := range tiers {
 		var kept []string
