@@ -2,8 +2,8 @@ package scheduler
 
 import "braid/byterange"
 
-// alignment is the order in which a mirror delivers bytes: ascending, or as whole pieces of its own in any order. A
-// part of a piece costs as much as the whole piece, so the ranges of such a mirror are aligned to its pieces, if
+// alignment is the unit in which a mirror delivers bytes: single bytes in ascending order, or whole pieces in any
+// order. For a mirror, a part of a piece costs as much as the whole piece. So ranges are aligned to pieces, if
 // possible.
 type alignment struct{ length, lead int64 }
 
@@ -23,8 +23,8 @@ func (a alignment) up(off int64) int64 {
 // down returns the last boundary at or before off, but not less than 0.
 func (a alignment) down(off int64) int64 { return max(off-(off-a.lead)%a.length, 0) }
 
-// within returns a range of about want bytes of gap, from start on, that is aligned to pieces. It has at least one
-// piece, and leaves no short rest of gap.
+// within returns a range of about want bytes of gap, from start on, that is aligned to pieces. The result has at least
+// one piece, and leaves no short rest of gap.
 func (a alignment) within(gap byterange.Range, start, want int64) byterange.Range {
 	start = max(a.down(start), gap.Start)
 	end := min(max(a.up(start+want), a.up(start+1)), gap.End)

@@ -17,16 +17,16 @@ const (
 	windowMin  = 128 << 20
 	windowMax  = 1 << 30
 
-	// Toward the end, a mirror gets lastShare of its part, and the rest after that. This applies as long as the
-	// remaining time is more than manyLags times the cost of a request.
+	// Toward the end, a mirror gets lastShare of its part first, and the rest later, if the remaining time is more than
+	// manyLags times the lag of a request.
 	lastShare = 0.9
 	manyLags  = 80
 	fewLags   = 10 // a missing range that takes this many lags is worth a request
 
 	urgentTime = 1.0 // safety margin of a deadline in seconds
 
-	// trifle is the time in seconds of all mirrors together below which a range is not worth a request to a mirror that
-	// would be later than others.
+	// trifle is a time in seconds. A range that all mirrors together deliver in less time is not requested from a
+	// mirror that would deliver it later than another mirror.
 	trifle = 0.01
 )
 
@@ -76,11 +76,11 @@ func (a *assignment) gapFor(m *mirror) byterange.Range {
 	if gap.Empty() {
 		gap = a.gapAt(in, at, want, max(worth, m.align.length/2))
 	}
-	// Short gaps. A mirror that delivers whole pieces gets them only if no other mirror is usable or none is working.
+	// Short gaps are not left to others now. A mirror of whole pieces gets one only if no other is usable or working.
 	if gap.Empty() && (!m.align.whole() || a.mirrors.lone(m, a.clock.now) || a.requests.len() == 0) {
 		gap = a.gapAt(in, at, want, 0)
 	}
-	if gap.Empty() && a.ranges.consumed < 0 { // beyond the window: better far ahead of a blocked front than idle
+	if gap.Empty() && a.ranges.consumed < 0 { // beyond the window: far ahead of a blocked front is better than idle
 		gap = a.gapAt(byterange.Range{Start: in.Start, End: min(a.ranges.size, in.Start+windowMax)}, at, want, 0)
 	}
 	if gap.Empty() {
@@ -90,7 +90,7 @@ func (a *assignment) gapFor(m *mirror) byterange.Range {
 	if start < at { // leave the start to mirrors that deliver it sooner
 		start = max(start, min(at, gap.End-want))
 	}
-	if a.goesOn(gap) { // from the end: that connection is closed where it meets this range
+	if a.goesOn(gap) { // take the end of the gap: the other connection is closed where it meets this range
 		start = max(start, gap.End-want)
 	}
 	if start-gap.Start < a.cfg.MinSplit {
@@ -112,7 +112,7 @@ func (a *assignment) gapFor(m *mirror) byterange.Range {
 }
 
 // goesOn reports whether a fetch to the end of the file would continue into a missing range by itself, while the order
-// of bytes is not important: so few bytes are missing that hashing them takes only a moment.
+// of bytes is not important, because no reader consumes them and so few are missing that hashing takes only a moment.
 func (a *assignment) goesOn(gap byterange.Range) bool {
 	if a.ranges.consumed >= 0 || a.ranges.missing() > hashSlack {
 		return false
@@ -134,11 +134,10 @@ func (a *assignment) urgent(in byterange.Range, m *mirror) byterange.Range {
 	return gap
 }
 
-// gapAt returns the first missing range in the window that extends beyond at, or otherwise the last one
-// before at. It skips ranges shorter than least: another mirror may find them worth a request.
+// gapAt returns the first missing range in the window that extends beyond at, or otherwise the last one before at. It
+// skips ranges shorter than least: for another mirror, such a range may be worth a request.
 func (a *assignment) gapAt(window byterange.Range, at, want, least int64) (last byterange.Range) {
-	// A gap that begins in the window is considered beyond the end of the window. Cutting it there would make it too
-	// short.
+	// A gap that begins in the window is considered beyond the end of the window. Otherwise it might be too short.
 	for g := range a.gaps(byterange.Range{Start: window.Start, End: min(window.End+want, a.ranges.size)}) {
 		if g.Start >= window.End {
 			break
@@ -172,12 +171,12 @@ func (a *assignment) continued(off int64) bool {
 	return false
 }
 
-// want returns how many bytes m should be asked for, and how far from the front. The size is chosen so that
-// the idle round trip between two requests is negligible. Toward the end it is smaller, so that all mirrors
-// finish together. The distance is larger the longer the fetch will take.
+// want returns the number of bytes to request from m, 0 for none, and their preferred distance in bytes from the front.
+// The size is chosen so that the idle round trip between two requests is negligible. Toward the end the size is
+// smaller, so that all mirrors finish together. The distance keeps mirrors of unknown speed away from the front.
 func (a *assignment) want(m *mirror) (size, ahead int64) {
 	all := a.mirrors.aggregate()
-	if m.doubtful() { // a trial, at a place where it blocks no other
+	if m.doubtful() { // a trial, where it blocks no other mirror
 		return minRange, int64(all * 2)
 	}
 	speed, period := a.mirrors.speedOf(m), windowTime
@@ -206,8 +205,8 @@ func (a *assignment) want(m *mirror) (size, ahead int64) {
 	return size, 0
 }
 
-// turn limits a range to the mirror's part of a small window. A longer range would leave no room for the next range of
-// another mirror.
+// turn limits a range to the mirror's part of a small window. A longer range would leave no part of it to other
+// mirrors.
 func (a *assignment) turn(size int64, speed float64) int64 {
 	if a.cfg.Window == 0 || speed == 0 {
 		return size
@@ -219,16 +218,17 @@ func (a *assignment) turn(size int64, speed float64) int64 {
 func (a *assignment) part(m *mirror, speed float64) float64 {
 	end, lag := a.estimates.horizon(m), a.estimates.lag(m, speed, m.alive)
 	part := speed * (end - lag)
-	// A further request is cheap, and the speeds are better known by then, in particular a speed that was only
-	// remembered.
+	// A further request is cheap, and the speeds are better known by then, in particular a speed that is only
+	// remembered from an earlier download.
 	if m.meter.total == 0 || end > manyLags*a.estimates.lag(m, speed, true) {
 		part *= lastShare
 	}
 	return part
 }
 
-// share returns the minimum that a mirror of unknown speed is asked for: an equal part of a third of the file, as far
-// as the window has room for all. If that is too much, the rest is taken from the mirror when its speed is known.
+// share returns the minimum that a mirror of unknown speed is asked for: an equal part of a third of the file, limited
+// so that all such parts fit in the window. If that is too much, the rest is taken from the mirror when its speed is
+// known.
 func (a *assignment) share() int64 {
 	useful := count(*a.mirrors, func(m *mirror) bool { return !m.gone() && !m.noRanges && (m.open() || !m.last) })
 	n := min(useful+1, a.cfg.Split)
@@ -251,7 +251,7 @@ func (a *assignment) reach(f *fetch) int64 {
 }
 
 // extend moves the reservations of fetches to the end of the file: free bytes ahead of them are reserved up to a
-// bounded distance. A fetch that meets the range of another one is ended there.
+// bounded distance. A fetch that meets the range of another fetch is ended there.
 func (a *assignment) extend() {
 	for f := range a.requests.active() {
 		if !f.toEnd {

@@ -2,14 +2,14 @@ package scheduler
 
 import "time"
 
-// A Batch decides how many of many downloads run at once. It adds places for downloads in steps, one step at a time, as
-// long as the total throughput grows, in the same way as connections are added for one file (RFC 6249, section 7). It
-// never stops a download: a place that did not pay is removed when a download ends. Like a [Scheduler], a Batch has no
-// clock, and it is not safe for concurrent use.
+// A Batch decides how many of many downloads run at once. It has a number of places, each for one running download. It
+// adds places in steps, one step at a time, as long as the total throughput grows, in the same way as connections are
+// added for one file (RFC 6249, section 7). It never stops a download: a place that did not pay is removed when a
+// download ends. Like a [Scheduler], a Batch has no clock, and it is not safe for concurrent use.
 //
-// If downloads are short, each one that ends shows how long it occupied its place and how much work it was. The ratio
-// of work to time, multiplied by the number of places, is the throughput, regardless of the phase of each place. So a
-// step is known to pay when the first downloads in the new places have ended, and known not to pay two round trips
+// If downloads are short, the end of a download shows how long it occupied its place and how much work it was. The
+// ratio of work to time, multiplied by the number of places, is the throughput, regardless of the phase of each place.
+// So a step is known to pay when the first downloads in the new places have ended, and known not to pay two round trips
 // later. A step adds at most two places for each download that has ended, because a list that begins with small files
 // may continue with large ones.
 //
@@ -38,7 +38,7 @@ type watch struct {
 	since time.Time // when the number changed
 	ready time.Time // when all places were in use; zero if not yet
 	short tally     // downloads that began at ready or later and have ended
-	early tally     // others that began since, except newcomers
+	early tally     // other downloads that began after since, except newcomers
 }
 
 // caution is the effect of steps that did not pay.
@@ -57,7 +57,7 @@ type job struct {
 	began    time.Time
 	bytes    int64
 	answered bool
-	// newcomer is set for the first download in a place that is being measured, and fresh if its connection is new.
+	// newcomer marks the first download in a place that is being measured. fresh marks a download on a new connection.
 	newcomer, fresh bool
 }
 
@@ -74,7 +74,7 @@ func (t *tally) add(work int64, held time.Duration) {
 	t.held += max(held, time.Microsecond)
 }
 
-// mean returns the mean time that one of them occupied its place.
+// mean returns the mean time that a download occupied its place.
 func (t *tally) mean() time.Duration { return t.held / time.Duration(max(1, t.n)) }
 
 const (
@@ -92,8 +92,8 @@ func NewBatch(fixed int) *Batch {
 	return b
 }
 
-// Resize changes the number of places as for NewBatch. If more downloads are running, none begins until enough of them
-// have ended.
+// Resize changes the number of places as for NewBatch. If more downloads are running, none begins until enough have
+// ended.
 func (b *Batch) Resize(now time.Time, fixed int) {
 	b.most, b.fixed = MostAtOnce, false
 	b.allowed = max(b.least, min(b.allowed, MostAtOnce))
@@ -177,7 +177,7 @@ func (b *Batch) Ended(now time.Time, id JobID, well bool) {
 		b.flow.add(now, perFile)
 	}
 	switch held := now.Sub(j.began); {
-	case j.began.Before(b.since), id == 1 && !b.quick(held): // the first waits for its connection
+	case j.began.Before(b.since), id == 1 && !b.quick(held): // the first download waits for its connection
 	case j.newcomer:
 		b.step.firsts.add(work, held)
 	case b.ready.IsZero() || j.began.Before(b.ready):

@@ -7,7 +7,7 @@ type batchStep struct {
 	from       int // places before the step; 0 if no step is being measured
 	newcomers  int // number of first downloads in the new places
 	fresh      int // downloads on new connections
-	unanswered int // those without an answer yet
+	unanswered int // fresh downloads without an answer yet
 
 	// For short downloads: worth is the work a second of a place before the step, and done the total work until then.
 	// firsts are the newcomers that have ended. doubt is set if the step did not seem to pay and is judged once more.
@@ -31,7 +31,7 @@ const (
 	longestWait = 3 * time.Second
 
 	// The pause after a step that did not pay. It doubles each time.
-	holdShort = 250 * time.Millisecond // or the time of four downloads
+	holdShort = 250 * time.Millisecond // or the mean time of four downloads, if that is longer
 	holdLong  = 4 * time.Second
 	holdMost  = time.Minute
 )
@@ -55,7 +55,7 @@ func (b *Batch) decide(now time.Time) {
 func (b *Batch) slowStart() time.Duration { return max(10*b.rtt, 300*time.Millisecond) }
 
 // judgeShort judges a step by the downloads that began after all of its places were in use. The step pays early if the
-// newcomers mostly add to what the others delivered before.
+// newcomers mostly add to what the other downloads delivered before.
 func (b *Batch) judgeShort(now time.Time) {
 	switch share := b.share(b.worth(now), b.step.worth); {
 	case b.onTop(now):
@@ -102,8 +102,8 @@ func (b *Batch) judgeLong(now time.Time) {
 // spared is the share of the throughput that must remain after a step down.
 const spared = 0.95
 
-// share returns what a step for short downloads added, in relation to what its places would add if each were worth as
-// much as a place was before.
+// share returns the throughput that a step added, as a share of what its places would add if each were worth as much as
+// a place before the step. worth and before are the worth of a place after and before the step.
 func (b *Batch) share(worth, before float64) float64 {
 	if before <= 0 {
 		return 0
@@ -112,7 +112,7 @@ func (b *Batch) share(worth, before float64) float64 {
 	return (n*worth/before - from) / (n - from)
 }
 
-// gain returns the same for a step for long downloads with throughput r.
+// gain returns share for a step for long downloads, with throughput r after the step.
 func (b *Batch) gain(r float64) float64 {
 	return b.share(r/float64(b.allowed), b.step.before/float64(b.step.from))
 }
@@ -125,8 +125,7 @@ func (b *Batch) pays(now time.Time) {
 	b.raise(now, batchStep{worth: worth}, b.next())
 }
 
-// onTop reports whether the newcomers, which needed only a few round trips, mostly added to what the others deliver
-// anyway.
+// onTop reports whether the newcomers, which needed only a few round trips, mostly added to what the others deliver.
 func (b *Batch) onTop(now time.Time) bool {
 	s := b.step
 	before := s.worth * float64(s.from) * now.Sub(b.since).Seconds()

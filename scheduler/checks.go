@@ -18,8 +18,8 @@ type checks struct {
 	pieces   pieces
 }
 
-// gain records bytes as present, and requests the checks of pieces that are complete now. from is nil if the fetch is
-// unknown.
+// gain records bytes as present, and requests the checks of pieces that are complete now. It returns the number of
+// bytes that were not present before. from is nil if the fetch is unknown.
 func (c *checks) gain(r byterange.Range, from *mirror) (fresh int64) {
 	if from == nil {
 		fresh = c.ranges.gain(r, nil)
@@ -30,7 +30,7 @@ func (c *checks) gain(r byterange.Range, from *mirror) (fresh int64) {
 	return fresh
 }
 
-// discard makes present bytes that turned out wrong missing again.
+// discard makes the present bytes of r missing again.
 func (c *checks) discard(r byterange.Range) {
 	for had := range c.ranges.here.Covered(r) {
 		c.actions.add(Discard{had})
@@ -46,8 +46,7 @@ func (c *checks) check(r byterange.Range) {
 	}
 }
 
-// piecesKnown begins to check pieces, including those that are already present. Only the first description of pieces is
-// used.
+// piecesKnown begins to check pieces, including pieces that are present. Only the first description of pieces is used.
 func (c *checks) piecesKnown(ev PiecesKnown) {
 	if c.pieces.length == 0 {
 		c.pieces = newPieces(ev, c.ranges.size)
@@ -85,7 +84,7 @@ func (c *checks) pieceChecked(ev PieceChecked) {
 }
 
 // cleared handles a piece that is right. If it is disputed between two mirrors, and one of them has now delivered all
-// of it correctly, the other one is banned.
+// of it correctly, the other mirror is banned.
 func (c *checks) cleared(piece byterange.Range, from mirrors, only bool) {
 	by := c.pieces.resolve(piece)
 	if !only || len(by) != 2 {
@@ -115,8 +114,7 @@ func (c *checks) ban(m *mirror) {
 	}
 }
 
-// repair makes m fetch a disputed piece from its start. A mirror that was interrupted within a piece continues where it
-// was.
+// repair makes m fetch a disputed piece from its start. After an interrupted answer, m continues within the piece.
 func (c *checks) repair(m *mirror) bool {
 	for i := range c.pieces.disputed {
 		d := &c.pieces.disputed[i]

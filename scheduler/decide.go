@@ -11,8 +11,8 @@ const (
 	lookOften  = 20 * time.Millisecond
 	lookSeldom = 100 * time.Millisecond
 
-	trialTime = 3 * time.Second  // a mirror that fell silent is tried again only if the rest takes longer
-	lastTime  = 10 * time.Second // a last resort is used beside other mirrors only if the rest takes longer
+	trialTime = 3 * time.Second  // a mirror that fell silent is tried again only if the rest of the file takes longer
+	lastTime  = 10 * time.Second // a last resort is used beside other mirrors only if the rest of the file takes longer
 )
 
 // decide makes all decisions. It runs after each event that may require a decision, and at the wake time.
@@ -39,7 +39,7 @@ func (s *Scheduler) decide() {
 }
 
 // finished ends the download when all bytes are present and checked, or when no source can deliver more. It reports
-// whether the download is in its final phase.
+// whether there is nothing else to decide.
 func (s *Scheduler) finished() bool {
 	if s.ranges.missing() == 0 && s.checks.pieces.open == 0 {
 		for f := range s.requests.active() {
@@ -96,7 +96,7 @@ func (s *Scheduler) grow() {
 	}
 }
 
-// swap exchanges mirrors for others, after growth has determined how many are worth having.
+// swap replaces open mirrors by other mirrors, after growth has determined how many are worth having.
 func (s *Scheduler) swap() {
 	g, now := &s.growth, s.clock.now
 	if g.measuring || s.trim.running || now.Before(s.exchange.due) || s.estimates.remaining() < exchangeLeast {
@@ -114,7 +114,7 @@ func (s *Scheduler) place() {
 	for _, m := range s.mirrors {
 		switch {
 		case !m.open() || m.running != nil:
-		case !s.mirrors.allowed(m, s.ranges.size): // it would occupy a place without work, while others wait for one
+		case !s.mirrors.allowed(m, s.ranges.size): // m would occupy a place without work, while other mirrors wait for a place
 			m.becomeClosed()
 		case s.requests.free(m):
 			free = append(free, m)
@@ -159,7 +159,7 @@ func (s *Scheduler) expand() {
 }
 
 // expandLast opens a mirror of last resort in addition to those that growth allows, unless growth or a trial has shown
-// that these fill the link.
+// that the open mirrors fill the link.
 func (s *Scheduler) expandLast() []*mirror {
 	open := s.mirrors.count() + s.requests.leaving()
 	if s.growth.measuring || s.growth.full || s.trim.running || s.trim.sure || open >= s.growth.most {
@@ -172,8 +172,7 @@ func (s *Scheduler) expandLast() []*mirror {
 	return []*mirror{m}
 }
 
-// candidate returns the mirror to open next: an untried one in the order of preference, otherwise the fastest
-// one that was closed, or nil.
+// candidate returns the mirror to open next: the preferred untried mirror, otherwise the fastest closed mirror, or nil.
 func (s *Scheduler) candidate() (best *mirror) {
 	for _, m := range s.mirrors {
 		free := !m.open() && m.running == nil && s.requests.free(m) && s.mirrors.allowed(m, s.ranges.size)
@@ -221,7 +220,7 @@ func (s *Scheduler) feed(m *mirror, why Reason) bool {
 }
 
 // worthwhile reports whether the download will last long enough for another connection to help. A new connection
-// delivers nothing for two round trips, and the young ones double their speed in each.
+// delivers nothing for two round trips. A young connection doubles its speed in each round trip.
 func (s *Scheduler) worthwhile() bool {
 	left, rtt := float64(s.ranges.missing()), s.mirrors.medianRTT()
 	if left <= firstWant && !s.drags() {
@@ -241,8 +240,8 @@ func (s *Scheduler) worthwhile() bool {
 	return left > speed*soon
 }
 
-// drags reports whether a rest that is too small for a new connection takes long nevertheless, because the working
-// mirrors were observed and are too slow.
+// drags reports whether the missing bytes take long although they are few: all requests have run long enough to show
+// that their mirrors are slow.
 func (s *Scheduler) drags() bool {
 	return s.requests.len() > 0 && s.estimates.remaining() > trialTime &&
 		!s.requests.any(func(f *fetch) bool { return s.clock.now.Sub(f.since) < silence })

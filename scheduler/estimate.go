@@ -25,15 +25,14 @@ type estimates struct {
 	turns    []turn // buffer of horizon
 }
 
-// remaining returns how long the rest takes at the present speed.
+// remaining returns how long the rest of the file takes at the present speed.
 func (e *estimates) remaining() time.Duration {
 	return time.Duration(min(float64(e.ranges.missing())/max(e.mirrors.aggregate(), 1), maxSeconds) * float64(time.Second))
 }
 
-// lag returns the time in seconds until a new request to m delivers bytes at its full speed. On an idle
-// connection it is one round trip. Otherwise it also includes a round trip to connect, and the round trips
-// while the window grows. If each answer has its own connection (m.trips), the connection is never idle and
-// the setup includes the connect.
+// lag returns the time in seconds until a new request to m delivers bytes at its full speed. On an idle connection it
+// is one round trip. Otherwise it also includes a round trip to connect, and the round trips while the window grows. If
+// each request needs a new connection, no connection is idle, and m.trips includes the connect.
 func (e *estimates) lag(m *mirror, speed float64, alive bool) float64 {
 	rtt := m.rtt
 	if rtt == 0 {
@@ -73,9 +72,10 @@ const (
 	lastBytes = 256 << 10
 )
 
-// hangs returns for how many seconds the end of a fetch is expected to be delayed: as long as it has been quiet, if
-// that is longer than a round trip. A lost packet delays the following bytes by one or several round trips. If more
-// than lastBytes are missing it returns 0, because closing the connection would cost as much.
+// hangs returns by how many seconds the end of a fetch will probably be delayed by a lost packet, which delays the
+// following bytes by one or several round trips. If the fetch has been quiet for more than a round trip, the result is
+// the time for which it has been quiet. If more than lastBytes are missing, the result is 0, because closing the
+// connection would cost as much.
 func (e *estimates) hangs(f *fetch) float64 {
 	quiet := e.clock.now.Sub(f.activeAt)
 	if f.got == 0 || f.left() > lastBytes || quiet < max(hangTime, f.src.rtt) || quiet.Seconds() < 4*packet/max(f.src.speed, 1) {
@@ -84,16 +84,15 @@ func (e *estimates) hangs(f *fetch) float64 {
 	return quiet.Seconds()
 }
 
-// due returns in how many seconds a fetch must end so that the in-order hash of the following bytes is done when the
-// last byte arrives.
+// due returns in how many seconds a fetch must end so that the following bytes are hashed when the last byte arrives.
 func (e *estimates) due(f *fetch) float64 { return e.dueAt(f.end) }
 
-// dueAt returns the same for a range that ends at a given offset.
+// dueAt is like due, for a range that ends at end.
 func (e *estimates) dueAt(end int64) float64 {
 	return e.horizon(nil) - float64(e.ranges.size-end)/hashSpeed
 }
 
-// hashing returns how long the in-order hash takes from an offset to the end of the file.
+// hashing returns how long the in-order hash takes from an offset to hashSlack before the end of the file.
 func (e *estimates) hashing(from int64) time.Duration {
 	return time.Duration(float64(max(e.ranges.size-from-hashSlack, 0)) / hashSpeed * float64(time.Second))
 }
@@ -104,10 +103,9 @@ type turn struct {
 	speed float64 // change in bytes a second
 }
 
-// horizon returns in how many seconds all bytes would be present if the missing ones were distributed optimally over m
-// and the mirrors in use. Mirrors that are delivering pause for a request after their range. Others begin when a
-// request delivers its first bytes. Bytes that a mirror cannot deliver by then go to others. The result is infinite if
-// no mirror is in use.
+// horizon returns in how many seconds all bytes would be present if the missing bytes were distributed optimally over m
+// and the mirrors in use. Mirrors that are delivering pause for a request after their range. Other mirrors begin when a
+// request delivers its first bytes. The result is infinite if no mirror is in use.
 func (e *estimates) horizon(m *mirror) float64 {
 	turns := e.turns[:0]
 	for _, o := range *e.mirrors {
@@ -132,7 +130,7 @@ func (e *estimates) turnsOf(turns []turn, m *mirror) []turn {
 	return append(turns, turn{0, speed}, turn{through, -speed}, turn{again, speed})
 }
 
-// meet returns when n bytes are present. turns must be sorted by time.
+// meet returns in how many seconds n bytes are present. turns must be sorted by time.
 func meet(turns []turn, n float64) float64 {
 	now, speed := 0.0, 0.0
 	for _, t := range turns {
@@ -162,7 +160,7 @@ func (e *estimates) sooner(m *mirror, n float64) bool {
 }
 
 // idles reports whether no working mirror would be free in time to deliver n bytes before m. In that case m should
-// fetch them, however few they are.
+// fetch these bytes, however few they are.
 func (e *estimates) idles(m *mirror, n float64) bool {
 	ours := e.lag(m, m.speed, m.alive) + n/m.speed + takeGain
 	for f := range e.requests.active() {

@@ -26,8 +26,8 @@ const (
 	FaultGone
 	// FaultWrong means that the source announced another file. It is banned from this download.
 	FaultWrong
-	// FaultWrongBytes means that the source delivered wrong bytes. It is banned, and its bytes that passed no check are
-	// missing again.
+	// FaultWrongBytes means that the source delivered wrong bytes. It is banned, and its unchecked bytes are missing
+	// again.
 	FaultWrongBytes
 )
 
@@ -39,11 +39,11 @@ type (
 	// suggest another order.
 	SourceAdded struct {
 		ID    SourceID
-		Host  string        // host:port of its URL, until it answers
+		Host  string        // host:port of the URL; Answered may report another
 		Trips int           // round trips of setup for each request, before the one for its first byte
-		Align int64         // length of the pieces that it delivers in any order; 0 and 1: bytes in order
+		Align int64         // length of the pieces, if the source delivers pieces in any order; 0 or 1: bytes in order
 		Lead  int64         // offset of the first piece, if not 0; may be negative
-		Slow  bool          // it may be silent for a long time without having failed
+		Slow  bool          // the source may be silent for a long time without having failed
 		Last  bool          // last resort: used only when all other sources, if any, are in use
 		Rate  float64       // remembered speed in bytes a second; 0 if unknown
 		RTT   time.Duration // remembered round-trip time; 0 if unknown
@@ -108,8 +108,7 @@ func (Tick) event()         {}
 type Action interface{ action() }
 
 type (
-	// Fetch asks a source for a range. If Range.End is byterange.Unbounded, it asks for the whole file, without a Range
-	// field.
+	// Fetch asks a source for a range. If Range.End is byterange.Unbounded, it asks for the whole file.
 	Fetch struct {
 		ID     FetchID
 		Source SourceID
@@ -127,7 +126,7 @@ type (
 		ID  FetchID
 		Why Reason
 	}
-	// Check requests the check of a piece whose bytes are all on disk. The caller must answer it with exactly one
+	// Check requests the check of a piece whose bytes are all on disk. The caller must answer with exactly one
 	// PieceChecked.
 	Check struct {
 		Piece int64
@@ -136,7 +135,7 @@ type (
 	// Ban reports that a source delivered wrong bytes and is not used again.
 	Ban struct{ Source SourceID }
 	// Discard reports that present bytes are wrong, or came from a banned source. The caller must remove them before it
-	// carries out the following actions. A source whose fetch was cancelled because of them must not write afterwards.
+	// carries out the following actions. A fetch that was cancelled because of these bytes must not write afterwards.
 	Discard struct{ Range byterange.Range }
 	// Finish reports that every byte is on disk, every fetch has ended and every check has passed.
 	Finish struct{}
@@ -168,7 +167,7 @@ const (
 	ReasonRemembered
 	// ReasonReturn means that a source that was closed or failed is used again.
 	ReasonReturn
-	// ReasonExchange means that an untried source replaces the weakest one.
+	// ReasonExchange means that an untried source replaces the weakest source.
 	ReasonExchange
 	// ReasonSplit means that the source takes over the part of another source's range that it finishes sooner. The
 	// other fetch is shortened for the same reason.
@@ -179,7 +178,7 @@ const (
 
 // The reasons for ending or shortening a fetch.
 const (
-	// ReasonMet means that a fetch to the end of the file met the range of another one.
+	// ReasonMet means that a fetch to the end of the file met the range of another fetch.
 	ReasonMet Reason = iota + 32
 	// ReasonSilent means that the fetch received no bytes for too long.
 	ReasonSilent
@@ -187,8 +186,8 @@ const (
 	ReasonSlow
 	// ReasonUseless means that the connection did not increase the total speed.
 	ReasonUseless
-	// ReasonCrowded means that the connection was closed on trial, because the sources seem to share a link that fewer
-	// of them can fill.
+	// ReasonCrowded means that the connection was closed on trial, because fewer sources seem to fill the link that
+	// they share.
 	ReasonCrowded
 	// ReasonSameHost means that the source is another name of a host that is in use.
 	ReasonSameHost

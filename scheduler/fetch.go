@@ -39,8 +39,8 @@ func (f *fetch) advance(pos int64) {
 	}
 }
 
-// partial records n further bytes of incomplete pieces. A negative n means that the piece of as many bytes is complete,
-// or that they were wrong.
+// partial records n further bytes of incomplete pieces. A negative n means that -n of these bytes were wrong, or now
+// belong to a complete piece.
 func (f *fetch) partial(n int64) { f.came = max(f.came+n, 0) }
 
 // becomeExclusive makes a fetch deliver a disputed piece alone. Bytes before reached are no progress.

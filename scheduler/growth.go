@@ -11,7 +11,7 @@ type GrowthMode uint8
 const GrowSingle GrowthMode = 1
 
 // growth determines how many connections are worth having, from the total speed before and after a step (RFC 6249,
-// section 7). While a step is measured, no further one is allowed. After a step with a single connection that did not
+// section 7). While a step is measured, no further step is allowed. After a step with a single connection that did not
 // pay, no step is allowed until an established connection closes.
 type growth struct {
 	mode      GrowthMode
@@ -50,7 +50,7 @@ const (
 	undecided verdict = iota
 	pays
 	doesNotPay
-	tooLate // no new connection has answered yet: they are judged later
+	tooLate // no new connection has answered yet; the new connections are judged later
 )
 
 const (

@@ -14,8 +14,8 @@ const (
 	retryMax    = 30 * time.Second // longest pause after a failure
 	slowed      = 0.1              // share of its speed below which the speed of a mirror is updated
 
-	// A request with setup cost, as in FTP, takes several round trips before bytes arrive, and the first one takes more
-	// (login, TLS). Such a mirror may be quiet firstSilence times as long as others before its round-trip time is
+	// A request with setup cost, as in FTP, takes several round trips before bytes arrive, and the first request takes
+	// more (login, TLS). Such a mirror may be quiet firstSilence times as long as others before its round-trip time is
 	// known. Its first request may take firstTrips times as many round trips of setup as later ones.
 	firstSilence = 3
 	firstTrips   = 3
@@ -34,8 +34,8 @@ func (f *fetch) mayBeQuiet() time.Duration {
 	return max(limit, (silenceRTTs+firstTrips*time.Duration(m.trips))*m.rtt)
 }
 
-// judge decides about mirrors that are silent, slow or failing, and about those that answer a range with the whole file.
-// It owns the patience with all of them, which is larger once any has answered.
+// judge decides about mirrors that are silent, slow or failing, and about those that answer a range with the whole
+// file. It records whether any mirror has answered, because Config.FirstTries applies until then.
 type judge struct {
 	cfg        Config
 	clock      *clock
@@ -55,7 +55,7 @@ func (j *judge) review() {
 		}
 		quiet := j.clock.now.Sub(f.activeAt)
 		limit, most := f.mayBeQuiet(), j.cfg.Silence
-		if f.src.slow { // such a source reports its failure itself
+		if f.src.slow { // a slow source reports its own failure
 			limit, most = most+slowGrace, most+slowGrace
 		}
 		if quiet >= most || quiet >= limit && j.standIn(f) {
@@ -119,7 +119,7 @@ func (j *judge) lighten(f *fetch) {
 		return
 	}
 	m.speed = m.meter.over(j.clock.now, time.Second)             // the present speed, without earlier history
-	rest := j.estimates.remaining() - j.estimates.hashing(f.pos) // at that speed
+	rest := j.estimates.remaining() - j.estimates.hashing(f.pos) // at m.speed
 	keep := max(int64(m.speed*min(period, rest).Seconds()), minSteal)
 	end := m.align.up(f.pos + keep)
 	// With less, the gain would be too small for a request.
@@ -161,13 +161,13 @@ func (j *judge) brokeOff(f *fetch, after time.Duration) {
 	}
 	if after != 0 || f.got < part || f.got <= 0 {
 		j.backOff(f.src, after)
-	} else if j.ranges.size < 0 { // asked from the beginning like any other
+	} else if j.ranges.size < 0 { // m will be asked from the beginning, like any other mirror
 		f.src.becomeClosed()
 	}
 }
 
-// backOff excludes a mirror that failed for a while, longer each time, and permanently after too many attempts without
-// progress.
+// backOff excludes a mirror after a failure: for a pause that is longer each time, and permanently after too many
+// failures without progress.
 func (j *judge) backOff(m *mirror, after time.Duration) {
 	m.failed()
 	tries := j.cfg.Tries

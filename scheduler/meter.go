@@ -14,8 +14,7 @@ const muchMore = 1.5
 // in bursts.
 const growthLeast = 5 * slotWidth
 
-// meter counts bytes in time slots, so that the speed over any recent period can be computed in constant time. Its size
-// is constant.
+// meter counts bytes in time slots, so that the speed over any recent period can be computed in constant time.
 type meter struct {
 	epoch time.Time
 	total int64

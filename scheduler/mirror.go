@@ -12,7 +12,7 @@ type state uint8
 const (
 	stateUntried state = iota // never asked
 	statePlanned              // never asked, but about to be opened with others whose speeds are remembered
-	stateOpen                 // in use, with a place of its own
+	stateOpen                 // in use: the mirror has a place, and ranges are assigned to it
 	stateClosed               // was in use, and may be asked again
 	stateGone                 // not asked again
 	stateBanned               // not asked again because of wrong bytes, and its further bytes are ignored
@@ -31,7 +31,7 @@ const (
 type traits struct {
 	id    SourceID
 	trips int       // see SourceAdded.Trips
-	align alignment // the order of its bytes
+	align alignment // the unit in which it delivers bytes
 	slow  bool      // see SourceAdded.Slow
 	last  bool      // last resort
 }
@@ -39,12 +39,12 @@ type traits struct {
 // mirror is the scheduler's record of a source.
 type mirror struct {
 	traits
-	host     string // as named, later as answered
+	host     string // of the URL, later of the answers
 	noRanges bool   // answers a range with the whole file
 
 	state    state
 	trust    trust
-	slowTail bool      // it delayed waiting mirrors, and has delivered nothing since
+	slowTail bool      // it delayed waiting mirrors, and has not delivered enough since then
 	fails    int       // consecutive failures
 	until    time.Time // not asked before this time
 	joined   bool      // part of the step that growth measures
@@ -96,8 +96,7 @@ func (m *mirror) becomeUntried() {
 // becomeOpen requires a mirror that may be asked and has no fetch. The mirror then has a place and runs f.
 func (m *mirror) becomeOpen(f *fetch) { m.state, m.running = stateOpen, f }
 
-// becomeClosed takes the place from an open mirror. It does not cancel a running fetch, and does not change other
-// states.
+// becomeClosed takes the place from an open mirror. It does not cancel a running fetch or change other states.
 func (m *mirror) becomeClosed() {
 	if m.state == stateOpen {
 		m.state = stateClosed
@@ -138,7 +137,7 @@ func (m *mirror) progressed() { m.fails = 0 }
 // proved restores full trust.
 func (m *mirror) proved() { m.trust, m.slowTail = trusted, false }
 
-// settle records the verdict on a step. Late is set if no connection of the step had answered.
+// settle records the verdict on a step. late reports whether no connection of the step had answered.
 func (m *mirror) settle(late bool) {
 	m.late = m.joined && late || m.late && m.meter.total == 0
 	m.joined = false
@@ -153,14 +152,14 @@ func (m *mirror) updateSpeed(now time.Time) {
 		now = m.meter.last
 	}
 	speed := m.meter.steady(now)
-	if m.grows(now, 4) { // a new connection: the speed of an older one counts as well
+	if m.grows(now, 4) { // a new connection: the speed of an older connection counts as well
 		speed = max(speed, m.speed, m.meter.over(now, 2*m.rtt))
 	}
 	m.speed = speed
 }
 
 // grows reports whether the window of the connection is still growing: the last trips round trips delivered much more
-// than as many before.
+// than the trips before.
 func (m *mirror) grows(now time.Time, trips time.Duration) bool {
 	return m.rtt > 0 && !m.align.whole() && m.meter.grows(now, max(trips*m.rtt, growthLeast))
 }
@@ -170,7 +169,8 @@ func (m *mirror) flows(now time.Time, long time.Duration) bool {
 	return !m.meter.flow.IsZero() && now.Sub(m.meter.flow) >= long
 }
 
-// warming returns how long a new answer takes to show the speed of its source, if each answer has its own connection.
+// warming returns how long a new answer takes to show the speed of the mirror. It is 0 if the mirror reuses
+// connections.
 func (m *mirror) warming() time.Duration {
 	if m.trips == 0 {
 		return 0

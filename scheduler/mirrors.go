@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// mirrors are all sources in the order in which they were added. Most methods consider only open ones.
+// mirrors are all sources in the order in which they were added. Most methods consider only open mirrors.
 type mirrors []*mirror
 
 func everyone(*mirror) bool { return true }
@@ -92,8 +92,8 @@ func (ms mirrors) guess() float64 {
 	return sum / n
 }
 
-// medianRTT returns the median round-trip time of the open mirrors, and the shorter one of two. It returns 100 ms if
-// none is known.
+// medianRTT returns the median round-trip time of the open mirrors, which is the shorter one of two. It returns 100 ms
+// if no round-trip time is known.
 func (ms mirrors) medianRTT() time.Duration {
 	var all []time.Duration
 	for _, m := range ms {
@@ -145,7 +145,7 @@ func (ms mirrors) ranged(m *mirror) bool {
 }
 
 // allowed reports whether m may have a place in the download of a file of the given size, which is -1 if unknown. A
-// mirror without ranges may have one only if no other is left.
+// mirror without ranges may have a place only if no other mirror is left.
 func (ms mirrors) allowed(m *mirror, size int64) bool {
 	return !m.noRanges || size < 0 || !ms.ranged(m)
 }
@@ -158,7 +158,7 @@ func (ms mirrors) lone(m *mirror, now time.Time) bool {
 }
 
 // preferred reports whether a should be opened before b. Last resorts and mirrors with a slow tail come last. Untried
-// mirrors precede tried ones, and faster ones slower ones.
+// mirrors come before tried mirrors, and fast mirrors before slow ones.
 func preferred(a, b *mirror) bool {
 	if a.last != b.last {
 		return b.last
@@ -172,8 +172,8 @@ func preferred(a, b *mirror) bool {
 	return a.speed > b.speed
 }
 
-// plan chooses mirrors that can be opened without measuring, and returns their number. They are the fastest ones with a
-// remembered speed, until the sum of their speeds reaches most. If most is 0, there is no limit.
+// plan chooses mirrors that can be opened without measuring, and returns their number. It chooses the fastest mirrors
+// with a remembered speed, until the sum of all speeds reaches most. If most is 0, there is no limit.
 func (ms mirrors) plan(most float64) (n int) {
 	var known mirrors
 	for _, m := range ms {
@@ -198,8 +198,7 @@ func (ms mirrors) plan(most float64) (n int) {
 // that are faster than the path, even over a second.
 const topPeriod = 3 * time.Second
 
-// measure updates the highest speed of each mirror, and returns the total speed in the last second. It is called about
-// ten times a second.
+// measure updates the highest speed of each mirror, and returns the total speed in the last second.
 func (ms mirrors) measure(now time.Time) (sum float64) {
 	for _, m := range ms {
 		if m.meter.flow.IsZero() {

@@ -23,11 +23,11 @@ type pieces struct {
 
 // disputed is a piece that was wrong and had come from several mirrors, so that none of them is known to be at fault.
 // One mirror fetches it again, exclusively. The next check decides about that mirror and, if the piece had come from
-// two mirrors, about the other one.
+// two mirrors, about the other mirror.
 type disputed struct {
 	piece   byterange.Range
 	by      []*mirror // mirrors that delivered all of it before; nil if unknown
-	sole    *mirror   // fetches it, and continues after an interrupted answer; nil if not chosen yet
+	sole    *mirror   // mirror that fetches the piece, also after an interrupted answer; nil if not chosen yet
 	reached int64     // offset that earlier attempts reached
 	taken   int       // number of times that it was taken from a mirror with a slow tail
 }
@@ -56,8 +56,7 @@ func (p *pieces) at(i int64) byterange.Range {
 // index returns the number of the piece that contains the byte at off.
 func (p *pieces) index(off int64) int64 { return (off + p.lead) / p.length }
 
-// next returns the next boundary of a piece at or after off. It returns off if there are no pieces or no boundary
-// before limit.
+// next returns the next boundary of a piece at or after off. It returns off without pieces or a boundary before limit.
 func (p *pieces) next(off, limit int64) int64 {
 	if p.length == 0 {
 		return off
@@ -68,7 +67,7 @@ func (p *pieces) next(off, limit int64) int64 {
 	return off
 }
 
-// complete returns the checks of the pieces that overlap r, are present, and were not requested yet. It records them as
+// complete returns the checks of the pieces that overlap r, are present, and were not checked yet. It records them as
 // requested.
 func (p *pieces) complete(here *byterange.Set, r byterange.Range) (checks []Check) {
 	r.End = min(r.End, p.size)

@@ -9,7 +9,7 @@ import (
 // ranges stores for each byte of the file whether it is present, reserved for a running fetch, or missing.
 type ranges struct {
 	size     int64 // size of the file; -1 while unknown
-	count    int64 // number of bytes in here
+	count    int64 // number of present bytes
 	here     byterange.Set
 	reserved byterange.Set
 	consumed int64 // position of the reader of a stream; -1 without a reader

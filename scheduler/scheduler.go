@@ -21,7 +21,7 @@ import (
 
 // Scheduler plans one download. It is created by New and not safe for concurrent use.
 //
-// Each part owns one state: only its methods change it. A part that reads the state of another one, or asks it for a
+// Each part owns one state: only its methods change it. A part that reads the state of another part, or asks it for a
 // change, has a pointer to that part.
 type Scheduler struct {
 	cfg        Config
@@ -323,8 +323,7 @@ type Config struct {
 	FirstTries int
 	// RetryWait is the pause after a first failure; it doubles up to 30 s. If zero, it is 1 s.
 	RetryWait time.Duration
-	// Window is the maximum distance from the front within which ranges are assigned, in bytes. If zero, it depends on
-	// the speeds.
+	// Window is the maximum distance from the front within which ranges are assigned, in bytes. If zero, speeds decide.
 	Window int64
 	// Silence is how long a source may send nothing if no other source can take over. If zero, it is 30 s.
 	Silence time.Duration

@@ -6,8 +6,8 @@ import (
 	"braid/byterange"
 )
 
-// tail makes all mirrors finish together. A mirror without a missing range to fetch takes a part of another
-// one's range, and a mirror that delays all others loses its place.
+// tail makes all mirrors finish together. A mirror without a missing range to fetch takes a part of another mirror's
+// range, and a mirror that delays all others loses its place.
 type tail struct {
 	cfg        Config
 	clock      *clock
@@ -33,7 +33,7 @@ const (
 )
 
 // steal assigns to m the part of another range that m would finish sooner. It is called when no unassigned range is
-// left. A range that blocks the front comes first, otherwise the one that would take longest.
+// left. A range that blocks the front comes first, otherwise the range that would take longest.
 func (t *tail) steal(m *mirror, why Reason) bool {
 	f := t.victim(m)
 	if f == nil || t.readerIsLate() {
@@ -80,8 +80,8 @@ func (t *tail) readerIsLate() bool {
 	return t.cfg.Window > 0 && t.ranges.first(0)-t.ranges.front() > t.cfg.Window/2
 }
 
-// begins reports whether a fetch was requested so recently that its speed cannot be known yet. It is false for a
-// doubtful mirror. Others wait only for answerTime if the round-trip time is unknown.
+// begins reports whether a fetch was requested so recently that its speed cannot be known yet. If the round-trip time
+// is unknown, answerTime is long enough. The result is false for a doubtful mirror.
 func (t *tail) begins(f *fetch) bool {
 	patience := max(answerTime, time.Duration(4+2*f.src.trips)*f.src.rtt)
 	return f.got == 0 && !f.src.doubtful() && t.clock.now.Sub(f.since) < patience
@@ -100,8 +100,7 @@ func (t *tail) protected(f *fetch) bool {
 }
 
 // lagsBehind reports whether f has a slow tail: m would deliver the rest long before f. Even a short rest may take
-// longer than the whole file before. An answer with the whole file would have to begin again, which is not done on
-// trial.
+// longer than all bytes before. A fetch without ranges would begin again, so a doubtful mirror does not take its rest.
 func (t *tail) lagsBehind(f *fetch, m *mirror) bool {
 	if f.got == 0 || f.left() == 0 || f.src.align.whole() || m.align.whole() || m.doubtful() && f.src.noRanges {
 		return false
@@ -134,7 +133,7 @@ func (t *tail) overtake(f *fetch, m *mirror, why Reason) bool {
 		return true
 	}
 	t.checks.pieces.take(f.end - 1)
-	t.requests.close(f.src, ReasonSlow) // otherwise the piece stays reserved for it
+	t.requests.close(f.src, ReasonSlow) // otherwise the piece stays reserved for f.src
 	return t.checks.repair(m)
 }
 
@@ -231,14 +230,14 @@ func (t *tail) frontmost() (first *fetch) {
 }
 
 // A mirror with a slow tail may occupy the only place: growth has ended with it, the user wants one source at a time,
-// or the other mirrors answer with whole files. So each fetch is compared with the mirrors that wait. A fetch loses its
-// place if it was observed for relieveTime, and still needs at least relieveLeast and many times as long as a waiting
+// or the other mirrors answer with whole files. So each fetch is compared with the mirrors that wait. The mirror of a
+// fetch loses its place if the fetch was observed for relieveTime and still needs many times as long as a waiting
 // mirror would.
 const (
 	relieveTime  = 5 * time.Second
-	relieveLeast = 10 // seconds that it still needs
-	relieveTimes = 10 // times as long as the other would need
-	relieveOpen  = 10 // factor for both if the other mirror has a place
+	relieveLeast = 10 // minimum of the seconds that the fetch still needs
+	relieveTimes = 10 // minimum ratio to the time that a waiting mirror would need
+	relieveOpen  = 10 // factor for both minimums if the waiting mirror has a place
 )
 
 // relieve ends the fetch that needs the longest time, if a waiting mirror would finish much sooner.
@@ -255,7 +254,7 @@ func (t *tail) relieve() {
 	}
 	for _, m := range *t.mirrors {
 		times, n := 1.0, worst.left()
-		if m.open() { // it has a place, but was not allowed to split the range, for one of the usual reasons
+		if m.open() { // m has a place, but was not allowed to split the range
 			times = relieveOpen
 		}
 		if m.noRanges {
@@ -269,8 +268,7 @@ func (t *tail) relieve() {
 	}
 }
 
-// drips returns how many seconds a fetch still needs. It returns 0 if the fetch was not observed long enough or has
-// stopped.
+// drips returns how many seconds a fetch still needs, or 0 if the fetch was not observed long enough or has stopped.
 func (t *tail) drips(f *fetch) float64 {
 	now := t.clock.now
 	if f.got == 0 || f.src.align.whole() || now.Sub(f.since) < relieveTime || now.Sub(f.activeAt) > silence*3/4 {

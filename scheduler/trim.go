@@ -6,9 +6,9 @@ import (
 )
 
 // trim closes connections that add nothing. Growth is judged while the first connections are still getting faster, so
-// more may be open than the client's own link can use. If the mirrors together deliver much less than each has shown it
-// can, half of them are closed on trial. Without such a sign, a few are closed from time to time, if the download lasts
-// long enough. If that changes nothing, it counts as a sign.
+// more may be open than the client's own link can use. If the mirrors together deliver much less than the sum of their
+// best speeds, half of them are closed on trial. Without such a sign, a few mirrors are closed from time to time, if
+// the download lasts long enough. If the total speed then stays the same, that counts as a sign.
 type trim struct {
 	clock     *clock
 	mirrors   *mirrors
@@ -28,16 +28,16 @@ type trim struct {
 // trial is a test in which some mirrors are closed.
 type trial struct {
 	since   time.Time
-	look    time.Duration // period over which its end is judged: the others need time to take over
+	look    time.Duration // period at the end over which the speed is measured: the other mirrors need time to take over
 	level   float64       // total speed before the trial
 	least   float64       // least total speed if the closed mirrors added nothing
-	nothing float64       // total speed if the others do not take over at all
+	nothing float64       // total speed if the other mirrors do not take over at all
 	kept    int           // number of connections before the trial
 }
 
 const (
 	crowded    = 0.7  // share of their best speeds below which mirrors seem to share a link
-	crowdedOne = 0.85 // the same for most mirrors individually; otherwise only a few got slower
+	crowdedOne = 0.85 // the same for each of most mirrors, so that it is not only a few that got slower
 	unchanged  = 0.9  // share of the total speed that remains if the closed mirrors added nothing
 	revoked    = 0.8  // share below which the verdict was wrong or is outdated
 	probed     = 0.15 // share of the total speed that is closed without a sign
@@ -47,7 +47,7 @@ const (
 	probeLeast = 15 * time.Second // minimum remaining time without a sign
 	probeTrips = 50               // the same in round trips: the end of a trial takes up to ten
 	growAgain  = time.Minute
-	fewest     = 2 // one that is used and one in reserve
+	fewest     = 2 // one mirror that is used and one in reserve
 )
 
 // review ends a trial or begins one.
@@ -213,10 +213,10 @@ func (t *trim) shareOf(some mirrors) float64 {
 	return some.aggregate() / max(t.mirrors.aggregate(), 1)
 }
 
-// exchange closes the weakest mirrors in favor of untried ones, until each mirror was tried. The weakest of the result
-// make room for the next (RFC 6249, section 7: an established connection closes). At the end, mirrors that were faster
-// than their replacements return, once. The first exchanges happen early and involve several mirrors. Each exchange
-// that finds nothing better makes the next one later and smaller.
+// exchange replaces the weakest open mirrors by untried mirrors, again and again, until each mirror was tried (RFC
+// 6249, section 7: an established connection closes). After that, each closed mirror may return once, if it is faster
+// than the weakest open mirror. The first exchanges happen early and involve several mirrors. Each exchange that finds
+// nothing better makes the next one later and smaller.
 type exchange struct {
 	clock     *clock
 	mirrors   *mirrors
@@ -228,7 +228,7 @@ type exchange struct {
 	level     float64   // speed of the fastest mirror that was replaced
 	places    int       // number of places for untried mirrors
 	tried     []*mirror // mirrors that got these places
-	chosen    []*mirror // mirrors that each replace another when its connection is closed
+	chosen    []*mirror // mirrors that return when the connection of the replaced mirror is closed
 	returned  []*mirror // mirrors that returned
 }
 
@@ -236,11 +236,11 @@ const (
 	exchangeLeast = 10 * time.Second // minimum remaining time: otherwise trying another mirror cannot pay
 	exchangeMost  = 4                // maximum of mirrors in one exchange
 	exchangeShare = 0.3              // maximum share of the total speed that leaves at once
-	muchFaster    = 1.3              // how much faster a returning mirror must be than the one it replaces
+	muchFaster    = 1.3              // how much faster a returning mirror must be than the mirror that it replaces
 )
 
-// watched returns how long all mirrors must deliver before they are compared. The time is shorter at first, while there
-// are untried mirrors.
+// watched returns how long all mirrors must deliver before they are compared. The time is shorter at first, with
+// untried mirrors.
 func (e *exchange) watched() time.Duration {
 	if e.untried() == 0 {
 		return e.mirrors.settlePeriod()
@@ -260,7 +260,8 @@ func (e *exchange) tries() bool {
 	return e.barren < 3 && e.estimates.remaining() >= exchangeLeast && e.untried() > 0
 }
 
-// swap makes room for next, and for other untried mirrors if next is untried, if they may be better than the weakest.
+// swap closes the weakest mirrors to make room for next: one mirror if next was tried and is much faster, or several
+// for next and other untried mirrors.
 func (e *exchange) swap(next *mirror) {
 	weak := e.mirrors.weakest()
 	if next == nil || len(weak) < 2 || next.doubtful() || next.last {
