@@ -13,27 +13,27 @@ import (
 	"braid/source"
 )
 
-// A party is a source that sent a part of the file or, without a place, an earlier run.
+// A party is a source of the file or, without a Place, an earlier run that left bytes of unknown sources.
 type party struct {
 	from    *Place
 	host    string
-	moved   bool          // its host changed, and agrees may hold for an earlier one
-	doubt   float64       // the higher, the more evidence against it
-	brought byterange.Set // ranges that only it sent, before anything was replaced
-	todo    byterange.Set // ranges that it sent and no other source has compared
-	agrees  byterange.Set // where it is known to have the bytes of the part file
-	differs byterange.Set // where its bytes differ from the part file; the overlay has them
+	moved   bool          // host has changed, so agrees may be about an earlier host
+	doubt   float64       // higher if more evidence is against the source
+	brought byterange.Set // ranges that only this source sent, before the search replaced bytes
+	todo    byterange.Set // ranges that this source sent and no other source has compared
+	agrees  byterange.Set // where the source is known to have the bytes of the part file
+	differs byterange.Set // where the source has other bytes than the part file; the overlay has its bytes
 	rate    float64       // bytes a second
 	fails   int
-	tasted  bool  // it has compared a sample
-	accused bool  // two others agree on other bytes
-	adopted bool  // it was asked alone
-	asked   bool  // and has sent everything requested
-	out     bool  // it is not asked any more
-	err     error // its last error
+	tasted  bool  // the source has compared a sample
+	accused bool  // two other sources agree on other bytes
+	adopted bool  // the source was asked alone
+	asked   bool  // the source, asked alone, has sent everything requested
+	out     bool  // the source is not asked any more
+	err     error // last error of the source
 }
 
-// A pair is two parties with different bytes. The part file has those of old.
+// A pair is two parties with different bytes. The part file has the bytes of old.
 type pair struct {
 	old, other *party
 	open       byterange.Set // where they differ, until a third source decides
@@ -54,26 +54,26 @@ const (
 // A chunk is a range of one party's bytes that another source compares.
 type chunk struct {
 	of, by *party
-	duel   *pair // both parties' bytes are compared with by's; nil: only those of of
+	duel   *pair // if set, by decides the pair: its bytes are compared with those of both parties
 	task
 	begun time.Time
 	stop  context.CancelFunc // set once it runs
-	taken bool               // another source took over the rest of it
+	taken bool               // another source took over the rest of the chunk
 }
 
-// A board is shared by the comparing sources: what to compare, which source compares it, and the results.
+// A board is the state that comparing sources share: what to compare, which source compares it, and the results.
 type board struct {
 	part    *partfile.File
 	other   *overlay
 	size    int64
 	limit   *limit.Limiter
-	silence time.Duration // how long a source may be silent if no other can replace it
+	silence time.Duration // how long a source may be silent if no other source can replace it
 	pause   time.Duration // after a failure
 
 	mu       sync.Mutex
 	changed  sync.Cond
 	parties  []*party
-	rest     *party // if set, it replaces parties: the rest of the file, requested from one source alone
+	rest     *party // if set, its todo is compared instead of that of parties: the ranges that one source is asked for alone
 	workers  []*party
 	running  []*chunk
 	pairs    []*pair
@@ -81,7 +81,7 @@ type board struct {
 	compared int64         // bytes
 	ended    bool
 	timer    *time.Timer
-	err      error // it ends everything
+	err      error // the reason why the round ended early
 	cancel   context.CancelFunc
 }
 
@@ -136,7 +136,8 @@ func (b *board) work(ctx context.Context, p *party) {
 // telling is the interval between reports of progress.
 const telling = 100 * time.Millisecond
 
-// heldBack reports whether a source was not asked because its server must be left alone, and for how long.
+// heldBack reports whether err means that no request was sent because the rate of requests to the server is limited.
+// turn is the time until the request may be sent.
 func heldBack(err error) (turn time.Duration, held bool) {
 	e, ok := errors.AsType[*source.Error](err)
 	if !ok || !e.Held || e.Fault == source.FaultMismatch {
@@ -218,8 +219,8 @@ func (b *board) others(p *party) bool {
 	return slices.ContainsFunc(b.workers, func(w *party) bool { return w != p && !w.out })
 }
 
-// choose returns a chunk for p, in this order: one that decides a pair; a sample of another source's bytes;
-// bytes of a source that is accused or doubtful; what another source compares slowly. The caller holds mu.
+// choose returns a chunk for p, in this order: bytes that decide a pair; a sample of another source's bytes; bytes of
+// the most accused or doubtful source; the end of a chunk that another source compares slowly. The caller holds mu.
 func (b *board) choose(p *party) *chunk {
 	for _, d := range b.pairs {
 		if d.verdict == pending && b.third(d, p) && !b.duelling(d) {
@@ -257,7 +258,7 @@ func (b *board) duelling(d *pair) bool {
 	return slices.ContainsFunc(b.running, func(c *chunk) bool { return c.duel == d && time.Since(c.begun) < lateAfter })
 }
 
-// lateAfter is how long a source may compare a chunk before others take it over.
+// lateAfter is how long a source may compare a chunk before other sources take over the chunk.
 const lateAfter = time.Second
 
 // subject returns the party that p compares next, or nil.
@@ -285,8 +286,8 @@ func (b *board) unfinished(p *party) bool {
 	return p.todo.Count() > 0 || slices.ContainsFunc(b.running, func(c *chunk) bool { return c.of == p })
 }
 
-// sample returns a small range from the middle of another source's bytes. Each source compares one, and each
-// is compared.
+// sample returns a small range from the middle of the bytes of another source: the next in order after p, so that the
+// samples of all sources are about different sources.
 func (b *board) sample(p *party) *chunk {
 	at := slices.Index(b.parties, p)
 	for i := range b.parties {
@@ -318,7 +319,7 @@ const (
 	mostPortion  = 16 << 20
 )
 
-// portion returns how much p compares with one request. It decreases towards the end, so that all sources
+// portion returns how much p compares with one request. The portion decreases towards the end, so that all sources
 // finish at the same time.
 func (b *board) portion(p *party) int64 {
 	live, left := 0, int64(0)
@@ -358,7 +359,7 @@ func (b *board) steal(p *party) *chunk {
 	ours := int64(float64(end-at) * p.rate / (p.rate + slow.speed(time.Now()) + 1))
 	cut := end - ours
 	switch {
-	case late > lateAfter && (ours < Unit || cut-at < Unit): // it is very slow
+	case late > lateAfter && (ours < Unit || cut-at < Unit): // the other source is very slow
 		cut, slow.taken = at, true
 		slow.stop()
 	case ours < Unit:

@@ -20,12 +20,12 @@ const Unit = 64 << 10
 // A task is a range that is being fetched for comparison.
 type task struct {
 	r       byterange.Range
-	limit   atomic.Int64  // where it ends now
-	at      atomic.Int64  // how far it was compared
+	limit   atomic.Int64  // current end of the range
+	at      atomic.Int64  // offset up to which bytes were compared
 	writing sync.Mutex    // held from reading limit until the bytes that it allows were compared
 	differs byterange.Set // in units of Unit
-	oldIs   bool          // of a duel: the third source has the bytes of the part file
-	otherIs bool          // of a duel: it has the bytes of the other party
+	oldIs   bool          // of a duel: by has the bytes of the part file
+	otherIs bool          // of a duel: by has the bytes of the other party
 }
 
 func newChunk(of, by *party, r byterange.Range, d *pair) *chunk {
@@ -36,7 +36,7 @@ func newChunk(of, by *party, r byterange.Range, d *pair) *chunk {
 	return c
 }
 
-// speed returns the speed of a chunk, or that of its source while the chunk is too young.
+// speed returns the speed of a chunk in bytes a second, or that of its source while the chunk is too young.
 func (c *chunk) speed(now time.Time) float64 {
 	took, got := now.Sub(c.begun).Seconds(), c.at.Load()-c.r.Start
 	if took < 0.2 {
@@ -51,7 +51,7 @@ func (c *chunk) left(now time.Time) time.Duration {
 	return time.Duration(min(n/c.speed(now), 3600) * float64(time.Second))
 }
 
-// quiet is how long a source may be silent if others can replace it.
+// quiet is how long a source may be silent if another source can replace it.
 const quiet = 3 * time.Second
 
 // fetch fetches a chunk and compares it.
@@ -80,7 +80,7 @@ func (b *board) landed(ctx context.Context, c *chunk, err error) {
 	b.running = slices.DeleteFunc(b.running, func(o *chunk) bool { return o == c })
 	came := byterange.Range{Start: c.r.Start, End: min(c.at.Load(), c.limit.Load())}
 	b.compared += came.Len()
-	if _, held := heldBack(err); held { // it was not asked: another source may be
+	if _, held := heldBack(err); held { // no request was sent; another source may be asked
 		if c.duel == nil {
 			c.of.todo.Add(byterange.Range{Start: c.r.Start, End: c.limit.Load()})
 		}
@@ -108,7 +108,7 @@ func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err e
 	switch {
 	case ends(err): // a target's error may wrap context.Canceled
 		b.stop(err)
-	case errors.Is(err, context.Canceled) && c.taken && came.Empty(): // it was silent
+	case errors.Is(err, context.Canceled) && c.taken && came.Empty(): // the source sent nothing
 		c.by.fails++
 		c.by.out = c.by.out || c.by.fails > mostFails
 	case err == nil, errors.Is(err, context.Canceled):
@@ -136,7 +136,7 @@ func ends(err error) bool {
 	return end || disk
 }
 
-// stop ends everything with err, or with what an EndError holds.
+// stop ends the round with err, or with the error in an EndError.
 func (b *board) stop(err error) {
 	if e, ok := errors.AsType[*EndError](err); ok {
 		err = e.Err
@@ -148,7 +148,7 @@ func (b *board) stop(err error) {
 // mostFails is how many failures in a row without a byte a source may have.
 const mostFails = 3
 
-// note records the result of a comparison: c.by has the bytes of the part file except where it differs.
+// note records the result of a comparison: in came, c.by has the bytes of the part file except in c.differs.
 func (b *board) note(c *chunk, came byterange.Range) {
 	same := byterange.NewSet(came)
 	for r := range c.differs.Clone().All() {
@@ -181,7 +181,7 @@ func (b *board) decide(c *chunk, whole bool) {
 	d := c.duel
 	d.asked = append(d.asked, c.by)
 	switch {
-	case !whole: // it failed
+	case !whole: // the third source failed
 	case c.oldIs:
 		d.verdict = oldRight
 	case c.otherIs:
@@ -206,7 +206,7 @@ func (b *board) settle(d *pair) {
 	case oldRight:
 		d.other.accused, d.other.out = true, true
 		for r := range d.open.All() {
-			d.old.todo.Add(r) // for others to compare
+			d.old.todo.Add(r) // for other sources to compare
 		}
 	}
 	d.open = byterange.Set{}
@@ -217,7 +217,7 @@ func (b *board) settle(d *pair) {
 	}
 }
 
-// A comparison is a sink that compares what arrives with the part file.
+// A comparison is a sink that compares the bytes of a source with the part file.
 type comparison struct {
 	b     *board
 	c     *chunk
@@ -228,7 +228,8 @@ type comparison struct {
 	over  []byte
 }
 
-// Answer refuses an answer that is not the range, or is of another file.
+// Answer refuses an answer that is about another file, does not have the range, or comes from a host that another
+// source uses.
 func (k *comparison) Answer(a source.Answer) error {
 	o := k.c.by.from
 	if err := o.Check(a); err != nil {
@@ -289,7 +290,7 @@ func (k *comparison) WriteAt(p []byte, off int64) (int, error) {
 	return int(n), nil
 }
 
-// store writes bytes that differ into the overlay.
+// store writes each unit that differs from the part file into the overlay.
 func (k *comparison) store(p []byte, off int64) error {
 	if bytes.Equal(p, k.buf) {
 		return nil

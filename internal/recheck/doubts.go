@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// A Showing describes a source's version of the file, by its answers.
+// A Showing is what the answers of a source show about its version of the file.
 type Showing struct {
-	Asked    bool      // it is the asked server, and not a mirror that this one leads to
-	Vouches  bool      // the digest that it states is the known one
+	Asked    bool      // the source is the server that the user asked, not a mirror to which that server redirects
+	Vouches  bool      // the source states the known digest
 	ETag     string    // strong; "" without one
 	Modified time.Time // zero without one
 }
 
-// These are the doubts about sources that have nothing against them. Those about other sources are positive.
+// These are the doubts about the most trusted sources. The doubts about other sources are positive.
 const (
 	doubtAsked   = -2.0 // the server that the user asked
 	doubtVouches = -1.0 // a mirror that states the right digest
 )
 
-// doubts returns how much counts against each source when one of them has sent wrong bytes: a date or an ETag that
-// differs from the asked server's (or from that of most), and the lack of a digest. A mark that few have weighs more.
+// doubts returns for each source how probable it is that this source sent wrong bytes; a higher number is more
+// probable. These marks count against a source: a date or an ETag that differs from that of the asked server (or of
+// most sources), and the lack of the known digest. A mark of few sources counts more than a mark of many.
 func doubts(all []Showing) []float64 {
 	date := reference(all, func(w Showing) string {
 		if w.Modified.IsZero() {
@@ -70,7 +71,7 @@ func reference(all []Showing, value func(Showing) string) func(i int) bool {
 		}
 	}
 	if count[most] < 2 && !slices.ContainsFunc(all, func(w Showing) bool { return w.Asked && value(w) == most }) {
-		most = "" // each has its own
+		most = "" // each source has its own value
 	}
 	return func(i int) bool {
 		v := value(all[i])

@@ -11,9 +11,8 @@ import (
 	"braid/internal/partfile"
 )
 
-// An overlay has other bytes than the part file, at the same offsets: those of another source, or those that
-// were replaced. They are in a nameless file beside it, so that no byte is lost before a better one is
-// proven.
+// An overlay is a nameless file beside the part file, with other bytes at the same offsets: the bytes of another
+// source, or bytes of the part file that were replaced. So no byte is lost before a better one is proven.
 type overlay struct {
 	part *partfile.File
 	file *partfile.Scratch
@@ -33,13 +32,13 @@ func newOverlay(files fsys.FS, part *partfile.File) (*overlay, error) {
 
 const (
 	swapSize  = 1 << 20 // bytes moved at a time
-	mostSwaps = 32      // each costs a record in the journal, synced to disk
+	mostSwaps = 32      // swapped ranges; each costs a record in the journal, synced to disk
 )
 
 // swap exchanges the bytes of set with those of the part file.
 func (v *overlay) swap(set byterange.Set) error {
 	for _, hull := range hulls(set, mostSwaps) {
-		for gap := range set.Gaps(hull) { // bytes between stay as they are
+		for gap := range set.Gaps(hull) { // the bytes between two ranges of set stay as they are
 			if err := v.keep(gap); err != nil {
 				return err
 			}
@@ -73,8 +72,7 @@ func (v *overlay) keep(r byterange.Range) error {
 	})
 }
 
-// each reads a range of the part file in parts. It calls do with each part and a second buffer of the same
-// length.
+// each reads a range of the part file in parts. It calls do with each part and a second buffer of the same length.
 func (v *overlay) each(r byterange.Range, do func(old, other []byte, off int64) error) error {
 	buf, second := make([]byte, min(swapSize, r.Len())), make([]byte, min(swapSize, r.Len()))
 	for off := r.Start; off < r.End; {
@@ -96,7 +94,7 @@ func hulls(set byterange.Set, n int) (out []byterange.Range) {
 	if len(all) == 0 {
 		return nil
 	}
-	gaps := make([]int, len(all)-1) // the i-th is before all[i+1]
+	gaps := make([]int, len(all)-1) // gap i is before all[i+1]
 	for i := range gaps {
 		gaps[i] = i
 	}

@@ -18,8 +18,9 @@ type Place struct {
 	// Sent holds the ranges of the part file that only this source sent. A search removes those that it replaces.
 	Sent *byterange.Set
 	Rate float64 // bytes a second
-	Err  error   // its last error
-	// Out means that the source is not asked for what other sources sent, and Never that it is not asked at all.
+	Err  error   // last error of the source
+	// Out means that the source is not asked to compare the bytes of other sources. Never means that the source is not
+	// asked at all.
 	Out, Never bool
 	// Check returns an error if an answer is of another file. An [EndError] ends the search.
 	Check func(source.Answer) error
@@ -33,7 +34,7 @@ type EndError struct{ Err error }
 func (e *EndError) Error() string { return e.Err.Error() }
 func (e *EndError) Unwrap() error { return e.Err }
 
-// A DiskError is an error of the part file or of what a search keeps beside it.
+// A DiskError is an error of the part file or of an overlay beside it.
 type DiskError struct{ Err error }
 
 func (e *DiskError) Error() string { return e.Err.Error() }

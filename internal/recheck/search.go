@@ -1,9 +1,9 @@
-// Package recheck finds the wrong bytes of a complete file with a wrong digest, if no pieces locate them, by
-// comparing what its sources have.
+// Package recheck finds the wrong bytes of a complete file with a wrong digest, if no digests of pieces locate these
+// bytes. It compares the bytes of the sources.
 //
-// The bytes of each source are fetched again from others and compared, those of the most doubtful sources first.
-// If two differ, a third source decides. After that, one source after another is compared with the whole file.
-// It is a search, not a proof: whoever uses it hashes the whole file again.
+// The bytes that a source sent are fetched again from other sources and compared, the bytes of the most doubtful
+// sources first. If two sources differ, a third source decides. After that, one source after another is asked for all
+// bytes. The result is no proof: the caller must hash the whole file again.
 package recheck
 
 import (
@@ -20,18 +20,19 @@ import (
 	"braid/internal/partfile"
 )
 
-// MostSingle is how many sources are asked for the whole file, one after another, when it is wrong in an unknown
-// place. Each costs as much as the file.
+// MostSingle limits how many sources are asked for the whole file, one after another, because each costs as much as the
+// file.
 const MostSingle = 4
 
 // A Config configures a search.
 type Config struct {
 	Files   fsys.FS
 	Part    *partfile.File
-	Limit   *limit.Limiter // of the download; may be nil
+	Limit   *limit.Limiter // limit of the download's speed; may be nil
 	Silence time.Duration  // how long a source may be silent if no other can replace it
 	Pause   time.Duration  // after a failure
-	// Mark records, before the first replacement, that only a digest ties the bytes together.
+	// Mark is called before bytes are replaced for the first time. It records that only a digest can prove the file
+	// then.
 	Mark func() error
 }
 
@@ -40,18 +41,18 @@ type Config struct {
 type Search struct {
 	board  board
 	over   *overlay
-	before *overlay      // the bytes that came, where they were replaced
-	saved  byterange.Set // ranges that before has
+	before *overlay      // the received bytes that were replaced in the part file; nil before the first
+	saved  byterange.Set // ranges in before
 	mark   func() error
 	files  fsys.FS
 	every  bool  // everything that the sources sent was compared, if another source could be asked
 	tried  int   // single sources that were asked
-	extra  int64 // bytes requested from them although all sources agreed
+	extra  int64 // bytes requested from single sources although all sources agreed
 }
 
-// New returns a search. Bytes of the part file that none of the places sent are taken for those of an earlier run. The
-// disk must have room for everything that one source sent. The error is a *DiskError or a *partfile.SpaceError. The
-// caller must call Close.
+// New returns a search. Bytes of the part file that no place sent are taken for bytes of an earlier run. The disk must
+// have room for everything that one source sent. The error is a *DiskError or a *partfile.SpaceError. The caller must
+// call Close.
 func New(c Config, places []*Place) (*Search, error) {
 	x := &Search{files: c.Files, mark: c.Mark, board: board{part: c.Part, size: c.Part.Front(), limit: c.Limit,
 		silence: c.Silence, pause: c.Pause}}
@@ -102,13 +103,13 @@ func (x *Search) open() (err error) {
 	return nil
 }
 
-// Size returns the size of the file, and Done how many bytes were compared.
+// Size returns the size of the file. Done returns the number of compared bytes.
 func (x *Search) Size() int64 { return x.board.size }
 func (x *Search) Done() int64 { return x.board.done() }
 
-// Round compares until bytes that may repair the file were exchanged. It reports false if nothing is left to
-// compare. It calls tell from time to time. The error is a *DiskError, what an *EndError of a place holds, or the
-// cause of the end of ctx.
+// Round compares until bytes that may repair the file were exchanged. It reports false if nothing is left to compare.
+// It calls tell from time to time. The error is a *DiskError, the error in an *EndError of a place, or the cause of the
+// end of ctx.
 func (x *Search) Round(ctx context.Context, tell func()) (bool, error) {
 	for !x.every {
 		if err := x.board.run(ctx, x.verifiers(), tell); err != nil {
@@ -173,7 +174,7 @@ func (x *Search) byTrust() []*party {
 		func(p *party) bool { return p.from == nil || p.from.Never })
 	rank := func(p *party) int {
 		switch {
-		case x.own(p): // it has what is here: it would help only if bytes were damaged in transit
+		case x.own(p): // p has the bytes of the part file, and would help only if bytes were damaged in transit
 			return 3
 		case p.accused:
 			return 2
@@ -208,13 +209,13 @@ func (x *Search) same(p *party) byterange.Set {
 	return same
 }
 
-// next returns the source to be asked alone for all bytes that are not known to be the same there, or nil if none is
-// left. If all sources agree, the digest may be wrong, so few bytes are requested: from the asked server all that are
-// unknown, and from the others together no more than the file has, those with the most unknown bytes first.
+// next returns the next source to be asked alone, for the ranges of rests, or nil if no source is left. If all sources
+// agree, the digest may be wrong, so few bytes are requested: the asked server comes first, then the sources with the
+// most unknown bytes, until these have sent as many bytes as the file has.
 func (x *Search) next() *party {
 	all, agreed := x.byTrust(), x.unanimous()
 	if agreed {
-		given := map[bool]int{true: 1} // last: it leads to a source that was asked
+		given := map[bool]int{true: 1} // sources with out set come last: they lead to a server that was asked
 		slices.SortStableFunc(all, func(a, b *party) int {
 			doubt, unknown := cmp.Compare(min(a.doubt, 0), min(b.doubt, 0)), cmp.Compare(x.unknown(b), x.unknown(a))
 			return cmp.Or(doubt, given[a.out]-given[b.out], unknown)
@@ -249,19 +250,19 @@ func (x *Search) rests(p *party) byterange.Set {
 	return rest
 }
 
-// unknown returns the number of bytes of rests.
+// unknown returns the number of bytes in the ranges of rests.
 func (x *Search) unknown(p *party) int64 {
 	rest := x.rests(p)
 	return rest.Len()
 }
 
-// unanimous reports whether each byte was compared with another source's and none differed.
+// unanimous reports whether each byte was compared with the byte of another source and no byte differed.
 func (x *Search) unanimous() bool {
 	return x.board.compared > 0 && !slices.ContainsFunc(x.board.parties,
 		func(p *party) bool { return p.todo.Count() > 0 || p.differs.Count() > 0 })
 }
 
-// exchange puts the bytes that may repair the file into place, and the replaced ones into the overlay.
+// exchange writes the bytes that may repair the file into the part file, and the replaced bytes into the overlay.
 func (x *Search) exchange() error {
 	set := x.board.good
 	x.board.good = byterange.Set{}
@@ -338,8 +339,7 @@ func (x *Search) save(set byterange.Set) (err error) {
 // Replaced reports whether bytes of the part file are replaced.
 func (x *Search) Replaced() bool { return x.saved.Count() > 0 }
 
-// Restore puts back the replaced bytes if their replacements did not lead to the right file. That ends the
-// search.
+// Restore puts back the replaced bytes if their replacements did not lead to the right file. That ends the search.
 func (x *Search) Restore() error {
 	for _, p := range x.board.parties {
 		if p.from != nil {
@@ -354,15 +354,15 @@ func (x *Search) Restore() error {
 	return nil
 }
 
-// Refuted reports whether everything that a source has was compared, so that the digest shows that it has
+// Refuted reports whether all bytes of the source at u were compared. If the digest is still wrong, that source has
 // another file.
 func (x *Search) Refuted(u *url.URL) bool {
 	i := slices.IndexFunc(x.board.parties, func(p *party) bool { return p.from != nil && p.from.URL.String() == u.String() })
 	return i >= 0 && x.board.parties[i].adopted && x.board.parties[i].asked
 }
 
-// Wrong returns each source that has other bytes than the part file, with the first range of them. The place is nil
-// for bytes of an earlier run.
+// Wrong returns each source that has other bytes than the part file, with the first range where they differ. The place
+// is nil for bytes of an earlier run.
 func (x *Search) Wrong() iter.Seq2[*Place, byterange.Range] {
 	return func(yield func(*Place, byterange.Range) bool) {
 		for _, p := range x.board.parties {
@@ -380,7 +380,7 @@ func (x *Search) Wrong() iter.Seq2[*Place, byterange.Range] {
 func (x *Search) Close() {
 	for _, v := range []*overlay{x.over, x.before} {
 		if v != nil {
-			v.file.Close() // it has no name
+			v.file.Close() // a file without a name is removed
 		}
 	}
 }
