@@ -1,8 +1,8 @@
 // Package edges fetches the pieces of a torrent that several of its files share.
 //
-// A file of a torrent rarely begins and ends with a piece. To check its first and its last piece, the bytes of
-// its neighbours are needed. A piece is fetched whole, from web seeds or peers, and proven by its digest. All
-// files of one document use the same Pieces, so each is fetched once.
+// A file of a torrent rarely begins and ends with a piece. To check its first and its last piece, bytes of the files
+// beside it are needed. Such a piece is fetched whole, from web seeds or peers, and proven by its digest. All files of
+// one document share a Pieces, so each piece is fetched once.
 package edges
 
 import (
@@ -32,9 +32,9 @@ type Pieces struct {
 }
 
 const (
-	maxBytes = 64 << 20 // bytes of pieces that are kept, and the most that a piece may have
-	maxParts = 200      // files that may be in a piece, as each is a request
-	maxSeeds = 8        // web seeds that are asked for a piece
+	maxBytes = 64 << 20 // maximum of bytes in all stored pieces, and in one piece
+	maxParts = 200      // maximum of files in a piece, because each needs a request
+	maxSeeds = 8        // maximum of web seeds that are asked for a piece
 )
 
 // ErrLarge is the error of a piece that is too much to fetch for a check.
@@ -45,7 +45,7 @@ func New() *Pieces {
 	return &Pieces{turn: make(chan struct{}, 1), proven: map[int][]byte{}, late: map[int]bool{}}
 }
 
-// add records a piece, and drops the oldest ones while all together are too large.
+// add stores a piece, and removes the oldest pieces while all together have more than maxBytes.
 func (e *Pieces) add(i int, data []byte) {
 	e.proven[i] = data
 	e.order = append(e.order, i)
@@ -55,8 +55,8 @@ func (e *Pieces) add(i int, data []byte) {
 	}
 }
 
-// Whole returns the pieces of a file that shares its first or its last one with others, each with its
-// neighbours' bytes. edge returns all of piece i of the torrent.
+// Whole returns the pieces of a file whose first or last piece has bytes of other files, too. edge returns all bytes of
+// piece i of the torrent.
 func Whole(t metainfo.Torrent, f metainfo.File, edge func(i int) ([]byte, error)) (list verify.Pieces, err error) {
 	n := t.PieceLength
 	first, last := int(f.Offset/n), int((f.Offset+f.Size-1)/n)
@@ -134,8 +134,8 @@ func Feasible(parts []metainfo.Part) error {
 }
 
 // fetch asks one web seed after another for all of a piece and combines the parts of several seeds. Then it asks the
-// swarm. Each has a time limit for all parts together: a piece may have parts of 200 files, and all other files of the
-// torrent wait for it.
+// swarm. A seed has a time limit for all parts together: a piece may have parts of 200 files, and the other files of
+// the torrent wait.
 func (x Fetcher) fetch(ctx context.Context, parts []metainfo.Part, want verify.Digest) ([]byte, error) {
 	right := func(all [][]byte) []byte {
 		h := want.Algorithm().New()
@@ -209,7 +209,7 @@ func cmpErr(a, b error) error {
 // mostCombined limits how many combinations of parts are tried after each web seed.
 const mostCombined = 256
 
-// combine tries the versions of each part with those of the others.
+// combine tries all combinations of the versions of the parts. It returns the piece if a combination is right, or nil.
 func combine(found [][][]byte, chosen [][]byte, right func([][]byte) []byte, tried *int) []byte {
 	if len(chosen) == len(found) {
 		*tried++
@@ -226,7 +226,7 @@ func combine(found [][][]byte, chosen [][]byte, right func([][]byte) []byte, tri
 	return nil
 }
 
-// seeds returns the indices of the web seeds to ask for a piece, in order. Those that were late come last.
+// seeds returns the indices of the web seeds to ask for a piece, in order. Seeds that were too slow before come last.
 func (x Fetcher) seeds() (list []int) {
 	if x.Seed == nil {
 		return nil
@@ -243,8 +243,8 @@ func (x Fetcher) seeds() (list []int) {
 	return list[:min(len(list), maxSeeds)]
 }
 
-// seedParts fetches the parts of a piece from web seed k, all of them within the given time. A part that it
-// does not get is nil.
+// seedParts fetches the parts of a piece from web seed k, all of them within the given time. A part that was not
+// received is nil.
 func (x Fetcher) seedParts(ctx context.Context, within time.Duration, parts []metainfo.Part,
 	k int) (all [][]byte, last error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, small.ErrSlow)
@@ -278,7 +278,7 @@ func (x Fetcher) seedPart(ctx context.Context, p metainfo.Part, k int) ([]byte, 
 	return small.Part(ctx, src, x.Patience, byterange.Range{Start: p.Start, End: p.End})
 }
 
-// swarmParts fetches all parts of a piece from peers. It asks for them at once, because the piece comes as a
+// swarmParts fetches all parts of a piece from peers. It requests all parts at once, because peers send a piece as a
 // whole.
 func (x Fetcher) swarmParts(ctx context.Context, parts []metainfo.Part) ([][]byte, error) {
 	all, errs := make([][]byte, len(parts)), make([]error, len(parts))

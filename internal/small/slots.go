@@ -18,11 +18,12 @@ type Slots struct{ taken chan struct{} }
 // NewSlots returns n slots.
 func NewSlots(n int) *Slots { return &Slots{make(chan struct{}, n)} }
 
-// slots are those of all downloads of the process.
+// slots are shared by all downloads of the process.
 var slots = NewSlots(mostLarge)
 
 // WithSlot returns a context for fetching a document and parsing it. Once more than Free bytes have arrived, the fetch
-// waits for a slot. The caller calls release when it has parsed the document, and waits for no other document before.
+// waits for a slot. The caller must call release when it has parsed the document, and must not wait for another
+// document before that.
 func WithSlot(ctx context.Context) (_ context.Context, release func()) { return slots.WithSlot(ctx) }
 
 // WithSlot is like the function WithSlot, for these slots.
@@ -40,7 +41,8 @@ type holder struct {
 	has bool
 }
 
-// TakeSlot waits for a slot for a document of size bytes. Up to Free it needs none, nor if ctx is not from WithSlot.
+// TakeSlot waits for a slot for a document of size bytes. It returns nil at once if size is at most Free, or if ctx is
+// not from WithSlot.
 func TakeSlot(ctx context.Context, size int) error {
 	h, ok := ctx.Value(holderKey{}).(*holder)
 	if !ok || size <= Free {

@@ -1,6 +1,6 @@
 // Package small fetches what fits in memory: documents, signatures, and parts of pieces.
 //
-// A download may wait for such a fetch. It is therefore given up if the server is silent, or sends so slowly that the
+// A download may wait for such a fetch. So a fetch is given up if the server is silent, or sends so slowly that the
 // fetch would take too long.
 package small
 
@@ -17,7 +17,8 @@ import (
 	"braid/source"
 )
 
-// Longest is how many timeouts a fetch may take. A server that sends a byte at a time is never silent.
+// Longest limits the time of a fetch, as a multiple of the time for which the server may be silent. A server that sends
+// a byte at a time is never silent.
 const Longest = 10
 
 // These are the reasons to give up a fetch.
@@ -39,7 +40,7 @@ type LongError struct{ Most int64 }
 func (e *LongError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.Most) }
 
 // Whole fetches a document of at most most bytes from src, the source of u. It gives up if the server is silent for
-// patience, or after Longest times that.
+// patience, or after Longest times patience.
 func Whole(ctx context.Context, src source.Source, u *url.URL, patience time.Duration,
 	most int64) ([]byte, source.Answer, error) {
 	m := &memory{most: most}
@@ -50,7 +51,7 @@ func Whole(ctx context.Context, src source.Source, u *url.URL, patience time.Dur
 	return m.bytes(), m.answer, err
 }
 
-// First fetches the first n bytes at u, or all if there are fewer, as Whole does.
+// First fetches the first n bytes at u, or fewer if the file is shorter. It gives up like Whole.
 func First(ctx context.Context, src source.Source, u *url.URL, patience time.Duration, n int64) ([]byte, source.Answer, error) {
 	m := &memory{most: n, first: true}
 	err := m.fetch(ctx, src, u, patience, byterange.Range{End: n})
@@ -60,8 +61,9 @@ func First(ctx context.Context, src source.Source, u *url.URL, patience time.Dur
 	return m.bytes(), m.answer, err
 }
 
-// Patiently runs a fetch until it ends, nothing comes for patience, or it takes too long. The fetch resets the timer
-// silent whenever something comes. If the fetch is stopped, the error is ErrSilent or ErrSlow.
+// Patiently runs fetch. It cancels the context of fetch when nothing was received for patience, or after Longest times
+// patience. fetch must reset the timer silent whenever it receives something. If fetch was cancelled and failed, the
+// error is ErrSilent or ErrSlow.
 func Patiently(ctx context.Context, patience time.Duration,
 	fetch func(ctx context.Context, silent, slow *time.Timer) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -77,7 +79,7 @@ func Patiently(ctx context.Context, patience time.Duration,
 	return err
 }
 
-// GaveUp reports whether err is of a fetch that Patiently stopped.
+// GaveUp reports whether err is the error of a fetch that Patiently cancelled.
 func GaveUp(err error) bool { return err == ErrSilent || err == ErrSlow }
 
 // memory is a sink for small files.
@@ -99,7 +101,7 @@ func (m *memory) fetch(ctx context.Context, src source.Source, u *url.URL, patie
 		silent.Stop() // the client watches the time until the answer
 		m.received = func() { silent.Reset(patience) }
 		m.take = func(size int) error {
-			silent.Stop() // the server is neither silent nor slow while a slot is awaited
+			silent.Stop() // the wait for a slot does not count
 			slow.Stop()
 			asked := time.Now()
 			defer func() {
@@ -144,7 +146,7 @@ func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// write appends p. The parts are as long as what came before them, up to 256 KiB.
+// write appends p. A new part is as long as all parts before it, within 4 KiB and 256 KiB.
 func (m *memory) write(p []byte) {
 	for len(p) > 0 {
 		i := len(m.parts) - 1
@@ -157,7 +159,7 @@ func (m *memory) write(p []byte) {
 	}
 }
 
-// bytes returns what came.
+// bytes returns the received bytes.
 func (m *memory) bytes() []byte {
 	if len(m.parts) == 1 {
 		return m.parts[0]

@@ -24,8 +24,8 @@ type Reader struct {
 
 // Limits are limits of time. Waits for the reader do not count.
 type Limits struct {
-	Silence time.Duration // between two writes of the source; the error is a *SilentError
-	Total   time.Duration // of the whole content; the error is a *LateError
+	Silence time.Duration // maximum between two writes of the source; the error is a *SilentError
+	Total   time.Duration // maximum of the whole content; the error is a *LateError
 }
 
 // Open requests the whole content of src. It returns when the source has answered or failed.
@@ -41,7 +41,7 @@ func Open(ctx context.Context, src source.Source, l Limits) (*Reader, error) {
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause
 		}
-		w.CloseWithError(err) // a nil error makes it io.EOF
+		w.CloseWithError(err) // a nil error makes Read return io.EOF
 		ended <- err
 	})
 	select {
@@ -78,8 +78,8 @@ type sink struct {
 	since    time.Time     // the start of the current wait for the server
 }
 
-// newSink starts the late timer. The timers call cancel when they fire. Until the response begins, the
-// client watches for silence.
+// newSink starts the late timer. The timers call cancel when they fire. Until the response begins, the timeouts of the
+// client apply instead of the timer silent.
 func newSink(w *io.PipeWriter, patience, most time.Duration, cancel context.CancelCauseFunc) *sink {
 	s := &sink{w: w, begun: make(chan source.Answer, 1), patience: patience, left: most, since: time.Now()}
 	s.silent = time.AfterFunc(patience, func() { cancel(&SilentError{patience}) })

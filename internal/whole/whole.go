@@ -6,7 +6,7 @@ import "errors"
 // Most is the maximum size of a file in bytes.
 const Most = 16 << 20
 
-// A File is read in order. The zero value is an empty file.
+// A File has the bytes of a file, written in order. The zero value is an empty file.
 type File struct {
 	data []byte
 	over bool // it has more than Most bytes
@@ -27,7 +27,7 @@ func (f *File) Write(p []byte) (int, error) {
 // Bytes returns the file. It reports false if the file has more than Most bytes. The caller must not change the bytes.
 func (f *File) Bytes() (data []byte, ok bool) { return f.data, !f.over }
 
-// The first byte of a state.
+// The first byte of a marshaled state.
 const (
 	kept   = 'k'
 	tooBig = 'b'
