@@ -19,12 +19,12 @@ import (
 // carried is the state that is kept from session to session.
 type carried struct {
 	revision
-	origin    *url.URL       // the server to ask; not the request's if that failed and a mirror stands in
+	origin    *url.URL       // the URL that is asked first: that of the request, or that of a mirror if the server has failed
 	changes   int            // how often the file changed during the download
-	fallbacks []*url.URL     // mirrors that nothing ties to the origin and that were not asked yet
+	fallbacks []*url.URL     // mirrors, not asked yet, for which nothing shows that they have the origin's file
 	tried     []*url.URL     // fallbacks that were asked
-	fetches   int            // how many were begun
-	heads     int            // how often HEAD was asked
+	fetches   int            // number of fetches that were begun
+	heads     int            // number of HEAD requests
 	aside     string         // files that were set aside, as reported to Observe
 	opposed   []verify.Claim // the server's digests that contradict the known ones and ended this download
 }
@@ -37,7 +37,7 @@ func (p *carried) tellAside(r *Request, part *partfile.File) {
 	}
 }
 
-// fallBack adds a fallback. It reports false if u was one, or is the server to ask.
+// fallBack adds a fallback. It reports false if u is the origin, or is or was a fallback.
 func (p *carried) fallBack(u *url.URL) bool {
 	known := append(slices.Concat(p.fallbacks, p.tried), p.origin)
 	if slices.ContainsFunc(known, func(o *url.URL) bool { return o.String() == u.String() }) {
@@ -57,19 +57,19 @@ func (p *carried) nextFallback() bool {
 	return true
 }
 
-// attempts decides whether another session follows one that failed, and prepares it. It counts how the sessions failed;
-// their facts about the file are in carried, and their bytes in partial.
+// attempts decides whether another session follows a session that failed, and prepares the next session. It counts the
+// failures. The facts about the file are in carried, and the received bytes in partial.
 type attempts struct {
 	*call
 	partial  *partial
 	restarts int   // how often the received bytes could not be used
 	touched  int   // how often another program changed the part file
-	noRoom   error // error for a size that does not fit and was given up; nil: none was
+	noRoom   error // error of a size that was given up because the disk had no space for it; nil: none was
 }
 
-// again prepares another session after one that failed. If no way is left, it returns the error to end with.
+// again prepares another session after s has failed. If no way is left, it returns the error of the download.
 func (a *attempts) again(ctx context.Context, s *session) error {
-	// A session must not continue on a part file whose void ranges may come back after a kill.
+	// Void ranges must be void on disk before another session begins. Otherwise they may be back after a kill.
 	if ctx.Err() == nil && s.how != failed && !is[*partfile.SpaceError](s.err) {
 		if err := s.disk.last.wait(ctx); err != nil {
 			return err
@@ -101,7 +101,7 @@ func (a *attempts) again(ctx context.Context, s *session) error {
 	return s.err
 }
 
-// otherNow ends the session with err, which says that the server has another file now. It returns an error if the
+// otherNow ends the session with err, which reports that the server has another file now. It returns an error if the
 // user's digest is not that of the new file: the digest may be mistyped, so the existing bytes are kept.
 func (a *attempts) otherNow(s *session, err error) error {
 	s.how, s.err = fileChanged, err
@@ -111,7 +111,7 @@ func (a *attempts) otherNow(s *session, err error) error {
 	return s.opposes(s.next.file.Claims)
 }
 
-// happened counts how a session ended, and returns the history that decides about the next one.
+// happened counts how a session ended, and returns the history that decides about the next session.
 func (a *attempts) happened(s *session) history {
 	p := a.carried
 	switch s.how {
@@ -164,7 +164,7 @@ func (a *attempts) try(ctx context.Context, w way, s *session) (gone bool, err e
 	case askPeers:
 		return a.rescue(ctx, s), nil
 	case blamePlace:
-		if o := s.sources.first(); o != nil { // it served alone
+		if o := s.sources.first(); o != nil { // the place was asked alone
 			s.sources.ban(o, "%w", s.err)
 			a.observe(SourceDown{ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Banned: true})
 		}
@@ -179,9 +179,9 @@ func (a *attempts) try(ctx context.Context, w way, s *session) (gone bool, err e
 	return false, nil
 }
 
-// nextVersion forgets what is known of the version before. If the server refused a range of that version, and a digest is
-// known, it is asked first whether it has another one. An answer that is no success says nothing about the file and
-// withdraws no digest. It is an error if the user's digest is not that of the new file.
+// nextVersion discards the facts about the previous version of the file. If the server only refused a range, and a
+// digest is known, nextVersion first asks the server whether it has another version. If the server does not answer,
+// answers is false and the facts stay. It is an error if the user's digest is not that of the new file.
 func (a *attempts) nextVersion(ctx context.Context, s *session) (answers bool, err error) {
 	other, answers := true, true
 	if errors.Is(s.err, errShrunk) && s.strong() {
@@ -200,7 +200,7 @@ func (a *attempts) nextVersion(ctx context.Context, s *session) (answers bool, e
 	return answers, err
 }
 
-// leaveServer bans the server that refuses what the file has, if other places are left. It reports whether it did.
+// leaveServer bans a server that refuses a range of the file, if other places are left. It reports whether it did.
 func leaveServer(s *session) bool {
 	o := s.sources.first()
 	if !errors.Is(s.err, errShrunk) || !s.strong() || o == nil || places(s) < 2 {
@@ -219,7 +219,7 @@ func (a *attempts) anew(ctx context.Context, s *session) error {
 	case a.req.base != nil && a.req.base.begun:
 		return a.inTheWay("cannot be resumed: " + s.err.Error())
 	}
-	if s.how == notMergeable && a.restarts >= a.c.tries() { // another server is asked from here on
+	if s.how == notMergeable && a.restarts >= a.c.tries() { // the tries are used up; from here on, another server is asked
 		a.restarts = 1
 		if err := a.pause(ctx); err != nil {
 			return err
@@ -247,7 +247,7 @@ func (a *attempts) replaced(ctx context.Context, s *session) bool {
 	return a.document && err == nil
 }
 
-// pause waits before the session that follows an unusable one.
+// pause waits before the next session, longer after each restart.
 func (a *attempts) pause(ctx context.Context) error {
 	wait := cmp.Or(a.c.RetryWait, time.Second) << min(a.restarts-1, 5)
 	select {
@@ -260,7 +260,7 @@ func (a *attempts) pause(ctx context.Context) error {
 
 // askHead asks for the header fields with HEAD, because some servers send Digest on HEAD only.
 func (a *attempts) askHead(ctx context.Context, s *session) error {
-	if s.begun { // the next answer to GET shows whether HEAD is of the same version
+	if s.begun { // the next answer to GET shows whether the answer to HEAD is of the same version
 		goOn(s)
 	}
 	a.carried.head, a.carried.heads = source.Answer{}, a.carried.heads+1
@@ -268,7 +268,7 @@ func (a *attempts) askHead(ctx context.Context, s *session) error {
 	if err == nil {
 		x, err := a.req.resolve(head.Hops, a.req.role(), footing{a.carried.strong(), verify.Strong(a.carried.known.asked)})
 		if err == nil && !s.begun && verify.Strong(x.file.Claims) {
-			a.carried.update(a.req, inquiry{resolution: x, answer: head}.statement()) // whatever GET answers
+			a.carried.update(a.req, inquiry{resolution: x, answer: head}.statement())
 		}
 		a.carried.head = head
 		a.carried.announced(head)
@@ -279,9 +279,9 @@ func (a *attempts) askHead(ctx context.Context, s *session) error {
 // mostTouched limits how often a part file is read again because another program wrote to it.
 const mostTouched = 3
 
-// reread prepares another session after another program changed the part file. The session keeps the bytes
-// that are still as they came and hashes all of them again. reread reports false if the digest is wrong for
-// another reason.
+// reread prepares another session after another program changed the part file. The session keeps the bytes that have
+// not changed since they were received, and hashes all of them again. It reports false if the digest is wrong although
+// no bytes have changed.
 func (a *attempts) reread(ctx context.Context, s *session) (bool, error) {
 	bad, err := a.partial.part.Recheck(ctx)
 	if err != nil {
@@ -299,8 +299,9 @@ func (a *attempts) reread(ctx context.Context, s *session) (bool, error) {
 	return true, nil
 }
 
-// continueBroken resumes within one run after the server broke off, as resumeUnproven does between two runs.
-// It reports whether it did. The error is that the server did not answer, however often it was asked.
+// continueBroken lets the next session resume after the server broke off, if samples of the received bytes are the same
+// when fetched again. It reports whether the next session resumes. It returns an error if the server did not answer
+// after several attempts. See resumeUnproven, which does the same between two runs.
 func (a *attempts) continueBroken(ctx context.Context, s *session) (bool, error) {
 	if err := a.pause(ctx); err != nil {
 		return false, err
@@ -328,7 +329,7 @@ func (a *attempts) continueBroken(ctx context.Context, s *session) (bool, error)
 	}
 	a.note("the transfer was cut off, and the server sends neither a digest nor a strong ETag: " +
 		"resuming, as size, date and samples match")
-	if front := have.FirstGap(0); front > a.carried.brokenAt { // after progress the tries are counted afresh
+	if front := have.FirstGap(0); front > a.carried.brokenAt { // after progress the count of tries begins again
 		a.carried.brokenAt, a.restarts = front, 0
 	}
 	goOn(s)

@@ -12,7 +12,7 @@ import (
 	"braid/verify"
 )
 
-// reply returns the reply to an answer. It is complete, because a cancelled fetch does not wait for it.
+// reply returns the reply to an answer.
 func (s *session) reply(m message, f *flight) reply {
 	if err := s.checkAnswer(m.id, f, *m.answer); err != nil {
 		return reply{err: err}
@@ -26,7 +26,7 @@ func (s *session) reply(m message, f *flight) reply {
 
 // checkAnswer checks the header of an answer before any byte of its body. An error refuses the body.
 func (s *session) checkAnswer(id scheduler.FetchID, f *flight, a source.Answer) error {
-	if f.sink.limit.Load() == 0 { // cancelled before it answered
+	if f.sink.limit.Load() == 0 { // the fetch was cancelled before its answer
 		return errRefused
 	}
 	o := f.from
@@ -50,14 +50,14 @@ func (s *session) checkAnswer(id scheduler.FetchID, f *flight, a source.Answer) 
 	}
 	s.observe(RangeAnswered{Fetch: f.number, ID: o.id, Host: o.host, RTT: a.RTT})
 	f.answer = a
-	if !a.Ranged { // the whole file comes; the scheduler limits how much of it is taken
+	if !a.Ranged { // the whole file is sent; the scheduler limits how much of it is written
 		f.sink.limit.Store(byterange.Unbounded)
 	}
 	s.step(scheduler.Answered{Fetch: id, Host: a.Host, RTT: a.RTT, Size: a.Size, Ranged: a.Ranged})
 	if s.how != ongoing {
 		return s.err
 	}
-	if s.newMirrors && !(s.pipes() && s.aside.asking) { // a pipe waits for the pieces of a document
+	if s.newMirrors && !(s.pipes() && s.aside.asking) { // for a pipe, mirrors are added once the pieces of the document are known
 		s.addMirrors()
 	}
 	s.usePieces()
@@ -101,7 +101,7 @@ func (s *session) compareAnswer(o *origin, a source.Answer) error {
 	return nil
 }
 
-// checkOrigin compares another answer of the origin with its earlier ones. A missing field is not a change.
+// checkOrigin compares another answer of the origin with its earlier answers. A missing field is not a change.
 func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	x, err := s.read(o, a, s.trusted())
 	switch {
@@ -116,7 +116,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	if err := s.compareWithUser(o, x.file.Claims); err != nil {
 		return err
 	}
-	if err := verify.Agree(s.firm(), x.file.Claims); err != nil { // whatever a mirror answers
+	if err := verify.Agree(s.firm(), x.file.Claims); err != nil { // the server's claims, also if a mirror answers
 		if !s.mayAnnounce(a.Hops, x.file.Claims) {
 			return mismatch(o, "%w", err)
 		}
@@ -124,7 +124,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		return s.end(fileChanged, changed(err.Error()))
 	}
 	if err := s.fits(o, x, st, a); err != nil {
-		if s.how == ongoing { // the server's facts count, whatever a mirror sent
+		if s.how == ongoing { // the server's facts count even if a mirror sent a wrong answer
 			s.heed(x)
 		}
 		return err
@@ -141,7 +141,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	}
 	s.asked = join(s.asked, x.asked)
 	s.mixElsewhere(x, a)
-	if !s.originAnswered { // in this run; the download was resumed, or a mirror answered first
+	if !s.originAnswered { // the first answer of the origin in this run: the download was resumed, or a mirror answered first
 		s.originAnswered, s.newMirrors = true, true
 		s.carried.looking.begin(s, o, x, a)
 		if s.roleOf(o) == asOrigin {
@@ -156,14 +156,13 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		s.trees.add(s.file)
 		s.observe(Offered{File: s.offered()})
 		s.askSignatures()
-	} else if s.roleOf(o) == asOrigin && s.corroborate(x.file.Claims) { // some answers have it, some do not
+	} else if s.roleOf(o) == asOrigin && s.corroborate(x.file.Claims) { // not every answer of the server has the digest
 		s.describe()
 	}
 	return nil
 }
 
-// fits compares an answer of the origin with the file being fetched. Its digests do not contradict the known
-// ones.
+// fits compares an answer of the origin with the file being fetched. The caller has already compared the digests.
 func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) error {
 	switch {
 	case x.wrong != nil:
@@ -179,14 +178,14 @@ func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) e
 		return mismatch(o, "%v", err) // formatted with %v, as a wrapped err would end the download
 	case how == sizeDisowned:
 		s.stated, s.restated = st.size, true
-	case how == notMergeable && !s.req.inOrder() && s.wantsHead(x, a): // a digest would tie the versions
+	case how == notMergeable && !s.req.inOrder() && s.wantsHead(x, a): // a digest would show whether the versions are the same
 		return s.end(wantsHead, errRefused)
 	}
 	s.next = st
 	return s.end(how, err)
 }
 
-// retag takes the tag of the server's first answer in this session. Other bytes came with another tag, or with none.
+// retag makes the tag of the server's first answer in this session the known tag. Existing bytes came without this tag.
 func (s *session) retag(st statement) {
 	if st.tag.etag == "" || st.tag == s.tag {
 		return
@@ -197,8 +196,8 @@ func (s *session) retag(st statement) {
 	s.describe()
 }
 
-// otherSize refuses an answer with another size than the one being fetched. If a party of lower rank stated
-// the latter, another session tries the answer's size.
+// otherSize refuses an answer with another size than the one being fetched. If the size being fetched is from a party
+// of lower rank, another session tries the size in the answer.
 func (s *session) otherSize(o *origin, a source.Answer) error {
 	o.claimed = a.Size
 	if err := verify.Agree(s.claims, a.Claims); err != nil {
@@ -207,14 +206,14 @@ func (s *session) otherSize(o *origin, a source.Answer) error {
 	if s.guessed() && s.sizeRank(o, a) > s.sizeBy && !slices.Contains(s.tried, a.Size) {
 		return s.end(sizeDisowned, changed("the server gives a size other than the assumed one"))
 	}
-	if !s.guessed() && s.roleOf(o) == asOrigin && !verify.Strong(s.claims) { // a retry may lead back
+	if !s.guessed() && s.roleOf(o) == asOrigin && !verify.Strong(s.claims) { // a retry may lead to the known host
 		return &source.Error{URL: o.masked, Host: a.Host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
 	}
 	return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
 }
 
-// sameAsBefore compares an answer with earlier ones of the same server. An outcome other than ongoing must
-// end the session; otherwise an error refuses the answer.
+// sameAsBefore compares an answer with earlier answers of the same server. An outcome other than ongoing must end the
+// session; otherwise an error refuses the answer.
 func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcome, error) {
 	if len(s.recalled) > 0 && verify.Agree(s.recalled, st.file.Claims) != nil {
 		s.forgetRecalled()
@@ -226,20 +225,20 @@ func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcom
 	switch {
 	case v.Judgment == version.Same:
 		return ongoing, nil
-	case v.Judgment == version.Other && s.roleOf(o) != asOrigin: // of a copy; no authority stated it
+	case v.Judgment == version.Other && s.roleOf(o) != asOrigin: // the mirror has another version; the origin may not
 		return ongoing, mismatch(o, "%w", v.Why)
 	case v.By == version.BySize && verify.Strong(common(s.firm(), st.file.Claims)) && !slices.Contains(s.tried, st.size):
 		// The version is the same: its digest decides which size is right.
 		return sizeDisowned, changed("the server gives another size for the same digest")
 	case v.By == version.BySize && st.host != s.host && !at(st.host, s.req.URL) && s.strong():
-		// Another host than the one whose version is known has another file: that is no news of this one, unless it
-		// is the host of the URL itself.
+		// A host other than the one whose version is known has another file. That does not mean that the known file has
+		// changed, unless the host is that of the URL itself.
 		return ongoing, mismatch(o, "%w", v.Why)
 	case v.By == version.ByDate && (s.strong() || !bothTags), v.Judgment == version.Unproven && !bothTags:
 		return s.untied(st, a)
 	case v.Judgment == version.Unproven:
 		return s.otherHost(st)
-	case v.By == version.ByETag && s.digestBy() == byUser: // some servers change it with each answer
+	case v.By == version.ByETag && s.digestBy() == byUser: // some servers change their ETag with each answer
 		s.mix()
 		return ongoing, nil
 	}
@@ -253,17 +252,18 @@ func (s *session) otherHost(st statement) (outcome, error) {
 	case verify.Strong(s.claims), verify.Strong(st.file.Claims): // the digest decides
 		s.mix()
 		return ongoing, nil
-	case s.fetches.others(): // a retry may lead back
+	case s.fetches.others(): // a retry may lead to the known host
 		return ongoing, &source.Error{URL: source.Mask(s.req.URL), Host: st.tag.host, Fault: source.FaultNetwork,
 			Retry: true, Err: errOtherHost}
-	case have.Len() == 0: // no bytes to combine it with
+	case have.Len() == 0: // there are no bytes of another answer
 		s.tag, s.date, s.host = st.tag, st.date, st.host
 		return ongoing, nil
 	}
 	return notMergeable, noMerge(errOtherHost.Error(), nil)
 }
 
-// untied checks an answer that no digest or ETag ties to the existing bytes. They must not be combined.
+// untied checks an answer for which no ETag or common digest shows that it is of the same version as the existing
+// bytes. Bytes of different versions must not be combined.
 func (s *session) untied(st statement, a source.Answer) (outcome, error) {
 	have := s.part.Have()
 	switch {
@@ -282,7 +282,7 @@ func (s *session) untied(st statement, a source.Answer) (outcome, error) {
 	return notMergeable, noMerge(unmergeable, s.sources.last)
 }
 
-// typedBoth reports whether the user typed the URLs of both servers. Their ETags then count as shared.
+// typedBoth reports whether the user typed the URLs of the origin and of o. Their ETags then count as shared.
 func (s *session) typedBoth(o *origin, host string) bool {
 	return o.user && s.req.Described == nil && at(host, o.url) && at(s.host, s.carried.origin)
 }
@@ -323,7 +323,7 @@ func (s *session) checkMirror(o *origin, a source.Answer) error {
 	return nil
 }
 
-// mix records in the journal that only a digest ties the existing bytes together.
+// mix records in the journal that only a digest shows that all existing bytes are of one version.
 func (s *session) mix() {
 	if !s.mixed && s.begun && s.tag.etag != "" {
 		s.mixed = true
@@ -331,7 +331,7 @@ func (s *session) mix() {
 	}
 }
 
-// dated reports whether a mirror's date differs from the server's, and nothing else ties their versions.
+// dated reports whether a mirror's date differs from the server's, and no digest or shared ETag shows the same version.
 func (s *session) dated(o *origin, a source.Answer) bool {
 	then, now := s.askedDate(), a.LastModified
 	if o.first || then.IsZero() || now.IsZero() || now.Equal(then) || verify.Strong(common(s.claims, a.Claims)) {
@@ -341,8 +341,8 @@ func (s *session) dated(o *origin, a source.Answer) bool {
 	return !o.pref || etag == "" || etag != s.tag.etag
 }
 
-// otherDate reports whether a mirror's Last-Modified differs from the asked server's, or from its own earlier
-// one. Without a digest that is another version, even with the same ETag.
+// otherDate reports whether a mirror's Last-Modified differs from that of the asked server, or from an earlier date of
+// the mirror. Without a digest, that means another version, even with the same ETag.
 func (s *session) otherDate(o *origin, a source.Answer) bool {
 	other := func(t time.Time) bool { return !t.IsZero() && !a.LastModified.IsZero() && !t.Equal(a.LastModified) }
 	return other(s.askedDate()) || other(o.showing.Modified)
@@ -361,8 +361,8 @@ func (s *session) pipes() bool {
 	return s.req.Stream != nil && !s.req.provenByPieces() && (s.carried.pieces.IsZero() || s.carried.piecesRejected)
 }
 
-// mayFeed reports whether an answer may feed the same pipe as the first one: if tied by the digest, by an
-// ETag that the server shares (pref; RFC 6249, section 3.3) or a mirror of the user has, or by date and size.
+// mayFeed reports whether the bytes of an answer may go into the same pipe as those of the first answer: if both have
+// the same digest, share an ETag (pref, RFC 6249, section 3.3; or typedBoth), or have the same date and size.
 func (s *session) mayFeed(o *origin, a source.Answer) bool {
 	t := tagOf(metalink.File{}, a)
 	switch {
@@ -375,7 +375,7 @@ func (s *session) mayFeed(o *origin, a source.Answer) bool {
 	return sized && !a.LastModified.IsZero() && a.LastModified.Equal(s.lead.LastModified)
 }
 
-// frontOf returns the front of an answer that may be a document, or nil if it need not or cannot be held.
+// frontOf returns the front of an answer that may be a document, or nil if nothing need or can be held back.
 func (s *session) frontOf(o *origin, a source.Answer) *front {
 	if !s.req.follows() || isXML(s.req.URL) || o.swarm || a.Start >= sniffSize {
 		return nil
@@ -390,7 +390,7 @@ func (s *session) frontOf(o *origin, a source.Answer) *front {
 	return f
 }
 
-// checkPin compares the server's evidence with the earlier offers of the URL. It returns x with what HEAD adds.
+// checkPin compares the server's evidence with the earlier offers of the URL. It returns x with the evidence of a HEAD.
 func (s *session) checkPin(o *origin, x resolution) (resolution, error) {
 	if s.roleOf(o) != asOrigin {
 		return x, nil

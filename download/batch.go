@@ -19,33 +19,30 @@ type Batch struct {
 	// AtOnce is the number of downloads that run at a time. If zero, it is measured: another download begins
 	// as long as the aggregate speed grows by it, up to MostAtOnce.
 	AtOnce int
-	// AtLeast is the least number of downloads that run at a time if AtOnce is measured. If zero, it is 1.
+	// AtLeast is the minimum of downloads that run at a time if AtOnce is measured. If zero, it is 1.
 	AtLeast int
-	// Spare, if not nil, delivers more jobs for GetEach. One of them runs at a time when AtOnce is reached.
-	// It is meant for a host without another running download.
+	// Spare, if not nil, delivers more jobs for GetEach. One of these jobs runs at a time when AtOnce is reached. They
+	// are meant for hosts without another running download.
 	Spare <-chan Job
-	// Resize, if not nil, delivers new values of AtOnce while downloads run. No running download is stopped
-	// for it.
+	// Resize, if not nil, delivers new values of AtOnce while downloads run. Running downloads are not stopped.
 	Resize <-chan int
-	// Ended, if not nil, is called at the end of each download, from one goroutine. Files are numbered from 0
-	// in order of arrival. It should not block for long, because no download begins meanwhile.
+	// Ended, if not nil, is called at the end of each download, from one goroutine. Files are numbered from 0 in order
+	// of arrival. Ended should not block for long, because no download begins meanwhile.
 	Ended func(file int, req Request, result Result, err error)
 }
 
 // A Job is one download of GetEach.
 type Job struct {
-	// Context ends this download. If nil, the context of GetEach does. Otherwise it should be derived from
-	// that one.
+	// Context ends this download. If nil, the context of GetEach does. Otherwise Context should be derived from it.
 	Context context.Context
-	// Request returns the request. It is called in a goroutine of the download; its error becomes that of the
-	// download.
+	// Request returns the request. It is called in a goroutine of the download. Its error is that of the download.
 	Request func() (Request, error)
 }
 
-// GetAll downloads files, each as Get does, and returns how many were begun. They share the connections of c,
-// and the mirrors of one file are tried for the files beside it (RFC 6249, section 3.4). GetAll takes one
-// file at a time from files, and at most one before there is room for it. When ctx ends, it begins no more
-// downloads, and returns when the running ones have ended.
+// GetAll downloads files, each as Get does, and returns how many were begun. The downloads share the connections of c,
+// and the mirrors of one file are tried for the files beside it (RFC 6249, section 3.4). GetAll takes at most one file
+// from files before that file can be downloaded. When ctx ends, it begins no more downloads, and returns when the
+// running ones have ended.
 func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (begun int) {
 	jobs, told := make(chan Job), o.Ended
 	endings := &endings{news: make(chan struct{}, 1)}
@@ -61,7 +58,7 @@ func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (
 		for {
 			select {
 			case jobs <- j:
-				endings.tell(told) // at least of those that made room for it: they came before
+				endings.tell(told) // the downloads that ended before j began are reported before the next file is taken
 				return true
 			case <-endings.news:
 				endings.tell(told)
@@ -89,8 +86,8 @@ func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (
 	}
 }
 
-// endings holds the downloads that ended and were not yet reported to the caller of GetAll. The other
-// downloads continue while its iterator blocks.
+// endings holds the downloads that ended and were not yet reported to the caller of GetAll. So the other downloads
+// continue while the iterator of the caller blocks.
 type endings struct {
 	mu   sync.Mutex
 	list []batchMessage
@@ -118,8 +115,8 @@ func (e *endings) tell(told func(file int, req Request, result Result, err error
 	}
 }
 
-// GetEach is like GetAll for downloads that arrive one by one, until jobs is closed. It takes a job once it
-// can run.
+// GetEach is like GetAll for downloads that arrive one by one, until jobs is closed. It takes a job when the job can
+// begin.
 func (c *Client) GetEach(ctx context.Context, jobs <-chan Job, o Batch) (begun int) {
 	client := *c
 	if client.HTTP == nil {
@@ -139,8 +136,7 @@ func (c *Client) GetEach(ctx context.Context, jobs <-chan Job, o Batch) (begun i
 	return b.run(ctx, jobs)
 }
 
-// A batch is one call of GetEach. Its fields belong to the goroutine of run. Workers take jobs, download, and
-// send messages.
+// A batch is one call of GetEach. Its fields belong to the goroutine of run. Workers download and send messages.
 type batch struct {
 	client   *Client
 	http     network
@@ -193,7 +189,7 @@ func (b *batch) run(ctx context.Context, jobs <-chan Job) (begun int) {
 		if room > 0 || jobs == nil || b.spare != 0 {
 			spare = nil
 		}
-		if b.running == 0 { // nothing changes by itself
+		if b.running == 0 { // nothing would change before a new job
 			timer.Stop()
 		} else if !wake.IsZero() {
 			timer.Reset(time.Until(wake))
@@ -219,8 +215,7 @@ func (b *batch) run(ctx context.Context, jobs <-chan Job) (begun int) {
 	}
 }
 
-// begin gives a download to a worker. The number of workers is the largest number of downloads that ran at
-// once.
+// begin gives a download to a worker. The number of workers is the largest number of downloads that ran at once.
 func (b *batch) begin(ctx context.Context, j Job) scheduler.JobID {
 	id := b.growth.Began(time.Now())
 	b.running++

@@ -5,9 +5,9 @@
 //	...
 //	fmt.Println(result.Path, result.Proof) // isos/disk.iso sha-256 from Digest over https
 //
-// It owns what the pure packages must not have: goroutines, sockets (through package source), the part file
-// (through package partfile) and the clock. Package scheduler assigns ranges to sources. Package verify
-// decides whether the file is right; without a [verify.Proof] no file gets its final name.
+// It has what other packages must not have: goroutines, sockets (through package source), the part file (through
+// package partfile) and the clock. Package scheduler assigns ranges to sources. Package verify decides whether the file
+// is right; without a [verify.Proof] no file gets its final name.
 package download
 
 import (
@@ -31,53 +31,48 @@ import (
 // A Client downloads files. The zero value works. It is safe for use by several goroutines and must not be
 // changed after first use.
 type Client struct {
-	// HTTP makes the requests. If nil, every Get uses one of its own with the default settings. Its timeouts,
-	// TLS settings and hosts also apply to FTP.
+	// HTTP makes the requests. If nil, every Get uses its own httpsource.Client with the default settings. Its
+	// timeouts, TLS settings and hosts also apply to FTP.
 	HTTP *httpsource.Client
-	// Credentials returns the name and password for an FTP server that the user gave without a password; see
-	// ftpsource.Client.
+	// Credentials returns the name and password for an FTP server if its URL has no password; see ftpsource.Client.
 	Credentials func(u *url.URL) *url.Userinfo
 	// PerHost limits concurrent requests for one file at one host. If zero, it is 1, the rule of RFC 6249, section 7.
 	PerHost int
 	// Split limits the sources in use at once. If zero, it is 16.
 	Split int
-	// Tries limits attempts at one source without progress. If zero, it is 20. Until a source has answered,
-	// it is then 5, or 2 if the request has Mirrors.
+	// Tries limits attempts at one source without progress. If zero, it is 20, but until a source has answered 5, or 2
+	// if the request has Mirrors.
 	Tries int
 	// MinSplit is the smallest part of a file that is worth a request of its own; see scheduler.Config.
 	MinSplit int64
-	// Allocation selects whether disk space is allocated before the bytes arrive. The zero value allocates it
-	// as they arrive.
+	// Allocation selects whether disk space is allocated before bytes arrive. The zero value does not do that.
 	Allocation Allocation
 	// RetryWait is the first pause before another attempt. It doubles up to 30 s. If zero, it is 1 s.
 	RetryWait time.Duration
-	// Timeout is how long a source may stay silent that no other can replace. If zero, it is 30 s.
+	// Timeout is how long a source may be silent if no other source can replace it. If zero, it is 30 s.
 	Timeout time.Duration
-	// LowestSpeed is the least speed of all sources together, in bytes a second. A download that is slower
-	// for half a minute ends with kind Budget and keeps its part file, so that others can take its place. If
-	// zero, no speed is too low.
+	// LowestSpeed is the minimum speed of all sources together, in bytes a second. A download that is slower for half a
+	// minute ends with kind Budget and keeps its part file. If zero, no speed is too low.
 	LowestSpeed int64
-	// MaxSize limits the size of files. If zero, it is 64 GiB for those of unknown length, and nothing limits
-	// the others.
+	// MaxSize limits the size of files. If zero, it is 64 GiB for files of unknown length, and unlimited for others.
 	MaxSize int64
-	// ForgeTokens are tokens for the hosts of forges that Request.Trust.Lookup may ask, by host: "api.github.com". A token is
-	// sent in questions of the built-in table over https to that host, and never after a redirect.
+	// ForgeTokens are tokens for the hosts of forges that Request.Trust.Lookup may ask, by host: "api.github.com". A
+	// token is sent only over https to its host, in requests of the built-in table, and never after a redirect.
 	ForgeTokens map[string]string
-	// Forges are rows that Request.Trust.Lookup uses beside those of the built-in table, which they precede; see [NewForge].
+	// Forges are rows that Request.Trust.Lookup uses before those of the built-in table; see [NewForge].
 	Forges []*Forge
-	// ForgeHeader returns header fields with credentials for questions to a forge or registry, whose URL is u. They are
-	// sent to the host of u over https, and never after a redirect. If nil, there are none.
+	// ForgeHeader returns header fields with credentials for a request of Request.Trust.Lookup to the forge or registry
+	// at u. The fields are sent over https to the host of u, and never after a redirect. If nil, there are none.
 	ForgeHeader func(u *url.URL) (map[string][]string, error)
-	// State stores the speeds of hosts, the evidence that URLs offered, and the versions that servers stated,
-	// for requests with IfNewer. If nil, nothing is remembered. Long downloads save the speeds now and then;
-	// the caller saves them at the end.
+	// State stores the speeds of hosts, the evidence that URLs offered, and the versions that servers stated, for
+	// requests with IfNewer. If nil, nothing is stored. Long downloads save the speeds now and then; the caller must
+	// save them at the end.
 	State *state.Store
-	// JournalKey is the path of the key that seals the journals of part files. The key is made if it is
-	// missing. If the path is empty or there cannot be a key, what a journal states counts only after the
-	// origin or the request has confirmed it.
+	// JournalKey is the path of the key that seals the journals of part files. A missing key is made. If that fails or
+	// the path is empty, the facts in a journal count only once the origin or the request confirms them.
 	JournalKey string
-	// Limit limits all downloads of the Client together to a number of bytes a second; see limit.New. If nil,
-	// there is no limit.
+	// Limit limits the bytes a second of all downloads of the Client together; see limit.New. If nil, there is no
+	// limit.
 	Limit *limit.Limiter
 	// HostLimits limit the bytes a second from each host. If nil, there is no such limit.
 	HostLimits *limit.Hosts
@@ -85,13 +80,12 @@ type Client struct {
 	// adds one at a time, as RFC 6249, section 7, says.
 	Growth scheduler.GrowthMode
 
-	// Open makes sources of the caller's own for URLs of Request.Mirrors with these schemes, in lower case.
-	// It does not replace http, https, ftp and ftps. Such sources are mirrors like others: their bytes count
-	// only if a known digest of the file proves them.
+	// Open has a function for each further scheme, in lower case, that makes the source of a URL in Request.Mirrors. It
+	// does not replace http, https, ftp and ftps. Such a source is used only if a digest of the file is known.
 	Open map[string]func(u *url.URL) source.Source
-	// Swarms makes the client of BitTorrent swarms, once for each call of Get, GetAll or another method,
-	// which closes it. torrentsource.Plug returns such a function. If nil, no peers are asked, and a note
-	// says so if Request.Peers wants them.
+	// Swarms makes the client of BitTorrent swarms, once for each call of Get, GetAll or another method, which closes
+	// it. torrentsource.Plug returns such a function. If nil, no peers are asked, and a Note reports that if
+	// Request.Peers allows them.
 	Swarms func(source.SwarmConfig) source.Swarms
 }
 
@@ -101,7 +95,7 @@ type Client struct {
 func Get(ctx context.Context, rawURL, dir string) (Result, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		if e, ok := errors.AsType[*url.Error](err); ok { // it contains the whole URL with its secrets
+		if e, ok := errors.AsType[*url.Error](err); ok { // the text of a url.Error has the whole URL with its secrets
 			err = e.Err
 		}
 		return Result{}, fail(Usage, "download", "", err, "")
@@ -109,17 +103,17 @@ func Get(ctx context.Context, rawURL, dir string) (Result, error) {
 	return new(Client).Get(ctx, Request{URL: u, Dir: dir})
 }
 
-// Get downloads the file that req describes. The error is an *Error; then the file under the final name has
-// not changed, and the part file keeps what can be kept.
+// Get downloads the file that req describes. The error is an *Error. After an error, the file under the final name has
+// not changed, and the part file keeps the bytes that a later Get can use.
 func (c *Client) Get(ctx context.Context, req Request) (Result, error) {
 	hc, done := c.network(ctx)
 	defer done()
 	return get(ctx, c, hc, req, nil)
 }
 
-// Plan reports what Get would do before it fetches the first byte of the file. It asks for header fields,
-// documents and signatures, reads the disk, and changes nothing. The error is the one that Get would return,
-// as far as that is known; the Plan then has the findings up to that point.
+// Plan reports what Get would do before it fetches the first byte of the file. It asks for header fields, documents and
+// signatures, reads the disk, and changes nothing. The error is that of Get, if it is known before the first byte; the
+// Plan then has the findings up to that point.
 func (c *Client) Plan(ctx context.Context, req Request) (Plan, error) {
 	hc, done := c.network(ctx)
 	defer done()
@@ -130,8 +124,8 @@ func (c *Client) Plan(ctx context.Context, req Request) (Plan, error) {
 // nothing. The evidence comes from the server of URL, a document or a list (Document.Describe, List.Vouch),
 // or Claims. All digests, pieces and signatures must hold.
 //
-// The error is an *Error: of kind Mismatch if it is another file, and of kind NoEvidence if there is no
-// evidence, or less than Require demands. The Verdict then has all findings.
+// The error is an *Error: of kind Mismatch if the file on disk is not the right file, and of kind NoEvidence if there
+// is no evidence, or less than Require demands. The Verdict then has all findings.
 func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
 	if err := c.checkNumbers(&req, "verify"); err != nil {
 		return Verdict{}, err
@@ -145,9 +139,9 @@ func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
 	return x.verdict, nil
 }
 
-// Repair replaces the file of a Verdict with the right one. It copies to the part file the bytes that pieces
-// show to be right, and those of a file that is too short or too long, and fetches the rest. The damaged file
-// stays in place until the copy is proven. The error is an *Error.
+// Repair replaces the file of a Verdict with the right one. It copies bytes of the damaged file to the part file: the
+// right pieces, or, without pieces, the bytes of a file of wrong size. It fetches the rest. The damaged file stays in
+// place until the copy is proven. The error is an *Error.
 func (c *Client) Repair(ctx context.Context, v Verdict, observe func(Event)) (Result, error) {
 	if v.repair == nil {
 		return Result{}, fail(Usage, "repair", source.Escape(v.Path),
@@ -169,17 +163,16 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 	return probe(ctx, hc, &req)
 }
 
-// Evidence fetches the document and the signatures that an offer names. Without the file, it shows only what
-// they state about themselves, and whether the document describes the server's file.
+// Evidence fetches the document and the signatures that an offer names. Because the file is not fetched, the Evidence
+// has only their own statements, and whether the document describes the server's file.
 func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
 	hc, done := c.network(ctx)
 	defer done()
 	return gatherEvidence(ctx, hc, &req, o)
 }
 
-// Measure fetches for a moment from the server and from each of the mirrors that f names, and discards the
-// bytes. It asks one after another, so that they do not disturb each other. A mirror with another file is
-// refused, however fast it is.
+// Measure fetches bytes from the server, and then from each mirror that f names, for the time moment each, and discards
+// the bytes. A mirror with another file is refused, however fast the mirror is.
 func (c *Client) Measure(ctx context.Context, req Request, f metalink.File, moment time.Duration) []Measurement {
 	if req.URL == nil {
 		return nil
@@ -189,8 +182,8 @@ func (c *Client) Measure(ctx context.Context, req Request, f metalink.File, mome
 	return measureAll(ctx, hc, &req, f, moment)
 }
 
-// Document fetches the document at the URL of a request, and a newer one if the document names a place for
-// that. Its trust depends on the channel over which it came. The error is an *Error.
+// Document fetches the document at the URL of a request, and a newer document if the first one names a place for that.
+// The trust in a document depends on the channel over which it came. The error is an *Error.
 func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 	hc, done, err := c.begin(ctx, &req, "read")
 	if err != nil {
@@ -203,17 +196,17 @@ func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 	return documentOf(ctx, hc, &req, func([]metalink.Hop) bool { return true })
 }
 
-// Renew fetches, once, the newer document from the place that d names (RFC 5854, section 4.2.9). The newer
-// one replaces d only if it came over a channel that is as good; otherwise it adds places for files with the
-// same digest. If none comes, d does not change. No host in not is asked.
+// Renew fetches the newer document from the place that d names (RFC 5854, section 4.2.9). The newer document replaces d
+// only if it came over a channel that is as trusted; otherwise it adds places for files with the same digest. If there
+// is no newer document, d does not change. Hosts in not are not asked.
 func (c *Client) Renew(ctx context.Context, d *Document, not *address.Exclusion) {
 	hc, done := c.network(ctx)
 	defer done()
 	d.renew(ctx, hc, httpsource.Options{Not: not})
 }
 
-// Magnet fetches the torrent of a magnet link: from the places that the link names, otherwise from peers. The
-// hash in the link counts as the user's and shows whether it is the right torrent. The error is an *Error.
+// Magnet fetches the torrent of a magnet link: from the URLs in the link, otherwise from peers. The torrent must have
+// the hash in the link, which counts as given by the user. The error is an *Error.
 func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Document, error) {
 	m, err := metainfo.ParseMagnet(link)
 	if err != nil {
@@ -237,8 +230,8 @@ func (c *Client) List(ctx context.Context, req Request) (*List, error) {
 	return c.list(ctx, req, false)
 }
 
-// ListElsewhere is List for a server that the user named beside those of files: it gets neither the cookies nor the
-// certificate of the client.
+// ListElsewhere is List for a server that the user named only for the list, and that gets no cookies and no client
+// certificate.
 func (c *Client) ListElsewhere(ctx context.Context, req Request) (*List, error) {
 	return c.list(ctx, req, true)
 }
@@ -252,21 +245,20 @@ func (c *Client) list(ctx context.Context, req Request, away bool) (*List, error
 	return fetchList(ctx, hc, &req, away)
 }
 
-// CheckSigned checks the signatures of a list: those of named or, if that is empty, the cleartext signature
-// around the list, otherwise the first one found beside it. If one is good, the claims of the list count as
-// signed, and l.By has the signer. A bad one is an error. If none could be checked, unsigned says why, and
-// the list does not change; that is an error if the request demands a signature and named is not empty. The
-// error is an *Error.
+// CheckSigned checks the signatures of a list: those in named or, if named is empty, the cleartext signature around the
+// list, otherwise the first signature found beside the list. After a good signature, the claims of the list count as
+// signed, and l.By has the signer. A bad signature is an error. If no signature could be checked, unsigned is the
+// reason, and the list does not change; that is an error if a signature is demanded and named is not empty. The error
+// is an *Error.
 //
-// The request has the anchors, and the header fields and password that only the server of the list may get.
+// The request has the anchors, and the header fields and password for the server of the list.
 func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []Signature) (unsigned string, err error) {
 	hc, done := c.network(ctx)
 	defer done()
 	return l.checkSigned(ctx, hc, req, named)
 }
 
-// begin checks a request for the operation what, and returns the network for it. The caller must call done at
-// the end.
+// begin checks a request for the operation what, and returns the network for it. The caller must call done at the end.
 func (c *Client) begin(ctx context.Context, req *Request, what string) (hc network, done func(), err error) {
 	if req.URL == nil {
 		return hc, nil, fail(Usage, what, "", errNoURL, "")
@@ -285,7 +277,7 @@ const (
 	defaultMaxSize = 64 << 30
 	defaultTries   = 20
 	firstTries     = 5
-	// triesBesideOthers is for servers that never answered if the user also named others.
+	// triesBesideOthers is for a server that never answered, if the user also named mirrors.
 	triesBesideOthers = 2
 )
 

@@ -12,12 +12,10 @@ import (
 	"braid/verify"
 )
 
-// If a server gives neither a digest nor a strong validator, nothing shows that the rest of a file belongs to
-// the existing bytes. They are kept all the same, for a user who allows resuming from them
-// (Request.IfExists.Continue).
+// If a server gives neither a digest nor a strong validator, nothing shows that the rest of a file belongs to the
+// existing bytes. The existing bytes are still used if the user allows that (Request.IfExists.Continue).
 
-// errFileReplaced means that the server no longer has the file that was begun, errNoParts that it cannot
-// continue any file.
+// errFileReplaced means that the server has another file now. errNoParts means that the server does not support ranges.
 var (
 	errFileReplaced = errors.New("the server has another file")
 	errNoParts      = errors.New("the server sends only the whole file")
@@ -35,12 +33,12 @@ func unanswered(err error) bool {
 type sampleSink struct {
 	here  io.ReaderAt
 	prior partfile.Identity
-	as    role // of the server that is asked for the bytes
+	as    role // role of the server that is asked for the bytes
 	r     byterange.Range
 	at    int64
 	buf   []byte
 
-	claims   []verify.Claim // that the server stated
+	claims   []verify.Claim // claims that the server stated
 	received func()         // called for each answer and each write
 }
 

@@ -21,28 +21,27 @@ import (
 )
 
 // A Described is the description of a file by a Metalink document or a torrent. Its digests are in
-// Request.Trust.Claims: they are the evidence instead of servers' digests, and all servers are mirrors of equal
-// rank.
+// Request.Trust.Claims. These are the evidence instead of digests of servers. All servers are mirrors of equal rank.
 type Described struct {
 	Name    string            // the file's name in the document
-	By      string            // the document, printable and without secrets
+	By      string            // name of the document, printable and without secrets
 	URL     *url.URL          // of the document; nil if it was a local file
-	Over    verify.Channel    // the channel that it came over
-	Torrent bool              // its pieces are evidence without a strong digest
+	Over    verify.Channel    // the channel over which the document came
+	Torrent bool              // the document is a torrent: its pieces are evidence without a strong digest
 	Size    int64             // -1: unknown
 	Pieces  verify.Pieces     // zero: none
-	Mirrors []metalink.Mirror // its description of those in Request.URL and Request.Mirrors
-	// Torrents may have pieces if the document has none, and peers if its places do not have the file.
+	Mirrors []metalink.Mirror // the description of Request.URL and Request.Mirrors in the document
+	// Torrents are the torrents that the document names. They may have pieces that the document lacks, and peers.
 	Torrents []metalink.MetaURL
 	Notes    []string // about unused parts of the document
 
 	sharing   *sharing // nil if no peers are known
-	malformed error    // of a hash that cannot be parsed, if the document has no strong one that can
-	remote    bool     // Request.URL is that of a torrent, and only its peers are known as a place
+	malformed error    // error of a malformed hash, if the document has no valid strong hash
+	remote    bool     // Request.URL is the URL of a torrent, and its peers are the only place of the file
 }
 
-// A Document is a Metalink document, or a torrent read as one. Its files stay packed until requests are made
-// of them.
+// A Document is a Metalink document, or a torrent read as one. Its files are in compact form until a request needs
+// them.
 type Document struct {
 	Files    metalink.Files
 	Refused  []metalink.Refused
@@ -52,21 +51,21 @@ type Document struct {
 	Torrent  bool
 	Name     string         // for messages: masked and printable
 	URL      *url.URL       // nil if it was a local file
-	Over     verify.Channel // the channel that it came over
+	Over     verify.Channel // the channel over which the document came
 	// Notes are for users who ask for details.
 	Notes []string
 
-	by              address.Scope  // of its server
-	redirectDigests []verify.Claim // digests in redirects to it that do not match it: they are the file's
-	originDigests   []verify.Claim // those that the asked server gave
+	by              address.Scope  // scope of the document's server
+	redirectDigests []verify.Claim // digests in redirects to the document that do not match it, so that they are about the file
+	originDigests   []verify.Claim // the redirectDigests that the asked server gave
 	torrent         *metainfo.Torrent
 	peers           []string // given by a magnet link
 	shared          *edges.Pieces
 }
 
-// ReadDocument reads a document that the user gave. Its claims count as the user's. Documents are passed
-// around, so its URLs may lead to this machine or to public addresses, but not to private networks. The error
-// is an *Error.
+// ReadDocument reads a document that the user gave. The claims of the document count as the user's. The URLs in the
+// document may lead to this machine or to public addresses, but not to private networks, because documents are often
+// from strangers. The error is an *Error.
 func ReadDocument(r io.Reader, name string) (*Document, error) {
 	d, err := parseDocument(r, name, verify.User, address.Loopback)
 	if err != nil {
@@ -76,8 +75,8 @@ func ReadDocument(r io.Reader, name string) (*Document, error) {
 	return d, nil
 }
 
-// describedInPlace returns the request for the file in the document that the server of r answers with.
-// describe is Document.Request or Document.Describe.
+// describedInPlace fetches the document with which the server answers in place of the file. It returns the request for
+// the file that the document describes. describe is Document.Request or Document.Describe.
 func (r *Request) describedInPlace(ctx context.Context, hc network,
 	describe func(*Document, metalink.File, Request) (Request, error)) (Request, error) {
 	d, err := documentOf(ctx, hc, r, func(hops []metalink.Hop) bool { return r.mayReplace(hops, asOrigin) })
@@ -111,8 +110,8 @@ func documentOf(ctx context.Context, hc network, req *Request, may func([]metali
 	return d, nil
 }
 
-// fetchDocument fetches and reads one document. A digest in its own answer is of the document. A digest in a
-// redirect is of the document if it matches, and otherwise of the file.
+// fetchDocument fetches and reads one document. A digest in the last answer is about the document. A digest in a
+// redirect is about the document if it matches the document, and otherwise about the file.
 func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (*Document, []metalink.Hop, error) {
 	data, a, err := hc.small(ctx, u, o, metalink.MaxSize)
 	var long *small.LongError
@@ -144,8 +143,8 @@ func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Opt
 	return d, a.Hops, nil
 }
 
-// Request returns base with a file of the document, which must name a place of it. Claims of base must not
-// contradict the document. A name in base stays.
+// Request returns base for a file f of the document. It is an error if the document names no usable place of f, or if
+// claims of base contradict the document. A name in base stays.
 func (d *Document) Request(f metalink.File, base Request) (Request, error) {
 	r, err := d.Describe(f, base)
 	switch {
@@ -159,8 +158,7 @@ func (d *Document) Request(f metalink.File, base Request) (Request, error) {
 	return r, nil
 }
 
-// Describe returns base with the document's description of a file. Without a place in the document, URL is
-// nil.
+// Describe returns base with the document's description of a file. Without a place in the document, URL is nil.
 func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	base = base.own()
 	claims := slices.Clone(f.Claims)
@@ -171,7 +169,7 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 		return base, d.fail(f, Protocol, err, "")
 	}
 	r := base
-	// What a feed published is about the document, not about this file.
+	// Published is about the document, not about this file.
 	r.Trust.Claims, r.Published = join(join(base.Trust.Claims, claims), d.originDigests), metalink.File{}
 	r.Described = &Described{
 		Name: f.Name, By: d.Name, URL: d.URL, Over: d.Over, Torrent: d.Torrent, Size: f.Size, Pieces: f.BestPieces(),
@@ -211,7 +209,7 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	return r, nil
 }
 
-// noPlace returns the error of a file without a place.
+// noPlace returns the error of a file without a usable place.
 func (d *Document) noPlace(p Peers) error {
 	switch {
 	case d.Torrent:
@@ -246,9 +244,9 @@ func (d *Document) notesOf(f metalink.File, base Request) (notes []string) {
 	return notes
 }
 
-// described reports whether a document identifies the file. No server is then asked for that, and each is a
-// mirror. Unless it is a torrent with pieces, a document without a strong digest is a list of places, the
-// first being the origin.
+// described reports whether a document identifies the file, by a strong digest or by the pieces of a torrent. No server
+// is then asked what the file is, and each server is a mirror. Any other document is only a list of places, of which
+// the first is the origin.
 func (r *Request) described() bool {
 	return r.Described != nil && (verify.Strong(r.Trust.Claims) || r.provenByPieces())
 }
@@ -256,10 +254,10 @@ func (r *Request) described() bool {
 // unsized reports whether a document describes the file without its size.
 func (r *Request) unsized() bool { return r.described() && r.Described.Size < 0 }
 
-// listed reports whether a document is only a list of places.
+// listed reports whether a document is only a list of places; see described.
 func (r *Request) listed() bool { return r.Described != nil && !r.described() }
 
-// readable returns an error if a digest of the document is malformed and no strong one is known.
+// readable returns an error if a digest of the document is malformed and no strong digest is known.
 func (r *Request) readable() error {
 	if r.Described == nil || r.Described.malformed == nil || verify.Strong(r.Trust.Claims) {
 		return nil
@@ -286,14 +284,14 @@ func (r *Request) reportDescribed() {
 	}
 }
 
-// spans reports whether the file shares pieces of a torrent with others, and no other evidence is known.
+// spans reports whether the file shares pieces of a torrent with other files, and no other evidence is known.
 func (r *Request) spans() bool {
 	d := r.Described
 	return d != nil && d.Torrent && d.Pieces.IsZero() && d.sharing != nil && !d.sharing.file.Span.IsZero() &&
 		!verify.Strong(r.Trust.Claims)
 }
 
-// bySwarm reports whether the peers of the document's torrents may be asked, in case it names no other place.
+// bySwarm reports whether the peers of the document's torrents may be asked if the document names no other place.
 func (r *Request) bySwarm() bool {
 	d := r.Described
 	return d != nil && d.sharing == nil && r.Peers.asked() && len(d.Torrents) > 0 && verify.Strong(r.Trust.Claims)
@@ -313,7 +311,7 @@ func (r *Request) seeds() bool { return r.Peers.asked() && (r.Seed.Ratio > 0 || 
 // onDisk reports whether the file gets a name in a folder.
 func (r *Request) onDisk() bool { return r.hasName() && r.Store == nil }
 
-// inOrder reports whether bytes leave in order as they are hashed, and cannot be read again.
+// inOrder reports whether bytes go to a stream or a store in order, and cannot be read again.
 func (r *Request) inOrder() bool { return r.Stream != nil || r.Store != nil }
 
 // renames reports whether the file gets another name if its own is taken.
@@ -321,5 +319,5 @@ func (r *Request) renames() bool {
 	return r.IfExists.Rename && !r.IfExists.Overwrite && !r.IfExists.IfNewer && r.onDisk()
 }
 
-// hasName reports whether the file gets a name, in a folder or a store.
+// hasName reports whether the file gets a name in a folder or a store.
 func (r *Request) hasName() bool { return r.Stream == nil && r.Target == nil }

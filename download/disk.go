@@ -15,7 +15,7 @@ type disk struct {
 	fail    func(error) // receives errors of chores and updates
 	workers *sync.WaitGroup
 	busy    atomic.Bool // the journal is being updated
-	due     bool        // the next update is to be synced
+	due     bool        // the next update of the journal must be synced
 	begun   bool        // record was called
 	last    *chore
 }
@@ -23,11 +23,10 @@ type disk struct {
 // A chore is one disk operation. Chores are done one after another.
 type chore struct {
 	done chan struct{}
-	err  error // the first one, also of those before
+	err  error // the first error of this chore and those before
 }
 
-// do runs f after all earlier chores, even if one of them failed: void ranges must become void on disk in any
-// case.
+// do runs f after all earlier chores, even if one of them failed: void ranges must become void on disk in any case.
 func (d *disk) do(f func() error) {
 	before, c := d.last, &chore{done: make(chan struct{})}
 	d.last = c
@@ -41,9 +40,8 @@ func (d *disk) do(f func() error) {
 	})
 }
 
-// wait waits until c and all chores before it are done. A nil chore is done. A fetch waits before its request
-// and before its first write: until its range is void on disk, if wrong bytes were there, and until the disk
-// has room for the file.
+// wait waits until c and all chores before it are done. A nil chore is done. A fetch waits before its request and
+// before its first write, so that wrong bytes in its range are void on disk, and the disk has space for the file.
 func (c *chore) wait(ctx context.Context) error {
 	if c == nil {
 		return nil
@@ -57,8 +55,8 @@ func (c *chore) wait(ctx context.Context) error {
 }
 
 // record updates the journal, unless an update is in progress. If durable is set, it syncs the part file and the
-// journal, now or with the next update. The first call only keeps durable for the second one. A small file is in place
-// before that, and its record would cost as much as the file.
+// journal, now or with the next update. The first call only stores durable for the second call: a small file is in
+// place before the second call, and the record would cost as much as the file.
 func (d *disk) record(durable bool) {
 	first := !d.begun
 	d.begun, d.due = true, d.due || durable
@@ -99,15 +97,15 @@ func allocate(part *partfile.File, size int64, how Allocation) error {
 	return errNoAllocation
 }
 
-// An Allocation says when a file gets its room on disk.
+// An Allocation selects when disk space is allocated for a file.
 type Allocation uint8
 
 const (
-	// AllocateNone lets it grow as bytes come; there may be holes until all are here.
+	// AllocateNone lets the file grow as bytes arrive. The file may have holes until it is complete.
 	AllocateNone Allocation = iota
-	// AllocateTry takes the room at the start where the file system can do that, without writing anything.
+	// AllocateTry allocates the space at the start, if the file system can do that without writing.
 	AllocateTry
-	// AllocateMust does so, too, and does not begin where the file system cannot.
+	// AllocateMust is like AllocateTry, but it is an error if the file system cannot do that.
 	AllocateMust
 )
 

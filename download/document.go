@@ -25,13 +25,13 @@ type documentResult struct {
 	doc  metalink.MetaURL
 	file metalink.File
 	from string // masked
-	err  error  // why it is not used
+	err  error  // why the document is not used
 }
 
 // leastPieces is the least file size that makes a document with pieces worth a request.
 const leastPieces = 8 << 20
 
-// nextDocument returns the document to read next. Metalink/XML comes first: it has more than a torrent.
+// nextDocument returns a document that was not read yet. Metalink/XML comes first, because it has more than a torrent.
 func (p *carried) nextDocument(f metalink.File) (metalink.MetaURL, bool) {
 	for _, find := range []func(metalink.File) (metalink.MetaURL, bool){metalinkOf, torrentOf} {
 		if doc, ok := find(f); ok && !slices.Contains(p.asked, doc.URL.String()) {
@@ -41,8 +41,8 @@ func (p *carried) nextDocument(f metalink.File) (metalink.MetaURL, bool) {
 	return metalink.MetaURL{}, false
 }
 
-// readNext fetches the documents that were not read yet, one after another, until one can be used. It reports
-// false if none can.
+// readNext fetches the documents that were not read yet, one after another, until one can be used. It reports false if
+// no document can be used.
 func (p *carried) readNext(ctx context.Context, hc network, r *Request, file metalink.File, claims []verify.Claim,
 	trusted bool) (documentResult, bool) {
 	for {
@@ -93,8 +93,8 @@ func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaU
 	return t
 }
 
-// mergeDocument adds the document's description to file. The document must have the known strong digest of
-// the file, and its digests are trusted no more than that one: who stated it named the document.
+// mergeDocument adds the document's description to file. The document must have the known strong digest of the file,
+// and the other digests of the document are trusted no more than that digest, whose author named the document.
 func mergeDocument(d *Document, name string, file metalink.File, claims []verify.Claim) (metalink.File, error) {
 	f, ok := d.fileCalled(name)
 	if !ok {
@@ -134,7 +134,7 @@ func channelOfClaims(claims []verify.Claim) (best verify.Channel) {
 	return best
 }
 
-// fileCalled returns the file of that name or, if name is empty, the only one.
+// fileCalled returns the file of that name or, if name is empty, the only file.
 func (d *Document) fileCalled(name string) (metalink.File, bool) {
 	if name != "" {
 		return d.fileNamed(name)
@@ -155,9 +155,9 @@ func (d *Document) fileNamed(name string) (metalink.File, bool) {
 	return metalink.File{}, false
 }
 
-// channelOf returns the channel over which an answer came.
+// channelOf returns HTTPS if all answers of a chain came from servers with a checked certificate, and otherwise HTTP.
 func channelOf(a source.Answer) verify.Channel {
-	for _, h := range a.Hops { // an attacker may have chosen where an answer over http leads
+	for _, h := range a.Hops { // an attacker may have changed the target of a redirect over http
 		if !h.Proven() {
 			return verify.HTTP
 		}
@@ -180,7 +180,7 @@ func torrentOf(f metalink.File) (metalink.MetaURL, bool) {
 
 func isTorrent(d metalink.MetaURL) bool { return d.Type == metalink.Torrent }
 
-// withTorrent adds the pieces that a torrent has of a file. Their SHA-1 locates damage. They are used only if
+// withTorrent adds the digests of pieces in a torrent to file. These SHA-1 digests locate damage, and are used only if
 // a strong digest of the whole file is known.
 func withTorrent(data []byte, name string, file metalink.File, claims []verify.Claim) (metalink.File, error) {
 	t, err := metainfo.Parse(bytes.NewReader(data))
@@ -202,8 +202,7 @@ func withTorrent(data []byte, name string, file metalink.File, claims []verify.C
 	return file, nil
 }
 
-// inTorrent returns the file of that name, with or without the folder of the torrent, or the only one if name
-// is empty.
+// inTorrent returns the file of that name, with or without the torrent's folder, or, if name is empty, the only file.
 func inTorrent(t metainfo.Torrent, name string) (metainfo.File, bool) {
 	for _, f := range t.Files {
 		if name == f.Name || name == f.Path() {
@@ -216,7 +215,7 @@ func inTorrent(t metainfo.Torrent, name string) (metainfo.File, bool) {
 	return metainfo.File{}, false
 }
 
-// parseDocument reads a Metalink document, or a torrent if its name or its first bytes are a torrent's. It
+// parseDocument reads a Metalink document, or a torrent if its name or its first bytes are a torrent's. The document
 // came over the channel over, from a server in the scope by.
 func parseDocument(r io.Reader, name string, over verify.Channel, by address.Scope) (*Document, error) {
 	b := bufio.NewReader(r)
@@ -236,14 +235,13 @@ func parseDocument(r io.Reader, name string, over verify.Channel, by address.Sco
 	return torrentDocument(t, over, by), nil
 }
 
-// add adds a file that was read.
+// add adds a file of a document that is being read.
 func (d *Document) add(f metalink.File) {
 	f.From(d.Over, d.by)
 	d.Files.Add(f)
 }
 
-// torrentDocument returns a torrent as a document that came over the channel over, from a server in the scope
-// by.
+// torrentDocument returns a torrent as a document that came over the channel over, from a server in the scope by.
 func torrentDocument(t metainfo.Torrent, over verify.Channel, by address.Scope) *Document {
 	d := &Document{Refused: t.Refused, Warnings: t.Warnings, Torrent: true, Over: over, by: by, torrent: &t,
 		shared: edges.New()}
@@ -259,7 +257,7 @@ const magnetName = "the magnet link"
 // fetchMagnet implements Client.Magnet.
 func fetchMagnet(ctx context.Context, hc network, req *Request, m metainfo.Magnet) (*Document, error) {
 	o := req.mirrorOptions(false)
-	o.Named = address.Public | address.Loopback // links are passed around, as documents are
+	o.Named = address.Public | address.Loopback // links are often from strangers, as documents are
 	var last error
 	for _, u := range m.Sources {
 		data, _, err := hc.small(ctx, u, o, metainfo.MaxSize)
@@ -299,7 +297,7 @@ func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Documen
 	return d
 }
 
-// otherTorrent returns the error of a torrent with another hash than the magnet link.
+// otherTorrent returns the error of a torrent without the hash of the magnet link.
 func otherTorrent(got, want metainfo.Hash) error {
 	return &fault{kind: Protocol, what: fmt.Sprintf("this is the torrent %v, not %v", got, want)}
 }

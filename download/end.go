@@ -19,7 +19,7 @@ import (
 // ended handles the end of a fetch and reports its fault, if any, to the scheduler.
 func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	o := f.from
-	if s.begun && s.how == ongoing { // a redirect may have stated another digest
+	if s.begun && s.how == ongoing { // a redirect to the failed target may have stated another digest
 		s.applyRefusal(o, err)
 	}
 	if size, ok := s.endOfFile(o, err); ok {
@@ -41,7 +41,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if s.how != ongoing {
 		return
 	}
-	if over, ok := errors.AsType[*overrunError](err); ok { // it has another file (RFC 6249, section 7)
+	if over, ok := errors.AsType[*overrunError](err); ok { // the source has another file (RFC 6249, section 7)
 		err, o.other = mismatch(o, "%w", over), true
 	}
 	if s.endsEarlier(o, err) {
@@ -51,13 +51,13 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if err == nil {
 		s.takeContentDigest(f)
 	}
-	if errors.Is(err, errDated) { // it is no failure
+	if errors.Is(err, errDated) { // not a failure of the mirror
 		s.useLast(o)
 		s.step(scheduler.FetchEnded{Fetch: id, Fault: scheduler.FaultGone})
 		return
 	}
 	fault, after := faultOf(err)
-	if fault == scheduler.FaultNone && err != nil { // given up while waiting for a redirect's target
+	if fault == scheduler.FaultNone && err != nil { // the fetch was given up while it waited for the target of a redirect
 		s.applyRefusal(o, err)
 	}
 	if fault == scheduler.FaultHeld {
@@ -78,7 +78,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	}
 }
 
-// faulted takes in what the end of a fetch shows about its source and the file. It reports whether the session ends with it.
+// faulted applies the facts in the end of a fetch to its source and the file. It reports whether the session has ended.
 func (s *session) faulted(f *flight, err error, fault scheduler.Fault) bool {
 	o := f.from
 	s.brokeOff(err, fault)
@@ -105,17 +105,16 @@ func (s *session) faulted(f *flight, err error, fault scheduler.Fault) bool {
 
 var errShrunk = changed("it is shorter than the request")
 
-// shrunk reports whether the origin itself answers 416 to a range of the known file, which means that the
-// file has changed. From a mirror it means that the mirror is stale.
+// shrunk reports whether the origin itself answers 416 to a range of the known file, which means that the file has
+// changed. A 416 of a mirror means that the mirror is stale.
 func (s *session) shrunk(o *origin, err error) bool {
 	var e *source.Error
 	return errors.As(err, &e) && e.Status == http.StatusRequestedRangeNotSatisfiable &&
 		e.Fault == source.FaultMismatch && e.Host == source.HostPort(o.url)
 }
 
-// endsEarlier reports whether a source states that the file ends where the downloaded bytes end, and not at
-// the guessed size. The digest then decides (416; RFC 9110, section 15.5.17). It records the size that the
-// source states.
+// endsEarlier reports whether a source states that the file ends where the downloaded bytes end, and not at the guessed
+// size. The digest then decides (416; RFC 9110, section 15.5.17). It records the size that the source states.
 func (s *session) endsEarlier(o *origin, err error) bool {
 	size, ok := unsatisfied(err)
 	if !ok || size == s.size {
@@ -149,8 +148,8 @@ func (s *session) startOver() {
 
 const unmergeable = "nothing shows that the rest belongs to the same file"
 
-// noMerge returns the error of bytes that cannot be used. cause is the failure that made it necessary, or
-// nil.
+// noMerge returns the error of bytes that cannot be combined with others. cause is the failure that would have made
+// that necessary, or nil.
 func noMerge(reason string, cause error) error {
 	if cause != nil {
 		reason = fmt.Sprintf("%v; %s", cause, reason)
@@ -175,7 +174,7 @@ func (s *session) short(f *flight) error {
 }
 
 // endOfFile returns the size of the file if the origin answers that nothing follows the downloaded bytes (416; RFC
-// 9110, section 14.4). A digest, or the tag of that answer, must show that the answer is of their version.
+// 9110, section 14.4). A digest, or the tag of the answer, must show that the answer and the bytes are of one version.
 func (s *session) endOfFile(o *origin, err error) (size int64, ok bool) {
 	size, ok = unsatisfied(err)
 	return size, ok && o.first && s.size < 0 && s.ends(size) && (s.mayEnd(s.part, size) || s.stillTagged(err))
@@ -208,8 +207,9 @@ func (s *session) settle(size int64) {
 	}
 }
 
-// brokeOff is called for each fetch that ended. If a source states that the file ends within the downloaded
-// bytes, or a second body ends where they do, the digest is compared. A stream cannot be read again.
+// brokeOff is called for each fetch that ended. If a source states that the file ends within the downloaded bytes, or a
+// second body ends where the downloaded bytes end, brokeOff compares the digest in a goroutine. Bytes of a stream
+// cannot be read again.
 func (s *session) brokeOff(err error, fault scheduler.Fault) {
 	size, ok := s.endsHere(err, fault)
 	if !ok || s.req.inOrder() || !s.mayEnd(s.part, size) || s.cut.comparing || slices.Contains(s.cut.tried, size) {
@@ -226,12 +226,12 @@ func (s *session) brokeOff(err error, fault scheduler.Fault) {
 		if err == nil {
 			ends = size
 		}
-		s.cut.ends <- ends // it has room for one
+		s.cut.ends <- ends // ends has a buffer for one value
 	})
 }
 
-// compared handles the result of comparing the digest with the first size bytes; -1 means that they do not
-// match. If they match, the file ends there, whatever the server stated.
+// compared handles the result of brokeOff. size is the number of bytes that have the digest of the file, so that the
+// file ends there, whatever the server stated; -1 means that the digest does not match.
 func (s *session) compared(size int64) {
 	s.cut.comparing = false
 	switch {
@@ -246,8 +246,8 @@ func (s *session) compared(size int64) {
 	}
 }
 
-// lastFailed ends the session, as no source is left. Whether the whole file was downloaded may still be
-// undecided.
+// lastFailed ends the session because no source is left. If the digest is being compared, it first waits for the
+// result, which may show that the file is complete.
 func (s *session) lastFailed() {
 	if s.cut.comparing {
 		s.compared(<-s.cut.ends)
@@ -264,8 +264,8 @@ func (s *session) ends(size int64) bool {
 	return s.part.Front() == size && have.Len() == size
 }
 
-// endsHere returns where the end of a fetch shows that the file may end, within the downloaded bytes. Against
-// a known size only a body that ended counts, not a server that is gone.
+// endsHere returns the offset, within the downloaded bytes, at which the file may end according to the end of a fetch.
+// If a size is known, only a body that ended early counts, not a server that is gone.
 func (s *session) endsHere(err error, fault scheduler.Fault) (size int64, ok bool) {
 	if size, ok := unsatisfied(err); ok {
 		return size, true
@@ -279,8 +279,8 @@ func (s *session) endsHere(err error, fault scheduler.Fault) (size int64, ok boo
 	return front, again
 }
 
-// takeContentDigest uses the Content-Digest of a complete answer (RFC 9530, section 2). From the asked server
-// it counts like Digest. From any other it only shows that the transfer was not damaged.
+// takeContentDigest uses the Content-Digest of a complete answer (RFC 9530, section 2). That of the asked server counts
+// like Digest. That of any other server only shows that the transfer was not damaged.
 func (s *session) takeContentDigest(f *flight) {
 	o, a := f.from, f.answer
 	if f.sink.cut || a.Ranged || len(a.Content) == 0 || !o.first || s.standIn() || s.req.described() || verify.Strong(s.claims) {
@@ -301,8 +301,7 @@ func (s *session) takeContentDigest(f *flight) {
 	s.corroborate(a.Content)
 }
 
-// exclude ends a fetch of a source that sent wrong bytes. It writes no more, and its unreported bytes are
-// voided.
+// exclude ends a fetch of a source that sent wrong bytes. It voids the unreported bytes of the fetch.
 func (s *session) exclude(f *flight) {
 	f.excluded = true
 	unheard := f.sink.halt(f.at)
@@ -351,13 +350,13 @@ func (s *session) ban(lane scheduler.SourceID) {
 	s.reportDown(o, lane)
 }
 
-// A cutoff records where bodies broke off, for example chunked ones without a last chunk. The rest is
-// requested. If none comes, a strong digest decides whether the downloaded bytes are the file.
+// A cutoff records where bodies broke off, for example chunked bodies without a last chunk. The rest is requested. If
+// no more bytes come, a strong digest decides whether the downloaded bytes are the file.
 type cutoff struct {
-	at        int64      // where the last one did; 0: none
+	at        int64      // where the last body broke off; 0: none did
 	tried     []int64    // sizes that were compared with the digest
 	comparing bool       // the digest is being compared
-	shrunk    bool       // the server has nothing beyond: without a match the file has changed
-	ends      chan int64 // the size that the digest confirmed; -1: none
-	held      int64      // that size; 0: none
+	shrunk    bool       // the server has nothing after these bytes: if the digest does not match, the file has changed
+	ends      chan int64 // the result of a comparison: the size that the digest confirmed; -1: none
+	held      int64      // the size that the digest confirmed, if another size was known; 0: none
 }

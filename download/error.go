@@ -29,8 +29,8 @@ const (
 	Protocol          // contradictory or malformed metadata
 	Refused           // the server has no such file
 	Mismatch          // digest or size differ
-	NoEvidence        // verification was demanded and evidence is lacking
-	Budget            // retries used up; the work so far is kept
+	NoEvidence        // the request demands proof, and evidence is lacking
+	Budget            // retries used up, or too slow; the received bytes are kept
 	Limit             // larger than allowed
 	Interrupted       // the context ended
 	NoKey             // a signature is by a key that is not trusted
@@ -53,9 +53,8 @@ var kinds = [...]string{
 	BadSignature: "bad signature",
 }
 
-// An Error is the error of every method of [Client]. It has the failed operation, its place, the kept bytes
-// and the next step. Err is the cause, for errors.Is and errors.As: context.Canceled, fs.ErrExist, a
-// *[NoSourceError], a *[verify.MismatchError].
+// An Error is the error of every method of [Client]. Err is the cause, for errors.Is and errors.As: context.Canceled,
+// fs.ErrExist, a *[NoSourceError], a *[verify.MismatchError].
 type Error struct {
 	Kind  Kind
 	What  string // the operation: "download", "part file"
@@ -63,7 +62,7 @@ type Error struct {
 	Err   error
 	Kept  int64    // bytes in the part file
 	Part  string   // path of the part file, "" if none is kept
-	Aside []string // if no part file is kept, the paths of those that were set aside because they are of no use
+	Aside []string // if no part file is kept, the paths of useless files that were set aside
 	There string   // if no part file is kept, the path of an earlier file, which was not changed
 	Hint  Hint     // the next step
 }
@@ -84,8 +83,7 @@ func fail(k Kind, what, where string, err error, hint Hint) *Error {
 	return &Error{Kind: k, What: what, Where: where, Err: err, Hint: hint}
 }
 
-// A fault is a problem that this package found itself, with its kind. A final fault ends the download even if
-// other sources are left.
+// A fault is a problem that this package found. A final fault ends the download even if other sources are left.
 type fault struct {
 	kind  Kind
 	what  string // if empty, the text of cause
@@ -102,7 +100,7 @@ func (f *fault) Error() string {
 
 func (f *fault) Unwrap() error { return f.cause }
 
-// local returns a final fault on this side, such as one of the disk.
+// local returns a final fault of this machine, for example of the disk.
 func local(err error) error { return &fault{kind: Local, cause: err, final: true} }
 
 // outputFault returns the error of a stream that accepts no more bytes.
@@ -135,7 +133,7 @@ func kindOf(err error) Kind {
 	if is[*verify.MismatchError](err) || is[*verify.SizeError](err) || is[*verify.PieceError](err) {
 		return Mismatch
 	}
-	if src, ok := errors.AsType[*source.Error](err); ok { // before its cause: a timeout is no interruption
+	if src, ok := errors.AsType[*source.Error](err); ok { // its cause may be a timeout, which is no interruption
 		return kindOfFault(src.Fault)
 	}
 	coded, isCoded := errors.AsType[*fault](err)

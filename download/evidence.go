@@ -18,11 +18,11 @@ type Evidence struct {
 	Signatures []Signed
 }
 
-// A Signed holds a signature's statements about itself. It proves nothing without the file and a trusted key.
+// A Signed holds a signature's statements about itself, which prove nothing without the file and a trusted key.
 type Signed struct {
-	From string   // its masked URL, or what contains it
-	By   []string // the signers that it states, one line each; not escaped
-	Err  error    // why it could not be fetched or read
+	From string   // masked URL of the signature, or name of the document that contains it
+	By   []string // the signers that the signature states, one line each; not escaped
+	Err  error    // why the signature could not be fetched or read
 }
 
 // gatherEvidence implements Client.Evidence.
@@ -40,7 +40,7 @@ func gatherEvidence(ctx context.Context, hc network, req *Request, o Offer) Evid
 	return e
 }
 
-// signersIn reads which keys made signatures. It leaves out unreadable ones that nothing names.
+// signersIn reads which keys made signatures. It leaves out unreadable signatures that nothing names.
 func signersIn(all []found) (out []Signed) {
 	for _, f := range all {
 		s := Signed{From: f.from, Err: f.err}
@@ -57,7 +57,7 @@ func signersIn(all []found) (out []Signed) {
 	return out
 }
 
-// signersOf returns the signers that signatures state. It trusts no key, so it refuses none.
+// signersOf returns the signers that signatures state.
 func signersOf(data []byte) (by []string, err error) {
 	kind := signatures.Of(data)
 	all, err := kind.Read(data, time.Now())
@@ -67,20 +67,19 @@ func signersOf(data []byte) (by []string, err error) {
 	return by, err
 }
 
-// userVouches reports whether the evidence is the user's own claim, or a signer that the user trusts. That
-// outweighs the statements of servers.
+// userVouches reports whether the evidence is a strong digest from the user or from a signed list, or a signature by an
+// exact key that the user named. Such evidence outweighs the statements of servers.
 func (r *Request) userVouches() bool {
 	return backed(r.Trust.Claims, verify.Signed, verify.User) || r.Trust.Anchors.pinned()
 }
 
-// needsSignature reports whether the file itself must be signed: a signature is required, and no signed list
-// has the digest.
+// needsSignature reports whether the file itself must be signed: a signature is required, and no signed list has its
+// digest.
 func (r *Request) needsSignature() bool {
 	return r.Trust.Require == RequireSignature && !backed(r.Trust.Claims, verify.Signed, verify.Signed)
 }
 
-// byPieces returns the pieces that a torrent claims for the file; zero if it has none, or a strong digest is
-// known.
+// byPieces returns the pieces that a torrent claims for the file; zero if it has none, or a strong digest is known.
 func (r *Request) byPieces() verify.PieceClaim {
 	d := r.Described
 	if d == nil || !d.Torrent || verify.Strong(r.Trust.Claims) {
@@ -95,8 +94,8 @@ func (r *Request) provenByPieces() bool { return !r.byPieces().Pieces.IsZero() }
 // keepsNewer reports whether an older file must not replace a newer one.
 func (r *Request) keepsNewer() bool { return !r.IfExists.AllowOlder && !verify.Strong(r.Trust.Claims) }
 
-// signaturesFor returns the signatures of signaturesOf. If a signature is demanded and nothing names one, it
-// returns those that may lie beside the URL.
+// signaturesFor returns the signatures of signaturesOf. If a signature is demanded and nothing names a signature, it
+// returns those that may exist beside the URL.
 func signaturesFor(req *Request, f metalink.File) []Signature {
 	all := signaturesOf(req, f)
 	if len(all) > 0 || !req.needsSignature() || req.described() || req.URL == nil || !isWeb(req.URL) {
@@ -110,8 +109,8 @@ func signaturesFor(req *Request, f metalink.File) []Signature {
 	return all
 }
 
-// fetchSignatures fetches signatures, one at a time. Of those that nothing names it takes the first one that
-// is a signature, good or bad, by a key that may be among anchors, and the ones by other keys before it.
+// fetchSignatures fetches signatures, one at a time. Of the signatures that nothing names, it stops after the first
+// one, good or bad, by a key that may be among anchors. It also returns those by other keys before that.
 func fetchSignatures(all []Signature, anchors Anchors, fetch func(Signature) found) (out []found) {
 	for _, sig := range all {
 		f := fetch(sig)
@@ -125,7 +124,7 @@ func fetchSignatures(all []Signature, anchors Anchors, fetch func(Signature) fou
 	return out
 }
 
-// ignore reports whether there are anchors, and f is a signature by a key that is not among them.
+// ignore reports whether f is a signature by a key that is not among the anchors. It returns false without anchors.
 func (a Anchors) ignore(f found) bool {
 	if f.err != nil || !a.Any() {
 		return false
@@ -138,8 +137,8 @@ func (a Anchors) ignore(f found) bool {
 	return kindOfSignature(err) == NoKey
 }
 
-// nothing reports whether no signature was found: no such file exists, or the server answers every path with
-// a page.
+// nothing reports whether no signature was found: the server has no such file, or sent something else, such as a web
+// page.
 func (f found) nothing() bool {
 	if source.Refused(f.err) || kindOfSignature(f.err) == Limit {
 		return true

@@ -17,12 +17,12 @@ import (
 	"braid/verify"
 )
 
-// An existingFile is the file that has the name before the download begins, on disk or in the Store. It decides whether that
-// file is the requested one, or newer than the server's, and whether it may be replaced or continued. Its evidence is a
-// recorded version, the answers of the server, and the bytes.
+// An existingFile is the file that has the name before the download begins, on disk or in the Store. Its methods decide
+// whether that file is the requested file, or newer than the server's, and whether it may be replaced or continued. The
+// evidence is a recorded version, the answers of the server, and the bytes.
 type existingFile struct {
 	*call
-	object *Existing // in the Store; nil if it was not looked for or does not exist
+	object *Existing // the file in the Store; nil before find, and if there is none
 	path   string    // of the file; empty if there is none
 }
 
@@ -36,13 +36,13 @@ func (e *existingFile) done(ctx context.Context) (done bool, err error) {
 	if there {
 		e.path = e.result.Path
 	}
-	if err != nil || !there || e.req.base != nil { // a base file was compared before
+	if err != nil || !there || e.req.base != nil { // Verify has compared a base file before
 		return false, err
 	}
 	c := e.committed()
 	defer c.Close()
 	if e.req.renames() && !e.req.IfExists.Continue {
-		if !c.Due() || !e.asBefore(ctx, c) { // else a run completed it and was stopped before it reported that
+		if !c.Due() || !e.asBefore(ctx, c) { // else an earlier run completed the file and was stopped
 			return false, e.inTheWay("")
 		}
 		e.settle(c)
@@ -55,8 +55,8 @@ func (e *existingFile) done(ctx context.Context) (done bool, err error) {
 	return done, err
 }
 
-// compare compares the existing file with the requested one. An earlier run may have left it with the
-// journal c.
+// compare compares the existing file with the requested file. c is the journal of an earlier run that put the existing
+// file in place, or nil.
 func (e *existingFile) compare(ctx context.Context, info fsys.Info, c *partfile.Committed) (done bool, err error) {
 	if !e.req.IfExists.IfNewer && e.asBefore(ctx, c) {
 		return true, nil
@@ -75,7 +75,7 @@ func (e *existingFile) compare(ctx context.Context, info fsys.Info, c *partfile.
 	proven := verify.Strong(all) || e.req.provenByPieces() || e.req.Trust.Require == RequireSignature
 	if (proven || e.confirmed(c, x)) && !differs(x.file.Size, info.Size) {
 		proof, err := e.check(ctx, all, e.req.byPieces(), checkersOf(e.req, signed())...)
-		if own, ok := errors.AsType[*Error](err); ok { // of the store
+		if own, ok := errors.AsType[*Error](err); ok { // an error of the store
 			return false, own
 		}
 		if err == nil && (proven || c.Is(proof)) && e.req.Trust.Require.met(proof) {
@@ -83,7 +83,7 @@ func (e *existingFile) compare(ctx context.Context, info fsys.Info, c *partfile.
 			return true, nil
 		}
 		if wrong := wrongOf(err); wrong != nil && slices.Contains(found, wrong.Claim) && !e.req.IfExists.IfNewer {
-			return false, e.inTheWay(wrong.Error()) // samples prove nothing against it
+			return false, e.inTheWay(wrong.Error()) // samples would prove nothing against a published digest
 		}
 	}
 	if done, err := e.nothingNewer(ctx, x, claims); done || err != nil {
@@ -105,10 +105,10 @@ func (e *existingFile) compare(ctx context.Context, info fsys.Info, c *partfile.
 	return false, e.inTheWay(why)
 }
 
-// lookBeside looks for digests of the file that is there. Where a new one is wanted anyway its own lookup runs beside
-// it. A list may be older than the server's file, so where only a newer one is wanted, it counts for the version alone
-// that is recorded as the server's. The digest of another host is compared with it always. The error is that the two,
-// or the lists, contradict each other.
+// lookBeside looks for published digests of the existing file. It does not do so if the existing file will be replaced
+// anyway: the new file has its own lookup. A published list may be older than the server's file. So with IfNewer, the
+// digests count only if the existing file is recorded as the server's version. They are always compared with the digest
+// of another host. It is an error if they contradict that digest, or each other.
 func (e *existingFile) lookBeside(ctx context.Context, x inquiry, claims []verify.Claim,
 	signed func() []found) ([]verify.Claim, error) {
 	counts := e.req.IfExists.IfNewer && e.recorded.relation(x) == same || !e.req.IfExists.IfNewer && !e.req.IfExists.Overwrite
@@ -125,15 +125,15 @@ func (e *existingFile) lookBeside(ctx context.Context, x inquiry, claims []verif
 		return nil, err
 	case !counts:
 		return nil, nil
-	case is[*verify.ConflictError](err) && !is[*Error](err) && !e.req.IfExists.IfNewer: // the lists contradict each other
+	case is[*verify.ConflictError](err) && !is[*Error](err) && !e.req.IfExists.IfNewer:
 		return nil, e.fail(Protocol, err, HintNoLookup)
 	}
 	e.result.Looked = found
 	return found.Claims, nil
 }
 
-// versionOf returns the answer whose ETag and date are those of the existing file. A found digest ties it to none,
-// unless the answer is of the recorded version.
+// versionOf returns the answer whose ETag and date describe the existing file. If only a published digest proved the
+// file, the answer may be of another version, and the result is empty unless the answer is of the recorded version.
 func (e *existingFile) versionOf(x inquiry, found []verify.Claim) source.Answer {
 	if len(found) > 0 && e.recorded.relation(x) != same {
 		return source.Answer{}
@@ -141,8 +141,8 @@ func (e *existingFile) versionOf(x inquiry, found []verify.Claim) source.Answer 
 	return x.answer
 }
 
-// askFile asks the server what the file is, unless that is known. If done, the existing file is the right
-// one, or a document came in its place. A missing or contradictory answer has no effect.
+// askFile asks the server what the file is, unless the request states that. If done is true, the existing file is the
+// right file, or the server answered with a document. A missing or contradictory answer has no effect.
 func (e *existingFile) askFile(ctx context.Context) (x inquiry, done bool, err error) {
 	known := metalink.File{Size: -1}
 	if e.req.Described != nil {
@@ -165,10 +165,10 @@ func (e *existingFile) askFile(ctx context.Context) (x inquiry, done bool, err e
 		e.document = true
 		return x, true, nil
 	}
-	if x.decides() { // the digest decides; a mirror gave the size
+	if x.decides() { // the digest decides, because a mirror gave the size
 		x.file.Size = -1
 	}
-	if e.req.Described == nil { // also for an existing file: the digest is from now
+	if e.req.Described == nil { // also for an existing file, because the server's digest is new
 		x.resolution, err = e.c.checkBoth(ctx, e.http, e.req, x.resolution, pinOf, glance)
 	}
 	return x, false, err
@@ -181,10 +181,10 @@ func (e *existingFile) complete(proof verify.Proof, a source.Answer) {
 	e.keep(proof, a.Host)
 }
 
-// begun takes an existing file for the beginning of the wanted one, or for all of it, if the user allows that
-// (Request.IfExists.Continue) and samples of it are the same when fetched again. The rest is fetched beside it, and
-// takes its place when it is complete. If the file is something else, why says so. The error is that the
-// server did not answer.
+// begun takes the existing file for the beginning of the wanted file, or for all of it, if the user allows that
+// (Request.IfExists.Continue) and samples are the same when fetched again. The whole file then replaces the existing
+// file when it is complete. done reports whether the existing file is complete. why is the reason if the existing file
+// cannot be continued. The error is that the server did not answer.
 func (e *existingFile) begun(ctx context.Context, info fsys.Info, x inquiry, claims []verify.Claim) (
 	done bool, why string, err error) {
 	k := &known{claims: claims, size: x.answer.Size, sizeBy: byServer, file: x.file}
@@ -193,7 +193,7 @@ func (e *existingFile) begun(ctx context.Context, info fsys.Info, x inquiry, cla
 	prior.Host, prior.Date = x.answer.Host, x.answer.LastModified
 	whole, known := info.Size == prior.Size, verify.Strong(claims)
 	switch {
-	case !e.req.onDisk(), !mayCompare(e.req, prior), whole && known: // else it would be proven
+	case !e.req.onDisk(), !mayCompare(e.req, prior), whole && known: // otherwise compare would have proven it
 		return false, "", nil
 	case !whole && !known && len(e.req.Mirrors) > 0:
 		return false, "", nil
@@ -229,7 +229,7 @@ func (e *existingFile) begun(ctx context.Context, info fsys.Info, x inquiry, cla
 	return false, "", nil
 }
 
-// An existsError is the error of an existing file that stays. errors.Is takes it for fs.ErrExist.
+// An existsError is the error of an existing file that is not replaced. It matches fs.ErrExist in errors.Is.
 type existsError struct{ why string }
 
 func (e existsError) Error() string {
@@ -276,7 +276,7 @@ func checkersOf(r *Request, all []found) []verify.SignatureChecker {
 	return []verify.SignatureChecker{newSignatureSet(all, r.Trust.Anchors, fileNames(r))}
 }
 
-// find looks for an existing file of the name.
+// find looks for an existing file of the name. there reports whether it exists.
 func (e *existingFile) find(ctx context.Context) (info fsys.Info, there bool, err error) {
 	if e.upload == nil {
 		return partfile.Target(e.http.files, e.req.Dir, e.req.Name)
@@ -310,8 +310,8 @@ func (e *existingFile) check(ctx context.Context, claims []verify.Claim, pieces 
 	return checkBytes(ctx, r, claims, pieces, signatures...)
 }
 
-// committed opens the journal of a run that put the file in place and was then stopped, or left work due. It
-// returns nil if no such journal exists or another process uses it.
+// committed opens the journal of an earlier run that put the file in place, and was then stopped or left work due. It
+// returns nil if there is no such journal, or if another process uses the journal.
 func (e *existingFile) committed() *partfile.Committed {
 	if !e.req.onDisk() {
 		return nil
@@ -320,8 +320,9 @@ func (e *existingFile) committed() *partfile.Committed {
 	return c
 }
 
-// asBefore reports whether an earlier run of the same request put the file in place, by a journal with this
-// user's seal and the bytes of the file. No server is asked. It counts only if nothing more is demanded now.
+// asBefore reports whether an earlier run of the same request put the file in place, according to a journal with this
+// user's seal and the bytes of the file. No server is asked. The result is false if the request now demands more than
+// the file was proven by.
 func (e *existingFile) asBefore(ctx context.Context, c *partfile.Committed) bool {
 	r := e.req
 	id, ok := c.Identity()
@@ -336,8 +337,8 @@ func (e *existingFile) asBefore(ctx context.Context, c *partfile.Committed) bool
 	return true
 }
 
-// confirmed reports whether the file counts as the committed one without a digest: the journal has this
-// user's seal, or the server's answer ties the two together. It proves nothing about the bytes.
+// confirmed reports whether the existing file may count as the file of the journal c without a digest: the journal has
+// this user's seal, or the server's answer matches the journal. That proves nothing about the bytes.
 func (e *existingFile) confirmed(c *partfile.Committed, x inquiry) bool {
 	id, ok := c.Identity()
 	if !ok || id.URLSum != partfile.SumURL(e.req.URL) || e.req.IfExists.Overwrite || e.req.IfExists.IfNewer {
@@ -352,8 +353,7 @@ func (e *existingFile) confirmed(c *partfile.Committed, x inquiry) bool {
 	return tagged(now) && goesOnFrom(now, id) == nil
 }
 
-// settle ends what an earlier run left if the existing file stays: it removes the journal, unless something
-// is due.
+// settle removes what an earlier run left beside an existing file that stays. It keeps the journal if work is due.
 func (e *existingFile) settle(c *partfile.Committed) {
 	if !e.planOnly {
 		c.ClearAsides(e.http.key)
@@ -362,11 +362,11 @@ func (e *existingFile) settle(c *partfile.Committed) {
 	case c.Due() && (e.result.AlreadyComplete || c.Unchanged()):
 		e.result.Due = true
 	case !e.planOnly:
-		c.Clear() // it is of other bytes, or nothing is due
+		c.Clear() // the journal is about other bytes, or nothing is due
 	}
 }
 
-// found reports to the store that the existing file is right, if its bytes were read.
+// found reports to the store that the existing file is right, if the bytes were read.
 func (e *existingFile) found(ctx context.Context) {
 	if e.upload != nil && !e.planOnly && len(e.result.Proof.Digests()) > 0 {
 		e.upload.to.Found(ctx, UploadFinal{URL: source.Mask(e.req.URL), Result: *e.result})

@@ -16,11 +16,11 @@ import (
 	"braid/verify/signatures"
 )
 
-// errRefused ends a fetch with an unwanted body. It is no failure.
+// errRefused ends a fetch whose body is not wanted. It is not a failure.
 var errRefused = errors.New("not wanted")
 
-// errUntied refuses a mirror that neither a digest nor an ETag ties to the origin's file. It may serve alone
-// if the origin fails.
+// errUntied refuses a mirror for which neither a digest nor an ETag shows that it has the origin's file. The mirror may
+// be asked alone if the origin fails.
 var errUntied = errors.New("nothing shows that it has the same version: used only if the others fail")
 
 // changed returns the error of a file that changed at the origin during the download.
@@ -31,7 +31,7 @@ func changed(what string) error {
 // errDated ends the first request to a mirror that states another date.
 var errDated = errors.New("its Last-Modified differs from the server's, and it has no matching digest: used last")
 
-// dateOf returns the Last-Modified that belongs to tagOf.
+// dateOf returns the Last-Modified of the server whose tag tagOf returns, or zero.
 func dateOf(file metalink.File, a source.Answer) time.Time {
 	if elsewhere(file, a) {
 		return time.Time{}
@@ -42,7 +42,7 @@ func dateOf(file metalink.File, a source.Answer) time.Time {
 // differs reports whether two sizes are known and differ.
 func differs(a, b int64) bool { return a >= 0 && b >= 0 && a != b }
 
-// elsewhere reports whether another host than the Metalink server gave the final answer.
+// elsewhere reports whether a host other than the Metalink server gave the final answer.
 func elsewhere(file metalink.File, a source.Answer) bool {
 	return file.Server != nil && source.HostPort(file.Server) != a.Host
 }
@@ -81,7 +81,7 @@ func sameFile(o *origin, a source.Answer, size int64, claims []verify.Claim) err
 	return otherDigest(o, v.Why)
 }
 
-// otherDigest returns a short error for lists of mirrors. It wraps the error with the whole digests.
+// otherDigest returns an error with shortened digests, for lists of mirrors. It wraps err, which has the whole digests.
 func otherDigest(o *origin, err error) error {
 	var c *verify.ConflictError
 	if !errors.As(err, &c) {
@@ -114,7 +114,7 @@ func common(a, b []verify.Claim) (out []verify.Claim) {
 	return out
 }
 
-// against returns the claims that others contradict.
+// against returns the elements of claims that others contradict.
 func against(claims, others []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool {
 		return verify.Agree([]verify.Claim{c}, others) == nil
@@ -130,13 +130,13 @@ func sharesAlgorithm(a, b []verify.Claim) bool {
 
 func isSHA256(c verify.Claim) bool { return c.Digest.Algorithm() == verify.SHA256 }
 
-// vouchesForItself reports whether an answer's Content-Digest is evidence once all of it has come (RFC 9530,
-// section 2). That of a mirror, to which the asked server led, is not.
+// vouchesForItself reports whether an answer's Content-Digest is evidence once the body is complete (RFC 9530, section
+// 2). That of a mirror is not.
 func vouchesForItself(a source.Answer) bool {
 	return !a.Ranged && verify.Strong(a.Content) && ownAnswers(a.Hops, asOrigin, false) == len(a.Hops)
 }
 
-// hostVouches reports whether the answer of which vouchesForItself is true is that of the host of the URL itself.
+// hostVouches reports whether vouchesForItself is true and the answer came from the host of the URL itself.
 func hostVouches(a source.Answer) bool {
 	return vouchesForItself(a) && metalink.First(a.Hops) == len(a.Hops)
 }
@@ -175,9 +175,9 @@ func (c *Client) checkPin(r *Request, offered state.Pin) error {
 	return nil
 }
 
-// checkBoth is checkPin for an answer to HEAD or to GET. Some servers offer evidence to one of them only, so it asks by
-// the other one before it fails. It returns the resolution with what that adds. A signature that the server still names
-// is an offer also where NoMetalink leaves it out.
+// checkBoth is checkPin for an answer to HEAD or to GET. Some servers offer evidence for one of these methods only. So
+// checkBoth sends a request of the other method before it fails, and returns x with the evidence in both answers. A
+// signature that the server names is an offer even if NoMetalink ignores it.
 func (c *Client) checkBoth(ctx context.Context, hc network, r *Request, x resolution,
 	offers func(metalink.File) state.Pin, other asker) (resolution, error) {
 	check := func() error { return c.checkPin(r, offers(x.file).Raise(pinOf(x.own))) }
@@ -199,15 +199,15 @@ func (c *Client) checkBoth(ctx context.Context, hc network, r *Request, x resolu
 
 const hintOtherFile Hint = "the server has a different file than the requested one"
 
-// sharesTag reports whether a mirror's answer has the known tag, from the host that gave it or from one that
-// shares it. The same tag from any other host ties nothing (RFC 9110, section 8.8.3).
+// sharesTag reports whether a mirror's answer has the known ETag, and comes from the host that gave it or from a host
+// that shares it. The same ETag from any other host has no meaning (RFC 9110, section 8.8.3).
 func (k *known) sharesTag(theirs version.View) bool {
 	return theirs.ETag != "" && theirs.ETag == k.tag.etag && (theirs.Shares || theirs.Host == k.tag.host)
 }
 
-// keepPin records the evidence that the URL offered, now that it has proven true: in the answers of its own host. A
-// document, a list or a server that this one led to may have more, and none of them may come the next time. With
-// NoMetalink it records nothing: the file may be the document that otherwise describes the file of this URL.
+// keepPin records the evidence that the URL offered, now that the evidence has proven true. Only the answers of the
+// URL's own host count. The evidence in documents, lists and answers of other servers may be missing the next time.
+// With NoMetalink, keepPin records nothing, because the file may be a document that describes the file of this URL.
 func (g *getter) keepPin() {
 	own := g.req.Described == nil
 	if own && g.req.Trust.LessProof && g.carried.origin == g.req.URL {
@@ -218,8 +218,8 @@ func (g *getter) keepPin() {
 	}
 }
 
-// checkPinned checks the pin of the URL for a file that no trusted key has signed. As long as a signature may come, the
-// pin is ignored (userVouches); and if all of the file was here, no answer was compared with it.
+// checkPinned checks the pin of the URL for a file that no trusted key has signed. Earlier checks ignored the pin if a
+// signature was expected (userVouches), and there was none if the whole file was left by an earlier run.
 func (g *getter) checkPinned(proof verify.Proof) error {
 	if proof.Signed() || g.req.Described != nil {
 		return nil
@@ -229,8 +229,7 @@ func (g *getter) checkPinned(proof verify.Proof) error {
 	return g.c.checkPin(&unsigned, g.carried.offers(g.carried.file).Raise(g.carried.pin))
 }
 
-// checkInPlace returns an error if a document in place of the file offers less evidence than the URL did
-// before.
+// checkInPlace returns an error if a document in place of the file offers less evidence than the URL offered before.
 func (g *getter) checkInPlace(described *Request) error {
 	var kinds []string
 	for _, sig := range described.Trust.Signatures {

@@ -14,9 +14,9 @@ import (
 	"braid/source"
 )
 
-// A message is sent by a fetch to the loop. At most one of answer, coming and ended is set. Without them, it
-// reports that wrote is on disk: fresh bytes of it are the fetch's own, and another fetch had written theirs
-// before.
+// A message is sent by a fetch to the loop. At most one of answer, coming and ended is set. If none is set, the message
+// reports that the bytes of wrote are on disk: fresh is the number of bytes that this fetch wrote, and theirs are the
+// ranges that another fetch had written before.
 type message struct {
 	id     scheduler.FetchID
 	wrote  byterange.Range
@@ -31,9 +31,9 @@ type message struct {
 
 // A reply states whether the body of an answer is wanted, and how it is written.
 type reply struct {
-	err     error  // refuses the body; nil: the body is wanted
-	after   *chore // to be done before the first write
-	awaited bool   // the last bytes are reported once the body has ended: it may exceed the file
+	err     error  // why the body is refused; nil: the body is wanted
+	after   *chore // must be done before the first write
+	awaited bool   // report the last bytes only after the end of the body, which may be too long
 	front   *front
 }
 
@@ -45,20 +45,19 @@ type flight struct {
 	sink     *sink
 	cancel   context.CancelFunc
 	begun    time.Time
-	at       int64 // how far it came
+	at       int64 // end of the last reported bytes
 	bytes    int64
-	excluded bool // its source sent wrong bytes: further messages do not count
+	excluded bool // the source sent wrong bytes: further messages of the fetch do not count
 	answer   source.Answer
-	fresh    byterange.Range // the last bytes that it wrote in one piece and that are not observed yet
+	fresh    byterange.Range // the last contiguous bytes that were written and not observed yet
 }
 
-// A sink writes the bytes of one fetch to the part file. The fetch calls its methods. The loop changes limit
-// and size.
+// A sink writes the bytes of one fetch to the part file. The fetch calls its methods. The loop changes limit and size.
 type sink struct {
 	ctx    context.Context
 	id     scheduler.FetchID
 	part   *partfile.File
-	upload *uploading   // bytes must not be too far ahead of it; may be nil
+	upload *uploading   // limits how far bytes may be ahead of the upload; may be nil
 	limit  atomic.Int64 // end of the wanted range
 	size   atomic.Int64 // of the file; -1 if unknown
 	most   int64        // largest end while the size is unknown
@@ -68,22 +67,22 @@ type sink struct {
 	reached    int64          // end of the last write
 	cut        bool           // the last write was cut off at the limit
 	awaited    bool           // see reply
-	unreported *byterange.Set // bytes written and not reported, if they come in any order; else nil
-	front      *front         // nil: nothing is held back
+	unreported *byterange.Set // bytes written and not reported, if bytes come in any order; else nil
+	front      *front         // holds back the first bytes; nil: nothing is held back
 	document   bool           // the answer was a document that may replace the file
 
-	// Bytes that were written and not reported yet. A fast source does not wake the loop for every buffer. mu
-	// is held while a message is sent, so that the messages arrive in order.
+	// Bytes that were written and not reported yet. So a fast source does not wake the loop for every buffer. mu is
+	// held while a message is sent, so that messages arrive in order.
 	mu         sync.Mutex
 	pending    message
 	reportedAt time.Time
-	timer      *time.Timer // reports bytes that no write follows soon
+	timer      *time.Timer // reports bytes if no write follows soon
 	timing     bool
 	over       bool
 }
 
-// A fetch reports written bytes after so many bytes or so much time, whichever is first, also if its source
-// then falls silent.
+// A fetch reports written bytes after reportBytes or reportTime, whichever is first, also if no more bytes are
+// received.
 const (
 	reportBytes = 1 << 20
 	reportTime  = 10 * time.Millisecond
@@ -139,8 +138,8 @@ func (k *sink) write(p []byte, off int64) (int, error) {
 	return int(n), nil
 }
 
-// put writes the wanted part of p. It returns the length of that part, and how many bytes of it were not on
-// disk. The others are added to theirs.
+// put writes the wanted part of p. n is the length of that part, and fresh is the number of its bytes that were not on
+// disk. Ranges that were on disk are added to theirs.
 func (k *sink) put(p []byte, off int64, theirs *byterange.Set) (n int64, fresh int, err error) {
 	if err := k.upload.room(k.ctx, off+int64(len(p))); err != nil {
 		return 0, 0, err
@@ -158,7 +157,7 @@ func (k *sink) put(p []byte, off int64, theirs *byterange.Set) (n int64, fresh i
 	return n, fresh, nil
 }
 
-// wanted returns how many of n bytes at off may be written. They count as written from then on.
+// wanted returns how many of n bytes at off may be written. It counts these bytes as written.
 func (k *sink) wanted(n, off int64) (int64, error) {
 	k.reachedMu.Lock()
 	defer k.reachedMu.Unlock()
@@ -179,10 +178,10 @@ func (k *sink) wanted(n, off int64) (int64, error) {
 	return n, nil
 }
 
-// alive reports whether the fetch may write: it was not stopped.
+// alive reports whether the fetch may write, because it was not stopped.
 func (k *sink) alive() bool { return k.limit.Load() > 0 }
 
-// reported removes r from the unreported bytes, once the loop got the message about it.
+// reported removes r from the unreported bytes, after the loop has received the message about r.
 func (k *sink) reported(r byterange.Range) {
 	if k.unreported == nil {
 		return
@@ -198,7 +197,7 @@ func (k *sink) Coming(n int64) error { return k.send(message{id: k.id, coming: n
 // End implements source.PieceSink.
 func (k *sink) End() int64 { return k.limit.Load() }
 
-// halt ends all writing. It returns the bytes that were written and not reported, also those of a write in
+// halt ends all writing. It returns the bytes that were written and not reported, including those of a write in
 // progress. Bytes before at were reported.
 func (k *sink) halt(at int64) (unheard byterange.Set) {
 	k.reachedMu.Lock()
@@ -210,7 +209,7 @@ func (k *sink) halt(at int64) (unheard byterange.Set) {
 	return byterange.NewSet(byterange.Range{Start: at, End: max(at, k.reached)})
 }
 
-// addPending records written bytes, and reports them when that is due.
+// addPending records written bytes. It reports all pending bytes if there are reportBytes, or after reportTime.
 func (k *sink) addPending(r byterange.Range, fresh int, theirs byterange.Set) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -226,7 +225,7 @@ func (k *sink) addPending(r byterange.Range, fresh int, theirs byterange.Set) er
 		k.pending.theirs.Add(t)
 	}
 	if k.awaited && r.End == k.size.Load() {
-		k.over = true // the rest is reported with the end
+		k.over = true // the pending bytes are reported with the end
 		return nil
 	}
 	if k.pending.wrote.Len() >= reportBytes || time.Since(k.reportedAt) >= reportTime {
@@ -262,13 +261,13 @@ func (k *sink) report() error {
 	m := k.pending
 	m.id = k.id
 	if err := k.send(m); err != nil {
-		return err // it is reported with the end
+		return err // the pending bytes are reported with the end
 	}
 	k.pending, k.reportedAt = message{}, time.Now()
 	return nil
 }
 
-// end returns the bytes that were not reported. Nothing is reported after it.
+// end returns the message about the bytes that were not reported. No report is sent after end.
 func (k *sink) end() message {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -17,8 +17,8 @@ type fetches struct {
 	messages chan message
 	stats    stats
 	pulse    pulse
-	brought  []Piece // not observed yet
-	detail   bool    // which source sent which bytes is observed, too
+	brought  []Piece // received ranges that were not observed yet
+	detail   bool    // Observe gets Brought events, too
 	observe  func(Event)
 	workers  sync.WaitGroup
 }
@@ -28,12 +28,12 @@ func newFetches(req *Request) fetches {
 		observe: req.observe}
 }
 
-// begin runs a fetch. The loop always gets a message about its end, also after it was cancelled.
+// begin runs a fetch. The loop always gets a message about the end of the fetch, also after a cancel.
 func (x *fetches) begin(id scheduler.FetchID, f *flight, fetch func() error) {
 	x.running[id] = f
 	x.workers.Go(func() {
 		err := f.sink.settle(fetch())
-		if left := f.sink.end(); !left.wrote.Empty() { // also after a cancel: the bytes are on disk
+		if left := f.sink.end(); !left.wrote.Empty() { // also after a cancel, because the bytes are on disk
 			x.messages <- left
 		}
 		x.messages <- message{id: id, ended: true, err: err}
@@ -48,8 +48,7 @@ func (x *fetches) ended(id scheduler.FetchID, f *flight, err error) {
 	x.reportEnd(f, err)
 }
 
-// drain ends all fetches and waits for them. Their last messages are counted for the result and credited to
-// their sources.
+// drain ends all fetches and waits for them. The bytes in their last messages are counted and credited to the sources.
 func (x *fetches) drain(credit func(*origin, message)) {
 	for _, f := range x.running {
 		f.cancel()
@@ -69,7 +68,7 @@ func (x *fetches) drain(credit func(*origin, message)) {
 	x.workers.Wait()
 }
 
-// count counts what a fetch wrote.
+// count counts the bytes that a fetch wrote.
 func (x *fetches) count(f *flight, m message) {
 	f.at = m.wrote.End
 	f.bytes += m.wrote.Len()
@@ -89,7 +88,7 @@ func (x *fetches) active() int {
 	return len(ids)
 }
 
-// others reports whether fetches run beside the one that is asking.
+// others reports whether more than one fetch is running.
 func (x *fetches) others() bool { return len(x.running) > 1 }
 
 // coming reports whether the body of an admitted answer is being received.
@@ -109,8 +108,7 @@ func (x *fetches) bound(size int64) {
 	}
 }
 
-// bring records the bytes that a fetch wrote, until the next beat. A fetch writes in order, so this is one
-// range for each fetch.
+// bring records bytes that a fetch wrote, for the next Brought event. Contiguous bytes of a fetch become one range.
 func (x *fetches) bring(f *flight, wrote byterange.Range) {
 	if f.fresh.End != wrote.Start || f.fresh.Empty() {
 		x.queueBrought(f)
@@ -119,7 +117,7 @@ func (x *fetches) bring(f *flight, wrote byterange.Range) {
 	f.fresh.End = wrote.End
 }
 
-// queueBrought adds the range of a fetch to those observed next.
+// queueBrought adds the contiguous range of a fetch to the next Brought event.
 func (x *fetches) queueBrought(f *flight) {
 	if !f.fresh.Empty() {
 		x.brought = append(x.brought, Piece{f.number, f.fresh})
@@ -127,7 +125,7 @@ func (x *fetches) queueBrought(f *flight) {
 	}
 }
 
-// reportBrought reports to the observer which source sent what since the last report.
+// reportBrought sends a Brought event with the bytes since the previous one.
 func (x *fetches) reportBrought() {
 	if !x.detail {
 		return
@@ -143,7 +141,7 @@ func (x *fetches) reportBrought() {
 	x.brought = nil
 }
 
-// reportEnd reports to the observer how a fetch ended.
+// reportEnd sends a RangeEnded event.
 func (x *fetches) reportEnd(f *flight, err error) {
 	x.queueBrought(f)
 	x.reportBrought()
@@ -153,13 +151,13 @@ func (x *fetches) reportEnd(f *flight, err error) {
 	x.observe(RangeEnded{Fetch: f.number, ID: f.from.id, Host: f.from.host, Bytes: f.bytes, Took: time.Since(f.begun), Err: err})
 }
 
-// twice returns how many bytes arrived that were already there.
+// twice returns the number of received bytes that were already on disk.
 func (t *stats) twice() int64 { return t.arrived - t.fresh }
 
-// stats counts what arrived and how fast, for the user.
+// stats counts received bytes, for the user.
 type stats struct {
 	arrived, fresh int64
-	ring           [60]int64 // arrived at the last beats
+	ring           [60]int64 // values of arrived at the last beats
 	next           int
 	beats          int
 }
@@ -169,7 +167,7 @@ func (t *stats) add(n, fresh int64) {
 	t.fresh += fresh
 }
 
-// beat records the count. rate averages over the recorded beats.
+// beat records the number of received bytes for rate.
 func (t *stats) beat() {
 	t.ring[t.next] = t.arrived
 	t.next = (t.next + 1) % len(t.ring)

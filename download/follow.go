@@ -28,8 +28,8 @@ func IsDocument(name string) bool {
 	return false
 }
 
-// fileFor returns the file of the document that a request means: of the selected ones that of the name in the
-// URL, or the only one.
+// fileFor returns the file of the document that a request means: of the files that req.Select chooses, the file with
+// the name in the URL, or the only file.
 func (d *Document) fileFor(req Request) (metalink.File, error) {
 	chosen, err := d.Choose(req.Select)
 	if err != nil {
@@ -51,9 +51,8 @@ func (d *Document) fileFor(req Request) (metalink.File, error) {
 	return metalink.File{}, fail(Usage, "download", source.Mask(req.URL), &SeveralError{d}, HintSelect)
 }
 
-// FileAt returns the file of the document that a path on disk means: the one with the longest name that the
-// path ends with, otherwise the only one with the same last segment, otherwise the only file. The error is an
-// *Error.
+// FileAt returns the file of the document that a path on disk means: the file with the longest name that is an end of
+// the path, else the only file whose name has the same last segment, else the only file. The error is an *Error.
 func (d *Document) FileAt(file string) (metalink.File, error) {
 	at := "/" + filepath.ToSlash(filepath.Clean(file))
 	var whole, last []string // names that the path ends with; names with the same last segment
@@ -81,8 +80,7 @@ func (d *Document) FileAt(file string) (metalink.File, error) {
 	return metalink.File{}, fail(NoEvidence, "verify", d.Name, e, "files in folders as in the document can be told apart")
 }
 
-// A SeveralError is the error of a document with several files as the answer, without one of the requested
-// name.
+// A SeveralError is the error of an answer that is a document with several files, none of which has the requested name.
 type SeveralError struct{ Document *Document }
 
 func (e *SeveralError) Error() string {
@@ -92,8 +90,8 @@ func (e *SeveralError) Error() string {
 	return fmt.Sprintf("the answer is a Metalink document of %d files", e.Document.Files.Len())
 }
 
-// Choose returns the indices of the files that patterns match; without patterns, all. Files with unsafe names
-// are no error here; see Refused. The error is an *Error, with a *SelectError if nothing matches.
+// Choose returns the indices of the files that patterns match, or of all files without patterns. Files with unsafe
+// names are left out without an error; see Refused. The error is an *Error, with a *SelectError if nothing matches.
 func (d *Document) Choose(patterns []string) ([]int, error) {
 	chosen, err := metalink.Select(d.Files.Names(), patterns)
 	if err != nil {
@@ -109,7 +107,7 @@ func (d *Document) selecting(patterns []string) *SelectError {
 	return &SelectError{Patterns: patterns, Names: d.Files.Names()}
 }
 
-// RefusedOf returns the files that patterns match among those left out because their names are not safe.
+// RefusedOf returns the files that patterns match and whose names are not safe.
 func (d *Document) RefusedOf(patterns []string) (refused []metalink.Refused) {
 	for _, r := range d.Refused {
 		chosen, err := metalink.Select([]string{r.Name}, patterns)
@@ -172,7 +170,7 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 		d.note("%s, which may have a newer one, is a torrent: not used", source.Mask(u))
 	case err != nil:
 		d.note("%s, which may have a newer one, is not used: %v", source.Mask(u), err)
-	case newer.Over >= d.Over: // d named it, so it is trusted no more
+	case newer.Over >= d.Over: // d named newer, so newer is not trusted more than d
 		newer.Name, newer.URL, newer.Notes, newer.Over = d.Name, d.URL, d.Notes, d.Over
 		newer.redirectDigests, newer.originDigests = slices.Concat(d.redirectDigests, newer.redirectDigests),
 			slices.Concat(d.originDigests, within(newer.originDigests, d.Over))

@@ -41,12 +41,13 @@ func get(ctx context.Context, c *Client, hc network, req Request, shared *mirror
 // mostNumbers limits how many names are tried for a file.
 const mostNumbers = 10_000
 
-// getNamed is like get, but uses the next free name if the request wants that. It returns the last getter.
+// getNamed is like get, but uses the next free name if the request wants that; see named.
 func (g *getter) getNamed(ctx context.Context) (*getter, error) {
 	return g.named(func(g *getter) error { return g.get(ctx) })
 }
 
-// named calls do with getters of one name after another until a name is free, if the request wants that.
+// named calls do with a getter. If the name is taken and the request wants another name (IfExists.Rename), it calls do
+// with a getter of the next name, and so on. It returns the last getter.
 func (g *getter) named(do func(*getter) error) (*getter, error) {
 	err := do(g)
 	for n, name := 1, g.req.Name; n < mostNumbers && g.req.renames() && taken(err); n++ {
@@ -72,13 +73,13 @@ func taken(err error) bool {
 type call struct {
 	c        *Client
 	http     network
-	req      *Request // with what was found for it: its name, the description of a document
+	req      *Request // with the name and the description that were found for it
 	carried  *carried
 	result   *Result
 	trees    *mirrorTrees // nil except in a batch
 	recorded recorded     // of the existing file
 	upload   *uploading   // nil without a Store
-	planOnly bool         // nothing is made, written or remembered
+	planOnly bool         // nothing is created, written or stored
 	document bool         // the URL leads to a document that describes the file
 }
 
@@ -88,7 +89,7 @@ func (c *call) observe(ev Event) { c.req.observe(ev) }
 
 func (c *call) note(format string, args ...any) { c.req.note(format, args...) }
 
-// inTheWay is the error of a file that stays as it is.
+// inTheWay returns the error of an existing file that is not replaced.
 func (c *call) inTheWay(why string) error {
 	return &Error{Kind: Local, What: "file", Where: source.Escape(c.result.Path), Err: existsError{why}, Hint: HintExists}
 }
@@ -152,7 +153,7 @@ func (g *getter) get(ctx context.Context) error {
 	if err != nil || g.result.NotModified || g.document {
 		return errors.Join(err, g.partial.leave(err))
 	}
-	if g.carried.origin != g.req.URL && g.req.Described == nil { // they are of a mirror's copy, and would hide the server's file
+	if g.carried.origin != g.req.URL && g.req.Described == nil { // ETag and date are those of a mirror's copy
 		g.result.ETag, g.result.LastModified = "", time.Time{}
 	}
 	g.keepPin()
@@ -161,8 +162,8 @@ func (g *getter) get(ctx context.Context) error {
 	return nil
 }
 
-// span fetches the neighbours' bytes in the pieces at both ends of the file, so that all pieces can be
-// checked. A file with an unchecked byte gets no name.
+// span fetches the bytes of other files in the pieces at both ends of the file, so that all pieces can be checked.
+// Without these bytes, the download fails.
 func (g *getter) span(ctx context.Context) error {
 	if !g.req.spans() {
 		return nil
@@ -224,7 +225,7 @@ func (g *getter) check(ctx context.Context) error {
 	return g.makeFolders()
 }
 
-// sessions runs sessions until one succeeds and its file is in place, or nothing is left to try.
+// sessions runs sessions until a session succeeds and its file is in place, or nothing is left to try.
 func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 	defer g.carried.damage.forget()
 	for {
@@ -274,7 +275,7 @@ func (g *getter) session() *session {
 		subject: subject{known: g.carried.known}, aside: newAside(), cut: cutoff{ends: make(chan int64, 1)},
 	}
 	s.disk = disk{part: g.partial.part, fail: s.hashing.fail, workers: &s.workers}
-	// Otherwise the session before ended too early.
+	// If a previous session ended before the signatures were fetched, they are fetched again.
 	g.carried.signed.asked = g.carried.signed.all != nil || len(g.carried.signed.done) > 0
 	g.carried.looking.resume()
 	if s.begun = g.carried.goesOn; s.begun {
@@ -314,7 +315,7 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	switch {
 	case ended && errors.Is(err, context.Cause(ctx)):
 		e.Kind = Interrupted
-	case ended && none != nil && len(none.Errs) == 0: // it ended before any source was asked
+	case ended && none != nil && len(none.Errs) == 0: // the download ended before any source was asked
 		e.Kind, e.Err = Interrupted, context.Cause(ctx)
 	}
 	if e.Hint == HintNoLookup && len(g.req.Published.Claims) > 0 {
@@ -331,8 +332,8 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	return &e
 }
 
-// follow downloads the file that the document at the URL of the request describes, with another getter. The
-// user's demands and name hold for that file.
+// follow downloads the file that the document at the URL of the request describes, with another getter. What the user
+// demands, and the name, apply to that file.
 func (g *getter) follow(ctx context.Context) (*getter, error) {
 	req, err := g.asked.describedInPlace(ctx, g.http, (*Document).Request)
 	if err != nil {

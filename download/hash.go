@@ -15,27 +15,26 @@ const hashBuffer = 256 << 10
 
 var hashBuffers = sync.Pool{New: func() any { return new([hashBuffer]byte) }}
 
-// hashStep is how many bytes the hasher waits for, unless fewer are left: waking it costs as much as hashing
-// some ten KiB, and at the end of a transfer they are hashed within a millisecond.
+// hashStep is the number of bytes for which the hasher waits, unless fewer are left. Waking the hasher costs as much as
+// hashing some ten KiB. At the end of a transfer, hashStep bytes are hashed within a millisecond.
 const hashStep = 1 << 20
 
-// releaseSize is how many bytes a stream takes before their space on disk is released.
+// releaseSize is the number of bytes written to a stream after which their space on disk is released.
 const releaseSize = 16 << 20
 
-// A backlog is the input of a hasher: a part file.
+// A backlog is the part file, as the input of a hasher.
 type backlog interface {
 	WaitFront(ctx context.Context, past int64) (front int64, err error)
 	ReadAt(p []byte, off int64) (int, error)
 	Release(off int64) error
 }
 
-// A hasher reads the part file as its front advances and feeds the checker and the stream, if any. It reads
-// through the descriptor that was written to, after the last write of each byte (rule 2), so the end of the
-// transfer is nearly the end of the verification. It reads each byte once. If it keeps up, it is never more
-// than hashStep behind.
+// A hasher reads the part file as its front advances and feeds the checker and the stream, if any. It reads through the
+// descriptor that was written to, after the last write of each byte (rule 2), so the end of the transfer is nearly the
+// end of the verification. It reads each byte once. A hasher that keeps up is never more than hashStep behind.
 type hasher struct {
 	part   backlog
-	gate   *gate // the gate that part is
+	gate   *gate // part as a gate
 	check  *verify.Checker
 	stream io.Writer
 	upload *uploading
@@ -46,11 +45,11 @@ type hasher struct {
 	done   chan error // gets one value when the goroutine ends
 	moved  func(int64)
 	freed  int64       // of a stream: bytes before it need no space any more
-	failed func(error) // is called with an error when it happens, unless ctx ended
+	failed func(error) // called with the error that ends the hasher, unless ctx ended
 }
 
-// startHasher starts hashing part. It ends when size bytes were read, or with ctx. If there is a stream,
-// moved is called with how far it was written.
+// startHasher starts the goroutine of a hasher. The goroutine ends when size bytes were read, or with ctx. If there is
+// a stream, moved is called with the number of bytes written to it.
 func startHasher(ctx context.Context, h *hasher, size int64) {
 	ctx, cancel := context.WithCancel(ctx)
 	waiting, woken := context.WithCancel(ctx)
@@ -84,7 +83,7 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 			return ctx.Err()
 		case err != nil && h.size.Load() < 0:
 			return local(err)
-		case err != nil: // the size is known now, and all of it is there
+		case err != nil: // end was called: the size is known, and all bytes are present
 			front = h.size.Load()
 		}
 		if err := h.read(ctx, buf[:], pos, front); err != nil {
@@ -98,8 +97,8 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 	return nil
 }
 
-// past returns the offset that the front must exceed before the bytes from pos are read. A stream gets every
-// available byte.
+// past returns the offset that the front must exceed before the bytes from pos are read. A stream gets each byte at
+// once.
 func (h *hasher) past(pos int64) int64 {
 	size := h.size.Load()
 	switch {
@@ -149,7 +148,7 @@ func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 	return nil
 }
 
-// uploaded releases the space of uploaded bytes on disk. A file system that cannot do that keeps it.
+// uploaded releases the space of uploaded bytes on disk.
 func (h *hasher) uploaded(front int64) {
 	if err := h.part.Release(front); err != nil {
 		h.failed(local(err))
@@ -160,15 +159,15 @@ func (h *hasher) uploaded(front int64) {
 // A reading copies bytes of a file and reports the progress.
 type reading struct {
 	observe         func(Event)
-	size            int64 // of everything that is to be copied
-	done, first     int64 // bytes copied; first: before this reading
+	size            int64 // total number of bytes to copy
+	done, first     int64 // bytes copied so far, and before this reading
 	began, reported time.Time
 	buf             []byte
 }
 
 func newReading(observe func(Event), size, done int64) *reading {
 	now, buf := time.Now(), int64(hashBuffer)
-	if size > done { // a document may have ten thousand small files
+	if size > done { // a small buffer suffices for a small file
 		buf = min(buf, size-done+1)
 	}
 	return &reading{observe: observe, size: size, done: done, first: done, began: now, reported: now, buf: make([]byte, buf)}
@@ -177,7 +176,7 @@ func newReading(observe func(Event), size, done int64) *reading {
 // reportEvery is the interval between two reports.
 const reportEvery = 100 * time.Millisecond
 
-// copy copies from to w until from ends or ctx does.
+// copy copies from to w, until the end of from or of ctx.
 func (r *reading) copy(ctx context.Context, w io.Writer, from io.Reader) error {
 	for ctx.Err() == nil {
 		n, err := from.Read(r.buf)

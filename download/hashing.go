@@ -12,16 +12,15 @@ import (
 	"braid/verify"
 )
 
-// hashing verifies the existing bytes while more come. A hasher reads the bytes in order. If digests of
-// pieces are known, the hasher gets a byte only after its piece was checked. It belongs to the session's
-// loop.
+// hashing verifies the received bytes while more arrive. A hasher reads the bytes in order. If digests of pieces are
+// known, the hasher gets a byte only after the byte's piece was checked. The fields belong to the session's loop.
 type hashing struct {
 	part     *partfile.File
 	stream   io.Writer  // gets the hashed bytes; nil: the file stays in part
 	upload   *uploading // gets the hashed bytes; nil without a Store
 	hasher   *hasher    // nil: nothing is hashed
-	atEnd    bool       // it has no goroutine: it would do nothing before all bytes are there
-	advanced chan int64 // how far a stream was written
+	atEnd    bool       // the file is small: the hasher has no goroutine, and runs at the end
+	advanced chan int64 // number of bytes written to a stream
 	failed   chan error // why the hasher cannot continue
 	pieces   pieces
 	workers  sync.WaitGroup
@@ -32,8 +31,8 @@ func newHashing(part *partfile.File, stream io.Writer, upload *uploading) hashin
 		failed: make(chan error, 1), pieces: pieces{checked: make(chan checked, 1)}}
 }
 
-// begin starts hashing the first size bytes. If size is not known (-1), the hasher's end sets it later.
-// Uploaded bytes are not hashed again: the error is that check cannot continue after them.
+// begin starts hashing the first size bytes. If size is not known (-1), hasher.end sets it later. Uploaded bytes are
+// not hashed again; the error is that check cannot continue after these bytes.
 func (x *hashing) begin(ctx context.Context, check *verify.Checker, size int64, signed []found) (err error) {
 	moved := func(front int64) {
 		select {
@@ -57,7 +56,7 @@ func (x *hashing) begin(ctx context.Context, check *verify.Checker, size int64, 
 	return nil
 }
 
-// fail sends the loop the reason why the file cannot be verified any more, unless another failure is pending.
+// fail sends the loop the reason why hashing or writing cannot continue, unless another failure is pending.
 func (x *hashing) fail(err error) {
 	select {
 	case x.failed <- err:
@@ -68,8 +67,8 @@ func (x *hashing) fail(err error) {
 // begun reports whether hashing has begun.
 func (x *hashing) begun() bool { return x.hasher != nil }
 
-// stop ends the hasher early and waits for it. A stream may block forever in a write that nothing can end:
-// stop does not wait for it longer than streamGrace.
+// stop ends the hasher early and waits for it. A stream may block forever in a write that nothing can end: so stop does
+// not wait longer than streamGrace.
 func (x *hashing) stop() {
 	if x.hasher == nil || x.atEnd {
 		x.hasher = nil
@@ -87,8 +86,8 @@ func (x *hashing) stop() {
 	x.hasher = nil
 }
 
-// retire ends the hasher, because another one starts over. It may be reading, so it is waited for only at the
-// end of the session.
+// retire ends the hasher, because another hasher starts over. The old hasher may still be reading. The session waits
+// for its goroutine only at the end.
 func (x *hashing) retire() {
 	if x.stream != nil || x.upload != nil || x.atEnd {
 		x.stop()
@@ -103,7 +102,7 @@ func (x *hashing) retire() {
 // streamGrace is the time for the last write to a stream to return.
 const streamGrace = time.Second
 
-// prove waits until all size bytes are hashed, and verifies them. The hasher is at most a moment behind.
+// prove waits until all size bytes are hashed, and verifies them. late are further claims that the digests must match.
 func (x *hashing) prove(ctx context.Context, size int64, late []verify.Claim) (verify.Proof, error) {
 	h := x.hasher
 	if err := x.finish(ctx, size); err != nil {
@@ -131,8 +130,7 @@ func (x *hashing) finish(ctx context.Context, size int64) error {
 	}
 }
 
-// passed returns how far bytes may have been hashed. If one of these bytes changes, everything must be hashed
-// again.
+// passed returns the offset up to which bytes may have been hashed. If such a byte changes, all must be hashed again.
 func (x *hashing) passed() int64 {
 	if x.hasher == nil {
 		return 0
@@ -143,14 +141,14 @@ func (x *hashing) passed() int64 {
 // byPieces reports whether pieces are checked.
 func (x *hashing) byPieces() bool { return !x.pieces.list.IsZero() }
 
-// startPieces lets the hasher read only what pieces have proven, from now on.
+// startPieces lets the hasher read only bytes of checked pieces from now on.
 func (x *hashing) startPieces(list verify.Pieces, from string) {
 	x.pieces.list, x.pieces.from = list, from
 	x.hasher.gate.bound(0)
 }
 
-// proven returns how far the hasher may read and a stream may be written: as far as pieces were checked, if
-// any are known.
+// proven returns the offset up to which the hasher may read and a stream may be written: the end of the checked pieces,
+// or Unbounded if no pieces are known.
 func (x *hashing) proven() int64 {
 	if !x.byPieces() {
 		return byterange.Unbounded
@@ -158,8 +156,8 @@ func (x *hashing) proven() int64 {
 	return x.pieces.proven.FirstGap(0)
 }
 
-// check queues the check of a piece. known reports whether a piece is already proven. A goroutine reads the
-// others back.
+// check queues the check of a piece. known reports whether a piece is already proven. Other pieces are read back in a
+// goroutine.
 func (x *hashing) check(ctx context.Context, c scheduler.Check, known func(scheduler.Check) bool) {
 	x.pieces.queue = append(x.pieces.queue, c)
 	x.checkNext(ctx, known)

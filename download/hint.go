@@ -2,11 +2,11 @@ package download
 
 import "errors"
 
-// A Hint is the next step after an [Error], in a few words. A program replaces a constant with how its own
-// users take that step. Other hints are shown unchanged.
+// A Hint is the next step after an [Error], in a few words. For each of the constants below, a program can show instead
+// how its own users take that step. Other hints are shown unchanged.
 type Hint string
 
-// A program puts these steps into its own words.
+// Hints for which a program can have its own words.
 const (
 	HintSigners       Hint = "name the keys or certificates that may sign"
 	HintSignature     Hint = "name a signature"

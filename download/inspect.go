@@ -21,8 +21,8 @@ import (
 	"braid/verify"
 )
 
-// resolve finds out what the file should be: from the document of the request, or from its server and the
-// documents that it names.
+// resolve finds out what the file should be: from the document of the request, or from the server of its URL and the
+// documents that the server names.
 func (x *inspection) resolve(ctx context.Context) error {
 	err := x.ask(ctx)
 	if x.document && err == nil {
@@ -49,8 +49,8 @@ func (x *inspection) resolve(ctx context.Context) error {
 	return nil
 }
 
-// ask asks the server what the file should be: by HEAD and, if HEAD is refused or has no digest, by GET,
-// because some servers give it for one of them only. If a document describes the file, no server is asked.
+// ask asks the server what the file should be: by HEAD and, if HEAD is refused or has no digest, by GET, because some
+// servers give digests for one method only. If a document describes the file, no server is asked.
 func (x *inspection) ask(ctx context.Context) error {
 	if !x.asked() || address.SchemeOf(x.req.URL).NoDigests {
 		return nil
@@ -104,8 +104,8 @@ func (x *inspection) follow(ctx context.Context) (err error) {
 	return err
 }
 
-// readDescriptions reads the document of the request and those that the server names: for signatures, and
-// until one has pieces.
+// readDescriptions reads the document of the request. Then it reads documents that the server names, until one has
+// pieces.
 func (x *inspection) readDescriptions(ctx context.Context) {
 	x.claims = join(x.req.Trust.Claims, x.file.Claims)
 	v := &x.verdict
@@ -129,7 +129,7 @@ func (x *inspection) readDescriptions(ctx context.Context) {
 	}
 }
 
-// lookInstead looks for a signed list if the signatures that the server or a document names cannot count.
+// lookInstead looks for a signed list beside the file if no signature that the server or a document names can count.
 func (x *inspection) lookInstead(ctx context.Context) error {
 	if len(x.verdict.Looked.Places) > 0 || !wantsList(&x.req, x.found) {
 		return nil
@@ -137,7 +137,7 @@ func (x *inspection) lookInstead(ctx context.Context) error {
 	return x.lookUp(ctx, metalink.File{})
 }
 
-// lookUp looks for digests beside the file that is described so.
+// lookUp looks for digests that are published beside the file. file is the description of the file.
 func (x *inspection) lookUp(ctx context.Context, file metalink.File) (err error) {
 	x.verdict.Looked, err = lookUp(ctx, x.http, &x.req, x.answer.Hops, file, join(x.req.Trust.Claims, x.told), x.claims)
 	x.claims = join(x.claims, x.verdict.Looked.Claims)
@@ -147,7 +147,7 @@ func (x *inspection) lookUp(ctx context.Context, file metalink.File) (err error)
 	return err
 }
 
-// read reads the file once, and makes of it all that is to be compared.
+// read reads the file once. It compares the digests, pieces and signatures, and returns the proof.
 func (x *inspection) read(ctx context.Context, f fsys.File, signatures []verify.SignatureChecker) (verify.Proof, error) {
 	v := &x.verdict
 	check := verify.NewChecker(x.size, x.claims, signatures...)
@@ -170,14 +170,14 @@ func (x *inspection) read(ctx context.Context, f fsys.File, signatures []verify.
 	return check.Proof()
 }
 
-// neighbours are the files of a torrent that share the first or the last piece of a file on disk. They are
-// looked for where the torrent has them, beside the file. No server is asked for their bytes.
+// neighbours are the files of a torrent that share the first or the last piece of the checked file. They are read from
+// disk, in the same folders relative to the checked file as in the torrent. No server is asked for their bytes.
 type neighbours struct {
-	names   map[int][]string // a few names of those that have bytes of piece i of the file
-	missing map[int]string   // one of them that is not there as a whole: piece i cannot be checked
+	names   map[int][]string // a few names of the neighbours in piece i of the file
+	missing map[int]string   // name of a neighbour that is missing or incomplete, so that piece i cannot be checked
 }
 
-// share adds the pieces that the file shares with others of its torrent, with the bytes of those beside it.
+// share adds the pieces that the file shares with its neighbours to the description of the file.
 func (x *inspection) share() error {
 	if !x.req.spans() {
 		return nil
@@ -195,8 +195,8 @@ func (x *inspection) share() error {
 	return nil
 }
 
-// edge returns piece i of the torrent as its files on disk have it, without the bytes of the checked file.
-// Missing bytes are zero and recorded.
+// edge returns piece i of the torrent from the neighbours on disk. The bytes of the checked file are zero. Missing
+// bytes of neighbours are also zero, and are recorded.
 func (x *inspection) edge(s *sharing, i int) ([]byte, error) {
 	n := s.torrent.PieceLength
 	at := i - int(s.file.Offset/n)
@@ -245,8 +245,8 @@ func readPart(files fsys.FS, path string, p metainfo.Part, b []byte) error {
 	return err
 }
 
-// beside returns the path of another file of the torrent beside the one at file, as the torrent has them. It
-// is empty if the folders of file have other names.
+// beside returns the path of another file of the torrent, in the same place relative to file as in the torrent. It is
+// empty if the folders of file have other names than in the torrent.
 func (s *sharing) beside(file string, other metainfo.File) string {
 	dir := filepath.Dir(file)
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -268,8 +268,7 @@ func (s *sharing) beside(file string, other metainfo.File) string {
 	return filepath.Join(append(append([]string{dir}, to...), path.Base(other.Name))...)
 }
 
-// suspects adds the names of the files beside it that have bytes of a wrong piece, as these may be damaged
-// instead.
+// suspects adds to the error about a wrong piece the names of neighbours in that piece, which may be damaged instead.
 func (n *neighbours) suspects(err error) error {
 	if e, ok := errors.AsType[*verify.PieceError](err); ok && len(n.names[e.Piece]) > 0 {
 		return fmt.Errorf("%w; possibly %s beside it is damaged instead", err, strings.Join(n.names[e.Piece], " or "))

@@ -14,59 +14,59 @@ import (
 	"braid/verify"
 )
 
-// This file holds the known facts about the file, each with its author. Answers, documents and journals get
-// into a known by learn, recall or digests, and everything else reads it there.
+// This file holds the known facts about the file, each with its author. The facts of answers, documents and journals
+// are added to a known by learn, hear, digests or recall. Everything else reads them there.
 //
-// An authority is the user or the asked server: that of the URL that the user typed, or one that it led to
-// before it stated anything about the file (metalink.Own). Digests come from authorities only. Sizes, tags
-// and dates of other parties are statements about their own copy, and count until the digest of an authority
-// refutes them.
+// An authority is the user or the asked server. The asked server is that of the URL that the user typed, or the target
+// of its redirects, as long as no redirect stated anything about the file (metalink.Own). Digests count only from
+// authorities. Sizes, tags and dates of other parties are about their own copies, and count until the digest of an
+// authority refutes them.
 
 // A rank orders the parties that state facts about the file (rule 64).
 type rank uint8
 
 const (
 	unstated rank = iota // by no party
-	byOther              // by a mirror, the target of a redirect, or a stand-in: no authority
-	byServer             // by the asked server, in this run or in the sealed journal of an earlier one
+	byOther              // by a party that is no authority: a mirror, the target of a redirect, or a stand-in
+	byServer             // by the asked server, in this run or, in the sealed journal, in an earlier run
 	byUser               // by the request: the user, or a document that the user named
 )
 
-// A tag is a strong ETag and the host:port that gave it. The same ETag from another host is about another
-// resource (RFC 9110, section 8.8.3) and ties nothing.
+// A tag is a strong ETag and the host:port that gave it. The same ETag from another host is about another resource (RFC
+// 9110, section 8.8.3), and does not count.
 type tag struct{ etag, host string }
 
-// known holds the facts of one version of the file, each with its author. It lives as long as the version:
-// sessions share it.
+// known holds the facts of one version of the file, each with its author. All sessions for that version share it. A
+// claim yields if it counts only until an authority, or the bytes, contradict it.
 type known struct {
-	claims   []verify.Claim // by authorities; the channel of each is its rank
-	asked    []verify.Claim // those that the host of the URL itself stated in this run, as in its redirects
-	given    []verify.Claim // those that the user gave or named a list of, in this run or, if they yield, an earlier one
-	recalled []verify.Claim // those that yield: an earlier request's, or the server states others now
-	nearby   []verify.Claim // those of recalled that both an earlier run and this one found beside the file
-	beside   []verify.Claim // not in claims: found beside the file before the current lookup; they count until it ends
-	heard    []verify.Claim // those of claims that the server stated in an earlier run, and not in this one
-	denied   []verify.Claim // not in claims: the server's of an earlier run, which the user's contradict or outrank now
+	claims   []verify.Claim // the digests of authorities; the channel of a claim is its rank
+	asked    []verify.Claim // claims that the host of the URL itself stated in this run, also in its redirects
+	given    []verify.Claim // claims of the user, or of a list that the user named; those of an earlier run yield
+	recalled []verify.Claim // claims that yield: of an earlier request, or of a server that has stated other claims since
+	nearby   []verify.Claim // claims in recalled that both an earlier run and this run found beside the file
+	beside   []verify.Claim // not in claims: found beside the file before the current lookup, and valid until that ends
+	heard    []verify.Claim // claims that the server stated in an earlier run, and not in this run
+	denied   []verify.Claim // not in claims: of the server in an earlier run, contradicted or outranked by the user
 	size     int64          // -1: unknown
 	sizeBy   rank
 	sizeAt   string        // the URL of the source that gave the size; "" for an authority that is no source
 	tag      tag           // of the server, or of its stand-in
-	stoodIn  string        // partfile.SumURL of that stand-in; "" if tag is the server's
-	date     time.Time     // Last-Modified beside tag
+	stoodIn  string        // partfile.SumURL of the stand-in that gave tag; "" if the server gave tag
+	date     time.Time     // Last-Modified in the answer with tag
 	host     string        // the host:port that gave tag and date
 	pin      state.Pin     // the evidence in the answers of the asked host itself
-	file     metalink.File // places and documents, by the asked server
-	mixed    bool          // only a digest ties some of the bytes to the rest
+	file     metalink.File // places and documents that the asked server named
+	mixed    bool          // only a digest shows that all existing bytes are of one version
 	tried    []int64       // sizes that no authority gave and that did not lead to the file
-	disowned []int64       // sizes that another source contradicted, once
-	stated   int64         // the size in the server's document, if a party of lower rank gave size; -1: none
+	disowned []int64       // sizes that another source has contradicted once
+	stated   int64         // another size that the server or its document stated, to be tried next; -1: none
 	restated bool          // the server has stated two sizes for one digest
 }
 
 // A statement holds the facts that one answer states about the file, with their ranks.
 type statement struct {
 	by     rank          // of file
-	file   metalink.File // by the asked server; empty if another party answered
+	file   metalink.File // description by the asked server; empty if another party answered
 	size   int64
 	sizeBy rank
 	at     *url.URL // the source
@@ -97,7 +97,7 @@ func (k *known) digestBy() rank {
 	switch {
 	case !k.strong():
 		return unstated
-	case verify.Strong(k.given): // over any channel: it is the user who named the list
+	case verify.Strong(k.given): // over any channel, because the user named the list
 		return byUser
 	}
 	return byServer
@@ -109,7 +109,7 @@ func (k *known) firm() []verify.Claim { return without(k.claims, k.recalled) }
 // firsthand returns the digests of the user, and of the host of the URL itself.
 func (k *known) firsthand() []verify.Claim { return common(join(k.given, k.asked), k.claims) }
 
-// ofServer returns the claims that the server stands for.
+// ofServer returns the claims of the server that do not yield.
 func (k *known) ofServer() []verify.Claim { return without(k.firm(), k.given) }
 
 // agreed reports whether the server also stated the digest that the user gives.
@@ -118,11 +118,10 @@ func (k *known) agreed() bool {
 	return verify.Strong(common(without(k.claims, others), others))
 }
 
-// bound reports whether every place must have the size. A size of lower rank than the digest is a guess: the
-// digest decides whether it was right.
+// bound reports whether every place must have the known size: the size has at least the rank of the digest.
 func (k *known) bound() bool { return k.size >= 0 && k.sizeBy >= k.digestBy() }
 
-// guessed reports whether the size is a guess: the digest of a higher authority decides whether it is right.
+// guessed reports whether the size is a guess: the digest has a higher rank, and decides whether the size is right.
 func (k *known) guessed() bool { return k.size >= 0 && k.sizeBy < k.digestBy() }
 
 // view returns the facts that every answer is compared with.
@@ -134,14 +133,14 @@ func (k *known) view() version.View {
 	return v
 }
 
-// learn adds the statement of an answer about this version. Claims and places count from the asked server
-// only, and a size only if none of a higher rank is known.
+// learn adds the statement of an answer about this version. Claims and places count only from the asked server. A size
+// counts only if no size of a higher rank is known.
 func (k *known) learn(st statement) {
 	if st.by >= byServer {
 		k.outdate(st.file.Claims)
 		k.claims = join(k.claims, st.file.Claims)
 		places := k.file.Mirrors
-		if k.file = st.file; len(st.file.Mirrors)+len(st.file.Claims) == 0 { // then another answer has named them
+		if k.file = st.file; len(st.file.Mirrors)+len(st.file.Claims) == 0 { // another answer has named the mirrors
 			k.file.Mirrors = places
 		}
 	}
@@ -150,7 +149,7 @@ func (k *known) learn(st statement) {
 	k.tag, k.date, k.host = st.tag, st.date, st.host
 }
 
-// learnSize sets the size, unless one of a higher rank is known.
+// learnSize sets the size, unless a size of a higher rank is known.
 func (k *known) learnSize(size int64, by rank, at *url.URL) {
 	if size < 0 || by < k.sizeBy && k.size >= 0 {
 		return
@@ -161,8 +160,8 @@ func (k *known) learnSize(size int64, by rank, at *url.URL) {
 	}
 }
 
-// hear adds the digests and the evidence of an answer of the asked server that does not deliver the file. The digests
-// are of the version with the tag of that answer, so a different tag that was known before shows no change.
+// hear adds the digests and the evidence in an answer of the asked server without the file. The digests identify the
+// version, so a new tag in the answer does not mean that the file has changed.
 func (k *known) hear(st statement) {
 	k.digests(st.file.Claims)
 	k.pin, k.asked = k.pin.Raise(st.pin), join(k.asked, st.asked)
@@ -175,7 +174,7 @@ func (k *known) hear(st statement) {
 	}
 }
 
-// digests adds digests of an authority. If recalled ones contradict them, these are dropped.
+// digests adds digests of an authority. If recalled digests contradict these, the recalled digests are removed.
 func (k *known) digests(claims []verify.Claim) {
 	if len(k.recalled) > 0 && verify.Agree(k.recalled, claims) != nil {
 		k.forgetRecalled()
@@ -184,9 +183,9 @@ func (k *known) digests(claims []verify.Claim) {
 	k.claims = join(k.claims, claims)
 }
 
-// outdate makes those digests of an earlier run yield that may be of another version than claims, which the
-// server states now. Only the bytes show whether digests of different algorithms agree. A digest that came
-// over a more trusted channel stays.
+// outdate makes digests of an earlier run yield to claims, which the server states now, because both may be of
+// different versions. Only the bytes show whether digests of different algorithms agree. A digest that came over a more
+// trusted channel does not yield.
 func (k *known) outdate(claims []verify.Claim) {
 	k.recalled = without(k.recalled, claims)
 	if !verify.Strong(common(k.denied, claims)) {
@@ -195,7 +194,7 @@ func (k *known) outdate(claims []verify.Claim) {
 		})
 	}
 	switch {
-	case verify.Strong(common(k.heard, claims)): // it still states them
+	case verify.Strong(common(k.heard, claims)): // the server still states these digests
 		k.heard = nil
 	case sharesAlgorithm(k.heard, claims):
 		return
@@ -209,21 +208,20 @@ func (k *known) outdate(claims []verify.Claim) {
 	})
 }
 
-// forgetRecalled drops the digests that yield.
+// forgetRecalled removes the digests that yield.
 func (k *known) forgetRecalled() {
 	k.claims, k.given = without(k.claims, k.recalled), without(k.given, k.recalled)
 	k.recalled = nil
 }
 
-// forgetGuess drops a size that no authority gave, if no digest would decide whether it is right.
+// forgetGuess removes a size that no authority gave, if no digest would show whether the size is right.
 func (k *known) forgetGuess() {
 	if k.sizeBy <= byOther && !k.strong() {
 		k.size, k.sizeBy, k.sizeAt = -1, unstated, ""
 	}
 }
 
-// forgetOthers drops the statements of parties other than the authorities about their copies. It is called
-// before another one is asked for the whole file.
+// forgetOthers removes the statements of parties that are no authorities. It is called before another party is asked.
 func (k *known) forgetOthers() {
 	if k.sizeBy <= byOther {
 		k.size, k.sizeBy, k.sizeAt = -1, unstated, ""
@@ -231,9 +229,9 @@ func (k *known) forgetOthers() {
 	k.mixed = false
 }
 
-// recall takes over what an earlier run knew, from its sealed journal; places only if links count. A signer
-// that was trusted then may not be trusted now. The claims of that run's request hold until an authority of
-// this run states otherwise.
+// recall adds the facts of an earlier run from its sealed journal. Places are added only if the request uses links.
+// Signed claims count only as claims of the server, because their signer may not be trusted now. The claims of the
+// earlier request yield.
 func (k *known) recall(prior partfile.Identity, r *Request) {
 	said := without(k.claims, r.Trust.Claims)
 	yielding, standing, denied := yieldingOf(prior), standingOf(prior), prior.Denied
@@ -257,7 +255,7 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 		}
 	}
 	then := tag{prior.ETag, prior.ETagHost}
-	if k.mixed = prior.Mixed; verify.Strong(said) { // k.tag is that of the answer with these digests
+	if k.mixed = prior.Mixed; verify.Strong(said) { // k.tag is from the answer with these digests
 		k.mixed = k.mixed || then.etag != "" && then != k.tag
 	} else {
 		k.tag, k.date, k.host = then, prior.LastModified, cmp.Or(prior.ETagHost, prior.Host)
@@ -267,13 +265,13 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 		return
 	}
 	for _, m := range prior.Mirrors {
-		if u, err := url.Parse(m.URL); err == nil && u.RawQuery == "" && u.User == nil { // else it was masked
+		if u, err := url.Parse(m.URL); err == nil && u.RawQuery == "" && u.User == nil { // otherwise it may be masked
 			k.file.Mirrors = append(k.file.Mirrors, metalink.Mirror{URL: u, Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
 		}
 	}
 }
 
-// offers returns the evidence that the server offers: by its answer, and by what it stated before.
+// offers returns the evidence that the server offers, in an answer with the description file and in earlier statements.
 func (k *known) offers(file metalink.File) state.Pin {
 	file.Claims = join(file.Claims, k.ofServer())
 	return pinOf(file)
@@ -287,8 +285,9 @@ func without[T comparable](a, b []T) []T {
 	return slices.DeleteFunc(slices.Clone(a), func(e T) bool { return slices.Contains(b, e) })
 }
 
-// stated returns the statement of an answer. by is its rank, but that of a size from a mirror is byOther. The tag and the
-// date of a mirror are those of its copy, so they are left out if the server's digest ties it.
+// stated returns the statement of an answer. by is its rank, except that a size from a mirror has rank byOther. If a
+// mirror answered and the server's digest identifies the version, the statement has no tag and date, because those of
+// the mirror are about its copy.
 func (x resolution) stated(a source.Answer, by rank, at *url.URL) statement {
 	file := x.file
 	st := statement{by: by, file: file, size: a.Size, sizeBy: by, at: at, tag: tagOf(file, a), date: dateOf(file, a),
@@ -305,8 +304,7 @@ func (x resolution) stated(a source.Answer, by rank, at *url.URL) statement {
 	return st
 }
 
-// view returns the facts of the statement. The size of another server than the one that speaks for the file
-// is of that server's copy.
+// view returns the facts of the statement. A size that no authority stated is left out: it is about that party's copy.
 func (st statement) view() version.View {
 	v := version.View{Size: st.size, Digests: st.file.Claims, ETag: st.tag.etag, Host: st.host, Modified: st.date}
 	if st.sizeBy < byServer {
@@ -321,7 +319,7 @@ func (st statement) describe(id partfile.Identity) partfile.Identity {
 	if v.Size >= 0 {
 		id.Size = v.Size
 	}
-	if id.ETag, id.ETagHost = st.tag.etag, st.tag.host; st.sizeBy >= byServer { // else the date is a mirror's
+	if id.ETag, id.ETagHost = st.tag.etag, st.tag.host; st.sizeBy >= byServer { // otherwise the date is that of a mirror
 		id.LastModified = st.date
 	}
 	id.Claims = slices.Concat(id.Claims, v.Digests)

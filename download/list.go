@@ -16,21 +16,21 @@ import (
 	"braid/verify/sums"
 )
 
-// A List is a checksum file, which states digests of files in addition to their servers.
+// A List is a checksum file: a list of digests of files.
 type List struct {
 	sums.List
 	Name string                 // for messages: masked and printable
 	URL  *url.URL               // nil if it was a local file
-	Over verify.Channel         // the channel that it came over, or Signed if CheckSigned found a good one
+	Over verify.Channel         // the channel over which the list came, or Signed after a good signature
 	By   verify.SignatureResult // the signature, if Over is Signed
 	came verify.Channel         // Over without the signature
-	data []byte                 // as received: a signature covers exactly this
-	away bool                   // it came from another server than the cookies and the client certificate are for
+	data []byte                 // as received, because a signature covers exactly these bytes
+	away bool                   // see Client.ListElsewhere
 
-	found bool // nobody named it (rule 77)
+	found bool // found by a lookup: no user, server or document named the list (rule 77)
 }
 
-// ReadList reads a list that the user gave: its claims count as the user's. The error is an *Error.
+// ReadList reads a list that the user gave. The claims of the list count as the user's. The error is an *Error.
 func ReadList(r io.Reader, name string) (*List, error) {
 	data, err := io.ReadAll(io.LimitReader(r, sums.MaxSize+1))
 	if err == nil {
@@ -53,7 +53,7 @@ func fetchList(ctx context.Context, hc network, req *Request, away bool) (*List,
 	}
 	var l *List
 	if err == nil {
-		name, _ := nameFrom(req.URL) // the name helps to find the algorithm
+		name, _ := nameFrom(req.URL) // the name of a list may contain the algorithm
 		l, err = newList(name, data, channelOf(a))
 	}
 	if err != nil {
@@ -71,16 +71,15 @@ func newList(name string, data []byte, over verify.Channel) (*List, error) {
 	return &List{List: l, Name: source.Escape(name), Over: over, came: over, data: data}, err
 }
 
-// Unsigned returns the list for a request that does not trust the keys that CheckSigned was called with.
+// Unsigned returns the list without its signature, for a request with other anchors than those of CheckSigned.
 func (l *List) Unsigned() *List {
 	u := *l
 	u.Over, u.By = l.came, verify.SignatureResult{}
 	return &u
 }
 
-// Vouch adds the list's claims about the file of a request to the request. The error is an *Error: of kind
-// NoEvidence if the list has none, and of kind Protocol if the list contradicts itself or the claims of the
-// request.
+// Vouch adds the list's claims about the file of a request to the request. The error is an *Error: of kind NoEvidence
+// without claims about the file, and of kind Protocol if the list contradicts itself or the claims of the request.
 func (l *List) Vouch(r *Request) error {
 	claims, malformed, err := l.find(r)
 	if err == nil && len(malformed) > 0 && !verify.Strong(claims) && !verify.Strong(r.Trust.Claims) {
@@ -125,13 +124,13 @@ func (l *List) find(r *Request) ([]verify.Claim, []*sums.Error, error) {
 	}
 	claims, malformed, err := l.Find(append(names, own...), l.Name, l.Over)
 	if none := (*sums.NotFoundError)(nil); len(names) > 0 && errors.As(err, &none) && len(none.Only) == 0 {
-		return l.Find(names, l.Name, l.Over) // its error has names like the one that the user knows
+		return l.Find(names, l.Name, l.Over) // its error lists names similar to those on the server
 	}
 	return claims, malformed, err
 }
 
-// namesOf returns the names that a list may have for the file of a request: its name in a document, or the
-// end of its URL with any number of folders.
+// namesOf returns the names that a list may use for the file of a request: the name in a document, or the path of the
+// URL and its ends (endsOf).
 func namesOf(r *Request) []string {
 	if r.Described != nil {
 		return []string{r.Described.Name}
@@ -145,7 +144,7 @@ func namesOf(r *Request) []string {
 	return endsOf(r.URL.Path)
 }
 
-// endsOf returns a path and its ends without the first folders, the longest first.
+// endsOf returns a path, and the path without its first folder, first two folders and so on.
 func endsOf(p string) (ends []string) {
 	folders := strings.Split(strings.Trim(path.Dir(p), "/"), "/")
 	for i := range folders {

@@ -14,8 +14,7 @@ import (
 	"braid/verify/signatures"
 )
 
-// Besides returns the suffixes of signature files for the kinds of anchors, in the order in which they are
-// tried.
+// Besides returns the suffixes of the signature files for which a has anchors, in the order in which they are tried.
 func (a Anchors) Besides() (endings []string) {
 	for _, kind := range signatures.All() {
 		if _, ok := a.of(kind); ok {
@@ -25,7 +24,7 @@ func (a Anchors) Besides() (endings []string) {
 	return endings
 }
 
-// Beside returns the signature beside u, with ending appended to its name.
+// Beside returns the signature at u with ending appended to the path.
 func Beside(u *url.URL, ending string) Signature {
 	at := *u
 	at.Path, at.RawPath = u.Path+ending, ""
@@ -57,7 +56,7 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 	return fetchSignatures(named, req.Trust.Anchors, func(sig Signature) found { return sig.fetch(ctx, hc, options) })
 }
 
-// fetch fetches a signature, unless its bytes are given.
+// fetch fetches a signature, unless s has its bytes.
 func (s Signature) fetch(ctx context.Context, hc network, options func(Signature) httpsource.Options) found {
 	f := found{from: s.From, data: s.Data, maybe: s.maybe}
 	if f.data == nil {
@@ -66,7 +65,7 @@ func (s Signature) fetch(ctx context.Context, hc network, options func(Signature
 	return f
 }
 
-// names returns the name of a list, for signatures that state the name of their file.
+// names returns the name of a list, for signatures that contain the name of the signed file.
 func (l *List) names() []string {
 	if l.URL != nil {
 		return []string{path.Base(l.URL.Path)}

@@ -14,30 +14,31 @@ import (
 	"braid/verify"
 )
 
-// looking is the lookup of one version of the file. The first answer of the server that shows the need begins it, it
-// runs beside the transfer, and the proof waits for it. What it finds decides about the whole file at the end, and
-// about nothing else: it ties no mirrors, makes no links usable, and is not pinned. The journal keeps it for the bytes
-// that are here (see resumeLooked).
+// looking is the lookup of digests that are published beside one version of the file. It begins with the first answer
+// of the server that lacks needed evidence, runs beside the transfer, and ends before the proof. The found digests are
+// compared with the complete file, and have no other effect: they do not show that mirrors have the file, do not make
+// links usable, and are not pinned. The journal keeps them for a later run (see resumeLooked).
 type looking struct {
 	begun  bool
-	anew   bool           // a folder that was looked at before is looked at again
+	anew   bool           // folders that were looked at before are looked at again
 	signed bool           // only signed digests are looked for
-	spare  *search.Search // prepared, and begun if a Content-Digest or the named signatures prove nothing
-	done   chan lookedUp  // takes one
-	cut    func()         // ends the search; what it has found until then counts
-	result *lookedUp      // nil: not here yet
+	spare  *search.Search // the prepared search; it begins at once, or if a Content-Digest or the named signatures prove nothing
+	done   chan lookedUp  // has a buffer for one result
+	cut    func()         // ends the search; digests found until then count
+	result *lookedUp      // nil: the lookup has not ended
 }
 
 // lookedUp is the result of a lookup.
 type lookedUp struct {
 	verify.Finding
-	early  bool  // some of it is from a lookup for another file
+	early  bool  // some digests are from a lookup for another file
 	missed bool  // a request got no answer
-	err    error // two lists that contradict each other, or a wrong signature
+	err    error // lists contradict each other, or a signature is wrong
 }
 
-// begin begins the lookup, if the answer a, which says x, shows that the host of the URL itself gives no strong digest,
-// or none of the signatures that are needed. A host that it redirects to could hide what is published beside the file.
+// begin begins the lookup if the answer a, whose statements are x, shows that the host of the URL itself gives no
+// strong digest, or none of the needed signatures. Digests of a host to which it redirects do not suffice: that host
+// could hide the digests beside the file.
 func (l *looking) begin(s *session, o *origin, x resolution, a source.Answer) {
 	known, needs := join(s.firsthand(), x.asked), s.req.needsSignature()
 	looks := looksFor(s.req, known, x.file)
@@ -55,7 +56,8 @@ func (l *looking) begin(s *session, o *origin, x resolution, a source.Answer) {
 	}
 }
 
-// searchLate begins the search for a Content-Digest that proved nothing, or takes what a feed published if none was begun.
+// searchLate is called before the proof. It begins the search if a Content-Digest proved nothing. If no search was
+// prepared, it uses the digests that a feed published.
 func (l *looking) searchLate(s *session) {
 	if l.spare == nil {
 		l.spare, _ = newSearch(s.req, s.http, nil, s.firsthand(), s.file)
@@ -65,8 +67,8 @@ func (l *looking) searchLate(s *session) {
 	}
 }
 
-// search makes the search that begin prepared, unless a strong digest has come since and only that is looked for. The
-// Content-Digest of an answer that did not come as a whole, from one source, is no evidence.
+// search begins the search that begin prepared, unless the host of the URL itself has stated a strong digest since
+// then, and no signed list is needed.
 func (l *looking) search(s *session) {
 	if l.begun || l.spare == nil || verify.Strong(s.firsthand()) && !l.signed {
 		return
@@ -80,43 +82,44 @@ func (l *looking) search(s *session) {
 	}
 	s.workers.Go(func() {
 		defer cut()
-		if err := runSearch(within, hc, f); ctx.Err() == nil { // a search that the session canceled has no result
+		if err := runSearch(within, hc, f); ctx.Err() == nil { // a search that the session has cancelled has no result
 			done <- lookedUp{f.Found, f.Early, f.Missed, err}
 		}
 	})
 }
 
-// resume lets the next session begin it again, if the one before ended too early.
+// resume lets the next session begin the lookup again, if the previous session ended before it had a result.
 func (l *looking) resume() { l.begun = l.result != nil || len(l.done) > 0 }
 
-// again lets the next session look once more, if what was found for another file may be of an earlier version.
+// again lets the next session look again, if the found digests are from a lookup for another file and may be of an
+// earlier version. It reports whether it does.
 func (l *looking) again(s *session) bool {
 	if l.anew || l.result == nil || !l.result.early {
 		return false
 	}
-	s.carried.beside = join(s.carried.beside, l.result.Claims) // the server may not answer again
+	s.carried.beside = join(s.carried.beside, l.result.Claims) // the server may not answer the second time
 	*l = looking{anew: true, done: make(chan lookedUp, 1)}
 	goOn(s)
 	return true
 }
 
-// awaits reports whether something may still come.
+// awaits reports whether the lookup has begun and has no result yet.
 func (l *looking) awaits() bool { return l.begun && l.result == nil }
 
-// unanswered reports whether the lookup could not learn what is beside the file now.
+// unanswered reports whether there is no result, or the result has no digest because requests got no answer.
 func (l *looking) unanswered() bool {
 	return l.result == nil || l.result.missed && len(l.result.Claims) == 0
 }
 
-// hopeful reports whether there is a digest, or there may be one.
+// hopeful reports whether the lookup has found a digest, or may still find one.
 func (l *looking) hopeful() bool { return l.begun && (l.result == nil || len(l.result.Claims) > 0) }
 
-// maySign reports whether there is a signed digest, or there may be one.
+// maySign reports whether the lookup has found a signed digest, or may still find one.
 func (l *looking) maySign() bool {
 	return l.begun && (l.result == nil || backed(l.result.Claims, verify.Signed, verify.Signed))
 }
 
-// apply takes the result.
+// apply applies the result to the session.
 func (l *looking) apply(s *session, r lookedUp) {
 	l.result = &r
 	for _, p := range r.Places {
@@ -140,7 +143,7 @@ func (l *looking) apply(s *session, r lookedUp) {
 	case verify.Agree(s.firm(), r.Claims) != nil:
 		l.oppose(s, r)
 		return
-	case verify.Agree(s.recalled, r.Claims) != nil: // of another version
+	case verify.Agree(s.recalled, r.Claims) != nil: // the recalled digests are of another version
 		if s.forgetRecalled(); s.tag.etag == "" || s.mixed {
 			s.end(notMergeable, noMerge("the checksums beside the file are now of another version", nil))
 			return
@@ -167,15 +170,15 @@ func (l *looking) apply(s *session, r lookedUp) {
 	}
 }
 
-// keep records what was found in the journal, because the next run may not be able to look.
+// keep records the found digests in the journal, because a later lookup may get no answer.
 func (l *looking) keep(s *session) {
 	if s.begun && s.req.onDisk() && !s.part.Useless() {
 		s.describe()
 	}
 }
 
-// oppose ends the session, as what was found contradicts the digest of another host. What was found for another file may
-// be of an earlier version, so it looks anew before.
+// oppose handles found digests that contradict the digest of another host. Digests from a lookup for another file may
+// be of an earlier version, so oppose looks again first. Otherwise it ends the session.
 func (l *looking) oppose(s *session, r lookedUp) {
 	if r.early && !l.anew && l.spare != nil {
 		s.carried.beside = join(s.beside, r.Claims) // the server may not answer again
@@ -188,16 +191,16 @@ func (l *looking) oppose(s *session, r lookedUp) {
 	s.stop(opposed(s.req, s.claims, r.Claims))
 }
 
-// late are the digests that any file is compared with, as a SHA-256 is made of each.
+// late returns the found digests that can be compared at the end, because a SHA-256 of each file is computed.
 func (l *looking) late() []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(l.finding().Claims), func(c verify.Claim) bool { return !isSHA256(c) })
 }
 
-// early are the others, which have to be known before the first byte is hashed.
+// early returns the other found digests, which must be known before the first byte is hashed.
 func (l *looking) early() []verify.Claim { return without(l.finding().Claims, l.late()) }
 
-// await waits for the result. If no proof is required, it waits for at most the grace of the network, and then takes
-// what the search has found, because one slow list must not hide another one.
+// await waits for the result and applies it. If no proof is required, it waits for at most network.grace. It then ends
+// the search, and applies the digests that were found until then.
 func (l *looking) await(s *session) error {
 	if !l.awaits() {
 		return s.err
@@ -208,7 +211,7 @@ func (l *looking) await(s *session) error {
 	}
 	select {
 	case r := <-l.done:
-		if l.apply(s, r); s.err == nil && l.awaits() { // it looks anew
+		if l.apply(s, r); s.err == nil && l.awaits() { // apply has begun another search
 			return l.await(s)
 		}
 	case <-late:
@@ -221,7 +224,7 @@ func (l *looking) await(s *session) error {
 	return s.err
 }
 
-// finding is what was found so far.
+// finding returns the result, which is empty before the lookup has ended.
 func (l *looking) finding() verify.Finding {
 	if l.result == nil {
 		return verify.Finding{}
@@ -229,7 +232,7 @@ func (l *looking) finding() verify.Finding {
 	return l.result.Finding
 }
 
-// lacks is err with the places that were looked at.
+// lacks returns err with the places where the lookup looked.
 func (l *looking) lacks(err error) error {
 	if places := l.finding().Where(); places != "" {
 		return fmt.Errorf("%w; looked at %s", err, places)
@@ -237,14 +240,14 @@ func (l *looking) lacks(err error) error {
 	return err
 }
 
-// tiesLater reports whether a later run may resume by digests that this one found beside the file.
+// tiesLater reports whether a later run may resume because of digests that this run found beside the file.
 func tiesLater(r *Request, looked []verify.Claim) bool {
 	return verify.Strong(looked) && r.Trust.Lookup && r.Described == nil && !r.needsSignature() &&
 		len(r.Mirrors)+len(r.Published.Claims)+len(r.Published.Mirrors) == 0
 }
 
-// compareEarlier returns an error if this run could not look, or got no answer, and the file does not have the digest
-// that an earlier run found beside it. That digest verifies nothing: it may be gone by now. Only a signature, the user's
+// compareEarlier returns an error if the file does not have the digest that an earlier run found beside it, and the lookup
+// of this run got no answer. That digest verifies nothing, because it may be out of date. Only a signature, the user's
 // digest or one of the host of the URL itself stands above it.
 func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
 	if !s.req.Trust.Lookup || !l.unanswered() || proof.Signed() || verify.Strong(common(s.firsthand(), proof.Evidence())) {
@@ -284,7 +287,8 @@ func digestOf(ctx context.Context, file io.ReaderAt, a verify.Algorithm, size in
 	}
 }
 
-// judge is err, the error of the proof, with what can be done about a digest that was found.
+// judge returns err, the error of the proof. If the file does not have a found digest, the result is an error with the
+// dates of list and file, and a hint.
 func (l *looking) judge(s *session, err error) error {
 	wrong, found := wrongOf(err), l.finding().Claims
 	if wrong == nil || !slices.Contains(slices.Concat(found, common(found, s.nearby), s.beside), wrong.Claim) {
@@ -297,7 +301,7 @@ func (l *looking) judge(s *session, err error) error {
 // An otherFileError is the error of a file that does not have the digest published beside it.
 type otherFileError struct {
 	*verify.MismatchError
-	list, file time.Time // when they were changed; zero: unknown
+	list, file time.Time // dates of the last change; zero: unknown
 }
 
 func (e *otherFileError) Error() string {

@@ -22,14 +22,14 @@ import (
 	"braid/verify"
 )
 
-// lookupGrace is how long the end of a download waits for a lookup where nothing has to be proven. The value of
-// graceKey in the context replaces it in tests.
+// lookupGrace is how long the end of a download waits for a lookup if no proof is required. In tests, the value of
+// graceKey in the context replaces it.
 const lookupGrace = 5 * time.Second
 
 // A Forge is a forge or registry that Request.Trust.Lookup can ask about the digests of its files.
 type Forge struct{ row *lookup.Forge }
 
-// NewForge returns a row of the table of forges. Its words are those of a [forge] of the settings, by key.
+// NewForge returns a row of the table of forges. words has the values of a section [forge] of the settings, by key.
 func NewForge(name string, words map[string][]string) (*Forge, error) {
 	row, err := lookup.NewForge(name, words)
 	return &Forge{row}, err
@@ -51,8 +51,9 @@ func graceOf(ctx context.Context) time.Duration {
 	return lookupGrace
 }
 
-// newSearch returns the lookup for the file of r, whose server gave the answers hops. It reports false if r needs no lookup.
-// If these claims are known, file is its description, and what a feed published is all that is missing, it has been found.
+// newSearch returns the search for digests beside the file of r, whose server gave the answers hops. known are the
+// known claims, and file is the description of the file. It reports false if r demands no lookup. If the digests that a
+// feed published are all that is missing, they are the result, and nothing is searched for.
 func newSearch(r *Request, hc network, hops []metalink.Hop, known []verify.Claim, file metalink.File) (*search.Search, bool) {
 	p := r.Published.Claims
 	if verify.Strong(p) && looksFor(r, known, file) && !looksFor(r, join(known, p), file) {
@@ -69,22 +70,21 @@ func newSearch(r *Request, hc network, hops []metalink.Hop, known []verify.Claim
 	return s, ok
 }
 
-// runSearch runs a search in the time that all its requests have together.
+// runSearch runs a search. All requests of the search together have the time of inOneTime.
 func runSearch(ctx context.Context, hc network, s *search.Search) error {
 	ctx, cancel := hc.inOneTime(ctx)
 	defer cancel()
 	return s.Run(ctx)
 }
 
-// looksFor reports whether something is left to look for beside the file, if these claims are known and file is its
-// description: a strong digest, or a signed one if a signature is needed and none is named.
+// looksFor reports whether a lookup is needed if claims are known and file is the description of the file: a strong
+// digest is missing, or a signature is needed and no signature is named.
 func looksFor(r *Request, claims []verify.Claim, file metalink.File) bool {
 	return !verify.Strong(claims) || r.needsSignature() && len(signaturesOf(r, file)) == 0
 }
 
-// wantsList reports whether a signed list is looked for although the server or a document names signatures: one is
-// needed, and none of all, those that were fetched, is by a trusted key. Those that the user names are the ones that are
-// meant.
+// wantsList reports whether a signed list is looked for although the server or a document names signatures: a signature
+// is needed, and none of all, the fetched signatures, is by a trusted key. It is false if the user names signatures.
 func wantsList(r *Request, all []found) bool {
 	if !r.needsSignature() || len(r.Trust.Signatures) > 0 {
 		return false
@@ -106,8 +106,7 @@ func agreeSigned(r *Request, found []verify.Claim) error {
 	return nil
 }
 
-// opposed returns the error if what was found contradicts the digest of a host that the server redirected to, and nil if
-// it does not.
+// opposed returns an error if found digests contradict claims, those of a host to which the server redirected.
 func opposed(r *Request, claims, found []verify.Claim) error {
 	if err := verify.Agree(claims, found); err != nil {
 		return fail(Mismatch, "verify", source.Mask(r.URL), &otherHostError{err}, HintNoLookup)
@@ -124,10 +123,10 @@ func (e *otherHostError) Error() string {
 
 func (e *otherHostError) Unwrap() error { return e.error }
 
-// lookUp looks for digests beside the file before anything else is done. It has the time that the end of a download
-// has. What was found for another file may be of an earlier version and keep a file that is no longer the server's, so
-// it does not count. If a strong digest is among asked, those of the user and of the host of the URL itself, only signed
-// ones are looked for. What is found must not contradict the others among claims.
+// lookUp looks for digests beside the file and waits for the result, but not longer than the end of a download waits.
+// It does not use results of lookups for other files, which may be of an earlier version. asked are the claims of the
+// user and of the host of the URL itself. If a strong digest is among them, only signed digests count. It is an error
+// if found digests contradict the other claims.
 func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, file metalink.File,
 	asked, claims []verify.Claim) (verify.Finding, error) {
 	s, ok := newSearch(r, hc, hops, asked, file)
@@ -169,7 +168,7 @@ func (w searchWeb) Get(ctx context.Context, u *url.URL, most int64) search.Answe
 func (w searchWeb) Ask(ctx context.Context, q *lookup.Question) search.Answer {
 	o := httpsource.Options{Mirror: true, Named: address.Public, Not: w.req.Access.Not, Header: map[string][]string{}}
 	for name, values := range w.req.Access.Header {
-		if web.ForAnyServer(name) && !strings.EqualFold(name, "Accept") { // which is that of the file
+		if web.ForAnyServer(name) && !strings.EqualFold(name, "Accept") { // that of the user is for the file
 			o.Header[name] = values
 		}
 	}
@@ -188,14 +187,14 @@ func (w searchWeb) Ask(ctx context.Context, q *lookup.Question) search.Answer {
 	maps.Copy(with.Header, secret)
 	with.HeaderTo, with.Secure, with.NoRedirect = []string{source.HostPort(q.URL)}, true, true
 	a := w.fetch(ctx, q.URL, with, lookup.MaxAnswer)
-	if e, ok := errors.AsType[*source.Error](a.Err); ok && e.Status == http.StatusUnauthorized { // it has expired
+	if e, ok := errors.AsType[*source.Error](a.Err); ok && e.Status == http.StatusUnauthorized { // the credentials have expired
 		a = w.fetch(ctx, q.URL, o, lookup.MaxAnswer)
 		a.Refused = true
 	}
 	return a
 }
 
-// secret returns the credentials for a question: those for its URL, else the token for its host.
+// secret returns the credentials for a question: those for the URL of the question, or the token for its host.
 func (w searchWeb) secret(q *lookup.Question) (fields map[string][]string, err error) {
 	if w.http.fields != nil {
 		if fields, err = w.http.fields(q.URL); err != nil || len(fields) > 0 {
@@ -209,7 +208,7 @@ func (w searchWeb) secret(q *lookup.Question) (fields map[string][]string, err e
 }
 
 func (w searchWeb) fetch(ctx context.Context, u *url.URL, o httpsource.Options, most int64) search.Answer {
-	o.Unheeded = true // a lookup that fails is no error of the download
+	o.Unheeded = true // the lookup is optional
 	data, a, err := w.http.small(ctx, u, o, most)
 	return search.Answer{Data: data, Hops: a.Hops, Over: channelOf(a), Date: a.LastModified, Err: err}
 }

@@ -8,18 +8,17 @@ import (
 	"braid/download/limit"
 )
 
-// lowestTime is how long a download may be slower than Client.LowestSpeed. A slow start takes a few seconds
-// to its first bytes.
+// lowestTime is how long a download may be slower than Client.LowestSpeed, for example at a slow start.
 const lowestTime = 30 * time.Second
 
-// A pulse finds out whether a download is too slow. It is asked at each beat of a session.
+// A pulse finds out whether a download is too slow. tooSlow is called at each beat of a session.
 type pulse struct {
-	since   time.Time // zero: nothing is being waited for
+	since   time.Time // start of the measured period; zero: no bytes are awaited
 	arrived int64
 }
 
-// tooSlow reports whether fewer than least bytes a second came for lowestTime while bytes were waited for.
-// arrived is the number of bytes that have come so far.
+// tooSlow reports whether fewer than least bytes a second were received for lowestTime. waits reports whether bytes are
+// awaited, and arrived is the number of bytes received so far.
 func (p *pulse) tooSlow(now time.Time, waits bool, least, arrived int64) bool {
 	switch {
 	case !waits || least <= 0:
@@ -35,15 +34,13 @@ func (p *pulse) tooSlow(now time.Time, waits bool, least, arrived int64) bool {
 	return false
 }
 
-// fairPart is the part of a limit, 1/fairPart, that a download gets at least if it shares the limit with
-// others. A download that the limit holds back is not too slow.
+// A download that shares a limit with others gets at least 1/fairPart of the limit. Limited downloads are not too slow.
 const fairPart = 64
 
-// ErrTooSlow is the cause of the error of a download that was slower than its least speed
-// (Client.LowestSpeed).
+// ErrTooSlow is the cause of the error of a download that was slower than Client.LowestSpeed.
 var ErrTooSlow = errors.New("too slow")
 
-// lowest returns the current least speed of a session: least, or less if a limit holds the session back.
+// lowest returns the current minimum speed of a session: least, or less if a limit slows the session down.
 func (x *fetches) lowest(c *Client, least int64, all *limit.Limiter) int64 {
 	if perSecond := all.Rate(); perSecond > 0 {
 		least = min(least, perSecond/fairPart)
@@ -56,8 +53,7 @@ func (x *fetches) lowest(c *Client, least int64, all *limit.Limiter) int64 {
 	return least
 }
 
-// keepsUp returns an error if the session is too slow. Only servers count: a swarm may be without peers for
-// long.
+// keepsUp returns an error if the session is too slow. Only servers count: a swarm may be without peers for long.
 func (x *fetches) keepsUp(c *Client, req *Request, all *limit.Limiter, now time.Time) error {
 	least := c.LowestSpeed
 	if req.Limits.Lowest != nil {

@@ -10,16 +10,16 @@ import (
 	"braid/verify"
 )
 
-// mostMeasured limits what a measurement fetches from a fast place.
+// mostMeasured limits the bytes that a measurement fetches from one place.
 const mostMeasured = 16 << 20
 
 // A Measurement is the result of measuring one place.
 type Measurement struct {
 	URL   string        // masked
-	Host  string        // as it answered, or as named
+	Host  string        // host:port that answered, or of the URL
 	RTT   time.Duration // 0: unknown
 	Bytes int64
-	Took  time.Duration // since the answer
+	Took  time.Duration // time since the answer
 	Err   error         // why the place is of no use
 }
 
@@ -60,7 +60,7 @@ func measure(ctx context.Context, src source.Source, o origin, size int64, claim
 	s := &measureSink{of: &o, size: size, claims: claims, moment: moment, over: cancel,
 		result: Measurement{URL: o.masked, Host: o.host}}
 	err := src.Fetch(over, r, s)
-	if s.answered.IsZero() || over.Err() == nil || ctx.Err() != nil { // else its time was up
+	if s.answered.IsZero() || over.Err() == nil || ctx.Err() != nil { // otherwise the measurement ended the fetch
 		s.result.Err = err
 	}
 	if !s.answered.IsZero() {
@@ -70,7 +70,7 @@ func measure(ctx context.Context, src source.Source, o origin, size int64, claim
 	return s.result
 }
 
-// A measureSink counts bytes until its time is up.
+// A measureSink counts bytes. It calls over when moment has passed since the answer.
 type measureSink struct {
 	of       *origin
 	size     int64

@@ -15,7 +15,8 @@ import (
 	"braid/verify"
 )
 
-// addMirrors adds the mirrors as sources: those of the server, the suggested ones, then those of the user.
+// addMirrors adds the mirrors as sources: those of the server and of a feed, those of other files of the batch, then
+// those of the user.
 func (s *session) addMirrors() {
 	s.newMirrors = false
 	if s.carried.single {
@@ -37,7 +38,7 @@ func (s *session) addMirrors() {
 	for _, m := range mirrors {
 		o := s.mirrorOptions()
 		o.Named = s.req.namedBy(m.URL, m.By)
-		// only beside a Digest (RFC 6249, section 6)
+		// A mirror is preferred only if the server states a digest (RFC 6249, section 6).
 		pref := m.Pref && backed(s.ofServer(), verify.HTTP, verify.HTTPS)
 		if pref {
 			o.IfMatch = s.tag.etag // RFC 6249, section 3.3
@@ -49,8 +50,8 @@ func (s *session) addMirrors() {
 	s.addLanes()
 }
 
-// holdBack keeps mirrors for the case that the server fails, because nothing ties their bytes to those of the server. As
-// sources they would only interrupt a slow answer, the rest of which could not be used then.
+// holdBack makes mirrors fallbacks for the case that the server fails, because nothing shows that they have the
+// server's file. As sources, they would only interrupt a slow answer of the server, whose rest would be lost.
 func holdBack(s *session, mirrors []metalink.Mirror) {
 	for _, m := range mirrors {
 		s.carried.fallBack(m.URL)
@@ -65,8 +66,7 @@ func holdBack(s *session, mirrors []metalink.Mirror) {
 	}
 }
 
-// addTreeMirrors adds mirrors from the folders of other files of the batch, if a strong digest shows whether
-// they have this file.
+// addTreeMirrors adds mirrors of other files of the batch, if a strong digest shows whether they have this file.
 func (s *session) addTreeMirrors() {
 	if s.req.NoMetalink || s.standIn() || !verify.Strong(s.claims) {
 		return
@@ -80,8 +80,8 @@ func (s *session) addTreeMirrors() {
 	}
 }
 
-// trusted reports whether the user or https gave a strong digest. A redirect to http then does no harm. A
-// digest that yields is not sufficient, because bytes that come then may be taken without it.
+// trusted reports whether a strong digest is known from the user or over https. A redirect to http is then harmless. A
+// digest that yields does not suffice, because bytes may be accepted without it.
 func (s *session) trusted() bool { return vouched(s.firm()) || vouched(s.req.Trust.Claims) }
 
 // mirrorOptions returns the options for requests to servers other than the one that the user asked.
@@ -92,7 +92,7 @@ func (s *session) optionsFor(u *url.URL, named address.Scope) httpsource.Options
 	return s.req.optionsFor(u, named, s.trusted())
 }
 
-// standIn reports whether a mirror is asked in place of the server, which failed or has wrong bytes.
+// standIn reports whether a mirror is asked in place of the requested URL, whose server failed or has wrong bytes.
 func (s *session) standIn() bool { return s.carried.origin != s.req.URL }
 
 func (s *session) addUserMirrors() {
@@ -128,13 +128,13 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 	}
 }
 
-// addLane adds a lane of a source to the scheduler, which runs one fetch at a time in each lane.
+// addLane adds a lane of a source to the scheduler. Each lane runs one fetch at a time.
 func (s *session) addLane(o *origin) {
 	added := scheduler.SourceAdded{ID: s.sources.lane(o), Host: o.host, Trips: o.src.Traits().Trips}
 	if o.lanes == 1 {
 		added.Brought = o.brought
 	}
-	if o.lanes == 1 && !o.swarm { // swarms have no speed in common
+	if o.lanes == 1 && !o.swarm { // speeds of different swarms say nothing about each other
 		known := s.c.State.Speed(o.host)
 		added.Rate, added.RTT = known.Rate, known.RTT
 	}
@@ -144,9 +144,8 @@ func (s *session) addLane(o *origin) {
 	s.step(added)
 }
 
-// addLanes lets every source run several fetches at a time, if the user wants that (-x). The first lane of
-// each comes before the second of any. If nothing shows that two answers are of the same file, they cannot be
-// combined.
+// addLanes lets every source run several fetches at a time, if the user wants that (-x). All sources get a second lane
+// before any gets a third. If nothing shows that two answers are of the same file, each source keeps one lane.
 func (s *session) addLanes() {
 	if !s.mayMerge() {
 		return
@@ -172,11 +171,10 @@ func (s *session) begin() {
 	}
 }
 
-// addFirst adds the server that the user asked, the one that stands in for it, or those that a document
-// names.
+// addFirst adds the server that the user asked, the mirror that stands in for it, or the places that a document names.
 func (s *session) addFirst() {
 	if s.begun {
-		if !s.part.Useless() && s.reserve() != nil { // a useless part file makes way once bytes come
+		if !s.part.Useless() && s.reserve() != nil { // a useless part file is set aside only when bytes arrive
 			return
 		}
 		s.askSignatures()
@@ -196,7 +194,7 @@ func (s *session) addFirst() {
 	switch {
 	case s.begun && verify.Strong(s.claims): // the mirrors of an earlier run can help if the server is gone
 		s.addMirrors()
-	case verify.Strong(s.req.Trust.Claims) && !s.pipes(): // else the server answers first, to tie the others
+	case verify.Strong(s.req.Trust.Claims) && !s.pipes(): // else the server answers first
 		s.addUserMirrors()
 	}
 	if s.begun && verify.Strong(s.claims) { // in a session that continues another
@@ -219,9 +217,8 @@ func (s *session) addSwarm() {
 	}
 }
 
-// askTorrent fetches a torrent that the server describes, if its swarm is to help: at once if the user wants
-// that, otherwise when the servers are slow. It needs a strong digest, which shows whether the torrent is
-// about this file.
+// askTorrent fetches a torrent that the server describes, so that its peers can be asked: at once if the user wants
+// that, otherwise when the servers are slow. A known strong digest must show whether the torrent is about this file.
 func (s *session) askTorrent() {
 	doc, ok := torrentOf(s.file)
 	if !ok || s.req.Peers == PeersOff || s.carried.sharing != nil || s.carried.torrentAsked || s.carried.single ||
@@ -245,7 +242,7 @@ func (s *session) askTorrent() {
 	})
 }
 
-// slow reports whether the servers were measured for a while and need much longer.
+// slow reports whether the servers were measured for swarmAfter, and need more than swarmLeast for the rest.
 func (s *session) slow() bool {
 	have := s.part.Have()
 	left := float64(s.size - have.Len())
@@ -262,8 +259,8 @@ func (s *session) take(o offer) {
 	s.addSwarm()
 }
 
-// useLast lets a mirror be used if all others are in use and much is left, or if no others exist. It does so
-// once.
+// useLast adds a mirror again, as a last resort: it is used if all other sources are in use and much is left, or if
+// there are no others. A second call has no effect.
 func (s *session) useLast(o *origin) {
 	if o.last > 0 {
 		return
@@ -273,14 +270,14 @@ func (s *session) useLast(o *origin) {
 	s.step(scheduler.SourceAdded{ID: o.last, Host: o.host, Trips: o.src.Traits().Trips, Last: true})
 }
 
-// Mirrors of unknown country are looked up so many at a time, and for so long in total. One that is found
-// later keeps its place.
+// The countries of at most lookups mirrors are looked up at a time, and for lookupsLimit in total. A mirror without a
+// result by then keeps its position.
 const (
 	lookups      = 16
 	lookupsLimit = time.Second
 )
 
-// sortByCountry puts the mirrors in the countries that the request wants before the others.
+// sortByCountry moves the mirrors in the preferred countries to the front.
 func (r *Request) sortByCountry(ctx context.Context, mirrors []metalink.Mirror) {
 	if len(r.Near.Locations) == 0 {
 		return

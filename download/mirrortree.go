@@ -9,9 +9,8 @@ import (
 	"braid/metalink"
 )
 
-// mirrorTrees are the folders that mirrors share with the Metalink server (depth; RFC 6249, section 3.4). The
-// downloads of a batch share them. They add mirrors and never evidence: a mirror of another file is refused
-// like any other.
+// mirrorTrees are the folders that mirrors share with the Metalink server (depth; RFC 6249, section 3.4). The downloads
+// of a batch share these folders, to find more mirrors. A folder is no evidence: a mirror with another file is refused.
 //
 // A nil value has no trees. The methods may be called by several goroutines.
 type mirrorTrees struct {
@@ -22,14 +21,14 @@ type mirrorTrees struct {
 // A mirrorTree is one mirror's copy of a folder.
 type mirrorTree struct {
 	metalink.Tree
-	mirror metalink.Mirror // with its attributes; URL is that of the file that it was named for
-	misses int             // files in a row that it did not have, or had another version of
+	mirror metalink.Mirror // as named for one file; URL is that of this file
+	misses int             // consecutive files that the mirror lacked, or had in another version
 }
 
 const (
-	// mostTrees is the number of mirrors that one server may name.
+	// mostTrees limits the number of folders.
 	mostTrees = metalink.MaxMirrors
-	// mostMisses is how many files in a row a mirror may lack before it is not asked for others.
+	// mostMisses is the number of consecutive files that a mirror may lack before it is not asked for other files.
 	mostMisses = 3
 )
 
@@ -55,8 +54,8 @@ type treeMirror struct {
 	tree *mirrorTree
 }
 
-// mirrorsOf returns the places where the file at u may lie, too, by their priority. ETags that a mirror
-// shares for one file mean nothing for another (RFC 6249, section 3.3).
+// mirrorsOf returns the mirrors that may have the file at u, by priority. A mirror that shares ETags for one file may
+// not share them for another (RFC 6249, section 3.3).
 func (a *mirrorTrees) mirrorsOf(u *url.URL) (found []treeMirror) {
 	if a == nil {
 		return nil
@@ -78,7 +77,7 @@ func (a *mirrorTrees) mirrorsOf(u *url.URL) (found []treeMirror) {
 	return found
 }
 
-// record counts whether a mirror had the file that it was asked for.
+// record records whether a mirror had the requested file.
 func (a *mirrorTrees) record(t *mirrorTree, has bool) {
 	if a == nil || t == nil {
 		return

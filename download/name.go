@@ -19,7 +19,7 @@ import (
 	"braid/source"
 )
 
-// nameFrom returns the final name, taken from the path of a URL.
+// nameFrom returns the last segment of the path of a URL as a file name.
 func nameFrom(u *url.URL) (string, error) {
 	path := u.EscapedPath()
 	if p, ok := protocolOf(u); ok {
@@ -33,8 +33,7 @@ func nameFrom(u *url.URL) (string, error) {
 	return name, safeName(name)
 }
 
-// safeName returns an error if name must not be a file's, or leaves no room for the suffixes of the files
-// beside it.
+// safeName returns an error if name is not a safe file name, or is too long for the suffixes of the files beside it.
 func safeName(name string) error {
 	if err := metalink.CheckName(name); err != nil {
 		return err
@@ -45,17 +44,17 @@ func safeName(name string) error {
 	return nil
 }
 
-// maxName leaves room for the suffixes of the part file and its journal in the 255 bytes of a file name.
+// maxName is the maximum length of a name, in bytes. With the suffixes of the part file and its journal, such a name
+// has at most 255 bytes.
 const maxName = metalink.MaxName - len(".part.journal.bad")
 
-// ownName reports whether err is about a name that only braid itself gives to files.
+// ownName reports whether err is about a name that is reserved for files of braid.
 func ownName(err error) bool {
 	var name *metalink.NameError
 	return errors.As(err, &name) && name.Own
 }
 
-// remoteName returns the name that an answer gives the file. A path, or anything else that would lead
-// elsewhere, is refused and not repaired.
+// remoteName returns the name that an answer gives the file. A path, or any other unsafe name, is an error.
 func remoteName(a source.Answer) (string, error) {
 	if len(a.Hops) > 0 {
 		field := http.Header(a.Hops[len(a.Hops)-1].Header).Get("Content-Disposition")
@@ -80,14 +79,14 @@ func shorten(s string) string {
 // numbered returns name with a number before its extension, as aria2 does it: disk.1.iso for disk.iso.
 func numbered(name string, n int) string {
 	ending := path.Ext(name)
-	if ending == path.Base(name) { // .profile has none
+	if ending == path.Base(name) { // .profile has no extension
 		ending = ""
 	}
 	return fmt.Sprintf("%s.%d%s", strings.TrimSuffix(name, ending), n, ending)
 }
 
-// findName takes the name from the server if the request wants that: from its Content-Disposition (RFC 6266),
-// otherwise from the last segment of the URL that it leads to.
+// findName sets the name that the server gives the file, if the request wants that: the name in Content-Disposition
+// (RFC 6266), otherwise the last segment of the URL after redirects.
 func (g *getter) findName(ctx context.Context) error {
 	if !g.req.RemoteName || g.req.Name != "" || !g.req.hasName() || g.req.Described != nil ||
 		address.SchemeOf(g.req.URL).NoNames {
@@ -113,8 +112,8 @@ func (g *getter) findName(ctx context.Context) error {
 	return nil
 }
 
-// makeFolders makes the folders of the file. The user's own folder may be a symbolic link; folders of a
-// document's name may not.
+// makeFolders makes the folders of the file. The user's folder may be a symbolic link. Folders in a document's name may
+// not.
 func (g *getter) makeFolders() error {
 	if g.planOnly || g.req.Store != nil {
 		return nil

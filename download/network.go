@@ -21,21 +21,21 @@ import (
 	"braid/source/httpsource"
 )
 
-// A network makes sources by the schemes of their URLs. Requests that are not fetches go over HTTP.
+// A network makes the sources for URLs, depending on their schemes.
 type network struct {
 	*httpsource.Client
-	others  map[string]client // by the family of their schemes
+	others  map[string]client // clients for protocols other than HTTP, by the family of their schemes
 	swarms  source.Swarms
-	folders *search.Folders   // what lookups found; shared
+	folders *search.Folders   // results of lookups, shared by all downloads of the network
 	tokens  map[string]string // see Client.ForgeTokens
 	forges  []*lookup.Forge   // see Client.Forges
 	// fields is Client.ForgeHeader.
 	fields  func(*url.URL) (map[string][]string, error)
-	grace   time.Duration // how long the end of a download waits where nothing has to be proven
+	grace   time.Duration // how long the end of a download waits for a lookup if no proof is required
 	timeout time.Duration // see Client.Timeout
 	open    map[string]func(*url.URL) source.Source
 	files   fsys.FS
-	key     *partfile.Key // seals journals; nil if none does
+	key     *partfile.Key // key that seals journals; nil without one
 }
 
 // Source returns the source of the file at u.
@@ -49,7 +49,7 @@ func (n network) Source(u *url.URL, o httpsource.Options) source.Source {
 	return n.Client.Source(u, o)
 }
 
-// opens reports whether the caller makes sources for such a URL (Client.Open).
+// opens reports whether Client.Open has a function for the scheme of u.
 func (n network) opens(u *url.URL) bool { return !address.HasScheme(u) && n.open[u.Scheme] != nil }
 
 // network returns the network of one call. The caller must call done at the end.
@@ -80,7 +80,7 @@ func (c *Client) network(ctx context.Context) (n network, done func()) {
 	}
 }
 
-// proxyOf returns the function that chooses a proxy, for FTP as for HTTP.
+// proxyOf returns the function that chooses a proxy, for all protocols.
 func proxyOf(c *httpsource.Client) func(*url.URL) (*url.URL, error) {
 	if c.Proxy == nil {
 		return web.Environment()
@@ -88,7 +88,7 @@ func proxyOf(c *httpsource.Client) func(*url.URL) (*url.URL, error) {
 	return c.Proxy
 }
 
-// isWeb reports whether u is of a web server. No other server has documents.
+// isWeb reports whether u has the scheme http or https. Documents are fetched only from such URLs.
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
 // errWebOnly refuses documents over FTP: trust in a digest depends on its channel, which is http or https.
@@ -104,9 +104,9 @@ func (n network) small(ctx context.Context, u *url.URL, o httpsource.Options, mo
 	return small.Whole(ctx, n.Source(u, o), u, n.patience(), most)
 }
 
-// The options of a request depend on what named its URL. Secrets are for the server that the user asked. A
-// URL that a server or document named may lead to public addresses, or as near as that is itself. One that
-// the user typed may lead anywhere.
+// The options of a request depend on who named its URL. Only the server that the user asked gets secrets. A URL that a
+// server or document named may lead to public addresses, and to addresses in the scope of that server. A URL that the
+// user typed may lead to any address.
 
 // ownOptions returns the options for requests to the server that the user asked.
 func (r *Request) ownOptions(trusted bool) httpsource.Options {
@@ -121,7 +121,7 @@ func (r *Request) mirrorOptions(trusted bool) httpsource.Options {
 	o.Mirror, o.User, o.Referer, o.Named = true, nil, r.asked(), 0
 	o.Secure = o.Referer != nil && o.Referer.Scheme == "https"
 	if r.Access.NoReferer || r.Access.User != nil || o.Referer != nil && o.Referer.User != nil {
-		o.Referer = nil // it may be the address of something private
+		o.Referer = nil // it may be the URL of a private page
 	}
 	return o
 }
@@ -138,8 +138,7 @@ func (r *Request) optionsFor(u *url.URL, named address.Scope, trusted bool) http
 	return o
 }
 
-// originOptions returns the options for requests to the origin, which may be a stand-in or named by a
-// document.
+// originOptions returns the options for requests to the origin, which may be a mirror or a place that a document names.
 func (r *Request) originOptions(p *carried, trusted bool) httpsource.Options {
 	if p.origin == r.URL && r.Described == nil {
 		return r.ownOptions(trusted)
@@ -157,7 +156,7 @@ func (r *Request) lookOptions(c condition) httpsource.Options {
 	return o
 }
 
-// asked returns the URL that the user typed. That of a document is nil if it was a local file.
+// asked returns the URL that the user typed: that of the file or of its document. It returns nil for a local document.
 func (r *Request) asked() *url.URL {
 	if r.Described != nil {
 		return r.Described.URL
@@ -165,8 +164,8 @@ func (r *Request) asked() *url.URL {
 	return r.URL
 }
 
-// typed reports whether the user typed the URL of a mirror that gets the name and password in it, or known
-// for it. They are for that server. Mirrors on the web get none.
+// typed reports whether u is a mirror that the user typed, and that gets the name and password in its URL or those
+// known for its host. Only FTP servers do; mirrors on the web get no password.
 func (r *Request) typed(u *url.URL) bool {
 	return address.SchemeOf(u).Logins && r.Described == nil && slices.Contains(r.Mirrors, u)
 }
@@ -177,7 +176,7 @@ func (r *Request) usable(u *url.URL) bool {
 	return r.excluded(u) == nil && (address.HasScheme(u) && !off || r.isSwarm(u))
 }
 
-// excluded returns an error if the host of a place must not be asked (rule 65).
+// excluded returns an error if the user excludes the host of u (rule 65).
 func (r *Request) excluded(u *url.URL) error { return r.Access.Not.CheckHost(u.Hostname()) }
 
 // checkExcluded returns an error if a host that the user named is excluded.
@@ -189,7 +188,7 @@ func (r *Request) checkExcluded() error {
 	return err
 }
 
-// allowed returns the mirrors that the request may use, and notes about the others.
+// allowed returns the mirrors that the request may use, and notes about the other mirrors.
 func (r *Request) allowed(mirrors []metalink.Mirror) (kept []metalink.Mirror, notes []string) {
 	var out []string
 	for _, m := range mirrors {
@@ -211,8 +210,8 @@ func (r *Request) allowed(mirrors []metalink.Mirror) (kept []metalink.Mirror, no
 	return kept, notes
 }
 
-// named returns the address scope of the server or document that named a place of the request: zero for the
-// user. See httpsource.Options.Named.
+// named returns the address scopes to which a place of the request may lead, depending on the server or document that
+// named the place. It is zero if the user did. See httpsource.Options.Named.
 func (r *Request) named(u *url.URL) address.Scope {
 	switch {
 	case r.Described == nil && r.URL != nil && u.String() == r.URL.String():
@@ -228,7 +227,7 @@ func (r *Request) named(u *url.URL) address.Scope {
 	return 0
 }
 
-// namedBy returns the address scope for a URL named by a server in the scope by, or by the user.
+// namedBy returns the address scopes for a URL that a server in the scope by named, or zero if the user also named it.
 func (r *Request) namedBy(u *url.URL, by address.Scope) address.Scope {
 	if r.Described == nil && containsURL(r.Mirrors, u) {
 		return 0
@@ -236,8 +235,8 @@ func (r *Request) namedBy(u *url.URL, by address.Scope) address.Scope {
 	return address.Public | by
 }
 
-// namedSignature returns the address scope of the server or document that named a signature. One beside the
-// file has that of the file's place.
+// namedSignature returns the address scopes to which the URL of a signature may lead. For a signature beside the file,
+// these are the scopes of the file's place.
 func (r *Request) namedSignature(sig Signature) address.Scope {
 	if sig.named != 0 || r.Described == nil {
 		return sig.named

@@ -13,14 +13,14 @@ import (
 	"braid/verify"
 )
 
-// A condition makes a request conditional (RFC 9110, section 13.1). The zero value does not.
+// A condition makes a request conditional (RFC 9110, section 13.1). The zero value is no condition.
 type condition struct {
 	etag  string
 	since time.Time
 }
 
-// recall finds the known version of the existing file, if only a newer one is wanted. The existing
-// file stays until the newer one is proven. For a file that a document describes only the proof counts.
+// recall finds the recorded version of the existing file, if the request has IfNewer. The existing file stays until a
+// newer file is proven.
 func (e *existingFile) recall(ctx context.Context) error {
 	r := e.req
 	if !r.IfExists.IfNewer || !r.hasName() {
@@ -30,17 +30,17 @@ func (e *existingFile) recall(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case !there: // so it is not up to date
+	case !there:
 	case r.IfExists.Known != nil:
 		v := *r.IfExists.Known
 		v.LastModified, v.Size = usable(v.LastModified), info.Size
 		e.recorded.here = &v
-	case !r.IfExists.NoVersions && e.recorded.before == nil: // else follow set it
+	case !r.IfExists.NoVersions && e.recorded.before == nil: // otherwise follow has set before
 		if v, ok := e.c.State.Version(e.result.Path, r.URL); ok && v.Size == info.Size && r.Described == nil {
 			e.recorded.here = &v
 		}
 		if v, ok := e.c.State.VersionAt(e.result.Path); ok && v.Size == info.Size && e.cameFromElsewhere(ctx, v) {
-			if r.Described != nil { // its places have dates of their own
+			if r.Described != nil { // the places of a document have dates of their own
 				v.LastModified = time.Time{}
 			}
 			e.recorded.before = &v
@@ -51,8 +51,8 @@ func (e *existingFile) recall(ctx context.Context) error {
 	return nil
 }
 
-// cameFromElsewhere reports whether the existing file is this version of another URL. It reads the file, as another
-// program may have changed it.
+// cameFromElsewhere reports whether the existing file is version v, recorded for another URL. It reads the file,
+// because another program may have changed it.
 func (e *existingFile) cameFromElsewhere(ctx context.Context, v state.Version) bool {
 	if here := e.recorded.here; !e.req.onDisk() || here != nil && here.Digest == v.Digest {
 		return false
@@ -69,12 +69,12 @@ func knownBy(r *Request) condition {
 	return condition{r.IfExists.Known.ETag, r.IfExists.Known.LastModified}
 }
 
-// ask asks the server for its version. If done is true, the existing file is the same.
+// ask asks the server for its version. done reports whether the existing file is that version.
 func (e *existingFile) ask(ctx context.Context) (x inquiry, done bool, err error) {
 	x, err = e.req.inquire(ctx, e.http, look, e.recorded.condition(e.req))
 	if x.answer.NotModified {
 		if err == nil && e.isCurrent(ctx, x) {
-			// By the date alone, an older file was not modified either.
+			// The server answers 304 also if its file is older than the date.
 			e.result.Older = e.req.IfExists.IfNewer && e.recorded.relation(x) == older
 			e.unchanged(x.answer)
 			return x, true, nil
@@ -94,15 +94,15 @@ func (e *existingFile) ask(ctx context.Context) (x inquiry, done bool, err error
 	return x, false, err
 }
 
-// isCurrent reports whether the existing file is the server's, and proven as demanded. It reads the bytes
-// again if their digest is known, because another program may have changed them; if a mirror answered for a
-// server that gave a digest, because the mirror may be stale; and if something must be proven.
+// isCurrent reports whether the existing file is the server's version, and is proven as demanded. It reads the bytes in
+// three cases: their digest is known, and another program may have changed them; a mirror, which may be stale, answered
+// for a server that gave a digest; or the request demands a proof.
 func (e *existingFile) isCurrent(ctx context.Context, x inquiry) bool {
 	here, known := e.recorded.here, e.recorded.identified()
 	switch {
 	case x.wrong != nil:
 		return false
-	// Another server's tag may be the same by chance.
+	// The tag of another server may be the same by chance.
 	case here != nil && (known || here.Host != "") && here.Host != x.answer.Host:
 		return false
 	case !known && !x.decides() && e.req.Trust.Require == RequireNothing:
@@ -111,8 +111,8 @@ func (e *existingFile) isCurrent(ctx context.Context, x inquiry) bool {
 	return e.holds(ctx, x.file.Claims, checkersOf(e.req, e.signatures(ctx, x.file))...)
 }
 
-// holds reports whether the existing file is the known one, if one is known, and these claims and signatures,
-// with its earlier proof, suffice for Require.
+// holds reports whether the existing file is still the recorded version, if there is one, and is proven as demanded by
+// these claims and signatures, or by the earlier proof.
 func (e *existingFile) holds(ctx context.Context, claims []verify.Claim, signatures ...verify.SignatureChecker) bool {
 	here, known := e.recorded.here, e.recorded.identified()
 	if known && here.Over != 0 {
@@ -135,7 +135,7 @@ func (e *existingFile) unchanged(a source.Answer) {
 		return
 	}
 	e.result.Size = here.Size
-	if a.NotModified { // it may leave fields out
+	if a.NotModified { // a 304 may omit fields
 		e.result.ETag = cmp.Or(a.ETag, here.ETag)
 		if a.LastModified.IsZero() {
 			e.result.LastModified = here.LastModified
@@ -143,11 +143,10 @@ func (e *existingFile) unchanged(a source.Answer) {
 	}
 }
 
-// nothingNewer compares the server's file with the existing one. A strong digest has already shown that they
-// differ; if it is the user's, the server's file is wanted.
+// nothingNewer reports whether the server has no newer file than the existing one. If a strong digest is known, compare
+// has shown that the files differ.
 //
-// The error is that the existing file stays, because the server has an older one, and is not proven as
-// demanded.
+// The error is that the server's file is older, and that the existing file, which stays, is not proven as demanded.
 func (e *existingFile) nothingNewer(ctx context.Context, x inquiry, claims []verify.Claim) (bool, error) {
 	a := x.answer
 	if e.dated(a, claims) {
@@ -164,7 +163,7 @@ func (e *existingFile) nothingNewer(ctx context.Context, x inquiry, claims []ver
 		if !e.req.keepsNewer() || e.edited(ctx) {
 			return false, nil
 		}
-		if e.req.Trust.Require != RequireNothing && !e.holds(ctx, nil) { // the server's claims are of the older one
+		if e.req.Trust.Require != RequireNothing && !e.holds(ctx, nil) { // the server's claims are about the older file
 			return false, unprovenNewer(e.req)
 		}
 		e.result.Older = true
@@ -175,8 +174,8 @@ func (e *existingFile) nothingNewer(ctx context.Context, x inquiry, claims []ver
 	return true, nil
 }
 
-// edited reports whether another program has changed the existing file since its version was recorded. Such a file
-// does not count as newer, and edited forgets the recorded version.
+// edited reports whether another program has changed the existing file since its version was recorded. Such a file does
+// not count as newer than the server's, and edited discards the recorded version.
 func (e *existingFile) edited(ctx context.Context) bool {
 	if !e.recorded.identified() {
 		return false
@@ -193,12 +192,11 @@ var errLessProven = errors.New("a newer one exists, but with less proof than the
 
 var errUnprovenNewer = errors.New("the server has an older one, and nothing proves the existing one")
 
-// unprovenNewer returns the error of a file that stays, because the server has an older one, and is not
-// proven as demanded.
+// unprovenNewer returns the error of an existing file that is newer than the server's, and is not proven as demanded.
 func unprovenNewer(r *Request) *Error { return r.fail(NoEvidence, errUnprovenNewer, HintAllowOlder) }
 
-// dated reports whether a file without a known version has exactly the date and size that the server states,
-// as curl -R and wget leave it. That is no proof, so it counts only if none is demanded.
+// dated reports whether a file without a recorded version has exactly the date and size that the server states, as
+// after curl -R or wget. That is no proof, so it counts only if no proof is demanded.
 func (e *existingFile) dated(a source.Answer, claims []verify.Claim) bool {
 	r := e.req
 	if !r.IfExists.IfNewer || !r.onDisk() || e.recorded.here != nil || r.Trust.Require != RequireNothing ||
@@ -216,7 +214,7 @@ func (e *existingFile) keep(proof verify.Proof, host string) {
 		return
 	}
 	v := state.Version{Size: proof.Size(), Over: channelOfProof(proof)}
-	if e.req.Described == nil { // else they are another server's
+	if e.req.Described == nil { // otherwise these facts are about another server's copy
 		v.ETag, v.LastModified, v.Host = e.result.ETag, usable(e.result.LastModified), host
 	}
 	if v.ETag == "" && v.LastModified.IsZero() && v.Over == 0 {

@@ -10,8 +10,8 @@ import (
 	"braid/source"
 )
 
-// An opened is a source of the caller's own (Client.Open). Its bytes are a mirror's, which the digest proves.
-// What its answer leaves out is filled in, and bytes that are not the next requested ones are refused.
+// An opened is a source that the caller made (Client.Open). It counts as a mirror. Missing fields of its answer are
+// set, and bytes that do not follow the previous bytes are refused.
 type opened struct {
 	source.Source
 	url *url.URL
@@ -37,7 +37,7 @@ type openedSink struct {
 	to   source.Sink
 	url  *url.URL
 	next int64 // the offset of the next byte; -1 before the answer
-	err  error // of the sink, or of a source that breaks the contract
+	err  error // error of the sink, or of a source that breaks the contract
 }
 
 func (k *openedSink) fault(f source.Fault, err error) error {

@@ -13,8 +13,8 @@ import (
 	"braid/verify"
 )
 
-// resolveFile takes the first answer of the origin as the description of the file. Another server may answer
-// in place of the asked one: it has no say about the file, and its size and validators are of its own copy.
+// resolveFile uses the first answer of the origin as the description of the file. If a mirror answers in place of the
+// asked server, its size and validators are about its own copy only.
 func (s *session) resolveFile(o *origin, a source.Answer) error {
 	x, err := s.read(o, a, verify.Strong(s.req.Trust.Claims))
 	switch {
@@ -41,7 +41,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		return err
 	}
 	wrong := s.wrongOf(o, x, a)
-	if wrong != nil { // a mirror with another file answered: the server's facts still count
+	if wrong != nil { // a mirror answered with another file; the server's facts still count
 		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
 	}
 	if x, err = s.checkPin(o, x); err != nil {
@@ -54,7 +54,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		!(lacks == errNoDigest && s.carried.looking.hopeful()) {
 		return s.stop(fail(NoEvidence, "verify", o.masked, lacks, hint))
 	}
-	// An answer without a length may end before the size of an earlier one.
+	// An answer without a length may end before the size of an earlier answer.
 	if a.Size < 0 && !s.carried.single && s.sizeBy < byUser {
 		s.size, s.sizeBy = -1, unstated
 	}
@@ -75,16 +75,16 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	return wrong
 }
 
-// mixElsewhere records that the bytes of an answer are a mirror's, without the tag of the server that led
-// there. A mirror may copy that tag, so a tag counts only together with its host.
+// mixElsewhere calls mix if the bytes of an answer are from a mirror, and do not come with the known tag. A mirror may
+// copy the ETag of the server, so a tag counts only together with its host.
 func (s *session) mixElsewhere(x resolution, a source.Answer) {
 	if x.mirror < x.answers && (tag{metalink.StrongETag(a.ETag), a.Host}) != s.tag {
 		s.mix()
 	}
 }
 
-// statementOf returns what an answer of o states. Only the asked server speaks for the file. If it led to a
-// mirror, the size is that mirror's.
+// statementOf returns the statement of an answer of o. Only that of the asked server has the rank byServer. If the
+// asked server redirected to a mirror, the size is that of the mirror.
 func (s *session) statementOf(o *origin, x resolution, a source.Answer) statement {
 	if s.roleOf(o) != asOrigin {
 		return x.stated(a, byOther, o.url)
@@ -102,8 +102,7 @@ func (s *session) checkFirst(o *origin, x resolution, a source.Answer) error {
 	return sameFile(o, a, s.view().Size, s.claims)
 }
 
-// wrongOf returns why the answer is of another file than the one that the server describes, or nil if it is
-// not.
+// wrongOf returns an error if the answer is about another file than the server describes.
 func (s *session) wrongOf(o *origin, x resolution, a source.Answer) error {
 	if x.wrong != nil {
 		return mismatch(o, "%w", x.wrong)
@@ -113,7 +112,7 @@ func (s *session) wrongOf(o *origin, x resolution, a source.Answer) error {
 		return otherDigest(o, err)
 	}
 	st := s.statementOf(o, x, a)
-	// A mirror has another size than the server gave.
+	// A mirror has another size than the server stated.
 	if st.by == byServer && st.sizeBy < byServer && differs(a.Size, s.view().Size) {
 		o.claimed = a.Size
 		return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
@@ -124,8 +123,7 @@ func (s *session) wrongOf(o *origin, x resolution, a source.Answer) error {
 	return nil
 }
 
-// refuseSize returns an error if a size that no authority gave cannot be the file's: it was tried, or exceeds
-// the limit.
+// refuseSize returns an error if a size that no authority gave cannot be right: it was tried, or exceeds the limit.
 func (s *session) refuseSize(o *origin, size int64) error {
 	switch most := s.c.MaxSize; {
 	case slices.Contains(s.tried, size):
@@ -138,7 +136,7 @@ func (s *session) refuseSize(o *origin, size int64) error {
 	return nil
 }
 
-// assumeFile begins with a mirror that answered before the origin. The known digest identifies the file.
+// assumeFile begins the file with the answer of a mirror before that of the origin. A known digest identifies the file.
 func (s *session) assumeFile(o *origin, a source.Answer) error {
 	if err := s.checkMirror(o, a); err != nil {
 		return err
@@ -175,8 +173,8 @@ var errOnlyPieces = errors.New("the torrent has digests of pieces by sha-1 only,
 
 var errNoDigest = errors.New("the server gives no verifiable digest")
 
-// read reads an answer. It adds the answer to HEAD if that is of the same version and may say more. For trusted, see
-// resolve.
+// read reads an answer. It adds the statements of the answer to HEAD, if both may be of the same version and x lacks a
+// digest. For trusted, see footing.digest.
 func (s *session) read(o *origin, a source.Answer, trusted bool) (x resolution, err error) {
 	x, err = s.req.resolve(a.Hops, s.roleOf(o), footing{trusted, verify.Strong(s.asked)})
 	told := s.begun && verify.Strong(join(s.claims, x.file.Claims))
@@ -186,8 +184,8 @@ func (s *session) read(o *origin, a source.Answer, trusted bool) (x resolution, 
 	return s.fromHead(x)
 }
 
-// headMatters reports whether the answer to a HEAD may have the digest that x, the answer to the GET, lacks. Some
-// stores send the digest only there.
+// headMatters reports whether a HEAD request is useful: x, the answer to GET, lacks a digest that is needed, and the
+// answer to HEAD may have it. Some servers send digests for HEAD only.
 func (s *session) headMatters(x resolution) bool {
 	needed := !s.strong() && !verify.Strong(x.file.Claims) &&
 		(s.req.Trust.Require == RequireDigest || s.c.checkPin(s.req, s.offers(x.file)) != nil)
@@ -195,18 +193,16 @@ func (s *session) headMatters(x resolution) bool {
 		(x.file.NoDigest || needed) && !s.req.NoMetalink
 }
 
-// wantsHead reports whether HEAD is to be sent now: it was not sent yet, or its answer was of another version
-// than this one.
+// wantsHead reports whether to send a HEAD request now: none was sent yet, or its answer was of another version than a.
 func (s *session) wantsHead(x resolution, a source.Answer) bool {
 	return s.headMatters(x) && mayAskHead(s.carried.heads) && (s.carried.heads == 0 || !s.headFits(a))
 }
 
-// headFits reports whether the answer to HEAD may be of the version of a. If they came from different hosts,
-// only what the asked server stated counts.
+// headFits reports whether the answer to HEAD may be of the version of a. Answers of different hosts are not compared.
 func (s *session) headFits(a source.Answer) bool {
 	head := s.carried.head
 	theirs := viewOf(head)
-	theirs.Digests = nil // a contradiction between the two is an error (fromHead)
+	theirs.Digests = nil // a contradiction between the digests is an error (fromHead)
 	return s.carried.steady || head.Host != a.Host || version.Compare(theirs, viewOf(a)).Judgment != version.Other
 }
 
@@ -229,8 +225,8 @@ func (s *session) sizeRank(o *origin, a source.Answer) rank {
 	return byOther
 }
 
-// applyRefusal reads the redirects before a mirror's refusal. What the asked server stated there still
-// counts, and it may have named other places.
+// applyRefusal reads the redirects before the failed answer of a mirror. The statements of the asked server in these
+// redirects still count, and may name other places.
 func (s *session) applyRefusal(o *origin, err error) {
 	var e *source.Error
 	if !o.first || !errors.As(err, &e) {
@@ -257,8 +253,8 @@ func (s *session) applyRefusal(o *origin, err error) {
 	}
 }
 
-// fromHead prefers the answer to HEAD if that has the digest that the answer to GET lacks. The two must not
-// contradict each other.
+// fromHead adds the statements of the answer to HEAD to x, if that answer has a strong digest. It is an error if the
+// digests of both contradict each other.
 func (s *session) fromHead(x resolution) (resolution, error) {
 	head, err := s.req.resolve(s.carried.head.Hops, asOrigin, footing{})
 	if err != nil || !verify.Strong(head.file.Claims) {
@@ -274,7 +270,7 @@ func (s *session) fromHead(x resolution) (resolution, error) {
 	return x, err
 }
 
-// corroborate adds the claims of an answer of this run. It reports whether any of them were not known.
+// corroborate adds the claims of an answer of this run. It reports whether some of these claims were not known before.
 func (s *session) corroborate(claims []verify.Claim) (added bool) {
 	before := s.claims
 	if s.digests(claims); len(without(s.claims, before)) == 0 {
@@ -284,15 +280,14 @@ func (s *session) corroborate(claims []verify.Claim) (added bool) {
 	case s.req.Stream != nil:
 	case !s.hashing.begun() || s.hashing.passed() == 0 || s.req.Store == nil:
 		s.rehash()
-	default: // only of digests that are computed anyway
+	default: // the bytes cannot be hashed again: only claims of SHA-256, which is computed anyway
 		s.late = join(s.late, slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return !isSHA256(c) }))
 	}
 	return true
 }
 
-// heed adds the claims and the places that the server stated although it led to another file, or to none. If the claims
-// are new, no authority has stated the size of their file. A digest of an earlier run that the server states no longer
-// yields to the bytes.
+// heed adds the claims and the places that the server stated, although its redirects led to another file or to a
+// failure. If the claims are new, the known size becomes a guess, because no authority stated the size of their file.
 func (s *session) heed(x resolution) {
 	s.pin, s.asked = s.pin.Raise(pinOf(x.own)), join(s.asked, x.asked)
 	file := x.file
@@ -313,8 +308,8 @@ func (s *session) heed(x resolution) {
 	s.describe()
 }
 
-// mayAnnounce reports whether an answer, or a digest in it, came over channels as trusted as that of the
-// known digest. Over http, anyone on the way can claim that the file has changed.
+// mayAnnounce reports whether an answer may show that the file has changed: the answer, or a digest in it, came over
+// channels as trusted as that of the known digest. An attacker can change an answer over http.
 func (s *session) mayAnnounce(hops []metalink.Hop, claims []verify.Claim) bool {
 	return mayAnnounce(join(s.ofServer(), s.denied), hops, claims)
 }
@@ -324,8 +319,8 @@ func mayAnnounce(known []verify.Claim, hops []metalink.Hop, claims []verify.Clai
 	return !overHTTPS(known) || overHTTPS(claims) || !slices.ContainsFunc(hops, func(h metalink.Hop) bool { return !h.Proven() })
 }
 
-// checkVersion compares the server's first answer of this session with its earlier statements. Another
-// version replaces the known one. It is an error if the file has changed too often.
+// checkVersion compares the server's first answer of this session with the known facts. Another version replaces the
+// known version. It is an error if the file has changed too often.
 func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
 	if len(s.recalled) > 0 && verify.Agree(s.recalled, st.file.Claims) != nil {
 		s.forgetRecalled()
@@ -347,7 +342,7 @@ func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
 	return nil
 }
 
-// confirmSize records in the journal that the asked server stated the size that another party gave.
+// confirmSize records in the journal that the asked server has confirmed the size that another party gave.
 func (s *session) confirmSize(st statement) {
 	if st.size >= 0 && st.size == s.size && st.sizeBy > s.sizeBy {
 		s.learnSize(st.size, st.sizeBy, st.at)
@@ -355,15 +350,15 @@ func (s *session) confirmSize(st statement) {
 	}
 }
 
-// disowned ends the session if the size of the file came from a source that has a document in its place.
+// disowned ends the session if the known size came from a source that has a document in place of the file.
 func (s *session) disowned(o *origin, err error) {
 	if errors.Is(err, errInPlace) && s.sizeAt == o.url.String() {
 		s.end(sizeDisowned, err)
 	}
 }
 
-// contradicted reports whether the user's document contradicts itself: all of its pieces match, and its
-// digest of the whole file does not.
+// contradicted reports whether the user's document contradicts itself: the file matches all digests of pieces in the
+// document, but not its digest of the whole file.
 func (s *session) contradicted() bool {
 	d, wrong := s.req.Described, wrongOf(s.err)
 	return d != nil && wrong != nil && s.hashing.byPieces() && s.hashing.pieces.from == d.By && wrong.Claim.Field == d.By

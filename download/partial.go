@@ -17,8 +17,8 @@ import (
 	"braid/verify"
 )
 
-// A partial holds the bytes of the file before it is in place: in a part file, the window of an upload or of a stream, or a
-// Target. It alone opens, empties, commits and leaves them, and describes them in an error. Sessions write them.
+// A partial holds the bytes of the file before the file is in place: in a part file, in the nameless file of an upload
+// or a stream, or in a Target. Only its methods open, empty, commit or keep these bytes. Sessions write them.
 type partial struct {
 	*call
 	part     *partfile.File
@@ -26,12 +26,12 @@ type partial struct {
 
 	// These describe the bytes that a failed download left for the next one.
 	kept     int64
-	keptAt   string               // path; empty: that of the part file
-	moved    *partfile.MovedError // the kept part file was moved, or is gone
-	useful   bool                 // the next run could resume it
+	keptAt   string               // path of the kept bytes; empty: path of the part file
+	moved    *partfile.MovedError // error if the kept part file was moved or removed
+	useful   bool                 // the next run could resume
 	unproven bool                 // the rest may be of another file; see Request.IfExists.Continue
-	listed   bool                 // ... unless the next run finds the digest beside the file again
-	refuted  bool                 // it is complete, and has another digest than the request gave
+	listed   bool                 // unproven, unless the next run finds the digest beside the file again
+	refuted  bool                 // the kept file is complete, and does not have the digest of the request
 	setAside []string             // paths of the files that were set aside
 }
 
@@ -64,7 +64,7 @@ func (p *partial) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// openWindow opens the window of an upload, and continues that of an earlier run if the rest is of the same file.
+// openWindow opens the nameless file of an upload. It continues an earlier upload if the rest is of the same file.
 func (p *partial) openWindow(ctx context.Context) (err error) {
 	if p.part, err = nameless(p.http.files, nil); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (p *partial) openWindow(ctx context.Context) (err error) {
 	return p.goOnWith(prior)
 }
 
-// goOnWith resumes from the existing bytes, except those beyond the end that an authority gives the file.
+// goOnWith resumes from the existing bytes, except those beyond the size that an authority has stated.
 func (p *partial) goOnWith(id partfile.Identity) error {
 	p.recall(id)
 	if k := p.carried.known; p.req.onDisk() && k.size >= 0 && p.reaches(k.size) {
@@ -109,7 +109,7 @@ func (p *partial) goOnWith(id partfile.Identity) error {
 	return nil
 }
 
-// recall takes over what a journal, or the request about a file in place, states about the existing bytes.
+// recall adds the facts of id about the existing bytes to the known facts.
 func (p *partial) recall(id partfile.Identity) {
 	p.carried.recall(id, p.req)
 	p.carried.goesOn, p.carried.answeredBy, p.carried.answered = true, id.Host, id.Date
@@ -141,15 +141,15 @@ func (p *partial) beginFromBase(ctx context.Context) error {
 		p.recall(id)
 	}
 	p.carried.known.file, p.result.Resumed = s.file, have.Len()
-	if p.carried.asked = s.asked; !p.req.provenByPieces() { // else they are the document's
+	if p.carried.asked = s.asked; !p.req.provenByPieces() { // otherwise they are those of the document
 		p.carried.pieces, p.carried.piecesFrom = s.pieces, s.from
 	}
 	p.observe(Resumed{Bytes: have.Len(), Have: have})
 	return nil
 }
 
-// copyBase copies the useful bytes that are not yet in the part file. They are verified like all others,
-// because the base file may have changed.
+// copyBase copies the useful bytes that are not yet in the part file. These bytes are verified like all others, because
+// the base file may have changed.
 func (p *partial) copyBase(ctx context.Context, s *baseFile) error {
 	f, err := openRegular(p.http.files, s.path)
 	if err != nil {
@@ -177,8 +177,7 @@ func (p *partial) reaches(end int64) bool {
 	return false
 }
 
-// cutOff gives up the bytes beyond the end of the file. If end is -1, it gives up all bytes, because nothing
-// identifies them.
+// cutOff voids the bytes beyond the end of the file. If end is -1, it voids all bytes, because nothing identifies them.
 func (p *partial) cutOff(all *sources, end int64) error {
 	for r := range p.part.Have().All() {
 		if r.Start = max(r.Start, end); r.Start < r.End {
@@ -236,15 +235,15 @@ func (p *partial) commit(ctx context.Context, proof verify.Proof) error {
 	return err
 }
 
-// judge records whether the next run could resume from what a session left.
+// judge records whether the next run could resume from the bytes that a session left.
 func (p *partial) judge(s *session) {
 	p.useful = s.mayMerge() && s.how != gotDocument
 	p.unproven = !p.useful && s.begun && s.how != gotDocument
 	p.listed = p.unproven && p.http.key != nil && s.part.Front() < s.size && tiesLater(s.req, s.identity().Looked)
 }
 
-// leave keeps the part file, or the uploaded parts, if the next run can resume from it, and otherwise discards it. If failed
-// is about a signature, it discards uploaded parts: the check would continue with that signature.
+// leave keeps the part file, or the uploaded parts, if the next run can resume, and otherwise discards the bytes. If
+// failed is about a signature, it discards uploaded parts, because the next run would check the same signature.
 func (p *partial) leave(failed error) error {
 	if p.upload != nil {
 		keep := p.useful && p.upload.begun() && kindOfSignature(failed) == Other
@@ -258,7 +257,7 @@ func (p *partial) leave(failed error) error {
 	if !p.req.hasName() || !p.useful && !p.unproven {
 		return errors.Join(err, p.part.Discard())
 	}
-	err = errors.Join(err, p.part.Close()) // it may void some bytes
+	err = errors.Join(err, p.part.Close()) // Close may void some bytes
 	p.kept, p.keptAt = p.part.Kept()
 	if errors.As(err, &p.moved) {
 		return nil // explain reports it
@@ -266,8 +265,8 @@ func (p *partial) leave(failed error) error {
 	return err
 }
 
-// keepOpposed records the digests that the server stated against those of the request, for a run that gives none, or
-// against those that are recorded. What another URL's server states says nothing about these bytes.
+// keepOpposed records in the journal the server's digests that contradict those of the request or the recorded ones,
+// for a later run without a digest. It records nothing if the bytes are from another URL.
 func (p *partial) keepOpposed() error {
 	if len(p.carried.opposed) == 0 {
 		return nil
@@ -283,7 +282,7 @@ func (p *partial) keepOpposed() error {
 	return nil
 }
 
-// modified returns the date for the file, if the server's is wanted.
+// modified returns the modification time for the file, if the server's date is wanted, or zero.
 func (p *partial) modified() time.Time {
 	if !p.req.RemoteTime || !p.req.onDisk() {
 		return time.Time{}
@@ -299,7 +298,7 @@ func (p *partial) modified() time.Time {
 	return t
 }
 
-// heardHint returns the hint about bytes that only a statement of the server in an earlier run contradicts, or "".
+// heardHint returns the hint for bytes that contradict a digest which the server stated only in an earlier run, or "".
 func (p *partial) heardHint(err error) Hint {
 	if wrong := wrongOf(err); wrong != nil && p.kept > 0 && slices.Contains(p.carried.heard, wrong.Claim) {
 		return HintForget
@@ -324,7 +323,7 @@ func (p *partial) advise(e *Error, err error) {
 	switch {
 	case p.refuted:
 		e.Hint = "if the digest was mistyped, the corrected command will not fetch it again"
-	case p.unproven && !p.listed && e.Kind != Limit && e.Kind != Local: // those need another step first
+	case p.unproven && !p.listed && e.Kind != Limit && e.Kind != Local: // errors of these kinds need another step first
 		e.Hint = cmp.Or(e.Hint, HintUnproven)
 	}
 	if none != nil && none.Budget() && !p.unproven {
@@ -332,10 +331,9 @@ func (p *partial) advise(e *Error, err error) {
 	}
 }
 
-// explainMoved reports a folder that was moved or removed during the download: that is a fault of its own,
-// whatever else ended the download.
+// explainMoved adds to an error that the folder was moved or removed during the download, whatever else happened.
 func (p *partial) explainMoved(e *Error, err error) {
-	if moved, ok := errors.AsType[*partfile.MovedError](err); ok { // the file itself
+	if moved, ok := errors.AsType[*partfile.MovedError](err); ok { // the complete file was moved
 		e.Kind, e.Hint = Local, "the same command starts over"
 		if moved.Now != "" {
 			e.Hint = "the file is complete and right: nothing is left to be fetched"
@@ -352,7 +350,7 @@ func (p *partial) explainMoved(e *Error, err error) {
 
 var errUploadState = errors.New("the record of the uploaded parts cannot be read")
 
-// continuesUpload checks whether the uploaded parts are of the requested file, as continues does for bytes on disk.
+// continuesUpload checks whether the uploaded parts are of the requested file. See continues for bytes on disk.
 func (p *partial) continuesUpload(ctx context.Context, data []byte) (prior partfile.Identity, state uploadState, err error) {
 	if json.Unmarshal(data, &state) != nil {
 		return prior, state, errUploadState

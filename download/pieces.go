@@ -10,18 +10,18 @@ import (
 	"braid/verify"
 )
 
-// pieces are the digests of parts of the file that a session knows. Pieces are checked as they come, one at a
-// time, in their own goroutine. A right piece may be hashed and passed on; a wrong one is discarded. Only the
-// digest of the whole file proves it (RFC 6249, section 7).
+// pieces are the digests of pieces that a session knows, and the state of their checks. Complete pieces are checked in
+// a goroutine, one at a time. A right piece may be hashed and passed on. A wrong piece is discarded. Only the digest of
+// the whole file proves the file (RFC 6249, section 7).
 type pieces struct {
 	list    verify.Pieces
-	from    string            // the document that has them, masked
-	queue   []scheduler.Check // to be checked, one after another
+	from    string            // the document that has the digests, masked
+	queue   []scheduler.Check // pieces to be checked
 	busy    bool
 	checked chan checked // has room for one, so that no check waits for the loop
 	proven  byterange.Set
 	wrong   int64 // the last wrong piece
-	banned  int   // number of sources
+	banned  int   // number of sources that were banned because of wrong pieces
 }
 
 // checked is the result of a check.
@@ -54,7 +54,7 @@ type gate struct {
 	*partfile.File
 	mu    sync.Mutex
 	limit int64
-	most  int64         // how far the hasher was let pass
+	most  int64         // highest offset up to which the hasher could read
 	moved chan struct{} // closed when limit changes
 }
 
@@ -62,7 +62,7 @@ func newGate(part *partfile.File, limit int64) *gate {
 	return &gate{File: part, limit: limit, moved: make(chan struct{})}
 }
 
-// bound lets no byte pass from limit on.
+// bound sets the limit: no byte at or after it passes.
 func (g *gate) bound(limit int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -73,14 +73,14 @@ func (g *gate) bound(limit int64) {
 	}
 }
 
-// passed returns how far the hasher was let pass, at most.
+// passed returns the highest offset up to which the hasher could read.
 func (g *gate) passed() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.most
 }
 
-// WaitFront waits until the hasher may go beyond past, and returns how far.
+// WaitFront waits until the hasher may read beyond past. It returns the offset up to which the hasher may read.
 func (g *gate) WaitFront(ctx context.Context, past int64) (int64, error) {
 	for {
 		front, err := g.File.WaitFront(ctx, past)
@@ -99,7 +99,8 @@ func (g *gate) WaitFront(ctx context.Context, past int64) (int64, error) {
 	}
 }
 
-// pass returns how far the hasher may go, up to front, and what to wait for.
+// pass returns the offset up to which the hasher may read, at most front, and a channel that is closed with a new
+// limit.
 func (g *gate) pass(front int64) (int64, <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

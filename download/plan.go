@@ -22,17 +22,17 @@ import (
 
 // A Plan describes what a download would begin with.
 type Plan struct {
-	Request  Request        // as it would be used: with its name and the description of a document
+	Request  Request        // the request with the name and the description that would be used
 	Path     string         // of the file; empty for a stream
 	Hops     []metalink.Hop // the answers that identify the file; none if a document describes it
-	File     metalink.File  // by servers and documents
+	File     metalink.File  // the description by servers and documents
 	Claims   []verify.Claim // the digests that the file must have
 	Pieces   string         // the document with the pieces that would be checked, masked; empty if none
 	Signed   []Signed       // the signatures that were found
-	Places   []Place        // in the order in which they would be opened before anything is measured
-	Left     *Left          // what an earlier run left; nil if nothing
-	Resumes  int64          // bytes of it that would be used, if they are unchanged
-	Restarts string         // why they would not be used
+	Places   []Place        // in the order in which they would be used if nothing is measured
+	Left     *Left          // the part file of an earlier run; nil if none
+	Resumes  int64          // existing bytes that would be used, if they are unchanged
+	Restarts string         // why the existing bytes would not be used
 	Refused  error          // why the file would not be accepted, whatever its bytes are; nil if that is not known
 	// Done is the result if the file already exists or the server has nothing newer, and otherwise nil.
 	Done *Result
@@ -43,9 +43,9 @@ type Role uint8
 
 const (
 	TheURL  Role = iota // the requested URL
-	Named               // named by its server (RFC 6249) or by a document
+	Named               // named by the server of the URL (RFC 6249) or by a document
 	ByUser              // a mirror that the user named
-	Reserve             // as ByUser, but untied to the server's version: it serves alone if the others fail
+	Reserve             // like ByUser, but may have another version: asked alone if the others fail
 	Swarm               // peers
 )
 
@@ -145,8 +145,8 @@ func (x *inspection) foreseeProof() error {
 	return err
 }
 
-// foreseeSpan is span for a plan. It fetches no pieces that the file shares with others: their bytes matter
-// only if a file exists that may be the right one.
+// foreseeSpan is span for a plan. It fetches the pieces that the file shares with other files only if a file of the
+// right size exists, which may be compared with them.
 func (h *planner) foreseeSpan(ctx context.Context) error {
 	if !h.req.spans() {
 		return nil
@@ -194,7 +194,7 @@ func (h *planner) onDisk(ctx context.Context) (done bool, err error) {
 		return h.alreadyThere(ctx)
 	}
 	if info, err := h.http.files.Stat(cmp.Or(h.req.Dir, ".")); err != nil || !info.Mode.IsDir() {
-		if h.req.MakeDir && err != nil { // it would be made
+		if h.req.MakeDir && err != nil { // the folder would be made
 			return false, nil
 		}
 		return false, cmp.Or(err, error(local(errNoFolder)))
@@ -227,17 +227,17 @@ func (h *planner) alreadyThere(ctx context.Context) (done bool, err error) {
 type Left struct {
 	Path    string // of the part file
 	Name    string // of the complete file
-	URL     string // that it was fetched from, masked
+	URL     string // from which the bytes were fetched, masked
 	Size    int64  // of the complete file; -1: unknown
 	Have    byterange.Set
 	Changed time.Time
-	Require string // the proof that it demanded
+	Require string // the proof that the earlier run demanded
 	Due     bool   // the file is in place, and work on it remains (Request.Due)
 }
 
 var errNoFolder = errors.New("not a folder")
 
-// leftover examines what an earlier run left.
+// leftover examines the part file of an earlier run.
 func (h *planner) leftover(ctx context.Context) error {
 	if h.req.IfExists.Refresh {
 		if err := lookForPart(h.call); err != nil {
@@ -289,8 +289,8 @@ func (h *planner) followDocument(ctx context.Context) (*getter, error) {
 	return newGetter(h.c, h.http, req, nil), nil
 }
 
-// findPlaces lists the places in the order in which the scheduler would open them: the first, then the
-// fastest by remembered speed, then by preference (RFC 6249, section 3.1).
+// findPlaces lists the places in the order in which the scheduler would use them: the URL of the request, then the
+// others by remembered speed, and those of equal speed by preference (RFC 6249, section 3.1).
 func (h *planner) findPlaces(ctx context.Context, x *inspection) {
 	first := Place{URL: h.req.URL}
 	if d := h.req.Described; d != nil {
@@ -368,8 +368,7 @@ func (h *planner) checkLimits() error {
 	return h.checkSpace(size)
 }
 
-// checkSpace returns an error if the file does not fit on the disk. It asks the file system with a nameless
-// file.
+// checkSpace returns an error if the file does not fit on the disk. It opens a nameless file to get the free space.
 func (h *planner) checkSpace(size int64) error {
 	f, err := h.http.files.OpenTemp(cmp.Or(h.req.Dir, "."))
 	switch {

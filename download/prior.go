@@ -13,17 +13,18 @@ import (
 	"braid/verify"
 )
 
-// This file reads what an earlier run knew of the file, in its journal (partfile.Identity).
+// This file reads the facts about the file that an earlier run recorded in its journal (partfile.Identity).
 
-// outranked returns the claims that may be of another version than a strong digest of the request, which came over a
-// channel as trusted. Only the bytes show whether digests of different algorithms agree.
+// outranked returns the claims that a strong digest of the request outranks, because its channel is at least as
+// trusted. Both may be of different versions: only the bytes show whether digests of different algorithms agree.
 func outranked(claims, given []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool {
 		return !backed(given, c.Channel, verify.User)
 	})
 }
 
-// yieldingOf returns the claims of an earlier run that count until an authority, or the bytes, contradict them.
+// yieldingOf returns the claims of an earlier run that yield: they count until an authority or the bytes contradict
+// them.
 func yieldingOf(prior partfile.Identity) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(prior.Claims), func(c verify.Claim) bool {
 		return c.Channel != verify.User && !slices.Contains(prior.Yielding, c)
@@ -35,7 +36,7 @@ func standingOf(prior partfile.Identity) []verify.Claim {
 	return without(prior.Claims, yieldingOf(prior))
 }
 
-// earlier returns the claims of an earlier run that this one does not make. Those of a signer count as the server's.
+// earlier returns the claims in prior that are not in now. Claims of a signer become claims of the server.
 func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
 	for _, c := range prior {
 		same := func(o verify.Claim) bool { return o.Digest == c.Digest && o.Field == c.Field }
@@ -50,8 +51,8 @@ func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
 	return claims
 }
 
-// identityView returns the facts of a version in a journal. If a digest alone ties the bytes, the tag is that
-// of some of them only, and does not count.
+// identityView returns the facts of a version in a journal. If the bytes are mixed, the tag and the date apply only to
+// some of them, and are left out.
 func identityView(id partfile.Identity) version.View {
 	if id.Mixed {
 		id.ETag, id.ETagHost, id.LastModified = "", "", time.Time{}
@@ -59,7 +60,7 @@ func identityView(id partfile.Identity) version.View {
 	return version.View{Size: id.Size, Digests: id.Claims, ETag: id.ETag, Host: id.ETagHost, Modified: id.LastModified}
 }
 
-// priorView is like identityView, for the bytes of an earlier run. A size that no authority stated was a guess.
+// priorView is like identityView, for the bytes of an earlier run. A size that no authority stated is left out.
 func priorView(id partfile.Identity) version.View {
 	v := identityView(id)
 	if id.SizeBy != "" {
@@ -68,15 +69,15 @@ func priorView(id partfile.Identity) version.View {
 	return v
 }
 
-// sameDate reports whether an answer has the date of a journal, which records one only if it is a strong
-// validator. The date of a host with a tag of its own is of its own copy.
+// sameDate reports whether an answer, now, has the date in a journal, then. A journal has a date only if it is a strong
+// validator. The date of another host is about its own copy, and does not count.
 func sameDate(then, now version.View) bool {
 	return !now.Modified.IsZero() && now.Modified.Equal(then.Modified) && (now.Host == "" || now.Host == then.Host)
 }
 
-// takenOver returns the known facts about the bytes that an earlier run left, if they belong to want.
+// takenOver returns the facts about the bytes that an earlier run left, after these were found to be bytes of want.
 func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
-	// The claims tie the bytes, whatever else another server stated about them.
+	// The claims show that the bytes are of this file. The other facts about them are from another server.
 	if sealed && want.URLSum != prior.URLSum && verify.Strong(want.Claims) {
 		if prior.Claims, prior.Mixed = want.Claims, true; prior.SizeBy == "" && want.Size < 0 {
 			prior.SizeBy = "?"
@@ -92,7 +93,8 @@ func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
 	return want
 }
 
-// noAnswerError returns the error of a download that needs the server's description of the file first.
+// noAnswerError returns the error of a download that cannot resume without an answer of the server. It adds a hint if
+// the journal is not sealed.
 func noAnswerError(r *Request, err error, sealed bool) error {
 	var src *source.Error
 	if sealed || !errors.As(err, &src) {
@@ -103,22 +105,22 @@ func noAnswerError(r *Request, err error, sealed bool) error {
 	return &e
 }
 
-// undecided reports whether err says nothing about the bytes of an earlier run. They are kept then.
+// undecided reports whether err shows nothing about the bytes of an earlier run, which are then kept.
 func undecided(ctx context.Context, err error) bool {
 	return is[*source.Error](err) || is[*Error](err) || err != nil && ctx.Err() != nil
 }
 
-// tagged reports whether a strong ETag of a known host identifies the version of all bytes.
+// tagged reports whether all bytes came with one strong ETag of a known host.
 func tagged(prior partfile.Identity) bool {
 	return prior.ETag != "" && prior.ETagHost != "" && !prior.Mixed
 }
 
-// goesOnFrom returns nil if bytes of prior are bytes of want, and otherwise why that is not known. A common
-// strong digest makes them one file, wherever it is from, and so do the same pieces, each of which is
-// checked. Otherwise the URL must be the same and a validator unchanged.
+// goesOnFrom returns nil if bytes of prior are bytes of want, and otherwise the reason why that is not known. A common
+// strong digest shows that both are one file, whatever their URLs, and so do the same digests of pieces. Otherwise the
+// URL must be the same and a validator unchanged.
 func goesOnFrom(want, prior partfile.Identity) error {
 	now, then := identityView(want), priorView(prior)
-	if want.SizeBy != "" || verify.Strong(common(prior.Given(), want.Claims)) { // a digest decides, not the size
+	if want.SizeBy != "" || verify.Strong(common(prior.Given(), want.Claims)) { // the digest decides, not the size
 		then.Size = -1
 	}
 	v := version.Compare(then, now)
@@ -141,15 +143,15 @@ func goesOnFrom(want, prior partfile.Identity) error {
 	return errors.New("nothing shows that the file has not changed since")
 }
 
-// decidedBy is like goesOnFrom, except that a strong digest which the server or a document states now decides
-// about bytes of the same URL that nothing contradicts. It returns the facts about them.
+// decidedBy is like goesOnFrom, but also accepts bytes of the same URL that nothing contradicts, if the server or a
+// document now states a strong digest, which will decide. It returns the facts about the bytes.
 func decidedBy(stated []verify.Claim, want, prior partfile.Identity) (partfile.Identity, error) {
 	err := goesOnFrom(want, prior)
 	if err == nil || want.URLSum != prior.URLSum || !verify.Strong(stated) ||
 		version.Compare(priorView(prior), identityView(want)).Judgment == version.Other {
 		return prior, err
 	}
-	if prior.Mixed = true; want.Size < 0 { // it also decides whether the size is right
+	if prior.Mixed = true; want.Size < 0 { // the digest also decides whether the size is right
 		prior.SizeBy = "?"
 	}
 	return prior, nil

@@ -19,10 +19,10 @@ type Offer struct {
 	Hops          []metalink.Hop
 	ETag          string         // of the final answer, as sent
 	Size          int64          // -1: unknown
-	Ranges        bool           // the final answer says that ranges work
-	Wrong         error          // why the final answer is of another file than the server's word; ETag and Size are then unknown
-	Looked        verify.Finding // what Request.Trust.Lookup brought, where nothing else gives a strong digest
-	Contradiction error          // of the lists in Looked
+	Ranges        bool           // the final answer shows that the server supports ranges
+	Wrong         error          // why the final answer is about another file than File; ETag and Size are then unknown
+	Looked        verify.Finding // digests found by Request.Trust.Lookup, if no other strong digest is known
+	Contradiction error          // error if the lists in Looked contradict each other
 }
 
 // probe implements Client.Probe.
@@ -49,10 +49,9 @@ func head(ctx context.Context, hc network, req *Request, c condition) (source.An
 	return hc.Head(ctx, req.URL, req.lookOptions(c))
 }
 
-// look asks for the header only: by HEAD, or by a fetch whose body is refused if the server does not know
-// HEAD.
+// look asks for the header only: by HEAD or, if the server does not support HEAD, by glance.
 func look(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
-	if source.IsSwarm(req.URL) { // the torrent has the answer
+	if source.IsSwarm(req.URL) { // the torrent has the size
 		return source.Answer{URL: req.URL, Size: req.Described.Size, End: -1, Hops: []metalink.Hop{{URL: req.URL}}}, nil
 	}
 	return lookAt(ctx, hc, req.URL, req.lookOptions(c))
@@ -86,7 +85,7 @@ func glanceAt(ctx context.Context, hc network, u *url.URL, o httpsource.Options)
 	return k.answer, err
 }
 
-// A peek is a sink that takes the header only.
+// A peek is a sink that stores the answer and refuses the body.
 type peek struct{ answer source.Answer }
 
 func (k *peek) Answer(a source.Answer) error {

@@ -11,9 +11,8 @@ import (
 	"braid/verify"
 )
 
-// askDocument fetches a document that the server described, in parallel to the first ranges. It does so if
-// pieces would help (RFC 6249, section 4) or the document may have a signature. Documents are fetched one at
-// a time, until one has pieces.
+// askDocument fetches a document that the server described, in parallel to the first ranges, if pieces would help (RFC
+// 6249, section 4) or the document may have a signature. Documents are fetched one at a time, until one has pieces.
 func (s *session) askDocument() {
 	doc, ok := s.carried.nextDocument(s.file)
 	signed := ok && !isTorrent(doc) && s.req.Trust.Anchors.Any() && !s.carried.signed.asked
@@ -25,8 +24,8 @@ func (s *session) askDocument() {
 	s.workers.Go(func() { s.aside.documents <- describedBy(ctx, s.http, s.req, doc, file, claims, trusted) })
 }
 
-// piecesHelp reports whether damaged parts could be fetched from another source. The other sources are asked
-// soon: a document fetched before that disturbs the measurements of growth least.
+// piecesHelp reports whether damaged parts could be fetched from another source. It also counts mirrors that are not
+// asked yet, because a document that is fetched early disturbs the measurements of growth least.
 func (s *session) piecesHelp() bool {
 	others := s.fetches.active() > 1 || len(s.file.Mirrors)+len(s.req.Mirrors) > 0
 	return others && !s.carried.single && s.size >= leastPieces
@@ -48,7 +47,7 @@ func (s *session) applyDocument(t documentResult) {
 // applyEvidence applies the evidence in a document. It reports whether the document could be read.
 func (s *session) applyEvidence(t documentResult) bool {
 	s.aside.read()
-	// It counts as read only now: a session may have ended the fetch.
+	// The document counts as read only now, because the end of a session may have ended the fetch.
 	s.carried.asked = append(s.carried.asked, t.doc.URL.String())
 	if t.err != nil {
 		s.note("%s is not used: %v", t.from, t.err)
@@ -65,11 +64,11 @@ func (s *session) applyEvidence(t documentResult) bool {
 	return true
 }
 
-// askSignatures fetches the known signatures, if a key or certificate is trusted. It is called when a
-// description of the file has come.
+// askSignatures fetches the known signatures, if a key or certificate is trusted. It is called when a description of
+// the file was read.
 func (s *session) askSignatures() {
 	all := signaturesOf(s.req, s.file)
-	// Otherwise the document may have a signature.
+	// If a document was not read yet, it may have a signature.
 	doc, ok := s.carried.nextDocument(s.file)
 	if len(all) == 0 && s.originAnswered && !s.aside.reading && (!ok || isTorrent(doc)) {
 		all = signaturesFor(s.req, s.file)
@@ -118,8 +117,8 @@ func (s *session) applySignatures(all []found) {
 	s.hashHeld()
 }
 
-// lacksSignature returns an error if the signatures that were fetched show that the file cannot have the required one, and
-// no signed list may have its digest.
+// lacksSignature returns an error if the fetched signatures show that the required proof by a signature is impossible,
+// and no signed list can have the digest.
 func (s *session) lacksSignature() error {
 	all, needed := s.carried.signed.all, s.req.needsSignature() && !s.carried.looking.maySign()
 	set := newSignatureSet(all, s.req.Trust.Anchors, fileNames(s.req))
@@ -133,7 +132,7 @@ func (s *session) lacksSignature() error {
 	return nil
 }
 
-// awaitSignatures waits for the signatures being fetched, and for the document that may have some.
+// awaitSignatures waits for the signatures that are being fetched, and for a document that may have signatures.
 func (s *session) awaitSignatures() error {
 	if s.aside.reading {
 		select {
@@ -157,9 +156,8 @@ func (s *session) awaitSignatures() error {
 	}
 }
 
-// streamWaits reports whether a stream or an upload must not begin yet. Sent bytes are not read again, and a
-// signature is checked over all bytes. An upload waits for the pieces, too, so that they cannot refute a part
-// of it.
+// streamWaits reports whether a stream or an upload must not begin yet. It waits for signatures, for which sent bytes
+// could not be read again. An upload also waits for pieces, so that no uploaded part turns out to be wrong.
 func (s *session) streamWaits() bool {
 	looks := s.req.Trust.Require != RequireNothing && s.carried.looking.awaits()
 	return s.req.inOrder() && (s.aside.awaits() || looks) || s.req.Store != nil && s.aside.asking
@@ -182,7 +180,7 @@ func (s *session) startHash() {
 	if c := s.req.byPieces(); !c.Pieces.IsZero() {
 		check.ByPieces(c)
 	}
-	// The checks did not start at the first byte.
+	// An earlier run hashed the uploaded parts for other checks.
 	if err := s.hashing.begin(s.ctx, check, s.size, s.carried.signed.all); err != nil {
 		s.end(notMergeable, fmt.Errorf("the uploaded parts are abandoned: %w", err))
 		return
@@ -192,7 +190,7 @@ func (s *session) startHash() {
 	}
 }
 
-// hashHeld starts hashing for a stream that waited for signatures.
+// hashHeld starts hashing if it had to wait; see streamWaits.
 func (s *session) hashHeld() {
 	if !s.hashing.begun() && s.begun {
 		s.startHash()
@@ -207,8 +205,7 @@ func (s *session) rehash() {
 	}
 }
 
-// usePieces starts checking pieces, if they are known and are of a file of this size. Existing bytes are
-// checked, too.
+// usePieces starts checking pieces, also existing ones, if their digests are known and are of a file of this size.
 func (s *session) usePieces() {
 	list := s.carried.pieces
 	if s.carried.piecesRejected || list.IsZero() || s.hashing.byPieces() || s.size < 0 || !s.hashing.begun() {
@@ -235,8 +232,8 @@ func (s *session) pieceChecked(c checked) {
 	s.hashing.checkNext(s.ctx, s.provenBySwarm)
 }
 
-// provenBySwarm reports whether all of a piece came from the swarm, which returns a piece only after it was
-// checked with the same digest. The in-order hash reads the piece back later, as it does all bytes.
+// provenBySwarm reports whether all bytes of a piece came from the swarm, which checks each piece with the same digest.
+// Like all bytes, the piece is read back later for the in-order hash.
 func (s *session) provenBySwarm(c scheduler.Check) bool {
 	x, list := s.carried.sharing, s.hashing.pieces.list
 	if s.swarm.src == nil || x == nil {
@@ -254,13 +251,13 @@ func (s *session) provenBySwarm(c scheduler.Check) bool {
 	return false
 }
 
-// prove waits for the hash, which is at most a moment behind, and verifies the file.
+// prove waits for the lookup, the signatures and the hash, and verifies the file.
 func (s *session) prove() (verify.Proof, error) {
 	if s.result.NotModified {
 		return verify.Proof{}, nil
 	}
 	waits := s.aside.awaits() || len(s.carried.signed.done) > 0 || s.carried.looking.awaits()
-	if !s.hashing.begun() && !waits { // no source answered: there is no file
+	if !s.hashing.begun() && !waits { // no source has answered
 		return verify.Proof{}, s.sources.none()
 	}
 	if err := s.askOrigin(); err != nil {
@@ -273,7 +270,7 @@ func (s *session) prove() (verify.Proof, error) {
 	if err := s.awaitSignatures(); err != nil {
 		return verify.Proof{}, err
 	}
-	// Signatures that cannot count have begun a search.
+	// If the signatures cannot count, a search for a signed list has begun.
 	if err := s.carried.looking.await(s); err != nil {
 		return verify.Proof{}, err
 	}
@@ -291,10 +288,9 @@ func (s *session) prove() (verify.Proof, error) {
 	return proof, err
 }
 
-// askOrigin asks the origin what it offers beside the file, if all bytes were there before the origin answered. They
-// may be those of an earlier run, which ended for lack of proof, or of faster mirrors. The origin is asked only if a
-// signature is needed, if a digest is to be looked up, or if the URL offered proof before. The answer is checked like
-// any other. Without an answer, the download continues.
+// askOrigin asks the origin for evidence, if all bytes were there before the origin answered, from an earlier run or
+// from faster mirrors. It does so only if there are anchors, if a digest is looked up, or if the URL offered evidence
+// before. The answer is checked like any answer of the origin. Without an answer, the download continues.
 func (s *session) askOrigin() error {
 	o, ask := s.sources.first(), look
 	if s.originAnswered || o == nil || s.standIn() || s.streamed() {
@@ -302,12 +298,12 @@ func (s *session) askOrigin() error {
 	}
 	switch promised := s.c.checkPin(s.req, s.offers(s.file).Raise(s.pin)) != nil; {
 	case promised && s.roleOf(o) == asOrigin:
-		ask = glance // the check of its answer asks by HEAD
+		ask = glance // checkBoth then sends HEAD if needed
 	case !s.req.Trust.Anchors.Any() && (!s.req.Trust.Lookup && len(s.req.Published.Claims) == 0 || verify.Strong(s.firsthand())):
 		return nil
 	}
 	a, err := ask(s.ctx, s.http, s.req, condition{})
-	// By HEAD some servers give another tag or size.
+	// Some servers give another tag or size for HEAD.
 	if err == nil && !states(s, o, a) && version.Compare(s.view(), viewOf(a)).Judgment == version.Other {
 		a, err = glance(s.ctx, s.http, s.req, condition{})
 	}
@@ -329,13 +325,14 @@ func states(s *session, o *origin, a source.Answer) bool {
 	return err != nil || verify.Strong(x.file.Claims)
 }
 
-// tied reports whether a digest of the whole file, or its pieces, prove all answers together.
+// tied reports whether bytes of several servers may be combined, because a digest of the file or its pieces proves
+// them.
 func (s *session) tied() bool {
 	return verify.Strong(join(s.claims, s.req.Published.Claims)) || s.req.provenByPieces()
 }
 
-// compareWithUser compares the server's digests with the user's. A contradiction ends the session, except for
-// a place of a document, which is one of several.
+// compareWithUser compares the server's digests with the user's. A contradiction ends the session. If a document
+// describes the file, it only refuses the answer, because there may be other places.
 func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 	err := verify.Agree(s.req.Trust.Claims, claims)
 	switch {
@@ -349,8 +346,8 @@ func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 	return s.stop(fail(Mismatch, "verify", o.masked, err, hintOtherFile))
 }
 
-// opposes returns an error if the user's digest contradicts claims that the server stated after the session: it may be
-// mistyped, so the existing bytes are kept.
+// opposes returns an error if the user's digest contradicts claims that the server has stated since the session ended.
+// The digest may be mistyped, so the existing bytes are kept.
 func (s *session) opposes(claims []verify.Claim) error {
 	if o := s.sources.first(); o != nil && s.roleOf(o) == asOrigin {
 		return s.compareWithUser(o, claims)

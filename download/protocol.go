@@ -9,18 +9,17 @@ import (
 	"braid/source/httpsource"
 )
 
-// A protocol makes sources of URLs of one family of schemes (package address).
+// A protocol has what this package needs for one family of schemes (package address).
 type protocol struct {
-	// open returns the client of a download.
+	// open returns a client with the settings of n and c.
 	open func(n network, c *Client) client
 	// check returns an error if the file at u cannot be requested.
 	check func(u *url.URL) error
-	// cut returns the escaped path of a URL without what the protocol adds to the path.
+	// cut removes parts that the protocol adds to the escaped path of a URL, such as ";type=i".
 	cut func(escaped string) string
 }
 
-// A client makes sources of files. A server gets a name and password only if the options say that they are
-// its own.
+// A client makes the sources for URLs of one protocol.
 type client interface {
 	Source(u *url.URL, o httpsource.Options) source.Source
 	CloseIdle()
@@ -30,7 +29,7 @@ type client interface {
 var protocols = map[string]protocol{
 	"ftp": {
 		open: func(n network, c *Client) client {
-			return ftpClient{&ftpsource.Client{ // trust and dial guard are the same for each protocol
+			return ftpClient{&ftpsource.Client{ // the checks of certificates and addresses are the same for each protocol
 				ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, TLS: n.TLS, TLSFor: n.TLSFor,
 				Proxy: proxyOf(n.Client), Outlet: n.Outlet, AllowHosts: n.AllowHosts, Resolver: n.Resolver,
 				Credentials: c.Credentials,
@@ -50,7 +49,7 @@ func protocolOf(u *url.URL) (p protocol, ok bool) {
 	return p, ok
 }
 
-// CheckURL returns an error if the file at u, whose scheme is a supported one, cannot be requested.
+// CheckURL returns an error if the file at u cannot be requested. The scheme of u must be supported.
 func CheckURL(u *url.URL) error {
 	if p, ok := protocolOf(u); ok {
 		return p.check(u)
@@ -58,7 +57,7 @@ func CheckURL(u *url.URL) error {
 	return nil
 }
 
-// An ftpClient is a client of FTP servers, which need no other options.
+// An ftpClient is a client for FTP. Other options than these do not apply to FTP.
 type ftpClient struct{ *ftpsource.Client }
 
 func (c ftpClient) Source(u *url.URL, o httpsource.Options) source.Source {

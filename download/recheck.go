@@ -11,13 +11,13 @@ import (
 	"braid/verify"
 )
 
-// A comparison is a search for wrong bytes without pieces, and what it learns from the answers of its sources.
+// A comparison is a search for wrong bytes without digests of pieces, with the claims in the answers of its sources.
 type comparison struct {
 	*recheck.Search
-	mixed bool // mixes has recorded that bytes are replaced
+	mixed bool // mixes has changed known.mixed
 
-	bound  bool           // the size is as well attested as the digest: another size means another file
-	claims []verify.Claim // of the file
+	bound  bool           // see known.bound: another size means another file
+	claims []verify.Claim // claims about the file
 	stated []verify.Claim // the claims that the server stated
 	heard  []verify.Claim // the claims that the server states during the comparison
 	asked  bool           // the first source is the asked server, not a stand-in
@@ -35,7 +35,7 @@ func newComparison(s *session) (x *comparison, err error) {
 	return x, onDisk(err)
 }
 
-// mixes records in the journal that only a digest ties the bytes together.
+// mixes records in the journal that only a digest shows that all existing bytes are of one version.
 func (x *comparison) mixes(s *session) error {
 	if s.carried.mixed || s.carried.tag.etag == "" || !s.req.onDisk() {
 		return nil
@@ -51,7 +51,7 @@ func (x *comparison) close() {
 	}
 }
 
-// onDisk returns the error of a search. An error of the disk becomes a local one.
+// onDisk returns the error of a search, with an error of the disk converted to a local fault.
 func onDisk(err error) error {
 	if e, ok := errors.AsType[*recheck.DiskError](err); ok {
 		return local(e.Err)
@@ -76,10 +76,10 @@ func (x *comparison) places(all []*origin) (places []*recheck.Place) {
 	return places
 }
 
-// own returns how many answers of a chain are the asked server's.
+// own returns the number of answers at the beginning of a chain that are from the asked server.
 func (x *comparison) own(hops []metalink.Hop) int { return ownAnswers(hops, asOrigin, x.spoken) }
 
-// check refuses an answer that is of another file.
+// check returns an error for an answer that is about another file.
 func (x *comparison) check(o *origin, a source.Answer) error {
 	if o.first {
 		resized := x.own(a.Hops) == len(a.Hops) && x.bound && differs(a.Size, x.Size())
@@ -94,7 +94,7 @@ func (x *comparison) check(o *origin, a source.Answer) error {
 	return err
 }
 
-// failed handles what a failed request shows about the source's file.
+// failed handles the statements in a failed answer about the source's file.
 func (x *comparison) failed(o *origin, err error) error {
 	if e, ok := errors.AsType[*source.Error](err); ok && o.first {
 		if err := x.announced(e.Hops, false); err != nil {
@@ -107,10 +107,10 @@ func (x *comparison) failed(o *origin, err error) error {
 	return nil
 }
 
-// announced returns an error if the asked server now states another digest, even if the server that it redirects to
-// failed. With resized, another size is an error, too. Digests that agree are added to heard.
+// announced returns an error if the asked server now states another digest, also in a redirect to a server that failed.
+// It also returns an error if resized is set, because the size differs. Digests that agree are added to heard.
 func (x *comparison) announced(hops []metalink.Hop, resized bool) error {
-	file, err := metalink.FromHops(hops[:x.own(hops)], true) // what a mirror states is no evidence
+	file, err := metalink.FromHops(hops[:x.own(hops)], true) // without the answers of mirrors, which are no evidence
 	other := resized && err == nil || x.asked && verify.Agree(x.claims, file.Claims) != nil
 	switch {
 	case other && mayAnnounce(x.stated, hops, file.Claims):
@@ -121,10 +121,10 @@ func (x *comparison) announced(hops []metalink.Hop, resized bool) error {
 	return nil
 }
 
-// errOtherNow is the error of a comparison with a file that has changed.
+// errOtherNow is the error of a comparison if the server has another file now.
 var errOtherNow = changed("while it was compared")
 
-// An otherNowError is errOtherNow with the digests that the server gives now.
+// An otherNowError is errOtherNow with the digests that the server states now.
 type otherNowError struct {
 	error
 	claims []verify.Claim

@@ -11,24 +11,24 @@ import (
 	"braid/verify"
 )
 
-// recorded holds the recorded versions of the existing file, which existingFile.recall finds. They decide the condition of
-// the first request, how an answer relates to the existing file, and which file may replace it.
+// recorded holds the recorded versions of the existing file, which existingFile.recall finds. These versions decide
+// about the condition of the first request, how an answer relates to the existing file, and which file may replace it.
 type recorded struct {
-	here *state.Version // of the URL; nil: none
-	// before is the same of another URL. It is the field here of the getter that found a document in place of
-	// the file, whose places are other servers.
+	here *state.Version // recorded for the URL; nil: none
+	// before is the version recorded for another URL; nil: none. After a document came in place of the file, it is the
+	// version recorded for the URL of the document.
 	before   *state.Version
-	replaces bool // a file exists, and only the server can tell whether another one is newer
+	replaces bool // a file exists, and only the server can show whether its own is newer
 }
 
-// suffices reports whether nothing more must be proven than when the file was downloaded.
+// suffices reports whether the request demands no more proof than there was when the file was downloaded.
 func (v *recorded) suffices(r *Request) bool {
 	return !v.identified() || !verify.Strong(r.Trust.Claims) && !r.Trust.Anchors.Any() &&
 		(r.Trust.Require == RequireNothing || v.here.Over != 0)
 }
 
-// condition returns that of the first request. A date alone does not distinguish an older file from the same
-// one.
+// condition returns the condition of the first request. With AllowOlder, a date alone is no condition, because a 304
+// would not distinguish an older file from the same file.
 func (v *recorded) condition(r *Request) condition {
 	switch here := v.here; {
 	case here == nil:
@@ -40,7 +40,7 @@ func (v *recorded) condition(r *Request) condition {
 	}
 }
 
-// stepsDown reports whether a proven file would be replaced by a newer one with less proof (rule 56).
+// stepsDown reports whether a proven file would be replaced by a newer file with less proof (rule 56).
 func (v *recorded) stepsDown(r *Request, proof verify.Proof) bool {
 	less := func(here *state.Version) bool {
 		return here != nil && !slices.Contains(proof.Digests(), here.Digest) && channelOfProof(proof) < here.Over
@@ -60,8 +60,8 @@ func (v *recorded) relation(x inquiry) relation {
 	return compare(v.here, x.answer)
 }
 
-// outdated reports whether an earlier run left a part of an older version than that of the existing file,
-// which must not be replaced by it.
+// outdated reports whether the part file of an earlier run is of an older version than the existing file, and so must
+// not replace that file.
 func (v *recorded) outdated(r *Request, prior partfile.Identity) bool {
 	then := source.Answer{ETag: prior.ETag, LastModified: prior.Date, Host: prior.Host, Size: prior.Size}
 	return r.IfExists.IfNewer && r.keepsNewer() && v.older(then)
@@ -70,12 +70,13 @@ func (v *recorded) outdated(r *Request, prior partfile.Identity) bool {
 // identified reports whether the digest of the existing version is known.
 func (v *recorded) identified() bool { return v.here != nil && !v.here.Digest.IsZero() }
 
-// older reports whether an answer is about an older file than the existing one.
+// older reports whether an answer is about an older version than that of the existing file.
 func (v *recorded) older(a source.Answer) bool {
 	return compare(v.here, a) == older || compare(v.before, a) == older
 }
 
-// channelOfProof returns the channel of the best evidence. That of a signer or of the user was checked here.
+// channelOfProof returns the channel of the best evidence of a proof. It is User for claims of the user and for
+// signatures, and 0 without evidence.
 func channelOfProof(p verify.Proof) verify.Channel {
 	if !p.Verified() {
 		return 0
@@ -91,13 +92,14 @@ func channelOfProof(p verify.Proof) verify.Channel {
 type relation uint8
 
 const (
-	unknown relation = iota // it may be newer
+	unknown relation = iota // the server's file may be newer
 	same
 	older
 )
 
-// compare compares ETags and dates. Equal ones show that a file is the same only if they are of one server. An earlier
-// date of any server keeps the file, because the asked server may redirect to another one that is behind.
+// compare compares the ETag and the date of an answer with those of the existing file. Equal values mean the same file
+// only if both are from one host. An earlier date from any host means an older file, because the asked server may
+// redirect to a server with an older copy.
 func compare(here *state.Version, a source.Answer) relation {
 	if here == nil {
 		return unknown
@@ -120,15 +122,15 @@ func compare(here *state.Version, a source.Answer) relation {
 	return unknown
 }
 
-// opaque returns a tag for the weak comparison, which If-None-Match uses (RFC 9110, section 8.8.3.2).
+// opaque returns an ETag in the form for the weak comparison of If-None-Match (RFC 9110, section 8.8.3.2).
 func opaque(etag string) string { return strings.TrimPrefix(etag, "W/") }
 
-// firstDate is the earliest usable date. Earlier dates, and those in the future, are of clocks that were never set.
+// firstDate is the earliest usable date. Earlier dates, and dates in the future, are from clocks that were not set.
 var firstDate = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const dateSlack = time.Hour
 
-// usable returns t, or zero if the clock that it is from was not set.
+// usable returns t in UTC and in whole seconds, or zero if t is from a clock that was not set.
 func usable(t time.Time) time.Time {
 	if t.Before(firstDate) || t.After(time.Now().Add(dateSlack)) {
 		return time.Time{}

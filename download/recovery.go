@@ -11,21 +11,21 @@ import (
 type outcome uint8
 
 const (
-	ongoing      outcome = iota // it has not ended, or it succeeded
+	ongoing      outcome = iota // the attempt has not ended, or has succeeded
 	failed                      // another attempt would not help
-	wantsHead                   // mirrors are named and no digest, which an answer to HEAD may have
+	wantsHead                   // a digest is missing, which the answer to HEAD may have
 	gotDocument                 // the server answered with a document that describes the file
-	sizeDisowned                // a source's size is wrong: it sent a document, or the server states another
+	sizeDisowned                // the known size is wrong: its source has a document instead, or another size was stated
 	fileChanged                 // the origin has another version of the file
 	notMergeable                // nothing shows that the rest would belong to the existing bytes
 	partTouched                 // another program wrote to the part file
-	otherFile                   // all of the file is here, and what was found beside it is the digest of another one
-	wrongDigest                 // all of the file is here, and its digest is not the right one
-	wrongSize                   // all that the sources have is here, and it is not as long as the file
+	otherFile                   // the file is complete, and does not have the digest found beside it
+	wrongDigest                 // the file is complete, and does not have the known digest
+	wrongSize                   // all bytes of the sources were received, and their number is not the size of the file
 	noSource                    // every source failed
 )
 
-// outcomeOf returns the outcome of an attempt that ended with err, if nothing else is known of it.
+// outcomeOf returns the outcome that follows from err, the error of an attempt.
 func outcomeOf(err error) outcome {
 	switch {
 	case is[*partfile.TouchedError](err):
@@ -42,61 +42,58 @@ func outcomeOf(err error) outcome {
 	return failed
 }
 
-// A history holds what decides about another attempt: the events of this run, including the last attempt, and
-// the request.
+// A history has what decides about another attempt: the events of this run, with the last attempt, and the request.
 type history struct {
 	changes  int // how often the file changed during the download
-	restarts int // how often the received bytes could not be continued, since a new source was asked
-	tries    int // how often that may happen
+	restarts int // how often the received bytes could not be continued since a new source was asked
+	tries    int // maximum of restarts
 	touched  int // how often another program wrote to the part file
 
-	single bool // sources are asked one at a time, because the bytes of several were wrong
+	single bool // sources are asked one at a time, because the bytes of several sources were wrong
 	pipe   bool // the file goes to a stream
-	out    bool // and some of it was written, which cannot be taken back
+	out    bool // some bytes were written to the stream, and cannot be replaced
 
-	byPieces     bool // the pieces that the user named prove the file; each was checked as it came
-	listed       bool // a document names places of the file and no strong digest: each place serves alone
-	contradicted bool // all pieces of the user's document match, and its digest of the whole file does not
+	byPieces     bool // only the pieces of a torrent prove the file; each piece was checked when complete
+	listed       bool // a document names places of the file and no strong digest, so each place is asked alone
+	contradicted bool // all pieces of the user's document match, but its digest of the whole file does not
 	contested    bool // a digest is known, and no authority above the server gave the size
-	digest       bool // an authority stated a strong digest: all places were already sources, and it decides
-	mixed        bool // only a digest ties the existing bytes together
-	nearby       bool // the bytes of an earlier run are tied only by a digest beside the file
-	recalled     bool // the digest that does not match is of an earlier run, and yields
+	digest       bool // an authority stated a strong digest, so all places were already sources
+	mixed        bool // only a digest shows that all existing bytes are of one version
+	nearby       bool // only a digest beside the file shows that the bytes of an earlier run are of this version
+	recalled     bool // the digest that does not match is from an earlier run, and yields
 	heads        int  // how often HEAD was sent
-	drops        int  // how often a size was given up
+	drops        int  // number of sizes that were given up
 }
 
 // mostDrops limits how many sizes are given up for one version of the file.
 const mostDrops = 16
 
-// mostHeads limits how often HEAD is sent: a second time if its answer was of another version than that to
-// GET.
+// mostHeads limits how often HEAD is sent: again if its first answer was of another version than the answer to GET.
 const mostHeads = 2
 
 func mayAskHead(asked int) bool { return asked < mostHeads }
 
-// A way is a recovery strategy after an attempt that failed. Ways are tried in order until one can be
-// applied.
+// A way is a recovery strategy after an attempt that failed. Ways are tried in order until one can be applied.
 type way uint8
 
 const (
 	askHead        way = iota // send HEAD, and continue
-	dropSize                  // try the size that another source gives, or do without one
-	dropRecalled              // forget the digests of an earlier run that yield
-	nextVersion               // forget what is known of the version before
-	withoutServer             // go on with the other places: the server refuses what the file has, and announces no other version
-	compareSamples            // if the user allows it, go on when size, date and samples are the same (RFC 9110, section 8.8)
-	beginAnew                 // ask the same sources for all of the file again
-	lookAgain                 // look anew for digests beside the file
-	reread                    // read again what is here, and fetch what another program changed
-	findWrong                 // find out which bytes are wrong: by pieces, or by what other sources have
-	singleSource              // ask the next source for all of the file, alone
-	standIn                   // let a mirror that the user named take the server's place
-	withoutPieces             // give up pieces that no source has
+	dropSize                  // try the size that another source gives, or continue without a size
+	dropRecalled              // discard the digests of an earlier run that yield
+	nextVersion               // discard the facts about the previous version
+	withoutServer             // continue with other places: the server refuses a range, and announces no other version
+	compareSamples            // if the user allows that, resume if size, date and samples are the same (RFC 9110, section 8.8)
+	beginAnew                 // ask the same sources for the whole file again
+	lookAgain                 // look again for digests beside the file
+	reread                    // read the existing bytes again, and fetch those that another program changed
+	findWrong                 // find the wrong bytes: by pieces, or by comparing sources
+	singleSource              // ask the next source alone for the whole file
+	standIn                   // ask a mirror that the user named instead of the server
+	withoutPieces             // ignore digests of pieces that no source has
 	askPeers                  // ask the peers of a torrent of the file
 	blamePlace                // ban the place that sent wrong bytes
 	blameDocument             // end: the document contradicts itself
-	keepRefuted               // end, and keep the file in case the digest was mistyped
+	keepRefuted               // end, and keep the file, because the digest may be mistyped
 	discard                   // end, and discard the bytes
 )
 
@@ -105,7 +102,7 @@ func (w way) fromStart() bool {
 	return w == nextVersion || w == beginAnew || w == singleSource
 }
 
-// ways returns the ways after an attempt with outcome o, the best one first. A final failure leaves none.
+// ways returns the ways after an attempt with outcome o, the best way first. After a final failure, there are none.
 func (h history) ways(o outcome) []way {
 	var all []way
 	switch o {
@@ -115,13 +112,13 @@ func (h history) ways(o outcome) []way {
 		}
 	case sizeDisowned:
 		all = []way{dropSize}
-	case fileChanged: // once: a file that changes all the time is never whole
+	case fileChanged: // only once, because a file that changes all the time would never be complete
 		if h.changes <= 1 {
 			all = []way{nextVersion, withoutServer}
 		}
 	case notMergeable:
 		all = h.afterBreak()
-	case otherFile: // nothing is thrown away for a list, except what only that list ties to the file
+	case otherFile: // a list is no reason to discard bytes, unless they were resumed because of that list
 		if !h.pipe {
 			all = []way{lookAgain, reread, findWrong}
 		}
@@ -146,8 +143,8 @@ func (h history) ways(o outcome) []way {
 	return slices.DeleteFunc(all, h.closed)
 }
 
-// closed reports whether a way cannot be applied. Bytes that went through a pipe are not sent again. If a
-// digest is known, the user's mirrors were sources like all others, except those that could not feed a pipe.
+// closed reports whether a way cannot be applied. Bytes that went through a pipe are not sent again. If a digest is
+// known, the user's mirrors were sources already, except those that could not feed a pipe.
 func (h history) closed(w way) bool {
 	switch w {
 	case standIn:
@@ -164,8 +161,7 @@ func (h history) closed(w way) bool {
 	return h.out && w.fromStart()
 }
 
-// afterBreak returns the ways after a server broke off and nothing shows that it would continue the same
-// file.
+// afterBreak returns the ways after a server broke off, if nothing shows that the next answer is of the same version.
 func (h history) afterBreak() []way {
 	switch {
 	case h.out:
@@ -178,10 +174,10 @@ func (h history) afterBreak() []way {
 	return []way{standIn}
 }
 
-// afterWrong returns the ways after the file is complete and not the right one.
+// afterWrong returns the ways after the file is complete and wrong.
 func (h history) afterWrong(o outcome) (all []way) {
 	if o == wrongDigest && !h.pipe {
-		if all = []way{reread}; !h.mixed { // else bytes of the server may be among them
+		if all = []way{reread}; !h.mixed { // if mixed, findWrong comes first
 			all = append(all, dropRecalled)
 		}
 	}
@@ -201,7 +197,7 @@ func (h history) afterWrong(o outcome) (all []way) {
 			all = append(all, dropRecalled)
 		}
 	}
-	if h.contested { // another place may have another size, and it is not known which is right
+	if h.contested { // another place may have another size, and the right size is unknown
 		all = append(all, dropSize)
 	}
 	if o == wrongSize {

@@ -14,11 +14,11 @@ import (
 	"braid/verify"
 )
 
-// A refresh decides whether what an earlier run left is a part of the file that a new link leads to
-// (Request.IfExists.Refresh). It discards nothing: if it is not, the download ends, and the part file does not change.
+// A refresh decides whether the part file of an earlier run is a part of the file at a new URL
+// (Request.IfExists.Refresh). If not, the download ends, and the part file does not change.
 type refresh struct {
 	*resumption
-	link partfile.Identity // what the link states about the file
+	link partfile.Identity // the facts that the new URL states about the file
 }
 
 // These are the reasons not to resume a part file.
@@ -29,8 +29,7 @@ var (
 		"the new link leads to the file that was begun")
 )
 
-// lookForPart returns an error if there is nothing to resume. It changes nothing, whereas opening a part file
-// may set it aside.
+// lookForPart returns an error if there is nothing to resume. Unlike partfile.Open, it changes nothing.
 func lookForPart(c *call) error {
 	l, ok, err := partfile.Look(c.http.files, c.req.Dir, c.req.Name)
 	switch {
@@ -44,7 +43,7 @@ func lookForPart(c *call) error {
 	return nil
 }
 
-// keepRefreshed returns the error of a download that would start over, and keeps the resumed bytes instead.
+// keepRefreshed returns the error of a download that would have to start over. The resumed bytes are kept.
 func (p *partial) keepRefreshed(err error) error {
 	p.useful = true
 	return p.fail(Local, fmt.Errorf("the new link cannot be used to resume: %w", err), HintAnew)
@@ -73,12 +72,12 @@ func (r *refresh) goOn(ctx context.Context) error {
 // These are the sizes of samples in bytes.
 const (
 	noSamples   = 0
-	fewSamples  = 64 << 10 // beside an ETag, which may not be unique on the host (RFC 9110, section 8.8.3)
+	fewSamples  = 64 << 10 // with an equal ETag, which may not be unique on the host (RFC 9110, section 8.8.3)
 	manySamples = 1 << 20
 )
 
-// decide finds out whether the link leads to the file that was begun, and how large the samples must be to
-// show it.
+// decide returns an error if the new URL does not lead to the file that was begun. samples is the size of the samples
+// that must be compared.
 func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 	if len(r.prior.Refuted) > 0 {
 		return 0, r.fail(Local, errors.New("it is complete, but does not match the given digest"), HintAnew)
@@ -102,7 +101,7 @@ func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 	return 0, r.fail(Local, errUntiedLink, HintRefresh)
 }
 
-// ask finds out what the link states about the file. A document states it without a request.
+// ask sets link to the facts that the new URL, or a document, states about the file.
 func (r *refresh) ask(ctx context.Context) error {
 	r.link = identityOf(r.req, &known{claims: r.req.Trust.Claims, size: -1})
 	if d := r.req.Described; d != nil {
@@ -112,7 +111,7 @@ func (r *refresh) ask(ctx context.Context) error {
 		return nil
 	}
 	x, err := r.lookAgain(ctx, r.prior)
-	// A signed link may be good for GET only.
+	// A signed URL may be valid for GET only.
 	if e, ok := errors.AsType[*source.Error](err); ok && 400 <= e.Status && e.Status < 500 {
 		x, err = r.req.inquire(ctx, r.http, glance, condition{})
 		r.document = err == nil && x.nature == aDocument
@@ -125,7 +124,7 @@ func (r *refresh) ask(ctx context.Context) error {
 	return nil
 }
 
-// contradiction returns an error if the link leads to another file or another version.
+// contradiction returns an error if the new URL leads to another file or another version.
 func (r *refresh) contradiction() error {
 	if r.sameDigest() && !differs(r.prior.Size, r.link.Size) {
 		return verify.Agree(r.prior.Claims, r.link.Claims)
@@ -137,7 +136,7 @@ func (r *refresh) contradiction() error {
 	return nil
 }
 
-// sameDigest reports whether both have the same strong digest, or the same pieces, each of which is checked.
+// sameDigest reports whether the new URL and the part file have the same strong digest, or the same digests of pieces.
 func (r *refresh) sameDigest() bool {
 	shared := slices.DeleteFunc(slices.Clone(r.link.Claims), func(c verify.Claim) bool {
 		return !slices.ContainsFunc(r.prior.Claims, func(p verify.Claim) bool { return p.Digest == c.Digest })
@@ -145,14 +144,14 @@ func (r *refresh) sameDigest() bool {
 	return verify.Strong(shared) || r.link.PieceSum != "" && r.link.PieceSum == r.prior.PieceSum
 }
 
-// compare fetches samples of the existing bytes again.
+// compare fetches samples of the existing bytes again. It returns an error if a sample differs.
 func (r *refresh) compare(ctx context.Context, size int64) error {
 	have := r.part.Have()
 	r.kept = have.Len()
 	if size == noSamples {
 		return nil
 	}
-	then := r.link // each answer must match the first, and what the same host stated before
+	then := r.link // each answer must match the first answer, and earlier answers of the same host
 	if r.prior.Host == then.Host {
 		then.Date = r.prior.Date
 	}
@@ -163,7 +162,7 @@ func (r *refresh) compare(ctx context.Context, size int64) error {
 	return r.fail(Local, err, HintAnew)
 }
 
-// identity returns the facts about the file from here on.
+// identity returns the facts about the existing bytes, with the new URL and its validators.
 func (r *refresh) identity() partfile.Identity {
 	id := takenOver(r.link, r.prior, r.sealed)
 	id.URL, id.URLSum, id.Host, id.Date = r.link.URL, r.link.URLSum, r.link.Host, r.link.Date
@@ -177,8 +176,8 @@ func (r *refresh) identity() partfile.Identity {
 // mostRuns limits how many separate ranges are sampled at both ends.
 const mostRuns = 32
 
-// samplesOf returns ranges of the existing bytes: size bytes at the beginning and at the end, 16 shorter ones
-// between them, and, of several ranges, both ends of each.
+// samplesOf returns ranges of the existing bytes: size bytes at the beginning and at the end, 16 shorter ranges between
+// them, and, if have has several ranges, both ends of each.
 func samplesOf(have byterange.Set, size int64) (parts []byterange.Range) {
 	var runs []byterange.Range
 	for r := range have.All() {

@@ -18,21 +18,21 @@ import (
 // maxRepairs limits how often pieces are used to locate the damage of a complete file.
 const maxRepairs = 3
 
-// A damage is what is known of the wrong bytes in a complete file of one version. It locates them with the pieces of a
-// document, or else by comparing sources. It exchanges bytes, and restores them if that did not lead to the right file.
+// A damage finds and replaces the wrong bytes in a complete file. It locates them with the pieces of a document, or
+// else by comparing sources. If the replaced bytes do not lead to the right file, it restores the earlier bytes.
 type damage struct {
 	repairs int         // how often pieces located wrong bytes
 	recheck *comparison // the search without pieces; nil: none
 }
 
-// repair prepares another session for a complete file with a wrong digest. That session keeps the right
-// bytes. Pieces show which ones are wrong. Without pieces, the file is compared with other sources.
+// repair prepares another session for a complete file with a wrong digest. Pieces show which bytes that session must
+// fetch again. Without pieces, the file is compared with other sources. repair reports false if nothing was found.
 func (d *damage) repair(ctx context.Context, s *session) (bool, error) {
 	wrong := wrongOf(s.err)
-	if s.how == otherFile && len(s.req.Published.Claims) == 0 { // it ties no mirror
+	if s.how == otherFile && len(s.req.Published.Claims) == 0 { // nothing shows which mirrors have the file
 		return false, nil
 	}
-	if s.hashing.byPieces() { // all of them match
+	if s.hashing.byPieces() { // all pieces match
 		s.carried.piecesRejected = true
 		s.note("the pieces of %s contradict the digest of the whole file: no longer used", s.hashing.pieces.from)
 	}
@@ -76,10 +76,10 @@ func (d *damage) compare(ctx context.Context, s *session, wrong *verify.Mismatch
 	return found, cmp.Or(err, context.Cause(ctx))
 }
 
-// askPlaces asks the server for places to compare with, if it was not asked in this run because the whole file was
-// here, or HEAD may have more than its answers. It reports true if the server stated another digest, to which that of an
-// earlier run yields: then nothing is compared. If the server gives another size for the same digest, askPlaces sets
-// known.stated.
+// askPlaces asks the server for mirrors to compare with, if the server was not asked in this run because the whole file
+// was there, or if its answer to HEAD may name mirrors. It reports true if the digest of an earlier run yields to
+// another digest that the server now states: then nothing is compared. If the server states another size for the same
+// digest, askPlaces sets known.stated.
 func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	o := s.sources.first()
 	asked := o != nil && s.roleOf(o) == asOrigin
@@ -87,7 +87,7 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	switch {
 	case asked && !s.originAnswered:
 		x, err = s.req.inquire(ctx, s.http, glance, condition{})
-		if err == nil && !verify.Strong(x.file.Claims) && differs(x.answer.Size, s.size) { // HEAD may have its digest
+		if err == nil && !verify.Strong(x.file.Claims) && differs(x.answer.Size, s.size) { // the answer to HEAD may have a digest
 			if y, failed := s.req.inquire(ctx, s.http, look, condition{}); failed == nil && verify.Strong(y.file.Claims) {
 				x = y
 			}
@@ -95,7 +95,7 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 		if err != nil {
 			x, err = s.req.onTheWay(x, err)
 		}
-	case s.newMirrors: // it was asked for a signature or before a lookup
+	case s.newMirrors: // the server was asked for a signature or a digest
 		s.addMirrors()
 		return false, nil
 	case asked && s.file.NoDigest && !s.req.NoMetalink: // mirrors without a digest do not count (RFC 6249, section 6)
@@ -107,7 +107,7 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	}
 	switch claims := x.file.Claims; {
 	case err != nil || x.nature != theFile:
-	case verify.Agree(s.req.Trust.Claims, claims) != nil: // the bytes here are not given up for that file
+	case verify.Agree(s.req.Trust.Claims, claims) != nil: // the existing bytes are not given up for the server's file
 		return false, s.compareWithUser(o, claims)
 	case verify.Agree(s.recalled, claims) != nil && verify.Agree(s.firm(), claims) == nil:
 		s.hear(x.statement())
@@ -119,7 +119,7 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 		s.hear(st)
 		if same && s.carried.fetches == 0 && st.sizeBy == byServer && differs(st.size, s.size) &&
 			!slices.Contains(s.tried, st.size) && s.mayAnnounce(x.answer.Hops, claims) {
-			s.stated = st.size // what an earlier run left may be the beginning, or have too much at its end
+			s.stated = st.size // the bytes of an earlier run may be only the beginning, or have too many at the end
 		}
 		return false, s.part.Begin(s.identity())
 	case s.mayAnnounce(x.answer.Hops, claims):
@@ -140,7 +140,7 @@ func (d *damage) restore(k *known) error {
 	return onDisk(x.Restore())
 }
 
-// blame bans the sources that sent wrong bytes, now that it is proven which bytes are right.
+// blame bans the sources that sent wrong bytes, after the proof has shown which bytes are right.
 func (d *damage) blame(s *session) {
 	x := d.recheck
 	if x == nil {
@@ -160,7 +160,7 @@ func (d *damage) blame(s *session) {
 func ban(s *session, p *recheck.Place, r byterange.Range) {
 	err := &source.Error{URL: p.Masked, Host: p.Host, Fault: source.FaultMismatch,
 		Err: fmt.Errorf("wrong bytes: those from %d to %d are not those of the file", r.Start, r.End-1)}
-	s.c.State.Learn(p.Host, state.Speed{}) // not remembered as fast
+	s.c.State.Learn(p.Host, state.Speed{}) // its speed is not recommended to later downloads
 	s.observe(SourceDown{ID: p.ID, URL: p.Masked, Host: p.Host, Err: err, Banned: true})
 	for _, o := range s.sources.all {
 		if o.url.String() == p.URL.String() {
@@ -169,7 +169,7 @@ func ban(s *session, p *recheck.Place, r byterange.Range) {
 	}
 }
 
-// wrongOf returns the mismatch in the error of a session, or nil if the error is another one.
+// wrongOf returns the mismatch in the error of a session, or nil.
 func wrongOf(err error) *verify.MismatchError {
 	wrong, _ := errors.AsType[*verify.MismatchError](err)
 	return wrong
@@ -187,8 +187,8 @@ func goOn(s *session) {
 	maps.Copy(s.carried.past, s.sources.past())
 }
 
-// nextPieces fetches the described documents that were not fetched yet, until one has pieces. It reports whether
-// one has.
+// nextPieces fetches the described documents that were not fetched yet, until one has pieces. It reports whether a
+// document has pieces for a file of this size.
 func nextPieces(ctx context.Context, s *session) bool {
 	for !s.carried.piecesRejected {
 		t, ok := s.carried.readNext(ctx, s.http, s.req, s.file, s.claims, s.trusted())
@@ -204,9 +204,9 @@ func nextPieces(ctx context.Context, s *session) bool {
 	return false
 }
 
-// rejectPieces lets the next session do without pieces. If every source failed a piece, the pieces are wrong,
-// and the digest of the whole file decides. Without a strong digest the pieces are the only evidence, which
-// is never dropped.
+// rejectPieces lets the next session ignore the digests of pieces, if sources were banned because of them: the pieces
+// may be wrong, and the digest of the whole file decides. Without a strong digest, the pieces are the only evidence and
+// are not ignored. It reports whether the pieces are ignored.
 func rejectPieces(s *session) bool {
 	if s.hashing.pieces.banned == 0 || s.carried.piecesRejected || s.req.inOrder() || !verify.Strong(s.claims) {
 		return false
@@ -218,8 +218,8 @@ func rejectPieces(s *session) bool {
 	return true
 }
 
-// doubtful returns the bytes of sources that are not trusted any more, the number of sources that sent bytes,
-// and whether some bytes are of an earlier run.
+// doubtful has the bytes of sources that may have sent wrong bytes. parties is the number of sources that sent bytes.
+// before reports whether some bytes are from an earlier run.
 func (d *damage) doubtful(s *session) (doubtful byterange.Set, parties int, before bool) {
 	earlier := s.part.Have()
 	for _, o := range s.sources.all {
@@ -241,7 +241,7 @@ func (d *damage) doubtful(s *session) (doubtful byterange.Set, parties int, befo
 	return doubtful, parties, earlier.Len() > 0
 }
 
-// forget drops the comparison, because the bytes have changed.
+// forget ends the comparison, because the bytes have changed.
 func (d *damage) forget() {
 	d.recheck.close()
 	d.recheck = nil

@@ -23,8 +23,8 @@ import (
 type Request struct {
 	// URL is the origin: the answer of its server identifies the file. Its scheme is http, https or ftp.
 	URL *url.URL
-	// Named is zero if the user gave URL, which may then lead anywhere. Otherwise it limits where URL may
-	// lead: address.Public and the scope of the server that named it (httpsource.Reply.From).
+	// Named is zero if the user gave URL, which may then lead to any address. Otherwise it has the address scopes to
+	// which URL may lead: address.Public and the scope of the server that named URL (httpsource.Reply.From).
 	Named address.Scope
 	// Mirrors are additional places of the same file, given by the user.
 	Mirrors []*url.URL
@@ -34,11 +34,11 @@ type Request struct {
 	MakeDir bool
 	// Name is the final name in Dir. If empty, it is the last segment of the path of URL.
 	Name string
-	// RemoteName lets the server name the file if Name is empty. It costs an additional request.
+	// RemoteName lets the server name the file if Name is empty, which costs an additional request.
 	RemoteName bool
-	// Published is what a feed states about the file. Its Claims are digests that the server of URL has published there.
-	// They must hold like those that Lookup finds, which are then not looked for. Its Mirrors are used once a strong digest
-	// is known: of Published, the user or the server.
+	// Published has the statements of a feed about the file. Its Claims are digests that the server of URL has
+	// published. They must hold like digests found by Lookup, which are then not looked for. Its Mirrors are used once
+	// a strong digest is known, from Published, the user or the server.
 	Published metalink.File
 	// Stream, if not nil, receives the bytes in order as they arrive, and no file is made.
 	Stream io.Writer
@@ -47,29 +47,29 @@ type Request struct {
 	Target Target
 	// Store, if not nil, receives the file under its name. Dir is ignored. Stream and Target must be nil.
 	Store Store
-	// Trust states what shows that the file is the right one.
+	// Trust has evidence for the file, and states how much of it is demanded.
 	Trust Trust
 	// Described, if not nil, is the description of the file by a Metalink document; see Document.Request.
 	Described *Described
-	// IfExists states what happens to a file of that name, or to a part of it.
+	// IfExists states what happens if the file, or a part of it, exists already.
 	IfExists IfExists
-	// Due records in the journal that something remains to be done with the file once it is in place. Until
-	// the journal is cleared (partfile.Committed), a later Get that finds the file complete sets Result.Due.
+	// Due records in the journal that the caller has work to do once the file is in place. Until the journal is cleared
+	// (partfile.Committed), a later Get that finds the file complete sets Result.Due.
 	Due bool
-	// NoMetalink ignores Link fields, so that only the origin and Mirrors are used. A Metalink document in
-	// place of the file is then taken for the file. The URL must offer the evidence that it offered before.
+	// NoMetalink ignores Link fields, so that only the origin and Mirrors are used. A Metalink document in place of the
+	// file then counts as the file. The URL must offer the evidence that it offered before.
 	NoMetalink bool
-	// Near states which mirrors are tried first.
+	// Near selects mirrors that are tried first.
 	Near Near
-	// Access states which servers may be asked, and what they are sent.
+	// Access states which servers may be asked, and with which credentials.
 	Access Access
 	// Peers states when BitTorrent peers are asked for the file. The zero value never asks them.
 	Peers Peers
-	// Seed states how long peers get the file afterwards.
+	// Seed states how long the complete file is offered to peers.
 	Seed Seed
 	// Limits bounds the speed and the size of this download.
 	Limits Limits
-	// Select holds patterns that choose the file in a Metalink document that comes in its place.
+	// Select has patterns that choose the file in a Metalink document in place of the file.
 	Select []string
 	// RemoteTime sets the modification time of the file to the server's Last-Modified.
 	RemoteTime bool
@@ -78,12 +78,12 @@ type Request struct {
 	// Detail makes Observe receive Brought events, too.
 	Detail bool
 
-	unreadable []string  // lines of a list that could not be read
-	base       *baseFile // the existing bytes of the file to be replaced; see Client.Repair
+	unreadable []string  // notes about lines of a list that could not be read
+	base       *baseFile // the wrong file that is replaced; see Client.Repair
 	reporter   *reporter // nil except in a batch
 }
 
-// own returns r in the form used below: claims without a channel get that of the user.
+// own returns r with the channel verify.User for claims without a channel.
 func (r Request) own() Request {
 	unsaid := func(c verify.Claim) bool { return c.Channel == 0 }
 	if slices.ContainsFunc(r.Trust.Claims, unsaid) {
@@ -113,8 +113,7 @@ func (r *Request) note(format string, args ...any) {
 
 var errNoURL = errors.New("the request has no URL")
 
-// Path returns the path of the file. It is empty for a Stream or a Target. It returns an error if URL yields
-// no name.
+// Path returns the path of the file. It is empty for a Stream or a Target. It returns an error if URL yields no name.
 func (r *Request) Path() (string, error) {
 	name := r.Name
 	switch {
@@ -134,8 +133,8 @@ func (r *Request) Path() (string, error) {
 	return filepath.Join(r.Dir, name), nil
 }
 
-// checkURL returns an error if the URLs cannot be used. If a document describes the file, its first place is
-// one of several; unusable ones are left out later (rule 39).
+// checkURL returns an error if the URLs cannot be used. If a document describes the file, a place that cannot be
+// requested is left out later (rule 39).
 func (r *Request) checkURL() error {
 	switch u := r.URL; {
 	case u == nil:
@@ -183,24 +182,24 @@ type Result struct {
 	Proof           verify.Proof
 	Unvalidated     []string  // signatures that were found and that no anchor can check
 	ETag            string    // of the server's answer; "" if a mirror stood in for the server
-	LastModified    time.Time // likewise
+	LastModified    time.Time // in the server's answer; zero if a mirror stood in for the server
 	Host            string    // host:port that answered
 	Folders         []string  // folders made for a document's name, deepest first; possibly empty on error
-	Continued       bool      // resumed on the user's word alone; see Request.IfExists.Continue
+	Continued       bool      // resumed without proof, as the user allowed; see Request.IfExists.Continue
 	AlreadyComplete bool      // the right file already existed; nothing was transferred
 	NotModified     bool      // the server has nothing newer; nothing was transferred
-	Due             bool      // the work of Request.Due remains: the file came, in this run or an earlier one
-	Older           bool      // the server's file is older and was not taken; NotModified is true as well
+	Due             bool      // the work of Request.Due remains, after this run or an earlier run
+	Older           bool      // the server's file is older, and was not downloaded; NotModified is also true
 	Resumed         int64     // bytes kept from an earlier run
-	Fetched         int64     // bytes of the body that arrived in this run
-	Duplicate       int64     // bytes of Fetched that had already arrived
+	Fetched         int64     // bytes of the file received in this run
+	Duplicate       int64     // bytes of Fetched that were already on disk
 	Compared        int64     // bytes fetched again for comparison, not part of Fetched
 	Sources         []SourceResult
-	Looked          verify.Finding // what Request.Trust.Lookup brought
+	Looked          verify.Finding // digests found by Request.Trust.Lookup
 	Elapsed         time.Duration
 }
 
-// A SourceResult describes what one source contributed.
+// A SourceResult describes the part of one source in a download.
 type SourceResult struct {
 	ID     int
 	URL    string  // masked
@@ -208,13 +207,13 @@ type SourceResult struct {
 	Bytes  int64   // bytes that it sent
 	Rate   float64 // bytes a second while active
 	Err    error   // its last error
-	Banned bool    // dropped for wrong content
+	Banned bool    // excluded because of wrong content
 }
 
-// An Event reports progress or trouble of a download. A download without trouble sends, in this order,
-// [Started], [Resumed], [Offered], [SourceUp], [RangeStarted], [RangeAnswered], [Progress], [Brought],
-// [RangeCut], [RangeEnded], [Complete], [Verified] or [Seeding]. Others are [SourceDown], [Voided],
-// [Comparing], [Restarted] and [Note]. More may be added: a switch must not treat all others alike.
+// An Event reports progress or trouble of a download. The events of a download without trouble are, in this order,
+// [Started], [Resumed], [Offered], [SourceUp], [RangeStarted], [RangeAnswered], [Progress], [Brought], [RangeCut],
+// [RangeEnded], [Complete], [Verified] or [Seeding]. Others are [SourceDown], [Voided], [Comparing], [Restarted] and
+// [Note]. New types of events may be added.
 type Event interface{ event() }
 
 type (
@@ -225,7 +224,7 @@ type (
 		Bytes int64
 		Have  byterange.Set
 	}
-	// Offered has what the server stated about the file or, if By is not empty, what the document By states.
+	// Offered has the server's description of the file or, if By is not empty, the description in the document By.
 	Offered struct {
 		File metalink.File
 		By   string
@@ -235,10 +234,10 @@ type (
 		ID        int
 		URL, Host string
 		RTT       time.Duration
-		Whole     bool // a range was requested and the whole file comes, which may not help beside others
+		Whole     bool // a range was requested, and the whole file is sent
 	}
-	// SourceDown is sent when a source failed. It may be tried again after Back. Gone means never again, and
-	// Banned that its content was wrong. Active is the number of sources that are still active.
+	// SourceDown is sent when a source failed. The source may be asked again after Back. Gone means that it is not
+	// asked again. Banned means that its content was wrong. Active is the number of sources that are still active.
 	SourceDown struct {
 		ID           int
 		URL, Host    string
@@ -247,8 +246,8 @@ type (
 		Back         time.Duration
 		Active       int
 	}
-	// RangeStarted is sent when a range was requested from a source. Fetch numbers these requests, from 1 in
-	// each Get. Each gets exactly one RangeEnded.
+	// RangeStarted is sent when a range was requested from a source. Fetch is the number of the request, from 1 in each
+	// Get. For each request, exactly one RangeEnded is sent.
 	RangeStarted struct {
 		ID    int
 		URL   string // masked
@@ -257,14 +256,15 @@ type (
 		Fetch int
 		Why   scheduler.Reason
 	}
-	// RangeAnswered is sent when the header of an answer came and fits. RTT is that of Host, 0 if unknown.
+	// RangeAnswered is sent when the header of an answer was accepted. RTT is the round-trip time to Host, 0 if
+	// unknown.
 	RangeAnswered struct {
 		Fetch, ID int
 		Host      string
 		RTT       time.Duration
 	}
-	// RangeCut is sent when a fetch is to end at End, earlier than requested: a part of its range is left to
-	// others. If Ended, it ends at once, and End is how far it came.
+	// RangeCut is sent when a fetch will end at End, earlier than requested, because other fetches get a part of its
+	// range. If Ended is set, the fetch ends at once, and End is the end of its received bytes.
 	RangeCut struct {
 		Fetch, ID int
 		Host      string
@@ -272,7 +272,8 @@ type (
 		Ended     bool
 		Why       scheduler.Reason
 	}
-	// RangeEnded is sent when a fetch has ended; Bytes came in Took. Err is nil unless the source failed.
+	// RangeEnded is sent at the end of a fetch. It received Bytes in the time Took. Err is nil unless the source
+	// failed.
 	RangeEnded struct {
 		Fetch, ID int
 		Host      string
@@ -280,8 +281,8 @@ type (
 		Took      time.Duration
 		Err       error
 	}
-	// Brought has the bytes since the previous Brought event. It is sent at most some ten times a second and
-	// at the end of a fetch, and only if Request.Detail is set. Adjacent bytes of one fetch are one Piece.
+	// Brought has the bytes received since the previous Brought event. It is sent about ten times a second and at the
+	// end of a fetch, and only if Request.Detail is set. Adjacent bytes of one fetch are one Piece.
 	Brought struct{ Pieces []Piece }
 	// Progress is sent a few times a second. Size is -1 while unknown. Rate is in bytes a second.
 	Progress struct {
@@ -292,15 +293,15 @@ type (
 	}
 	// Voided is sent when received bytes of Range turned out to be wrong and are missing again.
 	Voided struct{ Range byterange.Range }
-	// Comparing is sent while a complete but wrong file is compared with other sources, Done bytes so far.
+	// Comparing is sent while a complete but wrong file is compared with other sources. Done bytes were compared.
 	Comparing struct{ Done, Size int64 }
 	// Restarted is sent when the existing bytes cannot be used and the download starts over.
 	Restarted struct{ Reason string }
-	// Complete is sent when every byte has arrived and the rest of them are still to be checked.
+	// Complete is sent when all bytes were received, before the last of them are checked.
 	Complete struct{ Size int64 }
 	// Verified is sent when the whole file was checked.
 	Verified struct{ Proof verify.Proof }
-	// Seeding is sent while the file is in place and offered to peers, which got Given bytes so far.
+	// Seeding is sent while the file is in place and offered to peers. They got Given bytes so far.
 	Seeding struct {
 		Path  string
 		Peers int
@@ -310,7 +311,7 @@ type (
 	// Note is a message for users who ask for details.
 	Note struct {
 		Text  string
-		Plain bool // it concerns what the user asked for, and is also shown without details
+		Plain bool // the note is also for users who do not ask for details
 	}
 )
 

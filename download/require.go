@@ -5,14 +5,14 @@ import (
 	"braid/verify"
 )
 
-// A Require selects what must be proven before a file gets its final name, or an existing file is kept. met
-// decides once the proof of all bytes exists: in getter.commit, the gate of each download; in
-// compare, asBefore and holds of existingFile; in inspection.judge for Client.Verify. foresee
-// ends a download before its bytes come if evidence is lacking by then.
+// A Require selects what must be proven before a file gets its final name, or an existing file is kept. The method met
+// decides once the proof of all bytes exists. It is called by getter.commit for each download, by compare, asBefore and
+// holds of existingFile, and by inspection.judge for Client.Verify. The function foresee ends a download early if
+// evidence is known to be lacking.
 type Require uint8
 
 const (
-	// RequireNothing accepts a file without evidence; the result then says so.
+	// RequireNothing accepts a file without evidence; see Result.Proof.
 	RequireNothing Require = iota
 	// RequireDigest demands a SHA-256 or better, from the server or the user.
 	RequireDigest
@@ -42,9 +42,8 @@ func (r Require) met(p verify.Proof) bool {
 	return true
 }
 
-// foresee returns an error and a hint if evidence is known to be lacking before the bytes come. claims are
-// those of the user and of the answer a. signatures reports whether there are signatures that may prove the
-// file, or a document that may name one.
+// foresee returns an error and a hint if required evidence is known to be lacking before bytes are received. claims are
+// those of the user and of the answer a. signatures reports whether there may be a signature of the file.
 func foresee(r *Request, claims []verify.Claim, a source.Answer, signatures bool) (hint Hint, lacks error) {
 	switch {
 	case r.Trust.Require == RequireDigest && !verify.Strong(claims) && !vouchesForItself(a):

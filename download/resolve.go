@@ -19,20 +19,20 @@ import (
 	"braid/verify"
 )
 
-// This file decides what the file is, from the request and the chain of answers to it. The order of trust is
-// the user, the asked server, and what that server names. A mirror's own claims are compared with these and
-// are never evidence.
+// This file decides what the requested file is, from the request and the chain of answers. The order of trust is the
+// user, the asked server, and the documents that this server names. The claims of a mirror are compared with these
+// claims and are never evidence.
 //
 // The asked server is the host of the URL that the user typed, where http may become https on the default
 // ports, or the Metalink server (RFC 6249, section 2) if no redirect before it carried a Link or a Digest. A
 // host that a Link, a document or a redirect with a digest names is a mirror.
 
-// A role is how the first server of a chain of answers counts.
+// A role is the role of the first server in a chain of answers.
 type role uint8
 
 const (
-	asOrigin role = iota // its URL is that of the request
-	asMirror             // a Link, a document or the user named it, also if it stands in for a failed server
+	asOrigin role = iota // the server of the request's URL
+	asMirror             // a server that a Link, a document or the user named, also if it stands in for the origin
 )
 
 // role returns the role of the request's own URL. The places of a document are mirrors.
@@ -55,18 +55,18 @@ const (
 // A resolution holds the statements of a chain of answers about the file.
 type resolution struct {
 	nature nature
-	// file is the asked server's description. Its claims are evidence. See metalink.FromHops.
+	// file is the asked server's description of the file. The claims in file are evidence. See metalink.FromHops.
 	file metalink.File
-	// own is what the host of the URL itself says, without the servers that it leads to.
+	// own is the description by the host of the URL itself, without the servers to which it redirects.
 	own metalink.File
-	// asked are the digests that this host states, also in its answer to HEAD.
+	// asked are the digests that the host of the URL itself states, also in its answer to HEAD.
 	asked []verify.Claim
-	// mirror is the index of the first answer of a mirror, or the number of answers if none is.
+	// mirror is the index of the first answer from a mirror, or the number of answers if no answer is.
 	mirror  int
 	answers int  // number of answers
 	spoken  bool // see footing
-	// wrong is why the last answer is of another file than the asked server describes. Its description counts
-	// all the same.
+	// wrong is the reason why the last answer is about another file than the asked server describes. The description by
+	// the asked server counts nevertheless.
 	wrong error
 }
 
@@ -74,16 +74,17 @@ type resolution struct {
 var errInPlace = errors.New("it answers with a Metalink document in place of the file, " +
 	"which is accepted only from the server of the requested URL")
 
-// A footing is what is known of the file before an answer is read.
+// A footing has the facts about the file that are known before an answer is read.
 type footing struct {
-	digest bool // a strong digest is known, so links without one count (RFC 6249, section 6)
-	spoken bool // the URL's host stated a digest in this run: no server it redirects to is the Metalink server (C2)
+	digest bool // a strong digest is known, so links count without a digest in the answer (RFC 6249, section 6)
+	spoken bool // the URL's host stated a digest in this run, so no target of its redirects is the Metalink server (C2)
 }
 
-// footing returns what is known before the first answer.
+// footing returns the footing before the first answer.
 func (r *Request) footing() footing { return footing{digest: verify.Strong(r.Trust.Claims)} }
 
-// resolve reads a chain of answers. The error is a contradiction in the asked server's own fields.
+// resolve reads a chain of answers. The error is a contradiction in the asked server's own fields, or, if the asked
+// server gave no description, the reason why a mirror has another file.
 func (r *Request) resolve(hops []metalink.Hop, as role, on footing) (resolution, error) {
 	x := resolution{mirror: ownAnswers(hops, as, on.spoken), answers: len(hops), spoken: on.spoken}
 	x.nature = r.natureOf(hops, as)
@@ -105,16 +106,16 @@ func (r *Request) resolve(hops []metalink.Hop, as role, on footing) (resolution,
 	for i := x.mirror; i < len(hops) && x.wrong == nil && as != asMirror; i++ {
 		x.wrong = agrees(x.file.Claims, hops[i])
 	}
-	// What the asked server stated counts, whatever a mirror that it led to answers.
+	// The description by the asked server counts, whatever the target of its redirect answers.
 	if x.wrong != nil && x.nature != anotherFile && file.Server == nil && !verify.Strong(file.Claims) {
 		return x, x.wrong
 	}
 	return x, nil
 }
 
-// agrees compares a mirror's digests with those of the asked server (RFC 6249, section 7).
+// agrees returns an error if a mirror's digests contradict claims, those of the asked server (RFC 6249, section 7).
 func agrees(claims []verify.Claim, h metalink.Hop) error {
-	if h.Status >= 400 { // its fields are of an error page
+	if h.Status >= 400 { // the fields are about an error page
 		return nil
 	}
 	own, malformed, err := verify.ReadHeader(h.Header, verify.HTTP)
@@ -128,7 +129,7 @@ func agrees(claims []verify.Claim, h metalink.Hop) error {
 	return err
 }
 
-// ownAnswers returns how many answers at the beginning of a chain are the asked server's. For spoken, see footing.
+// ownAnswers returns how many answers at the beginning of a chain are from the asked server. For spoken, see footing.
 func ownAnswers(hops []metalink.Hop, as role, spoken bool) int {
 	switch {
 	case as == asMirror:
@@ -139,7 +140,7 @@ func ownAnswers(hops []metalink.Hop, as role, spoken bool) int {
 	return metalink.Own(hops)
 }
 
-// natureOf returns what the last answer of a chain contains, by its header.
+// natureOf returns the nature of the last answer of a chain, according to its header.
 func (r *Request) natureOf(hops []metalink.Hop, as role) nature {
 	switch {
 	case len(hops) == 0 || !r.follows():
@@ -154,9 +155,8 @@ func (r *Request) natureOf(hops []metalink.Hop, as role) nature {
 	return anotherFile
 }
 
-// mayReplace reports whether the last answer of a chain may be a document in place of the file: if the
-// request's URL or first answer names one, or the asked server itself sent it and no redirect carried a
-// digest.
+// mayReplace reports whether the last answer of a chain may be a document in place of the file: the request's URL or
+// the first answer names a document, or the last answer is from the asked server itself and no redirect had a digest.
 func (r *Request) mayReplace(hops []metalink.Hop, as role) bool {
 	if as != asOrigin || len(hops) == 0 {
 		return false
@@ -165,8 +165,7 @@ func (r *Request) mayReplace(hops []metalink.Hop, as role) bool {
 	return r.namesDocument(hops) || metalink.AskedAt(hops, last) && !slices.ContainsFunc(hops[:last], strongly)
 }
 
-// namesDocument reports whether the URL of the request, or the media type of its first answer, is a
-// document's.
+// namesDocument reports whether the URL of the request, or the media type of its first answer, is that of a document.
 func (r *Request) namesDocument(hops []metalink.Hop) bool {
 	return IsDocument(r.URL.Path) || announcesDocument(hops[0])
 }
@@ -187,13 +186,13 @@ func strongly(h metalink.Hop) bool {
 	return verify.Strong(claims)
 }
 
-// decides reports whether the asked server gave a strong digest, in this answer or before, and a mirror answered. The
-// digest then identifies the version; the mirror's date, ETag or 304 does not.
+// decides reports whether the asked server gave a strong digest, in this answer or before, and the last answer is from
+// a mirror. The digest then identifies the version. The mirror's date, ETag or 304 does not.
 func (x resolution) decides() bool {
 	return x.mirror < x.answers && (x.spoken || verify.Strong(x.file.Claims))
 }
 
-// without returns a without the fields that describe another file.
+// without returns a. If a is about another file, size and validators are removed.
 func (x resolution) without(a source.Answer) source.Answer {
 	if x.wrong != nil {
 		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
@@ -201,7 +200,7 @@ func (x resolution) without(a source.Answer) source.Answer {
 	return a
 }
 
-// otherDigests returns the digests of an answer on the way to a document that do not match the document.
+// otherDigests returns the digests in answer at of a chain to a document that do not match data, the document.
 func otherDigests(hops []metalink.Hop, at int, data []byte) (claims []verify.Claim, err error) {
 	if hops[at].Status >= 400 {
 		return nil, nil
@@ -219,14 +218,13 @@ func otherDigests(hops []metalink.Hop, at int, data []byte) (claims []verify.Cla
 	return claims, err
 }
 
-// An inquiry holds the asked server's statements about the file before its bytes are fetched.
+// An inquiry has the asked server's statements about the file, from a request before bytes are fetched.
 type inquiry struct {
 	resolution
-	answer source.Answer // without the fields of another file
+	answer source.Answer // without fields about another file
 }
 
-// statement returns what the asked server states before bytes are fetched. The size is its own unless a
-// mirror answered.
+// statement returns the statement of the asked server. The size has a lower rank if a mirror answered.
 func (x inquiry) statement() statement {
 	st := x.stated(x.answer, byServer, nil)
 	st.pin, st.asked = pinOf(x.own), x.asked
@@ -236,7 +234,7 @@ func (x inquiry) statement() statement {
 // An asker asks the server of a request for the header of its answer: look, glance or head.
 type asker func(context.Context, network, *Request, condition) (source.Answer, error)
 
-// inquire asks the server what the file is. A contradiction in the answer becomes wrong, and the error.
+// inquire asks the server what the file is. A contradiction in the answer is the error, and x.wrong.
 func (r *Request) inquire(ctx context.Context, hc network, ask asker, c condition) (x inquiry, err error) {
 	if x.answer, err = ask(ctx, hc, r, c); err != nil {
 		return x, err
@@ -254,8 +252,8 @@ func (r *Request) inquire(ctx context.Context, hc network, ask asker, c conditio
 	return x, nil
 }
 
-// onTheWay returns the server's statements in redirects to a target without an answer, if they include a
-// strong digest. Otherwise it returns x and err.
+// onTheWay returns the server's statements in the redirects before a failed answer, if these have a strong digest.
+// Otherwise it returns x and err.
 func (r *Request) onTheWay(x inquiry, err error) (inquiry, error) {
 	var e *source.Error
 	if !errors.As(err, &e) || len(e.Hops) == 0 || r.role() != asOrigin {
@@ -265,13 +263,13 @@ func (r *Request) onTheWay(x inquiry, err error) (inquiry, error) {
 	if wrong != nil || y.nature != theFile || !verify.Strong(y.file.Claims) {
 		return x, err
 	}
-	y.mirror = min(y.mirror, len(e.Hops)-1) // no size counts as the server's
+	y.mirror = min(y.mirror, len(e.Hops)-1) // so that no size counts as that of the server
 	return inquiry{resolution: y, answer: source.Answer{Hops: e.Hops, Host: e.Host, Size: -1, End: -1}}, nil
 }
 
-// inPlace reports whether the file of an answer to HEAD begins as a document that may replace it: not every
-// server knows the media type. It asks for the first bytes if the header does not decide. Beyond sniffSize, a
-// document is taken to be shorter than its file, which has size bytes (-1: unknown).
+// inPlace reports whether a is the answer to HEAD for a document in place of the file. Not every server knows the media
+// type, so inPlace fetches the first bytes if the header does not decide. size is the known size of the file (-1:
+// unknown). A document of more than sniffSize bytes is assumed to be shorter than the file.
 func (r *Request) inPlace(ctx context.Context, hc network, a source.Answer, size int64) bool {
 	switch {
 	case !r.follows(), isXML(r.URL), a.Size == 0, a.Size > metalink.MaxSize, !r.mayReplace(a.Hops, r.role()):
@@ -288,20 +286,20 @@ func (r *Request) inPlace(ctx context.Context, hc network, a source.Answer, size
 	return f.isDocument()
 }
 
-// sniffSize is how much of a file is examined to find out that it is a document. Its root element is within.
+// sniffSize is the number of bytes of a file that are examined. The root element of a document begins within them.
 const sniffSize = 4 << 10
 
-// A front holds back the first bytes of an answer until they show whether a document replaces the file.
+// A front holds back the first bytes of an answer until they show whether the answer is the file or a document.
 type front struct {
 	held    []byte
-	written int64 // bytes of it that are on disk already
-	refusal error // the error if it is a document; nil: the document may replace the file
+	written int64 // number of held bytes that are on disk already
+	refusal error // the error if the answer is a document; nil if a document may replace the file
 }
 
-// isXML reports whether the URL asks for XML.
+// isXML reports whether the path of u ends in .xml.
 func isXML(u *url.URL) bool { return strings.EqualFold(path.Ext(u.Path), ".xml") }
 
-// read reads the bytes that are already on disk. If that fails, nothing is held back.
+// read reads the bytes that are already on disk into f. If that fails, it returns nil, and nothing is held back.
 func (f *front) read(part io.ReaderAt) *front {
 	if f == nil || f.written == 0 {
 		return f
@@ -312,7 +310,7 @@ func (f *front) read(part io.ReaderAt) *front {
 	return f
 }
 
-// decided reports whether more bytes would make no difference.
+// decided reports whether the held bytes suffice for isDocument.
 func (f *front) decided() bool {
 	return len(f.held) >= sniffSize || len(f.held) >= 4 && !maybeXML(f.held)
 }
@@ -320,13 +318,13 @@ func (f *front) decided() bool {
 // isDocument reports whether the held bytes are the beginning of a document.
 func (f *front) isDocument() bool { return maybeXML(f.held) && metalink.Looks(f.held) }
 
-// maybeXML reports whether b may be XML. It spares most files the XML reader.
+// maybeXML reports whether b may be XML, so that the XML reader is not needed for most files.
 func maybeXML(b []byte) bool {
 	b = bytes.TrimLeft(b, "\ufeff \t\r\n")
 	return len(b) == 0 || b[0] == '<' || b[0] >= 0xfe
 }
 
-// hold keeps p back. It releases the held bytes once they are decided, or no more are wanted.
+// hold holds p back. It releases the held bytes if they are decided, or if no more bytes are wanted.
 func (k *sink) hold(p []byte, off int64) (int, error) {
 	f, before := k.front, k.front.held
 	if f.held = p; len(before) > 0 {
@@ -342,7 +340,7 @@ func (k *sink) hold(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// release writes the held bytes, unless they are a document.
+// release writes the held bytes. If they are a document, it returns an error instead.
 func (k *sink) release() error {
 	f := k.front
 	k.front = nil
@@ -354,7 +352,7 @@ func (k *sink) release() error {
 	return err
 }
 
-// settle releases the held bytes at the end of a fetch. It returns the error of the fetch, or a replacement.
+// settle releases the held bytes at the end of a fetch. It returns the error of release, or that of the fetch.
 func (k *sink) settle(err error) error {
 	if k.front == nil || int64(len(k.front.held)) == k.front.written || errors.Is(err, context.Canceled) {
 		return err

@@ -17,16 +17,16 @@ import (
 	"braid/verify"
 )
 
-// A resumption decides whether an earlier run left a part of the requested file: by the statements of that run and of this
-// request, by the server's answer, or by samples. It resumes from these bytes, or sets them aside. A plan uses only its
-// decision, without a part file.
+// A resumption decides whether the bytes of an earlier run are of the requested file: by the statements of that run and
+// of this request, by the server's answer, or by samples. It resumes from these bytes, or sets them aside. A plan uses
+// only the decision, without a part file.
 type resumption struct {
 	*partial
 	prior  partfile.Identity // as the earlier run described the file
-	sealed bool              // by this user. Another program may have written a prior without a seal
+	sealed bool              // the journal has this user's seal; another program may have written an unsealed one
 }
 
-// resume resumes the part file of an earlier run, if it is part of the requested file.
+// resume resumes the part file of an earlier run, if its bytes are of the requested file.
 func (p *partial) resume(ctx context.Context) error {
 	prior, ok := p.part.Prior()
 	if !ok {
@@ -69,8 +69,8 @@ func (p *partial) resume(ctx context.Context) error {
 	return r.goOnWith(prior)
 }
 
-// statedOther returns an error if the server, which was asked about an existing file before, has stated another digest
-// in this run than the journal has of it. The digest of the request decides otherwise.
+// statedOther returns an error if the server has stated a digest in this run, when it was asked about an existing file,
+// that contradicts the server's digest in the journal. A strong digest of the request decides instead.
 func (r *resumption) statedOther() error {
 	then, now := standingOf(r.prior), without(r.carried.claims, r.req.Trust.Claims)
 	if verify.Strong(r.req.Trust.Claims) || backed(then, verify.HTTPS, verify.HTTPS) && !backed(now, verify.HTTPS, verify.HTTPS) {
@@ -79,15 +79,14 @@ func (r *resumption) statedOther() error {
 	return verify.Agree(then, now)
 }
 
-// continuable reports whether a digest, a strong ETag or pieces would show that the rest belongs to these
-// bytes.
+// continuable reports whether a digest, a strong ETag or pieces would show that the rest is of the version of prior.
 func continuable(r *Request, prior partfile.Identity) bool {
 	return verify.Strong(prior.Claims) || tagged(prior) || r.provenByPieces()
 }
 
-// continues checks whether the bytes of an earlier run are of the requested file, and returns the facts about
-// that file. If the URL is the same and the first answer can be compared with prior, that comparison decides.
-// Otherwise the server is asked. A prior without a seal counts only as far as the request or the server confirm it.
+// continues checks whether the bytes of an earlier run are of the requested file, and returns the facts about that
+// file. If the URL is the same and the first answer can be compared with prior, nothing else is checked. Otherwise the
+// server is asked. The facts in an unsealed journal count only if the request or the server confirm them.
 func (r *resumption) continues(ctx context.Context) (partfile.Identity, error) {
 	u, prior, sealed := r.req.URL, r.prior, r.sealed
 	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: r.req.Trust.Claims}
@@ -97,13 +96,13 @@ func (r *resumption) continues(ctx context.Context) (partfile.Identity, error) {
 	if r.req.provenByPieces() {
 		want.PieceSum = partfile.SumPieces(r.req.Described.Pieces)
 	}
-	if sealed && verify.Strong(r.req.Trust.Claims) { // the digest that the user gave before may have been mistyped
+	if sealed && verify.Strong(r.req.Trust.Claims) { // an earlier digest of the user may have been mistyped
 		prior.Claims = without(prior.Claims, against(yieldingOf(prior), r.req.Trust.Claims))
 	}
 	if r.req.described() { // no server is asked what the file is
 		if wrong := against(prior.Claims, r.req.Trust.Claims); sealed &&
 			len(without(wrong, outranked(wrong, r.req.Trust.Claims))) == 0 {
-			prior = denying(prior, wrong) // the document may be mistyped, and is compared with the bytes
+			prior = denying(prior, wrong) // the bytes show whether the document is wrong
 		}
 		prior, err := decidedBy(r.req.Trust.Claims, want, prior)
 		return takenOver(want, prior, sealed), err
@@ -115,10 +114,10 @@ func (r *resumption) continues(ctx context.Context) (partfile.Identity, error) {
 		return r.contradicted(ctx, prior, want, conflict)
 	}
 	known := verify.Strong(r.req.Trust.Claims)
-	if sealed { // the server may still offer what it offered before, and HEAD a digest that is required
+	if sealed { // the server must be asked if evidence is needed that the journal lacks
 		strong, offered := verify.Strong(prior.Claims), state.PinOf(prior.Claims)
 		if strong {
-			offered.HTTPS = verify.SHA512 // only a signature could be missing
+			offered.HTTPS = verify.SHA512 // so that only a signature can be missing
 		}
 		needed := !strong && r.req.Trust.Require == RequireDigest || r.c.checkPin(r.req, offered) != nil
 		known = known || (strong || tagged(prior)) && !needed
@@ -143,8 +142,8 @@ func (r *resumption) continues(ctx context.Context) (partfile.Identity, error) {
 	return takenOver(want, prior, sealed), err
 }
 
-// resumeUnproven resumes from unproven bytes of an earlier run, if the user allows that. Otherwise they are
-// set aside until the new file is in place.
+// resumeUnproven resumes from unproven bytes of an earlier run, if the user allows that and samples are the same.
+// Otherwise the bytes are set aside until the new file is in place.
 func (r *resumption) resumeUnproven(ctx context.Context) error {
 	if ok, err := r.resumeLooked(ctx); ok || err != nil || r.document {
 		return err
@@ -170,9 +169,8 @@ func (r *resumption) resumeUnproven(ctx context.Context) error {
 	return r.goOnWith(r.prior)
 }
 
-// resumeLooked resumes if a digest that the earlier run found beside the file is still there. It reports false if not, and
-// if the file is whole: then that digest may be the one that it does not have. The digest ties only bytes of the server
-// itself, and yields.
+// resumeLooked resumes if a digest that the earlier run found beside the file is still published. It reports whether it
+// resumed. It does not resume a complete file, which may be wrong because it lacks that digest. The digest yields.
 func (r *resumption) resumeLooked(ctx context.Context) (bool, error) {
 	prior := r.prior
 	if !r.sealed || !tiesLater(r.req, prior.Looked) || prior.URLSum != partfile.SumURL(r.req.URL) ||
@@ -212,9 +210,9 @@ func mayCompare(r *Request, prior partfile.Identity) bool {
 		prior.URLSum == partfile.SumURL(r.URL)
 }
 
-// contradicted decides about the bytes of an earlier run if the server stated another digest then than the
-// user gives now. They are of no use if the server now has the user's file. Otherwise the user may have
-// mistyped the digest, and nothing is discarded for that.
+// contradicted decides about the bytes of an earlier run if the server's digest of that run contradicts the user's
+// digest of this run. The bytes are useless if the server now has the user's file. Otherwise the user may have mistyped
+// the digest, and the bytes are kept.
 func (r *resumption) contradicted(ctx context.Context, prior, want partfile.Identity, conflict error) (partfile.Identity, error) {
 	x, err := r.lookAgain(ctx, prior)
 	switch {
@@ -232,15 +230,16 @@ func (r *resumption) contradicted(ctx context.Context, prior, want partfile.Iden
 	return denying(prior, against(prior.Claims, r.req.Trust.Claims)), nil
 }
 
-// denying returns prior without the digests that the request denies. Those of the server count again in a later run.
+// denying returns prior with wrong, the digests that contradict the request, moved from Claims to Denied. In a later
+// run, the server's digests among them count again.
 func denying(prior partfile.Identity, wrong []verify.Claim) partfile.Identity {
 	prior.Denied = join(prior.Denied, without(wrong, yieldingOf(prior)))
 	prior.Claims = without(prior.Claims, wrong)
 	return prior
 }
 
-// reinstated returns prior with the digests that a request denied and this one does not contradict. Claims of prior that
-// contradict those came from the request that denied them.
+// reinstated returns prior with those digests moved from Denied to Claims that r does not contradict. Claims of prior
+// that contradict these digests are removed: they came from the earlier request that denied the digests.
 func reinstated(prior partfile.Identity, r *Request) partfile.Identity {
 	denied := against(prior.Denied, r.Trust.Claims)
 	again := without(prior.Denied, denied)
@@ -248,9 +247,8 @@ func reinstated(prior partfile.Identity, r *Request) partfile.Identity {
 	return prior
 }
 
-// statesEarlier asks the server for its digests if those to be reinstated contradict those of the earlier request that
-// denied them, to which the bytes belong. It returns the ones that are out of date: the server now states those of
-// that request.
+// statesEarlier returns the denied digests that must not be reinstated, because the server now states the digest of the
+// earlier request that denied them. It asks the server only if that digest is strong and contradicts the denied ones.
 func (r *resumption) statesEarlier(ctx context.Context) ([]verify.Claim, error) {
 	again := without(r.prior.Denied, against(r.prior.Denied, r.req.Trust.Claims))
 	given := against(r.prior.Claims, again)
@@ -269,9 +267,9 @@ func (r *resumption) statesEarlier(ctx context.Context) ([]verify.Claim, error) 
 	return against(again, x.file.Claims), nil
 }
 
-// oppose adds the digests that the server states against those of the request to an identity. They take the place of
-// those that it stated before, unless these came over a more trusted channel. They may be of another version than the
-// bytes, so the earlier size is only a guess, and the earlier tag does not count.
+// oppose adds claims of the server that contradict the request to the denied digests of an identity. They replace
+// earlier digests of the server, unless these came over a more trusted channel. The claims may be of another version
+// than the bytes, so the recorded size becomes a guess, and the recorded tag is removed.
 func oppose(id *partfile.Identity, claims []verify.Claim) {
 	said := join(standingOf(*id), id.Denied)
 	if len(without(against(said, claims), outranked(said, claims))) == 0 {
@@ -287,7 +285,7 @@ func withoutUser(claims []verify.Claim) []verify.Claim {
 }
 
 // resumeRefuted resumes with a complete file that did not have the digest of an earlier run. If the file does not have
-// the digest of this run either, it is compared with what the sources have now.
+// the digest of this run either, the session compares it with the sources.
 func (r *resumption) resumeRefuted(ctx context.Context) error {
 	if !verify.Strong(r.req.Trust.Claims) {
 		return r.resumeUntold(ctx)
@@ -309,8 +307,8 @@ func (r *resumption) resumeRefuted(ctx context.Context) error {
 	return r.goOnWith(id)
 }
 
-// resumeUntold uses a complete file that did not have the digest of an earlier run, if no digest is given now
-// and the server still has its version. Otherwise it sets the file aside.
+// resumeUntold resumes with a complete file that did not have the digest of an earlier run, if this request has no
+// digest and the server still has the version of the file. Otherwise it sets the file aside.
 func (r *resumption) resumeUntold(ctx context.Context) error {
 	prior := r.prior
 	prior.Claims, prior.Refuted = standingOf(prior), nil
@@ -343,8 +341,8 @@ func (r *resumption) resumeUntold(ctx context.Context) error {
 	return r.goOnWith(prior)
 }
 
-// lookAgain asks the server what the file is: by HEAD, then by GET, as some servers give digests for GET
-// only.
+// lookAgain asks the server what the file is: by HEAD and, without a digest or a tag, by GET, because some servers give
+// digests for GET only. It sets document if the answer is a document.
 func (c *call) lookAgain(ctx context.Context, prior partfile.Identity) (x inquiry, err error) {
 	for _, ask := range []asker{look, glance} {
 		x, err = c.req.inquire(ctx, c.http, ask, condition{})
@@ -359,7 +357,7 @@ func (c *call) lookAgain(ctx context.Context, prior partfile.Identity) (x inquir
 	if c.document = err == nil && x.nature == aDocument; err != nil || c.document || c.req.role() != asOrigin {
 		return x, err
 	}
-	if verify.Agree(join(prior.Claims, c.carried.claims), x.file.Claims) != nil { // for the journal, if no other answer comes
+	if verify.Agree(join(prior.Claims, c.carried.claims), x.file.Claims) != nil { // leave records it in the journal
 		c.carried.opposed = x.file.Claims
 	}
 	if c.document = c.req.inPlace(ctx, c.http, x.answer, prior.Size); c.document {
@@ -370,7 +368,7 @@ func (c *call) lookAgain(ctx context.Context, prior partfile.Identity) (x inquir
 	return x, nil
 }
 
-// sameSamples fetches parts of the existing bytes again and compares them.
+// sameSamples fetches parts of the existing bytes again. It returns an error if a part differs.
 func (c *call) sameSamples(ctx context.Context, prior partfile.Identity, here io.ReaderAt, parts []byterange.Range) error {
 	src := c.http.Source(c.req.URL, c.req.lookOptions(condition{}))
 	for _, r := range parts {

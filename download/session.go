@@ -14,10 +14,10 @@ import (
 	"braid/verify"
 )
 
-// A session is one attempt to download the file: everything from the first request to the proof. If the file
-// changes or wrong bytes came, another session begins.
+// A session is one attempt to download the file: everything from the first request to the proof. If the file changes or
+// bytes are wrong, another session begins.
 //
-// All its fields belong to the goroutine of run. Fetches run in their own goroutines and send it messages.
+// All fields belong to the goroutine of run, the loop. Fetches run in other goroutines and send messages to the loop.
 type session struct {
 	*call
 	ctx     context.Context
@@ -37,8 +37,8 @@ type session struct {
 	disk       disk
 
 	wake time.Time
-	how  outcome // how it ended early
-	err  error   // why
+	how  outcome // the outcome, if the session ended early
+	err  error   // the reason
 	done bool
 }
 
@@ -71,7 +71,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 			s.take(o)
 		case all := <-s.carried.signed.done:
 			s.applySignatures(all)
-			s.usePieces() // not at the end, where nothing is fetched again
+			s.usePieces() // only here, because prove fetches nothing again
 		case r := <-s.carried.looking.done:
 			s.carried.looking.apply(s, r)
 		case size := <-s.cut.ends:
@@ -107,8 +107,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 // beat is the interval between updates of the journal.
 const beat = 50 * time.Millisecond
 
-// step passes an event to the scheduler and performs its actions. Further events that an action causes are
-// passed on in turn.
+// step passes an event to the scheduler and performs its actions. Events that an action causes are passed on in turn.
 func (s *session) step(ev scheduler.Event) {
 	do, wake := s.sched.Step(time.Now(), ev)
 	s.wake = wake
@@ -235,8 +234,7 @@ func (s *session) progress() {
 		Twice: s.result.Duplicate + s.fetches.stats.twice()})
 }
 
-// remember saves the measured speeds of the sources for later downloads. Speeds under a limit are not those
-// of the sources.
+// remember saves the measured speeds of the sources for later downloads. It saves no speeds that a limit has reduced.
 func (s *session) remember() {
 	if s.c.State == nil || s.c.Limit.Rate() > 0 {
 		return
@@ -244,7 +242,7 @@ func (s *session) remember() {
 	working := 0
 	for _, sp := range s.sched.Speeds() {
 		o := s.sources.lanes[sp.Source]
-		if o.lanes > 1 || o.swarm || s.c.HostLimits.Limited(o.url) { // one of several is not the server
+		if o.lanes > 1 || o.swarm || s.c.HostLimits.Limited(o.url) { // the speed of one lane is not that of the server
 			continue
 		}
 		known := state.Speed{Rate: sp.Rate, RTT: sp.RTT}
@@ -255,7 +253,7 @@ func (s *session) remember() {
 			working++
 		}
 		s.c.State.Learn(sp.Host, known)
-		// If the server redirects, the next download may look up either name.
+		// If the server redirects, the next download may look up the speed of either host.
 		if named := source.HostPort(o.url); named != sp.Host {
 			s.c.State.Learn(named, known)
 		}
@@ -273,17 +271,17 @@ func (s *session) identity() partfile.Identity {
 		found = s.beside
 	}
 	found = without(found, id.Claims)
-	if s.req.onDisk() && verify.Agree(s.firsthand(), found) == nil { // nothing else may tie the bytes to what a later run fetches
+	if s.req.onDisk() && verify.Agree(s.firsthand(), found) == nil { // a later run may need these digests
 		id.Looked = join(id.Looked, found)
 	}
 	id.Host, id.Date = s.result.Host, s.result.LastModified
-	if id.Host == "" { // the server has not answered in this run
+	if id.Host == "" { // the server has not answered in this session
 		id.Host, id.Date = s.carried.answeredBy, s.carried.answered
 	}
 	return id
 }
 
-// describe records in the journal which file this is.
+// describe records the known facts about the file in the journal.
 func (s *session) describe() {
 	if s.makeWay() != nil {
 		return
@@ -293,7 +291,7 @@ func (s *session) describe() {
 	s.disk.do(func() error { return s.part.Begin(id) })
 }
 
-// makeWay sets aside the useless bytes of an earlier run, now that other bytes come.
+// makeWay sets aside the useless bytes of an earlier run, before other bytes are written.
 func (s *session) makeWay() error {
 	if err := s.part.MakeWay(); err != nil {
 		return s.stop(err)
@@ -302,8 +300,7 @@ func (s *session) makeWay() error {
 	return nil
 }
 
-// reserve checks that the file is within the limit and fits on disk, and records in the journal which file
-// this is.
+// reserve checks that the file is within the limit and fits on disk, and records the known facts in the journal.
 func (s *session) reserve() error {
 	s.fetches.bound(s.size)
 	if most := s.c.MaxSize; most > 0 && s.size > most {
@@ -330,7 +327,8 @@ func (s *session) reserve() error {
 	return nil
 }
 
-// stop ends the session with err. It returns err, which refuses the waiting body.
+// stop ends the session with err and the outcome that follows from it. It returns err, so that a caller can refuse the
+// body of an answer with it.
 func (s *session) stop(err error) error {
 	how := outcomeOf(err)
 	if s.guessed() && is[*partfile.SpaceError](err) { // only a mirror stated this large size
@@ -339,7 +337,7 @@ func (s *session) stop(err error) error {
 	return s.end(how, err)
 }
 
-// end ends the session, if it has not ended. It returns err, which refuses the waiting body.
+// end ends the session, if it has not ended. It returns err, so that a caller can refuse the body of an answer with it.
 func (s *session) end(how outcome, err error) error {
 	if s.how == ongoing {
 		s.how, s.err = how, err

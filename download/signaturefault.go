@@ -7,14 +7,13 @@ import (
 	"braid/verify"
 )
 
-// severe reports whether a signature is itself wrong or too large, not only made by a key that does not
-// count.
+// severe reports whether err means that a signature is wrong or too large, and not only that its key does not count.
 func severe(err error) bool {
 	k := kindOfSignature(err)
 	return k == BadSignature || k == Limit
 }
 
-// kindOfSignature returns the kind of an error of a signature, or Other if it is none.
+// kindOfSignature returns the kind of an error of a signature. It returns Other if err is not such an error.
 func kindOfSignature(err error) Kind {
 	if _, long := errors.AsType[*small.LongError](err); long {
 		return Limit

@@ -22,12 +22,12 @@ import (
 	"braid/verify/signatures"
 )
 
-// Anchors are the keys and certificates that the user trusts to sign files, at most one Trust of each kind.
-// Signatures that a server describes (RFC 6249, section 5), that a document has or that the user names are
-// then fetched and checked, and a bad one is an error. Without anchors none is fetched.
+// Anchors are the keys and certificates that the user trusts to sign files, at most one Trust of each kind. With
+// anchors, the signatures are fetched and checked that a server describes (RFC 6249, section 5), a document has or the
+// user names. A bad signature is an error. Without anchors, no signature is fetched.
 type Anchors []verify.Trust
 
-// of returns the anchors for signatures of a kind. It reports false without a key or certificate.
+// of returns the anchors for signatures of a kind. It reports false if a has no key or certificate for this kind.
 func (a Anchors) of(kind *verify.SignatureKind) (t verify.Trust, ok bool) {
 	i := slices.IndexFunc(a, func(t verify.Trust) bool { return t.Kind() == kind && t.Any() })
 	if i < 0 {
@@ -54,27 +54,27 @@ type Signature struct {
 	Data []byte
 	URL  *url.URL // if Data is nil
 
-	named address.Scope // of the server that named it; see httpsource.Options.Named
-	maybe bool          // nothing names it: the first one of these that exists counts
+	named address.Scope // see httpsource.Options.Named
+	maybe bool          // nothing names the signature: it may exist beside the file
 }
 
 // A found is a signature that was fetched, or could not be.
 type found struct {
 	from  string
 	data  []byte
-	text  bool // it is a cleartext signature
-	maybe bool // nothing names it
+	text  bool // a cleartext signature
+	maybe bool // see Signature
 	err   error
 }
 
-// signed holds the signatures that a session knows. One goroutine fetches them, once.
+// signed holds the signatures of the file. A goroutine fetches them, once.
 type signed struct {
 	asked bool
 	all   []found
-	done  chan []found // has room for one
+	done  chan []found // has a buffer for one value
 }
 
-const mostSignatures = 16 // of one file
+const mostSignatures = 16 // maximum for one file
 
 // isSignature reports whether a media type is that of detached signatures.
 func isSignature(media string) bool {
@@ -97,8 +97,8 @@ func signaturesOf(req *Request, f metalink.File) (out []Signature) {
 	return out[:min(len(out), mostSignatures)]
 }
 
-// inOneTime returns a context that ends when the signatures of a file must be there. All of them together
-// have the time of one slow document (rule 21).
+// inOneTime returns a context for several small requests, such as for all signatures of a file. Together they have the
+// time of one slow document (rule 21).
 func (n network) inOneTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, small.Longest*n.patience(), small.ErrSlow)
 }
@@ -118,15 +118,15 @@ func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request
 type signatureSet struct {
 	from      []string
 	checkers  []verify.SignatureChecker
-	trusts    []verify.Trust // the keys that each checker was made from
+	trusts    []verify.Trust // the anchors of each checker
 	anchors   Anchors
-	hopeless  error    // why one of them cannot count, whatever the file is
-	forgotten int      // signatures of a kind without an anchor
+	hopeless  error    // why a signature cannot count, whatever the bytes of the file are
+	forgotten int      // number of signatures of a kind without an anchor
 	names     []string // of the file
 }
 
-// newSignatureSet prepares the check of the fetched signatures of a file with these names. The first one that
-// cannot count is the error if no other is good.
+// newSignatureSet prepares the check of the fetched signatures of a file with these names. The error of the first
+// signature that cannot count is the result if no other signature is good.
 func newSignatureSet(all []found, anchors Anchors, names []string) *signatureSet {
 	set, now := &signatureSet{anchors: anchors, names: names}, time.Now()
 	for _, f := range all {
@@ -147,8 +147,8 @@ func newSignatureSet(all []found, anchors Anchors, names []string) *signatureSet
 	return set
 }
 
-// doomed returns why no file could pass: a signature is wrong in itself or, if a good one is required, none
-// can count.
+// doomed returns an error if no file could pass the check: a signature is severely wrong or, if a good signature is
+// required, no signature can count.
 func (s *signatureSet) doomed(required bool) error {
 	if s.hopeless != nil && (severe(s.hopeless) || required && len(s.checkers) == 0) {
 		return s.hopeless
@@ -156,8 +156,8 @@ func (s *signatureSet) doomed(required bool) error {
 	return nil
 }
 
-// checker returns the checker of a signature, or nil without an anchor for its kind (rule 51) or without a
-// signature.
+// checker returns the checker of a signature and its anchors. It returns nil if the signature could not be fetched, or
+// if there is no anchor for its kind (rule 51).
 func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecker, trust verify.Trust, err error) {
 	switch {
 	case f.err != nil && severe(f.err): // too long
@@ -174,10 +174,10 @@ func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecke
 	return c, trust, strange(err, trust)
 }
 
-// fileNames returns the names of the file, for signatures that say of which file they are: on its server, or in the
-// document that describes it, and here. The name at a place of a document is not among them: whoever wrote the document
-// chose the place, which may have an older file with its signature. The same holds for the name in a
-// document that came in place of the file.
+// fileNames returns the names of the file, for signatures that contain the name of the signed file: the name on the
+// server, or in the document that the user named, and the name on disk. Names that the author of a document chose do
+// not count, because they may be those of an older file with its signature. These are the names in the URLs of places,
+// and in a document that came in place of the file.
 func fileNames(r *Request) (names []string) {
 	switch {
 	case r.Described != nil && r.Described.URL != nil && !IsDocument(r.Described.URL.Path):
@@ -219,7 +219,7 @@ func (s *signatureSet) MarshalBinary() ([]byte, error) {
 
 var errNoState = errors.New("other signatures than those that were checked")
 
-// UnmarshalBinary makes s continue from the state of a set of the same signatures.
+// UnmarshalBinary restores the state of a set of the same signatures.
 func (s *signatureSet) UnmarshalBinary(data []byte) error {
 	var states [][]byte
 	if err := json.Unmarshal(data, &states); err != nil || len(states) != len(s.checkers) {
@@ -237,8 +237,8 @@ func (s *signatureSet) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// Signatures implements verify.SignatureChecker. One good signature is enough, but a bad one by a key that
-// counts is an error.
+// Signatures implements verify.SignatureChecker. One good signature suffices, but a bad one by a key that counts is an
+// error.
 func (s *signatureSet) Signatures() (out []verify.SignatureResult, err error) {
 	if s.hopeless != nil && severe(s.hopeless) {
 		return nil, s.hopeless
@@ -265,7 +265,7 @@ func (s *signatureSet) Signatures() (out []verify.SignatureResult, err error) {
 	return out, nil
 }
 
-// lackOfSignature returns the error of a file that lacks a required signature (rule 47).
+// lackOfSignature returns the error of a file without a required signature (rule 47). all are its signatures.
 func lackOfSignature(all []found) error {
 	for _, f := range all {
 		if f.err != nil {
@@ -277,8 +277,8 @@ func lackOfSignature(all []found) error {
 
 var errNoSignature = errors.New("there is no signature to check")
 
-// noSignature returns the error of a file that lacks a required signature. all are its signatures, and looked is what
-// was found beside it.
+// noSignature returns the *Error of a file without a required signature. all are its signatures, and looked is the
+// result of the lookup.
 func noSignature(where string, all []found, looked verify.Finding) *Error {
 	if err := looked.Unsigned(); err != nil {
 		return fail(kindOf(err), "verify", where, err, "")
@@ -286,13 +286,13 @@ func noSignature(where string, all []found, looked verify.Finding) *Error {
 	return fail(NoEvidence, "verify", where, lackOfSignature(all), HintSignature)
 }
 
-// A strangerError says that a signature is by a key that is not trusted, and which keys are.
+// A strangerError is the error of a signature by a key that is not trusted. Its text has the trusted keys.
 type strangerError struct {
 	error
 	trust verify.Trust
 }
 
-// named is how many of the trusted keys a strangerError names.
+// named is the number of trusted keys in the text of a strangerError.
 const named = 3
 
 func (e *strangerError) Error() string {
@@ -306,7 +306,7 @@ func (e *strangerError) Error() string {
 
 func (e *strangerError) Unwrap() error { return e.error }
 
-// strange returns err, and adds the trusted keys if err is about another key.
+// strange returns err, with the trusted keys added if err is about another key.
 func strange(err error, trust verify.Trust) error {
 	if kindOfSignature(err) != NoKey {
 		return err

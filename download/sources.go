@@ -16,7 +16,7 @@ import (
 	"braid/source"
 )
 
-// sources are the sources of a session and their state. They belong to the session's loop.
+// sources are the sources of a session and their state. The fields belong to the session's loop.
 type sources struct {
 	all   []*origin
 	held  []SourceResult // mirrors that were not asked, each with the reason
@@ -32,35 +32,35 @@ type origin struct {
 	src    source.Source
 	url    *url.URL
 	masked string
-	host   string // as it answered, or as named
-	first  bool   // the server that is asked what the file is, or its stand-in
-	swarm  bool   // it is a swarm, not a server
-	pref   bool   // it shares ETag or Digest with the server (RFC 6249, section 3.3)
+	host   string // host:port that answered, or of the URL
+	first  bool   // the server that is asked what the file is, or the mirror that stands in for it
+	swarm  bool   // a swarm, not a server
+	pref   bool   // the mirror shares ETag or Digest with the server (RFC 6249, section 3.3)
 	user   bool   // a mirror that the user named
 	named  address.Scope
-	tree   *mirrorTree // the folder that led to it; nil if none did
+	tree   *mirrorTree // the folder of another file that led to this mirror; nil: none
 	up     bool
-	lanes  int                // how many fetches it may run at a time
-	last   scheduler.SourceID // the lane of a mirror that is used last; 0: it is not one
+	lanes  int                // number of fetches that may run at a time
+	last   scheduler.SourceID // the lane for use as a last resort; see useLast; 0: none
 	bytes  int64
 	busy   time.Duration
 	err    error
 	banned bool
-	other  bool // excluded: its own answer described another file
+	other  bool // excluded because its answer was about another file
 
-	claimed int64 // the file's size by its answer, if not the one being fetched; -1: none
+	claimed int64 // size of the file in its answer, if different from the known size; -1: none
 
-	brought byterange.Set // bytes in place that only it sent
+	brought byterange.Set // existing bytes that only this source sent
 	showing recheck.Showing
 }
 
 // A past is the state of a source after earlier sessions.
 type past struct {
-	brought byterange.Set // bytes in place that only it sent
+	brought byterange.Set // existing bytes that only this source sent
 	bytes   int64
 	busy    time.Duration
-	banned  error // why it is not asked again; nil if it may be
-	other   bool  // it has another file
+	banned  error // why the source is not asked again; nil if it may be asked
+	other   bool  // see origin
 	claimed int64 // see origin
 }
 
@@ -77,7 +77,7 @@ func (x *sources) hold(u *url.URL, why error) {
 	}
 }
 
-// gaveUp reports whether the source with this URL was asked and failed, and was not only held back from a pipe.
+// gaveUp reports whether the source with this URL was asked, except if it was only held back from a pipe.
 func (x *sources) gaveUp(u *url.URL) bool {
 	return slices.ContainsFunc(x.all, func(o *origin) bool {
 		return o.url.String() == u.String() && !errors.Is(o.err, errLoose)
@@ -92,8 +92,8 @@ func (x *sources) first() *origin {
 	return nil
 }
 
-// oldest returns the oldest date of the sources that have the file, because no copy is older than its
-// original; zero if none has a date.
+// oldest returns the oldest date of the sources that have the file, or zero if no source gave a date. A copy is never
+// older than its original.
 func (x *sources) oldest() (date time.Time) {
 	for _, o := range x.all {
 		if t := usable(o.showing.Modified); !t.IsZero() && !o.banned && (date.IsZero() || t.Before(date)) {
@@ -113,7 +113,7 @@ func (x *sources) add(o *origin, before *past) {
 	x.all = append(x.all, o)
 }
 
-// lane lets a source run one more fetch at a time.
+// lane adds a lane to a source, which can then run one more fetch at a time.
 func (x *sources) lane(o *origin) scheduler.SourceID {
 	o.lanes++
 	x.lanes = append(x.lanes, o)
@@ -124,22 +124,22 @@ func (x *sources) lane(o *origin) scheduler.SourceID {
 func (x *sources) failed(o *origin, err error, fault scheduler.Fault) {
 	var e *source.Error
 	if !o.first && errors.As(err, &e) {
-		e.Hops = nil // nothing reads them, and 200 mirrors may have led through 10 redirects each (rule 20)
+		e.Hops = nil // nothing reads them, and they need memory: 200 mirrors may have 10 redirects each (rule 20)
 	}
-	if o.err = err; x.last == nil || !errors.Is(err, errUntied) { // it is no failure
+	if o.err = err; x.last == nil || !errors.Is(err, errUntied) { // errUntied is no failure
 		x.last = err
 	}
 	o.other = o.other || fault == scheduler.FaultWrong
 	o.banned = o.banned || o.other || fault == scheduler.FaultWrongBytes
 }
 
-// silent records that a source was given up because nothing came from it. It may be asked again.
+// silent records that a fetch was cancelled because the source sent nothing. The source may be asked again.
 func (x *sources) silent(o *origin) {
 	o.err = o.breaks(small.ErrSilent)
 	x.last = o.err
 }
 
-// breaks returns the error of a source that may answer again.
+// breaks returns err as the error of a source that may be asked again.
 func (o *origin) breaks(err error) error {
 	return &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultNetwork, Retry: true, Err: err}
 }
@@ -150,15 +150,15 @@ func (x *sources) ban(o *origin, format string, args ...any) {
 	x.last = o.err
 }
 
-// pardon allows all sources again.
+// pardon lifts the bans of all sources.
 func (x *sources) pardon() {
 	for _, o := range x.all {
 		o.banned, o.err = false, nil
 	}
 }
 
-// credit records that o sent the bytes that a fetch wrote, except those that another fetch had written
-// before: that one may report them later, because a fetch does not report each write.
+// credit records that o sent the bytes that a fetch wrote, except bytes that another fetch had written before. That
+// fetch may report these bytes later, because a fetch does not report each write at once.
 func (x *sources) credit(o *origin, m message) {
 	for own := range m.theirs.Gaps(m.wrote) {
 		for g := range x.credited.Gaps(own) {
@@ -168,7 +168,7 @@ func (x *sources) credit(o *origin, m message) {
 	}
 }
 
-// void removes wrong bytes from those of the sources.
+// void removes r from the bytes that sources have sent.
 func (x *sources) void(r byterange.Range) {
 	x.credited.Remove(r)
 	for _, o := range x.all {
@@ -176,7 +176,8 @@ func (x *sources) void(r byterange.Range) {
 	}
 }
 
-// contender is a possible size that a source gives for the file, the asked server's first; -1: there is none.
+// contender returns a size that a source states for the file and for which possible returns true, preferably that of
+// the asked server. It returns -1 if there is none.
 func (x *sources) contender(possible func(int64) bool) int64 {
 	best := int64(-1)
 	for _, o := range x.all {
@@ -200,7 +201,7 @@ func (x *sources) past() map[string]*past {
 	return all
 }
 
-// report returns the results of the sources for the user, those that sent most first.
+// report returns the results of the sources for the user, sorted by the number of bytes that they sent.
 func (x *sources) report() (out []SourceResult) {
 	for _, o := range x.all {
 		r := SourceResult{ID: o.id, URL: o.masked, Host: o.host, Bytes: o.bytes, Err: o.err, Banned: o.banned}
@@ -218,7 +219,7 @@ func (x *sources) report() (out []SourceResult) {
 	return out
 }
 
-// none returns the error of a download without a source left: the last problem that was not solved.
+// none returns the error of a download if no source is left.
 func (x *sources) none() error {
 	e := &NoSourceError{Last: x.last}
 	for _, o := range x.all {
@@ -231,8 +232,8 @@ func (x *sources) none() error {
 
 // A NoSourceError is the error of a download after all sources failed.
 type NoSourceError struct {
-	Errs []error // the last error of each source that had one, the origin's first
-	Last error   // the latest of them
+	Errs []error // the last error of each source that failed, that of the origin first
+	Last error   // the latest of these errors
 }
 
 func (e *NoSourceError) Error() string {
@@ -245,10 +246,10 @@ func (e *NoSourceError) Error() string {
 	return fmt.Sprintf("all %d sources failed, the last: %v", len(e.Errs), e.Last)
 }
 
-// Unwrap returns the last error, which is the problem that was not solved.
+// Unwrap returns the latest error.
 func (e *NoSourceError) Unwrap() error { return e.Last }
 
-// Budget reports whether tries were used up at a source that might still have served.
+// Budget reports whether the error of a source allows a retry, so that the download ended because all tries were used.
 func (e *NoSourceError) Budget() bool {
 	return slices.ContainsFunc(e.Errs, func(err error) bool {
 		var src *source.Error

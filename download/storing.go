@@ -28,11 +28,11 @@ func (x *inspection) open(ctx context.Context) (fsys.File, error) {
 
 // A storedFile is a file in a store that is read once, in order.
 type storedFile struct {
-	fsys.File // nil: no other methods are called
+	fsys.File // nil; its methods are not called
 	ctx       context.Context
 	of        *Existing
 	upload    Upload
-	body      io.ReadCloser // nil: nothing was read yet
+	body      io.ReadCloser // nil before the first read
 	at        int64
 }
 

@@ -12,7 +12,7 @@ import (
 	"braid/verify"
 )
 
-// shows adds what an answer shows. An answer that shows less changes nothing.
+// shows adds the facts in an answer to o.showing. A missing field changes nothing.
 func (o *origin) shows(a source.Answer, claims []verify.Claim) {
 	w := &o.showing
 	if o.first {
@@ -34,9 +34,9 @@ type candidate struct {
 	named address.Scope // of the server or document that named it
 }
 
-// candidates returns the sources that may have the right file of size bytes, the likelier ones first. It
-// leaves out a source that was excluded for another size or digest, unless one source alone gave the size. It
-// keeps one that sent wrong bytes: of two that differ it is not known which is wrong.
+// candidates returns at most recheck.MostSingle sources that may have the right file, the most probable source first.
+// size is the size of the wrong file. A source that was excluded for another size or digest is left out, unless unsized
+// is set. A source that was banned for wrong bytes is not left out: of two sources that differ, either may be wrong.
 func (x *sources) candidates(size int64, unsized, described bool) (out []candidate) {
 	all := slices.DeleteFunc(slices.Clone(x.all), func(o *origin) bool { return o.swarm || o.other && !unsized })
 	slices.SortStableFunc(all, func(a, b *origin) int {
@@ -48,7 +48,8 @@ func (x *sources) candidates(size int64, unsized, described bool) (out []candida
 	return out
 }
 
-// doubts ranks sources by their faults: sent wrong bytes, failed, or sent all of a wrong file.
+// doubts returns a rank for a source: 0 without faults, 1 if it was banned, 2 if it failed without an answer, and 3 if
+// it alone sent all bytes of the wrong file.
 func (o *origin) doubts(size int64) int {
 	switch {
 	case size > 0 && o.brought.Len() == size:
@@ -61,8 +62,8 @@ func (o *origin) doubts(size int64) int {
 	return 0
 }
 
-// share ranks sources with the same doubts: the asked server before mirrors or, if a document describes the
-// file, by how much they sent of the wrong one.
+// share returns a rank for sources with the same doubts: the asked server comes before mirrors. If a document describes
+// the file, the source that sent the fewest bytes comes first.
 func (o *origin) share(described bool) int64 {
 	switch {
 	case described:

@@ -25,17 +25,16 @@ import (
 type Peers uint8
 
 const (
-	// PeersOff asks none. Torrents are read all the same: their pieces locate damage, their web seeds are
-	// mirrors.
+	// PeersOff asks no peers. Torrents are still read: their pieces locate damage, and their web seeds are mirrors.
 	PeersOff Peers = iota
-	// PeersAuto asks them if a torrent is known, and servers are too slow or missing.
+	// PeersAuto asks peers if a torrent is known, and servers are too slow or missing.
 	PeersAuto
 	// PeersOnly asks only peers for the file of a torrent, and asks them at once if a server describes a
 	// torrent. It also applies if a proxy is configured, although peers are not reached through a proxy.
 	PeersOnly
-	// PeersHidden asks none. It replaces PeersAuto if a proxy is configured (Client.Peers).
+	// PeersHidden asks no peers. It replaces PeersAuto if a proxy is configured (Client.Peers).
 	PeersHidden
-	// PeersMissing asks none. It replaces PeersAuto and PeersOnly if a client has no Swarms (Client.Peers).
+	// PeersMissing asks no peers. It replaces PeersAuto and PeersOnly if a client has no Swarms (Client.Peers).
 	PeersMissing
 )
 
@@ -56,8 +55,8 @@ func (p Peers) why() string {
 	return "peers are off"
 }
 
-// Peers returns how peers are asked for files if the user wants p. A client does not bypass a proxy for
-// PeersAuto. Without Swarms it asks no peers.
+// Peers returns the value that applies if the user wants p: PeersMissing without Swarms, PeersHidden instead of
+// PeersAuto if a proxy is configured, and otherwise p.
 func (c *Client) Peers(p Peers) Peers { return c.peersFor(p, nil) }
 
 func (c *Client) peersFor(p Peers, origin *url.URL) Peers {
@@ -89,18 +88,18 @@ func (c *Client) proxied(origin *url.URL) bool {
 	return false
 }
 
-// A sharing is a file of a torrent that peers can be asked for.
+// A sharing is a file of a torrent for which peers can be asked.
 type sharing struct {
 	torrent metainfo.Torrent
 	file    metainfo.File
 	peers   []string      // host:port, given by a magnet link
-	named   address.Scope // of the server or document that named it: peers may have such addresses
-	shared  *edges.Pieces // that its files share
+	named   address.Scope // scopes that the addresses of peers may have
+	shared  *edges.Pieces // pieces that files of the torrent share
 }
 
 func (x *sharing) url() *url.URL { return source.SwarmURL(x.torrent, x.file) }
 
-// edges returns a fetcher of the pieces that the file shares with others.
+// edges returns a fetcher of the pieces that the file shares with other files.
 func (x *sharing) edges(n network, r *Request) edges.Fetcher {
 	e := edges.Fetcher{Torrent: x.torrent, File: x.file, Known: x.shared, Patience: n.patience()}
 	if r.Peers != PeersOnly {
@@ -119,7 +118,7 @@ func (x *sharing) edges(n network, r *Request) edges.Fetcher {
 	return e
 }
 
-// sharingOf returns the file of that name as peers have it, if the document is a torrent.
+// sharingOf returns the sharing for the file of that name. It returns nil if the document is not a torrent.
 func (d *Document) sharingOf(name string) *sharing {
 	if d.torrent == nil {
 		return nil
@@ -147,10 +146,10 @@ func (c *Client) swarms(n network) source.Swarms {
 	return c.Swarms(cfg)
 }
 
-// A swarm is the swarm that a session takes part in. src is nil without one.
+// A swarm is the swarm in which a session takes part. src is nil if the session has not joined a swarm.
 type swarm struct{ src source.Swarm }
 
-// join joins the swarm of a file, and offers the bytes that are already there.
+// join joins the swarm of the file, and offers the existing bytes to peers.
 func (w *swarm) join(s *session) source.Source {
 	x := s.carried.sharing
 	w.src = s.http.swarms.Swarm(x.torrent, x.file,
@@ -168,14 +167,14 @@ func (w *swarm) leave() {
 	}
 }
 
-// here offers the swarm the bytes of other sources.
+// here offers bytes of other sources to peers.
 func (w *swarm) here(r byterange.Range) {
 	if w.src != nil {
 		w.src.Here(r)
 	}
 }
 
-// gone withdraws wrong bytes from the swarm.
+// gone stops offering wrong bytes to peers.
 func (w *swarm) gone(r byterange.Range) {
 	if w.src != nil {
 		w.src.Gone(r)
@@ -189,9 +188,9 @@ func asSource(ev scheduler.SourceAdded, t source.Traits, last bool) scheduler.So
 }
 
 const (
-	// swarmLeast is the shortest time left that is worth a search for peers beside servers.
+	// swarmLeast is the shortest remaining time for which a torrent is fetched beside servers.
 	swarmLeast = 10 * time.Second
-	// swarmAfter is how long servers are measured before that.
+	// swarmAfter is how long the servers are measured before that.
 	swarmAfter = 3 * time.Second
 )
 
@@ -222,8 +221,7 @@ func fetchSharing(ctx context.Context, hc network, doc metalink.MetaURL, o https
 	return &sharing{torrent: t, file: f, named: address.Public | fromOf(a)}, nil
 }
 
-// seedFile seeds the file at path for as long as the user wants. The file is in place: an error here does not
-// make the download fail.
+// seedFile seeds the file at path for as long as the user wants. An error is only a note, as the file is in place.
 func seedFile(ctx context.Context, hc network, req *Request, x *sharing, path string) {
 	if x == nil || !req.seeds() || !req.onDisk() {
 		return
@@ -274,12 +272,12 @@ func keepSeeding(ctx context.Context, req *Request, src source.Swarm, path strin
 
 const seedBeat = 250 * time.Millisecond
 
-// A described torrent is fetched for its peers in three cases: servers are slow (askTorrent), it is the only
-// place that a document names, or all servers have failed. In each case a strong digest of the whole file
-// must match.
+// A torrent that a server or a document names is fetched for its peers in three cases: servers are slow (askTorrent),
+// the torrent is the only place that a document names (enterSwarm), or all servers have failed (rescue). In each case,
+// a strong digest of the whole file must be known.
 
-// rescue lets the next session use peers, if no server is left and a torrent of the file is known that was
-// not fetched yet.
+// rescue lets the next session use peers, if no server is left and a known torrent of the file was not fetched yet. It
+// reports whether it does.
 func (a *attempts) rescue(ctx context.Context, s *session) bool {
 	if a.carried.sharing != nil || !a.req.Peers.asked() || a.carried.single || !verify.Strong(s.claims) || ctx.Err() != nil ||
 		!s.begun && !a.req.described() || a.req.Stream != nil && (s.streamed() || !a.req.described()) {
@@ -330,7 +328,7 @@ func (g *getter) enterSwarm(ctx context.Context) error {
 	return last
 }
 
-// fetchSwarm fetches a torrent, to ask its peers for the file.
+// fetchSwarm fetches a torrent, whose peers can then be asked for the file.
 func (c *call) fetchSwarm(ctx context.Context, doc metalink.MetaURL, size int64) (*sharing, error) {
 	o := c.req.optionsFor(doc.URL, c.req.namedBy(doc.URL, doc.By), true)
 	return fetchSharing(ctx, c.http, doc, o, size)

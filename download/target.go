@@ -11,17 +11,16 @@ import (
 	"braid/verify"
 )
 
-// A Target receives a file in place of one on disk (Request.Target): an object store, or memory. It serves
-// one request and keeps nothing for the next one.
+// A Target receives a file instead of the disk (Request.Target), for example in memory. It serves one request, and
+// keeps nothing for the next request.
 //
-// WriteAt and ReadAt are called by several goroutines at once while the file arrives. Each byte is written
-// once, in any order. Bytes that turn out to be wrong are written again, and so is the whole file if it
-// changes at its origin. The proof is of the bytes that ReadAt returns: each is read back after it was
-// written for the last time. A read of bytes that are being written again may return anything.
+// WriteAt and ReadAt are called by several goroutines at once while the file arrives. Each byte is written once, in any
+// order. Wrong bytes are written again, and so is the whole file if it changes at its origin. The proof is about the
+// bytes that ReadAt returns: each byte is read back after it was written for the last time. A read of bytes that are
+// being written again may return anything.
 //
-// Then Commit is called, or Discard if the download ends otherwise, also after a failed Commit. Each is
-// called at most once, and after all reads and writes have returned. An error of any method ends the download
-// with Kind Local; see TargetError.
+// At the end, Commit is called, or Discard if the download fails, also after a failed Commit. Each is called at most
+// once, after all reads and writes have returned. An error ends the download with Kind Local; see TargetError.
 type Target interface {
 	io.WriterAt
 	io.ReaderAt
@@ -32,16 +31,16 @@ type Target interface {
 	Discard() error
 }
 
-// A TargetError is the error of a Target. errors.Is examines Err, and errors.As does not: an error of a
-// target says nothing about the file or its sources.
+// A TargetError is the error of a Target. errors.Is examines Err. errors.As does not, because an error of a target must
+// not be mistaken for one of a source.
 type TargetError struct {
 	Op  string // "write", "read", "commit" or "discard"
-	Err error  // as the target returned it
+	Err error  // error of the target
 }
 
 func (e *TargetError) Error() string { return "target: " + e.Op + ": " + e.Err.Error() }
 
-// Is reports whether the target's error is err, except source.ErrEnough: a source would take it for its own.
+// Is reports whether the target's error is err. It is false for source.ErrEnough, which has a meaning for sources.
 func (e *TargetError) Is(err error) bool { return err != source.ErrEnough && errors.Is(e.Err, err) }
 
 // nameless returns a part file for a file without a name.
@@ -78,7 +77,7 @@ func (d *delivery) discard() error {
 	return nil
 }
 
-// A targetFile is a target as the file of a part file. A part file without a name calls no other methods.
+// A targetFile makes a target the file of a part file without a name, which calls only these methods.
 type targetFile struct {
 	fsys.File // nil
 	target    Target
@@ -94,7 +93,7 @@ func (f targetFile) WriteAt(p []byte, off int64) (int, error) {
 func (f targetFile) ReadAt(p []byte, off int64) (int, error) {
 	n, err := f.target.ReadAt(p, off)
 	switch {
-	case n == len(p): // perhaps with io.EOF
+	case n == len(p): // err may be io.EOF
 		return n, nil
 	case err == io.EOF:
 		err = io.ErrUnexpectedEOF
@@ -102,8 +101,8 @@ func (f targetFile) ReadAt(p []byte, off int64) (int, error) {
 	return transferred("read", n, len(p), err, io.ErrNoProgress)
 }
 
-// transferred enforces the contracts of io.ReaderAt and io.WriterAt: a short count comes with an error. A
-// full write may come with one, too, which is about earlier bytes.
+// transferred enforces the contracts of io.ReaderAt and io.WriterAt: it returns an error for a short count. It also
+// returns the error of a complete write, which may be about earlier bytes.
 func transferred(op string, n, all int, err, short error) (int, error) {
 	switch {
 	case n == all && err == nil:

@@ -15,13 +15,13 @@ func (c *Client) limitOf(r *Request) *limit.Limiter {
 	return c.Limit
 }
 
-// throttled returns the sink for a fetch, which obeys the limits of this download and of its host. The caller
+// throttled returns a sink for a fetch that obeys the limits of this download and of the host that answers. The caller
 // must call end when the fetch is over.
 func (c *Client) throttled(ctx context.Context, r *Request, o *origin, k *sink) (to source.Sink, end func()) {
 	all, hosts := c.limitOf(r), c.HostLimits
 	if o.swarm {
 		hosts = nil
-		if r.Limits.Rate == nil { // its connections obey the client's limit themselves
+		if r.Limits.Rate == nil { // the connections of a swarm obey the client's limit
 			all = nil
 		}
 	}

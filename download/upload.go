@@ -14,38 +14,36 @@ import (
 
 // A Store keeps uploaded files, for example an object store.
 type Store interface {
-	// Path returns what the named file is called in messages and results: "s3://bucket/key".
+	// Path returns the name for messages and results of the named file: "s3://bucket/key".
 	Path(name string) string
-	// Upload prepares the upload of the named file. Nothing is asked or sent before a method of the Upload is
-	// called.
+	// Upload prepares the upload of the named file. It sends no request before a method of the Upload is called.
 	Upload(name string) Upload
 }
 
-// An Upload receives a file in parts: in order, each once its bytes were hashed. No part is read again. It
-// serves one request. Its methods are called one after another. An error ends the download, with that error
+// An Upload receives a file in parts, in order. A part is uploaded after its bytes were hashed, and is not read again.
+// An Upload serves one request. Its methods are called one after another. An error ends the download, with that error
 // if it is an *[Error].
 type Upload interface {
 	// Existing returns the existing file of that name. Without one, the error is fs.ErrNotExist.
 	Existing(ctx context.Context) (*Existing, error)
-	// Resume takes over the parts that an earlier run uploaded of the first size bytes. State is that of the
-	// last of them. If size is 0, no part was uploaded.
+	// Resume continues an upload of an earlier run, whose parts have the first size bytes. state is the
+	// UploadPart.State of the last of these parts. If size is 0, no part was uploaded.
 	Resume(ctx context.Context) (size int64, state []byte, err error)
-	// PartEnd returns the end of the part that begins at off, in a file of size bytes, -1 if unknown.
+	// PartEnd returns the end of the part that begins at off, in a file of size bytes (-1: unknown).
 	PartEnd(off, size int64) int64
-	// Put uploads the next part. It may return before the part is uploaded, and blocks while others are in
-	// progress. The error may be that of an earlier part.
+	// Put uploads the next part. It may return before the part is uploaded, and may block while other parts are in
+	// progress. The error may be about an earlier part.
 	Put(ctx context.Context, p UploadPart) error
 	// Restart discards all parts, also those of an earlier run. The next part is the first one.
 	Restart(ctx context.Context) error
-	// Commit makes the uploaded parts the file. The Result's proof states that it is the right one. If a file
-	// exists, or was made since Existing was called, the error is fs.ErrExist, unless final replaces the one
-	// that Existing returned.
+	// Commit makes the uploaded parts the file, which final.Result.Proof proves. If a file exists, the error is
+	// fs.ErrExist, unless final.Replace is set and it is the file that Existing returned.
 	Commit(ctx context.Context, final UploadFinal) error
-	// Found is called if the file that Existing returned is right as it is. Files that Commit would leave
-	// beside it may be missing.
+	// Found is called if the file that Existing returned is the right file. It may add files that Commit stores beside
+	// it.
 	Found(ctx context.Context, final UploadFinal)
-	// Close ends an upload that was not committed. It keeps the parts for the next Resume, or discards them.
-	// Nothing is read after it.
+	// Close ends an upload that was not committed. It keeps the parts for the next Resume, or discards them. After
+	// Close, no bytes are read.
 	Close(keep bool) error
 }
 
@@ -54,10 +52,10 @@ type UploadPart struct {
 	Start int64
 	Bytes *io.SectionReader // can be read until Uploaded is called
 	Last  bool              // no part follows
-	// URL is that of the file, masked. Claims are to be proven of it.
+	// URL is the URL of the file, masked. Claims are the claims that the file must have.
 	URL    string
 	Claims []verify.Claim
-	// State lets a later run continue after the part. It has no secrets.
+	// State is stored for Resume, so that a later run can continue after the part. It has no secrets.
 	State []byte
 	// Uploaded must be called when the part is uploaded and its state is stored.
 	Uploaded func()
@@ -72,23 +70,23 @@ type Existing struct {
 
 // An UploadFinal describes how an upload is committed.
 type UploadFinal struct {
-	URL     string // the requested one, masked
+	URL     string // the requested URL, masked
 	Result  Result
 	Replace bool
 }
 
-// An uploading is the upload of a getter, of all its sessions. A nil one is no upload.
+// An uploading is the upload of a getter, for all its sessions. It is nil without a Store.
 type uploading struct {
 	to Upload
 
 	mu       sync.Mutex
-	identity partfile.Identity // of the file
+	identity partfile.Identity // facts about the file
 	signed   []found           // the signatures that are checked
 	size     int64             // -1 if unknown
-	front    int64             // where the next part begins
-	check    []byte            // the state of the checker there
+	front    int64             // offset of the next part
+	check    []byte            // state of the checker at front
 	uploaded byterange.Set
-	freed    int64         // everything before it is uploaded
+	freed    int64         // all bytes before this offset are uploaded
 	moved    chan struct{} // closed when freed changes
 	closed   bool
 }
@@ -97,8 +95,7 @@ func newUploading(to Upload) *uploading {
 	return &uploading{to: to, size: -1, moved: make(chan struct{})}
 }
 
-// uploadState lets a later run continue an upload. It has the facts about the file and the state of its
-// checks.
+// uploadState is the content of UploadPart.State: the facts about the file, and the state of its checks.
 type uploadState struct {
 	Identity   partfile.Identity `json:"identity"`
 	Signatures []savedSignature  `json:"signatures,omitempty"`
@@ -112,7 +109,7 @@ type savedSignature struct {
 	Maybe bool   `json:"maybe,omitempty"`
 }
 
-// describe records which file is uploaded.
+// describe records the facts about the uploaded file.
 func (u *uploading) describe(id partfile.Identity) {
 	if u == nil {
 		return
@@ -122,7 +119,8 @@ func (u *uploading) describe(id partfile.Identity) {
 	u.identity, u.size = id, id.Size
 }
 
-// begin makes check continue where the next part begins, with the signatures that are checked from there on.
+// begin restores the state of check at the beginning of the next part, and returns that offset. signed are the
+// signatures that check includes.
 func (u *uploading) begin(check *verify.Checker, signed []found) (from int64, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -140,7 +138,7 @@ func (u *uploading) next() int64 {
 	return u.to.PartEnd(u.front, u.size)
 }
 
-// put uploads the bytes before pos that were not uploaded yet, if they are a part, or the last one.
+// put uploads the bytes before pos that were not uploaded yet, if they are a complete part, or if last is set.
 func (u *uploading) put(ctx context.Context, from io.ReaderAt, pos int64, check *verify.Checker, moved func(int64),
 	last bool) error {
 	p, err := u.part(from, pos, check, last)
@@ -195,15 +193,15 @@ func (u *uploading) release(r byterange.Range, moved func(int64)) {
 	}
 }
 
-// uploadWindow is how far bytes may be ahead of the uploaded ones. They are kept on the local disk.
+// uploadWindow is how far received bytes, which are on the local disk, may be ahead of the uploaded bytes.
 const uploadWindow = 208 << 20
 
-// ahead returns the window, which is larger for an upload of large parts.
+// ahead returns uploadWindow, or more for an upload in large parts.
 func (u *uploading) ahead() int64 {
 	return max(uploadWindow, 3*(u.to.PartEnd(u.front, u.size)-u.front))
 }
 
-// window returns how far ahead of the uploaded bytes ranges are assigned; 0: as far as for a file.
+// window returns how far ahead of the uploaded bytes ranges are assigned. It returns 0 without an upload.
 func (u *uploading) window() int64 {
 	if u == nil {
 		return 0
@@ -213,8 +211,8 @@ func (u *uploading) window() int64 {
 	return u.ahead()
 }
 
-// room blocks until bytes that end at end may be written. A range that began in the window may exceed it by a
-// quarter.
+// room blocks until bytes up to end may be written: until end is within the window, or beyond by at most a quarter of
+// it.
 func (u *uploading) room(ctx context.Context, end int64) error {
 	if u == nil {
 		return nil
@@ -242,14 +240,14 @@ func (u *uploading) begun() bool {
 	return u.front > 0
 }
 
-// released returns up to where the file is uploaded.
+// released returns the offset before which all bytes are uploaded.
 func (u *uploading) released() int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.freed
 }
 
-// begins returns where the part begins that is being hashed.
+// begins returns the offset of the part that is being hashed.
 func (u *uploading) begins() int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -268,7 +266,7 @@ func (u *uploading) restart(ctx context.Context) error {
 	return err
 }
 
-// takeOver continues after the first size bytes.
+// takeOver makes the upload continue after the first size bytes, which an earlier run uploaded.
 func (u *uploading) takeOver(size int64, state uploadState) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -276,7 +274,7 @@ func (u *uploading) takeOver(size int64, state uploadState) {
 	u.uploaded = byterange.NewSet(byterange.Range{End: size})
 }
 
-// end ends an upload that was not committed. Nothing is read once it has returned.
+// end ends an upload that was not committed. keep keeps the parts for a later run.
 func (u *uploading) end(keep bool) error {
 	if u == nil || u.ended() {
 		return nil

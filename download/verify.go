@@ -19,15 +19,15 @@ import (
 type Verdict struct {
 	Path        string
 	Size        int64          // of the file on disk, in bytes
-	Proof       verify.Proof   // none unless it is the right file
+	Proof       verify.Proof   // zero unless the file is right
 	Unvalidated []string       // signatures that were found and that no anchor can check
 	Pieces      verify.Pieces  // of the right file; zero if unknown or unusable
-	PiecesFrom  string         // the document that has them, masked
-	Damaged     byterange.Set  // what of the right file is missing or wrong, by its pieces
-	Looked      verify.Finding // what Request.Trust.Lookup brought
+	PiecesFrom  string         // the document that has the pieces, masked
+	Damaged     byterange.Set  // ranges of the right file that are missing or wrong, according to its pieces
+	Looked      verify.Finding // digests found by Request.Trust.Lookup
 	Elapsed     time.Duration
 
-	repair *Request // the download that puts the right file in its place; nil if none can
+	repair *Request // the request that repairs the file; nil if that is impossible
 }
 
 // An inspection is one call of Verify.
@@ -39,16 +39,16 @@ type inspection struct {
 	verdict Verdict
 
 	answer     source.Answer // of the server, if one was asked
-	document   bool          // it was a document that describes the file
-	file       metalink.File // by server and documents
+	document   bool          // the answer was a document that describes the file
+	file       metalink.File // the description by server and documents
 	claims     []verify.Claim
-	told       []verify.Claim // those of the host of the URL itself
+	told       []verify.Claim // claims of the host of the URL itself
 	size       int64          // the right size; -1: unknown
 	mirrorSize bool           // a mirror gave the size, and the asked server's digest decides
 	found      []found        // signatures
-	carried    carried        // which documents were read
+	carried    carried        // has the documents that were read
 
-	described *Described // of the request, if that in req has the neighbours' bytes
+	described *Described // the original description, if that in req has bytes of neighbours
 	beside    neighbours
 	unchecked *uncheckedError
 }
@@ -110,7 +110,7 @@ var (
 	errNothing   = errors.New("nothing shows what it should be")
 )
 
-// openRegular opens a file for reading. Reads of anything but a regular file may never end.
+// openRegular opens a file for reading. A file that is not regular is an error, because reads may never end.
 func openRegular(files fsys.FS, path string) (fsys.File, error) {
 	info, err := files.Stat(path)
 	if err == nil && !info.Mode.IsRegular() {
@@ -122,7 +122,7 @@ func openRegular(files fsys.FS, path string) (fsys.File, error) {
 	return files.Open(path)
 }
 
-// signatures fetches the signatures. Whether one of them can count is known before the file is read.
+// signatures fetches the signatures, and returns their checkers. It is an error if a required one cannot count.
 func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker, error) {
 	all := signaturesFor(&x.req, x.file)
 	if !x.req.Trust.Anchors.Any() {
@@ -147,7 +147,8 @@ func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker,
 	return []verify.SignatureChecker{set}, nil
 }
 
-// signatureSet returns the checks of the fetched signatures. It is an error if the file at where could not pass.
+// signatureSet returns the checks of the fetched signatures. It returns an error if no file could pass the checks.
+// where is the place in that error.
 func (x *inspection) signatureSet(where string) (*signatureSet, error) {
 	set := newSignatureSet(x.found, x.req.Trust.Anchors, append(fileNames(&x.req), filepath.Base(x.verdict.Path)))
 	needed := x.req.needsSignature() && !backed(x.claims, verify.Signed, verify.Signed)
@@ -198,8 +199,7 @@ func (x *inspection) wouldHelp() Hint {
 	return HintAnyEvidence
 }
 
-// judge reads the file. It returns an error if it is not the right one, or proven to less than Require
-// demands.
+// judge reads the file. It returns an error if the file is wrong, or if the proof is less than Require demands.
 func (x *inspection) judge(ctx context.Context, f fsys.File, signatures []verify.SignatureChecker) error {
 	proof, err := x.read(ctx, f, signatures)
 	if ctx.Err() != nil {
@@ -233,7 +233,7 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, signatures []verify
 	}
 }
 
-// weighPieces drops pieces that contradict the digest of the whole, which decides (RFC 6249, section 7).
+// weighPieces removes pieces that contradict the digest of the whole file, which decides (RFC 6249, section 7).
 func (x *inspection) weighPieces(proof verify.Proof, err error) {
 	v := &x.verdict
 	var wrong *verify.MismatchError

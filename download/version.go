@@ -11,43 +11,43 @@ import (
 	"braid/verify"
 )
 
-// A revision holds what the sessions of a download learned about one version of the file. When the file
-// changes at its origin, a new revision replaces it: digests, documents, pieces and failures of mirrors do
-// not apply to the new version.
+// A revision holds the facts that the sessions of a download know about one version of the file. When the file changes
+// at its origin, a new revision replaces the old one, because digests, documents, pieces and failures of mirrors do not
+// apply to the new version.
 type revision struct {
 	*known
-	goesOn bool // bytes of it exist, and known identifies their file
-	// answeredBy is the host:port that answered last before this session, and answered its Last-Modified.
+	goesOn bool // bytes of this version exist, from which the next session resumes
+	// answeredBy is the host:port that answered last before this session. answered is the Last-Modified of that answer.
 	answeredBy string
 	answered   time.Time
 
 	head   source.Answer // the answer to HEAD
-	steady bool          // HEAD gave the same digest twice, so a changed ETag is no other version
+	steady bool          // HEAD gave the known digest again, so a changed ETag does not mean another version
 	drops  int           // number of sizes that were given up
 	sized  source.Answer // the last answer with a size
 
 	sharing        *sharing // the file in a torrent with peers; nil: none is known
 	torrentAsked   bool     // a torrent that the server described was fetched
 	pieces         verify.Pieces
-	piecesFrom     string   // the document that has them, masked
-	piecesRejected bool     // not used: they seem to be wrong themselves
+	piecesFrom     string   // the document that has the pieces, masked
+	piecesRejected bool     // pieces are not used, because their digests seem to be wrong
 	asked          []string // documents of the server that were read
 
 	continued bool  // see Request.IfExists.Continue
-	brokenAt  int64 // where the server broke off last
+	brokenAt  int64 // offset at which the server broke off last
 
 	signed  signed
 	looking looking
 
 	damage         damage
 	past           map[string]*past
-	single         bool          // one source at a time: the bytes of several were wrong
-	wrong          error         // the error of those bytes
-	candidates     []candidate   // to be asked alone
-	candidateScope address.Scope // of the server or document that named the one being asked
+	single         bool          // one source is asked at a time, because the bytes of several sources were wrong
+	wrong          error         // the error of these bytes
+	candidates     []candidate   // sources that will be asked alone
+	candidateScope address.Scope // named of the candidate that is being asked
 }
 
-// newRevision returns the revision with the facts of the request, which do not change.
+// newRevision returns a revision with the facts of the request only.
 func newRevision(req *Request) revision {
 	v := revision{known: newKnown(req), signed: signed{done: make(chan []found, 1)}}
 	v.looking.done = make(chan lookedUp, 1)
@@ -64,8 +64,8 @@ func (v *revision) announced(a source.Answer) {
 	}
 }
 
-// update learns what the asked server states. If that is another version than the known one, nothing else is
-// known from then on.
+// update adds a statement of the asked server. If the statement is about another version, all facts about the known
+// version are discarded first.
 func (p *carried) update(req *Request, st statement) {
 	p.steady = p.strong() && len(common(p.claims, st.file.Claims)) > 0
 	if version.Compare(p.view(), st.view()).Judgment == version.Other {
@@ -74,17 +74,18 @@ func (p *carried) update(req *Request, st statement) {
 	p.learn(st)
 }
 
-// renew forgets the known version. No session may still use it.
+// renew discards the facts about the known version. No session may use them any more.
 func (p *carried) renew(req *Request) {
-	if p.single { // its origin may be a source that was asked alone
+	if p.single { // origin may be a source that was asked alone
 		p.origin = req.URL
 	}
 	p.damage.forget()
 	p.revision, p.opposed = newRevision(req), nil
 }
 
-// renewAfter is renew after a session that failed. What was found beside the file is still held against an unverified one
-// if the end of its bytes alone suggests that the file has changed: a stand-in may have ended it, and no search follows.
+// renewAfter is renew after a session that failed. It keeps the digests that were found beside the file, for
+// compareEarlier, if only a refused range suggests that the file has changed: the answer may be that of a stand-in,
+// after which there is no lookup.
 func renewAfter(p *carried, req *Request, s *session) {
 	found := join(p.beside, p.looking.finding().Claims)
 	if !errors.Is(s.err, errShrunk) ||
@@ -95,31 +96,31 @@ func renewAfter(p *carried, req *Request, s *session) {
 	p.beside = found
 }
 
-// A subject holds what a session knows of the file.
+// A subject holds the facts about the file that a session knows.
 type subject struct {
 	*known
-	begun          bool           // the file is identified, by an answer of this run or an earlier one
-	originAnswered bool           // the origin answered, in this session
-	late           []verify.Claim // of algorithms that are hashed anyway, and claimed at the end only
+	begun          bool           // the file is identified, by an answer of this run or of an earlier run
+	originAnswered bool           // the origin has answered in this session
+	late           []verify.Claim // claims that are compared only at the end, because their algorithm is computed anyway
 	lead           *source.Answer // the first admitted answer; nil: none
 	leader         *origin        // the source of lead
-	next           statement      // of the version that the server announced in place of this one
-	looked         *source.Answer // the server's answer when it was asked for that version; nil: it was not
+	next           statement      // about the new version that the server announced
+	looked         *source.Answer // the server's answer when it was asked about the new version; nil: it was not asked
 }
 
-// mayEnd reports whether the first size bytes may be the whole file, whatever size the server gave. The digest
+// mayEnd reports whether the first size bytes may be the whole file, whatever the server stated, because a digest
 // decides.
 func (x *subject) mayEnd(part *partfile.File, size int64) bool {
 	return (x.size < 0 || x.sizeBy < byUser) && size > 0 && size <= part.Front() && x.strong()
 }
 
-// An aside holds the documents, torrents and signatures that are fetched beside the file. A goroutine fetches
-// each and sends it to a channel with room for it.
+// An aside has the state of fetches of documents, torrents and signatures. A goroutine fetches each, and sends the
+// result to a channel with a buffer for it.
 type aside struct {
-	documents          chan documentResult // documents that were read
+	documents          chan documentResult // results of fetched documents
 	offered            chan offer          // torrents with peers
 	asking             bool                // a document is being fetched
-	reading            bool                // and it may have signatures, or name them
+	reading            bool                // the document may have signatures, or name them
 	fetchingSignatures bool                // signatures are being fetched
 }
 

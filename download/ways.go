@@ -12,15 +12,15 @@ import (
 	"braid/verify"
 )
 
-// dropSize lets the next session try the size that another source gives, or do without one. What is here stays as far
-// as it may be of the file. It reports false if no source could say otherwise.
+// dropSize lets the next session try the size that another source gives, or continue without a size. Bytes beyond the
+// new size are voided. It reports false if no other size is possible.
 func (a *attempts) dropSize(s *session) (bool, error) {
 	k, inPlace, noRoom := a.carried.known, errors.Is(s.err, errInPlace), is[*partfile.SpaceError](s.err)
 	before, held := k.size, s.cut.held > 0
-	if before < 0 && (held || s.how == wrongDigest) { // the body of a source without a length ended there
+	if before < 0 && (held || s.how == wrongDigest) { // a body without a length ended at the end of the bytes
 		before = a.partial.part.Front()
 	}
-	bound := s.how == noSource && !k.guessed() // places of another size were refused, or lacked bytes
+	bound := s.how == noSource && !k.guessed() // places with another size were refused, or lacked bytes
 	if before < 0 && !bound || k.sizeBy == byUser || a.req.inOrder() && a.partial.part.Front() > 0 {
 		return false, nil
 	}
@@ -37,7 +37,7 @@ func (a *attempts) dropSize(s *session) (bool, error) {
 	if next < 0 && (bound || !inPlace && !(noRoom && places(s) > 1)) {
 		return false, nil
 	}
-	// The server gave this size for the existing bytes, which are not known to be wrong.
+	// The server stated the known size together with the digest, and nothing shows that the existing bytes are wrong.
 	if s.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed() && next >= 0 && a.partial.reaches(next) {
 		return false, nil
 	}
@@ -64,8 +64,7 @@ func (a *attempts) dropSize(s *session) (bool, error) {
 	return true, nil
 }
 
-// giveUp records that a size did not lead to the file. A size that was only contradicted may be tried again,
-// once.
+// giveUp records that a size did not lead to the file. A size that was only contradicted may be tried once more.
 func (k *known) giveUp(size int64, contradicted bool) {
 	if contradicted && !slices.Contains(k.disowned, size) {
 		k.disowned = append(k.disowned, size)
@@ -74,7 +73,7 @@ func (k *known) giveUp(size int64, contradicted bool) {
 	k.tried = append(k.tried, size)
 }
 
-// places returns how many places of the file are known.
+// places returns the number of known places of the file.
 func places(s *session) int {
 	n := len(s.sources.all)
 	for _, m := range s.file.Mirrors {
@@ -90,19 +89,19 @@ func places(s *session) int {
 	return n
 }
 
-// trySingle prepares a session with one source, after the bytes were wrong and could not be repaired, or
-// after another such session. It reports whether a source is left.
+// trySingle prepares a session with one source, after the bytes of several sources were wrong and could not be
+// repaired, or after another such session. It reports whether a source is left.
 func trySingle(s *session) bool {
 	p := s.carried
 	if !p.single {
-		unsized := s.req.unsized() || p.guessed() && p.sizeBy < byServer // the digest's authority gave no size
+		unsized := s.req.unsized() || p.guessed() && p.sizeBy < byServer // the authority of the digest gave no size
 		p.single, p.candidates, p.wrong = true, s.sources.candidates(s.size, unsized, s.req.described()), s.err
 		p.past = nil // each source gets another chance
 	}
 	if len(p.candidates) == 0 {
 		return false
 	}
-	if p.guessed() { // each may have a file of another size
+	if p.guessed() { // each source may have a file of another size
 		p.size, p.sizeBy = -1, unstated
 	}
 	p.origin, p.candidateScope = p.candidates[0].url, p.candidates[0].named
@@ -110,25 +109,25 @@ func trySingle(s *session) bool {
 	return true
 }
 
-// recalls reports whether an attempt failed by a digest that was recalled from an earlier run.
+// recalls reports whether err means that the file does not have a digest that was recalled from an earlier run.
 func (k *known) recalls(err error) bool {
 	wrong := wrongOf(err)
 	return wrong != nil && slices.Contains(k.recalled, wrong.Claim)
 }
 
-// standIn makes a mirror of the user the origin if the origin failed, and no known digest makes the mirror a source
-// like all others. Its statements about the file are no evidence, so it is of no use if evidence is demanded: by the
-// request, by the earlier offers of the URL, or by the existing file (rules 30 and 64). It is asked before anything is
-// discarded for it. If a digest is known, only a mirror that was held back from a pipe is asked: any other would fail
-// again, and would cause all other sources to be asked again. Bytes of an earlier run that came from the same mirror are
-// kept if its strong ETag is still the same.
+// standIn makes a mirror of the user the origin, after the origin failed, if no digest is known by which the mirror was
+// a source already. The mirror's statements about the file are no evidence. So standIn is not possible if evidence is
+// demanded: by the request, by the earlier offers of the URL, or by the existing file (rules 30 and 64). The mirror is
+// asked before bytes are discarded. If a digest is known, only a mirror that was held back from a pipe is used, because
+// any other mirror has failed already. Existing bytes are kept if they came from the same mirror with the same strong
+// ETag.
 func (a *attempts) standIn(ctx context.Context, s *session) (gone bool, err error) {
 	if !a.mayStandIn() {
 		return false, nil
 	}
 	if (!a.carried.strong() || a.req.Stream != nil) && !a.req.provenByPieces() {
 		for _, u := range a.req.Mirrors {
-			if !a.http.opens(u) { // it serves ranges only
+			if !a.http.opens(u) { // not a source of the caller
 				a.carried.fallBack(u)
 			}
 		}
@@ -157,7 +156,7 @@ func (a *attempts) standIn(ctx context.Context, s *session) (gone bool, err erro
 	return false, nil
 }
 
-// begunBy reports whether all existing bytes came from u, whose answer is x now, and are of the file that is there now.
+// begunBy reports whether all existing bytes came from u, with the ETag and the date of x, which u answers now.
 func begunBy(k *known, u *url.URL, x source.Answer) bool {
 	return !k.mixed && k.stoodIn == partfile.SumURL(u) && k.tag.etag != "" &&
 		k.tag == tag{metalink.StrongETag(x.ETag), x.Host} && k.date.Equal(x.LastModified)
@@ -174,8 +173,8 @@ func (a *attempts) mayStandIn() bool {
 	return a.req.Described != nil || a.c.checkPin(a.req, pinOf(metalink.File{})) == nil
 }
 
-// dropRecalled forgets the digests that were recalled from an earlier run. The next session resumes if
-// something else ties the existing bytes together.
+// dropRecalled discards the digests that were recalled from an earlier run. The next session resumes if another digest
+// is known, or if all existing bytes came with one ETag.
 func (a *attempts) dropRecalled(ctx context.Context, s *session) error {
 	k := a.carried.known
 	a.note("%v: that digest is from an earlier run, and is no longer used", s.err)
@@ -188,9 +187,8 @@ func (a *attempts) dropRecalled(ctx context.Context, s *session) error {
 	return a.anew(ctx, s)
 }
 
-// discard discards the bytes of a file that is wrong somewhere. If a digest is known, it keeps those that may
-// be right: nothing is known against bytes of an earlier run, of the asked server, or of a source that was
-// not compared as a whole.
+// discard discards the bytes of a complete but wrong file. If a digest is known, it keeps bytes that may be right:
+// those of an earlier run, of the asked server, and of a source that was not completely compared.
 func (a *attempts) discard(ctx context.Context, s *session) error {
 	if a.req.IfExists.Refresh && a.result.Resumed > 0 {
 		return a.partial.keepRefreshed(s.err)
@@ -215,7 +213,7 @@ func (a *attempts) discard(ctx context.Context, s *session) error {
 	return nil
 }
 
-// refute keeps the file for a run with a corrected digest. It returns the error to end with.
+// refute keeps the file for a later run with a corrected digest. It returns the error of the download.
 func (a *attempts) refute(ctx context.Context, s *session) error {
 	wrong, err := wrongOf(s.err), s.err
 	if !slices.Contains(a.req.Trust.Claims, wrong.Claim) || !verify.Strong([]verify.Claim{wrong.Claim}) {

@@ -11,67 +11,66 @@ import (
 	"braid/verify"
 )
 
-// IfExists states what happens if the file, or a part of it, exists already, and by which version of it the caller
-// knows that the server has a newer one. The zero value resumes a part file of the same version, takes an existing
-// file that is the right one, and replaces none.
+// IfExists states what happens if the file, or a part of it, exists already. The zero value resumes a part file of the
+// same version, accepts an existing file that is the right file, and replaces no file.
 type IfExists struct {
-	// Overwrite replaces an existing file of that name once the new one is verified.
+	// Overwrite replaces an existing file of that name once the new file is verified.
 	Overwrite bool
 	// Rename gives the file the next free name, such as disk.1.iso for disk.iso, if a file of its name exists
 	// or another download uses that name. Overwrite takes precedence.
 	Rename bool
-	// Continue resumes a file for which the server gives neither a digest nor a strong validator, if the same
-	// server states the same size and date, and samples of the existing bytes are the same when fetched
-	// again. An existing file of that name that is not longer than the server's is resumed in the same way.
-	// This rests on the user's word alone and has no effect if Require demands more.
+	// Continue resumes a file for which the server gives neither a digest nor a strong validator, if the same server
+	// states the same size and date, and samples of the existing bytes are the same when fetched again. An existing
+	// file of that name that is not longer than the server's is resumed in the same way. This is no proof, and has no
+	// effect if Require demands one.
 	Continue bool
-	// Refresh resumes the part file of Name from any URL, for use with a new link to the file. It does so if
-	// URL offers a strong digest that is known of the file, if the same host states the same size and strong
-	// ETag, or, with Continue, if size and samples are the same. It is an error if there is no part file, or
-	// nothing shows that it belongs to this file; the part file then does not change.
+	// Refresh resumes the part file of Name, whatever URL its bytes came from, for example with a new link to the file.
+	// It does so if both have the same strong digest, if the same host states the same size and strong ETag, or, with
+	// Continue, if size and samples are the same. It is an error if there is no part file, or if nothing shows that it
+	// is of this file; the part file then does not change.
 	Refresh bool
-	// IfNewer replaces an existing file of that name if the server has another one; an older one also needs
-	// AllowOlder. See Result.NotModified. The known version of the existing file (Known, else Client.State)
-	// makes the request conditional. A file that is kept must also be proven as Require demands.
+	// IfNewer replaces an existing file of that name if the server has another file that is not older. AllowOlder also
+	// allows an older file. See Result.NotModified. The known version of the existing file (Known, or else in
+	// Client.State) makes the request conditional. An existing file that is kept must be proven as Require demands.
 	IfNewer, AllowOlder bool
-	// Known, if not nil, is the version that the caller has. Its ETag and date make the request conditional;
-	// see Result.NotModified. With IfNewer, the answer of a host other than Known.Host is not compared with
-	// it; if Known.Host is empty, every host's is. With IfNewer and Known.Digest, the existing file counts
-	// only if it has that digest, and a nonzero Known.Over states that it was proven.
+	// Known, if not nil, is the version that the caller has. Its ETag and date make the request conditional; see
+	// Result.NotModified. With IfNewer, only answers of Known.Host are compared with Known, or those of every host if
+	// Known.Host is empty. With IfNewer and Known.Digest, the existing file counts only if it has that digest, and a
+	// nonzero Known.Over states that the file was proven.
 	Known *state.Version
-	// NoVersions neither reads nor writes the version in Client.State: the caller keeps versions.
+	// NoVersions means that versions in Client.State are neither read nor written, because the caller keeps versions.
 	NoVersions bool
 }
 
-// Trust states what shows that the file is the right one, in addition to what servers state, and how much of it is
-// demanded.
+// Trust has evidence for the file, in addition to that of servers, and states how much evidence is demanded.
 type Trust struct {
 	// Claims are digests from the user, or from a document or list that the user named. A claim without a
 	// Channel counts as the user's.
 	Claims []verify.Claim
-	// Anchors are the keys and certificates that may sign the file. Signatures are given by the user or a
-	// document, in addition to those that the server describes.
+	// Anchors are the keys and certificates that may sign the file. Signatures are those of the user or a document, in
+	// addition to those that the server describes.
 	Anchors    Anchors
 	Signatures []Signature
 	// LessProof accepts less evidence than the URL offered before (Client.State).
 	LessProof bool
 	// Require is the demanded proof.
 	Require Require
-	// Lookup looks for digests that the asked server has published in lists of checksums beside the file, where neither
-	// Claims nor its answers have a strong one. It runs beside the transfer, and the end waits for it for 5 s at most
-	// unless Require demands something. What it finds must hold (Result.Looked); what it does not find is no error.
+	// Lookup looks for digests that the asked server has published beside the file, in lists of checksums, if neither
+	// Claims nor the server's answers have a strong digest. The lookup runs beside the transfer. The end of the
+	// download waits for it, but at most 5 s if Require demands nothing. The file must match the found digests
+	// (Result.Looked). It is no error if none is found.
 	Lookup bool
 }
 
 // Access states which servers may be asked for the file, and what is sent to them.
 type Access struct {
-	// Not lists hosts that are never connected to for this file. Their mirrors are left out. It is an error
-	// if URL or Mirrors names one of them.
+	// Not lists hosts to which no connection is made for this file. Mirrors on these hosts are left out. It is an error
+	// if URL or Mirrors names such a host.
 	Not *address.Exclusion
-	// NoFTP leaves FTP servers out.
+	// NoFTP means that FTP servers are not used.
 	NoFTP bool
-	// Header is added to requests to the origin. Other servers get its Accept, Accept-Charset,
-	// Accept-Language and User-Agent; those in HeaderTo get all of it. See httpsource.Options.
+	// Header is added to requests to the origin. Other servers get only Accept, Accept-Charset, Accept-Language and
+	// User-Agent. Servers in HeaderTo get all fields except Host and Referer. See httpsource.Options.
 	Header   map[string][]string
 	HeaderTo []string
 	// NoReferer stops sending the original URL to mirrors in Referer.
@@ -80,31 +79,31 @@ type Access struct {
 	User *url.Userinfo
 }
 
-// Near states which mirrors are near, and are tried first.
+// Near selects mirrors that are tried first.
 type Near struct {
 	// Locations are the countries of the mirrors to try first, as two capital letters (ISO 3166-1). Servers
 	// and documents state the countries of their mirrors.
 	Locations []string
-	// Country, if not nil, returns the country of the server of a URL, or "" if it is unknown; see Locations.
-	// It is called for mirrors without a country from the server or a document, by several goroutines at
-	// once, and has one second for all of them.
+	// Country, if not nil, returns the country of the server of a URL, or "" if it is unknown; see Locations. It is
+	// called for mirrors whose country the server or document does not state, by several goroutines at once. All calls
+	// together have one second.
 	Country func(ctx context.Context, u *url.URL) string
 }
 
 // Seed states how long the client offers the file to peers once it is in place. The zero value does not offer it.
 type Seed struct {
-	// Ratio and Time make the client seed the file once it is in place, until peers got Ratio
-	// times its size or Time has passed, whichever is first. If both are zero, it does not seed.
+	// The client seeds until peers got Ratio times the size of the file, or until Time has passed, whichever is first.
+	// A zero Ratio or Time is no limit. If both are zero, the client does not seed.
 	Ratio float64
 	Time  time.Duration
 }
 
-// Limits bounds the speed and the size of one download. The zero value leaves it to the Client.
+// Limits bounds the speed and the size of one download. With the zero value, only the limits of the Client apply.
 type Limits struct {
-	// Lowest, if not nil, returns the current least speed of this download, in place of Client.LowestSpeed.
+	// Lowest, if not nil, returns the current minimum speed of this download, in place of Client.LowestSpeed.
 	Lowest func() int64
 	// Rate, if not nil, limits this download to a number of bytes a second, in place of Client.Limit.
 	Rate *limit.Limiter
-	// MaxSize limits the size of the file, in addition to Client.MaxSize. If zero, only that one applies.
+	// MaxSize limits the size of the file, in addition to Client.MaxSize. If zero, only Client.MaxSize applies.
 	MaxSize int64
 }

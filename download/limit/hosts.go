@@ -9,13 +9,13 @@ import (
 	"braid/source"
 )
 
-// Hosts limits the bytes a second from each host, for all downloads that share it. The host is the one that sends,
-// after redirects. Documents and signatures do not count. The fields must not be changed after first use.
+// Hosts limits the bytes a second from each host, for all downloads that share it. The host is the host that sends the
+// bytes, after redirects. Documents and signatures are not limited. The fields must not be changed after first use.
 type Hosts struct {
 	// Rate returns how many bytes a second the host of a URL may send. Zero means no limit.
 	Rate func(*url.URL) int64
-	// Share, if not nil, keeps l at this process's part of perSecond, which several processes together must not exceed.
-	// end is called when no more bytes come from the host (host:port).
+	// Share, if not nil, is called when bytes begin to come from a host (host:port). It sets l to this process's part
+	// of perSecond, a limit for several processes together, until end is called.
 	Share func(host string, perSecond int64, l *Limiter) (end func())
 
 	mu    sync.Mutex
@@ -25,14 +25,14 @@ type Hosts struct {
 type host struct {
 	Limiter
 	users int
-	end   func() // of Share; nil while nothing comes from the host
+	end   func() // result of Share; nil while no bytes come from the host
 }
 
-// mostHosts is how many limits are kept before those that are not in use are dropped.
+// mostHosts is the number of stored limits at which those not in use are removed.
 const mostHosts = 1000
 
-// begin returns the limit for the host of u, which begins to send. It is nil if the host has no limit. The caller must
-// call release, if not nil, when the host has stopped sending.
+// begin returns the limit for the host of u, from which a fetch begins to receive. l is nil if the host has no limit.
+// The caller must call release, if not nil, at the end of the fetch.
 func (h *Hosts) begin(u *url.URL) (l *Limiter, release func()) {
 	if h == nil || u == nil {
 		return nil, nil
@@ -75,8 +75,8 @@ func (h *Hosts) release(k *host) {
 // Limited reports whether the host of a URL has a limit.
 func (h *Hosts) Limited(u *url.URL) bool { return h != nil && h.Rate(u) > 0 }
 
-// A Gate lets the bytes of one answer pass as fast as two limits allow: All, and that of the host that answers.
-// Either may be nil.
+// A Gate lets the bytes of one answer pass as fast as two limits allow: All, and the limit of the host that answers.
+// All and Hosts may be nil.
 type Gate struct {
 	All   *Limiter
 	Hosts *Hosts
@@ -85,8 +85,7 @@ type Gate struct {
 	release func()
 }
 
-// Answered finds the limit of the host that answers, which is that of u. The caller must call Close when the
-// answer is over.
+// Answered finds the limit of the host of u, which answers. The caller must call Close at the end of the answer.
 func (g *Gate) Answered(u *url.URL) { g.host, g.release = g.Hosts.begin(u) }
 
 // Close releases the limit that Answered found.

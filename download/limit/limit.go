@@ -1,7 +1,7 @@
 // Package limit limits how many bytes a second downloads take, together and from each host.
 //
-// Whoever receives bytes waits for a turn before it takes more. TCP slows the sender down. Limits are shared
-// by passing the same value to several downloads, and may change while they run.
+// A receiver waits for a turn before it takes more bytes, so that TCP slows the sender down. Several downloads share a
+// limit if they use the same value. A limit may change while downloads run.
 package limit
 
 import (
@@ -21,15 +21,15 @@ type Limiter struct {
 	within  *Limiter // the outer limit; nil: none
 }
 
-// turns gives out the turns of one rate. A fetch that waits when the rate changes still waits for its turn of the old
-// rate, for a moment (roundTime).
+// turns gives out the turns of one rate. If the rate changes, a waiting fetch still waits for its turn at the old rate,
+// for at most about roundTime.
 type turns struct {
 	*rate.Limiter
 	bytes int64 // a second
 }
 
-// New returns a limit of n bytes a second; an n below 1 counts as 1. Bytes that pass late, because sleeping
-// takes a millisecond longer than it should, are made up for within 50 ms.
+// New returns a limit of n bytes a second; an n below 1 counts as 1. A sleep takes up to a millisecond too long; the
+// bytes that could have passed meanwhile may pass within the next 50 ms.
 func New(n int64) *Limiter {
 	l := &Limiter{}
 	l.Set(max(n, 1))
@@ -43,7 +43,7 @@ func (l *Limiter) Set(n int64) {
 		l.now.Store(nil)
 	case now == nil || now.bytes != n:
 		fresh := &turns{rate.NewLimiter(rate.Limit(n), int(min(max(n/20, 1), 1<<30))), n}
-		if now != nil { // a burst that was used is not allowed again
+		if now != nil { // a used burst is not allowed again
 			at := time.Now()
 			fresh.ReserveN(at, max(0, min(fresh.Burst(), fresh.Burst()-int(now.TokensAt(at)))))
 		}
@@ -51,11 +51,10 @@ func (l *Limiter) Set(n int64) {
 	}
 }
 
-// Passed returns how many bytes have passed under a limit, or wait for their turn.
+// Passed returns the number of bytes that have passed while there was a limit, or have a turn.
 func (l *Limiter) Passed() int64 { return l.passed.Load() }
 
-// Rate returns how many bytes a second l lets pass now: the least of its own rate and those of its outer
-// limits. Zero means no limit.
+// Rate returns the current limit in bytes a second: the lowest rate of l and its outer limits. Zero means no limit.
 func (l *Limiter) Rate() (perSecond int64) {
 	for ; l != nil; l = l.within {
 		if now := l.now.Load(); now != nil && (perSecond == 0 || now.bytes < perSecond) {
@@ -65,15 +64,13 @@ func (l *Limiter) Rate() (perSecond int64) {
 	return perSecond
 }
 
-// Within makes l a part of outer: what passes through l also passes through outer. It returns l, which must
-// not be in use yet.
+// Within makes l a part of outer: bytes that pass l must also pass outer. It returns l, which must not be in use yet.
 func (l *Limiter) Within(outer *Limiter) *Limiter {
 	l.within = outer
 	return l
 }
 
-// roundTime is how soon each waiting fetch gets a turn, whatever their number, so that no source looks
-// silent.
+// roundTime is the time in which each waiting fetch gets a turn, whatever their number, so that no source seems silent.
 const roundTime = 250 * time.Millisecond
 
 // Wait waits for a turn, and returns how many of most bytes may pass in it.
@@ -86,11 +83,11 @@ func (l *Limiter) Wait(ctx context.Context, most int) (n int, err error) {
 	defer l.waiting.Add(-1)
 	fair := max(turns.bytes/(waiting*int64(time.Second/roundTime)), 1)
 	n = int(min(int64(most), int64(turns.Burst()), fair))
-	if n, err = l.outer(ctx, n); err != nil { // first, as it may let less pass
+	if n, err = l.outer(ctx, n); err != nil { // first, because outer may let fewer bytes pass
 		return n, err
 	}
 	l.passed.Add(int64(n))
-	if err = turns.WaitN(ctx, n); err != nil { // it fails at once if the turn would come after the deadline
+	if err = turns.WaitN(ctx, n); err != nil { // WaitN fails at once if the turn would come after the deadline of ctx
 		<-ctx.Done()
 		err = ctx.Err()
 	}
@@ -105,7 +102,7 @@ func (l *Limiter) outer(ctx context.Context, most int) (int, error) {
 	return l.within.Wait(ctx, most)
 }
 
-// Pay waits until the limit would have let n bytes pass that have already come.
+// Pay waits until the limit would have let n bytes pass. It is for bytes that were already received.
 func (l *Limiter) Pay(ctx context.Context, n int) error {
 	for n > 0 {
 		k, err := l.Wait(ctx, n)

@@ -32,10 +32,10 @@ const (
 	maxOld    = 1 << 20
 )
 
-// Adopt imports the pins or speeds that an earlier release kept in the file at path, and removes the file
-// once all of them are on disk. Several programs may do that at once. A file that is damaged or something
-// else is renamed to path.bad. The error says why nothing was imported, for a message; it is nil if no such
-// file exists. A Store with PinsOnly uses the pins and leaves the file.
+// Adopt imports the pins or speeds that an earlier release stored in the file at path, and removes the file once all
+// entries are on disk. Several programs may do that at once. A damaged file, or a file of another format, is renamed to
+// path.bad. The error is the reason why nothing was imported; it is nil if there is no such file. A Store with PinsOnly
+// uses the pins and does not remove the file.
 func (s *Store) Adopt(path string) error {
 	if s == nil || s.Dir == "" {
 		return nil
@@ -82,7 +82,7 @@ func (s *Store) adopt(path, text string) error {
 	return err
 }
 
-// adoptPins adds pins to the known ones.
+// adoptPins adds pins of the old file.
 func (s *Store) adoptPins(pins map[string]oldPin) error {
 	var added bool
 	for name, p := range pins {
@@ -111,8 +111,7 @@ type oldPin struct {
 	used time.Time
 }
 
-// parseOldPins parses the old file of pins, by the name of the entry. It reports false if the file is
-// damaged.
+// parseOldPins parses the old file of pins, by the name of their entries. It reports false if the file is damaged.
 func parseOldPins(text string) (pins map[string]oldPin, ok bool) {
 	head, lines, _ := strings.Cut(text, "\n")
 	if head != fmt.Sprintf("%s%08x", oldPins, crc32.Checksum([]byte(lines), crc32.MakeTable(crc32.Castagnoli))) {
@@ -157,7 +156,7 @@ func (p *oldPin) add(word string) {
 	}
 }
 
-// adoptSpeeds adds speeds of unknown hosts. It ignores malformed lines.
+// adoptSpeeds adds the speeds of hosts without an entry. It ignores malformed lines.
 func (s *Store) adoptSpeeds(lines string) {
 	for _, line := range strings.SplitN(lines, "\n", speeds.most+1) {
 		words := strings.Fields(line)

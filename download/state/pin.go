@@ -16,18 +16,17 @@ var pinned = kind{folder: "pins", most: 10_000, old: year, due: "000"}
 // by its owner, or by an attacker who can change the file but not forge the evidence. A Pin is no evidence
 // itself: it holds no digests, keys or signers, and never makes a file right. The zero value is no offer.
 type Pin struct {
-	// HTTPS is the strongest algorithm of a digest over https, HTTP of one over http.
+	// HTTPS is the strongest algorithm of a digest over https. HTTP is the strongest over http.
 	HTTPS, HTTP verify.Algorithm
 	// Signatures are the kinds of signatures that are described (RFC 6249, section 5).
 	Signatures Kinds
-	// Pieces reports whether a Metalink document with digests of pieces is described. It helps to repair a
-	// file and proves nothing that the digest of the whole file does not, so it is never missed.
+	// Pieces reports whether a Metalink document with digests of pieces is described. Such a document helps to repair a
+	// file, but is no additional proof. So a missing document is never an error.
 	Pieces bool
 }
 
-// PinOf returns the Pin of the digests that servers stated and the media types of documents and signatures,
-// in lower case and without parameters. Claims of the user do not count. Pieces is not set: only the reader
-// of a Metalink document knows it.
+// PinOf returns the Pin for the claims of servers, and for the media types of documents and signatures, in lower case
+// and without parameters. Claims of the user do not count. Pieces is not set.
 func PinOf(claims []verify.Claim, documents ...string) (p Pin) {
 	for _, c := range claims {
 		switch alg := c.Digest.Algorithm(); c.Channel {
@@ -45,16 +44,16 @@ func PinOf(claims []verify.Claim, documents ...string) (p Pin) {
 	return p
 }
 
-// A DowngradeError is the error of a URL that offers less evidence than it did before.
+// A DowngradeError is the error of a URL that offers less evidence than before.
 type DowngradeError struct{ Before, Now Pin }
 
 func (e *DowngradeError) Error() string {
 	return "this URL " + strings.Join(e.Now.missing(e.Before), "; it ")
 }
 
-// missing returns the earlier offers that are missing now, in phrases that follow "this URL": a strong digest
-// over https, if the best digest now is weaker, came over http, or is missing (rule 64); and a signature, if
-// none of its kind is offered. A digest over http protects only against accidents and may be missing.
+// missing returns the offers of before that are missing in p, in phrases that follow "this URL": a strong digest over
+// https, if the best digest of p is weaker, came over http, or is missing (rule 64); and a signature, if p has no
+// signature of its kind. A digest over http protects only against accidents, and may be missing.
 func (p Pin) missing(before Pin) (what []string) {
 	if before.HTTPS.Strong() && p.HTTPS < before.HTTPS {
 		what = append(what, "gave "+before.HTTPS.String()+" over https before, but now gives "+p.digest())
@@ -78,7 +77,7 @@ func (p Pin) digest() string {
 	return "no digest"
 }
 
-// Raise returns everything that p or o offers.
+// Raise returns a Pin with everything that p or o offers.
 func (p Pin) Raise(o Pin) Pin {
 	return Pin{
 		HTTPS: max(p.HTTPS, o.HTTPS), HTTP: max(p.HTTP, o.HTTP),
@@ -86,8 +85,7 @@ func (p Pin) Raise(o Pin) Pin {
 	}
 }
 
-// CheckPin compares the present offer of u with the earlier ones. The error is a *DowngradeError. It is
-// called once everything that servers offer is known, and not if the user vouches for the file.
+// CheckPin compares the present offer of u with its earlier offers. The error is a *DowngradeError.
 func (s *Store) CheckPin(u *url.URL, offered Pin) error {
 	name, ok := s.pinName(u)
 	if !ok {
@@ -101,11 +99,11 @@ func (s *Store) CheckPin(u *url.URL, offered Pin) error {
 	return nil
 }
 
-// KeepPin records what u offered, once that has proven true. What u offered before still counts. A pin that
-// cannot be written counts as long as the program runs.
+// KeepPin adds an offer of u that has proven true to the earlier offers. A pin that cannot be written is kept in
+// memory.
 func (s *Store) KeepPin(u *url.URL, offered Pin) {
 	name, ok := s.pinName(u)
-	if !ok || offered == (Pin{}) { // it adds nothing
+	if !ok || offered == (Pin{}) { // an empty offer adds nothing
 		return
 	}
 	s.mu.Lock()
@@ -113,7 +111,7 @@ func (s *Store) KeepPin(u *url.URL, offered Pin) {
 	s.raisePin(name, offered)
 }
 
-// ForgetPin forgets what u offered, because the user accepts less.
+// ForgetPin removes the earlier offers of u, because the user accepts less.
 func (s *Store) ForgetPin(u *url.URL) {
 	name, ok := s.pinName(u)
 	if !ok {
@@ -127,8 +125,8 @@ func (s *Store) ForgetPin(u *url.URL) {
 	}
 }
 
-// pinName returns the name of the entry of a URL, a hash of scheme, host, port and path. A URL with a query
-// has none: its path may stand for a different file each time, and the query may be a secret.
+// pinName returns the name of the entry of a URL, a hash of scheme, host, port and path. A URL with a query has no
+// entry: its path may stand for a different file each time, and the query may be a secret.
 func (s *Store) pinName(u *url.URL) (name string, ok bool) {
 	if s == nil || u == nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" {
 		return "", false
@@ -136,7 +134,7 @@ func (s *Store) pinName(u *url.URL) (name string, ok bool) {
 	return nameOf(u.Scheme + "://" + source.HostPort(u) + "/" + strings.TrimPrefix(u.EscapedPath(), "/")), true
 }
 
-// pin returns the Pin of an entry. The caller holds mu, here and below.
+// pin returns the Pin of an entry. The caller holds mu.
 func (s *Store) pin(name string) Pin {
 	p, ok := s.pins[name]
 	var r pinRecord
@@ -146,7 +144,7 @@ func (s *Store) pin(name string) Pin {
 	return p
 }
 
-// raisePin adds an offer to an entry.
+// raisePin adds an offer to an entry. The caller holds mu.
 func (s *Store) raisePin(name string, offered Pin) error {
 	before := s.pin(name)
 	p := before.Raise(offered)

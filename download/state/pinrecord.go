@@ -12,7 +12,7 @@ import (
 // Kinds is a set of kinds of signatures: a bit for each row of the table of package signatures.
 type Kinds uint64
 
-// kindsOf returns the set of one kind.
+// kindsOf returns the set with one kind.
 func kindsOf(kind *verify.SignatureKind) Kinds { return 1 << slices.Index(signatures.All(), kind) }
 
 // wordOf returns the key of a kind in an entry: OpenPGP, SMIME.
@@ -76,7 +76,7 @@ func (p Pin) record() pinRecord {
 	return r
 }
 
-// pin reads r. It reports false if r names an algorithm that is unknown.
+// pin returns the Pin in r. It reports false if r has an unknown algorithm.
 func (r pinRecord) pin() (p Pin, ok bool) {
 	https, known := verify.ParseAlgorithm(r.HTTPS)
 	http, also := verify.ParseAlgorithm(r.HTTP)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// AllHosts stands for all hosts together: the most that they sent at once.
+// AllHosts is used in place of a host for the highest total speed of all hosts.
 const AllHosts = "*"
 
 const (
@@ -15,9 +15,9 @@ const (
 
 var speeds = kind{folder: "hosts", most: 1000, old: 14 * day, due: "00", hint: true}
 
-// A Speed is the speed of a host. It is a hint for the beginning, which measurements replace.
+// A Speed is the speed of a host in earlier downloads. It is a hint for the beginning, until there are measurements.
 type Speed struct {
-	Rate float64       // bytes a second; 0: unknown, or it failed
+	Rate float64       // bytes a second; 0: unknown, or the host failed
 	RTT  time.Duration // 0: unknown
 }
 
@@ -45,8 +45,9 @@ func (s *Store) Speed(host string) Speed {
 	return s.host(host).Speed
 }
 
-// Learn records the speed of a host. Old and new values count half each, so that one odd run has little
-// effect; a higher value of AllHosts counts in full. A host that failed starts over.
+// Learn records the speed of a host. The stored rate is the mean of the old and the new rate, so that one unusual run
+// has little effect, except that a higher rate of AllHosts replaces the old one. After a failure, the rate is 0, and
+// the next rate is stored as it is.
 func (s *Store) Learn(host string, now Speed) {
 	if s == nil || s.PinsOnly || host == AllHosts && now.Rate <= 0 {
 		return
@@ -64,8 +65,7 @@ func (s *Store) Learn(host string, now Speed) {
 	s.hosts[host] = m
 }
 
-// Save writes the speeds that were learned. Pins and versions are written at once. A speed that cannot be
-// written is lost.
+// Save writes the speeds that were learned. Pins and versions are written at once. An error is ignored.
 func (s *Store) Save() {
 	if s == nil {
 		return
@@ -75,7 +75,7 @@ func (s *Store) Save() {
 	s.mu.Lock()
 	learned := s.learned()
 	s.mu.Unlock()
-	s.write(learned) // without mu: Speed and Learn do not wait for a slow disk
+	s.write(learned) // without mu, so that Speed and Learn do not wait for a slow disk
 }
 
 func (s *Store) write(learned map[string]measured) {
@@ -97,7 +97,7 @@ func (s *Store) learned() map[string]measured {
 	return learned
 }
 
-// host returns the known speed of a host. It reads the entry on first use.
+// host returns the known speed of a host. It reads the entry on first use. The caller holds mu.
 func (s *Store) host(name string) measured {
 	m, ok := s.hosts[name]
 	if !ok {
@@ -120,7 +120,7 @@ func (s *Store) host(name string) measured {
 	return m
 }
 
-// sane limits values to the possible ones.
+// sane returns sp with values limited to the possible range.
 func (sp Speed) sane() Speed {
 	if math.IsNaN(sp.Rate) {
 		sp.Rate = 0

@@ -1,13 +1,12 @@
-// Package state remembers what downloads learned, from one run to the next: what the server stated about a
-// file (a [Version]), which evidence a URL offered (a [Pin]), and how fast a host was (a [Speed]).
+// Package state stores facts from one run to the next: the version of a downloaded file (a [Version]), the evidence
+// that a URL offered (a [Pin]), and the speed of a host (a [Speed]).
 //
-// Everything is in one folder, each entry in its own file. The name of an entry is a hash, so the folder does
-// not reveal the downloads. An entry is replaced as a whole, so several programs may use the folder at once.
-// A damaged entry is ignored until another one replaces it. The modification time is that of the last use.
-// Entries that were not used for long are removed, and so are the oldest of too many.
+// Everything is in one folder, each entry in its own file. The name of an entry is a hash, so the folder does not
+// reveal the downloads. An entry is replaced as a whole, so several programs may use the folder at once. A damaged
+// entry is ignored until another entry replaces it. The modification time of an entry is the time of its last use.
+// Entries that were not used for long are removed. If there are too many, the least recently used are removed.
 //
-// Nothing depends on it: without an entry a file is compared or fetched, a URL is a new one, and a speed is
-// measured.
+// No download needs an entry: without one, a file is compared or fetched, a URL counts as new, and a speed is measured.
 //
 //	s := &state.Store{Dir: filepath.Join(home, ".local", "state", "braid")}
 //	v, known := s.Version(path, u)
@@ -35,30 +34,30 @@ import (
 	"braid/internal/fsys"
 )
 
-// A Store is the folder. The nil Store knows nothing and keeps nothing. The fields must not be changed after
-// first use. The methods may be called by several goroutines.
+// A Store is the folder with the entries. A nil Store has no entries and stores nothing. The fields must not be changed
+// after first use. The methods may be called by several goroutines.
 type Store struct {
-	// Dir is the folder, which is made when needed. If empty, pins and speeds are kept in memory only, and
-	// versions not at all.
+	// Dir is the folder, which is made when needed. If empty, pins and speeds are only in memory, and versions are not
+	// stored.
 	Dir string
-	// PinsOnly makes the Store check pins, know nothing else, and write nothing.
+	// PinsOnly makes the Store check pins only, and write nothing.
 	PinsOnly bool
 
 	saving sync.Mutex // one Save at a time
 
 	mu    sync.Mutex
-	pins  map[string]Pin      // those that could not be written, by the name of the entry
-	hosts map[string]measured // read or learned, by host
-	lost  error               // why the last version could not be kept
+	pins  map[string]Pin      // pins that could not be written, by the name of the entry
+	hosts map[string]measured // speeds that were read or learned, by host
+	lost  error               // why the last version could not be written
 }
 
 // A kind is a kind of entries, which has its own folder.
 type kind struct {
 	folder string
-	most   int           // entries
-	old    time.Duration // when an entry is forgotten
-	due    string        // entries are counted after writing one with this prefix (names are hashes)
-	hint   bool          // not worth waiting for the disk; reading it does not count as a use
+	most   int           // maximum of entries
+	old    time.Duration // time since its last use after which an entry is removed
+	due    string        // prefix of names (hashes): tidy runs after an entry with it was written
+	hint   bool          // entries are written without a sync, and reading is not a use
 }
 
 const (
@@ -71,8 +70,7 @@ const (
 
 var errNotWritten = errors.New("nothing to write")
 
-// nameOf returns the name of an entry. 128 bits of a hash hide the key from readers of a backup or over a
-// shoulder; mode 0700 of the folder does the rest.
+// nameOf returns the name of an entry. 128 bits of a hash hide the key from readers of a backup.
 func nameOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:16])
@@ -86,7 +84,7 @@ func (s *Store) get(k kind, name string, r any) (at time.Time, ok bool) {
 		return at, false
 	}
 	path := s.path(k, name)
-	if _, err := fsys.OS.Stat(path); err != nil { // as for most URLs; Stat costs less than a failed open
+	if _, err := fsys.OS.Stat(path); err != nil { // most URLs have no entry, and Stat costs less than a failed Open
 		return at, false
 	}
 	f, err := fsys.OS.Open(path)
@@ -111,8 +109,8 @@ func (s *Store) get(k kind, name string, r any) (at time.Time, ok bool) {
 // touch sets the time of an entry's last use. If that fails, the entry is only removed sooner.
 func (s *Store) touch(k kind, name string, at time.Time) { os.Chtimes(s.path(k, name), at, at) }
 
-// put writes an entry. Learning more must not lose known facts: an entry that replaces another one is synced
-// to disk first. A new one is not.
+// put writes an entry. An entry that replaces another entry is synced to disk first, so that no known facts are lost. A
+// new entry is not synced.
 func (s *Store) put(k kind, name string, r any) error {
 	if s.Dir == "" || s.PinsOnly {
 		return errNotWritten
@@ -135,7 +133,7 @@ func (s *Store) put(k kind, name string, r any) error {
 }
 
 // tidy removes entries that were not used for long. If too many are left, it removes the least recently used ones. A
-// last use in the future is from a clock that was wrong.
+// last use in the future, from a wrong clock, is set to now.
 func (s *Store) tidy(k kind) error {
 	names, err := os.ReadDir(filepath.Join(s.Dir, k.folder))
 	var all []fs.FileInfo
@@ -157,7 +155,7 @@ func (s *Store) tidy(k kind) error {
 	return err
 }
 
-// encode returns the content of an entry: one line of JSON after a hash of it, which only detects damage.
+// encode returns the content of an entry: a hash, which only detects damage, and one line of JSON.
 func encode(r any) []byte {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -171,8 +169,7 @@ func checksum(text []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// decode reads what encode wrote. It uses nothing of anything else, or of another version of the format (rule
-// 8).
+// decode reads an entry that encode wrote. It reports false for any other content or format (rule 8).
 func decode(data []byte, r any) bool {
 	sum, text, _ := bytes.Cut(data, []byte(" "))
 	var head struct{ V int }

@@ -12,10 +12,10 @@ const maxETag = 4 << 10
 
 var versions = kind{folder: "versions", most: 10_000, old: year, due: "000"}
 
-// A Version is the known version of a downloaded file. It makes the next request conditional (RFC 9110,
-// section 13.1), and shows whether the file on disk is unchanged.
+// A Version is the known version of a downloaded file. It makes the next request conditional (RFC 9110, section 13.1),
+// and can show whether the file on disk is unchanged.
 type Version struct {
-	// ETag is as the server sent it. LastModified is zero if it sent no usable date. Host gave both.
+	// ETag is as the server sent it. LastModified is zero without a usable date. Host is the host:port that sent both.
 	ETag         string
 	LastModified time.Time
 	Host         string
@@ -32,14 +32,14 @@ func (s *Store) Version(path string, u *url.URL) (Version, bool) {
 	return s.version(name, ok)
 }
 
-// VersionAt is what is known of the file at path, wherever it came from: not its ETag, which says nothing to another
-// server, and no Host.
+// VersionAt returns the known version of the file at path, whatever URL the file came from. ETag and Host are empty,
+// because they mean nothing to another server.
 func (s *Store) VersionAt(path string) (Version, bool) {
 	name, ok := s.versionName(path, &url.URL{})
 	return s.version(name, ok)
 }
 
-// version is the entry of that name, if there is a name.
+// version returns the entry of that name. It reports false if ok is false.
 func (s *Store) version(name string, ok bool) (Version, bool) {
 	if !ok {
 		return Version{}, false
@@ -51,8 +51,8 @@ func (s *Store) version(name string, ok bool) (Version, bool) {
 	return r.version()
 }
 
-// KeepVersion records v for the file at path that came from u, and for VersionAt. A Version without a SHA-256 is not kept:
-// nothing would show that the file is unchanged.
+// KeepVersion records v for the file at path that came from u, and for VersionAt. A Version without a SHA-256 is not
+// recorded, because nothing would show whether the file is unchanged.
 func (s *Store) KeepVersion(path string, u *url.URL, v Version) error {
 	name, ok := s.versionName(path, u)
 	if !ok || v.Digest.Algorithm() != verify.SHA256 {
@@ -71,7 +71,7 @@ func (s *Store) KeepVersion(path string, u *url.URL, v Version) error {
 	return err
 }
 
-// Lost returns why a version could not be kept; nil if none was lost.
+// Lost returns the last error of KeepVersion, or nil.
 func (s *Store) Lost() error {
 	if s == nil {
 		return nil
@@ -81,7 +81,8 @@ func (s *Store) Lost() error {
 	return s.lost
 }
 
-// versionName returns the name of an entry, without a user's name and password. Without a URL it is that of the path.
+// versionName returns the name of the entry for path and u, whose user name and password are ignored. For an empty URL,
+// it is the entry of VersionAt.
 func (s *Store) versionName(path string, u *url.URL) (string, bool) {
 	if s == nil || s.Dir == "" || s.PinsOnly || u == nil {
 		return "", false
@@ -95,7 +96,7 @@ func (s *Store) versionName(path string, u *url.URL) (string, bool) {
 	return nameOf(path + "\x00" + c.String()), true
 }
 
-// A versionRecord is the entry of a Version. ETag is bytes because it may be no UTF-8.
+// A versionRecord is the entry of a Version. ETag has the type []byte because it may not be valid UTF-8.
 type versionRecord struct {
 	V        int
 	ETag     []byte `json:",omitempty"`
@@ -117,7 +118,7 @@ func (v Version) record() versionRecord {
 	return r
 }
 
-// version reads r. It reports false if r is not as record makes it.
+// version returns the Version in r. It reports false if r is not a valid result of record.
 func (r versionRecord) version() (Version, bool) {
 	d, err := verify.ParseHex(verify.SHA256, r.SHA256)
 	if err != nil || r.Size < 0 || r.Over > verify.User {
