@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Kind is the kind of a try's end.
+// A Kind classifies how a try of a job ended.
 type Kind string
 
 // The kinds of ends.
@@ -16,7 +16,7 @@ const (
 	Right   Kind = "right"   // the file is in place and verified as requested
 	Wrong   Kind = "wrong"   // a digest or signature is wrong or missing, or the file does not exist yet
 	Failed  Kind = "failed"  // a failure of the network, a server or the worker's disk
-	Lacks   Kind = "lacks"   // the worker has no password, key or permission for it; another worker may have
+	Lacks   Kind = "lacks"   // the worker lacks a password, key or permission for the file; another worker may have it
 	Useless Kind = "useless" // no later try can succeed
 )
 
@@ -26,17 +26,18 @@ type Ending struct {
 	At     time.Time `json:"at"`
 	Worker string    `json:"worker,omitempty"`
 	Fence  uint64    `json:"fence,omitempty"`
-	// Why says why the file is not there. Code is the exit code for that, and Aria2 aria2's error code, which tells some
-	// causes of one exit code apart; an older braid has stored none.
+	// Why is the reason that the file is not in place, and Code the exit code for that reason. Aria2 is aria2's error
+	// code, which distinguishes some causes of one exit code; older versions of braid stored none.
 	Why   string `json:"why,omitempty"`
 	Code  int    `json:"code,omitempty"`
 	Aria2 int    `json:"aria2,omitempty"`
-	// Missing reports that the server does not have the file, or the demanded proof of it. It may have them later. After is
-	// how long the server asked to wait for them, and Requests the number of requests for them by host.
+	// Missing reports that the server does not have the file, or not the required proof, and may have it later. After
+	// is the wait that the server asked for, and Requests the number of requests by host.
 	Missing  bool           `json:"missing,omitempty"`
 	After    time.Duration  `json:"after,omitempty"` // in nanoseconds
 	Requests map[string]int `json:"requests,omitempty"`
-	// Version is the version of the job that ended. What follows is of the file that is there, but for URL, Fetched and Took.
+	// Version is the version of the job that ended. The fields below, but URL, Fetched and Took, describe the file in
+	// place.
 	Version      string    `json:"version,omitempty"`
 	URL          string    `json:"url,omitempty"`  // without secrets
 	Path         string    `json:"path,omitempty"` // or s3://BUCKET/KEY
@@ -53,7 +54,7 @@ type Ending struct {
 	Unchanged bool          `json:"unchanged,omitempty"`
 	Fetched   int64         `json:"fetched,omitempty"` // in bytes
 	Took      time.Duration `json:"took,omitempty"`    // in nanoseconds
-	// Sources has the number of bytes by host.
+	// Sources has the number of bytes received from each host.
 	Sources map[string]int64 `json:"sources,omitempty"`
 }
 
@@ -62,7 +63,7 @@ const (
 	// texts.
 	mostSources = 20
 	mostText    = 1 << 10
-	// otherSources stands for the other hosts.
+	// otherSources is the key in Sources for all hosts beyond mostSources.
 	otherSources = "others"
 )
 
@@ -73,11 +74,11 @@ func (e *Ending) bound() {
 			*text = strings.ToValidUTF8((*text)[:mostText], "") + "..."
 		}
 	}
-	if len(e.ETag) > mostText { // a truncated tag would be a different one
+	if len(e.ETag) > mostText { // a truncated tag would be a different tag
 		e.ETag = ""
 	}
 	if len(e.Requests) > mostSources {
-		e.Requests = nil // those of the URL's own host count in any case
+		e.Requests = nil // requests to the host of the job's URL count even without this field
 	}
 	if len(e.Sources) <= mostSources {
 		return
@@ -103,8 +104,8 @@ const (
 	// failedBase and failedMost limit the waits after failures. Each wait is twice the previous one.
 	failedBase = 30 * time.Second
 	failedMost = 6 * time.Hour
-	// mostFailures limits the number of failures, in about fifteen hours. Consecutive tries of several workers count as
-	// one failure.
+	// mostFailures is the number of failures after which the job is dead, about fifteen hours after the first failure.
+	// Consecutive tries of several workers count as one failure.
 	mostFailures = 12
 	// elsewhere is the time after which another worker may repeat a failed try. mostElsewhere limits the number of
 	// workers that try in a row.
@@ -119,13 +120,13 @@ func (r *Record) wait(k Kind, worker string) (wait time.Duration, ok bool) {
 		if r.Wrong < len(wrongWaits) {
 			return wrongWaits[r.Wrong], true
 		}
-	case Lacks: // the waits are only for the first worker that lacked something
+	case Lacks: // wrongWaits apply only to the first worker in Lackers
 		if others := len(r.Lackers) > 0 && r.Lackers[0] != worker; !others && r.Wrong < len(wrongWaits) {
 			return wrongWaits[r.Wrong], true
 		}
 	case Failed:
 		n := r.Failed
-		if len(r.Tried) > 0 { // already counted
+		if len(r.Tried) > 0 { // this failure is counted already, for another worker
 			n--
 		}
 		if n+1 < mostFailures {
@@ -135,7 +136,7 @@ func (r *Record) wait(k Kind, worker string) (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// leave lets other workers try the job first, if they may succeed where this one failed.
+// leave lets other workers try the job first, if they may succeed although this worker failed.
 func (r *Record) leave(k Kind, worker string, now time.Time) {
 	if k != Failed && k != Lacks {
 		r.Tried = nil
@@ -150,8 +151,8 @@ func (r *Record) leave(k Kind, worker string, now time.Time) {
 // chance is the time that the other workers get to take a job at which one failed.
 const chance = 10 * time.Second
 
-// Stop makes a waiting job dead, and reports whether it did. It is for a watch that decides itself when the job is
-// tried again, and then reports the job anew. While other workers may take the job, Stop leaves it to them.
+// Stop makes a waiting job dead and reports whether it did. A watch that decides itself when a job is tried again calls
+// Stop, and later reports the job again. Stop changes nothing while other workers may still take the job.
 func (r *Record) Stop(now time.Time) bool {
 	if r.State != Waiting || !r.Elsewhere.IsZero() && now.Sub(r.Since) < chance {
 		return false
@@ -169,7 +170,7 @@ func (r *Record) Again() time.Time {
 }
 
 // againAt returns when this worker may take a waiting job. A worker that failed at the job gets repeated times before
-// Next, to see whether others take it.
+// Next, at which the worker checks whether another worker has taken the job.
 func (r *Record) againAt(worker string, now time.Time) time.Time {
 	switch past := now.Sub(r.Since); {
 	case !slices.Contains(r.Tried, worker):
@@ -203,7 +204,7 @@ func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) er
 	switch {
 	case e.Kind == Right:
 		r.State, r.Good = Done, &e
-		if !e.Unchanged { // the upload has become the object
+		if !e.Unchanged { // the upload is complete: no later worker continues it
 			r.Upload = ""
 		}
 	case again:
@@ -225,7 +226,7 @@ func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) er
 	return nil
 }
 
-// Behind reports whether the file is older than reported, because the origin does not have the reported version yet.
+// Behind reports whether a file is older than the reported version, because the server does not have that version yet.
 func (j *Job) Behind(lastModified time.Time) bool {
 	return !j.Modified.IsZero() && !lastModified.IsZero() && lastModified.Before(j.Modified)
 }

@@ -22,12 +22,12 @@ const (
 	fewFailed, mostLooked = 3, 4
 	// shortPause and longPause limit the pauses without jobs. Each pause is twice the previous one.
 	shortPause, longPause = time.Second, time.Minute
-	// mostLooks limits how often it looks while no other worker has tried the jobs.
+	// mostLooks is the number of calls of Judge after which the servers count as faulty, if only this worker tried.
 	mostLooks = 5
 )
 
-// Ended records the end of a try. others reports that other workers failed at the job too, so that the failure is not
-// the fault of this one.
+// Ended records the end of a try. others reports whether other workers failed at the job, too; the failure is then not
+// counted against this worker.
 func (h *Health) Ended(key string, k Kind, others bool) {
 	switch {
 	case k != Failed:
@@ -39,8 +39,8 @@ func (h *Health) Ended(key string, k Kind, others bool) {
 	}
 }
 
-// Own reports whether tries fail because of the worker itself. It should then take only one job at a time, to find out
-// whether it has recovered.
+// Own reports whether tries fail because of the worker itself. Such a worker should take only one job at a time, to
+// find out whether the fault is gone.
 func (h *Health) Own() bool { return h.own }
 
 // Pause returns how long the worker must not take jobs, and the keys of the records to pass to Judge after the pause.

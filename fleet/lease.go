@@ -40,8 +40,8 @@ func (e *LostError) Error() string {
 	return "the lease is now held by " + e.Now.Holder
 }
 
-// Take gives the lease to holder for a time, with the next fence. It returns a *HeldError while another process has the
-// lease.
+// Take gives the lease to holder for the duration lasts, with the next fence. It returns a *HeldError while a process
+// has the lease, even if the process is holder.
 func (l *Lease) Take(holder string, now time.Time, lasts time.Duration) error {
 	if toCome(l.Until, now, LongestLease) {
 		return &HeldError{*l}
@@ -50,8 +50,8 @@ func (l *Lease) Take(holder string, now time.Time, lasts time.Duration) error {
 	return nil
 }
 
-// Prolong extends the lease. It may be called after the end, if no other process has taken the lease. Otherwise it
-// returns a *LostError.
+// Prolong extends the lease to the duration lasts from now on. It may be called after Until, if no other process has
+// taken the lease. It returns a *LostError if holder no longer has the lease with that fence.
 func (l *Lease) Prolong(holder string, fence uint64, now time.Time, lasts time.Duration) error {
 	if err := l.Check(holder, fence); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (l *Lease) Prolong(holder string, fence uint64, now time.Time, lasts time.D
 	return nil
 }
 
-// toCome reports whether t is in the future. A time further away than most was written by a clock that has been set
+// toCome reports whether t is in the future, by at most most. A later time was written by a clock that has been set
 // back since, and does not count.
 func toCome(t, now time.Time, most time.Duration) bool {
 	return now.Before(t) && t.Sub(now) <= most

@@ -2,16 +2,16 @@ package fleet
 
 import "time"
 
-// A Line is the queue of jobs for a host with a limit. Each job gets a number, and jobs begin in that order, so that
-// the running ones do not exceed the limit. A job is expected to need as much as the previous ones.
+// A Line orders the jobs that wait for a host with a limit. Each job gets a number, and jobs begin in the order of
+// their numbers, so that running jobs do not exceed the limit. The cost of a job is estimated from earlier jobs.
 type Line struct {
 	// Limit is the limit of the host, as configured at the worker that last requested a number.
 	Limit Limit `json:"limit,omitzero"`
-	// Last is the last number that was given out. Called is the number whose turn it was at the time At.
+	// Last is the last number that was given to a job. Called is the number that had its turn at the time At.
 	Last   uint64    `json:"last,omitempty"`
 	Called float64   `json:"called,omitempty"`
 	At     time.Time `json:"at,omitzero"`
-	// Requests is the number of requests of the last Jobs jobs. Bytes is the number of bytes of the last Over jobs that
+	// Requests is the number of requests of Jobs recent jobs. Bytes is the number of bytes of Over recent jobs that
 	// have ended.
 	Jobs     float64 `json:"jobs,omitempty"`
 	Requests float64 `json:"requests,omitempty"`
@@ -28,13 +28,13 @@ type Place struct {
 const (
 	// Soon is how long a job may wait for a host inside a worker.
 	Soon = time.Second
-	// guessedRequests and guessedBytes are the expected needs of a job before any has ended. After fewJobs jobs, the
-	// previous ones count half.
+	// guessedRequests and guessedBytes are the expected requests and bytes of a job before jobs were counted. Whenever
+	// more than fewJobs jobs are counted, the counts and sums are halved, so that recent jobs weigh more.
 	guessedRequests = 3
 	guessedBytes    = 1 << 20
 	fewJobs         = 128
-	// toNotice limits the time between two jobs because of their bytes, in seconds, while the host's limit is not used
-	// up.
+	// toNotice is the longest time between two jobs, in seconds, that the limit of bytes causes while the running jobs
+	// do not use up that limit.
 	toNotice = 0.25
 )
 
@@ -46,7 +46,7 @@ func (p *Pace) Enter(l Limit, now time.Time) (number uint64) {
 	return p.Line.Last
 }
 
-// Wait estimates the time until the turn of a number. A number that was not given out stands for the next one.
+// Wait estimates the time until the turn of a number. A number above Last counts as the next number.
 func (p *Pace) Wait(number uint64, now time.Time) time.Duration {
 	first := max(0, p.callsFrom().Sub(now))
 	if p.full(now) {
@@ -65,13 +65,13 @@ func (p *Pace) call(now time.Time) {
 	}
 }
 
-// called returns the number whose turn it is. It does not exceed the numbers that were given out.
+// called returns the number that has its turn at now, at most Last.
 func (p *Pace) called(now time.Time) float64 {
 	if p.full(now) {
 		return p.Line.Called
 	}
 	requests, bytes := p.cost()
-	each := max(requests, min(bytes, toNotice), 1e-6) // sizes differ too much to rely on bytes; full decides
+	each := max(requests, min(bytes, toNotice), 1e-6) // sizes vary too much to delay jobs by bytes; see full
 	return min(p.Line.Called+max(0, now.Sub(p.callsFrom()).Seconds())/each, float64(p.Line.Last))
 }
 

@@ -11,7 +11,7 @@ type Pace struct {
 	// response.
 	Until  time.Time `json:"until,omitzero"`
 	Status int       `json:"status,omitempty"`
-	// Turn is the next free turn for a request.
+	// Turn is the time of the next free turn for a request.
 	Turn time.Time `json:"turn,omitzero"`
 	// Line has the jobs that wait for the host. Shares has each worker's share of the bytes per second.
 	Line   Line             `json:"line,omitzero"`
@@ -24,7 +24,7 @@ type Limit struct {
 	Bytes    int64   `json:"bytes,omitempty"`
 }
 
-// Hold stops requests to the host for a time. It reports whether this extends the stop.
+// Hold forbids requests to the host for the duration wait, mostHeld at most. It reports whether this extends the pause.
 func (p *Pace) Hold(status int, wait time.Duration, now time.Time) bool {
 	until := now.Add(min(wait, mostHeld))
 	if toCome(p.Until, until, mostHeld) || until.Equal(p.Until) {
@@ -35,7 +35,7 @@ func (p *Pace) Hold(status int, wait time.Duration, now time.Time) bool {
 	return true
 }
 
-// Held returns how long the host must not be asked, and the status of the response that demanded it.
+// Held returns how long the host must not be asked, and the status of the response that demanded the wait.
 func (p *Pace) Held(now time.Time) (wait time.Duration, status int) {
 	if !toCome(p.Until, now, mostHeld) {
 		return 0, p.Status

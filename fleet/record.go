@@ -32,18 +32,18 @@ type Job struct {
 	// Watch is the watch that requested the file, or empty for a file of a list. Version distinguishes its reports.
 	Watch   string `json:"watch,omitempty"`
 	Version string `json:"version,omitempty"`
-	// URIs lists the URLs of the file, at least one. Options are those of a list of files.
+	// URIs lists the URLs of the file, at least one. Options are options as in an entry of a list of files.
 	URIs    []string `json:"uris"`
 	Options []Option `json:"options,omitempty"`
 	// Modified is the modification time reported by a feed, if any.
 	Modified time.Time `json:"modified,omitzero"`
-	// Priority is that of the last report of the version.
+	// Priority is the priority in the last report of this version.
 	Priority Priority `json:"priority,omitempty"`
-	// Follows is set for the file of a release whose place has a link or keeps a number of versions.
+	// Follows is set for a file of a release if the newest version has a link or older versions are removed.
 	Follows *Follows `json:"follows,omitempty"`
 }
 
-// Follows describes a file of a release among those of other versions.
+// Follows describes the place of a file among the files of a series of releases.
 type Follows struct {
 	// Of identifies the releases. Version is the version of the file, by which the files are ordered.
 	Of      string `json:"of"`
@@ -142,15 +142,15 @@ type Record struct {
 	Lease Lease     `json:"lease"`
 	// Place is the job's place in the line of its host, until it is done or dead.
 	Place Place `json:"place,omitzero"`
-	// Upload is the id of an unfinished upload. The next worker that takes the job aborts or continues it.
+	// Upload is the id of an unfinished upload. The next worker that takes the job aborts or continues the upload.
 	Upload string `json:"upload,omitempty"`
 	// Tries counts how often the job was taken. Wrong and Failed count the endings of these kinds.
 	Tries  int `json:"tries,omitempty"`
 	Wrong  int `json:"wrong,omitempty"`
 	Failed int `json:"failed,omitempty"`
-	// Newer is a job that was reported while a worker had this one.
+	// Newer is a job that was reported for the same file while a worker had Job.
 	Newer *Job `json:"newer,omitempty"`
-	// Tried lists the workers that failed at the job in a row. Others may take it from Elsewhere on, and these at Next.
+	// Tried lists the workers that failed at the job in a row. Others may try it from Elsewhere on, these at Next.
 	Tried     []string  `json:"tried,omitempty"`
 	Elsewhere time.Time `json:"elsewhere,omitzero"`
 	// Lackers lists the workers that lacked something for the job.
@@ -178,7 +178,7 @@ const (
 	Fresh     News = iota // the job is now queued
 	Duplicate             // the same version is known, and the job stays as it was
 	Again                 // the job is already queued; its message may be missing
-	Later                 // a worker has the job of an earlier report; this one is next
+	Later                 // a worker has the job of an earlier report; the new job is next
 )
 
 func (n News) String() string { return [...]string{"queued", "known", "queued already", "next"}[n] }
@@ -193,15 +193,15 @@ func (e *TakenError) Error() string {
 	return "its name is taken by a file of the watch " + e.Job.Watch
 }
 
-// before reports whether the file of j is older than that of o, by the times in feeds.
+// before reports whether the file of j is older than the file of o, by the times in feeds.
 func (j *Job) before(o *Job) bool {
 	return !j.Modified.IsZero() && !o.Modified.IsZero() && j.Modified.Before(o.Modified)
 }
 
-// Report applies a report. A version that was reported before changes only the priority, but a dead one is tried again.
-// While a worker has the job, a version older than the next one changes nothing, because it may come from a watcher
-// that was stopped for a while. The error is a *TakenError while an unfinished job of another file has the name; r is
-// then unchanged.
+// Report applies the report of a job. A job is known if the last report was of the same version. A report of a known
+// job changes only the priority of a queued job, and queues a dead job again; otherwise it changes nothing. While a
+// worker has the job, a report that is older than Newer changes nothing, because a watcher that was stopped for a while
+// may have sent it. The error is a *TakenError, and r unchanged, while an unfinished job of another file has the name.
 func (r *Record) Report(j Job, now time.Time) (News, error) {
 	same := r.Job.ID() == j.ID()
 	active := r.State == Queued || r.State == Running || r.State == Waiting
@@ -231,8 +231,8 @@ func (r *Record) queue(j Job, now time.Time) {
 	r.Lease.Until = time.Time{}
 }
 
-// GiveUp makes a job dead, because its record has become too large. It drops the large parts, including those for a
-// retry, so that only a new report can queue the job again. It returns an *OverError if the job is over.
+// GiveUp makes a job dead, because its record has become too large. It drops the large parts, including the URIs, so
+// that only a new report can queue the job again. It returns an *OverError if the job is done or dead.
 func (r *Record) GiveUp(why string, now time.Time) error {
 	if r.State == Done || r.State == Dead {
 		return &OverError{r.State}
@@ -264,14 +264,14 @@ type OverError struct{ State State }
 
 func (e *OverError) Error() string { return "it is " + string(e.State) }
 
-// Due reports whether the job can be taken. Take may still reserve it for other workers for a while, and its host may
-// be busy.
+// Due reports whether the job is queued, or waiting and its time has come. Take may still refuse the job to workers
+// that failed at it, and the host of the job may be busy.
 func (r *Record) Due(now time.Time) bool {
 	return r.State == Queued || r.State == Waiting && !toCome(r.Again(), now, failedMost)
 }
 
-// Take gives the job to a worker for a time, with the next fence. It returns a *HeldError while another worker has the
-// job, an *EarlyError before it may be tried again, and an *OverError if it is over.
+// Take gives the job to a worker for the duration lasts, with the next fence. It returns a *HeldError while a worker
+// has the job, an *EarlyError before the worker may try the job again, and an *OverError if the job is done or dead.
 func (r *Record) Take(worker string, now time.Time, lasts time.Duration) error {
 	switch {
 	case r.State == Done || r.State == Dead:
@@ -331,8 +331,8 @@ func (r *Record) overtake(now time.Time) {
 	}
 }
 
-// forgetOlder drops an older version that was reported while a worker had the job, if the job is tried again and its
-// file is still to come. After a success the older version is downloaded, because it may have been restored.
+// forgetOlder drops Newer if its file is older than the file of Job, which is tried again. After a success, Newer is
+// kept even if it is older, because the older version may have been restored.
 func (r *Record) forgetOlder() {
 	if r.Newer != nil && r.Newer.before(&r.Job) {
 		r.Newer = nil

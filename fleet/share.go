@@ -16,20 +16,20 @@ type Share struct {
 }
 
 const (
-	// shareTime is how long a worker uses its share before it asks again. The workers of one host together ask at most
-	// ten times per second.
+	// shareTime is how long a worker uses its share before it asks again. All workers with shares of one host together
+	// ask at most ten times per second.
 	shareTime   = 2 * time.Second
 	betweenAsks = 100 * time.Millisecond
-	// unheard is for how many such times a share is reserved for a worker that does not ask.
+	// unheard is the number of these intervals after which the share of a worker that does not ask is free.
 	unheard = 3
 	// enough is the number of downloads that can use the whole limit of a host.
 	enough = 8
 )
 
-// TakeShare gives a worker its share of the perSecond bytes of a host, and returns the time after which it must ask
-// again. The worker has users downloads from the host and can use want bytes per second. All workers get the same, and
-// what some do not want is divided among the others. A new worker gets the free part at first, and more once the others
-// have asked again.
+// TakeShare gives a worker its share of the perSecond bytes of a host, and returns the time after which the worker must
+// ask again. The worker has users downloads from the host and can use want bytes per second. All workers get equal
+// shares, except that bytes which some workers do not want are divided among the others. A new worker gets only free
+// bytes at first, and more after the others have asked again.
 func (p *Pace) TakeShare(worker string, users int, want, perSecond int64, now time.Time) (rate int64, again time.Duration) {
 	p.call(now)
 	maps.DeleteFunc(p.Shares, func(name string, s Share) bool { return name == worker || !now.Before(s.Until) })
@@ -51,7 +51,7 @@ func (p *Pace) TakeShare(worker string, users int, want, perSecond int64, now ti
 	return rate, again
 }
 
-// full reports whether the running downloads use the limit of the host, so that one more would not be faster.
+// full reports whether the running downloads use the limit of the host, so that another download would not add speed.
 func (p *Pace) full(now time.Time) bool {
 	n, sum := 0, int64(0)
 	for _, s := range p.Shares {
@@ -70,7 +70,7 @@ func (p *Pace) LeaveShare(worker string, now time.Time) bool {
 	return ok
 }
 
-// level returns the maximum for each, so that the whole amount is used if the sum of wants is at least that much.
+// level returns the maximum of each share with which all of amount is used, if the sum of wants is at least amount.
 func level(wants []int64, amount int64) int64 {
 	slices.Sort(wants)
 	left := amount

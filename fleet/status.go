@@ -11,7 +11,7 @@ import (
 type Worker struct {
 	Name     string  `json:"name"`
 	Place    string  `json:"place,omitempty"`    // ID of the Destination of its files
-	Endpoint string  `json:"endpoint,omitempty"` // of that Destination
+	Endpoint string  `json:"endpoint,omitempty"` // Endpoint of that Destination
 	Doing    []Doing `json:"doing,omitempty"`
 }
 
@@ -22,7 +22,7 @@ type Doing struct {
 	Progress
 }
 
-// A Board holds all records for display. Of done records it keeps only the state.
+// A Board has the records of a queue for display. Of a done record it has only the state.
 type Board struct {
 	// Done is the number of done records that were not put on the board.
 	Done int
@@ -56,13 +56,13 @@ type Status struct {
 	Speed int64 `json:"speed"`
 	Done  int64 `json:"done"`
 	Size  int64 `json:"size"`
-	// Workers has the number of jobs of each worker that answered or has a job. Silent lists those that have a job and
-	// did not answer.
+	// Workers has the number of jobs of each worker that answered or has a job. Silent lists the workers that have a
+	// job and did not answer.
 	Workers map[string]int `json:"workers"`
 	Silent  []string       `json:"silent,omitempty"`
 	// Queued has the number of jobs that wait for a worker, by the name of their priority.
 	Queued map[string]int `json:"queued,omitempty"`
-	// Oldest is since when the oldest of them waits, or zero if none waits.
+	// Oldest is the time since which the longest-waiting of the Queued jobs has waited. It is zero if none waits.
 	Oldest  time.Time `json:"oldest,omitzero"`
 	Drained bool      `json:"drained"` // no worker takes jobs
 	// Lost is when the queue's server last came back empty, if that was in the last days.
@@ -116,7 +116,7 @@ func (s *Status) add(r Record) {
 	s.Size += max(0, r.Progress.Size)
 }
 
-// In returns the first records in a state other than Done by name, at most most.
+// In returns at most most records in a state other than Done, sorted by name.
 func (b *Board) In(state State, most int) []Record {
 	list := []Record{}
 	for _, r := range b.open {
@@ -128,7 +128,7 @@ func (b *Board) In(state State, most int) []Record {
 	return list[:min(most, len(list))]
 }
 
-// A Host counts the jobs with a first URI on one host, by state, except done ones.
+// A Host has the number of jobs in each state, except Done, with a first URI on the host Name.
 type Host struct {
 	Name string
 	Jobs map[State]int
