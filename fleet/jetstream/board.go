@@ -13,8 +13,8 @@ import (
 
 const (
 	keyBoard = "board"
-	// boardAfter is the number of records that may be read before the board is stored again. lookAfter is the number of
-	// changes after which a worker stores it.
+	// boardAfter is the number of records after which a process that reads the board stores it again. lookAfter is the
+	// number of changes after which a worker stores it.
 	boardAfter, lookAfter = 500, 2000
 	// goneFor is how long followers can learn that a record was removed.
 	goneFor = 10 * time.Minute
@@ -25,11 +25,11 @@ const (
 type board struct {
 	Upto    uint64    `json:"upto"`
 	Created time.Time `json:"created"` // of the bucket: a new one has new revisions
-	// Open are the records that are not done. Gone is when other records were removed, in Unix seconds; 0 marks a value
-	// of another program.
+	// Open has the records that are not done, by key. Gone has the times at which records were removed, in Unix
+	// seconds; 0 stands for a value of another program.
 	Open map[string]brief `json:"open,omitempty"`
 	Gone map[string]int64 `json:"gone,omitempty"`
-	// Highest is the highest value format of a newer braid.
+	// Highest is the highest format among the values of newer versions of braid, or 0.
 	Highest int `json:"highest,omitempty"`
 
 	read int                     // records read since the board was stored
@@ -73,7 +73,7 @@ func readBoard(ctx context.Context, q *Queue) (b board, revision uint64, err err
 			b.full = map[string]fleet.Record{}
 		}
 		b.done = max(0, int(now.State.NumSubjects)-len(b.Open)-len(b.Gone))
-		if b.Upto >= now.State.LastSeq || looks == 2 { // in a busy queue the board lags a little
+		if b.Upto >= now.State.LastSeq || looks == 2 { // in a busy queue the board may lag a little
 			return b, revision, nil
 		}
 		if err := changed(ctx, q, &b); err != nil {
@@ -83,7 +83,7 @@ func readBoard(ctx context.Context, q *Queue) (b board, revision uint64, err err
 	}
 }
 
-// changed applies the changes after b to it.
+// changed applies to b the changes of records after the revision b.Upto.
 func changed(ctx context.Context, q *Queue, b *board) error {
 	var since []jetstream.WatchOpt
 	if b.Upto > 0 {
@@ -140,7 +140,7 @@ func (b *board) take(e jetstream.KeyValueEntry) {
 	}
 }
 
-// storeBoard stores a board in place of the given revision. It may fail: the next reader then reads more records.
+// storeBoard replaces the stored board of the given revision. It may fail: the next reader then reads more records.
 func storeBoard(ctx context.Context, q *Queue, b *board, revision uint64) {
 	data, err := encode(b)
 	if err == nil && int64(len(data)) > q.storage.conn.MaxPayload()/2 { // too many open records: the board would save little
@@ -162,8 +162,9 @@ func storeBoard(ctx context.Context, q *Queue, b *board, revision uint64) {
 	}
 }
 
-// forget purges the deletion markers of records that were removed long ago, if the stored board lists them. Otherwise a
-// reader of the stored board would count them as open, if this process were killed before it stores the next one.
+// forget purges the deletion markers of records that were removed more than goneFor ago, if the stored board lists
+// them. Otherwise, if this process were killed before it stores b, readers of the stored board would count the record
+// as open.
 func forget(ctx context.Context, q *Queue, s jetstream.Stream, b *board) {
 	before := q.clock.now().Add(-goneFor).Unix()
 	for key, at := range b.Gone {
@@ -171,7 +172,7 @@ func forget(ctx context.Context, q *Queue, s jetstream.Stream, b *board) {
 			continue
 		}
 		about := "$KV." + q.storage.jobs.Bucket() + "." + key
-		// The sequence keeps a record that was stored since.
+		// WithPurgeSequence spares a record that was stored after b.Upto.
 		if s.Purge(ctx, jetstream.WithPurgeSubject(about), jetstream.WithPurgeSequence(b.Upto+1)) != nil {
 			return
 		}

@@ -16,8 +16,8 @@ import (
 	"braid/fleet"
 )
 
-// Report adds a job to the queue, unless it is known. If the error is nil, the job is stored. The error is a
-// *LargeError if the job is too large.
+// Report adds a job to the queue, unless its version is known. If the error is nil, the job is stored. The error is a
+// *LargeError if the job is too large, and a *fleet.TakenError if another file has its name.
 func (q *Queue) Report(ctx context.Context, j fleet.Job) (news fleet.News, err error) {
 	if err := q.Fits(&j); err != nil {
 		return news, err
@@ -53,7 +53,7 @@ func (q *Queue) Fits(j *fleet.Job) error {
 
 var errSame = errors.New("no change")
 
-// wake publishes the message of a queued record, once.
+// wake publishes the message of a queued record. The stream drops a second message with the same id.
 func (q *Queue) wake(ctx context.Context, r *fleet.Record) error {
 	id := fmt.Sprintf("%s-%d%s", r.Job.ID(), r.Since.UnixNano(), r.Job.Priority)
 	_, err := q.storage.js.Publish(ctx, nameFor(subject, ".", r.Job.Priority), []byte(r.Job.Key()), jetstream.WithMsgID(id))
@@ -69,21 +69,21 @@ type Claim struct {
 	TakenOver bool
 
 	q        *Queue
-	host     string // whose limits apply
+	host     string // the host that limits the job
 	msg      *nats.Msg
 	cancel   context.CancelCauseFunc
 	beating  sync.WaitGroup
 	mu       sync.Mutex
 	progress fleet.Progress
 	last     stored[fleet.Record] // last known value
-	seen     bool                 // by idle, which then saw seenDone
+	seen     bool                 // idle was called, and saw seenDone
 	seenDone int64
 	gets     bool // data has arrived
 
 	confirmed atomic.Bool
 }
 
-// Next waits for a job and takes it. The error is that of ctx. The queue must have been opened with Works.
+// Next waits for a job and takes it. It fails only with the error of ctx. The queue must have been opened with Works.
 func (q *Queue) Next(ctx context.Context) (*Claim, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -122,7 +122,7 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 		return nil, msg.NakWithDelay(q.lease / 3)
 	}
 	c := &Claim{q: q, msg: msg}
-	var wait time.Duration // for the host
+	var wait time.Duration // until the limits of the host allow the job
 	r, err := changeFrom(ctx, q.storage.jobs, key, nil, func(r *fleet.Record) error {
 		if r.State == "" || r.Job.Key() != key {
 			return &fleet.OverError{State: "forgotten"}
@@ -157,7 +157,7 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 	return nil, q.notTaken(ctx, msg, key, err)
 }
 
-// notTaken settles a message whose job could not be taken because of err.
+// notTaken settles the message of a job that could not be taken because of err.
 func (q *Queue) notTaken(ctx context.Context, msg *nats.Msg, key string, err error) error {
 	if early, ok := errors.AsType[*fleet.EarlyError](err); ok {
 		return q.later(msg, early.Next)
@@ -179,14 +179,14 @@ func (q *Queue) notTaken(ctx context.Context, msg *nats.Msg, key string, err err
 			return msg.Ack()
 		}
 	}
-	if errors.Is(err, errUnreadable) || errors.Is(err, jetstream.ErrInvalidKey) { // another program's: it must not hold up others
+	if errors.Is(err, errUnreadable) || errors.Is(err, jetstream.ErrInvalidKey) { // a foreign value must not hold up jobs
 		q.log.Warn("queue", "message", key, "error", err)
 		return msg.NakWithDelay(q.lease)
 	}
 	return errors.Join(err, msg.NakWithDelay(time.Second))
 }
 
-// later gives a message back until shortly after a time.
+// later returns a message to the stream, which delivers it again shortly after the time at.
 func (q *Queue) later(msg *nats.Msg, at time.Time) error {
 	return msg.NakWithDelay(max(0, at.Sub(q.clock.now())) + 50*time.Millisecond)
 }
@@ -194,8 +194,8 @@ func (q *Queue) later(msg *nats.Msg, at time.Time) error {
 // Fence returns the fence of the lease.
 func (c *Claim) Fence() uint64 { return c.Record.Lease.Fence }
 
-// Tell records the progress of the job and the bytes received by this attempt. Answers to Workers have them at once,
-// and the record has them when the lease is renewed.
+// Tell records the progress of the job and the bytes received by this attempt. Answers to Workers show the progress at
+// once, the record after the next renewal of the lease.
 func (c *Claim) Tell(p fleet.Progress, brought int64) {
 	c.mu.Lock()
 	gets := !c.gets && brought >= introduces
@@ -213,8 +213,8 @@ func (c *Claim) progressNow() fleet.Progress {
 	return c.progress
 }
 
-// beat renews the lease until the claim ends. After failing for the length of the lease it ends the claim, as another
-// worker may have the job.
+// beat renews the lease until the claim ends. If no renewal succeeds for the length of the lease, it cancels Context,
+// because another worker may have the job.
 func (c *Claim) beat() {
 	if err := c.q.keepLease(c.Context, c.Record.Lease.Until, c.prolong); err != nil {
 		c.cancel(fmt.Errorf("the job is given up: %w", err))
@@ -230,7 +230,6 @@ func (c *Claim) prolong(ctx context.Context) (until time.Time, err error) {
 	return r.Lease.Until, err
 }
 
-// change changes the record of the job.
 func (c *Claim) change(ctx context.Context, f func(*fleet.Record) error) (fleet.Record, error) {
 	c.mu.Lock()
 	from := c.last
@@ -311,8 +310,7 @@ func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error
 	})
 }
 
-// Release gives the job back. It does not count as an attempt, unless the claim was confirmed: the file may then be in
-// place.
+// Release gives the job back. The attempt is not counted, unless Confirm was called: the file may then be in place.
 func (c *Claim) Release(ctx context.Context) error {
 	_, err := c.end(ctx, func(r *fleet.Record) error {
 		tries := r.Tries
@@ -341,7 +339,7 @@ func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Rec
 			return r, c.settle(ctx, &r)
 		}
 		c.q.log.Log(ctx, level, "queue", "job", c.Record.Job.Name, "error", err)
-		level = slog.LevelDebug // warn only once
+		level = slog.LevelDebug // warn only about the first error
 		if errors.Is(err, nats.ErrMaxPayload) {
 			if gaveUp {
 				return r, err

@@ -16,7 +16,7 @@ type clock struct {
 
 func (c *clock) now() time.Time { return c.at(c.local()) }
 
-// at converts a time of this machine.
+// at converts a time of this machine's clock to the server's clock.
 func (c *clock) at(t time.Time) time.Time { return t.Add(c.ahead()) }
 
 // ahead returns how far the server's clock is ahead of this machine's.

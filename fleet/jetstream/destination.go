@@ -8,14 +8,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// keyDestination is the key of the Destination of a queue.
 const keyDestination = "destination"
 
 // A Destination is where the workers of a queue place their files.
 type Destination struct {
 	ID       string `json:"id"`
-	Endpoint string `json:"endpoint,omitempty"` // of a store; an older braid does not tell it
-	Name     string `json:"name"`               // a path or URL, as at the worker that stored it
+	Endpoint string `json:"endpoint,omitempty"` // of the object store; empty for a folder, and for a worker of an older version
+	Name     string `json:"name"`               // a path or URL, as configured at the worker that stored it
 }
 
 func (d *Destination) String() string {
@@ -25,7 +24,7 @@ func (d *Destination) String() string {
 	return d.Name + " at " + d.Endpoint
 }
 
-// is reports whether d may be another worker's destination.
+// is reports whether d may be the destination with this id and endpoint. An unknown endpoint matches each endpoint.
 func (d *Destination) is(id, endpoint string) bool {
 	return d.ID == id && (d.Endpoint == endpoint || d.Endpoint == "" || endpoint == "")
 }
@@ -48,7 +47,7 @@ func (q *Queue) PlaceAt(ctx context.Context, d Destination) error {
 	return answered(ctx, func(once context.Context) error { return placeAt(once, q, d) })
 }
 
-// placeAt is PlaceAt, without another attempt if no answer comes.
+// placeAt makes one attempt at PlaceAt.
 func placeAt(ctx context.Context, q *Queue, d Destination) error {
 	set := func(is func(old *Destination) error) (Destination, error) {
 		return change(ctx, q.storage.leases, keyDestination, func(old *Destination) error {
@@ -88,14 +87,14 @@ func placeAt(ctx context.Context, q *Queue, d Destination) error {
 	return err
 }
 
-// Gone returns those of keys that have no record. The value is true if the queue knows that the record was removed,
-// which it forgets after some time.
+// Gone returns the keys in keys that have no record. The value of such a key is true if the queue still knows that the
+// record was removed. The queue forgets removals after some time.
 func (q *Queue) Gone(ctx context.Context, keys []string) (map[string]bool, error) {
 	gone := map[string]bool{}
 	if len(keys) == 0 {
 		return gone, nil
 	}
-	// Another server may not know that a dropped job was reported again.
+	// A server other than the leader may not know yet that a dropped job was reported again.
 	s, err := atLeader(ctx, q.storage.js, q.storage.jobs)
 	if err != nil {
 		return nil, err

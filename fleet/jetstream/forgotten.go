@@ -15,17 +15,18 @@ import (
 // are never delivered again. A new consumer delivers all messages in the stream. If the job of a message is running,
 // the worker that gets the message finds the lease.
 
-// seenForgotten is the number of looks in a row that must find such messages, as the counts of one look are not atomic.
+// seenForgotten is the number of consecutive checks that must find such messages, as the counts of one check are not
+// atomic.
 const seenForgotten = 3
 
-// A keeper maintains the queue for all processes: it has forgotten messages redelivered, and stores the board.
+// A keeper maintains the queue for all processes: it makes the server resend forgotten messages, and stores the board.
 type keeper struct {
 	q      *Queue
-	seen   map[fleet.Priority]int // looks in a row that found forgotten messages
+	seen   map[fleet.Priority]int // consecutive checks that found forgotten messages
 	looked uint64                 // revision of the last board
 }
 
-// run looks about once per lease.
+// run checks for forgotten messages, and stores the board, about once per lease.
 func (k *keeper) run(ctx context.Context) {
 	for rest(ctx, k.q.lease/2+rand.N(k.q.lease)) == nil {
 		once, stop := context.WithTimeout(ctx, oneCall)
@@ -39,7 +40,7 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// look looks for forgotten messages of a priority.
+// look checks for forgotten messages of a priority.
 func (k *keeper) look(ctx context.Context, p fleet.Priority) {
 	n, err := k.forgotten(ctx, p)
 	if err == nil && n > 0 {

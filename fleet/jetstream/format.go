@@ -10,8 +10,8 @@ import (
 )
 
 // format is the version of the values that this program stores. Values without a version have version 1. A program
-// reads all versions up to its own and stores changed values in its own. It leaves later versions alone, because
-// storing them would lose fields that it does not know.
+// reads all versions up to its own format, and stores changed values in its own format. It leaves values of later
+// versions alone, because storing them would lose fields that it does not know.
 const format = 1
 
 // A NewerError reports values of a newer braid. They are neither changed nor removed.
@@ -25,7 +25,7 @@ func (e *NewerError) Error() string {
 		"%d of the queue's values, of format %d, and this one knows %d", e.Values, e.Format, format)
 }
 
-// with adds the values of another error, which may be nil.
+// with returns e with the values of other added, which may be nil.
 func (e *NewerError) with(other *NewerError) *NewerError {
 	if other == nil {
 		return e
@@ -78,8 +78,8 @@ func (e *LargeError) Error() string {
 // running one, and the results of attempts.
 const jobsOfValue = 4
 
-// tooLarge returns why a job is dead whose record is full: an older program stored it without checking, or the limit of
-// the server was lowered.
+// tooLarge logs and returns why a job with a full record is dead: an older version of braid stored the record without
+// checking, or the limit of the server was lowered.
 func tooLarge(q *Queue, key string) string {
 	why := fmt.Sprintf("its record is too large for the queue: the server's limit is %d bytes", q.storage.conn.MaxPayload())
 	q.log.Warn("queue", "job", key, "error", why)

@@ -31,7 +31,7 @@ type Host struct {
 	stop   context.CancelFunc
 	ending sync.WaitGroup
 
-	server atomic.Value  // a *server.Server, nil unless it runs here; importers need not compile its generic types
+	server atomic.Value  // *server.Server, nil unless it runs here; not generic, so that importers compile less
 	lines  atomic.Int32  // connections to the server, which may be in another process
 	lost   chan struct{} // receives when a connection ended
 }
@@ -45,14 +45,14 @@ type Socket struct {
 
 const (
 	lockFile = "lock"
-	// lookEvery is the interval at which a process checks whether the server is gone. With a connection, whose end
-	// shows that, it is lookRarely.
+	// lookEvery is the interval at which a process without a connection checks whether the server is gone. A process
+	// with a connection sees the end of the connection, and checks every lookRarely.
 	lookEvery, lookRarely = 200 * time.Millisecond, 10 * time.Second
 	startTime             = 20 * time.Second
 	// lookHealthy is the interval at which the server's process checks that the server can store values. beginAgain is
 	// the delay before a restart.
 	lookHealthy, beginAgain = time.Second, 2 * time.Second
-	// mostUnknown is the number of checks during which a stream may be on disk but not loaded.
+	// mostUnknown is the number of consecutive checks that must find a stream on disk, but not loaded.
 	mostUnknown = 30
 	// mostPayload is the maximum size of a stored value in bytes.
 	mostPayload = 8 << 20
@@ -184,10 +184,10 @@ func whileHealthy(ctx context.Context, s *server.Server) error {
 	}
 }
 
-// illness returns why a server cannot store values, or "". Some reports are not evidence of that. The server's internal
-// deadline of a millisecond may expire on a busy machine. Other programs may put files into its folder. A stream with a
-// folder that is not loaded may be being created, unless that lasts. unknown counts consecutive checks that found a
-// stream not loaded.
+// illness returns why a server cannot store values, or "". It ignores errors with other causes: the server's internal
+// deadline of a millisecond may expire on a busy machine, and other programs may put files into its folder. A folder of
+// a stream that is not loaded may belong to a stream that is being created, unless that lasts. unknown counts
+// consecutive checks that found a stream not loaded.
 func illness(now *server.HealthStatus, unknown map[string]int) string {
 	seen := map[string]int{}
 	for _, e := range now.Errors {
@@ -255,7 +255,7 @@ func (h *Host) Dial(_, _ string) (net.Conn, error) {
 	return &line{Conn: c, host: h}, nil
 }
 
-// A line is a connection to the server. h learns when it ends.
+// A line is a connection to the server. Its host is notified when the connection ends.
 type line struct {
 	net.Conn
 	host  *Host

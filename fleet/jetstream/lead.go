@@ -26,7 +26,7 @@ type Leader struct {
 	Whole bool `json:"whole,omitempty"`
 }
 
-// A Lead is held until Resign, or until another process may have it.
+// A Lead is the leadership of this process in a group. It lasts until Resign, or until another process may lead.
 type Lead struct {
 	// Context ends with that of Queue.Lead, when another process may lead, and after Yield.
 	Context context.Context
@@ -49,8 +49,8 @@ type Lead struct {
 	flushing sync.Mutex
 }
 
-// Lead waits until this process leads a group, under a fingerprint of its configuration. It calls found with each other
-// leader that it meets while waiting. Values of the bucket last are stored after all other values.
+// Lead blocks until this process leads a group, under a fingerprint of its configuration. While waiting, it calls found
+// with each other leader of the group. Values of the bucket last are stored after all other values.
 func (q *Queue) Lead(ctx context.Context, group, fingerprint, last string, found func(Leader)) (*Lead, error) {
 	l := &Lead{q: q, group: hex.EncodeToString([]byte(group)), last: last, pending: map[string]kept{}}
 	l.key = "watch." + l.group
@@ -204,8 +204,8 @@ type kept struct {
 	Value  []byte `json:"v"`
 }
 
-// Keep stores a value for the next leader, within about a second. An empty value is removed. If this process dies
-// before, the next leader has to determine the value again.
+// Keep stores a value for the next leader, within about a second. An empty value removes the stored one. If this
+// process dies before the value is stored, the next leader must determine it again.
 func (l *Lead) Keep(bucket, key string, value []byte) {
 	name := l.group + "." + fleet.KeyOf(bucket+"\x00"+key)
 	l.mu.Lock()
@@ -281,7 +281,7 @@ func (l *Lead) store(ctx context.Context, name string, k kept) error {
 }
 
 // Kept calls f with each value that leaders of the group have stored. The error is a *NewerError if a newer braid has
-// stored some, as this braid then does not know the whole state of the feeds.
+// stored a value, as this braid then does not know the whole state of the feeds.
 func (l *Lead) Kept(ctx context.Context, f func(bucket, key string, value []byte)) error {
 	return each(ctx, l.q.storage.feeds, l.group+".>", func(k kept) { f(k.Bucket, k.Key, k.Value) })
 }
@@ -289,8 +289,8 @@ func (l *Lead) Kept(ctx context.Context, f func(bucket, key string, value []byte
 const (
 	// subjectStandby followed by the group is the subject that standby processes answer on.
 	subjectStandby = "braid.standby."
-	// yieldTime is how long a process that yielded does not try to lead. yieldAgain is how long it does not answer a
-	// leader that would yield: of two that both cannot lead, neither would lead for long.
+	// yieldTime is how long a process does not try to lead after it yielded. yieldAgain is how long it does not stand
+	// by after it yielded: otherwise two processes that both cannot lead would yield to each other all the time.
 	yieldTime  = 2 * time.Second
 	yieldAgain = 30 * time.Minute
 )
@@ -310,7 +310,7 @@ func (q *Queue) standsBy(group string) (end func(), err error) {
 	return func() { s.Unsubscribe() }, nil
 }
 
-// yields are when this process yielded the lead of each group.
+// yields has the times at which this process last yielded the lead, by group.
 type yields struct {
 	mu sync.Mutex
 	at map[string]time.Time
@@ -333,7 +333,7 @@ func (y *yields) since(group string, now time.Time) time.Duration {
 	return 1 << 62
 }
 
-// Yield ends Context if another process stands by; it leads after Resign. Yield reports whether it ended Context.
+// Yield ends Context if another process stands by, which leads after Resign. It reports whether it ended Context.
 func (l *Lead) Yield(ctx context.Context) bool {
 	ctx, stop := context.WithTimeout(ctx, answerTime)
 	defer stop()

@@ -15,8 +15,8 @@ type life struct {
 
 	mu   sync.Mutex
 	back chan struct{} // closed on a new connection or a new queue
-	// made is when the queue was created, lives is how often it was created again since Open, and told is whether its
-	// loss was logged.
+	// made is the time at which the queue was created, lives the number of times that it was created again since Open.
+	// told reports whether its loss was logged.
 	made  time.Time
 	lives int
 	told  bool

@@ -14,8 +14,8 @@ import (
 // oneLook is the minimum time until a waiting job is checked again, unless its turn is sooner.
 const oneLook = 2 * time.Second
 
-// admit decides whether a job may be taken. If none of its hosts has room, the job keeps its place in the line of one
-// host and is given back for a time, so that it waits in the queue and not in a worker.
+// admit returns how long a job must wait before this process may take it, 0 for not at all. Such a job goes back to the
+// queue, so that it occupies no worker. It keeps its place in the line of host, its host where it can begin first.
 func (p *Pacer) admit(ctx context.Context, r *fleet.Record) (host string, place fleet.Place, wait time.Duration) {
 	if place = r.Place; p == nil || !r.Due(p.q.clock.now()) {
 		return "", place, 0
@@ -23,7 +23,7 @@ func (p *Pacer) admit(ctx context.Context, r *fleet.Record) (host string, place 
 	host, l, wait := p.nearest(r)
 	if l != (fleet.Limit{}) && place.Host != host {
 		number, longer, err := p.enter(ctx, host, l)
-		if err != nil { // take it; its requests are still paced
+		if err != nil { // take the job; its requests are still paced
 			return host, place, 0
 		}
 		place, wait = fleet.Place{Host: host, Number: number}, longer
@@ -97,7 +97,7 @@ func (p *Pacer) enter(ctx context.Context, host string, l fleet.Limit) (number u
 	return number, wait, err
 }
 
-// crowded reports whether this process has its maximum of jobs of a host for which others wait.
+// crowded reports whether jobs wait for a host and this process already has its maximum of jobs there.
 func (p *Pacer) crowded(host string) bool {
 	if pace := p.of(host); pace.Wait(math.MaxUint64, p.q.clock.now()) <= fleet.Soon {
 		return false
@@ -116,7 +116,7 @@ func (p *Pacer) began(host, key string) {
 	p.strangers.took(key)
 }
 
-// over records how a job of a host has ended, or, as Right, that it makes progress.
+// over records how a job of a host has ended. Right also stands for a running job that makes progress.
 func (p *Pacer) over(host string, k fleet.Kind) {
 	if p == nil || host == "" {
 		return

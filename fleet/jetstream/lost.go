@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A server whose store was lost comes back empty. Connected processes would only find nothing to do. So they log the
+// A server that lost its store comes back empty. Connected processes would then wait for jobs forever. So they log the
 // loss and create a new queue for later jobs.
 
 const keyLost = "lost"
@@ -25,7 +25,7 @@ const lossTold = 7 * 24 * time.Hour
 // errMissing reports that the queue does not exist.
 var errMissing = errors.New("the queue does not exist")
 
-// Missing reports whether an error of Open is that the queue does not exist and was not to be created.
+// Missing reports whether err, which Open returned, means that the queue does not exist and must not be created.
 func Missing(err error) bool { return errors.Is(err, errMissing) }
 
 // keepQueue checks on each new connection whether the queue still exists. Back is closed on the first new connection.
@@ -33,7 +33,7 @@ func keepQueue(ctx context.Context, q *Queue, back <-chan struct{}) {
 	onEach(ctx, back, q.life.another, func() error { return look(ctx, q) })
 }
 
-// onEach calls do when back is closed, and again when the next channel of another is closed. It calls another before
+// onEach calls do when back is closed, and again whenever the channel from another is closed. It calls another before
 // do, so that no event is missed. If do fails, it is retried after a second.
 func onEach(ctx context.Context, back <-chan struct{}, another func() <-chan struct{}, do func() error) {
 	for {

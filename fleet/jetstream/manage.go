@@ -14,14 +14,14 @@ import (
 	"braid/fleet"
 )
 
-// All returns all records. The error is a *NewerError if some are of a newer braid; the others are returned with it.
+// All returns all records that this braid can read. The error is a *NewerError if a newer braid stored others.
 func (q *Queue) All(ctx context.Context) (all []fleet.Record, err error) {
 	err = each(ctx, q.storage.jobs, jetstream.AllKeys, func(r fleet.Record) { all = append(all, r) })
 	return all, err
 }
 
-// Board returns a summary of the queue. It has the running records, and the states of all others. The error is a
-// *NewerError if some are of a newer braid; the board is then complete except for them.
+// Board returns a summary of the queue: the running records, and the states of all others. The error is a *NewerError
+// if some records are of a newer braid; the board is then complete except for them.
 func (q *Queue) Board(ctx context.Context) (*fleet.Board, error) {
 	b, revision, err := readBoard(ctx, q)
 	if err != nil {
@@ -56,7 +56,7 @@ func (q *Queue) Board(ctx context.Context) (*fleet.Board, error) {
 	return &all, nil
 }
 
-// Running returns the running records by name. The error is as that of Board.
+// Running returns the running records by name. Its errors are those of Board.
 func (q *Queue) Running(ctx context.Context) ([]fleet.Record, error) {
 	b, err := q.Board(ctx)
 	if b == nil {
@@ -84,8 +84,8 @@ func (q *Queue) Records(ctx context.Context, keys []string) (all []fleet.Record,
 // Name returns the name of this process.
 func (q *Queue) Name() string { return q.name }
 
-// ID identifies the queue among all queues: it is the time at which the queue was created. A queue that was created again
-// has another one.
+// ID identifies the queue among all queues: it is the time at which the queue was created. A queue that was created
+// again has another ID.
 func (q *Queue) ID() string {
 	q.life.mu.Lock()
 	defer q.life.mu.Unlock()
@@ -122,8 +122,8 @@ func (q *Queue) Follow(f func(key string, r *fleet.Record)) {
 }
 
 const (
-	// answerTime is how long workers may take to answer, lastAnswer how long after one answer the next may come, and
-	// allAnswers how long all may take.
+	// answerTime limits the wait for the first answer of a worker, lastAnswer the wait for each further answer, and
+	// allAnswers the sum.
 	answerTime = 500 * time.Millisecond
 	lastAnswer = 100 * time.Millisecond
 	allAnswers = 2 * time.Second
@@ -203,15 +203,15 @@ func (q *Queue) Drop(ctx context.Context, key string) (bool, error) {
 	return q.remove(ctx, key, func(r *fleet.Record) bool { return r.State != fleet.Running })
 }
 
-// DropAs is Drop of a job in the state in which it was read. A job that was reported again since is kept.
+// DropAs is Drop of a job in the state in which the record was. A job that was reported again since then is kept.
 func (q *Queue) DropAs(ctx context.Context, was *fleet.Record) (bool, error) {
 	return q.remove(ctx, was.Job.Key(), func(r *fleet.Record) bool {
 		return r.State == was.State && r.State != fleet.Running && r.Since.Equal(was.Since)
 	})
 }
 
-// Withdraw removes the job that a watch has added, unless it is done. A worker that has it learns of that when it
-// renews its lease, and stores no ending.
+// Withdraw removes the job that a watch has added, unless the job is done. A worker that has the job notices the
+// removal when it renews the lease, and stores no ending.
 func (q *Queue) Withdraw(ctx context.Context, key, watch string) error {
 	_, err := q.remove(ctx, key, func(r *fleet.Record) bool { return r.Job.Watch == watch && r.State != fleet.Done })
 	return err
@@ -231,7 +231,7 @@ func (q *Queue) remove(ctx context.Context, key string, may func(*fleet.Record) 
 	}
 }
 
-// Lost returns when the server last came back empty, if in recent days, or the zero time.
+// Lost returns when the server last came back empty. It returns zero if that was more than lossTold ago or never.
 func (q *Queue) Lost(ctx context.Context) (time.Time, error) {
 	ctx, stop := context.WithTimeout(ctx, oneCall)
 	defer stop()
@@ -261,7 +261,7 @@ func (q *Queue) readPaused(ctx context.Context) error {
 	return err
 }
 
-// keepPaused follows whether the queue is paused. A queue that was created again is not.
+// keepPaused follows whether the queue is paused. A queue that was created again is not paused.
 func keepPaused(q *Queue) {
 	q.life.watchingAll(q.storage.leases, keyPaused, func() { q.paused.Store(false) }, func(e jetstream.KeyValueEntry) {
 		if e != nil {

@@ -8,7 +8,7 @@ type mine struct {
 	claims map[string]*Claim // nil for a job about to be taken
 }
 
-// reserve records that this process takes a job. It reports whether the process did not have it already.
+// reserve records that this process is about to take a job. It reports false if the process has the job already.
 func (m *mine) reserve(key string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -25,7 +25,7 @@ type Pacer struct {
 
 	mu      sync.Mutex
 	known   map[string]fleet.Pace // by host, from the queue or this process
-	begun   map[string]int        // jobs not yet recorded in the queue
+	begun   map[string]int        // jobs begun but not yet recorded in the queue, by host
 	sharing map[string]*sharer
 
 	strangers strangers
@@ -34,7 +34,7 @@ type Pacer struct {
 	taken  map[string]turns
 }
 
-// turns are turns taken from the fleet's and not yet used.
+// turns are turns at a host that this process took from the queue. left of them are unused.
 type turns struct {
 	next time.Time
 	gap  time.Duration
@@ -42,8 +42,8 @@ type turns struct {
 	took int // number taken
 }
 
-// following returns the number of turns to take next: twice as many if these were used up early and do not reach too
-// far ahead, otherwise one, as unused turns are lost to all workers.
+// following returns the number of turns to take next. If t was used up early, it is twice as many as before, limited by
+// ahead. Otherwise it is one, because unused turns are lost to all workers.
 func (t *turns) following(perSecond float64, now time.Time) int {
 	if t.left > 0 || t.took == 0 || !now.Before(t.next) {
 		return 1
@@ -59,8 +59,8 @@ const (
 )
 
 // Pacer returns a Pacer that follows the limits of hosts until the queue is closed. It is called before Next. Limit
-// returns the limit that this process knows for the host of a URL. This process has atOnce jobs at most, and at most
-// half of them at a host for which others wait.
+// returns the limit that this process knows for the host of a URL. This process has atOnce jobs at most. At most half
+// of them are of one host, if other jobs wait for that host.
 func (q *Queue) Pacer(atOnce int, limit func(*url.URL) fleet.Limit) *Pacer {
 	p := &Pacer{
 		q: q, limit: limit, most: max(1, atOnce/2), patience: oneTurn,
@@ -125,7 +125,6 @@ func (p *Pacer) Hold(host string, status int, wait time.Duration, now time.Time)
 	})
 }
 
-// change changes the pace of a host in the queue.
 func (p *Pacer) change(ctx context.Context, host string, f func(*fleet.Pace) error) error {
 	_, err := change(ctx, p.q.storage.pace, hex.EncodeToString([]byte(host)), f)
 	return err

@@ -14,8 +14,8 @@ import (
 
 const (
 	// firstPull is how long a request for a message is open on a new connection, because a server that has just started
-	// may drop it. Later requests are open twice as long each, up to longPull. In a cluster the server with the request
-	// may be lost while the connection stays.
+	// may drop it. Each later request is open twice as long as the previous one, up to longPull. In a cluster the
+	// server with the request may be lost while the connection stays.
 	firstPull, longPull, longClusterPull = time.Second, time.Minute, 5 * time.Second
 	// skipEmpty is how long a priority without a message is skipped in favor of lower ones.
 	skipEmpty = 100 * time.Millisecond
@@ -46,7 +46,7 @@ type pull struct {
 	empty   time.Time // time of the last "no message"
 }
 
-// pulled is the result of a request: a message, an error, or neither if none came.
+// pulled is the result of a request: a message, an error, or neither if no message came.
 type pulled struct {
 	msg *nats.Msg
 	err error
@@ -73,8 +73,8 @@ func nameFor(name, separator string, p fleet.Priority) string {
 	return name + separator + string(p)
 }
 
-// arrived handles an answer to a request. A message has the subject it was published with; any other answer has the
-// request's.
+// arrived handles an answer to a request. A message has the subject under which it was published, any other answer the
+// reply subject of the request.
 func (p *pulls) arrived(msg *nats.Msg) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *pulls) arrived(msg *nats.Msg) {
 	}
 }
 
-// give passes x to the waiting receiver. The mutex is held.
+// give passes x to the waiting receiver. If none waits, a message goes back to the stream. The caller holds mu.
 func (p *pulls) give(x pulled) {
 	select {
 	case p.wanted <- x:
@@ -199,8 +199,8 @@ func await(ctx context.Context, came <-chan pulled, most time.Duration) (pulled,
 	}
 }
 
-// ask requests a message: an existing one, or one that comes while the request is open. It reports whether to expect an
-// answer. A priority with an open request has no message.
+// ask requests a message: an existing one, or one that comes while the request is open. It reports whether an answer is
+// to be expected. It sends no request while an earlier one is open, because the priority then has no message.
 func (p *pulls) ask(level int, open time.Duration) (bool, error) {
 	p.mu.Lock()
 	l := &p.of[level]

@@ -46,8 +46,8 @@ type Options struct {
 	TLS *tls.Config
 	// Lease is how long this process keeps a job, or the lead, without renewal. If zero, it is fleet.UsualLease.
 	Lease time.Duration
-	// Works means that the process takes jobs. The stream delivers a message again after its Lease; of several
-	// processes the last one's counts.
+	// Works means that the process takes jobs. The stream delivers an unacknowledged message again after Lease. The
+	// process that opened the queue last sets this time for all.
 	Works bool
 	// There means that the queue must exist: Open does not create it.
 	There bool
@@ -90,7 +90,7 @@ const (
 	consumerName = "workers"
 	keyPaused    = "paused"
 	keyClock     = "clock"
-	// duplicates is how long the stream remembers an id. The records remember it forever.
+	// duplicates is how long the stream recognizes a second message with the same id. A later duplicate does no harm.
 	duplicates = 2 * time.Minute
 	// paceTime is how long the pace of a host is stored. A pause is an hour at most.
 	paceTime = 2 * time.Hour
@@ -150,7 +150,7 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 	first, end := context.WithTimeout(ctx, openTime)
 	defer end()
 	err := q.storage.prepare(first, &q.clock)
-	q.storage.there = false // if lost from now on, it is created again
+	q.storage.there = false // a queue that is lost from now on is created again
 	if err == nil {
 		err = answered(first, func(once context.Context) (err error) {
 			if q.life.made, err = q.storage.madeAt(once); err == nil {
@@ -229,14 +229,14 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// dialing returns the URL of the server, and how it is reached.
+// dialing returns the URL of the server and the options of the connection.
 func (o *Options) dialing(ctx context.Context) (at string, options []nats.Option, err error) {
-	if o.Host != nil { // its URL is not dialed
+	if o.Host != nil { // the URL is not dialed, but the host
 		options = append(options, nats.SetCustomDialer(o.Host), nats.IgnoreDiscoveredServers())
 		return nats.DefaultURL, options, o.Host.ready(ctx)
 	}
 	if strings.Contains(o.URL, "nats://") {
-		options = append(options, nats.IgnoreDiscoveredServers()) // they may be on other machines
+		options = append(options, nats.IgnoreDiscoveredServers()) // discovered servers may be on other machines
 	}
 	if o.Credentials != "" {
 		options = append(options, nats.UserCredentials(o.Credentials))

@@ -24,8 +24,8 @@ type sharer struct {
 	to        Limited
 }
 
-// Share keeps a limit at this process's share of the perSecond bytes that a host may send to all, until end is called.
-// Each download from the host calls it.
+// Share keeps the limit of to at this process's share of perSecond, until end is called. perSecond is the number of
+// bytes per second that a host may send to the whole fleet. Each download from the host calls Share.
 func (p *Pacer) Share(host string, perSecond int64, to Limited) (end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +86,7 @@ func (p *Pacer) leave(host string) {
 	})
 }
 
-// ask requests a share from the queue. Without an answer the previous one stays.
+// ask requests a share from the queue. Without an answer the previous share stays.
 func (p *Pacer) ask(host string, users int, rate *int64, want, perSecond int64) (again time.Duration, err error) {
 	ctx, stop := context.WithTimeout(p.q.open, oneTurn)
 	defer stop()
@@ -109,7 +109,7 @@ func (p *Pacer) users(s *sharer) int {
 	return s.users
 }
 
-// forget removes s, unless a download from the host has begun again. It reports whether it did.
+// forget removes s, unless a download from the host has begun again. It reports whether it removed s.
 func (p *Pacer) forget(host string, s *sharer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

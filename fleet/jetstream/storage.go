@@ -21,7 +21,7 @@ type storage struct {
 	feeds  jetstream.KeyValue
 
 	works bool          // this process takes jobs
-	lease time.Duration // how long it keeps one without renewal
+	lease time.Duration // how long this process keeps a job without renewal
 	there bool          // the queue must exist
 	here  bool          // the server is on this machine and has its clock
 }
@@ -95,7 +95,7 @@ func (s *storage) makeStream(ctx context.Context, replicas int) error {
 
 // makeConsumers creates the consumer of each priority.
 func (s *storage) makeConsumers(ctx context.Context) error {
-	for _, p := range []fleet.Priority{fleet.Normal, fleet.High, fleet.Low} { // Normal's consumer had all messages before
+	for _, p := range []fleet.Priority{fleet.Normal, fleet.High, fleet.Low} { // in old queues Normal's has all messages
 		if _, err := s.js.CreateOrUpdateConsumer(ctx, streamName, jetstream.ConsumerConfig{
 			Durable: nameFor(consumerName, "-", p), FilterSubject: nameFor(subject, ".", p),
 			AckPolicy: jetstream.AckExplicitPolicy, AckWait: s.lease,

@@ -6,13 +6,13 @@ import (
 	"braid/fleet"
 )
 
-// A stranger is a host at which no job of this process has made progress since one failed there. It may send one byte
-// per second for as long as a slow download may take. A few such jobs could occupy all workers, so a process runs one
-// job of a stranger at a time. The others wait in the queue for a moment.
+// A stranger is a host at which no job of this process has made progress, or none since a job failed there. Such a host
+// may send one byte per second for as long as a slow download may take. A few such jobs could occupy all workers, so a
+// process runs one job of a stranger at a time. The others wait in the queue for a moment.
 
 const (
-	// passFirst is how long the first job of a stranger stays in the queue, and passAgain how long if the host is still
-	// one.
+	// passFirst is how long a job of a stranger stays in the queue when it is skipped first, and passAgain how long
+	// when it is skipped again.
 	passFirst, passAgain = 250 * time.Millisecond, time.Second
 	// mostPassed is the number of jobs skipped in a row after which the process waits passFirst before it looks again.
 	mostPassed = 32
@@ -32,7 +32,7 @@ func (s *strangers) wait(host, key string, there int) time.Duration {
 	if there == 0 || s.known[host] {
 		return 0
 	}
-	if s.passed == nil || len(s.passed) > 1000 { // other workers may have taken them
+	if s.passed == nil || len(s.passed) > 1000 { // other workers may have taken the jobs
 		s.passed = map[string]bool{}
 	}
 	s.row++
@@ -49,7 +49,7 @@ func (s *strangers) took(key string) {
 	delete(s.passed, key)
 }
 
-// ended records how a job of a host has ended, or, as Right, that it makes progress.
+// ended records how a job of a host has ended. Right also stands for a running job that makes progress.
 func (s *strangers) ended(host string, k fleet.Kind) {
 	if s.known == nil {
 		s.known = map[string]bool{}

@@ -24,7 +24,7 @@ func change[T any](ctx context.Context, bucket jetstream.KeyValue, key string, f
 	return now.value, err
 }
 
-// changeFrom is change of a value known to this process. If from is nil or outdated, the value is read.
+// changeFrom is change of from, a value known to this process. If from is nil or outdated, the value is read.
 func changeFrom[T any](ctx context.Context, bucket jetstream.KeyValue, key string, from *stored[T],
 	f func(*T) error) (now stored[T], err error) {
 	for {
@@ -71,8 +71,8 @@ func read[T any](ctx context.Context, bucket jetstream.KeyValue, key string) (va
 
 var errUnreadable = errors.New("cannot be read")
 
-// each calls f with each value of some keys. It skips unreadable values, which another program has stored. The error is
-// a *NewerError if some are of a newer braid; f has been called with the others.
+// each calls f with each value of some keys. It skips unreadable values, which another program has stored. If a newer
+// braid has stored some, each calls f with the others and returns a *NewerError.
 func each[T any](ctx context.Context, bucket jetstream.KeyValue, keys string, f func(T)) error {
 	w, err := bucket.Watch(ctx, keys, jetstream.IgnoreDeletes())
 	if err != nil {
@@ -105,8 +105,8 @@ func each[T any](ctx context.Context, bucket jetstream.KeyValue, keys string, f 
 	}
 }
 
-// A sure bucket is read from the leader of a cluster. Otherwise any server may answer without the last change. A worker
-// that saw a job as done although it was queued again would end its message, and the job would wait forever.
+// A sure bucket is read from the leader of a cluster. Another server may answer without the last change. A worker that
+// saw a job as done although it was queued again would acknowledge the message, and the job would wait forever.
 type sure struct {
 	jetstream.KeyValue
 	stream jetstream.Stream
@@ -166,8 +166,8 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// answered calls do again if it got no answer in time. An answer is lost if the process that hosts the queue ends, and
-// another one takes over.
+// answered calls do until an answer comes in time or ctx ends. An answer is lost if the process that hosts the queue
+// ends and another one takes over.
 func answered(ctx context.Context, do func(once context.Context) error) error {
 	for {
 		once, stop := context.WithTimeout(ctx, oneCall)
