@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Add adds an entry at a position among the waiting ones, or at their end if position is negative. The entry gets a new
-// GID unless it has one. It is paused if its status is Paused, else it waits. If Following is set, the new entry is
-// added to the FollowedBy of that entry.
+// Add adds an entry at a position among the waiting entries, or after them if position is negative. The entry gets a
+// new GID unless it has one. Its status becomes Paused if it is Paused, else Waiting. If Following is set, the new
+// entry is added to the FollowedBy of that entry.
 func (q *Queue) Add(now time.Time, e Entry, position int) (GID, error) {
 	gids, err := q.AddAll(now, []Entry{e}, position)
 	if err != nil {
@@ -17,7 +17,7 @@ func (q *Queue) Add(now time.Time, e Entry, position int) (GID, error) {
 	return gids[0], nil
 }
 
-// AddAll adds entries one after the other, as Add does. If one of them is refused, it adds none. The entries must have
+// AddAll adds entries one after the other, as Add does. If an entry is refused, AddAll adds none. The entries must have
 // the same Priority and the same Following.
 func (q *Queue) AddAll(now time.Time, entries []Entry, position int) (gids []GID, err error) {
 	items := make([]*item, 0, len(entries))
@@ -64,7 +64,7 @@ func (q *Queue) enter(now time.Time, e Entry) (*item, error) {
 	return it, nil
 }
 
-// Pause pauses a waiting or active entry. An active one becomes the first of its priority to continue.
+// Pause pauses a waiting or active entry. A paused entry that was active is the first of its priority to continue.
 func (q *Queue) Pause(g GID) error {
 	it := q.items.by[g]
 	if it == nil || it.Status != Waiting && it.Status != Active {
@@ -83,7 +83,7 @@ func (q *Queue) pause(it *item) {
 	q.record.tell(OnPause, it)
 }
 
-// halt stops the download of an active item and inserts the item at the front of the waiting ones with status s.
+// halt stops the download of an active item, and moves the item to the front of the waiting items with status s.
 func (q *Queue) halt(it *item, s Status) {
 	q.order.move(it, s, 0)
 	q.record.stop(it)
@@ -101,7 +101,7 @@ func (q *Queue) PauseAll() {
 	}
 }
 
-// Resume makes a paused entry wait at its place, and a failed entry at the end.
+// Resume makes a paused entry wait at its place, and a failed entry wait behind all others.
 func (q *Queue) Resume(g GID) error {
 	it := q.items.by[g]
 	switch {

@@ -40,8 +40,8 @@ func (g *GID) UnmarshalText(text []byte) error {
 // A Status is the state of an entry.
 type Status uint8
 
-// The statuses. Waiting and paused entries share a list, active ones have another, and all others are in the list of
-// stopped entries.
+// The statuses. There are three lists of entries: waiting and paused entries, active entries, and stopped entries (all
+// other statuses).
 const (
 	Waiting Status = iota
 	Active
@@ -82,7 +82,7 @@ func (s Status) stopped() bool { return s >= Complete }
 // changes. The caller must not change its slices and its map.
 type Entry struct {
 	GID      GID
-	URIs     []string          `json:",omitempty"` // of one file: the first URL, then its mirrors
+	URIs     []string          `json:",omitempty"` // URLs of one file
 	Relinked bool              `json:",omitempty"` // the URIs changed after the first attempt
 	Document []byte            `json:",omitempty"` // a .torrent or Metalink document sent by the client
 	Options  map[string]string `json:",omitempty"` // as the client wrote them; header fields are joined by newlines
@@ -99,7 +99,7 @@ type Entry struct {
 	Outcome             Outcome   `json:",omitzero"` // of the last attempt, if it ended
 
 	FollowedBy []GID `json:",omitempty"` // entries for the files that this entry's file describes
-	Following  GID   `json:",omitzero"`  // the entry whose file describes this one
+	Following  GID   `json:",omitzero"`  // the entry with the document that describes this file
 }
 
 // An Outcome is the result of an attempt. The zero value is success.
@@ -114,11 +114,11 @@ type Outcome struct {
 	Due      bool   `json:",omitempty"` // the journal, which records that the file is complete, must still be removed
 }
 
-// Interrupted is the kind of an outcome of an attempt that was ended from outside. It says nothing about the file.
+// Interrupted is the kind of outcome of an attempt that was stopped from outside. It does not describe the file.
 const Interrupted = "interrupted"
 
-// Yielded is the kind of an outcome whose download was too slow while other entries waited for its place. It says
-// nothing about the file.
+// Yielded is the kind of outcome of an attempt that was too slow while other entries waited for a place. It does not
+// describe the file.
 const Yielded = "yielded"
 
 // A Live is the current state of a running download. It is not stored.
@@ -178,7 +178,7 @@ func (e *Error) Error() string { return e.text }
 
 func refuse(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
-// Find returns the entry with the GID that begins with these digits. It is an error if several do.
+// Find returns the GID that begins with prefix. It returns an error if no GID or several GIDs begin with prefix.
 func (q *Queue) Find(prefix string) (GID, error) { return q.items.find(prefix) }
 
 // Selected reports whether the option select-file ("1,3-5", empty: all) has the file with this number.

@@ -10,10 +10,10 @@ import (
 type item struct {
 	Entry
 	live    *Live
-	running bool // its download runs, even if its status is no longer active
-	dirty   bool // it is in record.dirty
+	running bool // the download runs, even if the status is no longer Active
+	dirty   bool // record.dirty contains the item
 	gone    bool // it was removed from the queue
-	settled int  // number of entries at the front of FollowedBy that no longer need its document
+	settled int  // number of entries at the front of FollowedBy that no longer need the document
 	version uint64
 	at      *string // cached result of host; nil until host is called
 }
@@ -55,7 +55,7 @@ func (i *items) unused() GID {
 
 func (i *items) taken(g GID) bool { return i.by[g] != nil || i.leaving[g] }
 
-// remove removes an item. Its GID is taken as long as its download runs.
+// remove removes an item. The GID stays taken as long as the download runs.
 func (i *items) remove(it *item) {
 	delete(i.by, it.GID)
 	if it.running {
@@ -63,7 +63,7 @@ func (i *items) remove(it *item) {
 	}
 }
 
-// needed reports whether an item holds the document of another entry, and that entry is not complete.
+// needed reports whether the document of an item describes the file of another entry that is not complete.
 func (i *items) needed(it *item) bool {
 	if len(it.Document) == 0 {
 		return false
@@ -77,7 +77,7 @@ func (i *items) needed(it *item) bool {
 	return false
 }
 
-// find returns the GID that begins with prefix. It is an error if several do.
+// find returns the GID that begins with prefix. It returns an error if no GID or several GIDs begin with prefix.
 func (i *items) find(prefix string) (GID, error) {
 	if g, ok := ParseGID(prefix); ok {
 		if i.by[g] == nil {

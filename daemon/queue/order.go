@@ -7,8 +7,8 @@ import (
 	"sort"
 )
 
-// An order holds the items of a queue in three lists: those that wait or are paused, the active ones, and the stopped
-// ones. It counts them.
+// An order holds the items of a queue in three lists: items that wait or are paused, active items, and stopped items.
+// It counts the items by status and by host.
 type order struct {
 	record *record
 	lists  [3]list
@@ -97,8 +97,8 @@ func (o *order) take(it *item) {
 	l.items = slices.Delete(l.items, i, i+1)
 }
 
-// insert inserts items of one priority into the list of their status at position, or as near to it as their priority
-// allows. A negative position is the end. It returns the index of the first inserted item.
+// insert inserts items of one priority into the list of their status, at position or as near to position as the
+// priority allows. A negative position is the end. It returns the index of the first inserted item.
 func (o *order) insert(position int, items ...*item) int {
 	l := o.of(items[0].Status)
 	low, high := 0, len(l.items)
@@ -121,8 +121,8 @@ func (o *order) insert(position int, items ...*item) int {
 // rankGap is the distance between the ranks of neighbours, so that items can be inserted between them.
 const rankGap = 1 << 20
 
-// rank gives the n items from index i on ranks between those of their neighbours. If the neighbours' ranks are too
-// close, all items of the list get new ranks.
+// rank gives the n items from index i on ranks between the ranks of their neighbours. If those are too close, all items
+// of the list get new ranks.
 func (o *order) rank(l *list, i, n int) {
 	first, step := int64(0), int64(rankGap)
 	switch atStart, atEnd := i == 0, i+n == len(l.items); {

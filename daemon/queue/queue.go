@@ -71,8 +71,8 @@ func (q *Queue) Drain() Changes { return q.record.drain() }
 // then have been forgotten.
 func (q *Queue) Since(version uint64) Delta { return q.record.since(version, q.order.all()) }
 
-// SetPlaces sets the number of downloads that run at once. Zero means that the daemon measures it, and a negative
-// number that other processes download.
+// SetPlaces sets the number of downloads that run at once. Zero means that the daemon measures the number, and a
+// negative number means that other processes download.
 func (q *Queue) SetPlaces(n int) { q.turns.places = n }
 
 // Fresh reports whether no active download uses the host of the entry that Next returns.
@@ -129,7 +129,7 @@ func (q *Queue) Progress(g GID, l Live) {
 		q.record.tell(OnSeed, it)
 	}
 	if l.Size < 0 {
-		l.Size = it.Size // as the last attempt found it, until this one knows
+		l.Size = it.Size // the size that the previous attempt found, until this attempt knows the size
 	}
 	it.live = &l
 	if l.Path != "" && l.Path != it.Path {
@@ -175,8 +175,8 @@ func (q *Queue) Settled(g GID) {
 	}
 }
 
-// MostStopped limits the number of complete and removed entries that are kept. Beyond it the oldest are forgotten.
-// Failed entries are always kept.
+// MostStopped limits the number of complete and removed entries that are kept. Beyond that number the oldest are
+// forgotten. Failed entries are always kept.
 const MostStopped = 10_000
 
 // stop moves an item to the stopped entries with status s.
@@ -233,7 +233,7 @@ func (q *Queue) Active() []Entry { return q.order.lists[runs].page(0, len(q.orde
 // -1 is the last entry; the entries are then in reverse order.
 func (q *Queue) Waiting(offset, n int) []Entry { return q.order.lists[waits].page(offset, n) }
 
-// Stopped returns up to n stopped entries. Its parameters are those of Waiting.
+// Stopped returns up to n stopped entries. Its parameters have the meaning of those of Waiting.
 func (q *Queue) Stopped(offset, n int) []Entry { return q.order.lists[stops].page(offset, n) }
 
 // Global returns the options of all downloads. The caller must not change them.

@@ -22,7 +22,7 @@ func (c *Changes) Stored() bool { return len(c.Store)+len(c.Delete) > 0 || c.Glo
 type record struct {
 	news  Changes
 	dirty []*item // to store
-	// version counts changes. whole is the oldest version since which dropped lists every removed entry.
+	// version counts changes. dropped lists each entry that was removed since the version whole.
 	version, whole uint64
 	dropped        []dropped
 }
@@ -87,8 +87,8 @@ type dropped struct {
 // mostDropped is the number of removals that a record remembers at least.
 const mostDropped = 1000
 
-// since returns the changes since a version. If the version is 0, or so old that removals since then have been
-// forgotten, it returns items, which are all those of the queue.
+// since returns the changes since a version. It returns all items, which are the items of the queue, if the version is
+// 0 or so old that removals since then have been forgotten.
 func (r *record) since(version uint64, items iter.Seq[*item]) Delta {
 	if version == r.version {
 		return Delta{Version: version}

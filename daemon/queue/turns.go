@@ -9,10 +9,10 @@ import (
 // hosts wait, one host gets at most three quarters of the places. Priorities come first, and the entries of one host
 // keep their order.
 
-// leastPlaces is the number of downloads that run at once, if that many wait and the number is measured.
+// leastPlaces is the least number of downloads that run at once if the number is measured.
 const leastPlaces = 4
 
-// mostPassed limits how many entries are passed over to find one of another host. Beyond it only the order counts.
+// mostPassed limits how many entries are skipped to find an entry of another host. Beyond it only the order counts.
 const mostPassed = 10_000
 
 // turns choose the item that begins next.
@@ -21,7 +21,7 @@ type turns struct {
 	places int // number of downloads that run at once; 0 if it is measured, negative if other processes download
 }
 
-// part returns how many of the places one host may use while several hosts have waiting entries.
+// part returns how many of the places one host may use while entries of several hosts wait, and the number of places.
 func (t *turns) part() (part, places int) {
 	if places = t.places; places <= 0 {
 		places = max(leastPlaces, len(t.order.lists[runs].items)+1)
@@ -29,7 +29,7 @@ func (t *turns) part() (part, places int) {
 	return max(1, places-max(1, places/4)), places
 }
 
-// full returns the hosts that use all places they may have.
+// full returns the hosts that already use all the places which one host may use.
 func (t *turns) full() map[string]bool {
 	part, _ := t.part()
 	running, full := map[string]int{}, map[string]bool{}
@@ -42,8 +42,8 @@ func (t *turns) full() map[string]bool {
 	return full
 }
 
-// next returns the first waiting item whose host may use another place. If every such host is full, it returns the
-// first waiting item.
+// next returns the first waiting item with a host that may use another place. If every such host is full, it returns
+// the first waiting item.
 func (t *turns) next() *item {
 	if t.order.count[Waiting] == 0 {
 		return nil
