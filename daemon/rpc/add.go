@@ -63,7 +63,7 @@ func (v *visit) addURI(p *params) (any, error) {
 	return g.String(), err
 }
 
-// document decodes a parameter in base64. If that fails, the error is otherwise, which is aria2's message.
+// document decodes a parameter in base64. If that fails, the error is the text otherwise, which is aria2's message.
 func (p *params) document(i int, otherwise string) []byte {
 	data, err := base64.StdEncoding.DecodeString(p.text(i))
 	if err != nil {

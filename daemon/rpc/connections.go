@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// A connections is a listener with a limited number of connections. Clients that have shown the token keep their
-// connections. At the limit, the oldest connection of a client with a wrong token is closed, otherwise the oldest of
-// the others, even if active, because idle clients could otherwise occupy the limit. A connection is not closed before
-// it had time to show the token, so a flood of new clients cannot keep others out. Meanwhile a new connection waits.
+// A connections is a listener with a limited number of connections. A client that has shown the token keeps its
+// connections. At the limit, the oldest connection of a client with a wrong token is closed. Without such a client, the
+// oldest connection without a token is closed, even if it is active, because idle clients could otherwise occupy the
+// limit. A connection is not closed before it had time to show the token, so a flood of new clients cannot keep others
+// out. Meanwhile a new connection waits.
 type connections struct {
 	net.Listener
 	most int
@@ -44,15 +45,15 @@ const (
 	friend                   // the token
 )
 
-// showTime is the time that a client has to show the token, however many other clients come. It begins with the first
-// Read, which on a busy machine may be long after Accept.
+// showTime is the time that a client has to show the token, however many other clients connect. It begins with the
+// first Read, which on a busy machine may be long after Accept.
 const showTime = 500 * time.Millisecond
 
 type connectionKey struct{}
 
 // Limit returns a listener that allows at most most open connections of l, including WebSockets. web is the server that
-// will serve a [Handler] on it. Clients of a Unix socket are trusted as if they had shown the token. Limit must be
-// called before l is wrapped for TLS. It sets web.ConnContext.
+// will serve a [Handler] on the returned listener; Limit sets web.ConnContext. Clients of a Unix socket are trusted as
+// if they had shown the token. Limit must be called before l is wrapped for TLS.
 func Limit(l net.Listener, web *http.Server, most int) net.Listener {
 	web.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if over, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
@@ -64,7 +65,7 @@ func Limit(l net.Listener, web *http.Server, most int) net.Listener {
 		open: map[*connection]bool{}}
 }
 
-// Accept waits for a connection and accepts it, if the limit allows one more.
+// Accept waits for a connection and accepts it when the limit allows another connection.
 func (k *connections) Accept() (net.Conn, error) {
 	for {
 		conn, err := k.Listener.Accept()
@@ -129,8 +130,8 @@ func (k *connections) first() (first *connection, wait time.Duration) {
 	return first, max(0, wait)
 }
 
-// mayStay returns the time until the connection may be closed. It is negative for a client to be closed before others.
-// The caller holds the mutex.
+// mayStay returns the time until the connection may be closed. The time is negative if the connection should be closed
+// before others. The caller holds the mutex.
 func (c *connection) mayStay() time.Duration {
 	at := c.read.Load()
 	switch {

@@ -45,8 +45,8 @@ type document struct {
 // mostFiles limits the number of files of the cached documents.
 const mostFiles = 20_000
 
-// about returns the content of an entry's document or magnet link. It is empty if the entry has neither or it cannot be
-// parsed.
+// about returns the content of an entry's document or magnet link. The content is empty if the entry has neither, or if
+// the document or link cannot be parsed.
 func (d *documents) about(e *queue.Entry) *about {
 	of := document{gid: e.GID, added: e.Added, size: len(e.Document)}
 	if len(e.URIs) == 1 && metainfo.IsMagnet(e.URIs[0]) {

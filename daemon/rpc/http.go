@@ -73,7 +73,7 @@ func (h *Handler) known(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // knownHost reports whether the Host field is a name of the loopback interface, the address that the client connected
-// to, or one of Hosts. Another name may belong to a page that had it resolved to this machine (DNS rebinding).
+// to, or a name in Hosts. Another name may come from a page that uses DNS rebinding.
 func (h *Handler) knownHost(r *http.Request) bool {
 	host := hostname(r.Host)
 	if slices.ContainsFunc(h.Hosts, func(name string) bool { return strings.EqualFold(name, host) }) {
@@ -100,8 +100,8 @@ func hostname(field string) string {
 var extensions = []string{"chrome-extension://", "moz-extension://", "safari-web-extension://"}
 
 // knownOrigin reports whether a request comes from a program, from a page of this server or from an allowed origin.
-// Some requests of pages have no Origin field but a Sec-Fetch-Site field that tells their origin. Without a token this
-// server has no pages, but WebSocket libraries send its own origin.
+// Some requests of pages have a Sec-Fetch-Site field instead of an Origin field. Without a token this server has no
+// pages, but WebSocket libraries send this server's own origin.
 func (h *Handler) knownOrigin(r *http.Request, origin string) bool {
 	if slices.Contains(h.Origins, "*") {
 		return true

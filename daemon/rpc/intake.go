@@ -33,12 +33,13 @@ type reading struct {
 
 var errNoRoom = errors.New("too many long requests")
 
-// short is the size up to which a request does not count towards the limit. The rest of a longer request is read only
-// if it has the token in its first short bytes.
+// short is the size up to which a request does not count towards the limit. A longer request is read to its end only if
+// its first short bytes contain the token.
 const short = 16 << 10
 
-// read reads a request. cut must make a blocked read fail. admit is called with the beginning of a long request; if it
-// returns an error, read returns that and the beginning. The caller must call leave when the body is no longer needed.
+// read reads a request. cut must make a blocked read fail. admit is called with the beginning of a long request. If
+// admit returns an error, read returns the error and the beginning. The caller calls leave when it needs body no
+// longer.
 func (k *intake) read(r io.Reader, cut func(), admit func(beginning []byte) error) (body []byte, leave func(), err error) {
 	one := &reading{of: k, cut: cut}
 	var parts []*[short]byte
@@ -82,8 +83,8 @@ func joined(parts []*[short]byte, size int) []byte {
 	return body
 }
 
-// hold counts n more bytes. If the limit is exceeded, it drops the largest requests. It reports false if one itself was
-// dropped.
+// hold counts n more bytes of a request. If the limit is exceeded, it drops the largest requests. It reports false if
+// the request itself was dropped.
 func (one *reading) hold(n int) bool {
 	k := one.of
 	k.mu.Lock()
@@ -103,7 +104,7 @@ func (one *reading) hold(n int) bool {
 	return !one.out
 }
 
-// cutLargest drops the largest request, which may be one.
+// cutLargest drops the largest request, which may be the request one.
 func (k *intake) cutLargest(one *reading) {
 	largest := one
 	for other := range k.held {
@@ -148,8 +149,8 @@ type unshownError struct{ guess }
 
 func (unshownError) Error() string { return errUnauthorized.Message }
 
-// admits returns the function that admits the long requests of a client. If no token is needed or the client has shown
-// it, all are admitted, and otherwise those that have the token in their beginning.
+// admits returns the function that admits the long requests of a client. It admits every request if no token is needed
+// or the client has shown the token. Otherwise it admits only requests with the token in their beginning.
 func (h *Handler) admits(ctx context.Context) func(beginning []byte) error {
 	return func(beginning []byte) error {
 		if h.Token == "" || isKnown(ctx) {

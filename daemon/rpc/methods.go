@@ -115,7 +115,7 @@ func (v *visit) changePosition(p *params) (any, error) {
 	return v.queue.Move(g, position, whence)
 }
 
-// changeURI removes URIs and inserts others at a position, by default the end. It returns the number of both.
+// changeURI removes URIs and inserts others at a position, by default the end. It returns the two numbers of URIs.
 func (v *visit) changeURI(p *params) (any, error) {
 	g, file, out, in, position := p.gid(v.queue, 0), p.atLeast(1, 1), p.strings(2, true), p.strings(3, true), p.position(4)
 	if file > 1 {

@@ -95,9 +95,9 @@ func inBytes(text string) string {
 // mostOptions limits the options of a download.
 const mostOptions = 300
 
-// checked checks options and returns them in the form in which they are stored: with the secrets in place of their
-// placeholders, and with an absolute folder. uris are the URIs of the download that gets the options. The options in
-// had count for the limit as well.
+// checked checks options and returns them in their stored form: with secrets instead of placeholders, and with an
+// absolute folder. uris are the URIs of the download that gets the options. The options in had count for the limit as
+// well.
 func (v *visit) checked(options map[string]string, uris []string, had map[string]string) (map[string]string, error) {
 	kept := map[string]string{}
 	for key, value := range options {

@@ -55,7 +55,6 @@ func (p *params) strings(i int, required bool) (list []string) {
 	return list
 }
 
-// integer reads an integer.
 func (p *params) integer(i int) int {
 	number, ok := at[json.Number](p, i, true)
 	if !ok {

@@ -46,7 +46,7 @@ type call struct {
 	id     any
 	method string
 	params []any
-	fault  *fault // why the call fails, known before it is carried out
+	fault  *fault // known before the call is carried out; nil if none
 	inner  []call // calls of system.multicall
 	many   bool   // the call is system.multicall
 }
@@ -133,7 +133,7 @@ func parseCall(v any, left *int) call {
 	}
 	if c.method == "system.multicall" {
 		c.inner, c.fault = parseInner(c.params, left)
-		c.params, c.many = nil, true // not kept while a wrong token is delayed
+		c.params, c.many = nil, true // params are not kept while the answer to a wrong token is delayed
 	}
 	return c
 }
@@ -168,7 +168,7 @@ func parseInner(list []any, left *int) (calls []call, f *fault) {
 	return calls, nil
 }
 
-// A reply is the response to a request. after is called when it has been sent.
+// A reply is the response to a request. after is called after the response was sent.
 type reply struct {
 	status int
 	body   []byte
@@ -189,7 +189,7 @@ func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply
 			shown(ctx, stranger)
 			return h.turnAway(ctx, body, g)
 		}
-		shown(ctx, friend) // before it waits for its turn, and gives way to others
+		shown(ctx, friend) // before the client waits for a turn, and may lose its connection to others
 	}
 	if long {
 		select {
@@ -260,8 +260,8 @@ func (h *Handler) carryOut(ctx context.Context, calls []call, batch, known bool)
 	return r
 }
 
-// admit marks the calls that lack the token. After one wrong token it checks no other, so that a request is only one
-// guess.
+// admit marks the calls that lack the token. After one wrong token it checks no other token, so that a request is only
+// one guess.
 func (h *Handler) admit(calls []call, g *guess) {
 	for i := range calls {
 		c := &calls[i]
@@ -275,7 +275,6 @@ func (h *Handler) admit(calls []call, g *guess) {
 	}
 }
 
-// answer carries out a call.
 func (v *visit) answer(c *call) answer {
 	if c.many && c.fault == nil {
 		results := make([]any, len(c.inner))
@@ -301,7 +300,7 @@ func (v *visit) run(c *call) (any, *fault) {
 	if method == nil {
 		return nil, &fault{1, "No such method: " + c.method}
 	}
-	if v.room--; v.room < 0 { // each result counts one, and its method may count more
+	if v.room--; v.room < 0 { // each result counts one; the method may count more
 		return nil, errTooLarge
 	}
 	p := &params{list: c.params}
@@ -337,7 +336,6 @@ func finish(result any) any {
 	return result
 }
 
-// encode returns v as JSON.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -30,8 +30,8 @@ import (
 
 // An Engine owns the queue.
 type Engine interface {
-	// Do calls f with exclusive use of the queue, and returns when the changes of f are stored. The error is that of f
-	// or of the store.
+	// Do calls f with exclusive use of the queue, and returns when the changes of f are stored. The error is an error
+	// of f or of the store.
 	Do(ctx context.Context, f func(q *queue.Queue) error) error
 	// Subscribe returns a channel of future notices, until cancel is called. The channel is closed when the engine ends
 	// and when its reader falls behind.
@@ -42,10 +42,10 @@ type Engine interface {
 type Options struct {
 	Root  string // absolute path of the folder that contains all downloads
 	Token string // required by each call; if empty, no token is required
-	// Hosts lists further names in the Host field under which the server may be asked, besides those of loopback and
-	// the address that the client connected to.
+	// Hosts lists further names of the server that the Host field may have. The names of loopback and the address that
+	// the client connected to are always allowed.
 	Hosts []string
-	// Origins lists origins of pages that may use the server, besides its own pages. "*" allows any.
+	// Origins lists origins of pages that may use the server. The server's own pages always may. "*" allows any origin.
 	Origins []string
 	// Given holds the options that the daemon was started with, by aria2's names. Without dir, downloads go to Root.
 	Given   map[string]string
@@ -57,7 +57,7 @@ type Options struct {
 	Shutdown func()
 	// SaveSession writes the session (aria2.saveSession) to the file that --save-session or a client names. The file of
 	// a client is below Root, and SaveSession must not overwrite a file that is not a session. If nil, clients cannot
-	// name a file, and the method does nothing.
+	// name a file, and aria2.saveSession does nothing.
 	SaveSession func(file string, text []byte) error
 	// Listed reports whether a session may contain an option. If nil, it may contain any.
 	Listed func(name, value string) bool
@@ -66,7 +66,7 @@ type Options struct {
 	Limit func() int64
 	// Now returns the current time. If nil, time.Now is used.
 	Now func() time.Time
-	// Wait delays the answer to a wrong token. If nil, it waits for d or until ctx ends.
+	// Wait blocks for d or until ctx ends, to delay the answer to a wrong token. If nil, a timer is used.
 	Wait func(ctx context.Context, d time.Duration)
 }
 
@@ -92,7 +92,7 @@ const (
 	mostValues = 600_000 // in a request; a call of aria2's clients has about twenty
 	mostDepth  = 32      // nesting of lists and objects
 	mostTold   = 50_000  // entries, results and KiB of long ones in one answer
-	mostFree   = 64      // the same, if the request shows no token
+	mostFree   = 64      // mostTold of a request without the token
 	penalty    = time.Second
 )
 
@@ -130,7 +130,7 @@ func wait(ctx context.Context, d time.Duration) {
 type guess struct{ right, wrong bool }
 
 // authorized removes the token from the parameters of a call and reports whether the call may be carried out. The
-// methods that list names need no token.
+// methods that list names of methods or notifications need no token.
 func (h *Handler) authorized(c *call, g *guess) bool {
 	word, given := "", false
 	if len(c.params) > 0 {
@@ -154,8 +154,8 @@ func (h *Handler) isToken(word string) bool {
 
 const tokenPrefix = "token:"
 
-// punish delays the answer to a wrong token. Further requests with a wrong token wait behind it, others do not. It
-// reports false without a delay if too many already wait.
+// punish delays the answer to a wrong token. Further requests with a wrong token wait until the delay is over; other
+// requests do not wait. It reports false without a delay if too many requests already wait.
 func (h *Handler) punish(ctx context.Context) bool {
 	select {
 	case h.waiting <- struct{}{}:

@@ -14,9 +14,9 @@ import (
 	"braid/verify"
 )
 
-// Clients get options and URIs back, because they retry a download by adding it again with them. Each secret is
-// replaced by a placeholder with the GID of its entry. If a client sends the placeholder, the secret is restored, but
-// only for the servers that it was set for.
+// Clients get options and URIs back, because they retry a download by adding it again with these. Each secret is
+// replaced by a placeholder with the GID of the entry. If a client sends the placeholder, the secret is restored, but
+// only for the servers that the secret was set for.
 const stands = "secret-of-"
 
 func placeholder(g queue.GID) string { return stands + g.String() }
@@ -61,7 +61,7 @@ func maskedAll(list, between string, g queue.GID) string {
 	return strings.Join(uris, between)
 }
 
-// secretField reports whether a header field may be secret. Only a few fields are known not to be.
+// secretField reports whether a header field may be secret. Only a few fields are known not to be secret.
 func secretField(name string) bool {
 	name = strings.TrimSpace(name)
 	return !web.ForAnyServer(name) && !strings.EqualFold(name, "Referer")
@@ -91,8 +91,8 @@ func masked(uri string, g queue.GID) string {
 	return u.String()
 }
 
-// secrets restores the secrets that clients send back as placeholders. It owns none: they are in the options and URIs of
-// the queue's entries and in the settings.
+// secrets restores the secrets that clients send back as placeholders. The secrets are in the options and URIs of the
+// queue's entries and in the settings.
 type secrets struct{ settings *settings }
 
 // owner returns the options, URIs and GID of the entry that a placeholder in text refers to.
@@ -196,9 +196,9 @@ func (k *secrets) knownURIs(list []string) (uris []string, err error) {
 	return uris, nil
 }
 
-// mayHave reports whether a download of uris may get the secrets of an entry with the URIs of. The first URI, whose
-// server gets the secrets, must be on the server of that entry's first URI, and each other URI on a server of that
-// entry. GID 0 stands for the global options, which apply to every download.
+// mayHave reports whether a download of uris may get the secrets of the entry g, which has the URIs of. The secrets are
+// sent to the server of the first URI, so uris[0] must be on the server of of[0], and all of uris on servers of of. GID
+// 0 stands for the global options, which apply to every download.
 func mayHave(g queue.GID, uris, of []string) bool {
 	var known []string
 	for _, uri := range of {

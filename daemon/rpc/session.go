@@ -17,8 +17,8 @@ const SessionMark = "# a session of braid\n"
 
 // Session returns the incomplete entries as a list for aria2c's --input-file, with the options that such a list may
 // have. It omits entries that were added as a document, because a list cannot contain one, and entries of a watch,
-// which adds them again. Only the user's own file gets secrets. One that a client named has placeholders instead: what is
-// below the root may be shared or served.
+// because the watch adds them again. own means that the list is for the user's own file, which gets the secrets. A file
+// named by a client gets placeholders: files below the root may be shared or served.
 func Session(q *queue.Queue, listed func(name, value string) bool, own bool) []byte {
 	var b bytes.Buffer
 	b.WriteString(SessionMark)

@@ -8,14 +8,14 @@ import (
 	"braid/daemon/queue"
 )
 
-// settings are the options of all downloads: the defaults, those that the daemon was started with, and those that
-// clients have set since. The queue stores the last.
+// settings are the options of all downloads: the defaults, options of the daemon's start, and options that clients have
+// set since then. The queue stores only the options of clients.
 type settings struct {
 	given *Options
 	queue *queue.Queue
 }
 
-// folder returns the folder of downloads whose options name none.
+// folder returns the folder of downloads that have no option dir.
 func (s *settings) folder() string {
 	return cmp.Or(s.queue.Global()["dir"], s.given.Given["dir"], s.given.Root)
 }
@@ -28,8 +28,8 @@ func (s *settings) folderOf(e *queue.Entry) string {
 	return cmp.Or(e.Options["dir"], s.folder())
 }
 
-// saysNothing reports whether an option has its default value. Clients that retry a download send all options that they
-// got.
+// saysNothing reports whether an option has its default value. Clients that retry a download send all options that the
+// server returned.
 func (s *settings) saysNothing(name, value string) bool {
 	now, ok := usual[name]
 	return ok && value == cmp.Or(s.queue.Global()[name], s.given.Given[name], now)

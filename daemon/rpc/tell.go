@@ -19,7 +19,7 @@ type view struct {
 	waits string // what the entry waits for
 }
 
-// view returns the view of an entry and counts its size against the room of the answer.
+// view returns the view of an entry and subtracts its size from the room of the answer.
 func (v *visit) view(e queue.Entry) view {
 	if v.why == nil {
 		v.why = v.queue.Why()
@@ -44,7 +44,7 @@ func (v *visit) view(e queue.Entry) view {
 	return w
 }
 
-// tell returns the requested keys of entries. The answer is made after the visit to the queue.
+// tell returns the requested keys of entries. The values are computed after the visit to the queue.
 func (v *visit) tell(entries []queue.Entry, keys []string) (any, error) {
 	views := make([]view, len(entries))
 	for i, e := range entries {
@@ -254,7 +254,7 @@ func (w *view) followers() (list []string) {
 	return list
 }
 
-// A file is one file of a download. A place is a URI of it.
+// A file is one file of a download. A place is a URI of the file.
 type (
 	file struct {
 		Completed string  `json:"completedLength"`
@@ -304,7 +304,8 @@ func (w *view) torrentFiles() []file {
 	return files
 }
 
-// places returns the URIs of a download. Like aria2, it lists a URI in use twice, because it can be used once more.
+// places returns the URIs of a download. Like aria2, it lists a URI in use twice, because another connection can use
+// it, too.
 func (w *view) places() []place {
 	places, uris := []place{}, w.URIs
 	if w.about.hash != "" {
