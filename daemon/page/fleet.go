@@ -41,7 +41,7 @@ type view struct {
 	Jobs    map[fleet.State]int `json:"jobs"`
 	Speed   int64               `json:"speed"`
 	Drained bool                `json:"drained"`
-	Lost    int64               `json:"lost,omitempty"` // seconds since the queue's server came back empty; 0: it did not
+	Lost    int64               `json:"lost,omitempty"` // seconds since the queue's server last came back empty; 0 if it did not
 	Workers []worker            `json:"workers"`
 	Hosts   []host              `json:"hosts"`             // hosts with the most jobs first
 	Unshown int                 `json:"unshown,omitempty"` // number of hosts not in Hosts
@@ -55,7 +55,7 @@ type worker struct {
 	Jobs   int      `json:"jobs"`
 	Silent bool     `json:"silent,omitempty"`
 	Speed  int64    `json:"speed"`
-	Hosts  []string `json:"hosts,omitempty"` // hosts of its jobs, in alphabetical order
+	Hosts  []string `json:"hosts,omitempty"` // hosts of the worker's jobs, sorted
 }
 
 // A host is a server that jobs download from, with the number of its jobs by state.
@@ -68,7 +68,7 @@ type host struct {
 	Speed   int64  `json:"speed"`
 }
 
-// A job is a running job, or one with its last attempt.
+// A job is a running job, or a waiting or dead job with its last attempt.
 type job struct {
 	Key     string `json:"key"`
 	Name    string `json:"name"`
@@ -76,7 +76,7 @@ type job struct {
 	Tries   int    `json:"tries"`
 	Since   int64  `json:"since"`         // seconds since its state began
 	Next    int64  `json:"next"`          // seconds until the next attempt
-	Why     string `json:"why,omitempty"` // short reason
+	Why     string `json:"why,omitempty"` // short form of Message
 	Message string `json:"message,omitempty"`
 	Done    int64  `json:"done"`
 	Size    int64  `json:"size"`
@@ -168,7 +168,7 @@ func jobsOf(records []fleet.Record, now time.Time) []job {
 	return list
 }
 
-// retry retries the job whose name is the body of the request.
+// retry retries a job. The body of the request is the name of the job.
 func (h *Handler) retry(w http.ResponseWriter, r *http.Request) {
 	if !h.Admit(w, r) {
 		return

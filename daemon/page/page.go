@@ -36,7 +36,7 @@ import (
 type Engine interface {
 	// Do calls f with exclusive use of the queue.
 	Do(ctx context.Context, f func(q *queue.Queue) error) error
-	// Draw returns the drawing of an entry's download by internal/report, or nil if nothing is known of it.
+	// Draw returns the drawing of an entry's download by internal/report, or nil if it has no data about the download.
 	Draw(ctx context.Context, g queue.GID) ([]byte, error)
 }
 
@@ -52,7 +52,7 @@ type Options struct {
 	// Token is the command or option that prints the token, which the page shows to the user. If empty, it is "braid
 	// daemon token".
 	Token string
-	// Folder is the folder of downloads for which a client names none. If empty, the page shows none.
+	// Folder is the folder of a download if the client names none. If empty, the page shows no folder.
 	Folder string
 	// Fleet is the queue of a fleet that carries out the downloads. If nil, the daemon downloads itself.
 	Fleet Fleet
@@ -64,7 +64,7 @@ type Handler struct {
 	Options
 	engine  Engine
 	mux     *http.ServeMux
-	epoch   string        // distinguishes versions of the queue from those of other processes
+	epoch   string        // distinguishes versions of the queue in this process from versions in other processes
 	streams chan struct{} // has a value for each open stream
 }
 

@@ -36,7 +36,7 @@ type row struct {
 	Reason   string `json:"reason,omitempty"` // short reason of a failure
 	Hint     string `json:"hint,omitempty"`
 	Attempts int    `json:"attempts,omitempty"`
-	Watch    string `json:"watch,omitempty"` // watch that requested it
+	Watch    string `json:"watch,omitempty"` // watch that requested the entry
 	Limit    string `json:"limit,omitempty"`
 }
 
@@ -47,7 +47,7 @@ const (
 
 func text(s string, runes int) string { return mask.Escape(option.Shorten(s, runes)) }
 
-// rowOf returns the row of an entry. folder is the folder of entries that name none.
+// rowOf returns the row of an entry. folder is the folder of an entry without the option dir.
 func rowOf(e *queue.Entry, folder string) row {
 	r := row{
 		GID: e.GID.String(), Path: text(e.Path, mostText), Folder: text(folderOf(e, folder), mostText),
@@ -75,7 +75,7 @@ func rowOf(e *queue.Entry, folder string) row {
 	return r
 }
 
-// masked returns a URL without its secrets. It returns "" if it cannot be parsed.
+// masked returns a URL without its secrets. It returns "" if the URL cannot be parsed.
 func masked(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -84,7 +84,7 @@ func masked(uri string) string {
 	return text(mask.URL(u), mostText)
 }
 
-// folderOf returns the folder of an entry's file. It returns given if the entry names none.
+// folderOf returns the folder of an entry's file. It returns given if the entry has no folder.
 func folderOf(e *queue.Entry, given string) string {
 	if e.Path != "" {
 		return path.Dir(strings.ReplaceAll(e.Path, `\`, "/"))
@@ -94,8 +94,8 @@ func folderOf(e *queue.Entry, given string) string {
 
 var manyDigits = regexp.MustCompile(`\b([0-9a-fA-F]{8})[0-9a-fA-F]{24,}\b`)
 
-// briefly shortens the message of a failure. It removes what the page shows beside it, which is the URL, the operation
-// and the host, and most digits of digests.
+// briefly shortens the message of a failure. It removes the texts that the page shows beside the message, which are the
+// URL, the operation and the host, and most digits of digests.
 func briefly(message, address string) string {
 	if _, rest, ok := strings.Cut(message, address+": "); ok && address != "" {
 		message = rest
@@ -106,8 +106,8 @@ func briefly(message, address string) string {
 	return manyDigits.ReplaceAllString(message, "$1...")
 }
 
-// name returns the name of an entry: that of its file, the one that the client requested, or the last element of its
-// URL.
+// name returns the name of an entry: the name of its file, the name that the client requested, or the last element of
+// its URL.
 func name(e *queue.Entry, first *url.URL) string {
 	switch {
 	case e.Path != "":

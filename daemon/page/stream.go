@@ -41,7 +41,7 @@ func (h *Handler) version(id string) uint64 {
 	return v
 }
 
-// events sends all entries, or those that changed since the event in the Last-Event-ID field. It then sends all
+// events sends all entries, or the entries that changed since the event in the Last-Event-ID field. Then it sends all
 // changes.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	if !h.Admit(w, r) {
@@ -111,8 +111,8 @@ func (s *stream) step(ctx context.Context) error {
 	return s.tell(&d)
 }
 
-// tell sends a change, in several events if it is large. Only the last event has an ID with the version, so that a
-// change that was cut off is sent again completely.
+// tell sends a change, in several events if the change is large. Only the last event has an ID with the version, so
+// that a change that was cut off is sent again completely.
 func (s *stream) tell(d *queue.Delta) error {
 	c := change{All: d.All, Live: s.live}
 	for _, g := range d.Gone {
