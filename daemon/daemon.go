@@ -33,24 +33,24 @@ import (
 type Config struct {
 	// Dir is the folder of the store. It must exist. Only one process can have the store open at a time.
 	Dir string
-	// Request returns the request of an entry. It is called in a goroutine of the download. The daemon sets the
-	// request's Detail, Due and Limit. If the request has a Limit, the limit of the entry's options applies within it.
-	// [Fail], called with the request's context, ends the download.
+	// Request returns the request of an entry. It is called in a goroutine of the download. The daemon sets Detail, Due
+	// and Limit of the request. A Limit of the returned request also limits the entry, together with the limit of the
+	// entry's options. [Fail], called with the request's context, ends the download.
 	Request func(ctx context.Context, e queue.Entry) (download.Request, error)
 	// Jobs, if not nil, gives the entries to other processes instead of downloading them here. The daemon then ignores
 	// Request, Client, AtOnce, Limit and Stopped.
 	Jobs Jobs
 	// Client downloads. If nil, the zero Client is used.
 	Client *download.Client
-	// AtOnce is the number of downloads that run at once if the queue's options do not set it (OptionAtOnce). If zero,
-	// the number is measured.
+	// AtOnce is the number of downloads that run at once if the option OptionAtOnce of the queue does not set it. If
+	// zero, the daemon measures the number.
 	AtOnce int
 	// Limit is called with the value of the queue's option OptionGlobalLimit, in bytes per second for all downloads
-	// together, and whether the option is set. If nil, the daemon sets the Limit of the Client.
+	// together; said reports whether the option is set. If nil, the daemon sets the Limit of the Client.
 	Limit func(bytes int64, said bool)
-	// Stopped is called for each entry with a Watch whose download has ended. If the entry will continue, it is called
-	// at once. If the entry is complete, failed or was removed, even before it began, it is called once that is on
-	// disk. It may be called more than once for an entry and must not block. It may be nil.
+	// Stopped is called for each entry with a Watch whose download has ended: at once if the entry will continue, and
+	// otherwise after the store has the complete, failed or removed entry, even if no download had begun. It may be
+	// called more than once for an entry and must not block. It may be nil.
 	Stopped func(e queue.Entry, res download.Result, err error)
 	// Hide removes secrets from the text of an error before it is stored. If nil, nothing is removed.
 	Hide func(string) string
@@ -73,7 +73,7 @@ type Daemon struct {
 	spare   chan download.Job
 	resize  chan int
 	ended   chan ended
-	news    chan queue.GID // entries whose state the loop should read at once
+	news    chan queue.GID // entries with a state that the loop should read at once
 	changed chan struct{}  // signals that entries changed; has room for one
 	over    chan struct{}  // closed when the loop has ended
 	crowded atomic.Bool    // an entry waits for a place
@@ -130,15 +130,15 @@ func (d *Daemon) forget() error {
 	return d.store.empty()
 }
 
-// Close closes a daemon whose Run was never called.
+// Close closes a daemon on which Run was never called.
 func (d *Daemon) Close() error { return d.store.db.Close() }
 
-// leastAtOnce is the number of downloads that run at once, if that many wait and the number is measured. With fewer,
-// downloads from a slow host would keep all others waiting.
+// leastAtOnce is the least number of downloads that run at once if the daemon measures the number. With fewer,
+// downloads from a slow host would keep all other downloads waiting.
 const leastAtOnce = 4
 
-// Run downloads until ctx ends. It then parks the running downloads within ten seconds. They continue at the next
-// start. Run must be called only once. It closes the daemon.
+// Run downloads until ctx ends. It then stops the running downloads within ten seconds, so that they continue at the
+// next start. Run must be called only once. It closes the daemon.
 func (d *Daemon) Run(ctx context.Context) error {
 	l := newLoop(ctx, d)
 	batch := download.Batch{AtOnce: l.atOnce, AtLeast: leastAtOnce, Spare: d.spare, Resize: d.resize,
@@ -166,7 +166,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 // endKey is the context key of the function that ends a download.
 type endKey struct{}
 
-// Fail ends the download whose request was made with ctx. The download's error is err.
+// Fail ends the download of the request that was made with ctx. The download's error is err.
 func Fail(ctx context.Context, err error) {
 	if end, ok := ctx.Value(endKey{}).(context.CancelCauseFunc); ok {
 		end(&failed{err})
@@ -214,8 +214,8 @@ func (d *Daemon) Do(ctx context.Context, do func(q *queue.Queue) error) error {
 	}
 }
 
-// Subscribe returns a channel of future notices and a function that ends the subscription. The channel is closed if its
-// receiver is too slow, which should then read the whole queue again, and when the daemon ends.
+// Subscribe returns a channel of future notices and a function that ends the subscription. The channel is closed when
+// the daemon ends, and if the receiver is too slow. A slow receiver should then read the whole queue again.
 func (d *Daemon) Subscribe() (<-chan queue.Notice, func()) { return d.subs.add() }
 
 // mostNotices is the number of notices that a subscriber may leave unread.

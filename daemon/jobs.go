@@ -31,7 +31,7 @@ type Job struct {
 	GID     queue.GID
 	Name    string
 	Version string
-	// Status is Waiting, Active, Complete or Failed. Live is set for an active or complete job, and Outcome for one
+	// Status is Waiting, Active, Complete or Failed. Live is set for an active or complete job, and Outcome for a job
 	// that has ended.
 	Status  queue.Status
 	Live    queue.Live
@@ -68,7 +68,7 @@ const (
 )
 
 // follow keeps entries and jobs consistent until ctx ends. A waiting entry has a job. The entry is active while a
-// worker has the job, and ends with it. A paused or removed entry has no job. follow compares states instead of
+// worker has the job, and ends with the job. A paused or removed entry has no job. follow compares states instead of
 // reacting to events, so that nothing is lost if the process is killed.
 func (d *Daemon) follow(ctx context.Context) {
 	for {
@@ -96,7 +96,7 @@ func (d *Daemon) follow(ctx context.Context) {
 	}
 }
 
-// compare makes entries and jobs consistent once. It reports whether more entries are to be put.
+// compare makes entries and jobs consistent once. It reports whether it left entries to put for the next call.
 func (d *Daemon) compare(ctx context.Context) (more bool, err error) {
 	jobs, known := d.config.Jobs.All()
 	if !known {
@@ -132,8 +132,8 @@ type wanted struct {
 	version string
 }
 
-// settle updates the entries from the states of their jobs. It returns the entries that have no job or whose job no
-// worker may know of, and the jobs that no entry wants. If a failed job is tried again, its failed entry is resumed.
+// settle updates the entries from the states of their jobs. It returns the entries without a job that workers know, and
+// the jobs without an entry. If a failed job is tried again, its failed entry is resumed.
 func settle(q *queue.Queue, now time.Time, jobs []Job) (put []wanted, drop []Job) {
 	of := map[queue.GID]Job{}
 	for _, j := range jobs {
@@ -167,7 +167,7 @@ func settle(q *queue.Queue, now time.Time, jobs []Job) (put []wanted, drop []Job
 	return put, drop
 }
 
-// adopt sets the state of an entry to that of its job.
+// adopt gives an entry the state of its job.
 func adopt(q *queue.Queue, now time.Time, e *queue.Entry, j Job) {
 	if j.Status == queue.Waiting {
 		q.Ended(now, e.GID, queue.Outcome{Kind: queue.Interrupted}) // no effect unless the entry was active

@@ -29,17 +29,17 @@ type loop struct {
 	results   map[queue.GID]ended
 	stale     bool // prepare must choose the offer again
 	atOnce    int
-	resized   bool // atOnce has changed and the batch does not know yet
+	resized   bool // atOnce has changed since the batch received it
 	looked    time.Time
 
 	pending batch
 	new     map[queue.GID]bool   // entries not yet on disk
 	waiters []waiter             // calls with changes in pending
-	due     map[queue.GID]string // paths of files by entry; their journals are removed once pending is on disk
+	due     map[queue.GID]string // paths of files by entry; when pending is on disk, the journals of the files are removed
 	writing bool
 	written chan commit // has room for one
 	failed  error       // error of the last write
-	timer   *time.Timer // fires when pending is due without a waiting call
+	timer   *time.Timer // fires when pending must be written, although no call waits
 	timed   bool
 }
 
@@ -50,7 +50,7 @@ type offer struct {
 	fresh bool // no active download uses its host
 }
 
-// An ended is the result of the download with a number.
+// An ended is the result of the download with the number.
 type ended struct {
 	number int
 	res    download.Result
@@ -59,11 +59,11 @@ type ended struct {
 }
 
 const (
-	// writeAfter is how long changes without a waiting call are collected.
+	// writeAfter is how long changes are collected while no call waits for them.
 	writeAfter = 300 * time.Millisecond
 	// writeAgain is the pause before the next write after a failed one.
 	writeAgain = 10 * time.Second
-	// parkTime is how long downloads may take to park.
+	// parkTime is how long downloads may take to stop when the daemon ends.
 	parkTime = 9 * time.Second
 	// lookAfter is the maximum age of the states of active downloads in the queue.
 	lookAfter = 200 * time.Millisecond
@@ -149,7 +149,7 @@ func (l *loop) run(ctx context.Context, stopped <-chan struct{}) error {
 	}
 }
 
-// next returns the job to offer, and the channels that may take it. A job on an unused host may take a spare place.
+// next returns the job to offer, and the channels that may take it. Only a job on an unused host may go to spare.
 func (l *loop) next(ctx context.Context) (job download.Job, jobs, spare chan<- download.Job) {
 	if l.stale {
 		l.prepare(ctx)
@@ -222,8 +222,8 @@ func (l *loop) begin() {
 	l.begun++
 }
 
-// end handles the end of a download. If its file was used by another run that is being stopped, the download begins
-// again after that one has ended.
+// end handles the end of a download. If another run that is being stopped still uses the file, the download begins
+// again after the end of that run.
 func (l *loop) end(e ended) {
 	r := l.runs[l.numbers[e.number]]
 	if why, ok := r.why().(*failed); ok && e.err != nil {
@@ -292,10 +292,10 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 	}
 }
 
-// split adds an entry for each file of the document that entry g downloaded. The outcome completes g.
+// split adds an entry for each file of the document that the entry g downloaded, and returns the outcome of g.
 func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 	e, _ := l.q.Entry(g)
-	if _, err := strconv.Atoi(e.Options[OptionSelect]); err == nil && e.Following != 0 { // it selected one file
+	if _, err := strconv.Atoi(e.Options[OptionSelect]); err == nil && e.Following != 0 { // it is for one file
 		return refusal(download.Protocol, "the document describes several files now, but described one when this entry was added")
 	}
 	var children []queue.Entry
@@ -333,7 +333,6 @@ func (l *loop) park() {
 	}
 }
 
-// call runs the function of a call.
 func (l *loop) call(c call) {
 	if now := time.Now(); now.Sub(l.looked) >= lookAfter {
 		l.looked = now
@@ -357,11 +356,11 @@ func (l *loop) look(g queue.GID) {
 	}
 }
 
-// absorb carries out the changes of the queue. It reports whether something must be written.
+// absorb carries out the changes of the queue. It reports whether a change must be written.
 func (l *loop) absorb() bool {
 	c := l.q.Drain()
 	for _, g := range c.Stop {
-		if r := l.runs[g]; r != nil { // nil if it has parked already
+		if r := l.runs[g]; r != nil { // nil if the download has ended already
 			r.stopping = true
 			r.cancel()
 		} else if l.config.Jobs != nil {

@@ -40,7 +40,7 @@ func (d *Daemon) outcomeOf(res download.Result, err error) queue.Outcome {
 	return o
 }
 
-// refusal returns the outcome of an entry that is not downloaded, and why.
+// refusal returns the outcome of an entry that is not downloaded; why is its message.
 func refusal(kind download.Kind, why string) queue.Outcome {
 	return queue.Outcome{Kind: kind.String(), Code: problem.Aria2Code(&problem.Problem{Kind: kind, Why: why}), Message: why}
 }

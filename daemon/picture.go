@@ -10,7 +10,7 @@ import (
 	"braid/download"
 )
 
-// A pictures holds the runs that can be drawn: all running downloads and the last ones that ended.
+// A pictures holds the runs that can be drawn: all running downloads, and the downloads that ended last.
 type pictures struct {
 	mu    sync.Mutex
 	runs  map[queue.GID]*run

@@ -21,7 +21,7 @@ type run struct {
 	cancel context.CancelFunc
 	limit  *limit.Limiter // of this download alone
 
-	// stopping, rival and after belong to the loop. stopping reports that this run is being stopped. rival reports that
+	// The loop owns stopping, rival and after. stopping reports that this run is being stopped. rival reports that
 	// another run of the same file was stopped and has ended. after holds the runs that ended because this run used the
 	// file.
 	stopping, rival bool
@@ -41,9 +41,9 @@ func newRun(e queue.Entry, cancel context.CancelFunc) *run {
 }
 
 // Options that the daemon itself interprets. OptionLimit limits the speed of an entry's download. OptionSelect lists
-// the numbers of the wanted files of its document. OptionSignature is a signature of its file in base64. A download
-// that is slower than OptionLowest gives up its place if other entries wait. The global options limit the speed of all
-// downloads together and the number that run at once.
+// the numbers of the wanted files in the entry's document. OptionSignature is a signature of the entry's file in
+// base64. A download that is slower than OptionLowest ends if other entries wait for a place. The global options limit
+// the speed of all downloads together and the number of downloads at once.
 const (
 	OptionSelect      = "select-file"
 	OptionSignature   = "signature"
@@ -53,8 +53,7 @@ const (
 	OptionLowest      = "lowest-speed-limit"
 )
 
-// setLimit sets the limit from an entry's options. An invalid value was refused when it was set and means no limit
-// here.
+// setLimit sets the limit from an entry's options. An invalid value means no limit; setting the option refused it.
 func (r *run) setLimit(options map[string]string) {
 	n, _ := option.ParseSize(options[OptionLimit])
 	r.limit.Set(n)

@@ -78,7 +78,7 @@ type batch struct {
 
 func (b *batch) empty() bool { return len(b.entries) == 0 && b.global == nil }
 
-// add adds changes that are newer than those in b.
+// add adds changes, which are newer than the changes in b.
 func (b *batch) add(c *queue.Changes) {
 	if b.entries == nil {
 		b.entries = map[queue.GID]*queue.Entry{}

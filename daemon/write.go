@@ -10,7 +10,7 @@ import (
 	"braid/internal/partfile"
 )
 
-// A waiter is a call whose changes are being written.
+// A waiter is a call that waits until its changes are written.
 type waiter struct {
 	done chan<- error
 	err  error // error of the call's function
@@ -20,11 +20,11 @@ type waiter struct {
 type commit struct {
 	batch   batch
 	waiters []waiter
-	settled []queue.GID // entries whose journals were removed
+	settled []queue.GID // entries with journals that were removed
 	err     error
 }
 
-// write starts a write if changes are pending: at once if a call waits for them, else after writeAfter.
+// write starts a write of pending changes: at once if a call waits for them or final is true, else after writeAfter.
 func (l *loop) write(final bool) {
 	switch {
 	case l.writing || l.pending.empty() && len(l.due) == 0:
@@ -69,7 +69,7 @@ func (l *loop) enter(c *queue.Changes) {
 	l.pending.add(c)
 }
 
-// unwritten reports whether an entry is not on disk yet, and writes it at once. A download must not begin before its
+// unwritten reports whether an entry is not on disk yet, and begins to write it. A download must not begin before its
 // entry is stored: if the process were killed, the entry would be lost and its partial file forgotten.
 func (l *loop) unwritten(g queue.GID) bool {
 	if !l.new[g] {
@@ -105,7 +105,7 @@ func (l *loop) commit(c commit) {
 	if c.err == nil {
 		for g := range c.batch.entries {
 			delete(l.new, g)
-			// A stopped entry is reported here, one that will continue was reported when its download ended.
+			// A stopped entry is reported here. An entry that will continue was reported when its download ended.
 			if e, there := l.q.Entry(g); !there || e.Status >= queue.Complete {
 				l.tellStopped(g)
 			}
@@ -121,13 +121,13 @@ func (l *loop) commit(c commit) {
 // tellStopped reports an entry of a watch that has no running download.
 func (l *loop) tellStopped(g queue.GID) {
 	e, there := l.q.Entry(g)
-	// A running download is reported when it ends, and a stopped entry when that is on disk.
+	// A running download is reported when it ends, and a stopped entry when the store has it.
 	if _, again := l.pending.entries[g]; l.runs[g] != nil || again && e.Status >= queue.Complete {
 		return
 	}
 	r := l.results[g]
 	if !there && r.entry.GID == g {
-		e = r.entry // it was forgotten since
+		e = r.entry // the entry was forgotten meanwhile
 	} else if !there {
 		e = queue.Entry{GID: g, Status: queue.Removed}
 	}
