@@ -11,9 +11,9 @@ import (
 // uploads are left to the rules of the bucket.
 const abandonedAfter = 7 * 24 * time.Hour
 
-// sweepAbandoned aborts, once per Store, the uploads to the bucket that this machine began and gave up: those with a
-// journal in Folder that is older than abandonedAfter and is not in use. If an abort fails, a later run tries again,
-// and the command braid parts lists the upload.
+// sweepAbandoned aborts, once per Store, the uploads to the bucket that this machine began and gave up. These have a
+// journal in Folder that is older than abandonedAfter and not in use. If an abort fails, a later run tries again, and
+// the command braid parts lists the upload.
 func (s *Store) sweepAbandoned(ctx context.Context) {
 	if s.options.Folder == "" {
 		return
@@ -30,14 +30,14 @@ func (s *Store) sweepAbandoned(ctx context.Context) {
 	}
 }
 
-// An earlier holds the uploads of the key that were open when this upload was opened. An earlier run that lost its
-// journal may have left them.
+// An earlier holds the other uploads of the key that were open when this upload was opened. An earlier run that lost
+// its journal may have left them.
 type earlier struct {
 	uploads []string
 	before  time.Time // when this upload was opened, by the store's clock
 }
 
-// findEarlier returns the uploads of the key that were opened before this one.
+// findEarlier returns the uploads of the key that were opened before u.
 func (u *upload) findEarlier(ctx context.Context) (e earlier) {
 	if u.store.lease != nil { // the owner of the lease aborts earlier uploads (TakeOver)
 		return e
@@ -59,9 +59,8 @@ func (u *upload) findEarlier(ctx context.Context) (e earlier) {
 	return e
 }
 
-// endEarlier aborts the earlier uploads that contain only parts of this upload and got no part since this one was
-// opened. The object is complete, so they are of no use. Uploads with parts without a SHA-256 are those of another
-// program and stay.
+// endEarlier aborts the earlier uploads that contain only parts of u and got no part since u was opened. The object is
+// complete, so these uploads are of no use. An upload with a part without SHA-256 is from another program and stays.
 func (u *upload) endEarlier(ctx context.Context) {
 	for _, id := range u.earlier.uploads {
 		listed, err := u.store.parts(ctx, u.key, id)

@@ -66,8 +66,8 @@ func (u *upload) condition(replace bool) condition {
 }
 
 // guard prepares a request that creates the object. It confirms the lease and adds the condition to the request. If the
-// store is not known to obey conditions, guard checks the condition itself. If it does not hold, the error is the
-// response that the store should have sent.
+// store is not known to obey conditions, guard checks the condition itself. If the condition does not hold, the error
+// is the response that the store should have sent.
 func (u *upload) guard(ctx context.Context, c condition, o *minio.PutObjectOptions) error {
 	obeys, known := u.store.probed.hold(ctx, u.key)
 	if l := u.store.lease; l != nil {
@@ -91,7 +91,8 @@ func (u *upload) guard(ctx context.Context, c condition, o *minio.PutObjectOptio
 	return minio.ErrorResponse{StatusCode: http.StatusPreconditionFailed}
 }
 
-// inTheWay returns the error for an object that exists, or that is not the one to be replaced.
+// inTheWay returns the error for an object that exists although no object may exist, or that is not the object to
+// replace.
 func (u *upload) inTheWay(c condition) error {
 	if c.match == "" {
 		return fmt.Errorf("%s: %w", u.path(), fs.ErrExist)
@@ -177,9 +178,9 @@ func (u *upload) size() (size int64) {
 	return size
 }
 
-// settle returns the token of the object after a request to create it. If the request failed, the object may exist
-// nevertheless: the response was lost, the request was repeated, or an earlier attempt of the job created the object
-// later. settle then compares the metadata.
+// settle returns the token of the object after a request to create it. A failed request may have created the object:
+// the response was lost, or the request was repeated. An earlier attempt of the job may also have created the object
+// meanwhile. settle then compares the metadata.
 func (u *upload) settle(ctx context.Context, c condition, token string, p verify.Proof, failed error) (string, error) {
 	if failed == nil {
 		return token, nil

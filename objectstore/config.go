@@ -66,7 +66,7 @@ func awsFolder(getenv func(string) string) string {
 var errNoCredentials = errors.New("no credentials")
 
 // readCredentials returns the credentials from the environment, else from the credentials file, else from the service
-// that a container or a role provides.
+// that the environment names for a container or a role.
 func readCredentials(getenv func(string) string, file, profile string) (*credentials.Credentials, error) {
 	id, secret := getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY")
 	if id != "" && secret != "" {

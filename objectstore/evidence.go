@@ -18,7 +18,7 @@ import (
 	"braid/verify"
 )
 
-// evidenceEnding is the ending of an object's name that holds the evidence for the file beside it.
+// evidenceEnding is the ending of the name of an object with evidence. The rest is the name of the proven object.
 const evidenceEnding = ".evidence.json"
 
 // Reserved reports whether name is the name of an object with evidence.
@@ -107,7 +107,7 @@ func (e *Evidence) of(token, sum string) bool {
 func tokenOf(info *minio.ObjectInfo) string { return info.UserMetadata["Braid-Upload"] }
 
 // Found implements download.Upload. It writes missing evidence, because the run that created the object may have been
-// killed before it did.
+// killed before it wrote the evidence.
 func (u *upload) Found(ctx context.Context, f download.UploadFinal) {
 	if u.existing != nil && tokenOf(u.existing) != "" {
 		u.putEvidence(ctx, newEvidence(u.path(), heading{Token: tokenOf(u.existing)}, f), false)
@@ -119,7 +119,7 @@ const evidenceTries = 5
 
 // putEvidence writes the evidence beside its object, if that object still exists and the lease is held. Otherwise
 // another process has replaced the object and writes its own evidence. If anew is false, existing evidence for the
-// object stays. An unrelated object with the name of the evidence also stays. A failure is reported with Note.
+// object stays. An unrelated object with the name of the evidence also stays. An error is reported with Note.
 func (u *upload) putEvidence(ctx context.Context, e Evidence, anew bool) {
 	beside := newUpload(u.store, u.key+evidenceEnding)
 	data, err := json.MarshalIndent(e, "", "  ")
@@ -141,9 +141,9 @@ func (u *upload) putEvidence(ctx context.Context, e Evidence, anew bool) {
 	}
 }
 
-// tryEvidence replaces the existing evidence. It reads it before it looks at the object. Evidence of a newer object is
-// written after that object, so the condition fails if the object is replaced meanwhile. done is true if nothing is to
-// be written.
+// tryEvidence writes the evidence, if the existing evidence has not changed since it was read. It reads the existing
+// evidence before the object: a process that replaces the object after that also writes evidence after that, so that
+// the condition fails. done is true if nothing is to be written.
 func (u *upload) tryEvidence(ctx context.Context, beside *upload, e Evidence, data []byte, anew,
 	first bool) (done bool, err error) {
 	obeys, _ := u.store.probed.hold(ctx, u.key)
@@ -203,8 +203,8 @@ func (u *upload) evidenceOf(ctx context.Context, object string) (c condition, e 
 	return condition{info.ETag}, e, nil
 }
 
-// finish completes the work of a run that was killed after Complete, if the object is that of its upload. It writes the
-// evidence and clears the journal.
+// finish completes a run that was killed after Complete, if the object was created by the upload in the journal. It
+// writes the evidence and clears the journal.
 func (u *upload) finish(ctx context.Context, info minio.ObjectInfo) {
 	token := tokenOf(&info)
 	if token == "" || u.open() != nil { // another process uses the journal

@@ -31,7 +31,7 @@ func (u *upload) Existing(ctx context.Context) (*download.Existing, error) {
 const makingTime = 20 * time.Second
 
 // beingMade waits for the object of a run that was killed during Complete. The store continues to assemble the object,
-// and for a while has neither all parts nor the object. Another upload must not begin then.
+// and for a while has neither all parts nor the object. Meanwhile no other upload must begin.
 func (u *upload) beingMade(ctx context.Context) (info *minio.ObjectInfo, err error) {
 	if u.open() != nil { // another process uses the journal
 		return nil, nil
@@ -86,7 +86,7 @@ func (u *upload) head(ctx context.Context) (*minio.ObjectInfo, error) {
 	return nil, u.fault(ctx, err)
 }
 
-// read opens the object that info describes. It is an error if the object was replaced since.
+// read opens the object that info describes. It returns an error if the object was replaced since info was read.
 func (u *upload) read(ctx context.Context, info minio.ObjectInfo) (io.ReadCloser, error) {
 	var o minio.GetObjectOptions
 	o.SetMatchETag(info.ETag)

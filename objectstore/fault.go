@@ -62,7 +62,7 @@ func configFault(place string, err error) *download.Error {
 }
 
 // fault converts the error of a request about key to a *download.Error with the fitting kind. If ctx has ended, it
-// returns its cause. It returns nil if err is nil.
+// returns the cause of ctx. It returns nil if err is nil.
 func (s *Store) fault(ctx context.Context, key string, err error) error {
 	if err == nil {
 		return nil
@@ -157,13 +157,13 @@ func plainly(r minio.ErrorResponse) string {
 	return text
 }
 
-// foreign reports whether a response is not one of an object store. Its code is then the status line, and its message
-// may be an HTML page.
+// foreign reports whether a response is not from an object store. Its code is then the status line, and its message may
+// be an HTML page.
 func foreign(r minio.ErrorResponse) bool {
 	return strings.HasPrefix(r.Code, strconv.Itoa(r.StatusCode)+" ")
 }
 
-// A hidden error does not unwrap, because the cause of a store's error must not be taken for one of the file or its
+// A hidden error does not unwrap: the cause of a store's error must not be mistaken for an error of the file or its
 // sources.
 type hidden struct{ error }
 

@@ -18,7 +18,7 @@ import (
 	"braid/internal/fsys"
 )
 
-// A journal keeps lines about the upload of one key, from which another process can continue it. It contains no
+// A journal keeps lines about the upload of one key, with which another process can continue the upload. It contains no
 // secrets.
 type journal interface {
 	// Read returns the lines that were appended since the last Clear, with their line ends. An incomplete last line is
@@ -43,8 +43,8 @@ type heading struct {
 }
 
 // An entry is another line of a journal. If Number is positive, it is an uploaded part. If Number is negative, it is
-// the evidence for a file whose Complete was requested. If Number is 0, only the first Start parts are valid, because
-// the later ones are uploaded again.
+// the evidence for a file before the request Complete. If Number is 0, only the first Start parts are valid, because
+// the later parts are uploaded again.
 type entry struct {
 	Number   int             `json:"n"`
 	Start    int64           `json:"start"`
@@ -59,7 +59,7 @@ type entry struct {
 type record struct {
 	heading  heading
 	parts    map[int]entry
-	evidence []byte // set if Complete was requested
+	evidence []byte // set before the request Complete
 }
 
 // none reports whether the journal has no upload.
@@ -87,7 +87,7 @@ func isNewer(data []byte) bool {
 	return whole && json.Unmarshal(line, &h) == nil && h.V > journalVersion
 }
 
-// parseRecord parses the lines of a journal, up to the first one that is incomplete or invalid.
+// parseRecord parses the lines of a journal before the first incomplete or invalid line.
 func parseRecord(data []byte) (r record) {
 	r.parts = map[int]entry{}
 	lines := bufio.NewReader(bytes.NewReader(data))
@@ -150,7 +150,7 @@ func (noJournal) Append([]byte) error   { return nil }
 func (noJournal) Clear() error          { return nil }
 func (noJournal) Close() error          { return nil }
 
-// A fileJournal is a journal in a file, which it keeps locked.
+// A fileJournal is a journal in a file. The file stays locked until Close.
 type fileJournal struct {
 	dir  fsys.Dir
 	name string
@@ -167,7 +167,7 @@ func openFile(folder, name string) (journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range 100 { // the previous owner may be removing it
+	for range 100 { // the previous owner may be about to remove the file
 		j, again, err := claim(dir, name)
 		if !again {
 			if err != nil {

@@ -14,10 +14,10 @@ import (
 	"braid/download"
 )
 
-// latestMark is the metadata of an object that setLatest made. Its value is the text.
+// latestMark is the metadata key for the text of an object that setLatest made.
 const latestMark = "braid-latest"
 
-// latestSum is the metadata with the SHA-256 of the content of such an object.
+// latestSum is the metadata key for the SHA-256 of the content of such an object.
 const latestSum = "braid-latest-sha256"
 
 // maxLatest limits the size of that content.
@@ -55,8 +55,8 @@ func latestOf(ctx context.Context, u *upload) (c condition, text string, err err
 	return condition{now.ETag}, text, nil
 }
 
-// setLatest makes an object contain a line of text, unless isOlder reports true for the text that it has. It replaces only
-// an object that it made.
+// setLatest makes an object contain a line of text, unless isOlder reports true for the object's present text. It
+// replaces only an object that setLatest made.
 func setLatest(ctx context.Context, u *upload, text string, isOlder func(than string) bool) error {
 	var failed error
 	for range latestTries {

@@ -19,8 +19,8 @@ type Left struct {
 	URL                           string // URL of the file without secrets; "" without a local journal
 	Size                          int64  // bytes uploaded so far; -1 if unknown
 	Began                         time.Time
-	InUse                         bool // a process on this machine uses it
-	PID                           int  // of that process; 0 if unknown
+	InUse                         bool // a process on this machine uses the upload
+	PID                           int  // process ID of that process; 0 if unknown
 
 	changed time.Time // modification time of the journal
 }
@@ -28,7 +28,7 @@ type Left struct {
 // Path returns the name of the object: s3://BUCKET/KEY.
 func (l Left) Path() string { return "s3://" + l.Bucket + "/" + l.Key }
 
-// Left lists the unfinished uploads below the store's prefix, including those of other programs.
+// Left lists the unfinished uploads below the store's prefix, including uploads of other programs.
 func (s *Store) Left(ctx context.Context) ([]Left, error) { return s.left(ctx, s.prefix) }
 
 func (s *Store) left(ctx context.Context, prefix string) (all []Left, err error) {
@@ -113,7 +113,7 @@ func (s *Store) end(ctx context.Context, l Left) error {
 	return u.journal.Clear()
 }
 
-// Journaled lists the uploads with a journal in a folder ([Options].Folder). It does not ask the store.
+// Journaled lists the uploads with a journal in a folder ([Options].Folder). It sends no request to the store.
 func Journaled(folder string) (all []Left, err error) {
 	names, err := filepath.Glob(filepath.Join(folder, "*"+journalEnding))
 	if err != nil || len(names) == 0 {
@@ -140,7 +140,7 @@ func Journaled(folder string) (all []Left, err error) {
 // removed.
 func journaled(dir fsys.Dir, name string) (l Left, err error) {
 	f, err := dir.Open(name)
-	if err != nil { // it was just removed
+	if err != nil { // the journal was just removed
 		return l, nil
 	}
 	defer f.Close()

@@ -14,7 +14,7 @@ func newToken() string {
 	return hex.EncodeToString(b[:])
 }
 
-// inASCII returns a URL for use in a header field. It truncates it to 1,024 bytes, because stores limit metadata.
+// inASCII returns a URL for use in a header field, truncated to 1,024 bytes, because stores limit metadata.
 func inASCII(u string) string {
 	if p, err := url.Parse(u); err == nil {
 		u = p.String()

@@ -25,8 +25,8 @@ type conditions struct {
 	obeys bool
 }
 
-// hold reports whether the store obeys conditions, and whether that is known. It is tested once with an object of one
-// byte beside key. A positive result is remembered for a month.
+// hold reports whether the store obeys conditions, and whether that is known. The first call tests the store with an
+// object of one byte beside key. A positive result is remembered for a month.
 func (c *conditions) hold(ctx context.Context, key string) (obeys, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,7 +43,7 @@ const remembered = 30 * 24 * time.Hour
 
 func (c *conditions) find(ctx context.Context, key string) (obeys bool, err error) {
 	s := c.store
-	if s.Endpoint() == amazon { // Amazon documents that it does
+	if s.Endpoint() == amazon { // Amazon documents that its store obeys them
 		return true, nil
 	}
 	file := c.file()
@@ -54,7 +54,7 @@ func (c *conditions) find(ctx context.Context, key string) (obeys bool, err erro
 	if file != "" {
 		host, _ := os.Hostname()
 		sum := sha256.Sum256([]byte(host + "\n" + file))
-		// Each run uses this name, and so removes what a killed run left.
+		// Each run uses this name, and so removes the object of a killed run.
 		obeys, err = c.ask(ctx, folder+hex.EncodeToString(sum[:8]))
 	}
 	if err == nil && !obeys { // another process may have used the same name
@@ -74,8 +74,8 @@ func (c *conditions) find(ctx context.Context, key string) (obeys bool, err erro
 	return obeys, nil
 }
 
-// file returns the path of the file that records a positive result. A negative result is not recorded but noted in each
-// run. It is "" without a folder.
+// file returns the path of the file that records a positive result, or "" without a folder. A negative result is not
+// recorded, but each run shows a note.
 func (c *conditions) file() string {
 	if c.store.options.Folder == "" {
 		return ""
@@ -94,7 +94,7 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 		_, err := s.core.PutObject(ctx, s.bucket, key, strings.NewReader("?"), 1, "", "", o)
 		return err
 	}
-	// What ends the test has its own time: the store may have been silent until then.
+	// The requests at the end of the test have their own time limit: the store may have been silent until then.
 	later := func(do func(after context.Context)) {
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 		defer cancel()
@@ -109,7 +109,7 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 		return false, unlessUnsupported(err)
 	}
 	var upload string
-	// It does not end with ctx, because an upload whose response is lost would stay.
+	// The request does not end with ctx, because an upload with a lost response would stay.
 	later(func(after context.Context) {
 		upload, err = s.core.NewMultipartUpload(after, s.bucket, key, minio.PutObjectOptions{})
 	})
@@ -118,7 +118,7 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 	}
 	defer later(func(after context.Context) {
 		s.core.AbortMultipartUpload(after, s.bucket, key, upload)
-		left, _ := s.left(after, key) // also those of a run that was killed
+		left, _ := s.left(after, key) // also the uploads of a run that was killed
 		for _, l := range left {
 			s.core.AbortMultipartUpload(after, s.bucket, l.Key, l.Upload)
 		}
@@ -137,7 +137,7 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 	return false, unlessUnsupported(err)
 }
 
-// unlessUnsupported returns nil if the store refused the request because of its condition, else err.
+// unlessUnsupported returns nil if the store does not support the condition of a request, and otherwise err.
 func unlessUnsupported(err error) error {
 	if r, ok := errors.AsType[minio.ErrorResponse](err); ok && r.StatusCode == http.StatusNotImplemented {
 		return nil

@@ -39,7 +39,7 @@ import (
 
 // Options configures a Store, in addition to the environment.
 type Options struct {
-	// Folder holds the journals of uploads and what is known about stores. If empty, nothing is kept, and a killed
+	// Folder has the journals of uploads and the results of tests of stores. If empty, nothing is kept, and a killed
 	// upload begins again.
 	Folder string
 	// Note is called with a message for the user that is not an error. It may be called by any goroutine. It may be
@@ -55,8 +55,8 @@ type Options struct {
 
 // A Lease is the right to a download that several processes can hold one after the other.
 type Lease struct {
-	// Job names the download. It is stored in the metadata of the object, from which a later attempt learns that an
-	// earlier one created the object.
+	// Job names the download. It is stored in the metadata of the object, so that a later attempt finds out whether an
+	// earlier attempt created the object.
 	Job string
 	// Opened is called with the id of an upload before a part is sent. The next holder of the lease aborts that upload.
 	// An error ends the download.
@@ -145,7 +145,6 @@ func Open(place string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// connect creates the client.
 func (s *Store) connect(c config) error {
 	transport, err := s.transport(c)
 	if err != nil {
@@ -214,8 +213,8 @@ func (c *patientConn) Write(p []byte) (int, error) {
 // Path implements download.Store.
 func (s *Store) Path(name string) string { return "s3://" + s.bucket + "/" + s.prefix + name }
 
-// Endpoint returns the scheme, host and port of the store, without a default port. All endpoints of Amazon are one, as
-// they share the names of buckets.
+// Endpoint returns the scheme, host and port of the store, without a default port. All endpoints of Amazon count as
+// one, because they share the names of buckets.
 func (s *Store) Endpoint() string {
 	plain := strings.ToLower(s.endpoint)
 	if strings.HasPrefix(plain, "https:") {
@@ -244,12 +243,12 @@ func (s *Store) Latest(ctx context.Context, name string) (text string, err error
 	return text, err
 }
 
-// SetLatest makes the named object contain a line of ASCII text. It replaces only an object that it made.
+// SetLatest makes the named object contain a line of ASCII text. It replaces only an object that SetLatest made.
 func (s *Store) SetLatest(ctx context.Context, name, text string) error {
 	return s.RaiseLatest(ctx, name, text, func(string) bool { return false })
 }
 
-// RaiseLatest is like SetLatest, but changes nothing if isOlder reports true for the text that the object has.
+// RaiseLatest is like SetLatest, but changes nothing if isOlder reports true for the object's present text.
 func (s *Store) RaiseLatest(ctx context.Context, name, text string, isOlder func(than string) bool) error {
 	return setLatest(ctx, newUpload(s, s.prefix+name), text, isOlder)
 }
@@ -262,13 +261,13 @@ func (s *Store) Amend(ctx context.Context, name string, limit int64, f func(data
 }
 
 // Remove removes the named object, and the evidence beside it, if is reports true for the object. An object that is
-// replaced meanwhile stays, unless the store ignores If-Match and that happens in the instant after the look.
+// replaced after the call of is stays, unless the store ignores If-Match.
 func (s *Store) Remove(ctx context.Context, name string, is func(*download.Existing) bool) error {
 	return remove(ctx, newUpload(s, s.prefix+name), is)
 }
 
-// Leased returns a store for a download with a lease. If another process on this machine still uploads the same object,
-// that is not an error, because it has lost the lease. That process keeps its journal, and this download has none.
+// Leased returns a store for a download with a lease. Another process on this machine that still uploads the same
+// object is not an error, because it has lost the lease. That process keeps its journal, and this download has none.
 func (s *Store) Leased(l Lease) *Store {
 	own := *s
 	own.lease = &l
@@ -281,10 +280,10 @@ func (s *Store) Abort(ctx context.Context, name, upload string) error {
 	return s.end(ctx, Left{Key: s.prefix + name, Upload: upload})
 }
 
-// TakeOver aborts all uploads of a name: the one with the id that an earlier attempt stored, and others, because an
-// attempt may have been killed before it stored the id. The upload with that id is kept if this machine has its journal
-// and no other process uses it, so that this process can continue it. TakeOver reports whether an earlier attempt of
-// the lease's Job has created the object.
+// TakeOver aborts all uploads of a name: the upload with the id that an earlier attempt stored, and others, because an
+// attempt may have been killed before it stored the id. The upload with that id is kept if this process can continue
+// it: this machine has its journal, and no other process uses it. TakeOver reports whether an earlier attempt of the
+// lease's Job has created the object.
 func (s *Store) TakeOver(ctx context.Context, name, upload string) (made bool, err error) {
 	u := newUpload(s, s.prefix+name)
 	if err := u.openToWrite(); err != nil {
@@ -330,7 +329,7 @@ func (s *Store) metadata(h heading, claims []verify.Claim) map[string]string {
 	return m
 }
 
-// ours reports whether an object was created by a download with the same lease.
+// ours reports whether a download with the same lease created the object.
 func (s *Store) ours(info *minio.ObjectInfo) bool {
 	return s.lease != nil && s.lease.Job != "" && info.UserMetadata["Braid-Job"] == s.lease.Job
 }

@@ -18,7 +18,7 @@ var (
 	errEndless    = errors.New("the listing is endless, or repeats itself")
 )
 
-// ifMatch is the key of the If-Match of a DELETE in its context: the library has no option for it.
+// ifMatch is the context key of the If-Match field of a DELETE request: the library has no option for this field.
 type ifMatch struct{}
 
 // A bounded is a RoundTripper that limits responses other than objects to mostAnswer bytes, and adds If-Match to a DELETE.

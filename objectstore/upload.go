@@ -175,7 +175,7 @@ func inBase64(sum string) string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
-// begin creates the context for sending parts. It does not end with ctx, but when stop is called.
+// begin creates the context for sending parts. The context ends when stop is called, and not with ctx.
 func (u *upload) begin(ctx context.Context) {
 	if u.cancel == nil {
 		u.ctx, u.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -246,7 +246,7 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 	}
 	u.heading = h
 	u.begin(ctx)
-	u.wg.Go(func() { // the results are needed only at the end
+	u.wg.Go(func() { // only Commit needs the results
 		u.store.probed.hold(u.ctx, u.key)
 		u.earlier = u.findEarlier(u.ctx)
 	})
@@ -287,8 +287,8 @@ func (u *upload) send(ctx context.Context, number int, p download.UploadPart) er
 	return nil
 }
 
-// sent waits for the parts that are being sent, and returns all parts in order. The error is that of the first part
-// that failed.
+// sent waits for the parts that are being sent, and returns all parts in order. The error is the error of the first
+// part that failed.
 func (u *upload) sent() ([]minio.CompletePart, error) {
 	u.wg.Wait()
 	u.mu.Lock()
@@ -303,7 +303,8 @@ func (u *upload) sent() ([]minio.CompletePart, error) {
 	return all, nil
 }
 
-// stop waits for the parts that are being sent and cancels them after a time. No part is read after it returns.
+// stop waits for the parts that are being sent, and cancels them after the time after. When it has returned, no part is
+// read any more.
 func (u *upload) stop(after time.Duration) {
 	if u.cancel == nil {
 		return

@@ -15,7 +15,7 @@ import (
 	"braid/download"
 )
 
-// valueSum is the metadata with the SHA-256 of the content of an object that Amend made.
+// valueSum is the metadata key for the SHA-256 of the content of an object that Amend made.
 const valueSum = "braid-value-sha256"
 
 // amend implements Store.Amend.
@@ -70,7 +70,7 @@ func valueOf(ctx context.Context, u *upload, limit int64) (c condition, data []b
 	return condition{info.ETag}, data, nil
 }
 
-// remove implements Store.Remove. It looks at the object immediately before, as not all stores obey If-Match.
+// remove implements Store.Remove. It reads the object immediately before, because not all stores obey If-Match.
 func remove(ctx context.Context, u *upload, is func(*download.Existing) bool) error {
 	if l := u.store.lease; l != nil {
 		if err := l.Confirm(ctx); err != nil {
@@ -96,7 +96,7 @@ func remove(ctx context.Context, u *upload, is func(*download.Existing) bool) er
 	return err
 }
 
-// removeAs removes the object if it has an ETag. It reports whether the object no longer exists; one that was replaced
+// removeAs removes the object if its ETag is tag. It reports whether the object no longer exists. A replaced object
 // stays.
 func removeAs(ctx context.Context, u *upload, tag string) (removed bool, err error) {
 	with := context.WithValue(ctx, ifMatch{}, `"`+tag+`"`)
