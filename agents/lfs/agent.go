@@ -33,21 +33,21 @@ type Agent struct {
 	// In receives the messages of git-lfs, and Out gets the answers. A goroutine reads In until its end.
 	In  io.Reader
 	Out io.Writer
-	// Client returns the client that downloads, configured by git's settings for the server. It is called once.
+	// Client returns the client that downloads, configured with git's settings for the server. It is called once.
 	Client func(Settings) (*download.Client, error)
 	// Prepare adds the user's options for the URL to a request. It may be nil.
 	Prepare func(*download.Request) error
-	// Mirrors are folders that have objects under the names of .git/lfs/objects: aa/bb/aabb...
+	// Mirrors are folders with objects that have the names of .git/lfs/objects: aa/bb/aabb...
 	Mirrors []*url.URL
-	// Failure returns the code and the text of an error for git-lfs. If nil, the code is 1 and the text that of the
-	// error.
+	// Failure returns the code and the text of an error for git-lfs. If nil, the code is 1 and the text is the text of
+	// the error.
 	Failure func(error) (code int, text string)
 	// Git runs git and returns its output. If nil, the program git is run.
 	Git func(ctx context.Context, c Command) (out string, err error)
 }
 
-// Settings are git's settings for the LFS server of a remote: its URL and the http.* settings of git-config(1) that
-// apply to it.
+// Settings are git's settings for the LFS server of a remote: the URL of the server, and the http.* settings of
+// git-config(1) that apply to that URL.
 type Settings struct {
 	Endpoint  *url.URL
 	Proxy     string
@@ -56,11 +56,11 @@ type Settings struct {
 	Insecure  bool   // http.sslVerify is false
 }
 
-// errEnded is the cause of the cancellation when git-lfs has closed its end.
+// errEnded is the cause of the cancellation when git-lfs has closed its end of the pipe.
 var errEnded = errors.New("git-lfs has exited")
 
-// Run answers git-lfs until it sends "terminate" or closes its end. Partial files stay for the next run. An error means
-// that the messages are not valid. The error of an object is sent to git-lfs.
+// Run answers git-lfs until git-lfs sends "terminate" or closes its end of the pipe. Partial files stay for the next
+// run. An error means that a message is not valid. The error of an object is sent to git-lfs.
 func (a *Agent) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -103,8 +103,8 @@ func Refuse(in io.Reader, out io.Writer, code int, text string) error {
 	return (&Agent{Out: out}).say(reply{Error: &replyError{code, text}})
 }
 
-// begin opens the session in a goroutine. Git-lfs starts the next agent only when this one has answered init, so the
-// answer must not wait for git. begun waits for the session and returns it.
+// begin opens the session in a goroutine. The answer to init must not wait for git, because git-lfs starts the next
+// agent only after that answer. begun waits for the session and returns it.
 func (a *Agent) begin(ctx context.Context, first message) (begun func() (*session, error)) {
 	var s *session
 	var err error
@@ -155,7 +155,6 @@ func (a *Agent) failure(err error) *replyError {
 	return &replyError{cmp.Or(code, 1), text}
 }
 
-// say writes a message as a line.
 func (a *Agent) say(r any) error {
 	line, err := json.Marshal(r)
 	if err != nil {

@@ -33,7 +33,7 @@ type server struct {
 	fields http.Header
 	known  credential
 	login  *login        // for a remote over SSH; may be nil
-	near   address.Scope // scopes that its URLs may lead to, beside address.Public; zero if not known yet
+	near   address.Scope // scopes of URLs that the server may name, besides address.Public; zero if not known yet
 }
 
 // A serverError reports that a server did not return the URL of an object.
@@ -106,7 +106,8 @@ func (s *server) wrong(format string, args ...any) error {
 	return &serverError{s.url.Host, http.StatusOK, fmt.Sprintf(format, args...)}
 }
 
-// post sends a request, again after temporary failures. If the server requires a name and password, they come from git.
+// post sends a request, and repeats it after temporary failures. If the server requires a name and password, git
+// provides them.
 func (s *server) post(ctx context.Context, question []byte) (reply httpsource.Reply, err error) {
 	for try := 1; ; try++ {
 		to, fields, err := s.to(ctx)
@@ -128,7 +129,7 @@ func (s *server) post(ctx context.Context, question []byte) (reply httpsource.Re
 		case reply.Status == http.StatusUnauthorized && reply.Host != source.HostPort(to): // git has no credentials for it
 			return reply, &serverError{reply.Host, reply.Status, "it needs a name and password, and " + to.Host + " leads there"}
 		case reply.Status == http.StatusUnauthorized && s.login.holds():
-			s.login.action = nil // so that to asks for a new one
+			s.login.action = nil // so that to requests a new action
 			continue
 		case reply.Status == http.StatusUnauthorized && (s.known.user != nil || s.login != nil):
 			s.agent.tell(ctx, &s.known, "reject")

@@ -11,7 +11,7 @@ import (
 type credential struct {
 	user        *url.Userinfo
 	description string // output of git credential fill
-	none        error  // error, if git has no credential
+	none        error  // the error, if git has no credential
 }
 
 // fill asks git's helpers for the credential of a server (git-credential(1)).
@@ -44,8 +44,8 @@ func (a *Agent) fill(ctx context.Context, u *url.URL) (c credential, err error) 
 	return credential{user: url.UserPassword(name, password), description: out}, nil
 }
 
-// tell tells git's helpers once whether the server accepted the credential: approve or reject. An error is ignored,
-// because git asks for the credential again the next time.
+// tell reports to git's helpers once whether the server accepted the credential: approve or reject. An error is
+// ignored, because git asks for the credential again the next time.
 func (a *Agent) tell(ctx context.Context, c *credential, verdict string) {
 	if c.description != "" {
 		a.git(ctx, c.description+"\n", "credential", verdict)

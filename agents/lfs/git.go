@@ -15,7 +15,7 @@ import (
 	"braid/source"
 )
 
-// A Command is a run of git. A text that a repository may have chosen, such as a URL, is always an argument of its own.
+// A Command is a run of git. A text that a repository may have chosen, such as a URL, is always a separate argument.
 type Command struct {
 	Args []string // without "git"
 	In   string   // standard input
@@ -24,7 +24,6 @@ type Command struct {
 	Config [][2]string
 }
 
-// git runs git.
 func (a *Agent) git(ctx context.Context, in string, args ...string) (string, error) {
 	return a.command(ctx, Command{Args: args, In: in})
 }
@@ -93,7 +92,7 @@ type place struct {
 	endpoint *url.URL    // of the remote's LFS server
 	ssh      string      // USER@HOST:PATH of a remote over SSH, or ""
 	remote   string      // name, such as "origin"
-	config   [][2]string // settings that give a remote without a name a name
+	config   [][2]string // settings that name a remote that is only a URL
 }
 
 // check returns an error if the endpoint is not the URL of a server or folder. A repository can set it in .lfsconfig,
@@ -144,7 +143,7 @@ func (a *Agent) find(ctx context.Context, remote string) (p place, err error) {
 // unnamed is the name for a remote that is a URL.
 const unnamed = "braid-lfs-remote"
 
-// parseEnv parses the output of git lfs env. endpoint is that of the remote, else the default one.
+// parseEnv parses the output of git lfs env. endpoint is the endpoint of the remote, or else the default endpoint.
 func parseEnv(out, remote string) (p place, endpoint string) {
 	// found reports that the remote has its own line. here reports that the previous line was the endpoint's.
 	found, here := false, false

@@ -20,12 +20,12 @@ type login struct {
 	asked   bool
 }
 
-// plainPath has the characters that need no quoting in a shell. Other paths are quoted. Plain ones are not, because
-// git-lfs quotes none and some servers do not expect it.
+// plainPath has the characters that need no quoting in a shell. Only paths with other characters are quoted, because
+// git-lfs quotes no path and some servers expect none.
 const plainPath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@"
 
-// plainHost reports whether "user@host" has only the characters of names. ssh takes a leading dash for an option and
-// may pass both parts to a shell (ProxyCommand). A repository can choose them.
+// plainHost reports whether "user@host" has only the characters of names. A repository can choose both parts. ssh takes
+// a leading dash for an option and may pass the parts to a shell (ProxyCommand).
 func plainHost(word string) bool {
 	user, host, named := strings.Cut(word, "@")
 	if !named {
@@ -64,7 +64,7 @@ func (a *Agent) newLogin(ctx context.Context, p place) (*login, error) {
 	return &login{command: append([]string{"ssh"}, args...)}, nil
 }
 
-// holds reports whether the action was not fetched for the last request, so that fetching it again may help.
+// holds reports whether the last request used an action from before, so that a new action may help.
 func (l *login) holds() bool { return l != nil && l.action != nil && !l.asked }
 
 // to returns the URL of the batch API and the header fields for it.

@@ -103,10 +103,10 @@ func (m *message) check() error {
 // A lines reads the messages from git-lfs.
 type lines struct {
 	messages chan message
-	err      error // why reading ended; valid once messages is closed
+	err      error // why reading ended; set before messages is closed
 }
 
-// newLines starts a goroutine that reads messages. It calls gone at the end.
+// newLines starts a goroutine that reads messages until an error, the end of r or the end of ctx. It then calls gone.
 func newLines(ctx context.Context, r io.Reader, gone func()) *lines {
 	l := &lines{messages: make(chan message)}
 	go func() {
@@ -149,7 +149,7 @@ func (l *lines) next(ctx context.Context) (message, error) {
 	}
 }
 
-// end returns the error of a run that ends with err. It is nil if git-lfs closed its end regularly.
+// end returns the error of a run that ends with err. It returns nil if git-lfs closed the pipe between messages.
 func (l *lines) end(err error) error {
 	if errors.Is(err, errEnded) { // messages is closed
 		if _, more := <-l.messages; !more {

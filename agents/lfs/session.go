@@ -46,7 +46,7 @@ func (a *Agent) open(ctx context.Context, m message) (s *session, err error) {
 	if at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
 		own := `""`
 		if at.Scheme == "file" {
-			own = "lfs-standalone-file" // git-lfs's agent for file URLs, used only if no other agent is set
+			own = "lfs-standalone-file" // git-lfs's agent for file URLs; git-lfs uses it only if no other agent is set
 		}
 		return nil, fmt.Errorf("%s is not on a web server; "+
 			"git config lfs.standalonetransferagent %s leaves this repository to git-lfs", at.Redacted(), own)
@@ -93,7 +93,7 @@ func wait(ctx context.Context, d time.Duration) error {
 // mostRenewals is how often a new action is requested for one object.
 const mostRenewals = 3
 
-// download downloads an object and returns the path of the file. Git-lfs moves it.
+// download downloads an object and returns the path of the file, which git-lfs moves to its place.
 func (s *session) download(ctx context.Context, m message) (path string, err error) {
 	if path = s.left(m.OID); path != "" {
 		return path, nil
@@ -121,8 +121,8 @@ func outdated(err error) bool {
 	return ok && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusGone)
 }
 
-// refused returns err if a URL that git-lfs got from the server leads to an address that a server elsewhere must not
-// name (rule 63), and otherwise nil. Once the address of the server is known, it returns nil.
+// refused returns err if a URL from the server leads to an address that only servers in the same network may name (rule
+// 63), while the address of the LFS server is still unknown. Otherwise it returns nil.
 func (s *server) refused(err error) error {
 	if e, ok := errors.AsType[*address.Error](err); ok && s.near == 0 && e.Excluded == "" {
 		return err
@@ -185,7 +185,7 @@ func (s *server) addFields(fields http.Header, u *url.URL) {
 	}
 }
 
-// authorized downloads an object. If the action has no credentials and the server requires some, it asks git for them.
+// authorized downloads an object. If the action has no credentials and the server requires them, it asks git.
 func (s *session) authorized(ctx context.Context, r download.Request, from *action) (download.Result, error) {
 	silent := len(http.Header(r.Access.Header).Values("Authorization")) == 0 && !from.authenticated
 	if silent && s.server.isAt(r.URL) {
@@ -202,7 +202,7 @@ func (s *session) authorized(ctx context.Context, r download.Request, from *acti
 			s.asked[at] = known
 		}
 	}
-	if known.none != nil { // with both errors, because another action may help
+	if known.none != nil { // both errors, because a new action may help
 		return result, fmt.Errorf("%w; %w", err, known.none)
 	}
 	if known.user == nil {
@@ -222,8 +222,8 @@ func (s *session) authorized(ctx context.Context, r download.Request, from *acti
 	return result, err
 }
 
-// unauthorized reports whether the server of u itself requires a name and password, not a server that it redirected to,
-// or a mirror.
+// unauthorized reports whether the server of u requires a name and password. A server after a redirect, or a mirror,
+// does not count.
 func unauthorized(err error, u *url.URL) bool {
 	e, ok := errors.AsType[*source.Error](err)
 	return ok && e.Status == http.StatusUnauthorized && e.Host == source.HostPort(u)
@@ -268,7 +268,7 @@ func (s *session) left(oid string) string {
 	return name
 }
 
-// A told tracks the progress that was reported for an object. Its methods are called by one goroutine at a time.
+// A told sends the progress of an object to git-lfs. Its methods are called by one goroutine at a time.
 type told struct {
 	agent *Agent
 	oid   string
@@ -291,13 +291,13 @@ func (t *told) progress(done int64) {
 	}
 }
 
-// handedBack is a setting for the git-lfs that an object was handed back to. It is passed in the environment, where
-// agents find it that this git-lfs starts anyway because its git ignores such settings (before 2.31). They must not
-// hand the object back again.
+// handedBack is a setting for the git-lfs process that an object is handed back to. It is passed in the environment. A
+// git before 2.31 ignores it, so that git-lfs starts this agent again. The new agent finds the setting in its
+// environment and refuses to hand the object back a second time.
 const handedBack = "lfs.braid.handedback"
 
-// upload hands an object back to git-lfs. Git-lfs asks for it only because a standalone agent gets all transfers. The
-// settings let that git-lfs use this agent only for downloads, because the server may choose it for uploads too.
+// upload hands an object back to git-lfs, which asks for uploads only because a standalone agent gets all transfers.
+// The settings restrict this agent to downloads there, because the server may choose the agent for uploads, too.
 func (s *session) upload(ctx context.Context, m message) error {
 	const agent = ".standalonetransferagent"
 	if slices.ContainsFunc(os.Environ(), func(variable string) bool { return strings.HasSuffix(variable, "="+handedBack) }) {
@@ -319,8 +319,8 @@ func (s *session) upload(ctx context.Context, m message) error {
 }
 
 // settingName returns the endpoint in the form used in names of git-lfs's settings, without password and query. It
-// returns "" if the endpoint must not be used in a name. A repository can choose it. Git-lfs splits a setting at the
-// first = and looks for the path of a program (lfs.customtransfer.NAME.path) anywhere in a name.
+// returns "" if the endpoint, which a repository can choose, must not be used in a name: git-lfs splits a setting at
+// the first = and looks for the path of a program (lfs.customtransfer.NAME.path) anywhere in a name.
 func settingName(endpoint *url.URL) string {
 	u := url.URL{Scheme: endpoint.Scheme, Host: endpoint.Host, Path: endpoint.Path, RawPath: endpoint.RawPath}
 	if name := endpoint.User.Username(); name != "" {
