@@ -37,7 +37,7 @@ type item struct {
 	claims     []verify.Claim // strong digests that apt requires
 	size       int64          // -1 if apt does not know it
 	most       int64          // maximum number of bytes, unless zero
-	since      time.Time      // modification time of apt's version
+	since      time.Time      // modification time of the file that apt has
 	proxy      string
 }
 
@@ -118,7 +118,7 @@ func encode(uri string) string {
 	return scheme + "://" + host + (&url.URL{Path: "/" + path}).EscapedPath()
 }
 
-// parse parses URLs. It returns an error if a setting forbids one.
+// parse parses URLs. It returns an error if a setting forbids one of the URLs.
 func (s *settings) parse(words []string) (all []*url.URL, err error) {
 	for _, word := range words {
 		u, err := url.Parse(word)
@@ -136,8 +136,7 @@ func (s *settings) parse(words []string) (all []*url.URL, err error) {
 	return all, nil
 }
 
-// request returns a request for the file on the configured server u. If apt requires a digest, mirrors are used too,
-// otherwise only that server.
+// request returns a request for the file on the configured server u. Mirrors are used only if apt requires a digest.
 func (x *item) request(u *url.URL, user *url.Userinfo) download.Request {
 	r := download.Request{
 		URL: u, Access: download.Access{User: user}, Dir: filepath.Dir(x.file),
@@ -145,7 +144,7 @@ func (x *item) request(u *url.URL, user *url.Userinfo) download.Request {
 		Detail:     true,
 		NoMetalink: len(x.claims) == 0,
 	}
-	// Not with a digest: a response without a body has none to check, and apt would accept it.
+	// Not with a digest: the content of a 304 response could not be checked, and apt would accept the response.
 	if len(x.claims) == 0 && !x.since.IsZero() {
 		r.IfExists.Known = &state.Version{LastModified: x.since}
 	}
@@ -155,7 +154,7 @@ func (x *item) request(u *url.URL, user *url.Userinfo) download.Request {
 	if len(x.mirrors) > 0 && x.size >= 0 {
 		r.Described = x.described(u)
 	}
-	r.Access.NoReferer = true // mirrors must not learn where apt's packages come from
+	r.Access.NoReferer = true // mirrors must not receive the URL of apt's server
 	return r
 }
 
@@ -164,7 +163,7 @@ func (x *item) described(u *url.URL) *download.Described {
 	return &download.Described{Name: filepath.Base(x.file), By: "apt", URL: u, Over: verify.User, Size: x.size}
 }
 
-// done returns the message that the file is complete.
+// done returns the message that reports the complete file.
 func (x *item) done(r download.Result) (*Message, error) {
 	m := &Message{Code: 201, Text: "URI Done"}
 	m.Add("URI", x.uri)
@@ -182,7 +181,7 @@ func (x *item) done(r download.Result) (*Message, error) {
 		m.Add("Resume-Point", strconv.FormatInt(r.Resumed, 10))
 	}
 	m.Add("Checksum-FileSize-Hash", strconv.FormatInt(r.Size, 10))
-	if r.Proof.Verified() && len(x.claims) > 0 { // it was hashed during the download
+	if r.Proof.Verified() && len(x.claims) > 0 { // the download computed the digest
 		for _, d := range r.Proof.Digests() {
 			m.addHash(d)
 		}
@@ -191,14 +190,14 @@ func (x *item) done(r download.Result) (*Message, error) {
 	return m, addHashes(m, x.file)
 }
 
-// addHash says a digest, if apt has a name for it.
+// addHash adds the field of a digest, if apt has a name for its algorithm.
 func (m *Message) addHash(d verify.Digest) {
 	if name, ok := hashName[d.Algorithm()]; ok {
 		m.Add(name, d.Hex())
 	}
 }
 
-// hashName is what apt calls digests.
+// hashName maps algorithms to apt's names of digests.
 var hashName = map[verify.Algorithm]string{verify.MD5: "MD5Sum-Hash", verify.SHA1: "SHA1-Hash",
 	verify.SHA256: "SHA256-Hash", verify.SHA512: "SHA512-Hash"}
 
@@ -226,7 +225,7 @@ func addHashes(m *Message, name string) error {
 	return nil
 }
 
-// failed returns the message that the download failed.
+// failed returns the message that reports a failed download.
 func (x *item) failed(err error) *Message {
 	m := &Message{Code: 400, Text: "URI Failure"}
 	m.Add("URI", cmp.Or(x.uri, "<UNKNOWN>"))
@@ -236,7 +235,7 @@ func (x *item) failed(err error) *Message {
 	if transient {
 		m.Add("Transient-Failure", "true")
 	}
-	// apt writes a text of its own about a wrong digest, with the digest in it.
+	// apt adds its own text about a wrong digest, with the digest.
 	if wrong, ok := errors.AsType[*verify.MismatchError](err); ok && reason == "HashSumMismatch" {
 		m.addHash(wrong.Got)
 	}
@@ -322,8 +321,8 @@ func (x *item) get(ctx context.Context, c *download.Client, r download.Request) 
 	return result, err
 }
 
-// goOn uses the file that apt or another of its transports left. It is taken for the beginning of the file or for all
-// of it, and the digest shows whether it is right.
+// goOn continues a file that apt or another of apt's transports left. That file may be the beginning of the requested
+// file, or all of it. The digest decides.
 func (x *item) goOn(ctx context.Context, c *download.Client, r download.Request) (download.Result, error) {
 	if len(x.claims) == 0 || x.size < 0 {
 		return x.get(ctx, c, r)

@@ -19,7 +19,7 @@ type login struct {
 	name, password string
 }
 
-// readLogins reads auth.conf and auth.conf.d. A file that cannot be read is ignored, because apt needs none.
+// readLogins reads auth.conf and auth.conf.d. A file that cannot be read is ignored, because apt requires no such file.
 func readLogins(s *settings) (all []login) {
 	var files []string
 	if f := s.file("Dir::Etc::netrc"); f != "" {
@@ -67,8 +67,8 @@ func parseLogins(text string) (all []login) {
 	return all
 }
 
-// credentials returns the name and password in the URL, else those of the first entry for it, or nil. plain is the
-// place of an entry that was ignored because the URL is not https and the entry names no scheme, or "".
+// credentials returns the name and password in the URL, else of the first entry that covers the URL, or nil. plain is
+// the place of an entry that was ignored because the URL is not https and the entry has no scheme, or "".
 func credentials(all []login, u *url.URL) (user *url.Userinfo, plain string) {
 	if u.User != nil {
 		return u.User, ""

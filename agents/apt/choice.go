@@ -11,8 +11,8 @@ import (
 	"braid/source"
 )
 
-// A hosts chooses the server for each small file. A small file comes from one server, and its download does not know of
-// those that run at the same time. So hosts counts the outstanding and the received bytes of each server.
+// A hosts chooses the server for each small file. A small file comes from one server, and its download does not see the
+// other downloads. So hosts counts the outstanding and the received bytes of each server.
 type hosts struct {
 	mu  sync.Mutex
 	all map[string]*load
@@ -83,7 +83,7 @@ func (l *load) rate(now time.Time) float64 {
 	if busy < 100*time.Millisecond {
 		return 0
 	}
-	return max(float64(l.bytes), float64(l.due)/2) / busy.Seconds() // half of due, as unfinished files are partly here
+	return max(float64(l.bytes), float64(l.due)/2) / busy.Seconds() // half of due: parts of unfinished files have arrived
 }
 
 // learn counts the bytes that a download received from each server.

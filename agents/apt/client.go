@@ -86,8 +86,8 @@ var trustName = regexp.MustCompile(`^acquire::(?:https?|braid|braid\+https?)::(?
 	`(?:ca(?:$|cert|dir|file|info|path|store)|key|pin)[^:]*|` +
 	`[^:]*(?:cert|cipher|crl|insecure|issuer|ocsp|revo|ssl|tls|trust|verif)[^:]*)$`)
 
-// aboutTrust returns the last word of such a name and its server. word is "" if the name does not match. A name after
-// Proxy is that of a server.
+// aboutTrust returns the server and the last word of a name that trustName matches. word is "" if the name does not
+// match. A name after Proxy is the name of a server.
 func aboutTrust(name string) (host, word string) {
 	x := trustName.FindStringSubmatch(name)
 	if x == nil || x[1] == "proxy" {
@@ -166,7 +166,7 @@ func (n noRedirects) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a, err
 }
 
-// A proxies finds the proxy for a URL.
+// A proxies chooses the proxy for a URL.
 type proxies struct {
 	settings *settings
 	rules    web.ProxyRules // from the environment
@@ -182,7 +182,7 @@ func newProxies(s *settings) *proxies {
 	return p
 }
 
-// give records the proxy that apt sent for a host.
+// give records the proxy that apt sent for the host of u. An empty proxy is ignored.
 func (p *proxies) give(u *url.URL, proxy string) {
 	if proxy != "" {
 		p.mu.Lock()
@@ -212,7 +212,7 @@ func (p *proxies) of(u *url.URL) (*url.URL, error) {
 	return p.rules.For(u), nil
 }
 
-// word returns the proxy for a URL in apt's settings.
+// word returns the proxy for a URL in apt's settings, or "".
 func (p *proxies) word(u *url.URL) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -237,7 +237,8 @@ func (p *proxies) word(u *url.URL) (string, error) {
 	return p.settings.option(u, "Proxy"), nil
 }
 
-// detect runs the program of Proxy-Auto-Detect. Its output is a proxy, DIRECT, or nothing if it knows none.
+// detect runs the program of Proxy-Auto-Detect. The output is a proxy, DIRECT, or nothing if the program knows no
+// proxy.
 func detect(program string, u *url.URL) (string, error) {
 	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
 	defer stop()

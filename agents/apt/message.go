@@ -107,7 +107,7 @@ func (r *Reader) line(left *int) (string, error) {
 }
 
 // isControl reports whether r is a control character other than a tab, which a message must not contain. apt refuses
-// the same ones.
+// the same characters.
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
 // head parses the first line, such as "600 URI Acquire".
@@ -139,7 +139,7 @@ func (m *Message) field(line string) error {
 }
 
 // String returns the message in the form in which it is sent. Control characters in values become spaces, because a
-// line end would end the field and apt would refuse the others.
+// line end would end the field and apt would refuse the other control characters.
 func (m *Message) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%03d %s\n", m.Code, oneLine(m.Text))

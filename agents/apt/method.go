@@ -32,7 +32,7 @@ type Method struct {
 
 	mu       sync.Mutex
 	failed   error           // error of Out
-	warned   map[string]bool // hosts whose wrong files apt was warned of
+	warned   map[string]bool // hosts with wrong files that apt was warned of
 	names    map[string]bool // names of the files that are being fetched
 	settings settings
 	logins   []login
@@ -44,9 +44,9 @@ type Method struct {
 	room     chan struct{}
 }
 
-// Run handles apt's messages until apt closes the pipe, for which it returns nil, or until ctx ends. If apt's
-// configuration has a user for the sandbox, the process becomes that user before it sends any request. If that fails,
-// Run sends the error to apt and returns it.
+// Run handles apt's messages until apt closes the pipe, or until ctx ends. It returns nil if apt closed the pipe. If
+// apt's configuration has a user for the sandbox, the process becomes that user before it sends any request. If that
+// fails, Run sends the error to apt and returns it.
 func (m *Method) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer m.running.Wait()
@@ -70,7 +70,7 @@ func (m *Method) Run(ctx context.Context) error {
 			return m.general(err)
 		case x := <-messages:
 			switch {
-			case x.Code == 601 && configured: // refused: the first one is in use, and root's rights are dropped
+			case x.Code == 601 && configured: // refused: a configuration is in use, and root's rights are dropped
 				return m.general(errors.New("apt sent its configuration twice"))
 			case x.Code == 601:
 				if err := m.configure(x); err != nil {
@@ -155,8 +155,8 @@ func (m *Method) acquire(ctx context.Context, message *Message) {
 	m.send(done)
 }
 
-// bring fetches a file. It refuses a second download to the same name, because the digests in the answer must be those
-// of the file at that name.
+// bring fetches a file. It refuses a second download to the same name, because the digests in the answer must describe
+// the file at that name.
 func (m *Method) bring(ctx context.Context, x *item) (*Message, error) {
 	if !m.take(x.file) {
 		return nil, fmt.Errorf("%s: another file is being written there", x.file)
@@ -196,7 +196,6 @@ func (m *Method) leave(name string) {
 	delete(m.names, name)
 }
 
-// send writes a message.
 func (m *Method) send(x *Message) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -236,7 +235,7 @@ type telling struct {
 	begun   prefix
 }
 
-// hear handles an event of the download.
+// hear handles an event of the download, and sends apt the messages for it.
 func (t *telling) hear(e download.Event) {
 	switch e := e.(type) {
 	case download.Note:
@@ -264,7 +263,7 @@ func (t *telling) say(code int, text, message string) {
 	t.method.send(&Message{Code: code, Text: text, Fields: []Field{{"URI", t.item.uri}, {"Message", message}}})
 }
 
-// start sends the message that the file is being received. size is -1 if it is unknown.
+// start sends the message that the file is being received. size is -1 if the size is unknown.
 func (t *telling) start(size int64) {
 	if t.started {
 		return

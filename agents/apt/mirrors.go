@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// A base is the URL of a repository on one server, below which its files are.
+// A base is the URL of a repository on one server. The URLs of its files begin with the URL.
 type base struct {
 	url      string // ends with a slash
-	priority int    // the lowest comes first
+	priority int    // the mirror with the lowest comes first
 	tags     map[string][]string
 }
 
@@ -72,7 +72,7 @@ func parseBase(line string) (base, error) {
 	return b, nil
 }
 
-// notMirror returns the error for a word that is not a mirror's URL. It hides a password.
+// notMirror returns the error for a word that is not a mirror's URL. The error does not contain a password.
 func notMirror(word string) error {
 	if strings.Contains(word, "@") {
 		word = "..." + word[strings.LastIndexByte(word, '@'):]
@@ -80,8 +80,8 @@ func notMirror(word string) error {
 	return fmt.Errorf("%.100q is not the URL of a mirror (http:// or https://)", word)
 }
 
-// fits reports whether the mirror has the requested file. Each property of the mirror must match the message, if the
-// message has it.
+// fits reports whether the mirror has the requested file. For each property of the mirror that the message also has,
+// the mirror must have the value in the message.
 func (b *base) fits(m *Message) bool {
 	for kind, has := range b.tags {
 		if is := m.Get("Target-" + kind); is != "" && !slices.Contains(has, is) {
@@ -91,7 +91,7 @@ func (b *base) fits(m *Message) bool {
 	return true
 }
 
-// mirrorSets returns the lists of Acquire::braid::Mirrors. The mirrors of one list have the same files.
+// mirrorSets returns the lists of Acquire::braid::Mirrors. All mirrors of one list have the same files.
 func (s *settings) mirrorSets() (sets [][]base, err error) {
 	const setting = "Acquire::braid::Mirrors"
 	prefix := strings.ToLower(setting)
@@ -120,8 +120,8 @@ func (s *settings) mirrorSets() (sets [][]base, err error) {
 	return sets, nil
 }
 
-// places returns the URLs of a file on the configured servers and on their mirrors. The path below the base is the
-// same. If apt's URI is that of a list, the lines of the list are the configured servers.
+// places returns the URLs of a file on the configured servers and on their mirrors, with the same path below each base.
+// If apt's URI names a list of mirrors, the lines of that list are the configured servers.
 func (s *settings) places(uri string, m *Message) (configured, mirrors []string, err error) {
 	plain := strings.TrimPrefix(uri, "braid+")
 	if list, ok := strings.CutPrefix(plain, "mirror+file:"); ok {
@@ -153,7 +153,7 @@ func (s *settings) places(uri string, m *Message) (configured, mirrors []string,
 	return configured, mirrors, nil
 }
 
-// join returns the URLs of a path below those bases that fit.
+// join returns the URLs of a path below each base that fits m.
 func join(bases []base, path string, m *Message) (all []string) {
 	for _, b := range bases {
 		if b.fits(m) {
@@ -163,8 +163,8 @@ func join(bases []base, path string, m *Message) (all []string) {
 	return all
 }
 
-// listOf finds the list in a path such as /etc/apt/mirrors.list/dists/...: it is the first prefix that is a file. rest
-// is the path after it.
+// listOf finds the list in a path such as /etc/apt/mirrors.list/dists/...: the list is the first prefix that is a file.
+// rest is the path after that prefix.
 func listOf(path string) (bases []base, rest string, err error) {
 	path = "/" + strings.TrimLeft(path, "/")
 	for i := 1; i < len(path); i++ {

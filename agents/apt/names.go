@@ -10,8 +10,8 @@ import (
 	"braid/internal/fsys"
 )
 
-// plain returns the size of the existing file, or 0 without one. It returns an error if it is not a regular file,
-// because a link leads elsewhere.
+// plain returns the size of the existing file, or 0 without a file. It returns an error if x.file is not a regular
+// file, because a link leads elsewhere.
 func (x *item) plain() (size int64, err error) {
 	info, err := os.Lstat(x.file)
 	switch {
@@ -25,8 +25,8 @@ func (x *item) plain() (size int64, err error) {
 	return info.Size(), nil
 }
 
-// free removes files with the names of the partial file that this process cannot have written: a link, a file with a
-// second name, and a file of another user, because apt runs some downloads as root.
+// free removes files with the names of the partial file and its journal that this process cannot have written: a link,
+// a file with a second name, and a file of another user, because apt runs some downloads as root.
 func (x *item) free() error {
 	dir, err := fsys.OS.OpenDir(filepath.Dir(x.file))
 	if err != nil {
@@ -37,7 +37,7 @@ func (x *item) free() error {
 		name := filepath.Base(x.file) + ending
 		info, err := dir.Stat(name)
 		if err != nil || info.Mode.IsRegular() && info.UID == os.Geteuid() && info.Links == 1 {
-			continue // opening it reports an error
+			continue // opening the file reports an error
 		}
 		if err := dir.Remove(name); err != nil {
 			return err
@@ -46,7 +46,7 @@ func (x *item) free() error {
 	return nil
 }
 
-// create creates a new file and removes an existing one first, so that it writes through no link.
+// create creates a new file. It removes an existing file first, so that it does not write through a link.
 func create(name string) (*os.File, error) {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -8,9 +8,9 @@ import (
 	"braid/download"
 )
 
-// A prefix is the received beginning of a file, stored under the file's own name during the download. All received
-// bytes are in NAME.part, in any order. From the length of the file apt sees the progress. If the process is killed and
-// not started again, apt's own transport continues after the prefix. The verified file replaces it at the end.
+// A prefix is the received beginning of a file, stored under the file's own name during the download. apt measures the
+// progress by the length of that file. All received bytes are in NAME.part, in any order. If the process is killed and
+// not started again, apt's own transport continues after the prefix. At the end the verified file replaces the prefix.
 type prefix struct {
 	have     byterange.Set
 	out, in  *os.File
@@ -35,7 +35,7 @@ func (p *prefix) hear(e download.Event, name string) {
 		*p = prefix{}
 		os.Remove(name)
 		return
-	case download.Complete: // close it, because an open partial file is read again before it is renamed
+	case download.Complete: // the prefix is closed, because an open partial file is read again before it is renamed
 		p.close()
 	}
 	end := p.have.FirstGap(0)
@@ -60,7 +60,7 @@ func (p *prefix) open(name string) bool {
 	info, err := in.Stat()
 	if named, failed := os.Lstat(name + ".part"); err != nil || failed != nil || !os.SameFile(info, named) ||
 		info.Size() < leastPrefix {
-		in.Close() // a link, or replaced meanwhile
+		in.Close() // NAME.part is a link, or was replaced meanwhile
 		return false
 	}
 	out, err := create(name)

@@ -77,8 +77,8 @@ func is(value string, def bool) bool {
 	return def
 }
 
-// file returns the path in a setting. It is relative to the paths of the enclosing settings, and to RootDir (apt.conf,
-// "Directories").
+// file returns the path in a setting. The path is relative to the paths of the enclosing settings, and to RootDir
+// (apt.conf, "Directories").
 func (s *settings) file(name string) string {
 	at := s.get(name)
 	if at == "" {
@@ -103,13 +103,14 @@ func (s *settings) file(name string) string {
 	return at
 }
 
-// methods returns the names of the settings for a scheme, in order of precedence: Acquire::braid+https first, and, as
-// in apt's own transports, Acquire::http also for https.
+// methods returns the names of the settings for a scheme, in order of precedence. Acquire::braid+https is first. As in
+// apt's own transports, Acquire::http also applies to https.
 func methods(scheme string) []string {
 	return slices.Compact([]string{"braid+" + scheme, "braid", scheme, "http"})
 }
 
-// option returns a setting of Acquire for a server. A setting for its name takes precedence over one for all servers.
+// option returns a setting of Acquire for a server. A setting for the name of the server takes precedence over a
+// setting for all servers.
 func (s *settings) option(u *url.URL, name string) string {
 	for _, host := range []string{u.Hostname() + "::", ""} {
 		for _, m := range methods(u.Scheme) {

@@ -12,8 +12,8 @@ import (
 )
 
 // mostInMemory is the size up to which a file is kept in memory. A journal would cost more than fetching the file
-// again, and there may be thousands of such files. mostReleases is the limit for files without a digest, a little more
-// than apt's.
+// again, and apt may request thousands of such files. mostReleases is the limit for files without a digest, a little
+// more than apt's own limit.
 const (
 	mostInMemory = 1 << 20
 	mostReleases = 16 << 20
@@ -27,8 +27,8 @@ func (x *item) target() download.Target {
 	return nil
 }
 
-// A memory is a small file in memory. It is written to disk once it is verified. Like apt's own transports it does not
-// sync the file.
+// A memory is a small file in memory. The file is written to disk after it is verified. Like apt's own transports, a
+// memory does not sync the file.
 type memory struct {
 	name string
 	mu   sync.RWMutex
