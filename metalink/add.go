@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Add adds mirrors to f and sorts all of them with Sort. Among equals, mirrors that f already had come first. It
+// Add adds mirrors to f and sorts all mirrors of f with Sort. Among equals, mirrors that f already had come first. It
 // ignores mirrors without a URL, the Metalink server itself and URLs that f already has. Beyond MaxMirrors, the last
 // mirrors are ignored. The previous slice of mirrors is not modified.
 func (f *File) Add(mirrors ...Mirror) {
@@ -46,7 +46,7 @@ func (f *File) addDocuments(more []MetaURL) {
 }
 
 // addDocument adds a document with the URL target. RFC 6249, section 4, requires "a type parameter that indicates the
-// MIME type". A document without one is ignored, because its use is unknown.
+// MIME type". A document without a type is ignored, because its use is unknown.
 func (f *File) addDocument(d MetaURL, target string) {
 	same := func(o MetaURL) bool {
 		return o.Type == d.Type && o.Name == d.Name && o.URL.String() == d.URL.String()

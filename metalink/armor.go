@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// TextSignature returns data as the signature of a document, if data is a signature that is text: an armored one of
-// OpenPGP, or one of minisign. It does not verify the signature.
+// TextSignature returns data as the signature of a document, if data is a signature in text form: an armored OpenPGP
+// signature, or a minisign signature. It does not verify the signature.
 func TextSignature(data []byte) (sig Signature, ok bool) {
 	if text, ok := ArmoredSignature(data); ok {
 		return Signature{Type: "application/pgp-signature", Text: text}, true // RFC 3156, section 5
@@ -19,7 +19,7 @@ func TextSignature(data []byte) (sig Signature, ok bool) {
 		!strings.HasPrefix(lines[2], "trusted comment: ") || strings.ContainsFunc(text, odd) {
 		return Signature{}, false
 	}
-	return Signature{Type: "application/x-minisign", Text: text}, true // none is registered
+	return Signature{Type: "application/x-minisign", Text: text}, true // no type is registered
 }
 
 // ArmoredSignature returns data in the form of a document's signature, if data is an armored OpenPGP signature (RFC

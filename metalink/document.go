@@ -35,11 +35,12 @@ const (
 	maxURLs       = 5_000   // url and metaurl elements of a file, usable or not
 	maxToken      = 1 << 20 // bytes of a tag, comment or text
 	maxAttributes = 100     // attributes of an element
-	maxPieceLists = 16      // lists of a file; further ones are ignored
-	maxWarnings   = 100     // further ones are dropped
+	maxPieceLists = 16      // lists of a file; further lists are ignored
+	maxWarnings   = 100     // further warnings are dropped
 )
 
-// NoPriority is the priority of an element that has none. It is the lowest valid priority (RFC 5854, section 4.2.16.2).
+// NoPriority is the priority of an element without a priority. It is the lowest valid priority (RFC 5854, section
+// 4.2.16.2).
 const NoPriority = 999_999
 
 // A Document describes files. It comes from Metalink/XML or from a torrent (package metalink/metainfo).

@@ -40,7 +40,7 @@ type Error struct {
 	Err  error  // the underlying error, or nil
 }
 
-// Error returns a printable message, whatever the document contains.
+// Error returns a message that is printable even if the texts of the document are not.
 func (e *Error) Error() string {
 	s := "metalink document"
 	if e.Line > 0 {

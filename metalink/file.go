@@ -28,7 +28,7 @@ import (
 	"braid/verify"
 )
 
-// Limits per server. What exceeds them is counted in File.IgnoredCount.
+// Limits per server. Mirrors and documents beyond their limit are counted in File.IgnoredCount.
 const (
 	MaxMirrors   = 200
 	maxDocuments = 50
@@ -56,20 +56,23 @@ type File struct {
 	Name string
 	// Size is in bytes, or -1 if it is unknown. FromHops sets -1, because only the reader of the body knows the size.
 	Size int64
-	// Claims are the digests of the whole file, strongest first. For header fields, they come from the Metalink server
-	// and the responses before it. Without a Metalink server, they come from all responses up to the first with a
-	// strong digest. Of several claims of one digest, the most trusted is kept. For a document, there is one claim for
-	// each algorithm, with the field "metalink". Its channel is set by Document.From.
+	// Claims are the digests of the whole file, strongest first. If several claims have the same digest, the most
+	// trusted is kept. A description from header fields has the claims of the Metalink server and of the responses
+	// before it, or, without a Metalink server, of all responses up to the first with a strong digest. A description
+	// from a document has one claim for each algorithm, with the field "metalink" and the channel that Document.From
+	// sets.
 	Claims []verify.Claim
 	// ETag is the strong entity tag in the Metalink server's response, with its quotes. It is empty if the tag is weak
 	// or missing.
 	ETag string
 	// Mirrors are the usable mirrors in the order of Sort.
 	Mirrors []Mirror
-	// Documents describe the file: Metalink/XML, torrents, signatures. Those of a document are in order of priority.
+	// Documents are documents about the file: Metalink/XML, torrents, signatures. A description from a document has
+	// them in order of priority.
 	Documents []MetaURL
-	// Pieces are lists of digests of parts, the strongest first, and among equals the one with the shortest pieces; see
-	// BestPieces. Signatures are of the whole file. Header fields have neither.
+	// Pieces are lists of digests of parts. The strongest algorithm comes first, and of one algorithm the list with the
+	// shortest pieces; see BestPieces. Signatures are signatures of the whole file. A description from header fields
+	// has neither.
 	Pieces     []verify.Pieces
 	Signatures []Signature
 	// Malformed is the error of the first malformed hash, if the document has no valid strong hash of the file; see
@@ -78,7 +81,7 @@ type File struct {
 	// Server is the URL of the Metalink server: the first response that has both links and a strong digest. If the user
 	// gave a digest, it is the first response that has links. It is nil if no response qualifies.
 	Server *url.URL
-	// Ignored lists the first ignored links and the reasons. IgnoredCount counts all of them.
+	// Ignored lists the first ignored links with reasons. IgnoredCount is the number of all ignored links.
 	Ignored      []Ignored
 	IgnoredCount int
 	// NoDigest reports that the description has links or mirrors but no strong digest (RFC 6249, section 6), so that
@@ -94,7 +97,7 @@ type Mirror struct {
 	Pref  bool          // shares the server's ETag or digests (section 3.3)
 	Geo   string        // ISO 3166-1 alpha-2 code in capitals, or ""
 	Depth int           // number of folder levels that are mirrored too (section 3.4)
-	By    address.Scope // location of the server that named it
+	By    address.Scope // location of the server that named the mirror
 }
 
 // A MetaURL is the URL of a document about the file: a link with the relation "describedby" (RFC 6249, sections 4 and
@@ -104,7 +107,7 @@ type MetaURL struct {
 	Type string        // media type in lower case without parameters; Torrent for BitTorrent
 	Name string        // path of the file within the document, or ""
 	Pri  int           // as in Mirror
-	By   address.Scope // location of the server that named it
+	By   address.Scope // location of the server that named the document
 }
 
 // Torrent is the media type of torrents. torrentWord stands for it in documents (RFC 5854, section 4.2.8.2).

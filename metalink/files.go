@@ -9,8 +9,8 @@ import (
 )
 
 // A Files holds the files of a document in compact form while they wait to be downloaded. All values are encoded as
-// text. Of a URL only the difference from the previous one is stored. They take less memory than the document has
-// bytes, plus some 50 bytes per file. As values of File each URL would take 250 bytes, and those of a document of 8 MiB
+// text, and each URL as its difference from the previous URL. A Files takes less memory than the document has bytes,
+// plus some 50 bytes per file. In values of File each URL would take 250 bytes, and all URLs of a document of 8 MiB
 // more than 100 MiB.
 type Files struct{ list []packedFile }
 
@@ -44,7 +44,7 @@ func (x *Files) Add(f File) { x.list = append(x.list, pack(f)) }
 // Set replaces file i.
 func (x *Files) Set(i int, f File) { x.list[i] = pack(f) }
 
-// At returns file i. The caller must not modify its pieces and signatures, which it shares with x.
+// At returns file i. The caller must not modify the pieces and signatures, which the file shares with x.
 func (x *Files) At(i int) (f File) {
 	if rest := x.list[i].rest; rest != nil {
 		f = *rest
@@ -62,7 +62,7 @@ func (x *Files) At(i int) (f File) {
 	return f
 }
 
-// pack encodes a file. Fields that are rare or already compact are kept as they are in rest.
+// pack encodes a file. Fields that are rare or already compact are kept unencoded in rest.
 func pack(f File) packedFile {
 	var p packer
 	p.text(f.Name)
@@ -109,7 +109,7 @@ func (r *unpacker) claim() (c verify.Claim) {
 	return c
 }
 
-// mirror writes a mirror: its URL, and its other fields if they differ from those of the previous mirror.
+// mirror writes a mirror: its URL, and its other fields if they differ from the fields of the previous mirror.
 func (p *packer) mirror(m Mirror) {
 	p.url(m.URL)
 	m.URL = nil
@@ -153,7 +153,7 @@ func (p *packer) url(u *url.URL) {
 	p.last = text
 }
 
-// url reads a URL. It returns nil if the URL was nil. A URL that was written can always be parsed, which FuzzParse
+// url reads a URL. It returns nil if the written URL was nil. A written URL can always be parsed, which FuzzParse
 // checks.
 func (r *unpacker) url() *url.URL {
 	begin, end := r.number(), r.number()

@@ -10,11 +10,11 @@ import (
 	"braid/verify"
 )
 
-// A HopError is an error in a response that is malformed or contradicts itself or another one. It wraps a
+// A HopError reports a response that is malformed or contradicts itself or another response. It wraps a
 // *verify.DigestError or a *verify.ConflictError.
 type HopError struct {
 	Hop int    // index of the response
-	URL string // scheme and host of its URL
+	URL string // scheme and host of the response's URL
 	Err error
 }
 
@@ -26,8 +26,8 @@ func (e *HopError) Unwrap() error { return e.Err }
 // FromHops reads the responses to one request in order. trusted reports that the user gave a strong digest. Links are
 // then used even if the server sent no digest.
 //
-// The error is a *HopError. The returned File is then the description by the responses before it. If its Server is set,
-// the faulty response is that of a mirror, and the other mirrors can still be used.
+// The error is a *HopError. The returned File then describes only the responses before the faulty one. If its Server is
+// set, a mirror sent the faulty response, and the other mirrors can still be used.
 func FromHops(hops []Hop, trusted bool) (File, error) {
 	c := chain{
 		hops: hops, trusted: trusted, digests: make([][]verify.Claim, len(hops)),
@@ -57,7 +57,7 @@ func (c *chain) read() error {
 			h.URL = &url.URL{}
 		}
 		if !h.Proven() {
-			over = verify.HTTP // for the later responses too, because an attacker may have changed the redirect
+			over = verify.HTTP // also for later responses, because an attacker may have changed the redirect
 		}
 		if h.Status >= 400 {
 			continue // its fields describe an error page
@@ -70,7 +70,7 @@ func (c *chain) read() error {
 	return nil
 }
 
-// addDigests records the digests of h. They must not contradict those of an earlier response (RFC 6249, section 7).
+// addDigests records the digests of h, which must not contradict digests of earlier responses (RFC 6249, section 7).
 func (c *chain) addDigests(i int, h Hop, over verify.Channel) error {
 	claims, malformed, err := verify.ReadHeader(h.Header, over)
 	if err != nil {
@@ -117,7 +117,7 @@ func (c *chain) readLinks(i int, h Hop) {
 	}
 }
 
-// ownLinks returns the links of h with a relation of RFC 6249 whose context is h itself.
+// ownLinks returns the links of h that have a relation of RFC 6249 and are about h itself.
 func (c *chain) ownLinks(h Hop) []linkheader.Link {
 	var links []linkheader.Link
 	for _, l := range c.parse(h.Header["Link"]) {
@@ -142,8 +142,9 @@ func elsewhere(l linkheader.Link, base *url.URL) bool {
 	return err != nil || u.Fragment != "" || u.Scheme != base.Scheme || resource(u) != resource(base)
 }
 
-// claims returns the digests of the file. Those of mirrors were only compared. Mirrors are the responses after that of
-// the Metalink server or, without one, after the first with a strong digest.
+// claims returns the digests of the file. It leaves out the digests of mirrors, which were only compared. The responses
+// after the Metalink server's response are from mirrors; without a Metalink server, the responses after the first with
+// a strong digest.
 func (c *chain) claims() []verify.Claim {
 	var all []verify.Claim
 	for i, claims := range c.digests {

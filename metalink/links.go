@@ -24,8 +24,8 @@ func Sort(mirrors []Mirror) {
 	})
 }
 
-// Near moves the mirrors in these countries to the front, in the order of the countries. Preferred mirrors stay before
-// others, because they are known to have the same file. The order within a country does not change.
+// Near moves the mirrors in the given countries to the front, in the order of the countries. Preferred mirrors stay
+// before others, because they are known to have the same file. The order within a country does not change.
 func Near(mirrors []Mirror, countries ...string) {
 	rank := func(m Mirror) int {
 		n := slices.Index(countries, m.Geo)
@@ -40,7 +40,8 @@ func Near(mirrors []Mirror, countries ...string) {
 	slices.SortStableFunc(mirrors, func(a, b Mirror) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
-// addLinks adds the links of the Metalink server, whose response is h, to the file's mirrors and documents.
+// addLinks adds links to the file's mirrors and documents. h is the response of the Metalink server that sent the
+// links.
 func (c *chain) addLinks(links []linkheader.Link, h Hop) {
 	seen := c.selves(h.URL)
 	for _, l := range links {
@@ -75,8 +76,8 @@ func noteSelf(seen map[string]string, u *url.URL) {
 	seen["https:"+resource(u)] = "the server itself"
 }
 
-// addMirror adds a mirror unless its URL is in seen or there are too many. seen maps URLs to the reason why a mirror is
-// ignored.
+// addMirror adds a mirror, unless its URL is in seen or the file has MaxMirrors mirrors. seen maps URLs to the reason
+// why a mirror is ignored.
 func (c *chain) addMirror(l linkheader.Link, u *url.URL, by address.Scope, seen map[string]string) {
 	switch reason, again := seen[place(u)]; {
 	case again:
@@ -116,13 +117,13 @@ func Resolve(target string, base *url.URL) (u *url.URL, reason string) {
 	return u, ""
 }
 
-// Reasons to ignore mirrors and documents that are used in several places.
+// Reasons for ignoring mirrors and documents.
 const (
 	listed  = "listed before"
 	tooMany = "beyond the first 200 mirrors"
 )
 
-// place returns a key that is equal for two URLs of the same mirror.
+// place returns a key that is equal for two URLs if they are the same mirror.
 func place(u *url.URL) string { return u.Scheme + ":" + resource(u) }
 
 // authority returns the host and port of u in normalized form. http and https on their default ports are equal.

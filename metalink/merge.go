@@ -12,8 +12,8 @@ import (
 // claimField is the Field of a claim that comes from a document.
 const claimField = "metalink"
 
-// An OtherFileError reports that a document and the server describe different files. If the document was linked by a
-// server, it is ignored. If the user gave it, the download fails.
+// An OtherFileError reports that a document and the server describe different files. A document that a server linked is
+// then ignored. With a document that the user gave, the download fails.
 type OtherFileError struct {
 	Name string // name of the file in the document
 	Err  error  // a *verify.ConflictError, or a description of the sizes
@@ -26,9 +26,9 @@ func (e *OtherFileError) Error() string {
 // Unwrap returns the underlying error.
 func (e *OtherFileError) Unwrap() error { return e.Err }
 
-// Merge adds the description of a file in a document to that in header fields. If both have a digest of one algorithm
-// or a size, these must be equal, else the error is an *OtherFileError. The mirrors are combined; among equals, those
-// of the header come first. Pieces are taken from the document, and signatures from both. Of several claims of one
+// Merge combines the description of a file in header fields with that in a document. If both have a digest of one
+// algorithm, or a size, these must be equal; otherwise the error is an *OtherFileError. Among equal mirrors, those of
+// the header come first. Pieces are taken from the document, and signatures from both. If several claims have the same
 // digest, the most trusted is kept. The arguments are not modified.
 func Merge(header, document File) (File, error) {
 	if err := verify.Agree(header.Claims, document.Claims); err != nil {
@@ -53,7 +53,8 @@ func Merge(header, document File) (File, error) {
 	return m, nil
 }
 
-// unite returns the claims of a and b, strongest first. Of several claims of one digest, the most trusted is kept.
+// unite returns the claims of a and b, strongest first. If several claims have the same digest, the most trusted is
+// kept.
 func unite(a, b []verify.Claim) []verify.Claim {
 	all := slices.Concat(a, b)
 	verify.SortClaims(all)
@@ -61,8 +62,8 @@ func unite(a, b []verify.Claim) []verify.Claim {
 }
 
 // Select returns the indices of the names that match one of the patterns, with the syntax of [path.Match]. A pattern
-// matches the whole name or its last element; behind a slash it matches the whole name only. Without patterns, all indices
-// are returned.
+// matches the whole name or its last element. A pattern that begins with a slash matches the whole name only. Without
+// patterns, all indices are returned.
 func Select(names, patterns []string) (chosen []int, err error) {
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {

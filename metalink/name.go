@@ -16,7 +16,7 @@ const MaxName = 255
 // A NameError is the reason why a name from a server, a document or a URL is refused.
 type NameError struct {
 	What string // what is wrong, such as "begins with a dot"
-	// Own reports that the name is one that braid gives to its own files beside a download. Such a file from a server
+	// Own reports that braid gives this name to its own files beside a download. A file of that name from a server
 	// would be mistaken for the state of an earlier run.
 	Own bool
 }
@@ -64,8 +64,7 @@ const maxPath = 4096
 
 // CheckPath returns an error if a server or document must not name a file with the path name below a folder. The path
 // has slashes on every system, and CheckName must accept each element. RFC 5854, section 4.1.2.1, requires a relative
-// path without directory traversal. The other refused names are hidden, deceive a reader, or have another meaning on
-// another system.
+// path without directory traversal.
 func CheckPath(name string) error {
 	switch {
 	case name == "":
@@ -106,11 +105,11 @@ func device(name string) bool {
 	return com && utf8.RuneCountInString(port) == 1 && strings.Contains("123456789¹²³", port)
 }
 
-// IsOwn reports whether name is one that braid gives to the files of an unfinished download, or one that some file
-// system treats as equal.
+// IsOwn reports whether braid gives the name to files of an unfinished download, or some file system treats the name as
+// equal to such a name.
 func IsOwn(name string) bool { return ownEnding(name) != "" }
 
-// ownEnding returns the ending by which name is one of braid's own files, or "". These are partial files, their
+// ownEnding returns the ending that makes name a name of braid's own files, or "". These are partial files, their
 // journals and files that were set aside.
 func ownEnding(name string) string {
 	name = fold(name)

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// FromResponse reads the header fields of resp and of the redirects that led to it, as an http.Client returns them. See
-// FromHops, whose error it returns. It does not read the body. Size is that of a complete body without a content
-// coding, else -1. A server whose certificate was not verified counts as one without TLS.
+// FromResponse reads the header fields of resp, as an http.Client returns it, and of the redirects before resp. It does
+// not read the body. Its errors are those of FromHops. Size is the size of a complete body without a content coding,
+// else -1. A server with a certificate that was not verified counts as a server without TLS.
 func FromResponse(resp *http.Response) (File, error) {
 	var hops []Hop
 	for r := resp; r != nil; {

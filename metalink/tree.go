@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Tree is a folder of a server that a mirror has copied with all its contents. It gives the possible URLs of other
-// files of that server. Each file must still be verified.
+// A Tree is a folder of a server that a mirror has copied with all its contents. Find returns the possible URLs of
+// other files of that server. Each file must still be verified.
 type Tree struct {
 	From *url.URL // folder on the server; its path ends with a slash
 	To   *url.URL // the same folder on the mirror

@@ -12,7 +12,7 @@ import (
 )
 
 // Parse parses a document. An error in the document is an *Error; another error comes from r. The document is then
-// empty, because a document with an error in one part is not trusted at all.
+// empty, because no part of a document with an error is trusted.
 func Parse(r io.Reader) (Document, error) {
 	d, err := Read(r)
 	for _, f := range d.Files {
@@ -24,7 +24,7 @@ func Parse(r io.Reader) (Document, error) {
 }
 
 // Read is like Parse, for a caller that may have other digests of a file. If a file has no strong hash but a malformed
-// one, that is not an error but recorded in File.Malformed.
+// one, Read returns no error but sets File.Malformed.
 func Read(r io.Reader) (Document, error) {
 	var files []File
 	d, err := Scan(r, func(f File) { files = append(files, f) })
@@ -34,8 +34,8 @@ func Read(r io.Reader) (Document, error) {
 	return d, err
 }
 
-// Scan is like Read but passes each file to take instead of returning it in the Document. If it returns an error, the
-// caller must discard the files that take got.
+// Scan is like Read, but passes each file to take instead of returning it in the Document. If Scan returns an error,
+// the caller must discard the files that were passed to take.
 func Scan(r io.Reader, take func(File)) (Document, error) {
 	in := newInput(r)
 	p := &parser{in: in, d: xml.NewDecoder(in), take: take, line: 1, lines: map[string]int{}}
@@ -47,7 +47,7 @@ func Scan(r io.Reader, take func(File)) (Document, error) {
 }
 
 // Looks reports whether prefix is the beginning of a Metalink document. A response with such a body is a description
-// and not the requested file, unless that is itself a Metalink document. A prefix of some KiB is enough.
+// and not the requested file, unless the requested file is itself a Metalink document. A prefix of some KiB is enough.
 func Looks(prefix []byte) bool {
 	in := newInput(bytes.NewReader(prefix))
 	d := xml.NewDecoder(in)
@@ -69,7 +69,7 @@ func Looks(prefix []byte) bool {
 	}
 }
 
-// version returns the version of Metalink, 3 or 4, whose root element has this name, or 0.
+// version returns 3 or 4 if root is the name of the root element of that version of Metalink, or 0.
 func version(root xml.Name) int {
 	switch {
 	case root.Local != "metalink":
@@ -97,7 +97,7 @@ type parser struct {
 
 // blame returns err as an *Error with its line, or as an error of the reader.
 func (p *parser) blame(err error) error {
-	if e, ok := errors.AsType[*Error](p.in.err); ok { // first, because the decoder may report an earlier error
+	if e, ok := errors.AsType[*Error](p.in.err); ok { // checked first, because the decoder may report an earlier error
 		e.Line, _ = p.d.InputPos()
 		return e
 	}
@@ -160,7 +160,7 @@ func (p *parser) next() (xml.Token, error) {
 	return t, nil
 }
 
-// checkAttributes refuses two attributes of one name (XML 1.0, section 3.1), which the decoder accepts.
+// checkAttributes refuses two attributes with the same name (XML 1.0, section 3.1), which the decoder accepts.
 func checkAttributes(e xml.StartElement) error {
 	if len(e.Attr) > maxAttributes {
 		return fault(TooMuch, "it has an element of more than %d attributes", maxAttributes)
@@ -175,7 +175,6 @@ func checkAttributes(e xml.StartElement) error {
 	return nil
 }
 
-// document reads the whole document.
 func (p *parser) document() error {
 	for {
 		t, err := p.outside()

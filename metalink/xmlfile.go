@@ -283,7 +283,7 @@ func priority3(e xml.StartElement) int {
 	return 101 - int(n)
 }
 
-// country returns location as an ISO 3166-1 code in capitals, or "" if it does not have that form.
+// country returns location as an ISO 3166-1 code in capitals, or "" if location is not two letters.
 func country(location string) string {
 	location = strings.ToUpper(trim(location))
 	if len(location) != 2 || strings.Trim(location, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// An input passes a document to the XML decoder, byte by byte and as UTF-8. It detects a document that is too long, has
-// another encoding, or contains characters that XML does not allow.
+// An input passes a document to the XML decoder, byte by byte and as UTF-8. It reports an error if the document is too
+// long, has another encoding, or contains characters that XML does not allow.
 type input struct {
 	src   *bufio.Reader
 	taken int64             // bytes read of the document
@@ -18,7 +18,7 @@ type input struct {
 	buf   [utf8.UTFMax]byte // encoding of the current character
 	rest  []byte            // unread part of buf
 	token int               // bytes since the beginning of the current token
-	err   error             // why reading ended; it is returned from then on
+	err   error             // why reading ended; ReadByte returns it from then on
 }
 
 // newInput reads the byte order mark. XML 1.0, section 4.3.3: "Entities encoded in UTF-16 MUST [...] begin with the

@@ -99,7 +99,7 @@ func (l *pieceList) finish(size int64) (verify.Pieces, string) {
 	return pieces, ""
 }
 
-// finishPieces adds the valid lists to the file, once its size is known.
+// finishPieces adds the valid lists to the file, after the size of the file is known.
 func (f *fileReader) finishPieces() error {
 	for _, l := range f.lists {
 		f.line = l.line
@@ -135,8 +135,8 @@ func (f *fileReader) takePieces(pieces verify.Pieces) error {
 	return nil
 }
 
-// BestPieces returns the pieces of the strongest algorithm, and of several the shortest. It returns the zero value if f
-// has none.
+// BestPieces returns the pieces of the strongest algorithm, and of several lists of that algorithm the shortest pieces.
+// It returns the zero value if f has no pieces.
 func (f File) BestPieces() verify.Pieces {
 	if len(f.Pieces) == 0 {
 		return verify.Pieces{}

@@ -110,8 +110,8 @@ func (r *reader) items(depth int) (list []value, err error) {
 }
 
 // pairs consumes "d", the keys and values of a dictionary and "e". BEP 3 requires sorted keys, but some writers do not
-// sort them and nothing depends on the order. A duplicate key is an error, because readers differ in which one they
-// use.
+// sort them and nothing depends on the order. A duplicate key is an error, because some readers use the first value and
+// others the last.
 func (r *reader) pairs(depth int) (dict map[string]value, err error) {
 	dict = map[string]value{}
 	r.rest = r.rest[1:]
@@ -134,7 +134,6 @@ func (r *reader) pairs(depth int) (dict map[string]value, err error) {
 	return dict, nil
 }
 
-// appendText appends a string.
 func appendText(b []byte, s string) []byte {
 	b = strconv.AppendInt(b, int64(len(s)), 10)
 	b = append(b, ':')

@@ -124,7 +124,7 @@ func (t *Torrent) take(entries []entry, sums string, single bool) error {
 	return nil
 }
 
-// safe returns an error if the path of a file is unsafe. It checks the elements first, because a slash in one of them
+// safe returns an error if the path of a file is unsafe. It checks the elements first, because an element with a slash
 // would become two elements.
 func safe(root string, parts []string) error {
 	for _, p := range append([]string{root}, parts...) {
@@ -138,8 +138,8 @@ func safe(root string, parts []string) error {
 	return metalink.CheckPath(strings.Join(append([]string{root}, parts...), "/"))
 }
 
-// piecesOf returns the pieces of the first file in files, if it shares no piece with another file. It must begin at the
-// beginning of a piece, and end at the end of one or be padded with zeros.
+// piecesOf returns the pieces of the first file in files, if the file shares no piece with another file. The file must
+// begin at the beginning of a piece, and end at the end of a piece or be padded with zeros.
 func (t *Torrent) piecesOf(files []entry, sums string) (verify.Pieces, error) {
 	f, n := files[0], verify.SHA1.Size()
 	filling := int64(0)

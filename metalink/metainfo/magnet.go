@@ -35,7 +35,7 @@ const (
 )
 
 // ParseMagnet parses a magnet link. The error is an *Error. Invalid parameters other than the hash are ignored, and so
-// are those beyond 200 of a kind.
+// are all parameters of a kind after the first 200.
 func ParseMagnet(s string) (Magnet, error) {
 	if !IsMagnet(s) || len(s) > maxMagnet {
 		return Magnet{}, magnetFault("none, or one longer than %d bytes", maxMagnet)
@@ -108,7 +108,7 @@ func hashOf(params url.Values) (h Hash, err error) {
 	return h, magnetFault("it names no torrent")
 }
 
-// numbered returns the values of a key that may be repeated, also as key.1, key.2.
+// numbered returns the values of a parameter that may be repeated as key, key.1, key.2 and so on.
 func numbered(params url.Values, key string) []string {
 	values := params[key]
 	for i := 1; i <= mostOfOne; i++ {

@@ -38,13 +38,13 @@ const (
 	maxPieceLength = 1 << 30
 
 	maxTrackers, maxWebSeeds, maxWarnings = 200, 200, 100
-	// maxPlaces limits the web seeds of all files together, but each file may have four.
+	// maxPlaces limits the web seeds multiplied by the number of files, but a torrent may always have four.
 	maxPlaces = 40_000
 )
 
 // A Torrent is a parsed .torrent file.
 type Torrent struct {
-	// Name is the name of the only file, or of the folder of several. It is as written in the torrent, not escaped.
+	// Name is the name of the only file, or of the folder of several files. It is the unescaped name in the torrent.
 	Name string
 	// Files are the files with safe names. The names are distinct. Padding files are not included.
 	Files []File
@@ -53,14 +53,14 @@ type Torrent struct {
 	// Size is the total size of all files. PieceLength is the size of all pieces except the last.
 	Size, PieceLength int64
 	InfoHash          Hash
-	// Trackers are URLs in tiers. Those of the first tier are asked first (BEP 12).
+	// Trackers are URLs in tiers. The URLs of the first tier are asked first (BEP 12).
 	Trackers [][]string
 	// Private reports that peers may come only from the trackers (BEP 27).
 	Private bool
 	// Warnings describes parts that were ignored and why. The texts are printable.
 	Warnings []string
 
-	all   []entry    // all entries, including those not in Files
+	all   []entry    // all entries, including the entries without a File
 	sums  string     // the digests of all pieces, concatenated
 	seeds []*url.URL // url-list
 	info  string     // the info dictionary as written, which has the hash InfoHash
@@ -101,7 +101,7 @@ type Error struct {
 	Unsupported bool // the torrent is valid but of an unsupported version
 }
 
-// Error returns a printable message, whatever the torrent contains.
+// Error returns a message that is printable even if the texts of the torrent are not.
 func (e *Error) Error() string {
 	if e.Offset < 0 {
 		return e.What + ": " + e.Why
@@ -147,8 +147,8 @@ func Parse(r io.Reader) (Torrent, error) {
 	return t, nil
 }
 
-// FromInfo returns the torrent with this info dictionary, which peers send (BEP 9), and these trackers as one tier. An
-// error in the dictionary is an *Error.
+// FromInfo returns the torrent with the info dictionary info, as peers send it (BEP 9), and the trackers as one tier.
+// An error in the dictionary is an *Error.
 func FromInfo(info []byte, trackers []string) (Torrent, error) {
 	t, err := Parse(strings.NewReader("d4:info" + string(info) + "e"))
 	if err == nil && len(trackers) > 0 {
@@ -167,7 +167,7 @@ func (t *Torrent) warn(format string, args ...any) {
 	}
 }
 
-// trackers reads announce-list or, without one, announce (BEP 12). URLs that are not http, https or udp are ignored.
+// trackers reads announce-list or, if it is empty, announce (BEP 12). URLs other than http, https and udp are ignored.
 func (t *Torrent) trackers(dict map[string]value) (tiers [][]string) {
 	lists := dict["announce-list"].list
 	if len(lists) == 0 && dict["announce"].kind == 's' {
@@ -214,7 +214,7 @@ func urlList(v value) (seeds []string) {
 	return seeds
 }
 
-// AddWebSeeds adds web seeds, such as those of a magnet link.
+// AddWebSeeds adds web seeds, such as the web seeds of a magnet link.
 func (t *Torrent) AddWebSeeds(seeds ...string) {
 	most := min(maxWebSeeds, max(4, maxPlaces/(len(t.Files)+1)))
 	for _, s := range seeds {
