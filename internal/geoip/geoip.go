@@ -19,10 +19,10 @@ import (
 	"github.com/oschwald/maxminddb-golang/v2"
 )
 
-// MaxSize is the maximum size of a database. Databases of countries have about 10 MiB, those of cities about 60.
+// MaxSize is the maximum size of a database. Databases of countries have about 10 MiB, databases of cities about 60.
 const MaxSize = 256 << 20
 
-// Database maps addresses to countries. It is in memory, so the file may be replaced while it is in use.
+// Database maps addresses to countries. It is in memory, so its file may be replaced meanwhile.
 type Database struct{ reader *maxminddb.Reader }
 
 // Open reads the database at path.
@@ -52,8 +52,8 @@ func Parse(data []byte) (*Database, error) {
 	return &Database{reader}, nil
 }
 
-// Country returns the country where the address is used, or otherwise the one where it is registered: two capital
-// letters (ISO 3166-1). It returns an empty string if the country is unknown or the database is damaged.
+// Country returns the country where the address is used, or if that is unknown, the country where the address is
+// registered: two capital letters (ISO 3166-1). It returns "" if both are unknown or the database is damaged.
 func (d *Database) Country(a netip.Addr) string {
 	found := d.reader.Lookup(a.Unmap())
 	for _, key := range []string{"country", "registered_country"} {
@@ -80,8 +80,8 @@ type Finder struct {
 	known map[string]string
 }
 
-// Country returns the country of the server of u: that of the first of its addresses with a known country; see
-// Database.Country. A host that could not be resolved before ctx ended is not resolved again.
+// Country returns the country of the server of u. It is the country of the server's first address with a known country;
+// see Database.Country. A host that could not be resolved before ctx ended is not resolved again.
 func (f *Finder) Country(ctx context.Context, u *url.URL) string {
 	host := u.Hostname()
 	if a, err := netip.ParseAddr(host); err == nil {
