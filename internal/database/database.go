@@ -1,5 +1,5 @@
-// Package database opens bbolt files and reports every loss of data: a damaged file is set aside with the reason, and
-// the error about a file that another process has open names that process.
+// Package database opens bbolt files and reports every loss of data. A damaged file is set aside with the reason. The
+// error about a file that another process has open names that process.
 package database
 
 import (
@@ -30,7 +30,7 @@ type DB struct {
 // lockTimeout is the time limit for another process to release the file.
 const lockTimeout = 2 * time.Second
 
-// Open opens the file at path, or creates it. prepare is called in one transaction; it creates missing buckets and
+// Open opens the file at path, or creates it. It calls prepare in one transaction. prepare creates missing buckets and
 // reads the whole content once, so that damaged pages are detected at the start. A file is set aside as PATH.bad if it
 // cannot be read or if prepare returns a *[DamageError]. If another process has the file open, the error is a
 // *[LockedError].
@@ -67,12 +67,13 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("written by a newer braid (version %s; this one knows %s) and left unchanged", e.Version, e.Known)
 }
 
-// CheckVersion compares the version of a file, at a key of the bucket meta, with the known one. It returns a
-// *[NewerError] if it is higher, and a *[DamageError] if it differs otherwise. A new file gets the known version.
+// CheckVersion compares the version of a file, at a key of the bucket meta, with the known version. It returns a
+// *[NewerError] if the version of the file is higher, and a *[DamageError] for any other difference. A new file gets
+// known.
 func CheckVersion(meta *bbolt.Bucket, key []byte, known string) error {
 	got := meta.Get(key)
 	is, err := strconv.ParseUint(string(got), 10, 31)
-	want, _ := strconv.ParseUint(known, 10, 31) // 0 if it is not a number; then no version is newer
+	want, _ := strconv.ParseUint(known, 10, 31) // 0 if known is not a number; then no version is newer
 	switch {
 	case got == nil:
 		return meta.Put(key, []byte(known))
@@ -126,8 +127,8 @@ func (d *DB) Read(look func(tx *bbolt.Tx) error) error {
 	return guarded(func() error { return d.View(look) })
 }
 
-// tooSmall is bbolt's error for a file that ends within its first two pages, for example because its creation was
-// interrupted. bbolt has no variable for it.
+// tooSmall is the text of bbolt's error for a file that ends within its first two pages, for example because its
+// creation was interrupted. bbolt has no variable for this error.
 const tooSmall = "file size too small"
 
 // foreign returns a *DamageError if err means that the file is not a valid database. It returns other errors unchanged.
@@ -143,13 +144,13 @@ func foreign(err error) error {
 	return err
 }
 
-// guarded calls f and converts a panic of bbolt, about invalid pages or a truncated file, to an error.
+// guarded calls f. It converts a panic of bbolt, about invalid pages or a truncated file, to an error.
 func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case runtime.Error: // its text is about the program, not the file
+		case runtime.Error: // the text of the panic is about the program, not the file
 			err = &DamageError{errors.New("damaged: the file is truncated, or a page is invalid")}
 		default:
 			err = &DamageError{fmt.Errorf("damaged: %v", p)}
