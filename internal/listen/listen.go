@@ -1,5 +1,5 @@
-// Package listen has what the servers of commands have in common: they serve until a context ends, tell where, and answer
-// other processes of the same user at a socket in their folder.
+// Package listen has the common parts of the servers of commands: they serve until a context ends, report their
+// addresses, and answer other processes of the same user at a socket in their folder.
 package listen
 
 import (
@@ -14,12 +14,12 @@ import (
 	"braid/internal/problem"
 )
 
-// shutdownTime is how long answers under way may take when the server is told to end.
+// shutdownTime is the time limit for unfinished answers when the server ends.
 const shutdownTime = 5 * time.Second
 
-// Serve serves until ctx ends, and then lets the answers under way come to an end.
+// Serve serves until ctx ends. It then waits for unfinished answers, shutdownTime at most.
 func Serve(ctx context.Context, s *http.Server, listener net.Listener, log *slog.Logger) error {
-	s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug) // what clients do wrong is their business
+	s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug) // faults of clients are only debug messages
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(listener) }()
 	select {

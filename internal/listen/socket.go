@@ -13,8 +13,8 @@ import (
 // SocketName is the name of the socket in the state folder.
 const SocketName = "control"
 
-// Socket creates the socket of a process in its folder dir. The caller must hold the lock of what is in the folder, so
-// a socket that already exists belongs to a process that has ended.
+// Socket creates the socket of a process in its folder dir. The caller must hold the lock of the folder's content, so a
+// socket that already exists belongs to a process that has ended.
 func Socket(dir string) (net.Listener, error) {
 	path, done, err := reachable(dir)
 	if err != nil {
@@ -28,7 +28,7 @@ func Socket(dir string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // the path may be invalid by then
+	l.SetUnlinkOnClose(false) // the path may be invalid when the socket is closed
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
