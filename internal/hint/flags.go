@@ -50,7 +50,7 @@ var flagHints = map[download.Hint]string{
 	download.HintRepairAll:  "--repair fetches all of it again",
 }
 
-// Of returns the hint that an error names, with the flags of the command. See [Problem] for errors that name none.
+// Of returns the hint of an error, with the flags of the command. See [Problem] for errors without a hint.
 func Of(e *download.Error) string {
 	if e.Hint == download.HintFolder {
 		return "resume there with -d " + filepath.Dir(e.Part)
@@ -87,7 +87,7 @@ var signatureHints = map[verify.SignatureCode]string{
 	verify.SignatureCertificateExpired: hintExpiredCert, verify.SignatureCertificateNotYetValid: hintExpiredCert,
 }
 
-// hintForSignature returns the hint for a signature's error, or "" if that of the kind is as good.
+// hintForSignature returns the hint for a signature's error. It returns "" if the hint of the error's kind is as good.
 func hintForSignature(err error) string {
 	if e, ok := errors.AsType[*verify.SignatureError](err); ok {
 		return signatureHints[e.Code]

@@ -1,5 +1,5 @@
-// Package hint makes problems of the errors of downloads: what was kept of the file, and the next step, with the flags
-// of the command.
+// Package hint converts errors of downloads to problems. It adds what was kept of the file, and the next step with the
+// flags of the command.
 package hint
 
 import (
@@ -26,7 +26,7 @@ import (
 	"braid/source/httpsource"
 )
 
-// Problem returns the problem of an error of a download.
+// Problem converts an error of a download to a problem.
 func Problem(e *download.Error) *problem.Problem {
 	p := problem.OfDownload(e)
 	p.Hint = Of(e)
@@ -57,7 +57,7 @@ var kindHints = map[download.Kind]string{
 // ownWay has the kinds of problems for which the same command would not resume the download.
 var ownWay = map[download.Kind]bool{download.NoKey: true, download.BadSignature: true, download.Limit: true}
 
-// tellKept adds to a problem what was kept of the file, and a hint for resuming the download.
+// tellKept adds to a problem what was kept of the file, and how to resume the download.
 func tellKept(p *problem.Problem, e *download.Error) {
 	switch {
 	case e.Kept > 0 && e.Part != "":
@@ -70,7 +70,7 @@ func tellKept(p *problem.Problem, e *download.Error) {
 				p.Hint = roomBy(e.Part) + ", then " + p.Hint
 			}
 		}
-	// of a document or a list nothing is kept
+	// these errors are about a document or a list, of which nothing is kept
 	case e.Kind != download.Usage && e.Kind != download.Local && e.What != "read":
 		if p.Kept = "nothing kept"; len(e.Aside) > 0 {
 			p.Kept += " but " + strings.Join(e.Aside, " and ") + ", which was set aside"
@@ -146,7 +146,8 @@ func hintFor(e *download.Error) string {
 	return ""
 }
 
-// hintFirst returns the hint for a change without which the same command would fail again, or "".
+// hintFirst returns the hint for a change that the user must make first, because the same command would fail again. It
+// returns "" if none is needed.
 func hintFirst(e *download.Error) string {
 	if errors.Is(e, httpsource.ErrDowngrade) {
 		return "--allow-downgrade follows it; anyone on the way can then change the file, unless you give --sha256 HEX"
@@ -163,8 +164,8 @@ func hintFirst(e *download.Error) string {
 	return ""
 }
 
-// hintForPlain returns the hint for HTTP on a port for TLS. Some servers answer it with status 400, some with
-// a TLS alert (RFC 8446, section 6: 21 is the type of its record), some close the connection.
+// hintForPlain returns the hint for HTTP on a port for TLS. Some servers then send status 400, some send a TLS alert
+// (RFC 8446, section 6: 21 is the type of its record), and some close the connection.
 func hintForPlain(e *download.Error) string {
 	src, ok := errors.AsType[*source.Error](e)
 	switch {
