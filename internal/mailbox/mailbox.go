@@ -1,4 +1,4 @@
-// Package mailbox passes values from goroutines that must not wait to one that handles them.
+// Package mailbox passes values from goroutines that must not wait to a goroutine that handles the values.
 package mailbox
 
 import (
@@ -9,8 +9,7 @@ import (
 // A Mailbox passes events of a download to the goroutine that shows them, so that a slow terminal or pipe
 // does not block the download.
 type Mailbox[T any] struct {
-	// replaces reports whether next makes last obsolete. If it does and last was not taken yet, last is
-	// dropped.
+	// replaces reports whether next makes last obsolete. Then last is dropped, unless All has yielded it already.
 	replaces func(last, next T) bool
 
 	mu     sync.Mutex
@@ -63,7 +62,7 @@ func (q *Mailbox[T]) All() iter.Seq[T] {
 	}
 }
 
-// take waits for items. It returns none after Close.
+// take waits for items, and returns all of them. After Close it returns the remaining items without waiting.
 func (q *Mailbox[T]) take() []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()
