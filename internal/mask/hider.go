@@ -8,20 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-// A Hider takes secrets out of texts. Short ones are hidden where they stand alone, as they are part of other
-// words, too.
+// A Hider removes secrets from texts. A short secret is only removed where it is a whole word, because the same letters
+// may be part of other words.
 type Hider struct {
 	long  *strings.Replacer
 	short []string
 }
 
-const shortSecret = 4 // octets; one that has fewer is short
+const shortSecret = 4 // bytes; a secret with fewer is short
 
 // NewHider returns a Hider of secrets.
 func NewHider(secrets []string) *Hider {
 	h := &Hider{}
 	secrets = slices.Clone(secrets)
-	slices.SortStableFunc(secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // one may be part of another
+	slices.SortStableFunc(secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // a secret may contain another
 	var pairs []string
 	for _, s := range secrets {
 		if len(s) < shortSecret {
@@ -43,13 +43,13 @@ func (h *Hider) Replace(s string) string {
 	return s
 }
 
-// hideWord hides a word where it is not part of another one.
+// hideWord replaces word in s where it is not part of a longer word.
 func hideWord(s, word string) string {
 	if word == "" || !strings.Contains(s, word) {
 		return s
 	}
 	var b strings.Builder
-	last := rune(-1) // before what is left of s
+	last := rune(-1) // the character before the rest s
 	for {
 		i := strings.Index(s, word)
 		if i < 0 {

@@ -82,7 +82,7 @@ func Quote(word string, most int) string {
 	return strconv.QuoteToASCII(word)
 }
 
-// printable reports whether s is printable ASCII. Nearly all texts are.
+// printable reports whether s is printable ASCII, as nearly all texts are.
 func printable(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
