@@ -28,15 +28,15 @@ import (
 	"braid/verify"
 )
 
-// A Command is a program that runs when a file is complete (--on-complete). It runs without a shell, because
-// file names come from servers and a shell could take them for commands. The environment has the facts about
-// the file.
+// A Command is a program that runs when a file is complete (--on-complete). It runs without a shell, because file names
+// come from servers and a shell could interpret them as commands. Its environment has the facts about the file.
 type Command struct{ args []string }
 
 // errNoProgram is the error for a hook without a program.
 var errNoProgram = errors.New("names no program")
 
-// Set parses the command of the hook. A program that does not exist is an error before the download.
+// Set parses the command of the hook. A program that does not exist is an error, which the user sees before the
+// download.
 func (c *Command) Set(s string) error {
 	args, err := program.Words(s)
 	if err != nil {
@@ -60,12 +60,12 @@ func (c *Command) Forget() { c.args = nil }
 
 func (c *Command) String() string { return strings.Join(c.args, " ") }
 
-// Wanted reports whether the hook has to run for a result: the file is complete, and either it was not before
-// or the hook has not succeeded since.
+// Wanted reports whether the hook must run for a result: the file is complete, and either the file was incomplete
+// before or the hook has not succeeded since.
 func (c *Command) Wanted(r download.Result) bool { return len(c.args) > 0 && r.Path != "" && r.Due }
 
-// filePrefix is the prefix of the environment variables about a file. With BRAID_ alone, some of them would
-// be flags of a braid that the hook runs.
+// filePrefix is the prefix of the environment variables about a file. With the prefix BRAID_, some of these would set
+// flags of a braid process that the hook runs.
 const filePrefix = "BRAID_FILE_"
 
 // environment returns the environment variables about a file. Secrets in the URL are masked (rule 62),
@@ -97,7 +97,7 @@ func environment(req download.Request, r download.Result) []string {
 	}
 }
 
-// absolute returns a path that is valid in any folder and that no program takes for a flag.
+// absolute returns a path that is valid in any working folder and that no program mistakes for a flag.
 func absolute(path string) string {
 	if objectstore.IsURL(path) {
 		return path
@@ -116,8 +116,8 @@ func (c *Command) run(ctx context.Context, w io.Writer, path string, env []strin
 	return p.Run(ctx)
 }
 
-// ofHooks reports whether an environment variable is withheld from hooks: those about another file, and the
-// one that would make a braid that the hook runs run the hook again.
+// ofHooks reports whether an environment variable is withheld from hooks. These are the variables about another file,
+// and the variable that would make a braid process in the hook run the hook again.
 func ofHooks(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	return strings.HasPrefix(name, filePrefix) || name == option.Variable("on-complete")
@@ -129,7 +129,7 @@ type Result struct {
 	Err           error
 	Took          time.Duration
 	Output        []byte // output that was not shown yet
-	// Unmarked is why the journal of the file could not record that the hook has run. It runs again next time.
+	// Unmarked is the error because of which the journal cannot record that the hook has run. It runs again next time.
 	Unmarked error
 }
 
@@ -143,7 +143,7 @@ func (c *Command) Complete(ctx context.Context, w io.Writer, req download.Reques
 		ended.Took = time.Since(began)
 		return ended
 	}
-	// another process has the journal open, or it is unreadable
+	// An error means that another process has the journal open, or that it cannot be read.
 	due, err := partfile.OpenCommitted(fsys.OS, filepath.Dir(r.Path), filepath.Base(r.Path))
 	ended.Unmarked = err
 	defer due.Close()
@@ -174,7 +174,7 @@ type Queue struct {
 	done    sync.WaitGroup
 }
 
-// A file is a complete file whose hook has not run yet.
+// A file is a complete file for which the hook has not run yet.
 type file struct {
 	number int
 	req    download.Request
