@@ -19,7 +19,7 @@ type Program struct {
 	// Args are the program and its arguments. An argument that is exactly {} is replaced by Path.
 	Args []string
 	Path string
-	// Env is the whole environment, and Dir the working directory. If empty, they are those of this process.
+	// Env is the whole environment, and Dir the working directory. If empty, the values of this process are used.
 	Env []string
 	Dir string
 	// Out receives the output of the program. Its input is empty.

@@ -11,8 +11,8 @@ var (
 		"write sh -c '...', or quote them")
 )
 
-// Words splits a command into words at spaces, with quotes and backslashes as in shells. It has no other
-// syntax of shells; text that uses one is an error.
+// Words splits a command into words at spaces, with quotes and backslashes as in shells. Other syntax of shells is an
+// error.
 func Words(s string) (words []string, err error) {
 	for {
 		s = strings.TrimLeft(s, " \t\n")
