@@ -15,8 +15,8 @@ import (
 	"braid/source"
 )
 
-// aria2Codes are aria2's error codes of the kinds of problems that end a download (aria2c(1), EXIT STATUS). The
-// daemon, the job queue behind a daemon and the command named aria2c all have them from here.
+// aria2Codes maps the kinds of problems that end a download to aria2's error codes (aria2c(1), EXIT STATUS). The
+// daemon, the job queue behind a daemon and the command named aria2c all use this map.
 var aria2Codes = map[download.Kind]int{
 	download.Other:        1,
 	download.Usage:        1,
@@ -45,8 +45,8 @@ var (
 	}
 )
 
-// Aria2Code returns aria2's error code of err; 0 if err is nil. An error that is neither a [download.Error] nor a
-// [Problem] has 1, which aria2 calls unknown.
+// Aria2Code returns aria2's error code of err, or 0 if err is nil. The code is 1, which aria2 calls unknown, for an
+// error that is neither a [download.Error] nor a [Problem].
 func Aria2Code(err error) int {
 	if err == nil {
 		return 0
@@ -67,8 +67,8 @@ func Aria2Code(err error) int {
 	return cmp.Or(aria2Before[p.Kind], aria2Codes[p.Kind])
 }
 
-// aria2Download returns the code for a download that failed with e. The code depends on the kind, but some causes have
-// their own code.
+// aria2Download returns the code for a download that failed with e. The code depends on the kind of e, except for some
+// causes that have their own code.
 func aria2Download(e *download.Error) int {
 	code, known := 0, false
 	switch e.Kind {

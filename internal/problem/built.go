@@ -6,7 +6,7 @@ import (
 	"braid/download"
 )
 
-// Reasons of problems with a part that this program was built without.
+// Reasons of problems with parts that this program was built without.
 const (
 	NoFleet   = "this braid was built without fleets and object stores (tag nofleet)"
 	NoTorrent = "this braid was built without BitTorrent (tag notorrent)"

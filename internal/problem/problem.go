@@ -1,10 +1,10 @@
 // Package problem defines the error value with which a part of the program reports a failure to the user: its kind, the
-// operation, its object, the reason and the next step. Each part uses its own words. The command prints them and
-// derives the exit code from the kind.
+// operation, its object, the reason and the next step. Each part of the program words its own problems. The command
+// prints them and derives the exit code from the kind.
 //
-// The kinds are those of a download ([download.Kind]), which programs that import the library need as well. The command
-// needs no others: each exit code belongs to one of them. This package derives from a kind the error code of aria2
-// ([Aria2Code]), whether a worker tries a job again ([FleetKind]), and whether a watcher does ([Lasting]).
+// The kinds are those of a download ([download.Kind]), because programs that import the library need them as well. The
+// command needs no further kinds: each exit code belongs to one of them. This package derives from a kind the error code
+// of aria2 ([Aria2Code]), whether a worker tries a job again ([FleetKind]), and whether a watcher does ([Lasting]).
 //
 // The package does not mention flags, and a Problem has no exit code: both belong to the command.
 //
@@ -53,7 +53,7 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// Gist returns "<where>: <why>", for a line that names the operation in its own words.
+// Gist returns "<where>: <why>", for a line that already describes the operation.
 func (p *Problem) Gist() string { return strings.Trim(p.Where+": "+p.Why, ": ") }
 
 // Misuse returns the Problem for an invalid command line, configuration or request.
@@ -81,8 +81,8 @@ func Of(err error) *Problem {
 	return &Problem{Kind: download.Other, What: "error", Why: err.Error()}
 }
 
-// OfDownload returns the Problem of the [download.Error] in the chain of err; without one it returns Of(err). Its
-// Hint is the library's, and Kept is empty: the command has words of its own for both.
+// OfDownload converts the [download.Error] in the chain of err to a Problem. Without one it returns Of(err). The Hint
+// of the Problem is the library's, and Kept is empty: the command sets its own texts for both.
 func OfDownload(err error) *Problem {
 	e, ok := errors.AsType[*download.Error](err)
 	if !ok {

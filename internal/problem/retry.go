@@ -10,9 +10,9 @@ import (
 	"braid/source"
 )
 
-// fleetKinds maps kinds of problems to endings of jobs: a problem that may disappear at the server, a lack of this
-// worker that another worker may not have, and a problem that only the user can solve. Any other kind is a failure,
-// which is retried soon.
+// fleetKinds maps kinds of problems to endings of jobs: Wrong for a problem that may disappear at the server, Lacks for
+// a lack of this worker that another worker may not have, and Useless for a problem that only the user can solve. Any
+// other kind is a failure, which is retried soon.
 var fleetKinds = map[download.Kind]fleet.Kind{
 	download.Refused:      fleet.Wrong,
 	download.Mismatch:     fleet.Wrong,
@@ -24,11 +24,11 @@ var fleetKinds = map[download.Kind]fleet.Kind{
 	download.Usage:        fleet.Useless,
 }
 
-// FleetKind returns the kind of ending of a job that failed with err. It decides whether and when the job is tried
-// again.
+// FleetKind returns the kind of ending of a job that failed with err. The kind decides whether and when the job is
+// tried again.
 func FleetKind(err error) fleet.Kind {
 	if e, ok := errors.AsType[*download.Error](err); ok && e.What == "store" {
-		return fleet.Failed // as for the worker's disk: another worker may have other credentials
+		return fleet.Failed // like a failure of the worker's disk: another worker may have other credentials
 	}
 	if kind, ok := fleetKinds[OfDownload(err).Kind]; ok {
 		return kind
@@ -39,8 +39,8 @@ func FleetKind(err error) fleet.Kind {
 	return fleet.Failed
 }
 
-// Missing reports whether a download failed with err because the server does not have the file, or the demanded proof
-// of it. If the server asked to wait, after is how long.
+// Missing reports whether a download failed with err because the server does not have the file, or not the required
+// proof. after is the time that the server asked to wait, or zero.
 func Missing(err error) (after time.Duration, ok bool) {
 	e, failed := errors.AsType[*download.Error](err)
 	if !failed {
