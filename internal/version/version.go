@@ -1,11 +1,11 @@
-// Package version judges whether two descriptions of a file describe the same version of it. It is the only place for
-// that decision: an answer is compared with an earlier answer, another server's answer, a journal or a file in place by
-// calling Compare.
+// Package version judges whether two descriptions of a file describe the same version of the file. It is the only place
+// for that decision: an answer is compared with an earlier answer, another server's answer, a journal or a file in
+// place by calling Compare.
 //
-// Two related questions are answered in package download. Whether a file is older or newer (-N) is decided by dates and
-// by the weak comparison of ETags, while Compare never considers two versions the same because of a date. Whether a
-// server repeats all fields of an earlier answer (samples) is asked if nothing could prove that a version is the same.
-// There a missing field is a refusal, while Compare does not treat it as a contradiction.
+// Package download answers two related questions. Whether a file is older or newer (-N) is decided by dates and by the
+// weak comparison of ETags, while Compare never considers two versions the same because of a date. If nothing could
+// prove that a version is the same, package download checks whether a server repeats all fields of an earlier answer
+// (samples). For that check a missing field is a refusal, while Compare does not treat it as a contradiction.
 //
 // The package compares but does not judge trust. The caller decides which digests and sizes it accepts from a party
 // before it puts them into a View.
@@ -34,7 +34,7 @@ type View struct {
 	ETag     string         // a strong entity tag with its quotes, or empty
 	Modified time.Time      // Last-Modified, or zero
 	Host     string         // the host:port that sent ETag and Modified
-	// Shares is set if this host and the other one use the same ETag for the same version: by "pref" (RFC 6249, section
+	// Shares is set if the hosts of both views use the same ETag for the same version: by "pref" (RFC 6249, section
 	// 3.3), or because the user typed both URLs.
 	Shares bool
 }
@@ -57,7 +57,7 @@ func (j Judgment) String() string { return [...]string{"unproven", "same", "othe
 // Mark is the property that decided a comparison.
 type Mark uint8
 
-// The marks. ByNothing is followed by the others, the strongest first.
+// The marks. ByNothing means that nothing decided. The other marks follow, the strongest first.
 const (
 	ByNothing Mark = iota
 	ByDigest
