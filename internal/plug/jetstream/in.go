@@ -1,7 +1,7 @@
 //go:build !nofleet
 
-// Package jetstream has the fleet's queue in JetStream. With the tag nofleet it has the same names, but its queues
-// cannot be opened.
+// Package jetstream gives access to the fleet's queue in JetStream. With the tag nofleet it has the same names, but its
+// queues cannot be opened.
 package jetstream
 
 import (
@@ -43,7 +43,7 @@ func NewHost(dir string, s Socket, log *slog.Logger) (*Host, error) {
 // HasQueue reports whether a folder has a queue.
 func HasQueue(dir string) bool { return jetstream.HasQueue(dir) }
 
-// CheckURL returns an error if a list of URLs is not that of a queue.
+// CheckURL returns an error if list is not the URL of a queue, or a list of its URLs.
 func CheckURL(list string) error { return jetstream.CheckURL(list) }
 
 // Refused reports whether an error means that the server refused the credentials.
@@ -55,7 +55,7 @@ func Untrusted(err error) bool { return jetstream.Untrusted(err) }
 // Missing reports whether an error means that the queue does not exist.
 func Missing(err error) bool { return jetstream.Missing(err) }
 
-// Lacking reports whether an error means that the server keeps no jobs.
+// Lacking reports whether an error means that the server does not have JetStream.
 func Lacking(err error) bool { return jetstream.Lacking(err) }
 
 // Newer reports whether an error means that a newer braid has written values.

@@ -59,7 +59,7 @@ func Open(context.Context, Options) (*Queue, error) { return nil, ErrOut }
 // NewHost returns ErrOut.
 func NewHost(string, Socket, *slog.Logger) (*Host, error) { return nil, ErrOut }
 
-// HasQueue and the others report that nothing is there.
+// HasQueue and the functions below report that no queue exists.
 func HasQueue(string) bool  { return false }
 func CheckURL(string) error { return ErrOut }
 func Refused(error) bool    { return false }
@@ -147,7 +147,7 @@ type Leader struct {
 	Whole bool
 }
 
-// A Limited is limited by the real Pacer.
+// A Limited is an argument of Pacer.Share. Nothing calls its methods.
 type Limited interface {
 	Set(bytes int64)
 	Passed() int64

@@ -1,6 +1,6 @@
 //go:build !nofleet
 
-// Package objectstore has object stores. With the tag nofleet it has the same names, but its stores cannot be opened.
+// Package objectstore opens object stores. With the tag nofleet it has the same names, but no store can be opened.
 package objectstore
 
 import "braid/objectstore"

@@ -64,12 +64,12 @@ func (*Store) TakeOver(context.Context, string, string) (bool, error)           
 // IsURL reports whether a word is the URL of a place in an object store.
 func IsURL(word string) bool { return strings.HasPrefix(word, "s3://") }
 
-// Open returns an error, because stores are left out.
+// Open returns an error, because this program was built without object stores.
 func Open(place string, _ Options) (*Store, error) {
 	return nil, &download.Error{Kind: download.Usage, What: "store", Where: place, Err: errOut}
 }
 
-// Journaled finds nothing.
+// Journaled returns no uploads.
 func Journaled(string) ([]Left, error) { return nil, nil }
 
 // Reserved reports whether name is the name of an object with evidence.
