@@ -1,5 +1,5 @@
-// Package aria2c is the command line of aria2c: its options, configuration and lists, and what it prints. It translates
-// them to the options, jobs and lists of braid.
+// Package aria2c implements the command line of aria2c: its options, configuration, lists and output. It translates
+// these to the options, jobs and lists of braid.
 //
 // It downloads nothing and does not know the flag parser.
 package aria2c
@@ -19,8 +19,8 @@ import (
 	"braid/internal/render"
 )
 
-// A Call is one run of the program under the name aria2c. Downloads work as in braid get: the options become those of
-// braid get, and the URIs a list of it.
+// A Call is one run of the program under the name aria2c. Downloads work as in braid get. The options of aria2c become
+// options of braid get, and the URIs become a list for braid get.
 type Call struct {
 	in       io.Reader
 	out, err io.Writer
@@ -32,7 +32,7 @@ type Call struct {
 // New returns a Call with the standard streams of the program.
 func New(in io.Reader, out, err io.Writer) *Call { return &Call{in: in, out: out, err: err} }
 
-// Version is the version of aria2 whose options are supported. Clients require at least 1.34.
+// Version is the version of aria2 that has the supported options. Clients require at least 1.34.
 const Version = "1.37.0"
 
 // Called reports whether the name of the program contains aria2c.
@@ -76,7 +76,7 @@ func (c *Call) Has(name string) bool {
 // Is reports whether the option is true.
 func (c *Call) Is(name string) bool { return c.Value(name) == "true" }
 
-// misuse makes a problem of an *option.Error in the file, or on the command line if file is "".
+// misuse converts an *option.Error to a problem with the file, or with the command line if file is "".
 func misuse(file string, err error) error {
 	wrong, ok := err.(*option.Error)
 	if !ok {
@@ -89,7 +89,7 @@ func misuse(file string, err error) error {
 	return problem.Misuse(where, wrong.Why, wrong.Hint)
 }
 
-// readConf puts the settings of aria2.conf before those of the command line, which override them.
+// readConf puts the settings of aria2.conf before the settings of the command line, which override them.
 func (c *Call) readConf() error {
 	path, named := c.Value("conf-path"), c.Has("conf-path")
 	if c.Is("no-conf") || named && path == "" {
@@ -131,7 +131,7 @@ func confPath() string {
 	return filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "aria2", "aria2.conf")
 }
 
-// warn warns about unknown options and about options that have no effect here but have one in aria2c.
+// warn warns about unknown options, and about options that have no effect here although they have one in aria2c.
 func (c *Call) warn() {
 	for _, word := range c.line.Unknown {
 		c.warning("%s: aria2c has no such option; ignored", word)

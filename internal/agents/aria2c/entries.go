@@ -39,8 +39,8 @@ func (c *Call) CheckRPC() error {
 	return nil
 }
 
-// Entries converts the list and the documents to entries of the queue of a daemon, whose files go to dir unless they say
-// otherwise and must stay below root.
+// Entries converts the list and the documents to entries of a daemon's queue. The files of the entries go to dir unless
+// the entries name another folder, and must stay below root.
 func (c *Call) Entries(dir, root string, documents []string) (entries []queue.Entry, err error) {
 	for listed, err := range option.Entries(c.results.list) {
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"braid/metalink/metainfo"
 )
 
-// List returns the URIs as a list, and the documents on disk and magnet links apart.
+// List returns the URIs as a list. Documents on disk and magnet links are not in the list but in documents.
 func (c *Call) List() (list job.Input, documents []string, err error) {
 	for _, name := range []string{"torrent-file", "metalink-file"} {
 		if path := c.Value(name); path != "" {
@@ -89,7 +89,7 @@ func (c *Call) lines(uri, out string) string {
 	if u, err := url.Parse(uri); out == "" && err == nil && strings.HasSuffix("/"+strings.TrimPrefix(u.Path, "/"), "/") {
 		out = "index.html"
 	}
-	if out != "" { // it may be outside the folder, because the user typed it
+	if out != "" { // path may be outside the folder, because the user typed out
 		path := filepath.Join(cmp.Or(c.Value("dir"), "."), out)
 		fmt.Fprintf(&b, " dir=%s\n out=%s\n", filepath.Dir(path), filepath.Base(path))
 	}

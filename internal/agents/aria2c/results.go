@@ -23,13 +23,13 @@ import (
 // results collects the results of the downloads for the table at the end, the exit code and the session.
 type results struct {
 	rows []row
-	last int    // the error code of the last failure
+	last int    // error code of the last failure
 	list string // the list before translation
 }
 
 // A row is the result of one download.
 type row struct {
-	file  int // the index in the list
+	file  int // index in the list
 	state string
 	speed string
 	share string
@@ -43,7 +43,7 @@ const (
 	unfinished = "INPR"
 )
 
-// Ended records the end of a download. The number of an error that is about the list as a whole is -1.
+// Ended records the end of a download. file is -1 for an error that is about the list as a whole.
 func (c *Call) Ended(file int, r download.Request, x download.Result, err error) {
 	t := &c.results
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
@@ -77,11 +77,11 @@ func (c *Call) Ended(file int, r download.Request, x download.Result, err error)
 	}
 }
 
-// Fail records an error that is not that of a download.
+// Fail records an error that does not belong to a download.
 func (c *Call) Fail(p *problem.Problem) { c.results.last = problem.Aria2Code(p) }
 
-// Code returns the exit code: that of the last failure; without one, 7 if a download is unfinished. Without either,
-// it is 0, or the code of kind if the run failed.
+// Code returns the exit code: the code of the last failure. Without one, it is 0 if the run did not fail, 7 if a
+// download is unfinished, and otherwise the code of kind.
 func (c *Call) Code(failed bool, kind download.Kind) int {
 	t := &c.results
 	switch {
@@ -199,8 +199,8 @@ func (c *Call) SaveSession() *problem.Problem {
 	return nil
 }
 
-// writeEntry writes an entry of a list with its options and those of the command line that apply to it. It
-// makes the folder absolute, because the next run may start in another one.
+// writeEntry writes an entry of a list with its options and with the options of the command line that apply to it. It
+// makes the folder absolute, because the next run may start in another folder.
 func (c *Call) writeEntry(b *strings.Builder, e option.Entry) {
 	dir := cmp.Or(c.Value("dir"), ".")
 	settings := slices.DeleteFunc(slices.Clone(e.Options), func(o option.Setting) bool {

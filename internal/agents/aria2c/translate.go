@@ -14,10 +14,10 @@ import (
 	"braid/internal/render"
 )
 
-// A Flag is an option of braid get with its value, and the option of aria2c that it stands for.
+// A Flag is an option of braid get with its value. For is the option of aria2c that it replaces.
 type Flag struct{ Name, Value, For string }
 
-// Flags returns the options of braid get that stand for one option of aria2c each.
+// Flags returns the options of braid get that each replace exactly one option of aria2c.
 func (c *Call) Flags() (flags []Flag) {
 	for _, o := range option.Aria2Options() {
 		if flag := o.Flag(); flag != "" && c.Value(o.Name) != "" {
@@ -27,8 +27,8 @@ func (c *Call) Flags() (flags []Flag) {
 	return flags
 }
 
-// Apply translates the options that do not stand for one option of braid get: to settings of d, whose flags have been
-// set, to flags, and to the environment of this process for proxies.
+// Apply translates the options of aria2c for which no single option of braid get exists. It sets fields of d after the
+// flags have been set, returns flags, and sets the environment of this process for proxies.
 func (c *Call) Apply(d *job.Defaults) (flags []Flag, err error) {
 	flag := func(name, value string) { flags = append(flags, Flag{Name: name, Value: value}) }
 	d.RemoteName = true
@@ -78,7 +78,7 @@ func (c *Call) Apply(d *job.Defaults) (flags []Flag, err error) {
 	return flags, c.proxies()
 }
 
-// header adds a header field. It leaves out a field that braid sets itself, with a warning.
+// header adds a header field. A field that braid sets itself is left out with a warning.
 func (c *Call) header(field string, flag func(name, value string)) {
 	if err := job.AddField(map[string][]string{}, field); err != nil {
 		f := problem.Of(err)
@@ -101,7 +101,7 @@ func (c *Call) allocation(d *job.Defaults) error {
 	return nil
 }
 
-// Output is what the options say of messages and progress.
+// Output has the options about messages and progress.
 type Output struct {
 	Quiet, Verbose bool
 	NoProgress     bool
@@ -109,7 +109,7 @@ type Output struct {
 	Meter render.Meter
 }
 
-// Output returns what the options say of messages and progress. The terminal reports whether standard error is one.
+// Output returns the options about messages and progress. terminal reports whether standard error is a terminal.
 func (c *Call) Output(terminal bool) (o Output) {
 	switch level := c.Value("console-log-level"); {
 	case c.Is("quiet"), level == "warn", level == "error":

@@ -9,7 +9,7 @@ import (
 	"braid/internal/render"
 )
 
-// WriteHelp lists the options and how each is treated.
+// WriteHelp lists the options and whether they have an effect.
 func WriteHelp(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("Usage: aria2c [OPTIONS] [URI | MAGNET | TORRENT_FILE | METALINK_FILE]...\n\n" +
@@ -39,15 +39,15 @@ func WriteHelp(w io.Writer) error {
 	return err
 }
 
-// says replaces options of braid in messages by those of aria2c.
+// says replaces texts about options of braid in messages by texts about options of aria2c.
 var says = strings.NewReplacer("--sha256 HEX", "--checksum=sha-256=HEX", "--overwrite ", "--allow-overwrite=true ",
 	"-u USER:PASSWORD gives credentials", "--http-user and --http-passwd give credentials", "--cacert FILE",
 	"--ca-certificate FILE",
 	", or skip the check for one host with --insecure HOST", "", "--continue resumes", "-c resumes",
 	"; -o - writes to a program or a device", "")
 
-// Words returns text with the options of aria2c in place of braid's, or "" if it names an option that
-// aria2c does not have.
+// Words returns text with the options of aria2c in place of braid's options. It returns "" if the text still has an
+// option that aria2c does not have.
 func Words(text string) string {
 	text = says.Replace(Option(text))
 	for word := range strings.FieldsSeq(text) {
@@ -59,7 +59,7 @@ func Words(text string) string {
 	return text
 }
 
-// Option returns text with aria2c's options of certificates in place of those of braid daemon.
+// Option returns text with aria2c's options for certificates in place of the options of braid daemon.
 func Option(text string) string { return certificates.Replace(text) }
 
 var certificates = strings.NewReplacer("--tls-cert", "--rpc-certificate", "--tls-key", "--rpc-private-key")
