@@ -18,7 +18,7 @@ import (
 // tell logs the start and end of downloads until ctx ends.
 func (s *Service) tell(ctx context.Context, engine *daemon.Daemon) {
 	for ctx.Err() == nil {
-		notices, end := engine.Subscribe() // closed if notices were lost because too many came
+		notices, end := engine.Subscribe() // closed if notices were lost because too many were unread
 		for n := range notices {
 			s.tellOf(ctx, engine, n)
 		}
@@ -46,7 +46,7 @@ func (s *Service) tellOf(ctx context.Context, engine *daemon.Daemon, n queue.Not
 	}
 }
 
-// entryName returns the name of an entry for the log: its URL without secrets.
+// entryName returns the name of an entry for the log: its first URL without secrets, or its path.
 func entryName(e *queue.Entry) string {
 	if len(e.URIs) == 0 {
 		return e.Path
@@ -73,7 +73,7 @@ func (s *Service) attend(ctx context.Context, engine *daemon.Daemon, client *dow
 			s.notified(s.Notify.Stopping())
 			return
 		case now := <-alive.C:
-			// If the loop hangs, the watchdog ends the process.
+			// If the loop hangs, no report is sent, and the watchdog ends the process.
 			if engine.Do(ctx, func(*queue.Queue) error { return nil }) == nil {
 				s.notified(s.Notify.Alive())
 			}
@@ -87,7 +87,7 @@ func (s *Service) attend(ctx context.Context, engine *daemon.Daemon, client *dow
 	}
 }
 
-// reload reads the settings of sites again. It reports an invalid file, which changes nothing.
+// reload reads the settings of sites again. If the file is invalid, it logs the error and changes nothing.
 func (s *Service) reload() {
 	s.notified(s.Notify.Reloading())
 	conf, err := job.ReadSettings()

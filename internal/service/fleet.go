@@ -19,30 +19,29 @@ import (
 	"braid/internal/problem"
 )
 
-// FleetJobs implements daemon.Jobs: the entries of a daemon are jobs of a fleet. It also has the daemon's
-// knowledge of the fleet.
+// FleetJobs implements daemon.Jobs: the entries of a daemon are jobs of a fleet. It also implements page.Fleet.
 type FleetJobs struct {
 	queue   *jetstream.Queue
 	job     func(e queue.Entry) (fleet.Job, error)
 	kind    func(code int) download.Kind // returns the kind with that exit code
-	prefix  string                       // of Watch in its jobs, before the GID
+	prefix  string                       // beginning of Watch in the jobs of this daemon, before the GID
 	changed chan struct{}                // buffer of one
 
 	mu      sync.Mutex
-	whole   bool // the records from before the start have been received
+	whole   bool // all records from before the start have been received
 	board   fleet.Board
 	own     map[string]daemon.Job // by record key
-	sent    map[queue.GID]string  // versions that were reported to the queue
-	workers []fleet.Worker        // their latest answers
+	sent    map[queue.GID]string  // versions that were reported to the queue, by entry
+	workers []fleet.Worker        // the workers' latest answers
 	asked   time.Time
 }
 
-// askEvery is the interval between questions to workers while one has a job of the daemon. The page has them
-// asked at most twice as often.
+// askEvery is the interval between requests to workers for their state while a worker has a job of the daemon. The page
+// causes requests at most twice as often.
 const askEvery = 2 * time.Second
 
-// NewFleetJobs returns the jobs of q for which Watch begins with prefix. Job returns the job for an entry.
-// Kind returns the kind of problems with that exit code.
+// NewFleetJobs returns the jobs of q that have a Watch with prefix. job returns the job for an entry. kind returns the
+// kind of the problems with an exit code.
 func NewFleetJobs(q *jetstream.Queue, prefix string, job func(queue.Entry) (fleet.Job, error),
 	kind func(code int) download.Kind) *FleetJobs {
 	f := &FleetJobs{
@@ -97,7 +96,7 @@ func (f *FleetJobs) jobIn(r *fleet.Record) (j daemon.Job, own bool) {
 	j = daemon.Job{GID: gid, Name: r.Job.Name, Version: r.Job.Version}
 	switch e := r.Last; {
 	case r.State == fleet.Queued:
-		j.Unsent = true // All clears it if Put has reported this version
+		j.Unsent = true // All clears Unsent if Put has reported this version
 	case r.State == fleet.Running:
 		j.Status, j.Live = queue.Active, liveOf(r.Lease.Holder, r.Progress)
 	case r.State == fleet.Done && r.Good != nil:
@@ -117,7 +116,7 @@ func liveOf(worker string, p fleet.Progress) queue.Live {
 	}
 }
 
-// deadOutcome returns the outcome of a dead job, whose last try ended in e. Its code is the one that a daemon
+// deadOutcome returns the outcome of a dead job. e is the ending of the last try. The code is the code that a daemon
 // without a queue would report.
 func deadOutcome(kind download.Kind, e *fleet.Ending, why string) queue.Outcome {
 	return queue.Outcome{
@@ -194,7 +193,7 @@ func (f *FleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 	if large, ok := errors.AsType[*jetstream.LargeError](err); ok {
 		err = problem.Misuse(large.Job, large.Error(), "fewer places or shorter options")
 	}
-	if jetstream.Newer(err) { // refused, so that other entries do not wait for this one
+	if jetstream.Newer(err) { // refused, so that other entries do not wait for this entry
 		err = &problem.Problem{
 			Kind: download.Refused, What: "queue", Where: j.Name, Why: err.Error(), Hint: "update this braid",
 		}
@@ -208,8 +207,8 @@ func (f *FleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 	}}
 }
 
-// nameOf returns the name of the job that an entry already has, or "". The name must not change when the
-// daemon's folder does.
+// nameOf returns the name of the job that an entry already has, or "". The name must not change when the daemon's
+// folder changes.
 func (f *FleetJobs) nameOf(gid queue.GID, version string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -226,7 +225,7 @@ func (f *FleetJobs) Drop(ctx context.Context, j daemon.Job) error {
 	return f.queue.Withdraw(ctx, fleet.KeyOf(j.Name), f.prefix+j.GID.String())
 }
 
-// follow asks workers for their progress while one of them has a job of this daemon.
+// follow asks workers for their progress while a worker has a job of this daemon.
 func (f *FleetJobs) follow(ctx context.Context) {
 	ticker := time.NewTicker(askEvery)
 	defer ticker.Stop()

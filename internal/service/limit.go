@@ -2,7 +2,7 @@ package service
 
 import "sync"
 
-// allowed is the limit of all downloads: the limit set by a client, else the one for the time of day.
+// allowed is the limit of all downloads: the limit that a client set, else the limit for the time of day.
 type allowed struct {
 	mu             sync.Mutex
 	set            func(int64)

@@ -34,7 +34,7 @@ func (s *Service) request(ctx context.Context, e queue.Entry) (download.Request,
 		return s.Watching.Request(ctx, e)
 	}
 	options := maps.Clone(e.Options)
-	delete(options, daemon.OptionLimit) // the daemon applies it, as it may change
+	delete(options, daemon.OptionLimit) // the daemon applies the limit, because it may change
 	demanded := options["require"]
 	delete(options, "require")
 	listed := option.Entry{Options: option.Aria2Settings(options)}
@@ -45,7 +45,7 @@ func (s *Service) request(ctx context.Context, e queue.Entry) (download.Request,
 	if err != nil {
 		return r, err
 	}
-	if r.Trust.Claims, err = job.ClaimsOfEntry(listed, &r); err != nil { // they are from the client
+	if r.Trust.Claims, err = job.ClaimsOfEntry(listed, &r); err != nil { // the claims are from the client
 		return r, err
 	}
 	if err := demandMore(&r, demanded); err != nil {
@@ -71,9 +71,9 @@ func (s *Service) request(ctx context.Context, e queue.Entry) (download.Request,
 	return r, s.notReserved(&r)
 }
 
-// notReserved returns an error if the file would be in one of braid's own folders, which may be in the root,
-// or would replace a file that the daemon depends on: the queue, the token, the settings, which name
-// programs, or the key of the journals.
+// notReserved returns an error if the file would be in one of braid's own folders, which may be in the root. It also
+// returns an error if the file would replace a file that the daemon depends on: the queue, the token, the key of the
+// journals, or the settings, which name programs.
 func (s *Service) notReserved(r *download.Request) error {
 	path, err := r.Path()
 	if err != nil || path == "" { // the name is not known yet
@@ -94,8 +94,8 @@ func (s *Service) IsReserved(path string) bool {
 	return s.Owns(path) || s.Watching != nil && job.LeadsTo(path, s.Watching.Own())
 }
 
-// begunBefore reports whether the entry was started under its present name, and no file has that name. Then
-// the download may continue: it is the entry's own, and the user resumed it.
+// begunBefore reports whether the entry was started under its present name, and no file has that name. Then the
+// download may continue: the partial file is the entry's own, and the user resumed the entry.
 func begunBefore(e *queue.Entry, r *download.Request) bool {
 	path, err := r.Path()
 	if err != nil || path != e.Path || e.Outcome.Attempts == 0 {
@@ -105,8 +105,7 @@ func begunBefore(e *queue.Entry, r *download.Request) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// newLink reports whether the URLs of the entry were changed, and its part file is from none of the present
-// ones.
+// newLink reports whether the URLs of the entry were changed, and its partial file is not from any of the present URLs.
 func newLink(e *queue.Entry, r *download.Request) bool {
 	if !e.Relinked || len(e.Document) > 0 || isMagnet(*e) {
 		return false
@@ -145,7 +144,7 @@ func demandMore(r *download.Request, word string) error {
 	return job.RequireKeys(r)
 }
 
-// seeding parses aria2's options for seeding; seed-time is in minutes.
+// seeding parses aria2's options for seeding. seed-time is in minutes.
 func seeding(r *download.Request, options map[string]string) error {
 	if word := options["seed-ratio"]; word != "" {
 		n, err := strconv.ParseFloat(word, 64)
@@ -186,8 +185,8 @@ func signature(r *download.Request, text string) error {
 	return nil
 }
 
-// inRoot returns the folder of a file, and creates it if it is missing. It returns an error if the folder is
-// outside the root, also because of a symbolic link.
+// inRoot returns the folder of a file, and creates the folder if it is missing. It returns an error if the folder is
+// outside the root, also through a symbolic link.
 func (s *Service) inRoot(asked, dir, name string) (string, error) {
 	if asked != "" && !filepath.IsAbs(asked) {
 		dir = filepath.Join(s.Root, dir)
@@ -215,8 +214,8 @@ func Outside(dir, root string) *problem.Problem {
 
 func isMagnet(e queue.Entry) bool { return len(e.URIs) > 0 && metainfo.IsMagnet(e.URIs[0]) }
 
-// described returns the request for the file of a document. If the document has several files, the error is a
-// *download.SeveralError.
+// described returns the request for the file that a document describes. If the document has several files, the error is
+// a *download.SeveralError.
 func (s *Service) described(ctx context.Context, e queue.Entry, r download.Request) (download.Request, error) {
 	var doc *download.Document
 	var err error
@@ -263,8 +262,8 @@ func (s *Service) ownFiles() []string {
 	return slices.Concat(job.OwnFolders(), s.Job.Files(), s.Files, []string{s.State, s.Session})
 }
 
-// jobOf returns the job for an entry. Its name is the path below the root, and workers use it below their
-// folder.
+// jobOf returns the job for an entry. The name of the job is the path below the root. Workers place the file at the
+// same path below their folder.
 func (s *Service) jobOf(e queue.Entry) (fleet.Job, error) {
 	listed := option.Entry{URIs: e.URIs, Options: option.Aria2Settings(e.Options)}
 	switch {

@@ -21,13 +21,13 @@ import (
 // A Server holds the settings for answering clients.
 type Server struct {
 	Port, Version  string
-	All            bool // listen on all interfaces, not only on the loopback one
+	All            bool // listen on all interfaces, not only on loopback
 	Hosts, Origins []string
 	TLS            *tls.Config // for the port; may be nil
 	// Token authenticates the page and clients. If empty, any program on this machine is a client, and the
 	// page is not served.
 	Token     string
-	TokenFrom string // command or option that gives the token; see page.Options
+	TokenFrom string // command or option that prints the token; see page.Options
 }
 
 // mostClients limits the connections, separately for the port and the socket.
@@ -63,7 +63,7 @@ func (s *Service) handler(engine *daemon.Daemon, stop func()) http.Handler {
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/jsonrpc", control)
-	if s.Server.Token != "" { // without a token, rpc expects no requests of pages
+	if s.Server.Token != "" { // without a token, rpc allows no requests of pages
 		mux.Handle("/", page.New(engine, s.page(control.Admit)))
 	}
 	return mux
@@ -73,7 +73,7 @@ func (s *Service) handler(engine *daemon.Daemon, stop func()) http.Handler {
 func (s *Service) answer(ctx context.Context, handler http.Handler, l net.Listener, port bool) {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx }, // so that streams end
+		BaseContext: func(net.Listener) context.Context { return ctx }, // so that streams end with ctx
 	}
 	l = rpc.Limit(l, server, mostClients)
 	if port && s.Server.TLS != nil {

@@ -1,6 +1,5 @@
-// Package service runs a daemon for a command. It makes the requests of the daemon's entries, with files that are
-// below one folder, or their jobs for a fleet. It also serves the clients, and handles signals and the
-// service manager.
+// Package service runs a daemon for a command. It converts the daemon's entries to requests with files below one
+// folder, or to jobs for a fleet. It also serves the clients, and handles signals and the service manager.
 //
 //	s := &service.Service{Job: defaults, Root: folder, State: state, Log: log}
 //	err := s.Run(ctx)
@@ -36,12 +35,12 @@ type Service struct {
 	AtOnce      int
 	LowestSpeed int64
 	Server      Server
-	Files       []string // files that it depends on, besides those of Job
+	Files       []string // files that the daemon depends on, besides those of Job
 	Log         *watch.ServiceLog
 	Notify      watch.Notifier
 	Watching    *watch.Delegate // if nil, nothing is watched
 	Jobs        *FleetJobs      // if nil, the daemon downloads
-	Session     string          // file for unfinished entries at the end, or ""
+	Session     string          // file for the unfinished entries when the daemon ends, or ""
 	Empty       bool            // drop the queue of an earlier run
 	// Begun is called before clients are answered. It may be nil.
 	Begun func(ctx context.Context, engine *daemon.Daemon) error
@@ -50,7 +49,7 @@ type Service struct {
 	timed    option.RatesValue
 	rate     allowed
 	unfollow func()
-	// documents is the client of all downloads. It reads the documents of entries.
+	// documents is the client of all downloads. The service also uses it to read the documents of entries.
 	documents *download.Client
 }
 
@@ -83,7 +82,7 @@ func (s *Service) Run(ctx context.Context) error {
 
 // open returns the engine and the client of all downloads.
 func (s *Service) open(ctx context.Context) (*daemon.Daemon, *download.Client, error) {
-	s.timed, s.Job.Transfer.LimitRate = s.Job.Transfer.LimitRate, option.RatesValue{} // for client.Limit
+	s.timed, s.Job.Transfer.LimitRate = s.Job.Transfer.LimitRate, option.RatesValue{} // s.rate applies this limit
 	s.Job.OfClients = true
 	client, err := s.Job.Client(s.Watching.Typed()...)
 	if err != nil {
@@ -97,7 +96,7 @@ func (s *Service) open(ctx context.Context) (*daemon.Daemon, *download.Client, e
 	s.Job.Within(client.Limit)
 	s.rate.set = client.Limit.Set
 	s.follow()
-	if own := job.StateFolder(); own == "" || filepath.Dir(s.State) != own { // a service may have no home
+	if own := job.StateFolder(); own == "" || filepath.Dir(s.State) != own { // a service may have no home folder
 		client.JournalKey, client.State.Dir = filepath.Join(s.State, "journal-key"), s.State
 	}
 	if err := s.Job.Prepare(client); err != nil {

@@ -13,8 +13,8 @@ import (
 	"braid/internal/option"
 )
 
-// saveSession writes a session to a file that the user or a client named. A file that a client named must be
-// below the root, and an existing file is only replaced if it is a session.
+// saveSession writes a session to a file that the user or a client named. A file that a client named must be below the
+// root. Such an existing file is only replaced if it is a session.
 func (s *Service) saveSession(file string, text []byte) error {
 	if file != s.Session {
 		if s.IsReserved(file) {
@@ -34,8 +34,8 @@ func (s *Service) saveSession(file string, text []byte) error {
 	return fsys.WriteFile(nil, file, text, 0o600)
 }
 
-// InSession reports whether a session has the option: one that a list of aria2 or braid may have, and that is
-// not global.
+// InSession reports whether a session has the option: a list of aria2 or braid may have the option, and it does not
+// apply to all downloads.
 func InSession(name, value string) bool {
 	return option.InAria2List(name, value) && !rpc.OfAll(name, value)
 }
@@ -55,7 +55,7 @@ func headOf(file string, n int) (string, error) {
 	return string(head[:n]), err
 }
 
-// lastSession saves the session at an orderly end.
+// lastSession saves the session when the daemon ends in order.
 func (s *Service) lastSession(q *queue.Queue) {
 	if file := cmp.Or(q.Global()["save-session"], s.Session); file != "" {
 		if err := s.saveSession(file, rpc.Session(q, InSession, file == s.Session)); err != nil {
