@@ -1,9 +1,9 @@
-// Package fsys defines the file system operations that durable files need: part files, journals and small state files.
-// They are interfaces.
+// Package fsys defines interfaces for the file system operations that durable files need: part files, journals and
+// small state files.
 //
-// There are two implementations. [OS] is a thin layer above the system calls, without further cost. The one for tests
-// (internal/test/fsystest) loses power, runs full and fails at any operation. Folders are held open and names are
-// looked up in them, so renaming a parent of an open folder does not affect the program.
+// There are two implementations. [OS] is a thin layer above the system calls, without further cost. The implementation
+// for tests (internal/test/fsystest) loses power, runs full and fails at any operation. Folders are held open and names
+// are looked up in them, so renaming a parent of an open folder does not affect the program.
 //
 // The package is not a general file system: a [Dir] accepts names but no paths, no symbolic links are created, nothing
 // is removed recursively, and files are read and written only at offsets.
@@ -32,11 +32,11 @@ type FS interface {
 	Open(path string) (File, error)
 	// Stat returns the state of the file at path. It follows symbolic links.
 	Stat(path string) (Info, error)
-	// OpenTemp creates a nameless file in the folder at path. It disappears when it is closed.
+	// OpenTemp creates a nameless file in the folder at path. The file disappears when it is closed.
 	OpenTemp(path string) (File, error)
 }
 
-// Dir is an open folder. Names are those of its entries; symbolic links are not followed.
+// Dir is an open folder. Names are the names of its entries; symbolic links are not followed.
 type Dir interface {
 	// OpenDir opens a subfolder.
 	OpenDir(name string) (Dir, error)
@@ -46,26 +46,26 @@ type Dir interface {
 	Open(name string) (File, error)
 	// Mkdir creates a folder. If name exists, the error is fs.ErrExist.
 	Mkdir(name string, perm fs.FileMode) error
-	// Stat returns the state of the entry itself, and that of the folder for ".".
+	// Stat returns the state of an entry, which may be a symbolic link. The name "." stands for the folder itself.
 	Stat(name string) (Info, error)
 	// SetTime sets the modification time of an entry.
 	SetTime(name string, t time.Time) error
 	// Remove removes an entry that is not a folder.
 	Remove(name string) error
-	// Rename renames an entry. It replaces to, unless that is a folder.
+	// Rename renames an entry. It replaces an existing entry to, unless to is a folder.
 	Rename(from, to string) error
-	// RenameNew renames an entry without ever replacing one: if to exists, the error is fs.ErrExist. On a file system
-	// that cannot guarantee that, the error is errors.ErrUnsupported.
+	// RenameNew renames an entry without ever replacing another: if to exists, the error is fs.ErrExist. On a file
+	// system that cannot guarantee that, the error is errors.ErrUnsupported.
 	RenameNew(from, to string) error
 	// Link creates a second link to the file from in another folder of the same FS, without replacing an entry.
 	Link(from string, dir Dir, to string) error
 	// Names returns the sorted names of the entries.
 	Names() ([]string, error)
-	// Where returns the present path of the folder, even if it was moved. It is empty if the system does not provide
-	// it.
+	// Where returns the present path of the folder, even if the folder was moved. It is empty if the system does not
+	// provide the path.
 	Where() string
-	// Sync syncs the entries of the folder. Neither a Sync of its files nor one of its parent does that. It does
-	// nothing on file systems that cannot sync folders.
+	// Sync syncs the entries of the folder. A Sync of its files or of its parent does not do that. Sync does nothing on
+	// file systems that cannot sync folders.
 	Sync() error
 	Close() error
 }
@@ -90,7 +90,7 @@ type File interface {
 	// TryLock locks the file until it is closed, against other callers of TryLock. It returns false if another process
 	// holds the lock.
 	TryLock() (locked bool, err error)
-	// Datasync syncs content and length. Sync syncs these and all other attributes, but not the name.
+	// Datasync syncs content and length. Sync also syncs all other attributes, but not the name.
 	Datasync() error
 	Sync() error
 	Close() error
@@ -104,8 +104,8 @@ type Guard interface {
 	Written() (bool, error)
 	// Open reports whether another program has the file open now, for reading or writing.
 	Open() bool
-	// Hole reports whether part of the first size bytes was never written. truncate(2) causes that without opening the
-	// file. A file system may also turn written zeros into holes.
+	// Hole reports whether a part of the first size bytes was never written. truncate(2) causes such a hole without
+	// opening the file. A file system may also turn written zeros into holes.
 	Hole(size int64) bool
 	// Forget makes Written ignore earlier writes.
 	Forget()

@@ -21,7 +21,7 @@ type watched struct {
 
 func (f osFile) Guard() (Guard, error) { return &watched{f: f, fd: -1}, nil }
 
-// Watch uses inotify(7): a program that writes to a file opens and closes it. The queue is read on demand, and a file
+// Watch uses inotify(7), because a program that writes to a file opens and closes it. Written reads the events. A file
 // that only this process writes to has no events.
 func (w *watched) Watch() error {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)

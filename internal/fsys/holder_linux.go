@@ -27,8 +27,8 @@ func Holder(f File) (pid int, sure bool) {
 }
 
 // findHolder searches the list of locks (proc_locks(5)) for the process that has locked file. The lines of waiting
-// processes have an additional field, "->". On some file systems the device in the list differs from that of stat(2).
-// So if no line matches both, a line with the same inode is used.
+// processes have an additional field, "->". On some file systems stat(2) returns another device than the list. So if no
+// line matches both device and inode, a line with the same inode is used.
 func findHolder(locks io.Reader, file string) (pid int, sure bool) {
 	inode := file[strings.LastIndexByte(file, ':'):]
 	for s := bufio.NewScanner(locks); s.Scan(); {

@@ -25,7 +25,7 @@ func (d osDir) RenameNew(from, to string) error {
 // Where returns an empty path: package unix does not support F_GETPATH.
 func (d osDir) Where() string { return "" }
 
-// Reserve does nothing: the reservation of fcntl(2) changes where a file can grow, and cannot be undone.
+// Reserve does nothing: a reservation by fcntl(2) changes where a file can grow, and cannot be undone.
 func (f osFile) Reserve(int64) error { return nil }
 
 func (f osFile) Release(_, _ int64) error { return nil }

@@ -35,7 +35,7 @@ func (d osDir) RenameNew(from, to string) error {
 	})
 }
 
-// Where reads the descriptor's link in proc(5). The link of a removed folder is not a valid path.
+// Where reads the descriptor's link in proc(5). If the folder was removed, the text of the link is not a valid path.
 func (d osDir) Where() (where string) {
 	d.do("find", "", func(fd int) (err error) {
 		where, err = os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))

@@ -44,7 +44,7 @@ func (osFS) Stat(name string) (Info, error) {
 	return infoOf(&st), nil
 }
 
-// openUnlinked is for file systems without O_TMPFILE, such as NFS, and for systems without it.
+// openUnlinked creates a nameless file on file systems and systems without O_TMPFILE, such as NFS.
 func openUnlinked(dir string) (File, error) {
 	f, err := os.CreateTemp(dir, ".braid-*.tmp")
 	if err != nil {
@@ -65,7 +65,7 @@ func openat(dir int, name string, flags int, perm uint32) (fd int, err error) {
 	return fd, err
 }
 
-// again calls fn until it is not interrupted by a signal.
+// again calls fn until no signal interrupts it.
 func again(fn func() error) error {
 	for {
 		if err := fn(); err != unix.EINTR {
@@ -83,7 +83,7 @@ func blocking(fd int, name string) (File, error) {
 	return osFile{os.NewFile(uintptr(fd), name)}, nil
 }
 
-// control calls fn with the descriptor of f until it is not interrupted by a signal. An error contains op and name.
+// control calls fn with the descriptor of f until no signal interrupts fn. An error contains op and name.
 func control(f *os.File, op, name string, fn func(fd int) error) error {
 	raw, err := f.SyscallConn()
 	if err == nil {
@@ -188,7 +188,7 @@ func (d osDir) Link(from string, dir Dir, to string) error {
 	})
 }
 
-// Names uses a new descriptor, because the read position of the folder's descriptor is kept.
+// Names uses a new descriptor, because the folder's descriptor keeps its read position.
 func (d osDir) Names() ([]string, error) {
 	var names []string
 	err := d.do("read", "", func(dir int) error {

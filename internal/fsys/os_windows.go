@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// OS is the file system of the operating system. On Windows, owners and allocated sizes are unknown, space is not
-// reserved, and folders cannot be synced: after a loss of power a name may be missing, but never wrong.
+// OS is the file system of the operating system. On Windows, owners and allocated sizes are unknown, and space is not
+// reserved. Folders cannot be synced: after a loss of power a name may be missing, but never wrong.
 var OS FS = osFS{}
 
 type osFS struct{}
@@ -45,7 +45,7 @@ func (osFS) Stat(name string) (Info, error) {
 	return osFile{f}.Info()
 }
 
-// OpenTemp creates a file that the system removes when it is closed.
+// OpenTemp creates a file that the system removes when the file is closed.
 func (osFS) OpenTemp(dir string) (File, error) {
 	const attempts = 100
 	for i := range attempts {
@@ -62,7 +62,7 @@ func (osFS) OpenTemp(dir string) (File, error) {
 	return nil, &fs.PathError{Op: "open a temporary file in", Path: dir, Err: fs.ErrExist}
 }
 
-// osDir implements Dir. [os.Root] does not follow symbolic links that lead out of it; osDir refuses all others.
+// osDir implements Dir. [os.Root] refuses symbolic links that lead out of its folder, and osDir all others.
 type osDir struct{ root *os.Root }
 
 func (d osDir) at(name string) string { return filepath.Join(d.root.Name(), name) }
@@ -213,7 +213,7 @@ func (f osFile) TryLock() (bool, error) {
 
 func (f osFile) Datasync() error { return f.Sync() }
 
-// SyncAll does nothing: Windows has no such call for unprivileged users.
+// SyncAll does nothing: Windows lets only privileged users sync a whole file system.
 func SyncAll(string) error { return nil }
 
 // InfoOf returns the part of Info that package os provides on Windows: size and modification time.

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// Shared returns files with open folders that their users share. An open folder is not opened again, unless its path
-// leads to another folder by now. A Sync that begins while another one of the folder runs waits for the next one, which
-// serves all callers that wait. Shared is for many small files in few folders: each file needs the open folder for a
-// moment, and a Sync of the folder takes longer than the download of the file.
+// Shared returns files with open folders that their users share. A folder is opened again only if its path leads to
+// another folder by now. A Sync that begins during another Sync of the folder waits for the next Sync, which serves all
+// callers that wait. Shared is for many small files in few folders: each file needs the open folder for a moment, and a
+// Sync of the folder takes longer than the download of the file.
 func Shared(files FS) FS {
 	return &sharing{FS: Or(files), open: map[folderKey]*sharedFolder{}}
 }
@@ -22,7 +22,7 @@ type sharing struct {
 	open map[folderKey]*sharedFolder
 }
 
-// A folderKey identifies an open folder. The path is part of it because messages show the path.
+// A folderKey identifies an open folder. The key contains the path because messages show the path.
 type folderKey struct {
 	id   ID
 	path string
@@ -45,7 +45,7 @@ func (s *sharing) dir(name string, stat func() (Info, error), open func() (Dir, 
 	if err != nil {
 		return nil, err
 	}
-	info, err := d.Stat(".") // the path may lead elsewhere by now
+	info, err := d.Stat(".") // the path may have changed since stat
 	if err != nil || info.ID == (ID{}) {
 		return d, nil
 	}
@@ -103,7 +103,7 @@ type sharedFolder struct {
 
 	turn chan struct{} // has a value during a Sync
 	mu   sync.Mutex
-	next *sharedSync // not begun yet; nil if no caller waits
+	next *sharedSync // the Sync that has not begun; nil if no caller waits
 }
 
 // A sharedSync is one Sync for all callers that wait for it.

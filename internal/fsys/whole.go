@@ -13,8 +13,8 @@ import (
 
 // WriteFile replaces the content of the file at path by data, and sets its mode to perm regardless of the umask. It
 // writes a temporary file in the same folder and renames it. After an error the file at path is unchanged and the
-// temporary file is removed. If path is a symbolic link, the link is replaced, not its target. If files is nil, it is
-// OS.
+// temporary file is removed. If path is a symbolic link, the link is replaced, not its target. If files is nil, OS is
+// used.
 func WriteFile(files FS, path string, data []byte, perm fs.FileMode) error {
 	return Write(files, path, perm, whole(data))
 }
@@ -25,8 +25,8 @@ func WriteHasty(files FS, path string, data []byte, perm fs.FileMode) error {
 	return replace(files, path, perm, whole(data), true)
 }
 
-// Write is WriteFile for content that is generated while it is written. It returns an error of content unchanged, and
-// leaves the file as it was.
+// Write is WriteFile for content that is generated while it is written. It returns an error of content unchanged. The
+// file at path then stays unchanged, too.
 func Write(files FS, path string, perm fs.FileMode, content func(io.Writer) error) error {
 	return replace(files, path, perm, content, false)
 }
