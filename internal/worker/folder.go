@@ -93,17 +93,17 @@ type stage struct {
 	placing string
 	file    string // path of the file relative to the Folder
 	there   os.FileInfo
-	ours    bool // an earlier attempt placed the file, but was killed before it reported that
-	kept    bool // an earlier attempt completed the file in the stage, but could not place it
+	ours    bool // an earlier attempt placed the file, but was killed before it stored the result
+	kept    bool // an earlier attempt completed the file in the stage, but could not move the file to its place
 	replace bool // the existing file may be replaced
 }
 
-// placing returns a temporary name for a job's file while it is placed. If the worker is killed then, the name shows
-// which job the existing file is of.
+// placing returns a temporary name for a job's file while the file is moved to its place. If the worker is killed then,
+// the name shows that the existing file belongs to the job.
 func placing(j *fleet.Job) string { return "." + j.ID() + ".placing" }
 
-// stage creates the folder of an attempt. It contains the remains of the previous attempt and a link to the existing
-// file. A complete file from the previous attempt takes the place of the existing one, if that may be replaced.
+// stage creates the folder of an attempt. The folder contains the remains of the previous attempt and a link to the
+// existing file. If the existing file may be replaced, a complete file from the previous attempt takes its place.
 func (p *Folder) stage(j *fleet.Job, queue string, fence uint64, replace bool) (*stage, error) {
 	if strings.HasPrefix(j.Name, stages) {
 		return nil, problem.Misuse("job "+j.Name, errStages.Error(), "")
@@ -121,8 +121,8 @@ func (p *Folder) stage(j *fleet.Job, queue string, fence uint64, replace bool) (
 	return s, nil
 }
 
-// inherit moves the remains of the previous worker into the stage. They have its name if the job was dropped and reported
-// again. If that process still has the part file open, the stage is empty.
+// inherit moves the remains of the previous worker into the stage. If the job was dropped and reported again, the
+// remains already have the name of the stage. If that worker still has the part file open, the stage is empty.
 func (p *Folder) inherit(s *stage, own stageName) error {
 	names, err := p.namesIn(stages)
 	if err != nil {
@@ -166,8 +166,8 @@ func (p *Folder) namesIn(dir string) ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-// keep keeps a complete file of the previous worker, which may have been unable to place it because the queue was
-// unreachable. A second link to the existing file does not count.
+// keep keeps a complete file of the previous worker, which may have been unable to move the file to its place because
+// the queue was unreachable. A second link to the existing file does not count.
 func (p *Folder) keep(s *stage) error {
 	whole, placing := path.Join(s.name, s.base), path.Join(s.name, s.placing)
 	if _, err := p.root.Lstat(placing); err == nil && !s.ours {
@@ -209,8 +209,8 @@ func (p *Folder) dropIfThere(name string) error {
 	return err
 }
 
-// showWhatIsThere links the existing file into the stage, so that the download finds it as if in its place. If the file
-// system does not support links, the whole file is downloaded.
+// showWhatIsThere links the existing file into the stage, so that the download finds the file there. If the file system
+// does not support links, the whole file is downloaded.
 func (p *Folder) showWhatIsThere(s *stage, replace bool) error {
 	info, err := p.root.Lstat(s.file)
 	switch {
@@ -234,8 +234,8 @@ func (p *Folder) showWhatIsThere(s *stage, replace bool) error {
 	return nil
 }
 
-// put moves the file of a stage to its final name, if changed is true. A file that appeared there meanwhile is replaced
-// only if replace is true.
+// put moves the file of a stage to its final name, if changed is true. A file that appeared at that name meanwhile is
+// replaced only if replace is true.
 func (p *Folder) put(s *stage, changed, replace bool) (f placed, err error) {
 	f.path = filepath.Join(p.dir, filepath.FromSlash(s.file))
 	if changed {
@@ -292,8 +292,8 @@ func (p *Folder) clear(_ context.Context, t *task, _ *fleet.Record) {
 	}
 }
 
-// lost implements Place. If the job was not dropped, the stage belongs to the worker that has the job now.
-// A job that was dropped and reported again begins with the first fence, and has a stage of the same name.
+// lost implements Place. If the job was not dropped, the stage belongs to the worker that has the job now. If the job
+// was dropped and reported again, the new worker begins with the first fence, and has a stage of the same name.
 func (p *Folder) lost(t *task, dropped bool) {
 	if dropped && t.stage != nil && p.isFree(t.stage) {
 		p.discard(path.Base(t.stage.name))

@@ -21,11 +21,11 @@ import (
 )
 
 // The files of the releases of a watch are listed in the folder of unfinished files. Workers with the same folder may
-// place versions at the same time, so the list is locked while one of them reads it, leads the link and removes files.
+// place versions at the same time. So a worker locks the list while it reads it, changes the link and removes files.
 const lists = stages + "/releases"
 
 const (
-	// maxListed limits the listed files if all versions are kept. The link only needs the newest.
+	// maxListed limits the listed files if all versions are kept. The link only needs the newest file.
 	maxListed = 1000
 	maxList   = 16 << 20 // bytes
 	lockWait  = 20 * time.Millisecond
@@ -33,13 +33,13 @@ const (
 
 // A listed is a file of a release that a worker placed.
 type listed struct {
-	Name    string    `json:"name"` // relative to the Folder, with slashes
+	Name    string    `json:"name"` // path relative to the Folder, with slashes
 	Version string    `json:"version"`
 	Size    int64     `json:"size"`
 	ModTime time.Time `json:"modified"`
 }
 
-// A linkError reports that something else has the path of a link.
+// A linkError reports that the path of a link belongs to something else.
 type linkError struct{}
 
 func (linkError) Error() string { return "is not a link that braid made, and stays" }
@@ -48,7 +48,7 @@ var errNoLinks = errors.New("links need a privilege on Windows")
 
 var identity = regexp.MustCompile(`^[0-9a-f]{24}$`)
 
-// checkFollows returns an error if the file of a release could not be placed as the job demands.
+// checkFollows returns an error if the file of a release cannot be placed as the job requires.
 func (p *Folder) checkFollows(f *fleet.Follows) error {
 	switch {
 	case f == nil:
@@ -63,7 +63,7 @@ func (p *Folder) checkFollows(f *fleet.Follows) error {
 	if err := CheckName(f.Link); err != nil {
 		return problem.Misuse("link "+f.Link, err.Error(), "")
 	}
-	target, made, err := p.readLink(f.Link) // before the list, which has a file before the link leads to it
+	target, made, err := p.readLink(f.Link) // read before the list, which has each file before the link leads to the file
 	if err != nil || !made {
 		return err
 	}
@@ -71,7 +71,7 @@ func (p *Folder) checkFollows(f *fleet.Follows) error {
 	return errors.Join(err, owned(f, target, list))
 }
 
-// readLink returns the path that a link leads to, relative to the Folder. made is false if nothing has the path.
+// readLink returns the path that a link leads to, relative to the Folder. made is false if nothing exists at link.
 func (p *Folder) readLink(link string) (target string, made bool, err error) {
 	target, err = p.root.Readlink(link)
 	switch {
@@ -83,7 +83,7 @@ func (p *Folder) readLink(link string) (target string, made bool, err error) {
 	return path.Join(path.Dir(link), filepath.ToSlash(target)), true, nil
 }
 
-// owned returns an error unless target is one of the listed files, to which only a worker makes a link.
+// owned returns an error unless target is one of the listed files. Only a worker makes a link to a listed file.
 func owned(f *fleet.Follows, target string, list []listed) error {
 	if slices.ContainsFunc(list, func(x listed) bool { return x.Name == target }) {
 		return nil
@@ -156,8 +156,8 @@ func (p *Folder) lock(ctx context.Context, of string) (unlock func(), err error)
 	}
 }
 
-// lead lists the file of a release, makes the link lead to the newest version, and removes the files of surplus
-// versions. untidy is the error of removing them, which are surplus still.
+// lead adds the file of a release to the list, makes the link lead to the newest version, and removes the files of
+// surplus versions. untidy is the error of removing these files, which stay listed.
 func (p *Folder) lead(ctx context.Context, j *fleet.Job, in placed) (untidy, err error) {
 	f := j.Follows
 	if f == nil {
@@ -196,13 +196,13 @@ func withFile(list []listed, j *fleet.Job, in placed) []listed {
 	return list
 }
 
-// isThere reports whether a listed file is in place as a worker placed it.
+// isThere reports whether a listed file is in place and unchanged since a worker placed it.
 func (p *Folder) isThere(x listed) bool {
 	info, err := p.root.Lstat(x.Name)
 	return err == nil && info.Mode().IsRegular() && info.Size() == x.Size && info.ModTime().Equal(x.ModTime)
 }
 
-// link makes the link lead to the newest listed file that is there.
+// link makes the link lead to the newest listed file that is in place.
 func (p *Folder) link(f *fleet.Follows, list []listed) error {
 	if f.Link == "" {
 		return nil
@@ -227,7 +227,7 @@ func (p *Folder) link(f *fleet.Follows, list []listed) error {
 	return nil
 }
 
-// relink replaces the link at once, so that it leads to a file at all times, and syncs it.
+// relink replaces the link atomically, so that the link leads to a file at all times, and syncs its folder.
 func (p *Folder) relink(f *fleet.Follows, name string) error {
 	above := path.Dir(f.Link)
 	target, err := filepath.Rel(filepath.FromSlash(above), filepath.FromSlash(name))
@@ -250,8 +250,8 @@ func (p *Folder) relink(f *fleet.Follows, name string) error {
 	return p.sync(above)
 }
 
-// prune removes the files of surplus versions except own, and returns the files that stay listed. A file that was changed
-// since stays in place, and is not listed any more.
+// prune removes the files of surplus versions except own, and returns the files that stay listed. A file that was
+// changed since it was placed stays, and is no longer listed.
 func (p *Folder) prune(f *fleet.Follows, own string, list []listed) (left []listed, failed error) {
 	most := maxListed
 	if f.Keep > 0 {

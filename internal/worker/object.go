@@ -20,7 +20,7 @@ import (
 // A Store is an object store in which workers place files. The record of a job has the id of its upload. A worker that
 // takes over the job aborts that upload, so the previous worker cannot complete it.
 type Store struct {
-	store *objectstore.Store // without a lease
+	store *objectstore.Store // the store without a lease
 	log   *slog.Logger
 }
 
@@ -52,7 +52,8 @@ func (p *Store) prepare(t *task, r *download.Request) (*placed, error) {
 	return &there, err
 }
 
-// checkLatest refuses the name of the object that stands for a link. A part of the name of a release is from a feed.
+// checkLatest returns an error if a job has the name of the object that stands for a link. A part of a release's name
+// is from a feed.
 func checkLatest(j *fleet.Job) error {
 	if f := j.Follows; f != nil && f.Link != "" && j.Name == f.Link+latestEnding {
 		return problem.Misuse("job "+j.Name, "the object for its link has this name", "give link = another name")
@@ -74,8 +75,8 @@ func (p *Store) find(ctx context.Context, t *task) (placed, error) {
 	return placed{p.store.Path(name), info.Size, info.ModTime}, nil
 }
 
-// place implements Place. The download has already created the object, with the proof and under the lease. A small object
-// stands for the link to the newest version.
+// place implements Place. The download has already created the object, with the proof and under the lease. If the
+// release has a link, a small object with the newest version stands for the link.
 func (p *Store) place(ctx context.Context, t *task, _ *download.Request, _ bool) (placed, error) {
 	f := t.claim.Record.Job.Follows
 	if f != nil && f.Link != "" {
@@ -94,7 +95,7 @@ func (p *Store) place(ctx context.Context, t *task, _ *download.Request, _ bool)
 }
 
 // prune adds the object of a release to the list of its releases, which is an object, too. It removes the objects of
-// surplus versions, unless they were changed.
+// surplus versions, unless they were changed since they were created.
 func prune(ctx context.Context, store *objectstore.Store, j *fleet.Job, in placed) error {
 	if !identity.MatchString(j.Follows.Of) {
 		return problem.Misuse("job", fmt.Sprintf("%.40q identifies no releases", j.Follows.Of), "")
@@ -146,7 +147,7 @@ func (p *Store) clear(ctx context.Context, t *task, now *fleet.Record) {
 	p.abort(ctx, t, now.Upload)
 }
 
-// lost implements Place. The other worker has aborted the upload, but a part that was in transit may have recreated it.
+// lost implements Place. The other worker has aborted the upload, but a part in transit may have restored the upload.
 func (p *Store) lost(t *task, _ bool) {
 	ctx, stop := context.WithTimeout(context.Background(), endTime)
 	defer stop()

@@ -17,18 +17,19 @@ import (
 
 // A Place is the destination of the files of a queue: a [Folder] or a [Store].
 type Place interface {
-	// prepare directs a request to the file of a task. The request resumes an earlier attempt, or that attempt can no
-	// longer place a file. It returns the existing file, or nil.
+	// prepare sets the place of a task's file in a request. The request continues an earlier attempt, unless prepare
+	// ensures that the earlier attempt can no longer place a file. It returns the existing file, or nil.
 	prepare(t *task, r *download.Request) (*placed, error)
-	// place places a right file if changed is true; otherwise the existing file is right. It returns the file in place.
+	// place puts a new file in its place if changed is true. Otherwise the existing file is right. It returns the file
+	// in place.
 	place(ctx context.Context, t *task, r *download.Request, changed bool) (placed, error)
-	// clear removes the remains of a finished job's attempts. now is its record.
+	// clear removes the remains of a finished job's attempts. now is the record of the job.
 	clear(ctx context.Context, t *task, now *fleet.Record)
 	// lost is called when another worker has the job, or when the job was dropped.
 	lost(t *task, dropped bool)
 	// sweep removes the remains of jobs that were dropped while no worker had them.
 	sweep(ctx context.Context, queue *jetstream.Queue) error
-	// ID returns a text that is the same for all workers with this place, and differs from that of other places.
+	// ID returns a text that is equal for all workers with this place, and differs for other places.
 	ID() (string, error)
 	// Endpoint returns the endpoint of the store with this Place, or "".
 	Endpoint() string
@@ -36,7 +37,7 @@ type Place interface {
 	Close()
 }
 
-// A placed is a file in its place.
+// A placed is a file in its final place.
 type placed struct {
 	path    string
 	size    int64

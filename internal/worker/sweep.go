@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// sweepEvery is the time between two sweeps. The queue knows for longer that a job was dropped.
+	// sweepEvery is the time between two sweeps. The queue remembers the removal of a job for longer.
 	sweepEvery = 5 * time.Minute
-	// forgottenAfter is the age of remains that nothing knows: of a job that the queue never had, or of another queue.
+	// forgottenAfter is the age at which remains of jobs that the queue never had, or of another queue, are removed.
 	forgottenAfter = 7 * 24 * time.Hour
-	// renewAfter is the age at which the stage of a job is made new.
+	// renewAfter is the age after which the time of a job's stage is set to the present.
 	renewAfter = 24 * time.Hour
-	// discarded is the prefix of the names of stages that are being removed. No worker takes these over.
+	// discarded is the prefix of the names of stages that are being removed. No worker continues these stages.
 	discarded = "discarded-"
 	// idFile is the file with the ID of a Folder.
 	idFile = stages + "/id"
@@ -44,8 +44,8 @@ func (w *Worker) sweep(ctx context.Context) {
 	}
 }
 
-// sweep implements Place. It reads the names of the stages before the records, so that a new stage has a record. The
-// stages of a queue with running workers are never old for those of another queue.
+// sweep implements Place. It reads the names of the stages before the records, so that each new stage has a record. It
+// renews the stages of this queue, so that workers of another queue do not take them for old.
 func (p *Folder) sweep(ctx context.Context, queue *jetstream.Queue) error {
 	names, err := p.namesIn(stages)
 	if err != nil {
@@ -76,7 +76,8 @@ func (p *Folder) sweep(ctx context.Context, queue *jetstream.Queue) error {
 	return nil
 }
 
-// A stageName identifies a stage. Two queues may have jobs of one key. An older braid made stages without a queue.
+// A stageName identifies a stage. Two queues may have jobs with the same key. Older versions made stages without a
+// queue.
 type stageName struct {
 	key, queue string
 	fence      uint64
@@ -91,7 +92,7 @@ func (n stageName) String() string {
 
 var stageWords = regexp.MustCompile(`^([0-9a-f]{24})-(?:([0-9a-z]+)-)?([1-9][0-9]*)$`)
 
-// parseStage parses the name of a stage. The key is "" if name is not that of a stage.
+// parseStage parses the name of a stage. The key is "" if name is not the name of a stage.
 func parseStage(name string) (n stageName) {
 	if m := stageWords.FindStringSubmatch(name); m != nil {
 		n.key, n.queue = m[1], m[2]
@@ -100,7 +101,7 @@ func parseStage(name string) (n stageName) {
 	return n
 }
 
-// renew makes a stage new, at most once a day.
+// renew sets the time of a stage to the present, at most once a day.
 func (p *Folder) renew(name string) {
 	name = path.Join(stages, name)
 	if info, err := p.root.Lstat(name); err == nil && time.Since(info.ModTime()) > renewAfter {
@@ -132,7 +133,8 @@ func (p *Folder) discard(name string) {
 	}
 }
 
-// ID implements Place. The ID is in a file that the first worker makes, and makes again if a loss of power emptied it.
+// ID implements Place. The ID is in a file that the first worker creates. A loss of power may empty the file; then it
+// is created again.
 func (p *Folder) ID() (string, error) {
 	data, err := p.root.ReadFile(idFile)
 	if id := strings.TrimSpace(string(data)); id != "" || err != nil && !errors.Is(err, fs.ErrNotExist) {

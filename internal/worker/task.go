@@ -42,7 +42,7 @@ func newTask(w *Worker, c *jetstream.Claim) *task {
 	return t
 }
 
-// request returns the request of the job, for the prepared place.
+// request returns the request of the job, directed to its place.
 func (t *task) request() (download.Request, error) {
 	job := &t.claim.Record.Job
 	r, err := t.worker.Request(job)
@@ -54,7 +54,7 @@ func (t *task) request() (download.Request, error) {
 		return r, err
 	}
 	r.IfExists.Rename, r.RemoteName = false, false
-	// otherwise the URL may be that of another file
+	// otherwise the existing file may be from another URL
 	if good := t.claim.Record.Good; r.IfExists.IfNewer && good != nil && there.is(good) {
 		r.IfExists.Known = &state.Version{ETag: good.ETag, LastModified: good.LastModified, Host: good.Host}
 		if d, err := verify.ParseHex(verify.SHA256, good.SHA256); err == nil {
@@ -88,9 +88,9 @@ func (t *task) observe(ev download.Event) {
 // endTime is how long an ending worker tries to store the result of a job. After that another worker determines it.
 const endTime = 30 * time.Second
 
-// endContext returns a context for storing the result of a job. The queue may be unreachable for any time, and no file
-// should be downloaded again because of that. So while the worker runs, the context ends only when another worker has
-// the job or the function is called.
+// endContext returns a context for storing the result of a job. While the worker runs, the context ends only when the
+// returned function is called: the queue may be unreachable for any time, and that should not cause another download of
+// the file. When running ends, the context ends after endTime.
 func endContext(running context.Context) (context.Context, func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	var late *time.Timer
@@ -158,7 +158,7 @@ func bytesByHost(res download.Result) map[string]int64 {
 	return hosts
 }
 
-// lost reports whether another worker has the job. This worker then no longer touches its files.
+// lost reports whether another worker has the job, or it was dropped. This worker then leaves its files alone.
 func (t *task) lost(err error) bool {
 	lost, is := errors.AsType[*fleet.LostError](err)
 	if !is {
@@ -212,7 +212,7 @@ func (t *task) release() {
 	t.log.Debug("given back")
 }
 
-// settle places a right file, if this worker still has the job.
+// settle puts a right file in its place, if this worker still has the job.
 func (t *task) settle(ctx context.Context, r download.Request, res download.Result) (fleet.Ending, error) {
 	job := &t.claim.Record.Job
 	unchanged := (res.AlreadyComplete || res.NotModified) && !(t.stage != nil && t.stage.kept)

@@ -1,15 +1,15 @@
 // Package worker takes jobs from a fleet's queue, downloads their files and places them.
 //
-// A [Worker] takes a job whenever it has room for one. Its [Place] is the folder or the object store in which all
-// workers of the queue place files. It ensures that only the worker that has a job places its file. The result of a job
-// is stored in the queue, which decides whether another attempt follows. A worker whose attempts fail through its own
-// fault pauses.
+// A [Worker] takes a job whenever it has a free slot. Its [Place] is the folder or the object store in which all workers
+// of the queue place files. The Place ensures that only the worker that has a job places the job's file. The result of a
+// job is stored in the queue, which decides whether another attempt follows. A worker that makes attempts fail by its
+// own fault pauses.
 //
 //	w := worker.New(queue, place, log)
 //	w.AtOnce, w.Request, w.ExitCode = 4, request, exitCode
 //	w.Run(ctx, client)
 //
-// The caller turns a job into a request, because that depends on settings, passwords and keys.
+// The caller converts a job to a request, because that depends on settings, passwords and keys.
 package worker
 
 import (
@@ -29,7 +29,7 @@ import (
 // A Worker is one process that downloads jobs of a queue. Its exported fields are set before Run.
 type Worker struct {
 	AtOnce int // maximum of concurrent downloads
-	// Request returns the request of a job. Its file path is ignored.
+	// Request returns the request of a job. The worker replaces the path of the request's file.
 	Request func(*fleet.Job) (download.Request, error)
 	// ExitCode returns the exit code of a problem, which is stored with the ending of a job.
 	ExitCode func(*problem.Problem) int
@@ -39,7 +39,7 @@ type Worker struct {
 	queue   *jetstream.Queue
 	place   Place
 	log     *slog.Logger
-	running context.Context // of Run
+	running context.Context // context of Run
 	pacer   *jetstream.Pacer
 	ending  sync.WaitGroup
 
@@ -90,8 +90,8 @@ func (w *Worker) pace(client *download.Client) {
 	}
 }
 
-// Run takes jobs and downloads their files until ctx ends. Then it gives back all jobs. The client has limits of hosts
-// (HostRate of its HTTP client, HostLimits), which apply to all workers together.
+// Run takes jobs and downloads their files until ctx ends. Then it gives back all jobs. The client's limits of hosts
+// (HostRate of its HTTP client, HostLimits) apply to all workers together.
 func (w *Worker) Run(ctx context.Context, client *download.Client) {
 	w.running = ctx
 	w.pace(client)
@@ -118,7 +118,7 @@ func (w *Worker) Run(ctx context.Context, client *download.Client) {
 	w.ending.Wait()
 }
 
-// take takes jobs whenever there is room.
+// take takes a job whenever room has a free slot.
 func (w *Worker) take(ctx context.Context, jobs chan<- download.Job, room chan struct{}) {
 	for n := 0; ; n++ {
 		select {
