@@ -35,7 +35,7 @@ func (a *algorithm) sum(words ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// question holds the values of one request that an Authorization field depends on.
+// question holds the values of one request that determine its Authorization field.
 type question struct {
 	User, Password string
 	Method, URI    string // as in the request line
@@ -68,8 +68,8 @@ func (c challenge) answer(q question) string {
 	return "Digest " + c.fields(user, q, response, count, qop, hashed)
 }
 
-// fields returns the parameters of a Digest answer. Section 3.4 defines which values are quoted, and servers insist on
-// it.
+// fields returns the parameters of a Digest answer. Section 3.4 defines which values are quoted, and servers check
+// that.
 func (c challenge) fields(user string, q question, response, count string, qop, hashed bool) string {
 	list := []string{userField(user)}
 	add := func(name, value string) { list = append(list, name+"="+value) }
@@ -98,8 +98,8 @@ func (c challenge) fields(user string, q question, response, count string, qop, 
 	return strings.Join(list, ", ")
 }
 
-// userField returns the user name parameter. A name with characters that a quoted string cannot contain is encoded by
-// RFC 8187.
+// userField returns the user name parameter. A name with characters that a quoted string cannot contain is encoded as
+// in RFC 8187.
 func userField(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r >= 0x7f }) {
 		return "username*=UTF-8''" + percent(name)

@@ -25,10 +25,10 @@ func choose(fields []string) (best challenge, ok bool) {
 	return best, rank > 0
 }
 
-// isDigest reports whether the scheme is Digest, whose answers do not contain the password.
+// isDigest reports whether the scheme is Digest. Answers of that scheme do not contain the password.
 func (c challenge) isDigest() bool { return c.algorithm != nil }
 
-// stale reports whether only the nonce was too old, and the password was right.
+// stale reports whether the password was right and only the nonce too old.
 func (c challenge) stale() bool { return strings.EqualFold(c.params["stale"], "true") }
 
 // strength returns the rank of the challenge, or 0 if it is not supported. It sets the algorithm of a Digest challenge.
@@ -96,7 +96,7 @@ func consumeToken(s string) (token, rest string) {
 	return s[:i], s[i:]
 }
 
-// consumeValue consumes "=" and the value of a parameter. It reports false if s does not begin with them.
+// consumeValue consumes "=" and the value of a parameter. It reports false if s does not begin with "=" and a value.
 func consumeValue(s string) (value, rest string, ok bool) {
 	s, ok = strings.CutPrefix(strings.TrimLeft(s, " \t"), "=")
 	s = strings.TrimLeft(s, " \t")

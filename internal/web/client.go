@@ -31,8 +31,8 @@ type Client struct {
 	ConnectTimeout time.Duration
 	HeaderTimeout  time.Duration
 	IdlePerHost    int
-	// MaxIdle limits the number of idle connections, if it is not zero. IdleTime is how long they are kept; if zero, it
-	// is a minute.
+	// MaxIdle limits the number of idle connections, if it is not zero. IdleTime is how long they are kept open. If
+	// IdleTime is zero, it is a minute.
 	MaxIdle  int
 	IdleTime time.Duration
 	// ReadBuffer is the size of the buffer for a header section and the start of the body. If zero, it is the default
@@ -42,7 +42,7 @@ type Client struct {
 	TLS    *tls.Config
 	TLSFor map[string]*tls.Config
 	Proxy  func(*url.URL) (*url.URL, error)
-	// Outlet modifies the dialer, whose ControlContext is already set. It may be nil.
+	// Outlet modifies the dialer after ControlContext was set. It may be nil.
 	Outlet     func(*net.Dialer)
 	AllowHosts address.Hosts
 	Resolver   *net.Resolver
@@ -55,7 +55,7 @@ type Client struct {
 	logins logins
 }
 
-// init initializes c. Every method that needs it calls it first.
+// init initializes c. Every method that needs an initialized c calls init first.
 func (c *Client) init() {
 	c.once.Do(func() {
 		if c.Proxy == nil {

@@ -15,8 +15,8 @@ type Content struct {
 	hashes map[verify.Algorithm]hash.Hash
 }
 
-// NewContent returns a Content that checks claims, and those that the trailer section will contain. The keys of trailer
-// are the fields that the answer announces for it (RFC 9110, section 6.6.2).
+// NewContent returns a Content that checks claims, and the claims that the trailer section will contain. The keys of
+// trailer are the fields that the answer announces for its trailer section (RFC 9110, section 6.6.2).
 func NewContent(claims []verify.Claim, trailer http.Header) *Content {
 	k := &Content{claims: claims, hashes: map[verify.Algorithm]hash.Hash{}}
 	for _, c := range claims {

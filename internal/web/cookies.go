@@ -27,7 +27,7 @@ func ParseCookies(text string) (http.CookieJar, error) {
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		n++
 		line = strings.TrimRight(line, "\r\n")
-		line, httpOnly := strings.CutPrefix(line, "#HttpOnly_") // has no meaning outside browsers
+		line, httpOnly := strings.CutPrefix(line, "#HttpOnly_") // this mark has no meaning outside browsers
 		if !httpOnly && strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
 			continue
 		}
@@ -43,7 +43,7 @@ func ParseCookies(text string) (http.CookieJar, error) {
 // parseCookie parses a line. It returns the cookie and the URL of the server that could have set it.
 func parseCookie(line string) (u *url.URL, c *http.Cookie, why string) {
 	fields := strings.Split(line, "\t")
-	if len(fields) == 6 { // an empty value: the last tab is easily lost
+	if len(fields) == 6 { // the value is empty: the last tab is easily lost
 		fields = append(fields, "")
 	}
 	if len(fields) != 7 {
@@ -70,7 +70,7 @@ func parseCookie(line string) (u *url.URL, c *http.Cookie, why string) {
 	if strings.EqualFold(below, "TRUE") {
 		c.Domain = host
 	}
-	if seconds > 0 { // 0 is a session cookie, for this run
+	if seconds > 0 { // 0 means a session cookie, which is valid for this run
 		c.Expires = time.Unix(seconds, 0)
 	}
 	if strings.Contains(host, ":") {

@@ -11,13 +11,13 @@ import (
 )
 
 // Credentials are the user's secrets for one exact origin: scheme, host and port. This type alone decides which server
-// receives which of them. The exception is the client certificate, which is sent where neither NoCertificate nor
-// Trail.Away is set.
+// receives which secret. The exception is the client certificate, which is sent unless NoCertificate or Trail.Away is
+// set.
 type Credentials struct {
-	// Fields are additional header fields. They are sent to the origin only, except for those of ForAnyServer.
+	// Fields are additional header fields. They are sent to the origin only, except for the fields of ForAnyServer.
 	Fields map[string][]string
-	// HeaderTo are further servers that receive Fields, except Host and Referer: a "host:port", or a "host" for any
-	// port, in lower case.
+	// HeaderTo lists further servers that receive Fields, except Host and Referer. A server is a "host:port", or a
+	// "host" for any port, in lower case.
 	HeaderTo []string
 	// Secure is set if the user's URL is an https URL. Then HeaderTo applies only to https.
 	Secure bool
@@ -25,7 +25,7 @@ type Credentials struct {
 	User *url.Userinfo
 	// NoCertificate withholds the client certificate from the origin, too.
 	NoCertificate bool
-	// Cookies are sent to the origin, as far as they match it. If nil, none are sent.
+	// Cookies are sent to the origin, as far as their domains and paths match. If nil, no cookies are sent.
 	Cookies http.CookieJar
 }
 
@@ -58,7 +58,8 @@ func (c *Credentials) Header(t *Trail) http.Header {
 }
 
 // mayTell reports whether a server may receive a field of the user. The origin receives all fields. A server in
-// HeaderTo receives all except those that are only about the origin. Other servers receive only those of ForAnyServer.
+// HeaderTo receives all fields except Referer and Host, which are only about the origin. Other servers receive only the
+// fields of ForAnyServer.
 func (c *Credentials) mayTell(name string, t *Trail) bool {
 	if !t.Away || ForAnyServer(name) {
 		return true
@@ -85,7 +86,7 @@ func ours(name string) bool {
 }
 
 // Reserved reports whether a header field cannot be set by Credentials.Fields, because requests have their own value of
-// it or none.
+// the field or omit the field.
 func Reserved(name string) bool {
 	switch name = textproto.CanonicalMIMEHeaderKey(name); name {
 	case "Host": // replaces the host name of the URL in requests to the origin

@@ -41,7 +41,7 @@ type Exchange struct {
 	*http.Response
 	From   address.Scope // network scope of the server
 	RTT    time.Duration // round-trip time; zero if unknown
-	conn   *guard        // nil if the connection is not one of this package
+	conn   *guard        // nil if another package made the connection
 	cancel context.CancelFunc
 	ended  bool   // the answer was read to its end, so that the connection can serve another request
 	said   *login // login that the request sent
@@ -52,7 +52,7 @@ func (x *Exchange) Told() bool {
 	return x.Request != nil && x.Request.Header.Get("Authorization") != ""
 }
 
-// exchange sends req through a transport and reads the header section of the answer. The error is that of the
+// exchange sends req through a transport and reads the header section of the answer. Its errors are errors of the
 // transport.
 func (w *route) exchange(ctx context.Context, req *http.Request, through http.RoundTripper) (*Exchange, error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -92,22 +92,22 @@ func (x *Exchange) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Finish ends an exchange whose body is not needed.
+// Finish ends an exchange that does not need the body.
 func (x *Exchange) Finish() { x.Leave(max(0, x.ContentLength)) }
 
-// Leave ends an exchange with rest bytes still to come; rest is negative if unknown. It reads a short rest, because
-// that is cheaper than a new connection.
+// Leave ends an exchange before the end of the body. rest is the number of bytes still to come, negative if unknown.
+// Leave reads a short rest, because that is cheaper than a new connection.
 func (x *Exchange) Leave(rest int64) {
 	if !x.ended && 0 <= rest && rest <= maxDrain && x.StatusCode >= 200 {
 		timer := time.AfterFunc(drainTime, x.cancel)
-		io.CopyN(io.Discard, x, maxDrain+1) // after any error, the connection is closed
+		io.CopyN(io.Discard, x, maxDrain+1) // an error closes the connection
 		timer.Stop()
 	}
 	x.Close()
 }
 
 // Close ends an exchange. Unless the body was read to its end, Close waits until the connection is closed, so that the
-// next request to the host does not open a second one at the same time.
+// next request to the host does not open another connection meanwhile.
 func (x *Exchange) Close() {
 	x.cancel()
 	x.Body.Close() // the error makes no difference
@@ -129,7 +129,7 @@ var (
 )
 
 // Complete returns an error if a body that has ended is too long or truncated. sized reports whether its length was
-// announced. If it was not, only the close_notify of TLS shows that the body was not truncated.
+// announced. Without an announced length, only the close_notify of TLS shows that the body was not truncated.
 func (x *Exchange) Complete(sized bool) error {
 	switch {
 	case x.conn == nil:
@@ -172,7 +172,7 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			t.reused, t.conn = info.Reused, guardOf(info.Conn)
-			if t.conn != nil && info.Conn == net.Conn(t.conn) { // otherwise it is below TLS: a tunnel
+			if t.conn != nil && info.Conn == net.Conn(t.conn) { // otherwise the guard is below TLS: a tunnel
 				t.conn.expect()
 			}
 		},
@@ -199,9 +199,9 @@ func (t *trace) got1xx(int, textproto.MIMEHeader) error {
 	return nil
 }
 
-// result returns the connection and the round-trip time. If this exchange made a direct connection, the time is that of
-// the connect. Otherwise it is the time from the request to the first byte, which includes the server's processing
-// time.
+// result returns the connection and the round-trip time. If this exchange made a direct connection, the round-trip time
+// is the duration of the connect. Otherwise it is the time from the request to the first byte, which includes the
+// server's processing time.
 func (t *trace) result(direct bool) (*guard, time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -214,7 +214,7 @@ func (t *trace) result(direct bool) (*guard, time.Duration) {
 	return t.conn, t.heard.Sub(t.wrote)
 }
 
-// guardOf returns the guard of a connection. In a tunnel it is below TLS.
+// guardOf returns the guard of a connection. In a tunnel the guard is below TLS.
 func guardOf(conn any) *guard {
 	if c, ok := conn.(*tls.Conn); ok {
 		conn = c.NetConn()

@@ -26,14 +26,13 @@ const maxHead = 256 << 10
 // and bytes without a request, which net/http only logs. It does not modify valid answers.
 //
 // The written bytes do not show where a request begins: a long header section is written in several parts, and the
-// server determines some of its content. So expect announces each request, when the transport assigns the connection to
-// it.
+// server determines some of its content. So the transport calls expect when it assigns the connection to a request.
 //
 // On a connection to a proxy, the guard begins in phase through, as a tunnel. It stays in that phase until expect is
-// called on it. TLS within a tunnel is above the guard, so answers through the tunnel get only the checks of net/http.
+// called on it. TLS within a tunnel is above the guard, so net/http alone checks the answers through the tunnel.
 type guard struct {
 	net.Conn
-	socket *socket       // set on the layer that decides when to gather
+	socket *socket       // set in the guard that decides when to gather
 	closed chan struct{} // closed when the connection is closed
 	once   sync.Once
 
@@ -46,7 +45,7 @@ type guard struct {
 	excess bool   // the server sent more than it announced
 	cut    bool   // the connection ended within a header section
 	eof    bool   // the connection ended
-	err    error  // why the guard ended the connection; kept because line readers drop the first error
+	err    error  // why the guard ended the connection; kept, because line readers drop the first error
 }
 
 type phase int
@@ -60,7 +59,7 @@ const (
 
 func newGuard(conn net.Conn) *guard { return &guard{Conn: conn, closed: make(chan struct{})} }
 
-// newTunnel returns a guard for a connection that at first, or always, carries something other than requests.
+// newTunnel returns a guard for a connection that does not carry requests, at first or ever.
 func newTunnel(conn net.Conn) *guard {
 	g := newGuard(conn)
 	g.phase = through
@@ -81,7 +80,7 @@ func (g *guard) Close() error {
 	return err
 }
 
-// overran reports whether the server sent more than it announced (rule 15).
+// overran reports whether the server sent more bytes than it announced (rule 15).
 func (g *guard) overran() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -141,8 +140,8 @@ func (g *guard) Read(p []byte) (int, error) {
 // tails are buffers for the last bytes of bodies.
 var tails = sync.Pool{New: func() any { return new([BufferSize + 1]byte) }}
 
-// read reads from the connection. If p has exactly the size of the rest of the body, it asks for one byte more. A
-// reader that knows the length of the body would never see such a surplus byte.
+// read reads from the connection. If p has exactly the size of the rest of the body, it also requests the byte after
+// the body. A reader that knows the length of the body would never see a surplus byte.
 func (g *guard) read(p []byte) (int, error) {
 	g.mu.Lock()
 	if g.err != nil {
@@ -165,7 +164,7 @@ func (g *guard) read(p []byte) (int, error) {
 	return n, err
 }
 
-// readMuch reads from the connection. A TLS record has at most 16 KiB, so it continues with the next records if they
+// readMuch reads from the connection. A TLS record has at most 16 KiB, so readMuch also reads the next records if they
 // have already arrived.
 func (g *guard) readMuch(p []byte) (int, error) {
 	n, err := g.Conn.Read(p)
@@ -284,8 +283,8 @@ func (g *guard) begin(head []byte) error {
 	return nil
 }
 
-// framing returns the two fields that determine the length of a body. net/http ignores them if a space follows the name
-// (RFC 9112, section 5.1), so that is an error.
+// framing returns the two fields that determine the length of a body. A space after the name of such a field is an
+// error (RFC 9112, section 5.1): net/http would ignore the field.
 func framing(lines []string) (length string, chunked bool, err error) {
 	for _, line := range lines {
 		name, value, _ := strings.Cut(line, ":")

@@ -8,7 +8,8 @@ import (
 	"braid/address"
 )
 
-// logins stores the challenges of servers, so that not every request has to be challenged. The zero value is empty.
+// logins stores the last challenge of each account, so that most requests need no new challenge. The zero value is
+// empty.
 type logins struct {
 	mu    sync.Mutex
 	known map[account]*login
@@ -23,7 +24,8 @@ type login struct {
 	count     uint32 // requests with the nonce of the challenge
 }
 
-// ask counts a request of an account and returns its login. The login is nil if the server has not sent a challenge.
+// ask counts a request of an account, and returns its login and the count. The login is nil if the server has not sent
+// a challenge.
 func (l *logins) ask(a account) (*login, uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,7 +46,7 @@ func (l *logins) learn(a account, c challenge) {
 	l.known[a] = &login{challenge: c}
 }
 
-// mostChallenges is the number of challenges that are answered for one request. A second one can be needed if the
+// mostChallenges is the number of challenges that are answered for one request. A second challenge may be needed if the
 // stored nonce is too old.
 const mostChallenges = 2
 
@@ -77,8 +79,8 @@ func (r *Request) account() account {
 }
 
 // Challenged reports whether the server asks for credentials and the request should be repeated with them. That is the
-// case if it had none, used another scheme or had a stale nonce. before is the number of times that the request was
-// already repeated.
+// case if the request had no credentials, used another scheme or had a stale nonce. before is the number of times that
+// the request was already repeated.
 func (c *Client) Challenged(r *Request, x *Exchange, before int) bool {
 	if _, own := r.User.field("Authorization"); x.StatusCode != http.StatusUnauthorized || r.Away ||
 		r.User.User == nil || own || before >= mostChallenges {

@@ -18,8 +18,8 @@ type entry struct {
 }
 
 // ParseNetrc parses a .netrc file. Its words are separated by white space. A word may be quoted, with a backslash
-// before quotes in it. A # in place of a keyword begins a comment, but values may begin with it. Macros (macdef) end
-// with an empty line and are ignored.
+// before quotes in the word. A # in place of a keyword begins a comment, but a value may begin with #. Macros (macdef)
+// end with an empty line and are ignored.
 func ParseNetrc(text string) (Netrc, error) {
 	var f Netrc
 	w := words{rest: text, line: 1}

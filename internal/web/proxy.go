@@ -14,12 +14,12 @@ import (
 )
 
 // ProxyRules choose a proxy by the scheme of the requested URL. The zero value uses no proxy. An invalid proxy is an
-// error instead of "no proxy", because a request that was sent directly cannot be undone.
+// error and never means "no proxy", because a request that was sent directly cannot be undone.
 type ProxyRules struct {
 	HTTP, HTTPS, FTP *url.URL
-	// Except are the hosts that are connected to directly.
+	// Except are the hosts of direct connections.
 	Except NoProxy
-	// Everywhere sends requests to this machine through the proxy, too. The environment variables do not.
+	// Everywhere sends requests to this machine through the proxy, too. Rules from environment variables do not set it.
 	Everywhere bool
 }
 
@@ -51,9 +51,9 @@ func here(host string) bool {
 	return ok && s == address.Loopback
 }
 
-// ProxiesFromEnvironment returns the rules of the environment variables, whose values get returns. Lower-case names
-// take precedence. HTTP_PROXY is ignored in a CGI program, where it is a header field of the request (CVE-2016-5385).
-// The error names the variable.
+// ProxiesFromEnvironment returns the rules of the environment variables. get returns the value of a variable.
+// Lower-case names take precedence. HTTP_PROXY is ignored in a CGI program, because a header field of the request sets
+// it there (CVE-2016-5385). The error names the variable.
 func ProxiesFromEnvironment(get func(name string) string) (ProxyRules, error) {
 	either := func(name string) (string, string) {
 		upper := strings.ToUpper(name)
@@ -87,7 +87,7 @@ func Environment() func(*url.URL) (*url.URL, error) {
 	return func(u *url.URL) (*url.URL, error) { return rules.For(u), err }
 }
 
-// VariableError reports a variable whose value is not a proxy. It does not quote the value, which may contain a
+// VariableError reports a variable with a value that is not a proxy. It does not quote the value, which may contain a
 // password.
 type VariableError struct {
 	Name string
@@ -105,8 +105,8 @@ var errForm = errors.New("write a proxy as http://HOST:PORT, https://HOST:PORT o
 // ports are the default ports of proxies.
 var ports = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
 
-// ParseProxy parses a proxy. Without a scheme, it is an HTTP proxy. The returned URL has a port but no path, which
-// would have no meaning.
+// ParseProxy parses a proxy. Without a scheme, it is an HTTP proxy. The returned URL has a port but no path, because a
+// path would have no meaning.
 func ParseProxy(word string) (*url.URL, error) {
 	if !strings.Contains(word, "://") {
 		word = "http://" + word
@@ -126,7 +126,7 @@ func ParseProxy(word string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, User: u.User, Host: host + ":" + port}, nil
 }
 
-// NoProxy is the set of hosts that are connected to directly. The zero value is empty.
+// NoProxy is the set of hosts of direct connections. The zero value is empty.
 type NoProxy struct {
 	all  bool
 	some []exception
@@ -134,7 +134,7 @@ type NoProxy struct {
 
 // exception is one word of no_proxy.
 type exception struct {
-	name string       // host name, which includes its subdomains
+	name string       // a host name, including its subdomains
 	net  netip.Prefix // or a network
 	port string       // if not empty, only this port
 }

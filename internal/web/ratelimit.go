@@ -15,14 +15,16 @@ type RateLimit struct {
 	Reset       time.Duration
 }
 
-// reportedRate has the prefixes of the header fields for limits: that of GitHub and Forgejo, and that of GitLab.
+// reportedRate has the prefixes of the header fields for limits: the prefix of GitHub and Forgejo, and the prefix of
+// GitLab.
 var reportedRate = []string{"X-Ratelimit-", "Ratelimit-"}
 
-// epoch is the least value of a field Reset that is a time. A lower one is a number of seconds.
+// epoch is the least value of a Reset field that is a time. A lower value is a number of seconds from now.
 const epoch = 500_000_000
 
-// RateOf parses the fields X-RateLimit-Limit, -Remaining and -Reset, also without "X-". A reset is a time in seconds
-// since 1970, compared with the server's clock, or a number of seconds. ok is false without a limit.
+// RateOf parses the fields X-RateLimit-Limit, -Remaining and -Reset, also without "X-". Reset is a time in seconds
+// since 1970, compared with the server's clock, or a number of seconds from now. ok is false if Remaining or Reset is
+// missing.
 func RateOf(h http.Header, now time.Time) (r RateLimit, ok bool) {
 	for _, prefix := range reportedRate {
 		field := func(name string) (int64, bool) {
@@ -44,8 +46,8 @@ func RateOf(h http.Header, now time.Time) (r RateLimit, ok bool) {
 	return r, false
 }
 
-// Pause returns the pause before the next request, so that the requests left last until the reset. It is 0 while at
-// least a quarter of Limit is left.
+// Pause returns the pause before the next request, so that the remaining requests suffice until the reset. It is 0
+// while at least a quarter of Limit is left.
 func (r RateLimit) Pause() time.Duration {
 	if r.Left > 0 && r.Left >= (r.Limit+3)/4 {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// mostRetryAfter is the maximum that longer waits are reduced to.
+// mostRetryAfter is the longest wait; longer waits are reduced to it.
 const mostRetryAfter = 10 * 365 * 24 * time.Hour
 
 // RetryAfter parses both forms of Retry-After (RFC 9110, section 10.2.3): a number of seconds, and a date. A date is

@@ -15,9 +15,9 @@ import (
 	"braid/address"
 )
 
-// route is the route of one request: its proxy, if any, and the addresses that it may connect to (rule 63). After
-// resolving a name, the dialer calls control for each address before it connects. An idle connection may have been made
-// for a request that was allowed more, so its address is checked again before it is reused.
+// route is the route of one request: its proxy, if any, and the addresses that the request may connect to (rule 63).
+// After resolving a name, the dialer calls control for each address before it connects. An idle connection may be from
+// a request with a wider permission, so its address is checked again before it is reused.
 type route struct {
 	host   string
 	proxy  *url.URL
@@ -26,9 +26,9 @@ type route struct {
 }
 
 // route returns the route of a request to u. The request may connect to addresses in named, or anywhere if named is
-// zero, but not to those in not. An address in the URL is checked here. So is a name that is never public, if a proxy
-// or the user's Transport connects, because their connections cannot be observed. Otherwise the addresses that the name
-// resolves to are checked later. The error is an *address.Error or that of Proxy.
+// zero, but not to addresses in not. route checks an address in the URL. If a proxy or the user's Transport connects,
+// route also refuses names that are never public, because such connections cannot be observed. Otherwise the addresses
+// of the name are checked when it is resolved. The error is an *address.Error or an error of Proxy.
 func (c *Client) route(u *url.URL, named address.Scope, not *address.Exclusion) (w *route, err error) {
 	w = &route{host: u.Hostname()}
 	w.policy = c.AllowHosts.Policy(w.host, cmp.Or(named, address.Anywhere))
@@ -68,7 +68,7 @@ func (w *route) context(ctx context.Context, t *httptrace.ClientTrace) context.C
 }
 
 // gotConn is called when a connection was chosen, before anything is written. It closes a connection that is not
-// allowed. The transport then tries another one or dials, which control refuses.
+// allowed. The transport then tries another connection or dials, which control refuses.
 func (w *route) gotConn(info httptrace.GotConnInfo) {
 	a := addrOf(info.Conn)
 	if w.policy.Check(a) != nil {
@@ -86,8 +86,8 @@ func addrOf(c net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// server returns the scope of the server that answered. If the connection cannot be observed, the scope is that of the
-// host, or public.
+// server returns the scope of the server that answered. If the connection cannot be observed, it returns the scope of
+// the host, or public.
 func (w *route) server() address.Scope {
 	if s := address.Scope(w.from.Load()); w.proxy == nil && s != 0 {
 		return s
@@ -114,8 +114,7 @@ func control(ctx context.Context, _, to string, _ syscall.RawConn) error {
 	return w.policy.Check(at.Addr())
 }
 
-// chosenProxy returns the proxy that was chosen for a request. It is not chosen again, so that the checks of its route
-// remain valid.
+// chosenProxy returns the proxy that route chose for a request, so that the checks of the route remain valid.
 func chosenProxy(req *http.Request) (*url.URL, error) {
 	w, ok := req.Context().Value(routeKey{}).(*route)
 	if !ok {

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// gatherBytes is the amount of a body that a read waits for on a fast connection. Waking a reader for each segment
-	// costs more than copying its bytes, and each write to a sink has its own cost.
+	// gatherBytes is the number of bytes of a body that a read waits for on a fast connection. Waking a reader for each
+	// segment costs more than copying the segment's bytes, and each write to a sink has its own cost.
 	gatherBytes = 128 << 10
-	// gatherTime is the longest time that bytes wait for others.
+	// gatherTime is the longest time that received bytes wait for more bytes.
 	gatherTime = 10 * time.Millisecond
 )
 
@@ -23,11 +23,11 @@ const (
 type socket struct {
 	*net.TCPConn
 	raw   syscall.RawConn
-	timer *time.Timer // lets reads return what has arrived
+	timer *time.Timer // when it fires, reads return the bytes that have arrived
 
 	// The fields below belong to the reader.
 	gathers bool
-	eager   bool   // do not wait: return errDry if no data is available
+	eager   bool   // do not wait: if no data is available, return errDry
 	into    []byte // destination of an eager read
 	got     int
 	failed  error
@@ -53,8 +53,8 @@ func newSocket(conn *net.TCPConn) (*socket, error) {
 	return s, nil
 }
 
-// gather sets whether the following reads gather. More than gatherBytes must still be to come, so the end of a body
-// must be read without gathering.
+// gather sets whether the following reads gather. While they gather, more than gatherBytes must still be to come, so
+// the end of a body must be read without gathering.
 func (s *socket) gather(on bool) {
 	if s.gathers && !on {
 		s.timer.Stop()
@@ -63,8 +63,8 @@ func (s *socket) gather(on bool) {
 	s.gathers = on
 }
 
-// limit sets the number of bytes for which the kernel wakes a reader. If that many have arrived, the kernel wakes the
-// reader at once.
+// limit sets the number of bytes for which the kernel wakes a reader. If so many bytes have already arrived, the kernel
+// wakes the reader at once.
 func (s *socket) limit(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,22 +28,23 @@ type endlessError string
 func (e endlessError) Error() string        { return string(e) }
 func (e endlessError) Is(target error) bool { return target == ErrRedirects }
 
-// Trail is the URL of a request and how it was reached. Each request of a chain of redirects has its own.
+// Trail is the URL of a request and the way by which the URL was reached. Each request of a chain of redirects has its
+// own Trail.
 type Trail struct {
 	URL *url.URL
-	// Named is the scope of addresses that URL may lead to: address.Public and the scope of the server that named it.
-	// If zero, the user named the URL, and it may lead anywhere.
+	// Named is the scope of addresses that URL may lead to: address.Public and the scope of the server that named URL.
+	// If Named is zero, the user named URL, which may lead anywhere.
 	Named address.Scope
-	// Away is set if URL is not the exact origin that the user's secrets are for, or if another server redirected back
-	// to it.
+	// Away is set if URL is not on the exact origin of the user's secrets, or if another server redirected back to that
+	// origin.
 	Away bool
 	// Secure is set after a request over https. The user's fields are then not sent over http any more.
 	Secure bool
 	seen   []string
 }
 
-// Redirect returns the trail of the next request, if the redirect x may be followed. If downgrade is set, it may lead
-// from https to http.
+// Redirect returns the trail of the next request, if the redirect x may be followed. If downgrade is set, the redirect
+// may lead from https to http.
 func (t Trail) Redirect(x *Exchange, downgrade bool) (Trail, error) {
 	u, err := t.location(x.Header)
 	if err != nil {

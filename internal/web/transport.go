@@ -12,12 +12,12 @@ import (
 	"braid/address"
 )
 
-// transports are the transports for one TLS configuration. known sends our client certificate, and anonymous does not.
-// Without a certificate they are the same.
+// transports are the transports for one TLS configuration. known sends the user's client certificate, and anonymous
+// does not. Without a certificate both are the same.
 type transports struct{ anonymous, known wrapped }
 
-// wrapped is a transport of this package, and the RoundTripper that requests pass through: the result of Client.Wrap,
-// if it is set.
+// wrapped is a transport of this package with the RoundTripper that requests pass through. That is the result of
+// Client.Wrap, if Wrap is set.
 type wrapped struct {
 	own     *http.Transport
 	outside http.RoundTripper
@@ -47,11 +47,11 @@ func (c *Client) wrap(t *http.Transport) wrapped {
 	return wrapped{t, c.Wrap(t)}
 }
 
-// anonymous returns config without our client certificate.
+// anonymous returns config without the user's client certificate.
 func anonymous(config *tls.Config) *tls.Config {
 	config = config.Clone()
 	config.Certificates, config.GetClientCertificate = nil, nil
-	config.ClientSessionCache = tls.NewLRUClientSessionCache(0) // a resumed session would identify us
+	config.ClientSessionCache = tls.NewLRUClientSessionCache(0) // a resumed session would identify the user
 	return config
 }
 
@@ -74,12 +74,12 @@ func (c *Client) newTransport(config *tls.Config) *http.Transport {
 		IdleConnTimeout:        cmp.Or(c.IdleTime, defaultIdleTime),
 		ResponseHeaderTimeout:  cmp.Or(c.HeaderTimeout, defaultHeaderTimeout),
 		ReadBufferSize:         c.ReadBuffer,
-		MaxResponseHeaderBytes: maxHead + 8<<10, // a little more than the guard allows, whose error is more precise
+		MaxResponseHeaderBytes: maxHead + 8<<10, // a little more than the guard allows, because its error is more precise
 	}
 }
 
-// transport returns the RoundTripper for a request to u. If own is set, the user named the server, and it may receive
-// our certificate.
+// transport returns the RoundTripper for a request to u. If own is set, the user named the server, and the server may
+// receive the user's certificate.
 func (c *Client) transport(u *url.URL, own bool) http.RoundTripper {
 	if c.Transport != nil {
 		return c.Transport
@@ -150,8 +150,8 @@ func (c *Client) dial(ctx context.Context, network, addr string) (*guard, error)
 	return g, nil
 }
 
-// dialTLS connects to a server, or to a proxy that uses TLS. One guard is above TLS and checks the answers. Another one
-// is below TLS and observes how the connection ends.
+// dialTLS connects to a server, or to a proxy that uses TLS. One guard is above TLS and checks the answers. Another
+// guard is below TLS and observes how the connection ends.
 func (c *Client) dialTLS(config *tls.Config) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		raw, err := c.dial(ctx, network, addr)
@@ -180,8 +180,8 @@ func (c *Client) dialTLS(config *tls.Config) func(ctx context.Context, network, 
 	}
 }
 
-// handshakeConfig returns the TLS configuration for the server at addr. A proxy does not receive our certificate, and
-// the trust settings of the server do not apply to it (rule 27).
+// handshakeConfig returns the TLS configuration for the server at addr. A proxy does not receive the user's
+// certificate, and the trust settings of the server do not apply to a proxy (rule 27).
 func (c *Client) handshakeConfig(ctx context.Context, config *tls.Config, addr string) (*tls.Config, error) {
 	if proxied(ctx) {
 		if config = c.tlsFor(strings.ToLower(addr)); config == nil {
