@@ -15,9 +15,9 @@ type asides struct {
 	at      place
 	journal *journal
 	before  oldAsides
-	own     []ownAside // of this run
+	own     []ownAside // files of this run
 	told    string     // which files this run set aside, and why
-	names   []string   // those of told
+	names   []string   // names of the files in told
 }
 
 // paths returns the paths of the files that this run and earlier ones set aside and that still exist.
@@ -51,8 +51,8 @@ func (d folder) isThere(a ownAside) (bool, error) {
 	return ok && info.ID == a.ID && info.Size == a.Size && info.ModTime.Equal(a.ModTime), err
 }
 
-// ownAside is a file that a download of the same name set aside and that had a journal of braid's. It is removed when
-// the download succeeds. Any other file with such a name stays.
+// ownAside is a file that a download of the same name set aside and that was described by one of braid's journals. The
+// file is removed when the download succeeds. Any other file with such a name stays.
 type ownAside struct {
 	Name    string
 	ID      fsys.ID
@@ -63,9 +63,9 @@ type ownAside struct {
 // mostAsides is the number of names that are tried for a file set aside.
 const mostAsides = 99
 
-// take renames the part file, which is open as part, to NAME.part.bad and returns the new name. An empty file stays. own
-// is set if a journal of braid's describes the bytes: then the files that earlier runs set aside are removed. If the
-// process is stopped right after the rename, the journal describes bytes that are gone.
+// take renames the part file, which is open as part, to NAME.part.bad and returns the new name. An empty file stays.
+// own is set if one of braid's journals describes the bytes: then the files that earlier runs set aside are removed. If
+// the process is stopped right after the rename, the journal describes bytes that are gone.
 func (a *asides) take(part fsys.File, own bool) (name string, taken bool, err error) {
 	info, err := part.Info()
 	name = a.at.part() + asideEnding
@@ -87,7 +87,7 @@ func (a *asides) take(part fsys.File, own bool) (name string, taken bool, err er
 	return name, true, nil
 }
 
-// takeJournal renames a journal that is not of braid's.
+// takeJournal renames a journal that braid did not write.
 func (a *asides) takeJournal() error {
 	name, err := a.rename(a.at.journal(), journalEnding)
 	if err == nil {
@@ -96,8 +96,8 @@ func (a *asides) takeJournal() error {
 	return err
 }
 
-// announce records the file that is about to be set aside, so that its owner is known even if the process is stopped
-// right after the rename. If the usual name is taken, the actual name is recorded after the rename.
+// announce records the file that is about to be set aside, so that the file is known as braid's even if the process is
+// stopped right after the rename. If the usual name is taken, the actual name is recorded after the rename.
 func (a *asides) announce(o ownAside) error {
 	a.own = append(a.own, o)
 	payload, err := a.payload()
@@ -107,8 +107,8 @@ func (a *asides) announce(o ownAside) error {
 	return a.journal.begin(payload)
 }
 
-// payload returns the payload of an identity that lists only the files set aside. It returns nil if there are none or
-// the journal has no key.
+// payload returns the payload of an identity that lists only the files set aside. It returns nil if no files were set
+// aside or the journal has no key.
 func (a *asides) payload() ([]byte, error) {
 	if a.journal.key == nil || len(a.list()) == 0 {
 		return nil, nil
@@ -153,7 +153,7 @@ func (a *asides) list() []ownAside {
 // remove removes the files that are unchanged.
 func (a *asides) remove() { a.own, a.before = a.at.removeOwn(a.list()), oldAsides{} }
 
-// removeOwn removes the files in list that are unchanged, and returns those it could not remove.
+// removeOwn removes the files in list that are unchanged, and returns the files that it could not remove.
 func (d folder) removeOwn(list []ownAside) (left []ownAside) {
 	return slices.DeleteFunc(slices.Clone(list), func(a ownAside) bool {
 		there, err := d.isThere(a)

@@ -13,8 +13,8 @@ import (
 
 // Final describes how a part file gets its final name.
 type Final struct {
-	// Replace allows an ordinary file of the final name to be replaced. If false, such a file stays and the error is
-	// fs.ErrExist, even if the file appeared at the last moment.
+	// Replace allows Commit to replace an ordinary file with the final name. If false, such a file stays and the error
+	// is fs.ErrExist, even if the file appeared at the last moment.
 	Replace bool
 	// Mode is the permission bits of the file. If zero, they are 0666 without the bits of the umask.
 	Mode fs.FileMode
@@ -25,7 +25,7 @@ type Final struct {
 }
 
 // Commit renames the part file to its final name, syncs it and closes f. The proof p states that all bytes of the file
-// were read, and which digests they match. Whether that proof is enough is the caller's decision.
+// were read, and which digests they match. The caller decides whether that proof is enough.
 //
 // After an error the final name is unchanged and f can still be used, with two exceptions in which the file is in
 // place: the folder could not be synced, or the error is a *MovedError, whose Now is the path of the file.
@@ -47,14 +47,14 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := s.announce(p, final.Due); err != nil {
 		return s.back(err)
 	}
-	// This comes before the rename: if the process is stopped right after it, the next run has no journal that lists
-	// these files.
+	// This comes before the rename: if the process is stopped right after the rename, no journal lists these files for
+	// the next run.
 	f.asides.remove()
 	if err := s.rename(final.Replace); err != nil {
 		return s.back(err)
 	}
-	// The file is in place, so there is no way back from here. A journal that cannot be removed lists nothing more, and
-	// the files to be closed are already on disk, so neither of these errors matters.
+	// The file is in place, so the commit cannot be undone any more. A journal that cannot be removed lists nothing
+	// more, and the files to be closed are already on disk, so neither of these errors matters.
 	err = s.at.dir.Sync()
 	astray := s.at.checkPath(s.at.name) // while the journal is locked: afterwards another owner may replace the file
 	if err == nil && !final.Due {
@@ -67,7 +67,7 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	return astray
 }
 
-// proven checks that the file can be committed, and that p is a proof about exactly the bytes that were written.
+// proven checks that the file can be committed, and that p is a proof about exactly the written bytes.
 func (s *store) proven(p verify.Proof) error {
 	if err := s.check("commit"); err != nil {
 		return err
@@ -89,8 +89,8 @@ func (s *store) proven(p verify.Proof) error {
 	return nil
 }
 
-// finish gives the part file its final length, mode and time, and syncs it. Without a mode, it is that of a new file.
-// Without a time, the file keeps that of its last write. info is the present state.
+// finish gives the part file its final length, mode and time, and syncs it. If mode is zero, the file gets the mode of
+// a new file. If at is zero, the file keeps the time of its last write. info is the present state.
 func (s *store) finish(info fsys.Info, size int64, mode fs.FileMode, at time.Time) error {
 	if err := s.trim(info, size); err != nil {
 		return err
@@ -114,8 +114,8 @@ func (s *store) finish(info fsys.Info, size int64, mode fs.FileMode, at time.Tim
 	return s.part.record()
 }
 
-// trim releases the space that was reserved beyond the end of the file. If none was, it returns early: for a small
-// file, truncating it to its own size would cost more than this check.
+// trim releases the space that was reserved beyond the end of the file. Without such space it returns early: for a
+// small file, truncating it to its own size would cost more than this check.
 func (s *store) trim(info fsys.Info, size int64) error {
 	if info.Size == size && info.Allocated < size+info.BlockSize {
 		return nil
@@ -141,7 +141,7 @@ func (s *store) announce(p verify.Proof, due bool) error {
 }
 
 // rename renames the part file to its final name, if the part file's name still belongs to the open file and no other
-// program has changed that.
+// program has changed the file.
 func (s *store) rename(replace bool) error {
 	info, err := s.at.check(s.part)
 	if err == nil {
@@ -163,9 +163,9 @@ func (s *store) back(err error) error {
 	return errors.Join(err, s.part.record())
 }
 
-// Close syncs the bytes written so far and keeps them for the next run. If there are none, it removes the part file and
-// the journal, unless files were set aside that only the journal identifies as braid's. If the part file is not in its
-// place any more, the error is a *MovedError. After Commit, Discard or Close it does nothing.
+// Close syncs the bytes written so far and keeps them for the next run. Without any bytes, it removes the part file and
+// the journal. The journal stays if only the journal identifies files that were set aside as braid's. If the part file
+// is not in its place any more, the error is a *MovedError. After Commit, Discard or Close it does nothing.
 func (f *File) Close() error {
 	s := f.store
 	switch s.ledger.now() {
@@ -198,7 +198,7 @@ func (f *File) Close() error {
 	return errors.Join(err, s.release())
 }
 
-// Discard removes the part file and the journal, but leaves bytes that Reset declared to be useless and that no other
+// Discard removes the part file and the journal. It keeps bytes that Reset declared to be useless and that no other
 // bytes replaced. After Commit, Discard or Close it does nothing.
 func (f *File) Discard() error {
 	if f.store.ledger.now() == closed {
@@ -210,6 +210,6 @@ func (f *File) Discard() error {
 	return f.store.discard(nil)
 }
 
-// Kept returns the number of bytes that Close kept for the next run, and the path of the part file. They are zero and
-// empty after Commit or Discard, or if the part file cannot be found any more.
+// Kept returns the number of bytes that Close kept for the next run, and the path of the part file. The results are
+// zero and empty after Commit or Discard, or if the part file cannot be found any more.
 func (f *File) Kept() (size int64, path string) { return f.kept, f.keptAt }

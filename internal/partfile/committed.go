@@ -15,12 +15,12 @@ import (
 )
 
 // committed is the last record of a journal. It describes a complete file that is about to get its final name. If the
-// run is stopped before it removes the journal, the next run learns from the record which file is in place.
+// run is stopped before it removes the journal, the record tells the next run which file is in place.
 type committed struct {
 	URLSum  string // URLSum of the identity
 	Size    int64
 	ModTime time.Time
-	Digest  []claimRecord // SHA-256 of all bytes; empty if the proof has none: then size and time identify the file
+	Digest  []claimRecord // SHA-256 of all bytes; if the proof has none, it is empty, and size and time identify the file
 	Due     bool          `json:",omitempty"` // see Final.Due
 	digest  verify.Digest
 }
@@ -51,7 +51,7 @@ type Committed struct {
 }
 
 // OpenCommitted opens and locks the journal of the file name, which is relative to dir, if the file exists and its part
-// file is missing or empty. Otherwise it returns nil. If another process holds the journal, the error is an
+// file is missing or empty. Otherwise it returns nil. If another process has locked the journal, the error is an
 // *InUseError.
 func OpenCommitted(files fsys.FS, dir, name string) (*Committed, error) {
 	at, err := openPlace(files, dir, name)
@@ -105,7 +105,7 @@ func (c *Committed) Sealed(k *Key) bool {
 	return c != nil && k.fits(c.at.name, c.h.payload) && k.fits(c.at.name, c.h.ending)
 }
 
-// Is reports whether the file that p was made for has the bytes that were committed.
+// Is reports whether the file of the proof p has the bytes that were committed.
 func (c *Committed) Is(p verify.Proof) bool {
 	if c == nil || c.h.committed == nil || p.Size() != c.h.committed.Size {
 		return false
@@ -121,8 +121,8 @@ func (c *Committed) Unchanged() bool { return c != nil && c.h.is(c.info) }
 // Due reports whether work on the committed file remains.
 func (c *Committed) Due() bool { return c != nil && c.h.committed != nil && c.h.committed.Due }
 
-// ClearAsides removes the files that downloads of this name set aside, if k sealed the journal that lists them. They
-// are not needed any more, because the file is in place.
+// ClearAsides removes the files that downloads of this name set aside, if k sealed the journal that lists them. These
+// files are of no use any more, because the file is in place.
 func (c *Committed) ClearAsides(k *Key) {
 	if c != nil && len(c.h.identity.asides) > 0 && k.fits(c.at.name, c.h.payload) {
 		c.at.removeOwn(c.h.identity.asides)

@@ -16,7 +16,7 @@ func checksum(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
 
 // A CRC is the remainder of a polynomial over GF(2), stored with the highest power in the lowest bit. The functions
 // below combine the CRCs of adjacent byte ranges without reading the bytes again, so that concurrent writers can
-// compute theirs independently.
+// compute their CRCs independently.
 
 // x0 is the polynomial 1, and x1 is x.
 const x0, x1 = 1 << 31, 1 << 30
@@ -46,7 +46,7 @@ func multiply(a, b uint32) (product uint32) {
 	return product
 }
 
-// join returns the CRC of bytes whose CRC is a followed by n bytes whose CRC is b.
+// join returns the CRC of a range of bytes from the CRCs of its two parts: a, and b of the last n bytes.
 func join(a, b uint32, n int64) uint32 {
 	for k := 0; n > 0; k, n = k+1, n>>1 {
 		if n&1 != 0 {
@@ -56,7 +56,7 @@ func join(a, b uint32, n int64) uint32 {
 	return a ^ b
 }
 
-// copySize is the size of the buffer that the part file is read into.
+// copySize is the size of the buffer for reading the part file.
 const copySize = 1 << 20
 
 // holds reads the range r from part and reports whether the bytes have the CRC of r. It also computes the CRCs of
@@ -84,8 +84,7 @@ func holds(part io.ReaderAt, r run, buf []byte, parts []run) (bool, error) {
 	return sum == r.crc, nil
 }
 
-// matching returns the ranges of those runs whose bytes in part have the recorded CRC. It reads part in ascending
-// order.
+// matching returns the ranges of the runs with a CRC that the bytes in part match. It reads part in ascending order.
 func matching(ctx context.Context, part io.ReaderAt, runs []run) (right byterange.Set, err error) {
 	runs = slices.SortedFunc(slices.Values(runs), func(a, b run) int { return cmp.Compare(a.Start, b.Start) })
 	buf := make([]byte, copySize)

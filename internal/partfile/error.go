@@ -29,7 +29,7 @@ type NameError struct {
 func (e *NameError) Error() string { return e.Path + ": " + e.What }
 
 // ErrTaken is matched by the error for a final name that belongs to something other than an ordinary file. A download
-// under another name would work.
+// to another name would work.
 var ErrTaken = errors.New("the name is taken")
 
 type takenError struct{ *NameError }

@@ -14,7 +14,7 @@ import (
 	"braid/internal/fsys"
 )
 
-// folder is the open folder that a download is written to. Names are looked up relative to the open folder, so renaming
+// folder is the open folder for the files of a download. Names are looked up relative to the open folder, so renaming
 // or replacing one of its parents does not affect a running download.
 type folder struct {
 	files fsys.FS
@@ -22,8 +22,8 @@ type folder struct {
 	path  string // for messages
 }
 
-// openFolder opens the folder that contains name, which is relative to dir. dir was chosen by the user and may be a
-// symbolic link. The folders within name come from a document and may not be.
+// openFolder opens the folder that contains name, which is relative to dir. The user chose dir, which may be a symbolic
+// link. A document may have chosen the folders within name, which must not be symbolic links.
 func openFolder(files fsys.FS, dir, name string) (d folder, base string, err error) {
 	if !fs.ValidPath(name) || name == "." {
 		return d, "", &NameError{filepath.Join(dir, name), "is not a valid file name"}
@@ -67,8 +67,8 @@ func (d folder) remove(name string) error {
 }
 
 // renameNew renames from to to without replacing a file: if to exists, the error is fs.ErrExist. Some file systems
-// (FUSE, vboxsf) can neither rename without replacing nor create a second link. There it checks to first and then
-// renames, so a file created in between is replaced.
+// (FUSE, vboxsf) can neither rename without replacing nor create a second link. There renameNew checks to first and
+// then renames, so a file created in between is replaced.
 func (d folder) renameNew(from, to string) error {
 	err := d.dir.RenameNew(from, to)
 	if unable(err) {
@@ -155,7 +155,7 @@ func (d folder) isNameOf(name string, f fsys.File) (info fsys.Info, same bool, e
 	case err != nil || info.ID != open.ID:
 		return info, false, err
 	}
-	// Use the result of the later call: there the name and the number of links are from the same moment.
+	// Use the result of the later call, in which the name and the number of links are from the same moment.
 	return info, true, ours(d.join(name), info)
 }
 
@@ -190,8 +190,8 @@ func kind(mode fs.FileMode) string {
 	return "a device"
 }
 
-// checkPath returns a *MovedError if the path of the entry name does not lead to the entry any more. The folder itself
-// is open, so the entry is found in it even if the folder was moved. Other errors are ignored.
+// checkPath returns a *MovedError if the path of the entry name does not lead to the entry any more. The open folder
+// contains the entry even if the folder was moved. Other errors are ignored.
 func (d folder) checkPath(name string) error {
 	here, err := d.dir.Stat(name)
 	if err != nil {
@@ -212,8 +212,8 @@ func (d folder) checkPath(name string) error {
 	return moved
 }
 
-// placed returns the state of the file that has the final name. It reports false if the file is missing, or
-// if a part file of the same name has bytes that are not those of the file.
+// placed returns the state of the file that has the final name. It reports false if the file is missing, or if a part
+// file of the same name contains other bytes than the file.
 func (d folder) placed(name string) (info fsys.Info, ok bool, err error) {
 	info, there, err := d.target(name)
 	if _, other := errors.AsType[*NameError](err); other || !there && err == nil {

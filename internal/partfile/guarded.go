@@ -8,7 +8,7 @@ import (
 	"braid/internal/fsys"
 )
 
-// TouchedError reports that another program changed the part file. Its bytes must be checked again; see [File.Recheck].
+// TouchedError reports that another program changed the part file. The bytes must be checked again; see [File.Recheck].
 type TouchedError struct {
 	Path string
 	What string // "was truncated by another program", ...
@@ -16,8 +16,8 @@ type TouchedError struct {
 
 func (e *TouchedError) Error() string { return e.Path + ": " + e.What }
 
-// A guarded is the open part file. It detects changes of the file by other programs. Before it watches, and on systems
-// without a guard, the size and times of the file are compared with those after braid's last write.
+// A guarded is the open part file. It detects changes of the file by other programs. Before the watch begins, and on
+// systems without a guard, it compares the size and times of the file with those after braid's last write.
 //
 // Ending a watch takes the system longer than downloading a small file. So a new file, which no other program can have
 // open yet, is watched only after watchedSize bytes or the first call of watch.
@@ -25,13 +25,13 @@ type guarded struct {
 	fsys.File
 	path     string      // for messages; empty for a temporary file, which nothing guards
 	guard    fsys.Guard  // nil if the system has none
-	accepted bool        // ignore that the file is open elsewhere or has holes: all of it was read
+	accepted bool        // all of the file was read: ignore that it is open elsewhere or has holes
 	early    atomic.Bool // not watched yet
 
 	mu      sync.Mutex
-	written int64     // bytes written while early, which is done one write at a time
+	written int64     // bytes written while early; early writes are done one at a time
 	last    fsys.Info // state after braid's last change
-	touched error     // the change found while early, or the error of looking for one
+	touched error     // the change found while early, or the error of the comparison
 }
 
 const watchedSize = 1 << 20
@@ -47,7 +47,7 @@ func (g *guarded) start(file fsys.File, isNew bool) error {
 	return g.watch()
 }
 
-// watch starts the watch. On a system without one, the file is compared after each write from now on.
+// watch starts the watch. On a system without a guard, the file is compared after each write from now on.
 func (g *guarded) watch() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -66,7 +66,7 @@ func (g *guarded) endEarly() error {
 	return g.compare()
 }
 
-// compare sets touched if the file was changed since braid's last write, or if that cannot be determined. The caller
+// compare sets touched if the file was changed since braid's last write, or if its state cannot be read. The caller
 // holds mu.
 func (g *guarded) compare() error {
 	info, err := g.Info()
@@ -118,7 +118,7 @@ func (g *guarded) stop() error {
 	return g.Close()
 }
 
-// record records the present state of the file as the one that braid left.
+// record records the present state of the file as the state after braid's last write.
 func (g *guarded) record() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -134,14 +134,14 @@ func (g *guarded) keep() error {
 	return err
 }
 
-// recorded returns the state that braid left.
+// recorded returns the state after braid's last write.
 func (g *guarded) recorded() fsys.Info {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.last
 }
 
-// accept forgets changes by other programs, because the caller will read the file. It detects later ones.
+// accept forgets changes by other programs, because the caller will read the file. Later changes are detected.
 func (g *guarded) accept() error {
 	if g.guard != nil {
 		g.guard.Forget()
@@ -180,7 +180,8 @@ func (g *guarded) untouched(info fsys.Info, size int64) (err error) {
 	return err
 }
 
-// unchanged returns a *TouchedError if another program changed the file since record last ran. info is its state now.
+// unchanged returns a *TouchedError if another program changed the file since the last call of record. info is the
+// present state.
 func (g *guarded) unchanged(info fsys.Info) error {
 	g.mu.Lock()
 	err := g.differs(info)
@@ -191,7 +192,7 @@ func (g *guarded) unchanged(info fsys.Info) error {
 	return err
 }
 
-// differs returns a *TouchedError if info differs from the state that braid left. The caller holds mu.
+// differs returns a *TouchedError if info differs from the state after braid's last write. The caller holds mu.
 func (g *guarded) differs(info fsys.Info) error {
 	if info.Size != g.last.Size || !info.ModTime.Equal(g.last.ModTime) || !info.Changed.Equal(g.last.Changed) {
 		return &TouchedError{g.path, "was changed by another program"}

@@ -19,27 +19,27 @@ type Identity struct {
 	URL string
 	// URLSum is SumURL of the unmasked URL.
 	URLSum string
-	// Asked is set if the server of URL was asked what the file is. Otherwise a document describes it, and URL is a
+	// Asked is set if the server of URL was asked for the file. Otherwise a document describes the file, and URL is a
 	// place that the document names.
 	Asked bool
 	// Document is that document. It is zero if Asked is set or if the document has no URL.
 	Document Document
-	// Size is the size of the file, or -1 if it is unknown. SizeBy is the host:port of the server that sent it, if that
-	// is not the server that was asked. In that case only the digests can confirm the size.
+	// Size is the size of the file, or -1 if it is unknown. SizeBy is the host:port of the server that sent Size, if
+	// that is not the asked server. In that case only the digests can confirm the size.
 	Size   int64
 	SizeBy string
 	// Claims are the digests of the whole file.
 	Claims []verify.Claim
-	// Yielding are those of Claims, other than the user's, that hold in a later run which does not state them itself,
-	// until the server or the bytes contradict them. They came from the request, or from the server before it stated
-	// others that may be about another version.
+	// Yielding are the claims in Claims that hold in a later run although it does not state them itself, until the
+	// server or the bytes contradict them. They are not the user's. They came from the request, or from the server
+	// before the server stated other claims, which may be about another version.
 	Yielding []verify.Claim
-	// Listed are those of Claims, other than the user's, that come from a list which the user named.
+	// Listed are the claims in Claims that are not the user's but come from a list which the user named.
 	Listed []verify.Claim
-	// Looked are digests that were found beside the file. They count only once they are found there again.
+	// Looked are digests that were found beside the file. They count only after they are found there again.
 	Looked []verify.Claim
-	// Denied are digests that the server stated and that are not in Claims, because the request gave others.
-	// They count again in a later run whose request gives no others, because the user may have mistyped.
+	// Denied are digests that the server stated and that are not in Claims, because the request gave other digests.
+	// They count in a later run whose request gives no digests, because the user may have mistyped.
 	Denied []verify.Claim
 	// PieceSum is SumPieces of the pieces that prove the file if no digest of the whole file is known.
 	// Otherwise it is empty.
@@ -55,9 +55,9 @@ type Identity struct {
 	LastModified time.Time
 	// Mirrors are the places that offered the file.
 	Mirrors []Mirror
-	// Require is the proof that a run which resumes the download must demand: "digest", "signature" or empty.
+	// Require is the proof that a run which resumes the download must require: "digest", "signature" or empty.
 	Require string
-	// Host is the server that answered. Date is the modification time that it sent, which may be a weak validator.
+	// Host is the server that answered. Date is the modification time that Host sent, which may be a weak validator.
 	Host string
 	Date time.Time
 	// Refuted are digests that the complete file does not match.
@@ -70,11 +70,11 @@ type Identity struct {
 type Document struct {
 	URL    string // masked
 	URLSum string // SumURL of the unmasked URL
-	File   string // what the document calls the file
+	File   string // name of the file in the document
 }
 
-// Given returns those of Claims that the request gave, or a list that it named. The signature of a list is not known any
-// more: such a claim counts as one over http.
+// Given returns the claims in Claims that the request gave, or a list that the request named. The signature of a list
+// is not known any more: such a claim counts as a claim over http.
 func (id *Identity) Given() (claims []verify.Claim) {
 	for _, c := range id.Claims {
 		if c.Channel != verify.User && !slices.Contains(id.Listed, c) {
@@ -97,7 +97,7 @@ type Mirror struct {
 	By   address.Scope `json:",omitzero"` // network scope of the server that named the mirror
 }
 
-// SumURL returns a hash of u. It distinguishes URLs that look alike once their secrets are masked. It ignores the user
+// SumURL returns a hash of u. It distinguishes URLs that look alike when their secrets are masked. It ignores the user
 // information and the fragment, which do not change the resource.
 func SumURL(u *url.URL) string {
 	c := *u
@@ -172,7 +172,7 @@ func (id Identity) encode() ([]byte, error) {
 	rec.Listed, rec.Looked, rec.Denied = recordsOf(id.Listed), recordsOf(id.Looked), recordsOf(id.Denied)
 	p, err := json.Marshal(rec)
 	if err == nil && len(p) > maxPayload {
-		rec.Mirrors = nil // mirrors are only a hint, and nothing else can be this long
+		rec.Mirrors = nil // mirrors are only a hint, and no other field can be as long
 		p, err = json.Marshal(rec)
 	}
 	return p, err

@@ -15,7 +15,7 @@ import (
 )
 
 // journal is the file NAME.part.journal, open and locked. Its records describe what happened, in order. mu is held
-// while records are written, and is acquired before the mutex of the ledger.
+// while records are written. It is acquired before the mutex of the ledger.
 type journal struct {
 	name string // final name of the download
 	key  *Key   // seals the records
@@ -24,13 +24,13 @@ type journal struct {
 	file     fsys.File
 	size     int64  // offset of the next record
 	identity []byte // payload of the last identity record
-	urlSum   string // URLSum of the last identity that record recorded
+	urlSum   string // URLSum of the identity in the last call of record
 	buf      []byte // buffer of append, reused
 	runs     []run  // buffer of flush, reused
 }
 
-// open opens and locks the journal at a place and, unless it is new, reads it. If the file is not a journal, the error is
-// errForeign.
+// open opens and locks the journal at a place and reads it, unless it is new. If the file is not a journal, the error
+// is errForeign.
 func (j *journal) open(at place) (h history, isNew bool, err error) {
 	if j.file, isNew, err = at.openLocked(at.journal(), at.part()); err != nil || isNew {
 		return history{}, isNew, err
@@ -154,7 +154,7 @@ func (j *journal) commit(p verify.Proof, at time.Time, due bool) error {
 	})
 }
 
-// flush records the runs of l that are at least atLeast bytes long.
+// flush records the runs of l with at least atLeast bytes.
 func (j *journal) flush(l *ledger, atLeast int64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -196,9 +196,10 @@ func (j *journal) void(l *ledger, part io.ReaderAt, ranges byterange.Set) error 
 	return j.file.Datasync()
 }
 
-// recordVoid records that r is void. A done record that r overlaps in part is replaced by records of its remains. Their
-// CRCs must be computed from part, because the CRC of a run says nothing about its parts. The new records are written
-// before the void record, which does not touch them: if only some of them reach the disk, no valid byte is lost.
+// recordVoid records that r is void. If r overlaps a part of a done record, new records for the remains replace that
+// record. Their CRCs must be computed from part, because the CRC of a run says nothing about its parts. The new records
+// are written before the void record, which does not touch them: if only some of these records reach the disk, no valid
+// byte is lost.
 func (j *journal) recordVoid(l *ledger, part io.ReaderAt, r byterange.Range) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -223,7 +224,7 @@ func (j *journal) recordVoid(l *ledger, part io.ReaderAt, r byterange.Range) err
 	})
 }
 
-// remains returns the parts outside void of each run that overlaps void, for runs whose CRC still matches.
+// remains returns the parts outside void of each run that overlaps void, if the bytes of the run still have its CRC.
 func remains(part io.ReaderAt, runs []run, void byterange.Range) (left []run, err error) {
 	buf := make([]byte, copySize)
 	for _, r := range runs {

@@ -21,14 +21,14 @@ import (
 
 // Key seals the records of journals with an HMAC. The seal distinguishes journals of this user's downloads from
 // journals that another program wrote or that came from elsewhere. The key is a random number in a file that only the
-// user can read. A nil *Key seals nothing and accepts no seal. Its methods are safe for concurrent use, and several
+// user can read. A nil *Key seals nothing and accepts no seal. Its methods are safe for concurrent use. Several
 // processes may use the same file.
 type Key struct {
 	files fsys.FS
 	path  string
 
 	mu  sync.Mutex
-	mac hash.Hash // with the secret; nil until that was read
+	mac hash.Hash // with the secret; nil until the secret was read
 }
 
 // OpenKey returns the key stored in the file at path. The file is read on first use, and created by [Key.Make].
@@ -57,7 +57,7 @@ func (k *Key) Make() error {
 	return k.read() // another process may have created it first
 }
 
-// read reads the key file, unless it was read before. The caller holds mu.
+// read reads the key file, unless the key was read before. The caller holds mu.
 func (k *Key) read() error {
 	if k.mac != nil {
 		return nil
@@ -101,8 +101,8 @@ func (k *Key) content() ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, 1<<10))
 }
 
-// create writes a new key, syncs it and gives it the final name, unless another process was faster: then the key of
-// that process stays. The caller holds mu.
+// create writes a new key, syncs it and gives it the final name. If another process was faster, the key of that process
+// stays. The caller holds mu.
 func (k *Key) create() error {
 	if err := fsys.MkdirAll(k.files, filepath.Dir(k.path), 0o700); err != nil {
 		return err
@@ -152,8 +152,8 @@ func (k *Key) seal(name string, payload []byte) []byte {
 	return k.mac.Sum(nil)
 }
 
-// A sealed payload is a JSON object whose last field is the seal. The seal covers the bytes before it, including fields
-// that a later version may add.
+// A sealed payload is a JSON object with the seal as the last field. The seal covers the bytes before it, including
+// fields that a later version may add.
 const (
 	sealBegin = `,"Seal":"`
 	sealEnd   = `"}`

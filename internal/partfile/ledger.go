@@ -11,7 +11,7 @@ import (
 const (
 	// runSize is the number of new bytes after which a run is written to the journal.
 	runSize = 1 << 20
-	// maxRuns is the number of runs after which all are written to the journal. More concurrent writers are not
+	// maxRuns is the number of runs after which all runs are written to the journal. More concurrent writers are not
 	// expected.
 	maxRuns = 64
 )
@@ -26,7 +26,7 @@ type run struct {
 type phase uint8
 
 const (
-	inherited phase = iota // has bytes of an earlier run, about which the caller has not decided
+	inherited phase = iota // has bytes of an earlier run that the caller has neither accepted nor discarded
 	idle                   // ready for Begin
 	writing                // accepts bytes
 	closed
@@ -42,7 +42,7 @@ type ledger struct {
 	claimed     byterange.Set // written or being written
 	done        byterange.Set // written
 	front       int64         // first byte that is not in done
-	barrier     byterange.Set // revoked, but not yet void on disk: no new claims here
+	barrier     byterange.Set // revoked, but not yet void on disk; cannot be claimed
 	syncing     byterange.Set // was in done when the current sync began, and not revoked since
 	synced      byterange.Set // synced, and not revoked since
 	runs        []run         // in done but not in the journal
@@ -70,8 +70,8 @@ func (l *ledger) now() phase {
 }
 
 // claim reserves the first unclaimed part of r for the caller. It returns an empty range if all of r is claimed or may
-// returns false. It blocks while bytes of r are being voided. A caller that receives a range that is not empty must
-// call endClaim.
+// returns false. It blocks while bytes of r are being voided. After a range that is not empty, the caller must call
+// endClaim.
 func (l *ledger) claim(r byterange.Range, may func() bool) (gap byterange.Range, p phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,8 +88,7 @@ func (l *ledger) claim(r byterange.Range, may func() bool) (gap byterange.Range,
 	return gap, writing
 }
 
-// endClaim ends a claim. The part w of it was written. It reports whether a run is long enough for the
-// journal.
+// endClaim ends a claim. w is the written part of the claim. It reports whether a run is long enough for the journal.
 func (l *ledger) endClaim(claim byterange.Range, w run) (due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,8 +133,8 @@ func (l *ledger) wake() {
 	}
 }
 
-// extend adds w to the runs, joined to the run before it if possible. It reports whether runs should be journaled. The
-// caller holds mu.
+// extend adds w to the runs. It joins w to the run that ends where w begins, if any. It reports whether runs should be
+// journaled. The caller holds mu.
 func (l *ledger) extend(w run) (due bool) {
 	i := slices.IndexFunc(l.runs, func(r run) bool { return r.End == w.Start })
 	if i < 0 {
@@ -147,8 +146,7 @@ func (l *ledger) extend(w run) (due bool) {
 	return l.runs[i].Len() >= runSize
 }
 
-// takeRuns removes the runs of at least atLeast bytes and appends them to dst. If there are maxRuns or more, it takes
-// all.
+// takeRuns removes the runs of at least atLeast bytes and appends them to dst. With maxRuns runs or more, it takes all.
 func (l *ledger) takeRuns(dst []run, atLeast int64) []run {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,7 +165,7 @@ func (l *ledger) takeRuns(dst []run, atLeast int64) []run {
 	return dst
 }
 
-// requeue returns runs that could not be journaled.
+// requeue adds runs again that could not be journaled.
 func (l *ledger) requeue(rs []run) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -182,8 +180,8 @@ func (l *ledger) restore(r byterange.Range) {
 	l.add(r)
 }
 
-// revoke removes r from the written bytes. A pending write to r no longer counts. r cannot be claimed again before
-// release.
+// revoke removes r from the written bytes. A pending write to r no longer counts. r cannot be claimed again before the
+// call of release.
 func (l *ledger) revoke(r byterange.Range) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -197,7 +195,7 @@ func (l *ledger) revoke(r byterange.Range) {
 	l.front = l.done.FirstGap(0)
 }
 
-// beginSync is called before the written bytes are synced, and endSync after that.
+// beginSync is called before the written bytes are synced, and endSync afterwards.
 func (l *ledger) beginSync() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -232,7 +230,7 @@ func (l *ledger) revoked() byterange.Set {
 	return l.barrier.Clone()
 }
 
-// release allows void, ranges that were revoked and are recorded as void, to be claimed again.
+// release allows void to be claimed again. Its ranges were revoked and are recorded as void.
 func (l *ledger) release(void byterange.Set) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -258,8 +256,8 @@ func (l *ledger) have() byterange.Set {
 }
 
 // frontBeyond returns the front. If the front is not beyond past, it also returns a channel that is closed when that
-// may have changed. The channel stays open while the front only moves below past, so that a waiter is not woken for
-// each write.
+// may have changed. The channel stays open while the front only moves below past, so that not each write wakes a
+// waiter.
 func (l *ledger) frontBeyond(past int64) (front int64, moved <-chan struct{}, p phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

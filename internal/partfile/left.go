@@ -21,24 +21,24 @@ const (
 	asideEnding   = ".bad"
 )
 
-// Left describes the files that an incomplete download left. None of it has been compared with the bytes on disk.
+// Left describes the files that an incomplete download left. No field has been compared with the bytes on disk.
 type Left struct {
 	Path     string // path of the part file
 	Name     string // final name of the file
 	Identity Identity
-	Known    bool          // Identity is set; if not, the bytes are of no use
+	Known    bool          // Identity is set; otherwise the bytes are of no use
 	Have     byterange.Set // the bytes that the journal lists
 	Changed  time.Time     // when the part file or the journal was last written
-	InUse    bool          // another process has it open
-	PID      int           // that process; 0 if unknown
-	// Committed is set if the file itself is in place, judged by size and time. Due is set if work on it remains
+	InUse    bool          // another process has the download open
+	PID      int           // ID of that process; 0 if unknown
+	// Committed is set if the file itself is in place, judged by size and time. Due is set if work on the file remains
 	// (Final.Due).
 	Committed, Due bool
 
 	payload, ending []byte // payloads of the identity and of the committed record
 }
 
-// SealedBy reports whether k sealed Identity for this name and, if Committed is set, the committed record as well.
+// SealedBy reports whether k sealed Identity for this name, and the committed record as well if Committed is set.
 func (l *Left) SealedBy(k *Key) bool {
 	return k.fits(l.Name, l.payload) && (!l.Committed || k.fits(l.Name, l.ending))
 }
@@ -81,8 +81,8 @@ func List(files fsys.FS, dir string) (left []Left, aside []Aside, err error) {
 	return left, aside, nil
 }
 
-// Look returns the files that an incomplete download of the file name left; name is relative to dir. Look
-// reports false without such files.
+// Look returns the files that an incomplete download of the file name left. name is relative to dir. Look reports false
+// if it finds no such files.
 func Look(files fsys.FS, dir, name string) (l Left, ok bool, err error) {
 	d, base, err := openFolder(files, dir, name)
 	if err != nil {
@@ -101,8 +101,8 @@ func openDir(files fsys.FS, dir string) (folder, error) {
 	return folder{files, f, dir}, err
 }
 
-// look reads the journal of name. It reports false if the journal or the part file is missing or not one of braid's. An
-// error means that reading failed.
+// look reads the journal of name. It reports false if the journal or the part file is missing or not braid's. An error
+// means that reading failed.
 func (d folder) look(name string) (l Left, ok bool, err error) {
 	l = Left{Path: d.join(name + partEnding), Name: name}
 	journal, ok, err := d.regular(name + journalEnding)
@@ -212,9 +212,9 @@ func NameOf(path string) string {
 	return path
 }
 
-// Remove removes the incomplete download of the file name. If name is itself a file that was set aside, it
-// removes that file. It returns the removed paths. If braid left no such file, the error is fs.ErrNotExist.
-// If another process has the download open, the error is an *InUseError.
+// Remove removes the incomplete download of the file name. If name is the name of a file that was set aside, it removes
+// that file. It returns the removed paths. If braid left no such file, the error is fs.ErrNotExist. If another process
+// has the download open, the error is an *InUseError.
 func Remove(files fsys.FS, dir, name string) (removed []string, err error) {
 	d, base, err := openFolder(files, dir, name)
 	if err != nil {
@@ -260,12 +260,12 @@ func (d folder) removeAlone(name string) error {
 		return err
 	}
 	if h, err := readHistory(io.NewSectionReader(f, 0, math.MaxInt64)); !isNew && (err != nil || !h.asidesAlone()) {
-		return nil // it lists something else, or is not a journal
+		return nil // the file lists something else, or is not a journal
 	}
 	return d.remove(name + journalEnding)
 }
 
-// removeLocked removes a part file and its journal, which is locked. The journal is removed last, as in Discard.
+// removeLocked removes a part file and its locked journal. The journal is removed last, as in Discard.
 func (d folder) removeLocked(f fsys.File, base string) ([]string, error) {
 	h, err := readHistory(io.NewSectionReader(f, 0, math.MaxInt64))
 	if err != nil {

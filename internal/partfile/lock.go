@@ -3,7 +3,7 @@ package partfile
 import "braid/internal/fsys"
 
 // openLocked opens the journal at name, or creates it, and locks it. A new journal is empty. The journal serves as the
-// lock because it is created before the part file and removed after it. part is the name for messages.
+// lock because it is created before the part file and removed after the part file. part is the name for messages.
 func (d folder) openLocked(name, part string) (file fsys.File, isNew bool, err error) {
 	const attempts = 100
 	for range attempts {
@@ -20,8 +20,8 @@ func (d folder) openLocked(name, part string) (file fsys.File, isNew bool, err e
 	return nil, false, &InUseError{Path: d.join(part)}
 }
 
-// claim locks f, which was opened at name. It reports whether f is locked and whether it is still new: another process
-// may have locked and written it between its creation and this lock.
+// claim locks f, which was opened at name. It reports whether f is locked and whether f is still new: another process
+// may have locked and written f between its creation and this lock.
 func (d folder) claim(f fsys.File, name, part string, wasNew bool) (held, isNew bool, err error) {
 	info, held, err := d.lock(f, name, part)
 	return held, held && wasNew && info.Size == 0, err

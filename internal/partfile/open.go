@@ -12,7 +12,7 @@ import (
 // maxEntry is the maximum length in bytes of a name in a folder.
 const maxEntry = 255
 
-// CheckName returns an error if the journal of a file of that name would have a name that is too long for most file
+// CheckName returns an error if a file of that name would have a journal with a name that is too long for most file
 // systems.
 func CheckName(name string) error {
 	const most = maxEntry - len(journalEnding)
@@ -99,8 +99,8 @@ func (f *File) open() error {
 	return s.inherit(h)
 }
 
-// setAside renames the part file to NAME.part.bad and begins an empty one. own is set if a journal of braid's describes
-// the bytes.
+// setAside renames the part file to NAME.part.bad and begins an empty part file. own is set if one of braid's journals
+// describes the bytes.
 func (f *File) setAside(why string, own bool) error {
 	name, taken, err := f.asides.take(f.store.part, own)
 	if err != nil {
@@ -119,9 +119,9 @@ func (f *File) setAside(why string, own bool) error {
 	return f.store.empty(list)
 }
 
-// Reset declares the bytes of an earlier run to be useless. MakeWay, or else Begin, sets them aside as NAME.part.bad,
-// replacing a file that an earlier run set aside; Aside returns the reason then. Until that they stay: if no other
-// bytes come, Close and Discard leave them to the next run.
+// Reset declares the bytes of an earlier run to be useless. MakeWay, or else Begin, sets these bytes aside as
+// NAME.part.bad, replacing a file that an earlier run set aside; Aside then returns the reason. Until that the bytes
+// stay: if no other bytes come, Close and Discard leave them to the next run.
 func (f *File) Reset(reason string) error {
 	if err := f.store.check("reset"); err != nil {
 		return err
@@ -133,10 +133,10 @@ func (f *File) Reset(reason string) error {
 	return nil
 }
 
-// Useless reports whether Reset declared the bytes to be useless and they have not been set aside yet.
+// Useless reports whether Reset declared the bytes to be useless and the bytes have not been set aside yet.
 func (f *File) Useless() bool { return f.useless != "" && f.store.ledger.now() == inherited }
 
-// MakeWay sets aside what Reset declared to be useless, and begins an empty part file.
+// MakeWay sets aside the bytes that Reset declared to be useless, and begins an empty part file.
 func (f *File) MakeWay() error {
 	if !f.Useless() {
 		return nil
@@ -166,8 +166,9 @@ func (f *File) Restart() error {
 	return f.store.empty(list)
 }
 
-// OpenTemp opens a nameless file in dir, or in os.TempDir if dir is empty. It holds the bytes of a stream that arrive
-// before their turn. It accepts writes at once, and disappears when it is closed or the process is killed.
+// OpenTemp opens a nameless file in dir, or in os.TempDir if dir is empty. The file holds bytes of a stream that arrive
+// before the bytes in front of them. It accepts writes at once. It disappears when it is closed or the process is
+// killed.
 func OpenTemp(files fsys.FS, dir string) (*File, error) {
 	if dir == "" {
 		dir = os.TempDir()
@@ -179,8 +180,8 @@ func OpenTemp(files fsys.FS, dir string) (*File, error) {
 	return Around(part), nil
 }
 
-// Around returns a File for bytes that are stored in part, without a name, a journal or an earlier run. It accepts
-// writes at once.
+// Around returns a File for bytes that are stored in part. It has no name, journal or earlier run, and accepts writes
+// at once.
 func Around(part fsys.File) *File {
 	l := newLedger(writing)
 	l.unjournaled = true
@@ -197,7 +198,7 @@ func (f *File) Prior() (Identity, bool) {
 }
 
 // Recover takes over the bytes of an earlier run. It reads each range in the journal and compares its CRC-32C. Ranges
-// that match are in Have afterwards, the others are missing. If ctx ends, the bytes remain undecided.
+// that match are in Have afterwards, the others are missing. If ctx ends, neither is decided.
 func (f *File) Recover(ctx context.Context) error {
 	if f.store.ledger.now() != inherited {
 		return nil
@@ -218,8 +219,8 @@ func (f *File) Inherited() int64 {
 	return have.Len()
 }
 
-// Sealed reports whether the key sealed the identity that Prior returns, for this name. If not, any program may have
-// written it: Prior is no evidence, and the bytes must be proven in another way.
+// Sealed reports whether the key sealed the identity that Prior returns, for this name. Without a seal, any program may
+// have written that identity: Prior is no evidence, and the bytes must be proven in another way.
 func (f *File) Sealed() bool {
 	return f.store.ledger.now() == inherited && f.store.journal.fits(f.store.prior.payload)
 }

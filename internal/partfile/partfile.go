@@ -5,8 +5,8 @@
 // loss of power or a flipped bit: bytes with another CRC count as missing. Only [File.Commit] gives the file its final
 // name, and it requires a [verify.Proof].
 //
-// The package makes no decisions about what to fetch, whether the bytes are right, or whether those of an earlier run
-// are of use. It has no goroutine and no clock: its user calls Flush about every 50 ms, and Sync every few seconds.
+// The package does not decide which bytes to fetch, whether bytes are right, or whether the bytes of an earlier run are
+// of use. It has no goroutine and no clock: its user calls Flush about every 50 ms, and Sync every few seconds.
 //
 //	f, err := partfile.Open(nil, dir, "x.iso")
 //	if err != nil {
@@ -37,12 +37,12 @@ import (
 )
 
 // File holds the bytes of an unfinished download. WriteAt, WriteWhile, ReadAt, Have, Front, WaitFront, Revoke, Void,
-// Flush and Sync are safe for concurrent use. The other methods must not run at the same time as these, except Close,
-// which makes WaitFront return and WriteAt fail.
+// Flush and Sync are safe for concurrent use. The other methods must not run at the same time as these. The exception
+// is Close, which makes WaitFront return and WriteAt fail.
 type File struct {
 	store   *store
 	asides  asides
-	useless string // why the bytes of an earlier run are to be set aside; given to Reset
+	useless string // why the bytes of an earlier run will be set aside; given to Reset
 	kept    int64  // set by Close
 	keptAt  string
 }
@@ -50,10 +50,10 @@ type File struct {
 // Path returns the path of the part file, or an empty string for a temporary file.
 func (f *File) Path() string { return f.store.part.path }
 
-// Aside describes the files that Open or Reset set aside, and why. It is empty if there are none.
+// Aside describes the files that Open or Reset set aside, and why. It is empty if no files were set aside.
 func (f *File) Aside() string { return f.asides.told }
 
-// SetAside returns the paths of the files that downloads of the name of f set aside and that still exist. It must be
+// SetAside returns the paths of the files that downloads to the name of f set aside and that still exist. It must be
 // called before Close, Commit and Discard.
 func SetAside(f *File) []string { return f.asides.paths() }
 
@@ -79,8 +79,8 @@ func (f *File) Begin(id Identity) error {
 	return nil
 }
 
-// Amend changes the recorded identity of the bytes here, also of those of an earlier run, whatever became of them. It
-// does nothing if the key has not sealed that record.
+// Amend changes the recorded identity, even if it describes bytes of an earlier run, used or not. It does nothing if
+// the key has not sealed that identity.
 func (f *File) Amend(change func(*Identity)) error {
 	if f.store.temporary() {
 		return nil
@@ -88,24 +88,24 @@ func (f *File) Amend(change func(*Identity)) error {
 	return f.store.journal.amend(change)
 }
 
-// WriteAt writes those bytes of p that were not written yet, and returns their number. The other bytes count as
+// WriteAt writes the bytes of p that were not written yet, and returns their number. The other bytes count as
 // duplicates, even if their writer has not finished. After an error WriteAt may be called again.
 func (f *File) WriteAt(p []byte, off int64) (fresh int, err error) {
 	return f.WriteWhile(p, off, func() bool { return true }, new(byterange.Set))
 }
 
-// ErrStopped is returned by WriteWhile when its writer was stopped.
+// ErrStopped is returned by WriteWhile after its writer was stopped.
 var ErrStopped = errors.New("the writer was stopped")
 
 // WriteWhile is WriteAt for a writer that can be stopped. It fails with ErrStopped as soon as may returns false before
-// a write begins. may is called with a lock held, so after a writer was stopped, its bytes can be revoked and none of
-// them arrive later. The ranges that another writer has already claimed are added to theirs.
+// a write begins. may is called with a lock held. So after a writer was stopped, its bytes can be revoked, and no byte
+// of it arrives later. The ranges that another writer has already claimed are added to theirs.
 func (f *File) WriteWhile(p []byte, off int64, may func() bool, theirs *byterange.Set) (fresh int, err error) {
 	return f.store.write(p, off, may, theirs)
 }
 
 // ReadAt reads from the part file through the descriptor that wrote it. It does not check that the bytes are in Have.
-// If the file is shorter than that, the error is a *TouchedError.
+// If the file ends before len(p) bytes, the error is a *TouchedError.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	n, err := f.store.part.ReadAt(p, off)
 	if err == io.EOF && !f.store.temporary() {
@@ -123,8 +123,8 @@ func (f *File) Front() int64 {
 	return front
 }
 
-// WaitFront blocks until Front is beyond past, and returns it. If ctx ends first, it returns the error of ctx. If f is
-// closed, the error is fs.ErrClosed.
+// WaitFront blocks until Front is beyond past, and returns Front. If ctx ends first, it returns the error of ctx. If f
+// is closed, the error is fs.ErrClosed.
 func (f *File) WaitFront(ctx context.Context, past int64) (front int64, err error) {
 	for {
 		front, moved, phase := f.store.ledger.frontBeyond(past)
@@ -143,7 +143,7 @@ func (f *File) WaitFront(ctx context.Context, past int64) (front int64, err erro
 }
 
 // Revoke removes r from Have because its bytes turned out wrong. Front may decrease, and earlier verdicts about bytes
-// of r are void. WriteAt blocks for bytes of r until Void, which the caller must call next. Revoke itself does not
+// of r are void. WriteAt blocks for bytes of r until the caller calls Void, which must be next. Revoke itself does not
 // block.
 func (f *File) Revoke(r byterange.Range) {
 	if !r.Empty() {
@@ -154,14 +154,17 @@ func (f *File) Revoke(r byterange.Range) {
 // Void records all revoked ranges as void and syncs the journal. It first waits for pending writes to these ranges.
 func (f *File) Void() error { return f.store.void() }
 
-// Flush records in the journal the bytes that were written since. WriteAt does so itself for each contiguous MiB.
+// Flush records in the journal the bytes that were written since the last record. WriteAt itself does so for each
+// contiguous MiB.
 func (f *File) Flush() error { return f.store.flush() }
 
-// Sync syncs the written bytes, then the journal and, the first time, the names of both files. That can take seconds.
+// Sync syncs the written bytes, then the journal. The first Sync also syncs the names of both files. Sync can take
+// seconds.
 func (f *File) Sync() error { return f.store.sync() }
 
-// Recheck reads all bytes in Have and compares them with their recorded CRC-32C. It voids and returns those that
-// differ. No write may run meanwhile. Changes by other programs before Recheck are forgotten; later ones are detected.
+// Recheck reads all bytes in Have and compares them with their recorded CRC-32C. It voids and returns the bytes that
+// differ. No write may run meanwhile. Changes by other programs before Recheck are forgotten; later changes are
+// detected.
 func (f *File) Recheck(ctx context.Context) (wrong byterange.Set, err error) {
 	return f.store.recheck(ctx)
 }
@@ -173,7 +176,7 @@ func (f *File) Allocated(size int64) (bool, error) {
 	return info.Allocated >= size, err
 }
 
-// CheckRoom returns a *SpaceError if the file system has no room for n bytes beside the part file.
+// CheckRoom returns a *SpaceError if the file system does not have n free bytes beside the part file.
 func (f *File) CheckRoom(n int64) error {
 	free, err := f.store.part.Free()
 	if err != nil || free < 0 || n <= free { // unknown, or enough
@@ -182,8 +185,8 @@ func (f *File) CheckRoom(n int64) error {
 	return &SpaceError{Path: f.store.part.Name(), Need: n, Free: free}
 }
 
-// CheckSpace returns a *SpaceError if the file system has no room for the rest of a file of size bytes. Space that the
-// part file already occupies counts as available.
+// CheckSpace returns a *SpaceError if the file system has too few free bytes for the rest of a file of size bytes.
+// Space that the part file already occupies counts as free.
 func (f *File) CheckSpace(size int64) error {
 	free, err := f.store.part.Free()
 	if err != nil || free < 0 || size <= free { // unknown, or enough
@@ -200,8 +203,8 @@ func (f *File) CheckSpace(size int64) error {
 	return nil
 }
 
-// Preallocate reserves room for size bytes without changing the length of the file. It does nothing on a file system
-// that cannot reserve; a full file system is an error. It may be called during writes.
+// Preallocate reserves space for size bytes without changing the length of the file. It does nothing on a file system
+// that cannot reserve space; a full file system is an error. It may be called during writes.
 func (f *File) Preallocate(size int64) error {
 	if size <= 0 {
 		return nil
@@ -218,8 +221,8 @@ func (f *File) Preallocate(size int64) error {
 // Skip marks the first size bytes as written; they are stored elsewhere. It is for temporary files only.
 func (f *File) Skip(size int64) { f.store.skip(size) }
 
-// Release returns the blocks below off to the file system, because their bytes have been written to a pipe. They read
-// as zero afterwards. It is for temporary files only.
+// Release returns the blocks below off to the file system, because their bytes have been written to a pipe. These bytes
+// read as zero afterwards. It is for temporary files only.
 func (f *File) Release(off int64) error {
 	if !f.store.temporary() {
 		return &StateError{f.Path(), "is not a temporary file"}

@@ -7,7 +7,8 @@ import (
 	"braid/internal/fsys"
 )
 
-// A place is the final name of a file in an open folder. The part file and the journal have names beside it.
+// A place is the final name of a file in an open folder. The names of the part file and of the journal are this name
+// with an ending.
 type place struct {
 	folder
 	name string
@@ -22,7 +23,7 @@ func openPlace(files fsys.FS, dir, name string) (place, error) {
 func (p place) part() string    { return p.name + partEnding }
 func (p place) journal() string { return p.name + journalEnding }
 
-// path returns the path of the part file.
+// partPath returns the path of the part file.
 func (p place) partPath() string { return p.join(p.part()) }
 
 // check checks that the part file's name still belongs to the open file part, and returns the file's state.
@@ -70,15 +71,15 @@ func (p place) rename(replace bool) error {
 	return p.dir.Rename(p.part(), p.name)
 }
 
-// unlink removes the part file's name if it is a second link to the file in place. That happens if a run was stopped
-// within the commit, on a file system that cannot rename without replacing. h is the content of the journal.
+// unlink removes the part file's name if it is a second link to the file in place. Such a link remains if a run was
+// stopped within the commit, on a file system that cannot rename without replacing. h is the content of the journal.
 func (p place) unlink(h history) error {
 	if h.committed == nil {
 		return nil
 	}
 	info, there, err := p.target(p.name)
 	if err != nil || !there {
-		return nil // placed examines it again
+		return nil // placed examines the file again
 	}
 	part, err := p.dir.Stat(p.part())
 	if err != nil || part.ID != info.ID {

@@ -43,7 +43,7 @@ var header = func() []byte {
 	return binary.LittleEndian.AppendUint32(h, checksum(h))
 }()
 
-// appendRecord appends a record whose payload is written by fill.
+// appendRecord appends a record. fill appends the payload.
 func appendRecord(b []byte, kind byte, fill func([]byte) []byte) []byte {
 	start := len(b)
 	b = append(b, 0, 0, 0, 0, kind)
@@ -71,7 +71,7 @@ func appendRange(b []byte, r byterange.Range) []byte {
 	return binary.LittleEndian.AppendUint64(b, uint64(r.End))
 }
 
-// history is the content of a journal. None of it has been compared with the part file.
+// history is the content of a journal. No field has been compared with the part file.
 type history struct {
 	identity  Identity
 	payload   []byte     // of the identity record
@@ -93,7 +93,7 @@ func (e *NewerError) Error() string {
 		e.Format, version)
 }
 
-// newer returns the version in the header of a journal. ok reports whether it is later than the known one.
+// newer returns the version in the header of a journal. ok reports whether it is later than the constant version.
 func newer(head []byte) (v uint32, ok bool) {
 	const end = headerSize - 4
 	if len(head) < headerSize || string(head[:len(magic)]) != magic ||

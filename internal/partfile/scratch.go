@@ -6,7 +6,7 @@ import "braid/internal/fsys"
 // bytes read as zero. Its methods are safe for concurrent use.
 type Scratch struct{ file fsys.File }
 
-// OpenScratch creates a Scratch in the folder dir of the part file, so that both use the same disk.
+// OpenScratch creates a Scratch in the folder dir of the part file, so that the Scratch uses the same disk.
 func OpenScratch(files fsys.FS, dir string) (*Scratch, error) {
 	if dir == "" {
 		dir = "."
@@ -29,5 +29,5 @@ func (s *Scratch) Release(off, n int64) error {
 	return s.file.Release(off, n)
 }
 
-// Close closes the file, which releases all of its space.
+// Close closes the file, which releases its space.
 func (s *Scratch) Close() error { return s.file.Close() }

@@ -12,15 +12,15 @@ import (
 	"braid/byterange"
 )
 
-// A store holds the bytes of a file: the part file, the journal of what was written to it, and the ledger of what is
-// being written. It does not know which file the bytes are of.
+// A store holds the bytes of a file: the part file, the journal of the written bytes, and the ledger of the bytes that
+// are being written. It does not know which file the bytes belong to.
 type store struct {
-	at      place // not of a temporary file
+	at      place // zero for a temporary file
 	part    *guarded
 	journal *journal // nil for a temporary file
 	ledger  *ledger
-	prior   history // while inherited
-	freed   int64   // the blocks below this offset were given back
+	prior   history // content of the inherited journal, while the phase is inherited
+	freed   int64   // the blocks below this offset were returned to the file system
 
 	// unsafe is the first error of a sync. The system reports a failed write only once, so a later fsync that succeeds
 	// proves nothing about the earlier bytes.
@@ -77,8 +77,8 @@ func (s *store) recover(ctx context.Context) error {
 	return nil
 }
 
-// empty empties both files and forgets earlier runs. list is the list of files set aside, as the payload of an identity,
-// or nil; the journal keeps it.
+// empty empties both files and forgets earlier runs. list is the list of files set aside, as the payload of an
+// identity, or nil. The journal keeps list.
 func (s *store) empty(list []byte) error {
 	if err := s.part.Truncate(0); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (s *store) empty(list []byte) error {
 	return s.journal.restart(list)
 }
 
-// renew begins a new part file, because the one before has another name now.
+// renew begins a new part file, because the previous part file was renamed.
 func (s *store) renew() (err error) {
 	s.part.stop()
 	s.named.Store(false)
@@ -104,7 +104,7 @@ func (s *store) renew() (err error) {
 	return s.part.start(s.part.File, true)
 }
 
-// write writes those bytes of p that were not written yet; see [File.WriteWhile].
+// write writes the bytes of p that were not written yet; see [File.WriteWhile].
 func (s *store) write(p []byte, off int64, may func() bool, theirs *byterange.Set) (fresh int, err error) {
 	if off < 0 || off > math.MaxInt64-int64(len(p)) {
 		return 0, &fs.PathError{Op: "write", Path: s.part.Name(), Err: syscall.EINVAL}
@@ -166,7 +166,7 @@ func (s *store) void() error {
 	return s.journal.void(s.ledger, s.part, ranges)
 }
 
-// flush records the bytes that were written since.
+// flush records the bytes that were written since the last record.
 func (s *store) flush() error {
 	if s.temporary() {
 		return nil
@@ -200,7 +200,7 @@ func (s *store) sync() error {
 	return nil
 }
 
-// syncPart syncs the written bytes by the function how. The caller holds syncing.
+// syncPart syncs the written bytes by calling how. The caller holds syncing.
 func (s *store) syncPart(how func() error) error {
 	s.ledger.beginSync()
 	if err := how(); err != nil {
@@ -211,8 +211,8 @@ func (s *store) syncPart(how func() error) error {
 }
 
 // lost handles a sync that failed with err. The system reports such a failure only once: the bytes may never reach the
-// disk although they can still be read and the next sync succeeds. So lost records in the journal that all bytes since
-// the last successful sync are void.
+// disk, although they can still be read and the next sync succeeds. So lost records in the journal that all bytes
+// written since the last successful sync are void.
 func (s *store) lost(err error) error {
 	s.unsafe.CompareAndSwap(nil, &err)
 	s.ledger.revokeUnsynced()
@@ -226,7 +226,7 @@ func (s *store) lost(err error) error {
 	return err
 }
 
-// recheck reads all written bytes, and voids and returns those that are not as recorded; see [File.Recheck].
+// recheck reads all written bytes, and voids and returns the bytes that differ from the journal; see [File.Recheck].
 func (s *store) recheck(ctx context.Context) (wrong byterange.Set, err error) {
 	if s.temporary() {
 		return wrong, nil
@@ -254,8 +254,8 @@ func (s *store) recheck(ctx context.Context) (wrong byterange.Set, err error) {
 	return wrong, s.void()
 }
 
-// discard removes the part file. It also removes the journal, unless list is not nil: then a journal stays that has only
-// that list of files set aside.
+// discard removes the part file. It also removes the journal, unless list is not nil: then a journal remains that
+// contains only list, the list of files set aside.
 func (s *store) discard(list []byte) error {
 	if list != nil {
 		s.ledger.clear(idle)
