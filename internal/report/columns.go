@@ -7,7 +7,7 @@ import (
 	"braid/byterange"
 )
 
-// columns has the amounts of the charts, in columns of time with the same width.
+// columns has the amounts for the charts. Time is divided into columns of the same width.
 type columns struct {
 	width   time.Duration
 	bytes   series   // of all sources
@@ -16,7 +16,7 @@ type columns struct {
 	picture raster
 }
 
-// reach doubles the width of the columns until maxColumns of them reach to the time now.
+// reach doubles the width of the columns until maxColumns columns include the time now.
 func (c *columns) reach(now time.Duration) {
 	for now >= c.width*maxColumns {
 		c.width *= 2
@@ -29,7 +29,7 @@ func (c *columns) reach(now time.Duration) {
 	}
 }
 
-// came records that a source sent a range, evenly between two times.
+// came records that a source sent the range r, evenly between two times.
 func (c *columns) came(from, to time.Duration, r byterange.Range, number int) {
 	for len(c.flows) <= number {
 		c.flows = append(c.flows, nil)
@@ -55,10 +55,10 @@ func (c *columns) flow(m *Mirror) series {
 // stretch is a period in which the download was much slower than usual.
 type stretch struct {
 	from, to       int     // columns
-	slow, fast     float64 // speed in the stretch and outside
+	slow, fast     float64 // speed in the stretch and outside it
 	atBegin, atEnd bool
 	cause          *Mirror // nil if no source explains the stretch
-	its, itsElse   float64 // speed of cause in the stretch and outside
+	its, itsElse   float64 // speed of cause in the stretch and outside it
 }
 
 // pace compares the speeds in the columns from the first answer (begin) to the last byte (end).
@@ -68,7 +68,7 @@ type pace struct {
 	begin, end int
 }
 
-// stretches returns the periods with less than half of the usual speed, and which of the sources caused them. Columns
+// stretches returns the periods with less than half of the usual speed, and for each the source that caused it. Columns
 // with comparisons do not count.
 func (p pace) stretches(sources []*Mirror) (out []stretch) {
 	smooth := p.smooth()
@@ -116,7 +116,7 @@ func (p pace) smooth() (out []float64) {
 	return out
 }
 
-// blame sets the source whose lower speed explains most of a stretch.
+// blame sets the cause of a stretch: the source that explains most of the lower speed.
 func (p pace) blame(s *stretch, sources []*Mirror) {
 	in := float64(s.to-s.from) * p.width.Seconds()
 	compared := p.compared.within(time.Duration(p.begin)*p.width, time.Duration(p.end)*p.width)

@@ -13,10 +13,10 @@ const never = -1
 
 // course records when the download reached its milestones, and when it did not advance.
 type course struct {
-	answer, first, last time.Duration // first answer, first and last byte; never, if not yet
+	answer, first, last time.Duration // first answer, first and last byte; never, if they have not come yet
 	complete, verified  time.Duration
 	still               gaps // times in which no source sent bytes
-	refused             bool // a source answered, but not with the file
+	refused             bool // a source answered, but sent no file
 }
 
 func newCourse() course {
@@ -33,7 +33,7 @@ func (c *course) answered(now time.Duration) {
 // failed records the error of a source.
 func (c *course) failed(err error) { c.refused = c.refused || answered(err) }
 
-// came records that bytes arrived. checks are the comparisons until now.
+// came records that bytes arrived. checks has the comparisons until now.
 func (c *course) came(now time.Duration, checks gaps) {
 	if c.first == never {
 		c.first = now
@@ -50,7 +50,7 @@ func (c *course) finish(now time.Duration, checks gaps) {
 	}
 }
 
-// stood records the times from since to now without bytes from any source. Comparisons do not count.
+// stood records the periods without bytes from any source, between since and now. Comparisons do not count.
 func (c *course) stood(since, now time.Duration, checks gaps) {
 	for _, g := range append(slices.Clone(checks), gap{nil, now, now}) { // in ascending order
 		if g.from-since > quietAfter {
@@ -96,7 +96,7 @@ func (a *amounts) came(r byterange.Range) {
 	a.Fetched += r.Len()
 }
 
-// restart forgets the bytes of the file, and reports whether any were received.
+// restart resets the amounts for a new start from zero, and reports whether any bytes had been received.
 func (a *amounts) restart() (had bool) {
 	had = a.Progress.Done > 0 || a.Fetched > a.lost
 	a.lost, a.Progress.Done, a.void = a.Fetched, 0, byterange.Set{}
@@ -111,7 +111,7 @@ type earlier struct {
 
 func newEarlier(ev download.Resumed) earlier {
 	e := earlier{ev.Bytes, slices.Collect(ev.Have.All())}
-	if len(e.ranges) > maxRows { // keep those that are long enough to be visible
+	if len(e.ranges) > maxRows { // keep the ranges that are long enough to be visible
 		slices.SortStableFunc(e.ranges, func(a, b byterange.Range) int { return cmp.Compare(b.Len(), a.Len()) })
 		e.ranges = slices.Clone(e.ranges[:maxRows])
 	}
@@ -134,9 +134,9 @@ func (r *restarts) add(e entry) {
 	}
 }
 
-// comparison records the times during which received bytes are compared with those of other sources. Such a time lasts
-// from the first Comparing event to the first event about something else. That no bytes arrive meanwhile is not the
-// fault of a source.
+// comparison records the periods during which received bytes are compared with bytes of other sources. Such a period
+// lasts from the first Comparing event to the first event about something else. No source is at fault if no bytes
+// arrive meanwhile.
 type comparison struct {
 	Comparing *download.Comparing // nil unless a comparison is running
 	since     time.Duration       // start of the comparison
@@ -152,7 +152,7 @@ func (c *comparison) advance(now time.Duration, p download.Comparing) (began boo
 	return began
 }
 
-// finish ends the comparison, if one is running, and returns how many bytes were compared.
+// finish ends the comparison, if one is running, and returns the number of compared bytes.
 func (c *comparison) finish(now time.Duration) (bytes int64, ended bool) {
 	if c.Comparing == nil {
 		return 0, false

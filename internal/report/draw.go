@@ -12,8 +12,8 @@ import (
 	"braid/internal/option"
 )
 
-// colours is the number of sources with a colour of their own: those that sent the most bytes. Two more classes are for
-// the others.
+// colours is the number of sources with their own colour: the sources that sent the most bytes. Two more classes are
+// for the other sources.
 const colours = 14
 
 // quickly is the duration below which a download gets no charts, because text and table describe it completely.
@@ -50,7 +50,7 @@ func (d *facts) charts() map[string]any {
 	}
 }
 
-// axis is the time axis of the charts: the time of its end, and the width of a column.
+// axis is the time axis of the charts: the time at its end, and the width of a column.
 type axis struct{ end, width time.Duration }
 
 // columns returns the number of columns of the charts. The last column may be partial.
@@ -59,7 +59,7 @@ func (x axis) columns() float64 { return float64(x.end) / float64(x.width) }
 // part returns a time as a fraction of the axis.
 func (x axis) part(t time.Duration) float64 { return float64(t) / float64(max(x.end, 1)) }
 
-// place returns the position of a time.
+// place returns the position of a time on the axis as a percentage.
 func (x axis) place(t time.Duration) string { return percentText(x.part(t)) }
 
 // rules returns the vertical lines that cross all charts.
@@ -76,7 +76,7 @@ func (x axis) rules(r *restarts, c *course) (out []tick) {
 	return out
 }
 
-// legend returns the sources that have a colour of their own, and one entry for all others.
+// legend returns the sources with their own colour, and one entry for all other sources.
 func (s *sources) legend() (keys []*Mirror) {
 	keys = slices.Clone(s.brought[:min(len(s.brought), colours)])
 	if len(s.ranked) > colours {
@@ -96,8 +96,8 @@ type layer struct {
 	Class, Title, Path string
 }
 
-// edges returns the left edges of the columns and the right edge of the last one. The last column may be wider or
-// narrower than the others: a column that has hardly begun is merged into the previous one.
+// edges returns the left edges of the columns and the right edge of the last column. The last column may be wider or
+// narrower than the others: a column that has hardly begun is merged into the column before it.
 func (x axis) edges() (out []float64) {
 	for c := range max(1, int(math.Round(x.columns()))) {
 		out = append(out, float64(c))
@@ -105,7 +105,7 @@ func (x axis) edges() (out []float64) {
 	return append(out, x.columns())
 }
 
-// mean returns the mean of a series between two edges, for each second.
+// mean returns the mean of a series between two edges, per second.
 func (x axis) mean(s series, from, to float64) float64 {
 	return s.sum(int(from), int(math.Ceil(to))) / ((to - from) * x.width.Seconds())
 }
@@ -113,8 +113,8 @@ func (x axis) mean(s series, from, to float64) float64 {
 // high is the height of the charts in their own units.
 const high = 1000
 
-// speed returns the layers of the speed chart, stacked: one for each source with a colour and one for the others. top
-// is the upper end of the axis.
+// speed returns the stacked layers of the speed chart: one for each source with its own colour and one for the other
+// sources. top is the upper end of the axis.
 func (x axis) speed(ranked []*Mirror, c *columns) (layers []layer, top float64) {
 	if len(c.bytes) == 0 {
 		return nil, 0
@@ -149,7 +149,7 @@ func (x axis) requests(work series) string {
 	return area(edges, make([]float64, len(up)), up, slices.Max(up)*1.04)
 }
 
-// area returns the SVG path of the area between two levels: along the upper level and back along the lower one. It
+// area returns the SVG path of the area between two levels: along the upper level, and back along the lower level. It
 // returns an empty string if the area is empty.
 func area(edges, low, up []float64, top float64) string {
 	if top <= 0 {
@@ -182,11 +182,11 @@ func number(x float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", x), "0"), ".")
 }
 
-// maxBlocks is the number of rectangles in the chart of the file above which the chart is made coarser.
+// maxBlocks is the number of rectangles above which the chart of the file is made coarser.
 const maxBlocks = 4000
 
 // parts returns the layers of the chart that shows which source sent which part of the file, and when. box is the
-// coordinate system of its paths.
+// coordinate system of the layers' paths.
 func (x axis) parts(p *raster, s *sources, size int64) (layers []layer, box string) {
 	if p.row == 0 || size <= 0 {
 		return nil, ""
@@ -291,8 +291,8 @@ func byteTicks(top float64, suffix string) (ticks []tick) {
 	return ticks
 }
 
-// byteStep returns the interval between ticks for an axis with at most five of them. If parts is set, it may be a
-// fraction.
+// byteStep returns the interval between ticks for an axis with at most five ticks. If parts is set, the interval may be
+// a fraction.
 func byteStep(top float64, parts bool) float64 {
 	for _, step := range []float64{0.25, 0.5, 1, 2, 5, 10, 20, 25, 50, 100, 200, 250} {
 		if top/step <= 5 && (parts || step >= 1) {

@@ -18,16 +18,16 @@ import (
 type fetch struct {
 	mirror   *Mirror
 	number   int
-	merged   int           // number of merged requests, without the first
-	asked    time.Duration // these are times
+	merged   int           // number of merged requests, except the first
+	asked    time.Duration // this field and the next three are times
 	answered time.Duration // never, until the answer arrives
-	latest   time.Duration // last byte, answer or request
+	latest   time.Duration // time of the last byte, else of the answer, else of the request
 	ended    time.Duration
-	from, to int64 // the range, without parts that were given to others
+	from, to int64 // the range, without parts that other sources took over
 	at       int64 // offset after the last received byte
 	bytes    int64
 	why      scheduler.Reason // reason of the request
-	cut      scheduler.Reason // reason why the range was shortened or the fetch ended; 0 if neither
+	cut      scheduler.Reason // reason why the range was shortened or the fetch was ended; 0 if neither happened
 	failure  string
 }
 
@@ -38,7 +38,7 @@ const (
 	quietAfter = time.Second
 )
 
-// requests are the fetches of a download, and what happened between their sources.
+// requests are the fetches of a download, and the losses and takeovers between their sources.
 type requests struct {
 	running   map[int]*fetch // by number
 	most      int            // maximum of concurrent fetches
@@ -53,7 +53,7 @@ func newRequests() requests {
 	return requests{running: map[int]*fetch{}, takeovers: map[takeover]int{}, reasons: tally{}}
 }
 
-// inOrder yields the running fetches in the order of their numbers. They may be finished meanwhile.
+// inOrder yields the running fetches in the order of their numbers. The caller may finish them meanwhile.
 func (q *requests) inOrder() iter.Seq[*fetch] {
 	return func(yield func(*fetch) bool) {
 		for _, number := range slices.Sorted(maps.Keys(q.running)) {
@@ -88,11 +88,11 @@ func (q *requests) start(now time.Duration, m *Mirror, ev download.RangeStarted)
 	q.most = max(q.most, len(q.running))
 }
 
-// came records that a fetch received a range. It returns when the first of these bytes probably arrived.
+// came records that a fetch received the range r. It returns when these bytes probably began.
 func (q *requests) came(f *fetch, now time.Duration, r byterange.Range) (since time.Duration) {
 	q.quiet(f, now)
 	since = f.latest
-	if now-since > 3*beat { // a pause, followed by these bytes
+	if now-since > 3*beat { // a pause came before these bytes
 		since = now - beat
 	}
 	f.bytes += r.Len()
@@ -109,7 +109,7 @@ func (q *requests) quiet(f *fetch, now time.Duration) {
 	}
 }
 
-// cut records that a fetch is to end at end, because other sources fetch the rest or the fetch is no longer wanted.
+// cut records that a fetch will end at end, because other sources fetch the rest or the fetch is no longer wanted.
 func (q *requests) cut(f *fetch, now time.Duration, end int64, why scheduler.Reason) {
 	f.cut = why
 	q.reasons[why]++
@@ -150,7 +150,7 @@ func (q *requests) opened() int {
 	return q.reasons.of(scheduler.ReasonGrowth, scheduler.ReasonRemembered, scheduler.ReasonExchange)
 }
 
-// closed returns how many of the opened connections were closed again.
+// closed returns the number of opened connections that were closed again.
 func (q *requests) closed() int {
 	return q.reasons.of(scheduler.ReasonUseless, scheduler.ReasonCrowded)
 }
@@ -165,8 +165,8 @@ func (q *requests) takenBy(m *Mirror) *Mirror {
 	return nil
 }
 
-// silentIn returns the source that was silent for most of a period. A source that merely sent less may have had nothing
-// left to do.
+// silentIn returns the source that was silent for most of a period. Other sources that sent less do not count: they may
+// have had nothing left to do.
 func (q *requests) silentIn(from, to time.Duration) *Mirror {
 	for _, l := range q.losses {
 		if l.why == scheduler.ReasonSilent && min(l.at, to)-max(l.since, from) > (to-from)*3/4 {
@@ -276,7 +276,7 @@ func (r *Recorder) finish(f *fetch, err error) {
 	r.columns.worked(f.asked, f.ended)
 }
 
-// dull reports whether a fetch shows nothing of interest, so that it can be merged with another.
+// dull reports whether a fetch shows nothing of interest, so that it can be merged with another fetch.
 func (f *fetch) dull() bool {
 	switch f.cut {
 	case 0, scheduler.ReasonDone, scheduler.ReasonMet, scheduler.ReasonSplit:
@@ -294,8 +294,8 @@ func (f *fetch) absorb(next fetch) {
 	f.cut, f.failure = cmp.Or(next.cut, f.cut), cmp.Or(next.failure, f.failure)
 }
 
-// fetches are the fetches that have ended. If they exceed maxFetches, neighbours are merged: first those that
-// show nothing of interest, then all with invisibly short pauses between them, then those with longer pauses.
+// fetches are the fetches that have ended. If these exceed maxFetches, neighbours are merged: first the fetches that
+// show nothing of interest, then all fetches with invisibly short pauses between them, then fetches with longer pauses.
 type fetches []fetch
 
 const maxFetches = 800
@@ -313,7 +313,7 @@ func (l *fetches) add(f fetch) {
 	l.merge(func(a, b *fetch) bool { return a.dull() && b.dull() && b.asked-a.ended <= near })
 	for len(*l) > maxFetches*3/4 {
 		l.merge(func(a, b *fetch) bool { return b.asked-a.ended <= near })
-		if near > f.ended { // each source has a single one by now
+		if near > f.ended { // only one fetch of each source is left
 			return
 		}
 		near *= 2
@@ -340,20 +340,21 @@ type loss struct {
 	since    time.Duration // time of the last byte
 	at       time.Duration
 	from, to int64
-	bytes    int64 // that the fetch had received
+	bytes    int64 // bytes that the fetch had received
 	why      scheduler.Reason
-	taker    *Mirror // first source that was then asked for part of the range
+	taker    *Mirror // first source that then requested a part of the range
 	taken    time.Duration
 }
 
 const (
 	maxLosses = 100
-	// farthest limits the range of a loss: another source that works farther away is not counted as its successor.
+	// farthest limits the length of a loss, in bytes. A source that fetches beyond that does not count as its
+	// successor.
 	farthest = 64 << 20
 )
 
-// lose records that f leaves the range from an offset on to other sources. why is 0 for a failure. Only the first
-// maxLosses losses are kept. A source that was recorded as slow may later be recorded as silent instead.
+// lose records that other sources must fetch the range of f from an offset on. why is 0 for a failure. Only the first
+// maxLosses losses are kept. If a source first is slow and then becomes silent, the loss is recorded as silent.
 func (q *requests) lose(f *fetch, now time.Duration, from int64, why scheduler.Reason) {
 	if n := len(q.losses); n > 0 && why == scheduler.ReasonSilent {
 		if l := q.losses[n-1]; l.mirror == f.mirror && l.why == scheduler.ReasonSlow && l.since == f.latest {

@@ -23,8 +23,8 @@ func Style() []byte {
 	return b.Bytes()
 }
 
-// Draw returns the HTML of a download, for a page that includes Style. A download that has ended looks as in a [Page];
-// a running one is drawn as of the time at.
+// Draw returns the HTML of a download, for a page that includes Style. A download that has ended looks as in a [Page].
+// A running download is drawn as of the time at.
 func (r *Recorder) Draw(at time.Time) []byte {
 	d, states := &r.facts, map[*Mirror]string(nil)
 	if d.ending.live {
@@ -155,7 +155,7 @@ func (d *facts) strip() *strip {
 	for _, x := range d.earlier.ranges {
 		s.Prior = append(s.Prior, bar{X: number(float64(x.Start) / float64(p.row)), W: number(float64(x.Len()) / float64(p.row))})
 	}
-	begun := 0 // the column of the last restart
+	begun := 0 // column of the last restart
 	if n := len(d.restarts.first); n > 0 {
 		begun = int(d.restarts.first[n-1].At / d.columns.width)
 	}
@@ -168,7 +168,7 @@ func (d *facts) strip() *strip {
 			here[d.Mirrors[owners[i]-1]] += box(float64(i), min(float64(j), rows))
 		}
 	}
-	for x := range d.void.All() { // a row is the smallest visible part
+	for x := range d.void.All() { // wrong bytes are drawn as whole rows, the smallest visible parts
 		s.Void += box(float64(x.Start/p.row), min(float64((x.End-1)/p.row+1), rows))
 	}
 	for f := range d.requests.inOrder() {
@@ -190,7 +190,7 @@ func box(from, to float64) string {
 	return fmt.Sprintf("M%s 0h%sv1h-%sz", number(from), number(to-from), number(to-from))
 }
 
-// last returns for each row the source that sent its bytes last, in columns from from on. 0 means no source.
+// last returns for each row the source that sent the row's bytes last, in the columns from from on. 0 means no source.
 func (p *raster) last(from int) []int16 {
 	owners := make([]int16, maxRows)
 	for _, col := range p.columns[min(from, len(p.columns)):] {

@@ -14,7 +14,7 @@ import (
 	"braid/source"
 )
 
-// maxMirrors is the number of sources that are recorded separately. The others share one Mirror.
+// maxMirrors is the number of sources that have their own record. All other sources share one Mirror.
 const maxMirrors = 200
 
 // tally counts events by reason.
@@ -35,7 +35,7 @@ type Mirror struct {
 	Speed       Speed
 	RTT         time.Duration
 	Asked       int           // number of fetches
-	Working     time.Duration // with at least one fetch
+	Working     time.Duration // time with at least one fetch
 	Quiet       time.Duration // part of Working in which no bytes arrived
 	Failures    int
 
@@ -48,11 +48,11 @@ type Mirror struct {
 	first    time.Duration
 	since    time.Duration // when the first of the running fetches began
 	cuts     tally
-	failure  string // the last one
+	failure  string // last failure
 	failedAt time.Duration
-	before   string // the first one
+	before   string // first failure
 	goneAt   time.Duration
-	pause    *gap // not asked until its end
+	pause    *gap // period without requests, if it has not ended; the end may change
 }
 
 // Rate returns the speed of the source while it was working, in bytes a second.
@@ -75,7 +75,7 @@ func (m *Mirror) Fate() string {
 	return ""
 }
 
-// begin records the begin of a fetch.
+// begin records that a fetch has begun.
 func (m *Mirror) begin(now time.Duration) {
 	if m.Asked++; m.Asked == 1 {
 		m.first = now
@@ -85,7 +85,7 @@ func (m *Mirror) begin(now time.Duration) {
 	}
 }
 
-// rest records the end of a fetch.
+// rest records that a fetch has ended.
 func (m *Mirror) rest(now time.Duration) {
 	if m.running--; m.running == 0 {
 		m.Working += now - m.since
@@ -104,16 +104,16 @@ func (m *Mirror) fail(now time.Duration, why string) {
 type sources struct {
 	Mirrors []*Mirror       // in the order of their first events
 	ByID    map[int]*Mirror // by the IDs of the running session
-	rest    *Mirror         // shared by the sources beyond maxMirrors
+	rest    *Mirror         // the record that sources beyond maxMirrors share
 	pauses  gaps            // between the attempts of a source
-	ranked  []*Mirror       // those that were asked, by bytes in descending order
-	brought []*Mirror       // those of ranked that sent bytes
+	ranked  []*Mirror       // sources that received requests, by bytes in descending order
+	brought []*Mirror       // sources in ranked that sent bytes
 }
 
 func newSources() sources { return sources{ByID: map[int]*Mirror{}} }
 
-// mirror returns the record of a source. IDs belong to a session: after a restart the same ID may be another source,
-// with another URL.
+// mirror returns the record of a source. IDs belong to a session: after a restart the same ID may belong to another
+// source, which has another URL.
 func (s *sources) mirror(id int, url, host string) *Mirror {
 	url, host = source.Escape(url), source.Escape(host)
 	m := s.ByID[id]
@@ -145,8 +145,8 @@ func (s *sources) account(url string) *Mirror {
 }
 
 // settle sets the ranks, names and colours of the sources, when the download has ended or is drawn. A name is the host,
-// with part of the path if several sources have that host. A source keeps its colour while it is among those that sent
-// the most bytes.
+// with part of the path if several sources have that host. A source keeps its colour while it belongs to the sources
+// that sent the most bytes.
 func (s *sources) settle() {
 	s.ranked, s.brought = nil, nil
 	hosts, used := map[string]int{}, map[string]bool{}
@@ -179,7 +179,7 @@ func (s *sources) settle() {
 	}
 }
 
-// colour assigns colours to the first sources in the ranking. Sources that have a colour keep it.
+// colour assigns colours to the first sources in the ranking. A source with a colour keeps the colour.
 func (s *sources) colour() {
 	first := s.ranked[:min(len(s.ranked), colours)]
 	used := map[string]bool{}
@@ -203,7 +203,7 @@ func (s *sources) colour() {
 	}
 }
 
-// endPause ends the pause of a source, because it is asked again or the download has ended.
+// endPause ends the pause of a source, because the source gets a request again or the download has ended.
 func (s *sources) endPause(m *Mirror, now time.Duration) {
 	if m.pause != nil {
 		m.pause.to = min(m.pause.to, now)
@@ -232,7 +232,7 @@ func (s *sources) fates() map[*Mirror]string {
 	return all
 }
 
-// middle shortens a name by cutting out its middle, because both ends are the most useful parts.
+// middle shortens a name by cutting out its middle, because the two ends are the most useful parts.
 func middle(s string, runes int) string {
 	x := []rune(s)
 	if len(x) <= runes {
@@ -250,7 +250,7 @@ func (r *Recorder) State(m *Mirror) string {
 	switch {
 	case m.AtWork():
 		return "in use"
-	case m.banned && !m.up: // unless it returned after a restart
+	case m.banned && !m.up: // unless the source returned after a restart
 		return "dropped for wrong content"
 	case m.gone && !m.up:
 		return "dropped"
@@ -271,7 +271,7 @@ type Speed struct {
 	n     int
 }
 
-// Now records the number of bytes received until at, and returns the speed in bytes a second.
+// Now records the number of bytes received until the time at, and returns the speed in bytes a second.
 func (s *Speed) Now(at time.Time, bytes int64) float64 {
 	if s.n == 0 || at.Sub(s.at[(s.n-1)%len(s.at)]) >= beat {
 		s.at[s.n%len(s.at)], s.bytes[s.n%len(s.at)] = at, bytes

@@ -11,8 +11,8 @@ import (
 	"braid/verify"
 )
 
-// Why returns the text of a source's error, short enough for a line in a list. It leaves out the host, which the line
-// shows already.
+// Why returns the text of a source's error, short enough for a line in a list. It leaves out host, which the line
+// already shows.
 func Why(err error, host string) string {
 	if err == nil {
 		return ""
@@ -20,7 +20,7 @@ func Why(err error, host string) string {
 	return option.Shorten(strings.TrimPrefix(source.Escape(bare(err).Error()), host+": "), 160)
 }
 
-// bare returns the cause of a *download.Error, without the operation and the place, which are shown elsewhere.
+// bare returns the cause of a *download.Error, because the operation and the place are shown elsewhere.
 func bare(err error) error {
 	if e, ok := errors.AsType[*download.Error](err); ok && e.Err != nil {
 		return e.Err
@@ -28,8 +28,8 @@ func bare(err error) error {
 	return err
 }
 
-// Reason describes in a few words why a download failed. It leaves out the host, the URL and long digests, which are in
-// the text of the error.
+// Reason describes in a few words why a download failed. It leaves out the host, the URL and long digests, which the
+// text of the error contains.
 func Reason(err error) string {
 	if err == nil {
 		return ""

@@ -16,11 +16,11 @@ type Recorder struct {
 	now time.Duration // time of the last event
 }
 
-// facts are the recorded facts about one download, in parts that own one state each. Their size is bounded: times are
+// facts are the recorded facts about one download. Each part owns one state. The size of facts is bounded: times are
 // thinned out and fetches merged, so that only totals are exact.
 type facts struct {
-	// Limit is the user's limit in bytes a second, for all downloads of the page together. 0 means no limit, and -1
-	// several limits, one after the other.
+	// Limit is the user's limit in bytes a second, for all downloads of the page together. 0 means no limit. -1 means
+	// that the limit changed during the downloads.
 	Limit     int64
 	URL, Path string // the URL is masked
 	Seeding   bool   // the file is offered to peers
@@ -38,7 +38,7 @@ type facts struct {
 	ending   ending
 
 	began  time.Time
-	number int // on the page
+	number int // number of the download on the page
 }
 
 // NewRecorder returns a Recorder for a download that begins at now.
@@ -106,7 +106,7 @@ func (r *Recorder) End(at time.Time, res download.Result, err error) {
 	r.settle()
 }
 
-// advance sets the present time. The time never decreases, even if the clock does.
+// advance sets the present time. The present time never decreases, even if the clock does.
 func (r *Recorder) advance(at time.Time) {
 	r.now = max(r.now, at.Sub(r.began))
 	r.columns.reach(r.now)
@@ -133,7 +133,7 @@ func (r *Recorder) offered(ev download.Offered) {
 		option.Count(len(ev.File.Mirrors), "mirror"))
 }
 
-// resize sets the size of the file, and fits the chart to it.
+// resize sets the size of the file, and adapts the chart to the size.
 func (r *Recorder) resize(size int64) {
 	if size > r.size {
 		r.size = size
@@ -171,14 +171,14 @@ func (r *Recorder) down(ev download.SourceDown) {
 func (r *Recorder) restart(ev download.Restarted) {
 	clear(r.ByID) // a new session assigns new IDs
 	text := option.Shorten(source.Escape(ev.Reason), 200)
-	if r.amounts.restart() { // otherwise nothing is lost: the failure is recorded with its source
+	if r.amounts.restart() { // otherwise nothing is lost, and the failure is recorded for its source
 		r.restarts.add(entry{r.now, text, true})
 	}
 	r.course.complete, r.earlier = never, earlier{}
 	r.say(true, "the download begins again: %s", text)
 }
 
-// compare records that received bytes are compared, and the end of a comparison.
+// compare records the progress and the end of a comparison of received bytes.
 func (r *Recorder) compare(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.Comparing:

@@ -33,7 +33,7 @@ const Magic = "<!DOCTYPE html>\n<!-- braid report -->\n"
 //go:embed page.html style.css charts.css
 var files embed.FS
 
-// pageTemplate parses the template. It is called for each page, because most runs make none.
+// pageTemplate parses the template. It is called for each page, because most runs write no page.
 func pageTemplate() *template.Template {
 	return template.Must(template.New("page.html").Funcs(template.FuncMap{
 		"size": option.SizeText, "rate": option.RateText, "time": option.TimeText, "clock": clock, "share": share,
@@ -45,11 +45,11 @@ const (
 	maxListed   = 3000 // number of downloads in the list
 )
 
-// Page shows one or several downloads. The zero value is an empty page. It draws at most maxSections downloads: those
-// that failed first, then those that took longest. The others have a line in the list, up to maxListed. A Page is not
-// safe for concurrent use.
+// Page shows one or several downloads. The zero value is an empty page. It draws at most maxSections downloads: the
+// failed ones first, then the longest. The other downloads have a line in the list, up to maxListed. A Page is not safe
+// for concurrent use.
 type Page struct {
-	// NotBegun is the number of files whose download had not begun when the run was interrupted.
+	// NotBegun is the number of files that had not begun when the run was interrupted.
 	NotBegun int
 
 	added int
@@ -80,7 +80,7 @@ func (p *Page) Add(r *Recorder) {
 	}
 }
 
-// order sorts downloads by how much they deserve charts: failed ones first, then longer ones, then earlier ones.
+// order sorts downloads by their need for charts: failed downloads first, then longer ones, then earlier ones.
 func order(a, b *facts) int {
 	failed := func(d *facts) int {
 		if d.ending.err != nil {

@@ -16,7 +16,7 @@ const (
 	maxRowsShown = 48
 	rowTop       = 10 // pixels above the bars of a row
 	rowBar       = 12 // pixels of a bar
-	maxLanes     = 4  // maximum of concurrent fetches of a source that are shown separately
+	maxLanes     = 4  // maximum of concurrent fetches of a source that are drawn separately
 )
 
 // row is the time line of one source.
@@ -29,7 +29,7 @@ type row struct {
 	Marks  []mark
 }
 
-// bar is a period of time: from X to End, with the width W, as percentages. Y and H are pixels within the row.
+// bar is a period of time, from X to End, with the width W, as percentages. Y and H are in pixels within the row.
 type bar struct{ X, W, End, Y, H, Title string }
 
 // mark is an event of a source. If two marks would overlap, only the one with the higher weight is drawn.
@@ -39,7 +39,7 @@ type mark struct {
 	weight          int
 }
 
-// reason is the text of the page for a scheduler.Reason, and the kind of its mark, if it has one.
+// reason has the text of the page for a scheduler.Reason, and the kind of its mark, or "" for no mark.
 type reason struct {
 	text, kind string
 	weight     int
@@ -91,8 +91,8 @@ func kinds(rows []row) []mark {
 	})
 }
 
-// rows returns the rows of the sources that were asked, in the order of their first requests. Of more than
-// maxRowsShown sources it returns those that sent the most bytes.
+// rows returns the rows of the sources that received requests, in the order of their first requests. With more than
+// maxRowsShown sources it returns only those that sent the most bytes; unshown is the number of the others.
 func (x axis) rows(s *sources, q *requests) (out []row, unshown int) {
 	shown := slices.Clone(s.ranked[:min(len(s.ranked), maxRowsShown)])
 	slices.SortStableFunc(shown, func(a, b *Mirror) int {
@@ -146,14 +146,14 @@ func lanes(list []fetch) (lanes []int, count float64) {
 	return lanes, float64(len(until))
 }
 
-// draw adds a fetch to a row: a thin bar while it waits for the answer, then a thick one, and marks at both ends.
+// draw adds a fetch to a row: a thin bar while the fetch waits for the answer, then a thick bar, and two marks.
 func (x axis) draw(r *row, f fetch, y, h float64) {
 	title := fetchTitle(f)
 	flows := f.answered
 	if flows == never {
 		flows = f.ended
 	}
-	if f.answered == never || flows-f.asked > x.end/1000 { // otherwise it would be invisible
+	if f.answered == never || flows-f.asked > x.end/1000 { // a shorter bar would be invisible
 		r.Waits = append(r.Waits, x.bar(f.asked, flows, y+h/2-1, 2, title))
 	}
 	if f.answered != never {

@@ -9,8 +9,8 @@ import (
 	"braid/byterange"
 )
 
-// Time is divided into columns of equal width. When there would be more than maxColumns of them, the width doubles and
-// neighbouring columns are merged. So a download of a second needs as much memory as one of ten hours.
+// Time is divided into columns of equal width. When more than maxColumns columns would be needed, the width doubles and
+// neighbouring columns are merged. So a download of one second needs as much memory as a download of ten hours.
 const (
 	maxColumns  = 360
 	firstColumn = time.Millisecond
@@ -117,9 +117,9 @@ func (l *log) add(e entry) {
 	}
 }
 
-// raster is the chart of the file: time runs to the right and the file upwards. A cell belongs to the source that sent
-// most of its bytes. The raster has at most maxColumns columns and maxRows rows; when the time or the file outgrows
-// them, neighbours are merged.
+// raster is the chart of the file: time increases to the right and the offset in the file upwards. A cell belongs to
+// the source that sent most of its bytes. The raster has at most maxColumns columns and maxRows rows. When time or file
+// would need more, neighbours are merged.
 type raster struct {
 	row     int64    // bytes of a row; 0 until the first paint
 	columns [][]cell // nil for columns without bytes
@@ -130,7 +130,7 @@ const (
 	firstRow = 1 << 10 // for a file of unknown size
 )
 
-// cell determines its owner by a majority vote: votes are those for the owner minus those for all others.
+// cell determines its owner by a majority vote: votes are those for the owner minus all others.
 type cell struct {
 	owner int16 // number of the source plus 1; 0 means none
 	votes float32
@@ -226,8 +226,8 @@ type block struct {
 	column, row, wide, high int
 }
 
-// blocks returns the rectangles of the chart. Adjacent cells of a column form one block, which continues in the next
-// column if that has the same cells.
+// blocks returns the rectangles of the chart. Adjacent cells of a column form one block. The block continues in the
+// next column if the same cells form a block there.
 func (p *raster) blocks() (out []block) {
 	open := map[[3]int]int{} // index in out by owner, row and height
 	for c, col := range p.columns {

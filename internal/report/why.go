@@ -45,7 +45,7 @@ func (w *story) limit(d *facts) {
 	}
 }
 
-// even infers a common cause from the speeds of the sources. All known sources must have been in use.
+// even infers a common cause from the speeds of the sources. It may only be called if all known sources were in use.
 func (w *story) even(s *sources) {
 	fast, slow := 0.0, math.Inf(1)
 	for _, m := range s.ranked {
@@ -61,8 +61,8 @@ func (w *story) even(s *sources) {
 	}
 }
 
-// growth describes how many connections were tried, and how many were closed again. unasked is the number of sources
-// that were not needed.
+// growth describes the number of connections that were tried, and the number of those that were closed again. unasked
+// is the number of sources that were not needed.
 func (w *story) growth(q *requests, unasked int) {
 	if opened := q.opened(); opened > 0 {
 		text := was(opened, "further connection") + " opened to test whether the speed increases"
@@ -83,10 +83,10 @@ func was(n int, noun string) string {
 	return option.Count(n, noun) + " were"
 }
 
-// times describes the time until the first answer, and the time in which no source sent bytes. size is that of the file.
+// times describes the time until the first answer, and the time in which no source sent bytes. size is the file's.
 func (w *story) times(c *course, e *ending, size int64) {
 	switch {
-	case c.answer == never && (c.refused || answered(e.err)): // described by other sentences
+	case c.answer == never && (c.refused || answered(e.err)): // other sentences describe this case
 	case c.answer == never:
 		w.say(true, "No source answered.")
 	case c.first == never && size == 0:

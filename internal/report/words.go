@@ -14,7 +14,7 @@ import (
 	"braid/source"
 )
 
-// word is a sentence of the summary. Bad marks causes of lost time.
+// word is a sentence of the summary. Bad marks a cause of lost time.
 type word struct {
 	Text string
 	Bad  bool
@@ -113,7 +113,7 @@ func (w *story) check(c *course, e *ending) {
 		option.TimeText(took), option.TimeText(e.at-c.verified))
 }
 
-// shares describes how much of the fetched bytes each source sent, and how fast.
+// shares describes which part of the fetched bytes each source sent, and how fast.
 func (w *story) shares(brought []*Mirror, fetched int64) {
 	const most = 6
 	rest := brought
@@ -135,14 +135,14 @@ func (w *story) shares(brought []*Mirror, fetched int64) {
 	}
 }
 
-// twice describes how many of the fetched bytes were duplicates. Few are mentioned only while the download is running.
+// twice describes how many of the fetched bytes were duplicates. A few are mentioned only during the download.
 func (w *story) twice(twice, fetched int64, live bool) {
 	if twice > 0 && (live || twice > fetched/50) {
 		w.say(twice > fetched/50, "%s were received twice.", option.SizeText(twice))
 	}
 }
 
-// share formats a part of a whole as a percentage. Only the whole is 100 %.
+// share formats a part of a whole as a percentage. Only the whole is shown as 100 %.
 func share(part, whole int64) string {
 	switch p := math.Round(float64(part) / float64(max(whole, 1)) * 100); {
 	case part <= 0:
@@ -201,7 +201,7 @@ func (w *story) failures(s *sources, q *requests, err error) {
 	for _, m := range all[:min(len(all), mostFailed)] {
 		if len(s.Mirrors) > 1 || err == nil || m.failure != Why(err, m.Host) {
 			w.say(true, "%s.", failureOf(m, q.takenBy(m)))
-		} else if m.Failures > 1 { // the headline has the text of the only source
+		} else if m.Failures > 1 { // the headline has the text of the only source's failure
 			w.say(true, "%s failed %d times, first at %s.", m.Name, m.Failures, option.TimeText(m.failedAt))
 		}
 	}
@@ -210,7 +210,7 @@ func (w *story) failures(s *sources, q *requests, err error) {
 	}
 }
 
-// failureOf describes the failure of a source. taker took over the rest of its range, if it is not nil.
+// failureOf describes the failure of a source. taker is the source that took over the rest of the range, or nil.
 func failureOf(m, taker *Mirror) string {
 	if m.banned {
 		return fmt.Sprintf("%s was dropped at %s for wrong content: %s", m.Name, option.TimeText(m.goneAt), m.failure)
