@@ -18,7 +18,7 @@ var aria2Text string
 // Aria2Option is an option of aria2c.
 type Aria2Option struct {
 	Name, Letter string
-	Fate         string // one of the constants below; get and unless are followed by a colon and a word
+	Fate         string // one of the fates below; get and unless are followed by a colon and a word
 	Note         string
 	value        string
 }
@@ -27,13 +27,13 @@ type Aria2Option struct {
 const (
 	aria2Own     = "own"     // implemented by the command
 	Aria2Ignored = "ignored" // does not change the downloaded files
-	Aria2Warned  = "warned"  // the user is warned that it has no effect
+	Aria2Warned  = "warned"  // has no effect, which a warning reports
 	Aria2Refused = "refused"
-	aria2Flag    = "get"    // followed by the option of braid get that has the same meaning
-	aria2Unless  = "unless" // refused, except for the value that follows
+	aria2Flag    = "get"    // followed by the option of braid get with the same meaning
+	aria2Unless  = "unless" // refused, except for the value after the colon
 )
 
-// Flag returns the option of braid get that the option stands for, or an empty string.
+// Flag returns the option of braid get with the same meaning, or an empty string.
 func (o Aria2Option) Flag() string {
 	kind, name, _ := strings.Cut(o.Fate, ":")
 	if kind != aria2Flag {
@@ -48,7 +48,7 @@ func (o Aria2Option) refuses(value string) bool {
 	return kind == Aria2Refused || kind == aria2Unless && value != only
 }
 
-// isSwitch reports whether the value is true or false.
+// isSwitch reports whether the option has the values true and false.
 func (o Aria2Option) isSwitch() bool { return o.value == "bool" }
 
 var aria2Table = readAria2(aria2Text)
@@ -92,13 +92,13 @@ func IsAria2(name string) bool {
 
 // Aria2Line is a parsed command line or configuration of aria2c.
 type Aria2Line struct {
-	Settings []Setting // by their full names, in order
+	Settings []Setting // with the full names of the options, in order
 	Operands []string
 	Unknown  []string // options that aria2c does not have
 }
 
-// ParseAria2 parses a command line as aria2c does. Options that aria2c does not have are no error; they are listed in
-// Unknown. The error is an *Error.
+// ParseAria2 parses a command line as aria2c does. Options that aria2c does not have are listed in Unknown and are no
+// error. The error is an *Error.
 func ParseAria2(words []string) (l Aria2Line, err error) {
 	for len(words) > 0 && err == nil {
 		word := words[0]
@@ -147,7 +147,7 @@ func (l *Aria2Line) letters(word string, rest []string) ([]string, error) {
 
 func isBool(word string) bool { return word == "true" || word == "false" }
 
-// set sets the value of an option to the attached value or, if there is none, to the next word. Switches take no next
+// set sets the value of an option to the attached value or, without one, to the next word. A switch never uses the next
 // word.
 func (l *Aria2Line) set(o Aria2Option, value string, given bool, rest []string) ([]string, error) {
 	switch {
@@ -237,8 +237,8 @@ func Aria2List(list string) (own string, ignored []string, err error) {
 	return b.String(), slices.Compact(ignored), nil
 }
 
-// InAria2List reports whether a list of aria2c may contain an option: one of aria2c's that is not refused, or one of
-// braid's lists.
+// InAria2List reports whether a list of aria2c may contain an option: an option of aria2c that is not refused, or an
+// option of braid's lists.
 func InAria2List(name, value string) bool {
 	if !IsAria2(name) {
 		_, own := InList(name)
@@ -248,12 +248,12 @@ func InAria2List(name, value string) bool {
 	return err == nil
 }
 
-// pace are options about the speed of all downloads. For a single file of a list they are silently ignored, because
+// pace has options about the speed of all downloads. For a single file of a list these are silently ignored, because
 // they do not change the downloaded file.
 var pace = []string{"split", "max-connection-per-server", "min-split-size", "lowest-speed-limit"}
 
-// aria2Setting translates an option to a line of braid's lists, which is empty if the option needs none. stands reports
-// whether the option may be used in a list. user is the value of an earlier http-user line for the same file.
+// aria2Setting translates an option to a line of braid's lists. The line is empty if the option needs none. stands
+// reports whether the option may be used in a list. user is the value of an earlier http-user line for the same file.
 func aria2Setting(o Aria2Option, value string, user *string) (text string, stands bool) {
 	switch o.Name {
 	case "http-user":
@@ -281,8 +281,8 @@ func aria2Setting(o Aria2Option, value string, user *string) (text string, stand
 	return "", false
 }
 
-// Aria2Settings translates options, by the names of aria2c or of lists, to settings of lists. The values of header
-// fields are separated by line breaks. Options without effect in a list are left out.
+// Aria2Settings translates options to settings of lists. The options have the names of aria2c or of lists. The values
+// of header fields are separated by line breaks. Options without effect in a list are left out.
 func Aria2Settings(options map[string]string) (settings []Setting) {
 	user := options["http-user"]
 	for _, name := range slices.Sorted(maps.Keys(options)) {

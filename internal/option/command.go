@@ -19,7 +19,7 @@ type Program struct {
 	Command
 	About       []string // paragraphs about the purpose
 	Version     string
-	Date        string // of the man pages, as 2026-11-21
+	Date        string // date of the man pages, as 2026-11-21
 	Exits       []Term // meanings of the exit codes
 	Environment []Term
 	Files       []Term
@@ -30,7 +30,7 @@ type Term struct{ Word, Text string }
 
 // Command describes a command for help, man pages and completions.
 type Command struct {
-	Name     string // as typed after the name of the program: "feed check"
+	Name     string // words after the name of the program: "feed check"
 	Summary  string // one line, in lower case
 	Usage    []string
 	Examples []Example
@@ -135,7 +135,7 @@ func (c Command) Names() (names []string) {
 // Word returns the last word of the name.
 func (c Command) Word() string { return c.Name[strings.LastIndex(c.Name, " ")+1:] }
 
-// typed returns the full name of the command as typed, including that of the program.
+// typed returns the full name of the command, beginning with the name of the program.
 func (c Command) typed() string {
 	if c.Name == "braid" {
 		return c.Name
@@ -175,8 +175,8 @@ func (o Option) Text() string {
 	return text
 }
 
-// placeholder returns the word in backquotes, which stands for the value, and the text. A placeholder at the start of
-// the text that is followed by a colon is removed from the text.
+// placeholder returns the word in backquotes, which is the placeholder of the value, and the text. A placeholder at the
+// start of the text that is followed by a colon is removed from the text.
 func (o Option) placeholder() (word, text string) {
 	usage := o.Help()
 	before, rest, found := strings.Cut(usage, "`")
@@ -207,7 +207,7 @@ func Written(name string) string {
 // fits returns the kind of the option's values for completion: files, folders or words.
 func (o Option) fits() (kind Fits, words []string) {
 	kind = fitsOf(o.Value())
-	if name := o.Name(); name == "out" || name == "report" { // a NAME that completes as a file
+	if name := o.Name(); name == "out" || name == "report" { // a NAME, but a path of a file
 		kind = File
 	}
 	if o.Kind == Choice {
@@ -216,8 +216,8 @@ func (o Option) fits() (kind Fits, words []string) {
 	return kind, wordsIn(o.Value())
 }
 
-// operands returns the kind of the command's operands. In a usage line, words in capitals are placeholders and others
-// are literal.
+// operands returns the kind of the command's operands. In a usage line, words in capitals are placeholders, and other
+// words are literal.
 func (c Command) operands() (kind Fits, words []string) {
 	for _, way := range c.Usage {
 		way = strings.TrimPrefix(way, c.typed()+" ")
@@ -237,7 +237,7 @@ const (
 	Folder
 )
 
-// fitsOf returns the kind that a placeholder stands for.
+// fitsOf returns the kind of the values of a placeholder.
 func fitsOf(placeholder string) Fits {
 	switch {
 	case strings.Contains(placeholder, "FOLDER"):
@@ -249,7 +249,7 @@ func fitsOf(placeholder string) Fits {
 	return Anything
 }
 
-// wordsIn returns the literal words of a placeholder such as "none|digest|signature": those in lower case.
+// wordsIn returns the literal words of a placeholder such as "none|digest|signature": the words in lower case.
 func wordsIn(placeholder string) (words []string) {
 	for word := range strings.SplitSeq(placeholder, "|") {
 		if word != "" && !strings.ContainsFunc(word,

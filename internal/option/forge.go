@@ -1,13 +1,13 @@
 package option
 
-// A Forge is a row of the user's table of forges and registries, which are asked for the digests of their files.
+// A Forge is a row of the user's table of forges and registries. Lookups ask these for the digests of their files.
 type Forge struct {
 	Name   string
 	Line   int
 	Values map[string][]string // by key; "true" or "false" for a switch
 }
 
-// forgeKeys are the keys of a row. Those of package lookup are the same.
+// forgeKeys are the keys of a row. Package lookup has the same keys.
 var forgeKeys = map[string]Kind{
 	"like": Word, "host": Word, "api": Word,
 	"url": Words, "ask": Word, "query": Word, "delivery": Words, "lines": Switch, "list": Word, "at": Words, "only": Words,
@@ -29,7 +29,7 @@ func (r *reader) forges(tables map[string]any) (forges []Forge, err error) {
 		f := Forge{Name: name, Line: Line(r.data, path), Values: map[string][]string{}}
 		for key, value := range values {
 			if f.Values[key] = value.Words; f.Line == 0 {
-				f.Line = value.Line // it is written with dotted keys
+				f.Line = value.Line // the table is written with dotted keys
 			}
 		}
 		forges = append(forges, f)

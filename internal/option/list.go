@@ -28,7 +28,7 @@ const MaxLine = 64 << 10
 
 // Entry is one file of a list.
 type Entry struct {
-	Line    int       // number of the line with the URIs, counted from 1
+	Line    int       // number of the line with the URIs, from 1
 	URIs    []string  // at least one; none is empty
 	Options []Setting // in order, with duplicates
 }
@@ -36,7 +36,7 @@ type Entry struct {
 // Setting is an option of a file, from an indented line.
 type Setting struct {
 	Line        int
-	Name, Value string // without space around them; Name is not empty
+	Name, Value string // without surrounding space; Name is not empty
 }
 
 // Entries parses a list. It stops after the first error, which is an *Error. The entries before the error are valid.
@@ -74,7 +74,7 @@ func begin(l line) (Entry, error) {
 	return Entry{Line: l.number, URIs: uris(l.text)}, nil
 }
 
-// take parses a line after the URIs of e. It reports whether the line begins another entry, which it does not parse.
+// take parses a line after the URIs of e. It reports whether the line begins another entry; such a line is not parsed.
 func (e *Entry) take(l line) (another bool, err error) {
 	text := strings.TrimSpace(l.text)
 	switch {

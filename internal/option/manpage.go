@@ -9,7 +9,7 @@ import (
 
 // Page is a man page in the Markdown of github.com/cpuguy83/go-md2man.
 type Page struct {
-	Name string // such as "braid-get"; the file is called Name.1
+	Name string // such as "braid-get"; the file name is Name.1
 	Text string
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 // RatesValue is a limit in bytes a second that depends on the time of day: "09:00-17:00 2M, 20M". The first range that
-// contains the local time applies; a rate without a range applies to the rest of the day. 0 means no limit, and so do
-// times that no range contains.
+// contains the local time applies. A rate without a range applies to the rest of the day. 0 means no limit. Times that
+// no range contains have no limit.
 type RatesValue struct{ spans []rateSpan }
 
 // rateSpan is a rate for a range of the day. If to is not later than from, the range ends on the next day. The range
@@ -111,8 +111,8 @@ func (v *RatesValue) UnmarshalTOML(value any) error {
 	return v.Set(strings.Join(words, ", "))
 }
 
-// bareRate returns the first rate of a few bytes without a unit, for which the user may have meant another unit. It
-// returns an empty string if there is none.
+// bareRate returns the first rate of a few bytes without a unit, for which the user may have meant another unit.
+// Without such a rate it returns an empty string.
 func bareRate(word string) string {
 	for item := range strings.SplitSeq(word, ",") {
 		if words := strings.Fields(item); len(words) > 0 && isBare(words[len(words)-1], 1024) {
@@ -146,8 +146,8 @@ func (v RatesValue) Any() bool {
 	return slices.ContainsFunc(v.spans, func(s rateSpan) bool { return s.rate > 0 })
 }
 
-// At returns the rate at t, by the clock of t's location, and the time when it changes; the zero time if it never does.
-// Changes of the clock, as for daylight saving time, are taken into account.
+// At returns the rate at t, by the clock of t's location, and the time when the rate changes. That time is zero if the
+// rate never changes. Changes of the clock, as for daylight saving time, are taken into account.
 func (v RatesValue) At(t time.Time) (rate int64, until time.Time) {
 	t = t.Round(0)
 	rate = v.rate(t)

@@ -34,7 +34,7 @@ type known map[string]map[string]Kind
 
 // Value is the value of a flag in the file.
 type Value struct {
-	Words []string // as on the command line; "true" or "false" for a switch
+	Words []string // words as on the command line; "true" or "false" for a switch
 	Line  int
 }
 
@@ -70,7 +70,7 @@ func parseSettings(data []byte, known known) (*Settings, error) {
 	var top map[string]any
 	if _, err := toml.Decode(string(data), &top); err != nil {
 		if e, ok := errors.AsType[toml.ParseError](err); ok {
-			// Position.Line is wrong at the end of a line: it is that of the next line.
+			// Position.Line is wrong at the end of a line: it has the number of the next line.
 			line := 1 + strings.Count(string(data[:min(e.Position.Start, len(data))]), "\n")
 			return nil, &Error{Line: line, Key: e.LastKey, Why: e.Message}
 		}
@@ -203,7 +203,7 @@ func (r *reader) wrong(path []string, why, hint string) error {
 	return &Error{Line: Line(r.data, path), Key: toml.Key(path).String(), Why: why, Hint: hint}
 }
 
-// locator finds the position of a value: decoding into it fails, and the parser reports lines only in errors.
+// locator finds the line of a value. Decoding into a locator fails, because the parser reports lines only in errors.
 type locator struct{}
 
 var errHere = errors.New("here")
@@ -246,7 +246,7 @@ func (f *Settings) Own(command, flag string) bool {
 	return ok && command != ""
 }
 
-// Value returns the value of a flag of a command: from the command's own table, or otherwise from the values for all
+// Value returns the value of a flag of a command. The command's own table takes precedence over the values for all
 // commands.
 func (f *Settings) Value(command, flag string) (Value, bool) {
 	if f == nil {

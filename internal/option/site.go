@@ -11,7 +11,7 @@ import (
 
 // Site has the values for the URLs that match a pattern. A missing key has no words.
 type Site struct {
-	// Pattern is the pattern as written: a URL, or the prefix of URLs if it ends with *.
+	// Pattern is the pattern in the file: a URL, or the prefix of URLs if it ends with *.
 	Pattern string
 	Line    int
 	Values  map[string][]string // by option; words as on the command line
@@ -34,7 +34,7 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 			return nil, err
 		}
 		s := Site{Pattern: pattern, Line: Line(r.data, path), Values: map[string][]string{}}
-		hasLine := s.Line > 0 // otherwise it is written with dotted keys
+		hasLine := s.Line > 0 // otherwise the site is written with dotted keys
 		for name, value := range values {
 			s.Values[name] = value.Words
 			if !hasLine && (s.Line == 0 || value.Line < s.Line) {
@@ -70,7 +70,7 @@ func (s *Site) Word(name string) string {
 	return ""
 }
 
-// parse takes the pattern apart.
+// parse parses the pattern. It reports false for an invalid pattern.
 func (s *Site) parse() bool {
 	u, err := url.Parse(s.Pattern)
 	if err != nil || !address.HasScheme(u) || u.Hostname() == "" || strings.Contains(u.Host, "*") ||
@@ -84,7 +84,7 @@ func (s *Site) parse() bool {
 	if s.path == "" {
 		s.path = "/"
 	}
-	// A path that ends with a slash is always a prefix. Taken literally it would match no file, and its requirements
+	// A path that ends with a slash is always a prefix. As an exact path it would match no file, and its requirements
 	// would protect nothing.
 	s.prefix = s.prefix || strings.HasSuffix(s.path, "/")
 	return !strings.Contains(s.path, "*")
@@ -95,8 +95,8 @@ func (s *Site) equals(other Site) bool {
 	return s.scheme == other.scheme && s.host == other.host && s.path == other.path && s.prefix == other.prefix
 }
 
-// hostPort returns the host and port of a URL in normalized form, separated by a space. It is empty if there is no
-// valid host.
+// hostPort returns the host and port of a URL in normalized form, separated by a space. It returns "" without a valid
+// host.
 func hostPort(u *url.URL) string {
 	host, err := address.Name(u.Hostname())
 	if err != nil || host == "" {

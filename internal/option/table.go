@@ -1,6 +1,6 @@
 // Package option defines the options of the command: their names, the format of their values, and the files that can
-// set them besides the command line, which are the user's settings and lists of files to download. It also generates
-// the man pages and shell completions.
+// set them besides the command line. These files are the user's settings and lists of files to download. The package
+// also generates the man pages and shell completions.
 //
 // The package opens no file, reads no environment variable and sends no request. An unknown name is an error with its
 // line: a misspelled protective option must not be ignored.
@@ -21,13 +21,13 @@ import (
 type Option struct {
 	Names    string // without dashes, separated by spaces; the first is used for the variable and the settings
 	Of       Commands
-	First    Commands // commands whose help shows it before all others
+	First    Commands // commands with a help that shows the option before all others
 	Also     Places
 	ListName string // another name in lists of files, from aria2
 	Group    Group
 	Kind     Kind
-	Words    string // of a Choice, separated by |; if empty, those of the usage
-	Default  string // if it is one word
+	Words    string // words of a Choice, separated by |; if empty, the usage has them
+	Default  string // the default, if it is one word
 	Usage    string // with the placeholder of the value in backquotes
 }
 
@@ -126,13 +126,13 @@ const (
 	Number                 // at least 1
 	Time                   // a duration; a bare number is seconds
 	Period                 // a duration with a unit
-	Size                   // bytes, with their unit
+	Size                   // bytes, with a unit
 	Rate                   // bytes a second; 0 means no limit
 	Words                  // one or several strings
 	Rates                  // one Rate, or several by the time of day
 )
 
-// isAmount reports whether the values are bytes, for which a small number without a unit is probably a mistake.
+// isAmount reports whether the values are numbers of bytes. A small number without a unit is then probably a mistake.
 func (k Kind) isAmount() bool { return k == Size || k == Rate || k == Rates }
 
 // isList reports whether the option accepts several values.
@@ -229,7 +229,7 @@ func Variable(name string) string {
 	return "BRAID_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// InList returns the option that a name in a list of files stands for. It reports false if lists do not accept it.
+// InList returns the option for a name in a list of files. It reports false if lists do not accept the name.
 func InList(name string) (string, bool) {
 	for _, o := range ofDownloads {
 		if o.Also&InLine != 0 && (name == o.Name() || name == o.ListName) {

@@ -71,7 +71,7 @@ func Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// Shorten cuts a text from elsewhere to a number of runes. A cut text ends with "...".
+// Shorten cuts an external text to a number of runes. A cut text ends with "...".
 func Shorten(s string, runes int) string {
 	r := []rune(s)
 	if len(r) <= runes {
@@ -130,7 +130,7 @@ func Grouped(n int) string {
 	return s
 }
 
-// Stamp returns a time for logs; empty for none.
+// Stamp returns a time for logs. It returns "" for the zero time.
 func Stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -15,13 +15,13 @@ import (
 	"braid/address"
 )
 
-// Trust is the user's file of anchors: the keys that must have signed what comes from a URL or from below it. A program
-// writes it, so it is apart from the settings, which the user writes. A nil *Trust is empty.
+// Trust is the user's file of anchors. For a URL, the file has the keys that must have signed each file at or below the
+// URL. A program writes the file, so it is separate from the settings, which the user writes. A nil *Trust is empty.
 type Trust struct {
 	Bounds []Bound // the longest paths first
 }
 
-// A Bound binds a URL, and all URLs below it, to keys. One of the keys must have signed each file from there.
+// A Bound binds a URL, and all URLs below it, to keys. Each file from there must have a signature by one of them.
 type Bound struct {
 	URL  string       `json:"url"`
 	Keys []TrustedKey `json:"keys"`
@@ -32,10 +32,10 @@ type Bound struct {
 
 // A TrustedKey is a file with keys, or the text of a key.
 type TrustedKey struct {
-	Name  string `json:"name"`             // the path as the user gave it; empty for a text
+	Name  string `json:"name"`             // the path that the user gave; empty for a text
 	Added string `json:"added"`            // a date, as 2026-11-28
-	Text  string `json:"key,omitempty"`    // the content of the file, if it is a text
-	Bytes []byte `json:"base64,omitempty"` // the content of any other file
+	Text  string `json:"key,omitempty"`    // content of the file, if it is a text
+	Bytes []byte `json:"base64,omitempty"` // content of any other file
 }
 
 // Data returns the content of the file.
@@ -46,7 +46,7 @@ func (k *TrustedKey) Data() []byte {
 	return k.Bytes
 }
 
-// trustFile is the form of the file.
+// trustFile is the JSON form of the file.
 type trustFile struct {
 	Version int     `json:"v"`
 	Trust   []Bound `json:"trust"`
@@ -146,8 +146,8 @@ func NewBound(word string) (Bound, error) {
 	return b, nil
 }
 
-// Of returns the bound with the longest path that u is below, or nil. If servers may read the path of u in several
-// ways, u is below what one of these is below. It is an error if these are below different bounds.
+// Of returns the bound with the longest path above u, or nil. If servers may read the path of u in several ways, Of
+// returns the bound of any of these readings. If two readings have different bounds, it returns an error.
 func (t *Trust) Of(u *url.URL) (of *Bound, err error) {
 	if !t.Any() || u == nil || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, nil
@@ -174,7 +174,7 @@ func (t *Trust) above(server string, path []string) *Bound {
 	return nil
 }
 
-// Add adds a key to the bound of the same URLs as b. It reports false if the bound has the key.
+// Add adds a key to the bound of the same URLs as b. It reports false if the bound already has the key.
 func (t *Trust) Add(b Bound, k TrustedKey) bool {
 	i := t.index(b)
 	if i < 0 {
@@ -192,7 +192,7 @@ func (t *Trust) Add(b Bound, k TrustedKey) bool {
 }
 
 // Remove removes the keys that choose accepts from the bound of the same URLs as b. If no key is left, it removes the
-// bound. It returns the number of keys that were removed and of those that are left.
+// bound. It returns the numbers of removed and of remaining keys.
 func (t *Trust) Remove(b Bound, choose func(TrustedKey) bool) (removed, left int) {
 	i := t.index(b)
 	if i < 0 {
@@ -215,8 +215,8 @@ func (t *Trust) index(b Bound) int {
 }
 
 // serverOf returns the host of a URL and its port, or "" if the host is not valid. The default ports of http and https
-// are the same: which of the two a URL has must not decide who is trusted. So are an IPv4 address and the IPv6 form of it,
-// as both lead to the same server.
+// are equal, because the scheme of a URL must not decide which keys are trusted. An IPv4 address and its IPv6 form are
+// equal, because both lead to the same server.
 func serverOf(u *url.URL) string {
 	host, err := address.Name(u.Hostname())
 	if err != nil || host == "" {

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// The paths of bounds and of requested URLs. RFC 3986, section 6.2.2, says which paths are the same, but servers differ in
-// what they make of an encoded slash, a backslash, and an empty segment before "..".
+// The paths of bounds and of requested URLs. RFC 3986, section 6.2.2, defines which paths are equal, but servers differ
+// in how they treat an encoded slash, a backslash, and an empty segment before "..".
 
 var (
 	errTwoPaths = errors.New("servers may interpret the path in two ways: write it without %2F, backslashes, // and dot segments")
 	errTwoKeys  = errors.New("servers may interpret its path in two ways, for which braid trust has different keys")
 )
 
-// readings returns the paths, as decoded segments, that servers may read the path of u as. No two are equal.
+// readings returns the paths, as decoded segments, in which servers may read the path of u. No two are equal.
 func readings(u *url.URL) (all [][]string) {
 	encoded := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
 	for i, s := range encoded {
@@ -37,8 +37,8 @@ func readings(u *url.URL) (all [][]string) {
 	return all
 }
 
-// resolve removes dot segments and empty segments. If merged, the empty ones go first, as where a server merges slashes;
-// otherwise ".." may remove an empty one (RFC 3986, section 5.2.4).
+// resolve removes dot segments and empty segments. If merged is true, empty segments are removed first, as by a server
+// that merges slashes. Otherwise ".." may remove an empty segment (RFC 3986, section 5.2.4).
 func resolve(segments []string, merged bool) (path []string) {
 	for _, s := range segments {
 		switch {
@@ -52,14 +52,14 @@ func resolve(segments []string, merged bool) (path []string) {
 	return slices.DeleteFunc(path, func(s string) bool { return s == "" })
 }
 
-// caseless has the number of leading segments, owner and project, in which forges ignore the case of letters. For a
-// negative number they ignore it up to the segment "-".
+// caseless has the number of leading segments, owner and project, in which forges ignore the case of letters. A
+// negative number stands for all segments before the segment "-".
 var caseless = map[string]int{
 	"github.com": 2, "raw.githubusercontent.com": 2, "codeload.github.com": 2, "api.github.com": 3,
 	"gitlab.com": -1, "codeberg.org": 2,
 }
 
-// foldCase returns path with small letters where the server ignores case.
+// foldCase returns path in lower case where the server ignores case.
 func foldCase(server string, path []string) []string {
 	n := min(caseless[server], len(path))
 	if n < 0 {

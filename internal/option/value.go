@@ -41,8 +41,7 @@ func (v *BulkValue) UnmarshalText(text []byte) error {
 	return (*SizeValue)(v).UnmarshalText(text)
 }
 
-// isBare reports whether word is a positive number without a unit that is below less, for which the user may have meant
-// another unit.
+// isBare reports whether word is a positive number below less without a unit. The user may have meant another unit.
 func isBare(word string, less float64) bool {
 	x, err := strconv.ParseFloat(word, 64)
 	return err == nil && x > 0 && x < less
@@ -74,8 +73,8 @@ func (v *TimeValue) Set(s string) error {
 
 func (v *TimeValue) String() string { return time.Duration(*v).String() }
 
-// PeriodValue is the interval of a recurring event. It needs a unit, because a small number without one may not mean
-// seconds.
+// PeriodValue is the interval of a recurring event. It must have a unit, because a small number without a unit may not
+// mean seconds.
 type PeriodValue time.Duration
 
 func (v *PeriodValue) Set(s string) error {
@@ -85,7 +84,7 @@ func (v *PeriodValue) Set(s string) error {
 	return (*TimeValue)(v).Set(s)
 }
 
-// UnmarshalText parses a value such as "1h30m". Its errors quote the value as a file does.
+// UnmarshalText parses a value such as "1h30m". Its errors quote the value in the syntax of a configuration file.
 func (v *PeriodValue) UnmarshalText(text []byte) error {
 	if isBare(string(text), 1000) {
 		return fmt.Errorf(`write a time with a unit, such as "%[1]ss", "%[1]sm" or "%[1]sh"`, text)
@@ -104,7 +103,7 @@ func (v *NumberValue) UnmarshalText(text []byte) error { return v.Set(string(tex
 
 func (v *NumberValue) String() string { return strconv.Itoa(int(*v)) }
 
-// EntriesValue is a number from 1 to a billion. It limits something that only costs time.
+// EntriesValue is a number from 1 to a billion. It limits work that only costs time.
 type EntriesValue int
 
 func (v *EntriesValue) Set(s string) error { return setNumber((*int)(v), s, 1_000_000_000) }
@@ -139,7 +138,7 @@ func (v *ChoiceValue) Set(s string) error {
 
 func (v *ChoiceValue) String() string { return v.Word }
 
-// WordsValue is a list of words. Each Set adds one.
+// WordsValue is a list of words. Each Set adds a word.
 type WordsValue []string
 
 // Set implements flag.Value.
@@ -178,7 +177,7 @@ func ParseSize(s string) (int64, error) {
 // ErrTime describes the format of times.
 var ErrTime = errors.New("write a time such as 30s, 1m30s or 500ms; a bare number is seconds")
 
-// ParseTime parses a duration; a bare number is seconds, as in other tools.
+// ParseTime parses a duration. A bare number is a number of seconds, as in other tools.
 func ParseTime(s string) (time.Duration, error) {
 	if x, err := strconv.ParseFloat(s, 64); err == nil && strings.Trim(s, "0123456789.") == "" {
 		s = strconv.FormatFloat(x, 'f', -1, 64) + "s"
