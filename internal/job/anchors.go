@@ -26,7 +26,7 @@ type Anchors struct {
 	AllowExpiredKey bool
 }
 
-// NamesOne reports whether --signature names a path or URL, which can belong to one file only.
+// NamesOne reports whether --signature names a path or URL, which can be the signature of one file only.
 func (a *Anchors) NamesOne() bool {
 	return slices.ContainsFunc(a.Signature, func(word string) bool { return !isSuffix(word) })
 }
@@ -52,7 +52,7 @@ func RequireKeys(r *download.Request) error {
 	}
 }
 
-// of returns the key files that option names.
+// of returns the key files that the user gave with option.
 func (a *Anchors) of(option string) []string {
 	switch option {
 	case "keyring":
@@ -81,7 +81,7 @@ func (a *Anchors) Load() (out download.Anchors, err error) {
 	return files.anchors(a.Pin, a.AllowExpiredKey)
 }
 
-// keyFiles are files with keys by their kind.
+// keyFiles has the files with keys, by the kind of the keys.
 type keyFiles map[*verify.SignatureKind][]verify.KeyFile
 
 // anchors returns the keys in the files.
@@ -98,7 +98,7 @@ func (all keyFiles) anchors(pins []string, allowExpired bool) (out download.Anch
 	return out, nil
 }
 
-// read adds the file that an option of some kinds names.
+// read adds the key file at path, which the user gave with option. Some kinds share an option.
 func (all keyFiles) read(option, path string) error {
 	data, err := ReadFile("--"+option, path, mostKeyring)
 	if err != nil {
@@ -122,13 +122,13 @@ func readKey(flag, word string) ([]byte, error) {
 		return []byte(word), nil
 	}
 	data, err := ReadFile(flag, word, mostKeyring)
-	if err != nil && (strings.ContainsRune(word, '\n') || len(word) > longestShown) { // it may be a secret
+	if err != nil && (strings.ContainsRune(word, '\n') || len(word) > longestShown) { // word may be a secret
 		return nil, problem.Misuse(flag, "neither a public key nor a path", "")
 	}
 	return data, err
 }
 
-// sniffed adds a key that the user gave after flag, with its content: keys or certificates of one kind.
+// sniffed adds a key that the user gave after flag. data has keys or certificates of one kind.
 func (all keyFiles) sniffed(flag, word string, data []byte) error {
 	kind, ok := signatures.Sniff(data)
 	where := strings.TrimSpace(flag + " " + word)
@@ -185,8 +185,8 @@ func (a *Anchors) SignaturesFor(u *url.URL) ([]download.Signature, error) {
 	return a.named(func(ending string) (download.Signature, error) { return download.Beside(u, ending), nil })
 }
 
-// SignaturesBeside returns the signatures that the user named for a file on disk. If the user named none, it
-// returns the first signature beside the file with one of the endings.
+// SignaturesBeside returns the signatures that the user named for a file on disk. Without such names, it returns the
+// first existing signature beside the file that has one of the endings.
 func (a *Anchors) SignaturesBeside(path string, endings []string) ([]download.Signature, error) {
 	beside := func(ending string) (download.Signature, error) { return signatureAt(path + ending) }
 	if len(a.Signature) > 0 {
@@ -227,7 +227,7 @@ func signatureAt(word string) (download.Signature, error) {
 	return download.Signature{From: word, Data: data}, err
 }
 
-// ReadFile reads the file at path, which flag names. A file longer than most bytes is an error.
+// ReadFile reads the file at path, which the user gave with flag. A file longer than most bytes is an error.
 func ReadFile(flag, path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 	"braid/source"
 )
 
-// A Check is the check of files on disk and of objects, as it was asked for. Its options are set before Prepare.
+// A Check has the options for checking files on disk and objects. They are set before Prepare.
 type Check struct {
 	HTTP
 	Anchors
-	From           string // the URL of the file or of its folder, or a document
+	From           string // URL of the file or of its folder, or a document
 	Require        option.ChoiceValue
 	AllowLessProof bool
 	NoLookup       bool
@@ -31,10 +31,10 @@ type Check struct {
 
 	Agent    string             `option:"-"`
 	Sums     *Sums              `option:"-"` // nil before Prepare
-	Document *download.Document `option:"-"` // of From; may be nil
+	Document *download.Document `option:"-"` // document of From; may be nil
 	Notes    StoreNotes         `option:"-"`
 
-	common download.Request // the part of a request that is common to all files
+	common download.Request // the part of a request that all files share
 }
 
 // NewClient returns the client of the check. The tokens are for forges, by host.
@@ -44,12 +44,12 @@ func (c *Check) NewClient(tokens map[string]string) (*download.Client, error) {
 	client := &download.Client{HTTP: hc, ForgeTokens: tokens, Timeout: time.Duration(c.Timeout),
 		State: &state.Store{Dir: StateFolder(), PinsOnly: true}, JournalKey: JournalKey()}
 	c.Sites.AddForges(client)
-	AdoptState(client.State, client.State.Dir) // after an error nothing is known
+	AdoptState(client.State, client.State.Dir) // after an error, no pins are known
 	client.Limit = c.Sites.Limits.Of(c.LimitRate)
 	return client, err
 }
 
-// Prepare reads what all files have in common: options, keys, the list of digests and the document.
+// Prepare reads the options, keys, the list of digests and the document, which all files share.
 func (c *Check) Prepare(ctx context.Context, client *download.Client) (err error) {
 	c.common = download.Request{
 		Trust: download.Trust{
@@ -64,7 +64,7 @@ func (c *Check) Prepare(ctx context.Context, client *download.Client) (err error
 	if err := c.AddEvidence(&c.common, &c.Anchors); err != nil {
 		return err
 	}
-	if !c.Sites.Any() { // else Request demands keys
+	if !c.Sites.Any() { // otherwise Request requires keys
 		if err := RequireKeys(&c.common); err != nil {
 			return err
 		}
@@ -75,15 +75,14 @@ func (c *Check) Prepare(ctx context.Context, client *download.Client) (err error
 	return c.readDocument(ctx, client)
 }
 
-// readDocument reads the Metalink document of --from. A --from that is the URL of a file or a folder is left
-// alone.
+// readDocument reads the Metalink document of --from. It does nothing if --from is the URL of a file or a folder.
 func (c *Check) readDocument(ctx context.Context, client *download.Client) (err error) {
 	if c.From == "" {
 		return nil
 	}
 	if !IsURL(c.From) {
 		if _, err := os.Stat(c.From); err != nil && LooksLikeHost(c.From) && !download.IsDocument(c.From) {
-			_, err := ParseWebURL(c.From) // it lacks https://
+			_, err := ParseWebURL(c.From) // the word lacks https://
 			return err
 		}
 		if c.Document, err = OpenDocument(c.From); err == nil {
@@ -105,7 +104,7 @@ func (c *Check) FromOneFile() bool {
 	return c.From != "" && err == nil && !strings.HasSuffix(u.Path, "/") && !download.IsDocument(u.Path)
 }
 
-// asking returns r with the URL of --from. If that is the URL of a folder, name is added to it.
+// asking returns r with the URL of --from. If that is the URL of a folder, name is appended to the URL.
 func (c *Check) asking(r download.Request, name string) (download.Request, error) {
 	u, err := ParseWebURL(c.From)
 	if err != nil {
@@ -164,8 +163,8 @@ func (c *Check) Request(file string) (r download.Request, err error) {
 	return r, err
 }
 
-// signaturesOf returns the signatures of the file that the user names. With a list, the named signatures are
-// those of the list. If the user names a key and no signature, the signature is beside the file.
+// signaturesOf returns the signatures of the file that the user named. With a list of digests, these are signatures of
+// the list. If the user gave a key and named no signature, the signature is beside the file.
 func (c *Check) signaturesOf(r *download.Request, file string) ([]download.Signature, error) {
 	switch {
 	case c.Sums.List != nil || c.From != "" && c.Document == nil:
@@ -178,8 +177,8 @@ func (c *Check) signaturesOf(r *download.Request, file string) ([]download.Signa
 	return c.SignaturesBeside(file, r.Trust.Anchors.Besides())
 }
 
-// Listed returns the files that the list names, in the order of the list, each once, as sha256sum -c does. A
-// file that is not below the current folder is an error.
+// Listed returns each file of the list once, in the order of the list, as sha256sum -c does. A file that is not below
+// the current folder is an error.
 func (c *Check) Listed() (paths []string, err error) {
 	missing, seen := 0, map[string]bool{}
 	for e, wrong := range c.Sums.List.Lines() {
@@ -221,7 +220,8 @@ func (c *Check) Listed() (paths []string, err error) {
 	}
 }
 
-// ProbeRequest returns the request for what a server says about a URL. With lookup, digests are looked for elsewhere.
+// ProbeRequest returns the request for the description of a URL by its server. With lookup, digests are also searched
+// elsewhere.
 func (h *HTTP) ProbeRequest(word string, lookup bool) (r download.Request, err error) {
 	u, err := ParseURL(word)
 	if f, ok := err.(*problem.Problem); ok && download.IsDocument(word) {

@@ -28,7 +28,7 @@ type Credentials struct {
 	err   error
 }
 
-// UserFor returns the login for u: that of the flag, else that of the URL, else that of the netrc file.
+// UserFor returns the login for u: the login of the flag, else of the URL, else of the netrc file.
 func (f *Credentials) UserFor(u *url.URL) (*url.Userinfo, error) {
 	if f.User != "" {
 		user, err := userinfo(f.User)
@@ -40,9 +40,9 @@ func (f *Credentials) UserFor(u *url.URL) (*url.Userinfo, error) {
 	return f.atHost(u)
 }
 
-// resumed returns the login for the URL of a resumed download: that of the flag, else that of the netrc file.
-// It returns nil instead of the latter if the connection to u is not encrypted: u is from a journal, and the
-// user did not type it (rule 27).
+// resumed returns the login for the URL of a resumed download: the login of the flag, else of the netrc file. If the
+// connection to u is not encrypted, the netrc file is not used, because u is from a journal and not typed by the user
+// (rule 27).
 func (f *Credentials) resumed(u *url.URL) (*url.Userinfo, error) {
 	if f.User == "" && !address.SchemeOf(u).Encrypted {
 		return nil, nil
@@ -50,9 +50,9 @@ func (f *Credentials) resumed(u *url.URL) (*url.Userinfo, error) {
 	return f.UserFor(u)
 }
 
-// userOfClient is UserFor for a URL that a client of a service wrote. A client knows the passwords of its own servers
-// only, and could read on the way, or on another port of a host, what is sent there. So the netrc file counts for the
-// machines that it names, over TLS or on the default port of the scheme.
+// userOfClient is UserFor for a URL that a client of a service wrote. A client knows only the passwords of its own
+// servers. On an unencrypted connection, or at another port of a host, it could read a password from the netrc file. So
+// only entries of the netrc file that name the machine count, over TLS or on the default port of the scheme.
 func (f *Credentials) userOfClient(u *url.URL) (*url.Userinfo, error) {
 	if f.User != "" {
 		return f.UserFor(u)
@@ -60,10 +60,10 @@ func (f *Credentials) userOfClient(u *url.URL) (*url.Userinfo, error) {
 	return f.find(u, true)
 }
 
-// atHost returns the login of the URL, else that of the netrc file. It is safe for concurrent use.
+// atHost returns the login of the URL, else the login of the netrc file. It is safe for concurrent use.
 func (f *Credentials) atHost(u *url.URL) (*url.Userinfo, error) { return f.find(u, false) }
 
-// find is atHost, for a URL that a client wrote if ofClient is true.
+// find is atHost. ofClient means that a client of a service wrote the URL.
 func (f *Credentials) find(u *url.URL, ofClient bool) (*url.Userinfo, error) {
 	if _, known := u.User.Password(); known || f.NoNetrc {
 		return u.User, nil
@@ -84,8 +84,8 @@ func (f *Credentials) find(u *url.URL, ofClient bool) (*url.Userinfo, error) {
 	return u.User, nil
 }
 
-// login returns the login for an FTP mirror that the user named. It ignores -u, which is for the server of
-// the URL only (rule 27).
+// login returns the login for an FTP mirror that the user named. It ignores -u, which is only for the server of the URL
+// (rule 27).
 func (f *Credentials) login(u *url.URL) *url.Userinfo {
 	user, _ := f.atHost(u) // checkLogin reported any error
 	return user
@@ -97,7 +97,7 @@ func (f *Credentials) loginOfClient(u *url.URL) *url.Userinfo {
 	return user
 }
 
-// checkLogin returns the error of the netrc file if mirror u is of a kind that login is called for.
+// checkLogin returns the error of the netrc file, if the scheme of mirror u has logins.
 func (f *Credentials) checkLogin(u *url.URL) error {
 	if !address.SchemeOf(u).Logins {
 		return nil

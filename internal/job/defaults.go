@@ -49,7 +49,7 @@ type Transfer struct {
 // Newer holds the options for a file that already exists, and for the modification time.
 type Newer struct{ IfNewer, AllowOlder, RemoteTime bool }
 
-// Defaults holds the options for all downloads of a run, and the values computed from them. The fields below
+// Defaults holds the options for all downloads of a run, and values computed from these options. The fields below
 // Options are set before Prepare is called.
 type Defaults struct {
 	Options
@@ -65,7 +65,7 @@ type Defaults struct {
 	Notes     StoreNotes
 
 	common download.Request // fields that all requests share
-	limit  *limit.Limiter   // of all files together
+	limit  *limit.Limiter   // limit of all files together
 	sums   *Sums
 	object string // name of the single object, from -o
 }
@@ -120,7 +120,7 @@ func (d *Defaults) read() (err error) {
 
 var allocations = map[string]download.Allocation{"prealloc": download.AllocateMust, "falloc": download.AllocateTry}
 
-// Client returns the client for all downloads. The user typed the URLs among words.
+// Client returns the client for all downloads. words are URLs that the user typed.
 func (d *Defaults) Client(words ...string) (*download.Client, error) {
 	t := &d.Transfer
 	hc, err := d.HTTP.Client(slices.Concat(words, d.Mirror, d.Anchors.Signature, []string{d.HTTP.Checksums})...)
@@ -144,16 +144,16 @@ func (d *Defaults) Client(words ...string) (*download.Client, error) {
 	return c, err
 }
 
-// Within makes all downloads together keep to l.
+// Within limits all downloads together by l.
 func (d *Defaults) Within(l *limit.Limiter) { d.limit = l }
 
-// ReadSums reads the list of --checksums and checks its signature. Operands are URLs that the user typed.
+// ReadSums reads the list of --checksums and checks its signature. operands are URLs that the user typed.
 func (d *Defaults) ReadSums(ctx context.Context, client *download.Client, operands []string) (err error) {
 	d.sums, err = ReadSums(ctx, client, &d.HTTP, &d.Anchors, d.common, operands)
 	return err
 }
 
-// demand returns the demand of the command line, the environment and the general settings.
+// demand returns the proof that the command line, the environment and the general settings require.
 func (d *Defaults) demand() demand { return d.HTTP.Sites.Demand(d.Require.Word, &d.Anchors) }
 
 // Files returns the files that the options name as input of the run.
@@ -162,7 +162,7 @@ func (d *Defaults) Files() []string {
 		[]string{d.HTTP.Checksums, d.Location.GeoIPDB, d.HTTP.NetrcFile, d.HTTP.LoadCookies})
 }
 
-// ForSite applies the settings of the site of r.URL to r. They do not change what must be proven.
+// ForSite applies the settings of the site of r.URL to r. They do not change the required proof.
 func (d *Defaults) ForSite(r *download.Request) error {
 	return d.HTTP.Sites.Apply(r, r.URL, true, d.limit)
 }
@@ -179,8 +179,8 @@ func (d *Defaults) target() (dir, name string, stream io.Writer) {
 	return dir, name, nil
 }
 
-// placed returns the folder and the name of a file. Folders that the user named are part of the folder, so
-// that they may be symbolic links (rule 5).
+// placed returns the folder and the name of a file. Folders that the user named in out belong to the folder, so that
+// they may be symbolic links (rule 5).
 func placed(dir, out string) (string, string) {
 	switch {
 	case out == "":

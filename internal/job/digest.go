@@ -10,11 +10,11 @@ import (
 	"braid/verify"
 )
 
-// ClaimsOfURL returns has with the digests that the typed URL word names. If follows is set, documents are
-// followed: the digest of a document is then an error, because it is not that of the file.
+// ClaimsOfURL returns has and the digests in the typed URL word. If follows is set, a document may describe the file: a
+// digest of the document is then an error, because it is not the digest of the file.
 func ClaimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim, error) {
 	u, err := url.Parse(verify.WellKnownURL(word))
-	if err != nil { // the caller that parses the URL reports it
+	if err != nil { // the caller parses the URL, too, and reports the error
 		return has, nil
 	}
 	digests, err := verify.OfURL(u)
@@ -35,8 +35,7 @@ func ClaimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim,
 	return append(slices.Clip(has), more...), nil
 }
 
-// claimsOfMirrors returns claims with the digests that the URLs of mirrors name. A mirror is never asked for
-// a document.
+// claimsOfMirrors returns claims and the digests in the URLs of mirrors. A mirror is never asked for a document.
 func claimsOfMirrors(words []string, claims []verify.Claim) (_ []verify.Claim, err error) {
 	for _, word := range words {
 		if claims, err = ClaimsOfURL(word, claims, false); err != nil {
@@ -46,8 +45,8 @@ func claimsOfMirrors(words []string, claims []verify.Claim) (_ []verify.Claim, e
 	return claims, nil
 }
 
-// ClaimsOfEntry returns the claims of r, the request of entry e, with the digests that the URLs of e name.
-// The user must have typed these URLs; those of a job or of a feed's update may come from others.
+// ClaimsOfEntry returns the claims of r, the request of entry e, and the digests in the URLs of e. The user must have
+// typed these URLs, because the URLs of a job or of a feed's update may come from others.
 func ClaimsOfEntry(e option.Entry, r *download.Request) ([]verify.Claim, error) {
 	if len(e.URIs) == 0 {
 		return r.Trust.Claims, nil
@@ -65,8 +64,8 @@ func ClaimsOfEntry(e option.Entry, r *download.Request) ([]verify.Claim, error) 
 	return claimsOfMirrors(mirrors, claims)
 }
 
-// withChecksums returns e with the digests that its URLs name as options; r is its request. A worker reads
-// digests from options only.
+// withChecksums returns e with the digests in its URLs as options. r is the request of e. A worker reads digests from
+// options only.
 func withChecksums(e option.Entry, r *download.Request) (option.Entry, error) {
 	claims, err := ClaimsOfEntry(e, r)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"braid/source"
 )
 
-// An operand is an argument of the command line: a file, or the files of a document. The requests for the
-// files of a document are made when needed, so that only the document is kept meanwhile.
+// An operand is an argument of the command line: a file, or the files of a document. The requests for the files of a
+// document are made when they are needed, so that only the document is kept until then.
 type operand struct {
 	request  download.Request   // for a document, the fields that its files share
 	document *download.Document // nil: the operand is one file
@@ -30,9 +30,9 @@ func (o *operand) len() int {
 	return len(o.files)
 }
 
-// allChosen returns an error if a pattern of --select matches no file, so that a user who asks for two files
-// does not silently get one. It returns nil if an operand is not a document: its server may still answer with
-// one, which may have the file.
+// allChosen returns an error if a pattern of --select matches no file, so that a user who asks for two files does not
+// silently get one. It returns nil if an operand is not a document: its server may still send a document that has the
+// file.
 func (l *List) allChosen(words []string) error {
 	if len(l.documents) < len(words) {
 		return nil
@@ -102,8 +102,7 @@ func (l *List) operand(ctx context.Context, client *download.Client, word string
 	return operand{request: r}, err
 }
 
-// orList returns err. It adds a hint if word, which should be a URL, is a file on disk: probably a list of
-// URLs.
+// orList returns err. It adds a hint if word is a file on disk instead of a URL: probably a list of URLs.
 func orList(word string, err error) error {
 	f, ok := err.(*problem.Problem)
 	if info, wrong := os.Stat(word); ok && wrong == nil && info.Mode().IsRegular() {
@@ -134,8 +133,8 @@ func OpenDocument(name string) (*download.Document, error) {
 	return download.ReadDocument(f, name)
 }
 
-// described chooses files of a document. Files with an unsafe name or without a URL are appended to l.Lost,
-// and the others are downloaded (rule 10).
+// described chooses files of a document. For files with an unsafe name or without a URL, it appends errors to l.Lost.
+// The other files are downloaded (rule 10).
 func (l *List) described(d *download.Document, base download.Request) (o operand, err error) {
 	if err := RequireKeys(&base); err != nil { // a document on disk has no site
 		return o, err
@@ -213,7 +212,7 @@ func RefusedName(document string, r metalink.Refused) *problem.Problem {
 	}
 }
 
-// checkSeveral returns an error if a flag that is for one file is used with several.
+// checkSeveral returns an error if a flag for one file is used with several files.
 func (d *Defaults) checkSeveral(doc *download.Document, n int) error {
 	hint := "choose one with --select NAME"
 	switch what := " for " + option.Grouped(n) + " files" + " of " + doc.Name; {

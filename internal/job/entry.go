@@ -14,14 +14,14 @@ import (
 	"braid/verify"
 )
 
-// An entry is an entry of a list whose options are being read.
+// An entry is an entry of a list while its options are read.
 type entry struct {
 	download.Request
 	of       *Defaults
 	dir, out string
-	own      bool // Header is no longer that of the defaults
-	required bool // it says what must be proven
-	looks    bool // it states whether to look for a digest
+	own      bool // Header is a copy and no longer that of the defaults
+	required bool // the entry has the option require
+	looks    bool // the entry has the option for lookups
 	excluded Excluded
 }
 
@@ -50,9 +50,9 @@ var entryOptions = map[string]func(e *entry, value string) error{
 	"no-lookup":   (*entry).lookUp,
 }
 
-// Request returns the request for an entry outside a list, such as one of a queue, which may have a document
-// instead of a URI. It is safe for concurrent use. The error is a *problem.Problem whose Where begins with
-// the option.
+// Request returns the request for an entry outside a list, such as an entry of a queue, which may have a document
+// instead of a URI. It is safe for concurrent use. The error is a *problem.Problem with a Where that begins with the
+// option.
 func (d *Defaults) Request(listed option.Entry) (download.Request, error) {
 	r, wrong := d.request(listed)
 	if wrong == nil {
@@ -65,17 +65,17 @@ func (d *Defaults) Request(listed option.Entry) (download.Request, error) {
 	return r, p
 }
 
-// Vouch adds the digests that the list of --checksums has for the file of r.
+// Vouch adds the digests of r's file in the list of --checksums.
 func (d *Defaults) Vouch(r *download.Request) error { return d.sums.Vouch(r) }
 
-// A wrongEntry is an error in an entry, with its line in the list (0: not in a line) and its option.
+// A wrongEntry is an error in an entry, with its line in the list, or 0, and its option.
 type wrongEntry struct {
 	line   int
 	option string
 	err    error
 }
 
-// request returns the request for an entry. Options that the entry lacks have the values of d.
+// request returns the request for an entry. The values of d apply to options that the entry does not have.
 func (d *Defaults) request(listed option.Entry) (download.Request, *wrongEntry) {
 	e := &entry{Request: d.common, of: d, dir: d.Dir, excluded: d.Location.NotHost}
 	if d.Limit != "" {
@@ -119,7 +119,7 @@ func (d *Defaults) request(listed option.Entry) (download.Request, *wrongEntry) 
 	return e.Request, nil
 }
 
-// lookUp reads whether a digest is looked for that the server has published beside the file.
+// lookUp reads whether to search for a published digest that the server does not send.
 func (e *entry) lookUp(v string) error {
 	no := false
 	err := choose(&no, v)
@@ -151,7 +151,7 @@ func (e *entry) places(uris []string) error {
 	return err
 }
 
-// address sets the URL, without its credentials, and the login and signatures for it.
+// address sets the URL, without its credentials, and the login and signatures for the URL.
 func (e *entry) address(u *url.URL) error {
 	login := e.of.HTTP.UserFor
 	if e.of.OfClients {
@@ -167,7 +167,7 @@ func (e *entry) address(u *url.URL) error {
 	return err
 }
 
-// name sets the name of the file. It must be below the folder: the list may come from another person.
+// name sets the name of the file. The file must be below the folder, because another person may have written the list.
 func (e *entry) name(v string) error {
 	if v != "" && !filepath.IsLocal(filepath.FromSlash(v)) {
 		return problem.Misuse("", option.Shorten(v, 80)+" is not below the folder of the download",
@@ -214,7 +214,7 @@ func (e *entry) sha256(v string) error {
 	return e.claim(d)
 }
 
-// claim adds a digest from the list. It counts like one of --sha256.
+// claim adds a digest from the list. It counts like a digest of --sha256.
 func (e *entry) claim(d verify.Digest) error {
 	more := []verify.Claim{{Digest: d, Field: "checksum in " + e.of.Input.String(), Channel: verify.User}}
 	if err := verify.Agree(e.Trust.Claims, more); err != nil {
@@ -245,7 +245,7 @@ func (e *entry) exclude(v string) error {
 	return err
 }
 
-// field adds a header field to those of the command line.
+// field adds a header field to the header fields of the command line.
 func (e *entry) field(v string) error {
 	if !e.own {
 		e.Access.Header, e.own = http.Header(e.Access.Header).Clone(), true
@@ -263,8 +263,8 @@ func (e *entry) require(v string) error {
 	return err
 }
 
-// prioritize checks the word. Outside a queue it is an error, because it would have no effect. It does not
-// store the word: the job reads it from the options.
+// prioritize checks a priority. Outside a queue a priority is an error, because it would have no effect. prioritize
+// does not store the value, because the job reads the value from the options.
 func (e *entry) prioritize(v string) error {
 	if !e.of.Queued {
 		return problem.Misuse("", "applies only to jobs in a queue", "braid get --queue embedded")

@@ -9,9 +9,9 @@ import (
 	"braid/download/state"
 )
 
-// SettingsFile returns the path of a file of the user's configuration (XDG Base Directory Specification), or
-// "" if the user has no configuration folder. A relative XDG_CONFIG_HOME is ignored: without the settings in the user's
-// home, files would be accepted that these forbid.
+// SettingsFile returns the path of a file of the user's configuration (XDG Base Directory Specification), or "" if the
+// user has no configuration folder. A relative XDG_CONFIG_HOME is ignored: it would hide the settings in the user's
+// home, and files that these forbid would be accepted.
 func SettingsFile(name string) string {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -59,8 +59,8 @@ func CacheFolder() string {
 	return filepath.Join(base, "braid")
 }
 
-// AdoptState imports two files of earlier releases: "promises" (what URLs offered), and in dir "speeds" (how
-// fast hosts were). The error says why one was not imported.
+// AdoptState imports two files of earlier releases: "promises" (what URLs offered), and in dir "speeds" (how fast hosts
+// were). It returns the errors of files that could not be imported.
 func AdoptState(s *state.Store, dir string) error {
 	err := s.Adopt(filepath.Join(s.Dir, "promises"))
 	if dir != "" {

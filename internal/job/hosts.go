@@ -7,7 +7,7 @@ import (
 	"braid/address"
 )
 
-// Hosts is the value of a flag with hosts that may be connected to even if a server or a document named them.
+// Hosts is the value of a flag with hosts that may be connected to even if a server or a document named the host.
 type Hosts struct {
 	address.Hosts
 	words []string
@@ -26,13 +26,13 @@ func (v *Hosts) Set(s string) error {
 
 func (v *Hosts) String() string { return strings.Join(v.words, ",") }
 
-// Typed returns v with the hosts of URLs among words that are IP addresses: the user typed them. A typed name
+// Typed returns v and the hosts of words that are URLs with an IP address, because the user typed these. A typed name
 // is not added, because DNS decides which address it means.
 func (v *Hosts) Typed(words ...string) address.Hosts {
 	all := v.Clone()
 	for _, word := range words {
 		u, err := url.Parse(word)
-		if err != nil { // not a URL that is requested
+		if err != nil { // a word that is never requested
 			continue
 		}
 		if _, ok := address.ParseHost(u.Hostname()); ok {

@@ -38,7 +38,7 @@ type HTTP struct {
 	Credentials
 }
 
-// Client returns the client for all requests. The user typed urls.
+// Client returns the client for all requests. urls are URLs that the user typed.
 func (w *HTTP) Client(urls ...string) (*httpsource.Client, error) {
 	c := &httpsource.Client{
 		UserAgent: w.UserAgent, ConnectTimeout: time.Duration(w.ConnectTimeout),
@@ -84,7 +84,7 @@ func (w *HTTP) claims() (claims []verify.Claim, err error) {
 	return claims, nil
 }
 
-// DigestOption returns the flag that gives the digest of one file, or "" without one.
+// DigestOption returns the flag with the digest of one file, or "" if neither flag is given.
 func (w *HTTP) DigestOption() string {
 	switch {
 	case w.SHA256 != "":

@@ -18,7 +18,7 @@ const MaxList = 256 << 20
 type Input struct {
 	InputFile string
 	Stdin     io.Reader
-	Text      string `option:"-"` // the list, if it was read already; InputFile is then its name
+	Text      string `option:"-"` // the list, if it was already read; InputFile is then its name
 }
 
 // Read reads the list into memory, because standard input can be read only once. A list longer than most
@@ -61,7 +61,7 @@ func (l Input) String() string {
 // place returns the name of a line for messages.
 func (l Input) place(line int) string { return fmt.Sprintf("%s:%d", l, line) }
 
-// at returns err with the line and option of the list that it is about.
+// at returns err as an error at a line of the list, and about an option.
 func (l Input) at(line int, option string, err error) error {
 	f := problem.Of(err)
 	parts := slices.DeleteFunc([]string{option, f.Where, f.Why}, func(s string) bool { return s == "" })

@@ -8,14 +8,14 @@ import (
 	"braid/internal/option"
 )
 
-// limits adjusts rate limits to the time of day. The zero value has no limits.
+// limits adjusts rate limits to the time of day. The zero value has no rate limits.
 type limits struct {
 	mu    sync.Mutex
 	timed []timedLimit
 	timer *time.Timer // nil: the time of day is not followed
 }
 
-// A timedLimit is a limit that follows rates: set changes it.
+// A timedLimit is a limit that follows rates. set changes the limit.
 type timedLimit struct {
 	rates option.RatesValue
 	set   func(bytes int64)
@@ -30,7 +30,7 @@ func (p *limits) Of(v option.RatesValue) *limit.Limiter {
 		return nil
 	}
 	l := &limit.Limiter{}
-	if rate, until := v.At(time.Now()); until.IsZero() { // not timed: a long list may have many of these
+	if rate, until := v.At(time.Now()); until.IsZero() { // not timed, and not kept: a long list may have many
 		l.Set(rate)
 	} else {
 		p.Add(v, l.Set)

@@ -17,8 +17,8 @@ import (
 	"braid/metalink"
 )
 
-// A List has the files that a run downloads: its operands, then the entries of its list (-i). Requests
-// are made from the documents and the list one at a time, so that not all of them are in memory.
+// A List has the files that a run downloads: its operands, then the entries of its list (-i). Requests are made from
+// the documents and the list one at a time, so that memory does not hold all requests at once.
 type List struct {
 	Files    int      // number of files
 	Warnings []string // about the list of digests
@@ -28,11 +28,11 @@ type List struct {
 
 	of        *Defaults
 	operands  []operand
-	text      string               // contents of Input
-	documents []*download.Document // of operands
+	text      string               // content of Input
+	documents []*download.Document // documents of the operands
 }
 
-// NewList reads and checks operands and list, so that errors in them are found before any download.
+// NewList reads and checks operands and list, so that it finds errors before any download.
 func NewList(ctx context.Context, d *Defaults, client *download.Client, words []string) (*List, error) {
 	if err := d.Prepare(client); err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ func NewList(ctx context.Context, d *Defaults, client *download.Client, words []
 	return l, l.check()
 }
 
-// NewListOf returns the list of the files of a document that a server sent in place of the file of r. The
-// digests that the list of --checksums has for that file do not apply to them.
+// NewListOf returns the list of the files of a document that a server sent instead of the file of r. The digests of the
+// file of r in the list of --checksums do not apply to the files of the document.
 func NewListOf(d *Defaults, doc *download.Document, r download.Request) (*List, error) {
 	if d.sums.List != nil {
 		r.Trust.Claims = slices.DeleteFunc(slices.Clone(r.Trust.Claims), d.sums.List.Has)
@@ -110,8 +110,8 @@ func (l *List) check() error {
 	return nil
 }
 
-// All returns the requests for all files, in order. A request that check accepted may fail now, for example
-// if a file that it reads was removed. The sequence then ends, and Err is set.
+// All returns the requests for all files, in order. A request may fail although check accepted it, for example if a
+// file that it reads was removed. The sequence then ends, and Err is set.
 func (l *List) All() iter.Seq[download.Request] {
 	return func(yield func(download.Request) bool) {
 		for _, some := range []iter.Seq2[listed, int]{l.named(), l.entries()} {
@@ -141,7 +141,7 @@ func (l *List) named() iter.Seq2[listed, int] {
 	}
 }
 
-// A listed is a request of an operand or of the list, or the error of it.
+// A listed is a request of an operand or of the list, or the error in its place.
 type listed struct {
 	download.Request
 	err error
@@ -191,7 +191,7 @@ func (l *List) entry(listed option.Entry) (download.Request, error) {
 	return r, err
 }
 
-// namesakes maps hashes of the paths in use to the line of the list or, below zero, an operand.
+// namesakes maps hashes of paths to the files with these paths: a line of the list, or -1 for an operand.
 type namesakes map[[16]byte]int
 
 // add records the path of r for an entry at place. It returns an error if another entry has the path.
@@ -232,8 +232,8 @@ func shortSum(path string) [16]byte {
 	return [16]byte(sum[:])
 }
 
-// WorkingFolder returns the folder that relative paths start from, or "" if it is not known: paths are then
-// compared as written.
+// WorkingFolder returns the working folder, in which relative paths begin. It returns "" if the folder is not known:
+// paths are then compared unchanged.
 var WorkingFolder = sync.OnceValue(func() string {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -13,17 +13,16 @@ import (
 	"braid/internal/problem"
 )
 
-// Location holds the countries whose mirrors are preferred, and the hosts that are never used.
+// Location holds the countries of preferred mirrors, and the hosts that are never used.
 type Location struct {
 	Location Countries
 	GeoIPDB  string
 	NotHost  Excluded
 
-	database *geoip.Database // from GeoIPDB, once read
+	database *geoip.Database // content of GeoIPDB, after it was read
 }
 
-// apply adds the preferred countries and excluded hosts to r. The names of hosts that are reached through a
-// proxy are not looked up.
+// apply adds the preferred countries and excluded hosts to r. The names of hosts behind a proxy are not resolved.
 func (f *Location) apply(r *download.Request, proxies *Proxies) (err error) {
 	r.Near.Locations = f.Location
 	if r.Access.Not, err = f.Exclusion("--not-host", f.NotHost); err != nil || f.GeoIPDB == "" || len(f.Location) == 0 {
@@ -58,7 +57,7 @@ func (f *Location) countries() (*geoip.Database, error) {
 	return db, nil
 }
 
-// Exclusion returns the hosts that words exclude, or nil without words. What is the name of the option.
+// Exclusion returns the hosts that words exclude, or nil without words. what is the name of the option.
 func (f *Location) Exclusion(what string, words []string) (*address.Exclusion, error) {
 	if len(words) == 0 {
 		return nil, nil
@@ -83,7 +82,7 @@ func (f *Location) Exclusion(what string, words []string) (*address.Exclusion, e
 	return x, nil
 }
 
-// CheckExcluded returns an error if u, which the user named, is at an excluded host.
+// CheckExcluded returns an error if u, which the user named, has an excluded host.
 func CheckExcluded(x *address.Exclusion, u *url.URL) error {
 	near, _ := errors.AsType[*address.Error](x.CheckHost(u.Hostname()))
 	if near == nil {

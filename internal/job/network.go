@@ -67,7 +67,7 @@ func (f *Proxies) rules() (web.ProxyRules, error) {
 	return rules, err
 }
 
-// Trust holds the options of TLS: trusted authorities, unchecked servers, and the client's certificate.
+// Trust holds the options of TLS: trusted authorities, servers without a check, and the client's certificate.
 type Trust struct {
 	CACert                option.WordsValue
 	Insecure              option.WordsValue
@@ -105,7 +105,7 @@ func (f *Trust) apply(c *httpsource.Client) (err error) {
 
 var errServer = errors.New("write HOST or HOST:PORT")
 
-// serverName parses HOST or HOST:PORT, and returns it in lower case and without a final dot.
+// serverName parses HOST or HOST:PORT. It returns the host in lower case and without a final dot.
 func serverName(word string) (string, error) {
 	host, port, err := net.SplitHostPort(word)
 	if err != nil {
@@ -124,7 +124,7 @@ func serverName(word string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// roots returns the trusted authorities; nil means those of the system.
+// roots returns the trusted authorities. nil means the authorities of the system.
 func (f *Trust) roots() (*x509.CertPool, error) {
 	if len(f.CACert) == 0 {
 		return nil, nil

@@ -7,5 +7,5 @@ import "braid/source"
 // HasPeers reports whether this program has BitTorrent.
 const HasPeers = false
 
-// swarms returns nil: peers are not asked.
+// swarms returns nil, because this program does not have BitTorrent.
 func (p *Peers) swarms() func(source.SwarmConfig) source.Swarms { return nil }

@@ -41,7 +41,7 @@ func ObjectAt(word string, o objectstore.Options) (download.Store, string, error
 	return store, word[cut:], nil
 }
 
-// StoreOptions returns the options of a store. Note is called with messages for the user.
+// StoreOptions returns the options of a store. The store calls note with messages for the user.
 func StoreOptions(agent string, timeout time.Duration, note func(string)) objectstore.Options {
 	o := objectstore.Options{Timeout: timeout, UserAgent: agent, Note: note}
 	if state := StateFolder(); state != "" {
@@ -72,8 +72,8 @@ func (n *StoreNotes) Take() []string {
 	return texts
 }
 
-// place sets the folder and name of a file of a list. With an object store, a folder or a modification time
-// in its line is an error, and option is the one that has it.
+// place sets the folder and name of a file of a list. With an object store, a folder or a modification time in the
+// file's entry is an error. option is the option with the error.
 func (e *entry) place() (option string, err error) {
 	switch {
 	case e.Store == nil:

@@ -8,11 +8,11 @@ import (
 	"braid/verify/signatures"
 )
 
-// A download must not replace braid's own files under a name that the user did not choose, wherever they are:
-// settings name programs, keyrings decide who is trusted, and the state keeps old versions away.
+// A download must not replace braid's own files under a name that the user did not choose: settings name programs,
+// keyrings decide which keys are trusted, and the state prevents a return to old versions.
 
-// OwnFolders returns the folders of settings, state and cache, and the files of settings and anchors, which may be links
-// to other folders.
+// OwnFolders returns the folders of settings, state and cache, and the files of settings and anchors, because these may
+// be links to other folders.
 func OwnFolders() []string {
 	folders := []string{StateFolder(), CacheFolder()}
 	if file := SettingsFile(trustName); file != "" {
@@ -21,7 +21,7 @@ func OwnFolders() []string {
 	return folders
 }
 
-// OwnNames returns the paths of braid's own files in folder, where the user may have other files.
+// OwnNames returns the paths of braid's own files in folder, which may also have files of the user.
 func OwnNames(folder string, names ...string) (places []string) {
 	if folder == "" {
 		return nil
@@ -32,7 +32,7 @@ func OwnNames(folder string, names ...string) (places []string) {
 	return places
 }
 
-// LeadsTo reports whether path is one of places or below one, also through symbolic links. Empty places are
+// LeadsTo reports whether path is in places or below one of these, also through symbolic links. Empty places are
 // ignored.
 func LeadsTo(path string, places []string) bool {
 	path = Resolved(path)

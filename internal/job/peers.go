@@ -41,8 +41,8 @@ func (p *Peers) Seeds() bool {
 	return !p.SeedTime.none && (p.SeedRatio > 0 || p.SeedTime.Duration > 0)
 }
 
-// A SeedTime is the value of a flag for how long files are sent to peers. 0 turns this off, whatever the
-// ratio, as in aria2.
+// A SeedTime is the value of a flag with the time during which files are sent to peers. 0 means that no files are sent,
+// even if a ratio is given, as in aria2.
 type SeedTime struct {
 	time.Duration
 	none bool
@@ -57,7 +57,7 @@ func (v *SeedTime) Set(s string) error {
 	return (*option.TimeValue)(&v.Duration).Set(s)
 }
 
-// address returns the address that peers connect to, or "" for none.
+// address returns the address for connections from peers, or "" if peers cannot connect.
 func (p *Peers) address() string {
 	switch {
 	case p.PeerListen != "":

@@ -9,12 +9,12 @@ import (
 // keyFlags are the flags that name trusted keys and certificates.
 var keyFlags = []string{"key", "keyring", "pin", "smime-ca"}
 
-// A demand is the proof that a file needs. It follows from --require and the trusted keys and certificates:
-// those of the run, else of an entry of a list, else of the settings of a site (see Sites.Apply), else of the
-// general settings. A journal can raise it. Package download enforces it (see download.Require).
+// A demand is the proof that a file needs. It follows from --require and from the trusted keys and certificates. The
+// first that sets it applies: the run, an entry of a list, the settings of a site (see Sites.Apply), the general
+// settings. A journal can raise it. Package download enforces it (see download.Require).
 type demand struct {
 	Require download.Require
-	Said    bool // the run set it: the settings of a site do not count
+	Said    bool // the run set Require: the settings of a site do not count
 }
 
 // Demand returns the demand of a command with these flags. Keys that the run trusts override a requirement in
@@ -28,8 +28,8 @@ func (s *Sites) Demand(word string, flags *Anchors) demand {
 	return demand{Requirement(word, flags.Given()), said || trusts}
 }
 
-// ProofAt returns the word of --require and the flags about keys that hold for the URL u. Those that the run does not
-// set are of the site of u. The caller writes them into a configuration.
+// ProofAt returns the word of --require and the flags about keys that apply to the URL u. Values that the run does not
+// set are from the site of u. The caller writes the result into a configuration.
 func (s *Sites) ProofAt(u *url.URL, word string, flags Anchors) (string, Anchors, error) {
 	d := s.Demand(word, &flags)
 	if flags.Given() && !s.general(keyFlags...) && (word == "" || s.general("require")) {
@@ -50,9 +50,8 @@ func (s *Sites) ProofAt(u *url.URL, word string, flags Anchors) (string, Anchors
 	return word, flags, nil
 }
 
-// Requirement returns the proof that a word of --require demands. Without a word, trusted keys or
-// certificates demand a signature. Without both, the command decides: get demands nothing, verify
-// and watch demand a digest.
+// Requirement returns the proof that a word of --require requires. Without a word, trusted keys or certificates require
+// a signature. Without both, the result is download.RequireNothing, as for get; verify and watch then require a digest.
 func Requirement(word string, trusts bool) download.Require {
 	switch {
 	case word == "digest":

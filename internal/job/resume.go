@@ -16,19 +16,18 @@ import (
 	"braid/verify"
 )
 
-// A Resumable is an unfinished download whose journal names its URL.
+// A Resumable is an unfinished download with a URL in its journal.
 type Resumable struct {
 	dir  string
 	left partfile.Left
 	url  *url.URL
 }
 
-// URL returns the URL that the download started with: that of the document if one described the file, else
-// that of the file.
+// URL returns the URL with which the download started: the URL of the document that described the file, or else the URL
+// of the file.
 func (r *Resumable) URL() string { return r.url.String() }
 
-// NewResumedList returns the list of unfinished downloads. Lost has the errors of downloads that are not in
-// found.
+// NewResumedList returns the list of unfinished downloads. lost has the errors of downloads that are not in found.
 func NewResumedList(ctx context.Context, d *Defaults, client *download.Client, found []Resumable, lost []error) (*List, error) {
 	if err := d.read(); err != nil {
 		return nil, err
@@ -51,17 +50,17 @@ func NewResumedList(ctx context.Context, d *Defaults, client *download.Client, f
 	return l, l.check()
 }
 
-// Settle reports whether the file is complete and in place: the run that committed it was stopped before it
-// removed the journal, and no program is due. It then removes the journal, unless dry. It returns false if
-// proof is demanded, a digest is given, the file does not have the digests in the journal, or the journal is
-// not sealed by this user's key: a download then decides whether the file is complete.
+// Settle reports whether the file is complete and in place, because the run that committed it was stopped before it
+// removed the journal. It then removes the journal, unless dry is set. It returns false if a program must still run for
+// the file, proof is required, a digest is given, the file does not have the digests in the journal, or this user's key
+// did not seal the journal. A download then decides whether the file is complete.
 func Settle(ctx context.Context, d *Defaults, dir, name string, dry bool) (done bool, err error) {
 	l, ok, err := partfile.Look(fsys.OS, dir, name)
 	if err != nil || !ok || !l.Committed || l.Due || !l.SealedBy(partfile.OpenKey(fsys.OS, JournalKey())) {
 		return false, err
 	}
-	// Left only compares size and date, which proves nothing. If proof is demanded, a download reads the
-	// file. Without a demand, it must not contradict the digests that are known.
+	// Left only compares size and date, which proves nothing. If proof is required, a download reads the file.
+	// Otherwise the file must at least not contradict the known digests.
 	if len(d.common.Trust.Claims) > 0 || d.HTTP.Checksums != "" {
 		return false, nil
 	}
@@ -83,7 +82,7 @@ func Settle(ctx context.Context, d *Defaults, dir, name string, dry bool) (done 
 	return true, c.Clear()
 }
 
-// asRecorded reports whether a file has the digests that its journal records.
+// asRecorded reports whether a file has the digests in its journal.
 func asRecorded(ctx context.Context, dir, name string, claims []verify.Claim) (bool, error) {
 	if len(claims) == 0 {
 		return true, nil
@@ -97,20 +96,20 @@ func asRecorded(ctx context.Context, dir, name string, claims []verify.Claim) (b
 	return err == nil, err
 }
 
-// requiredOf returns the proof that this run demands of the file.
+// requiredOf returns the proof that this run requires of the file.
 func requiredOf(d *Defaults, l partfile.Left) (download.Require, error) {
 	demand := d.demand()
 	q := download.Request{Trust: download.Trust{Require: demand.Require}}
 	u, err := ParseURL(cmp.Or(l.Identity.Document.URL, l.Identity.URL))
-	if err != nil { // it is masked
+	if err != nil { // the URL is masked
 		return q.Trust.Require, nil
 	}
 	err = d.HTTP.Sites.Apply(&q, u, demand.Said, nil)
 	return q.Trust.Require, err
 }
 
-// ResumableAt reads the journal of an unfinished file. The URL can only be used if it held no secret:
-// journals do not keep secrets.
+// ResumableAt reads the journal of an unfinished file. A URL with a secret cannot be used, because journals do not keep
+// secrets.
 func ResumableAt(dir, name string) (Resumable, error) {
 	l, ok, err := partfile.Look(fsys.OS, dir, name)
 	id := &l.Identity
@@ -143,16 +142,16 @@ func ResumableAt(dir, name string) (Resumable, error) {
 		return cannot("its URL had a part that is not stored, because it may be a secret",
 			"repeat the braid get command to resume")
 	}
-	u.User = nil // it is masked; the login is from netrc or -u
+	u.User = nil // User is masked; the login is from netrc or -u
 	return Resumable{dir, l, u}, nil
 }
 
-// exactly returns the pattern of Request.Select that matches only the file called name.
+// exactly returns the pattern of Request.Select that matches only the file with the given name.
 func exactly(name string) string {
 	return "/" + strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
 }
 
-// request returns the request of the download, as far as the journal has it.
+// request returns the request of the download from its journal and d.
 func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 	q = d.common
 	id := r.left.Identity
@@ -160,7 +159,7 @@ func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 	if q.Access.User, err = d.HTTP.resumed(r.url); err != nil {
 		return q, err
 	}
-	if !verify.Strong(d.common.Trust.Claims) { // else the user's digest replaces that of the journal
+	if !verify.Strong(d.common.Trust.Claims) { // otherwise the user's digest replaces the digests of the journal
 		q.Trust.Claims = append(slices.Clip(q.Trust.Claims), id.Given()...)
 	}
 	said := d.demand().Said
@@ -170,7 +169,7 @@ func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 	if name := id.Document.File; name != "" {
 		q.Select, q.NoMetalink = []string{exactly(name)}, false // as in the first run
 	}
-	if !said { // at least that of the first run, even if the site's settings changed
+	if !said { // at least the proof of the first run, even if the site's settings changed
 		q.Trust.Require = max(q.Trust.Require, Requirement(id.Require, false))
 	}
 	if err := RequireKeys(&q); err != nil {

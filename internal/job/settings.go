@@ -15,17 +15,17 @@ import (
 type Settings struct {
 	Path string // "" without a configuration folder
 	File *option.Settings
-	// Trust binds URLs to keys; see [Sites.Apply]. If nothing shows whether there are such keys, Unread says why.
+	// Trust binds URLs to keys; see [Sites.Apply]. Unread is the reason if they could not be looked for.
 	Trust  *option.Trust
 	Unread string
-	// Forges are the rows of File.
+	// Forges are the parsed Forges of File.
 	Forges []*download.Forge
 	Said   map[string]bool // flags set on the command line or in the environment; nil without a command
 	Line   map[string]bool // flags on the command line
 }
 
-// ReadSettings reads the user's settings and the file of anchors beside them. A missing file is no error, but one that
-// cannot be read is.
+// ReadSettings reads the user's settings and the file of anchors beside them. A missing file is no error, but a file
+// that cannot be read is an error.
 func ReadSettings() (c *Settings, err error) {
 	c = &Settings{Path: SettingsFile("config.toml")}
 	if c.Trust, c.Unread, err = readTrust(); err != nil || c.Unread != "" {
@@ -57,7 +57,7 @@ func ReadSettings() (c *Settings, err error) {
 // Place returns the name of a line for messages.
 func (c *Settings) Place(line int) string { return c.Path + ":" + strconv.Itoa(line) }
 
-// Warning returns a warning if the settings and the keys of braid trust were not looked for, or "".
+// Warning returns a warning if the settings and the keys of braid trust could not be searched for, or "".
 func (c *Settings) Warning() string {
 	if c == nil || c.Unread == "" {
 		return ""

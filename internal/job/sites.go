@@ -15,12 +15,12 @@ import (
 	"braid/source/httpsource"
 )
 
-// Sites holds the settings of sites. They override the general settings; flags and variables override them.
+// Sites holds the settings of sites. They override the general settings. Flags and environment variables override them.
 type Sites struct {
 	Settings *Settings
-	Limits   limits // of sites and of all downloads
+	Limits   limits // limits of sites and of all downloads
 
-	mu    sync.Mutex // for rules, their linked, and bound; watches call while the program runs
+	mu    sync.Mutex // guards rules, their linked, and bound; watches call while the program runs
 	rules map[*option.Site]*siteRules
 	bound map[*option.Bound]download.Anchors
 }
@@ -33,7 +33,7 @@ type siteRules struct {
 	header  http.Header
 	lookup  string // no-lookup
 	limit   *limit.Limiter
-	linked  bool // limit is within that of all downloads
+	linked  bool // limit is within the limit of all downloads
 }
 
 // NewSites returns the rules of the sites in c.
@@ -41,7 +41,7 @@ func NewSites(c *Settings) *Sites {
 	return &Sites{Settings: c, rules: map[*option.Site]*siteRules{}}
 }
 
-// Any reports whether URLs have settings of their own: of a site, or keys to which they are bound.
+// Any reports whether some URLs have their own settings: settings of a site, or keys to which they are bound.
 func (s *Sites) Any() bool { return s.named() || s != nil && s.Settings.Trust.Any() }
 
 // named reports whether the settings name a site.
@@ -130,9 +130,9 @@ func (s *Sites) at(site *option.Site, err error) error {
 	return problem.Misuse(s.Settings.Place(site.Line)+": "+f.Where, f.Why, f.Hint)
 }
 
-// Apply applies the settings of the site of u to r. Options from the command line or the environment stay; said reports
-// whether these set the proof demanded (demand). If u is bound to keys, these replace all others, and a signature by
-// one of them is demanded.
+// Apply applies the settings of the site of u to r. Options from the command line or the environment stay. said reports
+// whether these set the required proof (demand). If u is bound to keys, these keys replace all others, and a signature
+// by one of these keys is required.
 func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, all *limit.Limiter) error {
 	if err := s.settle(r, u, said, all); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (s *Sites) settle(r *download.Request, u *url.URL, said bool, all *limit.Li
 		r.Trust.Lookup = rules.lookup != "true"
 	}
 	r.Access.Header = rules.fields(r.Access.Header)
-	if rules.limit != nil && (all != nil || !s.Settings.Said["limit-rate"]) { // else the user lifted it
+	if rules.limit != nil && (all != nil || !s.Settings.Said["limit-rate"]) { // otherwise the user removed the limit
 		if most := s.within(rules, all); r.Limits.Rate == nil {
 			r.Limits.Rate = most
 		} else {
@@ -174,7 +174,7 @@ func (s *Sites) limitOf(v option.RatesValue) *limit.Limiter {
 	return s.Limits.Of(v)
 }
 
-// within returns the limit of a site, within the limit of all downloads.
+// within returns the limit of a site, and places it within the limit of all downloads.
 func (s *Sites) within(r *siteRules, all *limit.Limiter) *limit.Limiter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +185,7 @@ func (s *Sites) within(r *siteRules, all *limit.Limiter) *limit.Limiter {
 	return r.limit
 }
 
-// fields returns own with the header fields of the site that it lacks.
+// fields returns own and the header fields of the site that own does not have.
 func (r *siteRules) fields(own http.Header) http.Header {
 	if r == nil || len(r.header) == 0 {
 		return own
@@ -202,14 +202,14 @@ func (r *siteRules) fields(own http.Header) http.Header {
 	return header
 }
 
-// Fields returns own with the header fields of the site of u. It is for requests that are no downloads: of
+// Fields returns own and the header fields of the site of u. It is for requests that are not downloads: requests of
 // feeds and checks.
 func (s *Sites) Fields(own http.Header, u *url.URL) (http.Header, error) {
 	rules, err := s.of(u)
 	return rules.fields(own), err
 }
 
-// AddForges makes lookups of c use the user's table of forges, and the header fields of the sites that they ask.
+// AddForges makes lookups of c use the user's table of forges, and the header fields of the sites of these forges.
 func (s *Sites) AddForges(c *download.Client) {
 	if s == nil {
 		return

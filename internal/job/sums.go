@@ -13,20 +13,20 @@ import (
 	"braid/verify"
 )
 
-// Sums is the list of --checksums. With a list, --signature names the signature of the list, not of a file.
+// Sums is the list of --checksums. With a list, --signature names the signature of the list and not of a file.
 type Sums struct {
 	List            *download.List // nil without --checksums
-	Notes, Warnings []string       // about the list; warnings are always shown
+	Notes, Warnings []string       // about the list; notes are only shown with -v
 
 	http       *HTTP
 	anchors    *Anchors
 	common     download.Request // the anchors, and whether a signature is required
 	signatures []download.Signature
-	bound      bool // the list is asked for at a URL that is bound to keys
+	bound      bool // the list has a URL that is bound to keys
 }
 
-// ReadSums reads the list of --checksums, if any, and checks its signature. Operands are the URLs that the
-// user typed. If all of them are bound to the same keys, these keys have to sign the list, and no others.
+// ReadSums reads the list of --checksums, if any, and checks its signature. operands are the URLs that the user typed.
+// If all of them are bound to the same keys, the list must have a signature by one of these keys.
 func ReadSums(ctx context.Context, client *download.Client, http *HTTP, anchors *Anchors, common download.Request,
 	operands []string) (*Sums, error) {
 	r := &Sums{http: http, anchors: anchors, common: common}
@@ -77,8 +77,8 @@ func (r *Sums) check(ctx context.Context, client *download.Client) error {
 	return nil
 }
 
-// fetch downloads the list. Header fields and logins go to its server only if an operand is at that server
-// too (rule 27).
+// fetch downloads the list. Header fields and logins are sent to the server of the list only if an operand is at that
+// server, too (rule 27).
 func (r *Sums) fetch(ctx context.Context, client *download.Client, operands []string) error {
 	u, err := ParseWebURL(r.http.Checksums)
 	if err != nil {
@@ -138,8 +138,7 @@ func sameServer(u *url.URL, word string) bool {
 	return err == nil && o.Scheme == u.Scheme && source.HostPort(o) == source.HostPort(u)
 }
 
-// Vouch adds the digests that the list has for the file of q. The signature of the list counts only if q
-// trusts the same keys.
+// Vouch adds the digests of q's file in the list. The signature of the list counts only if q trusts the same keys.
 func (r *Sums) Vouch(q *download.Request) error {
 	switch {
 	case r.List == nil:
@@ -150,8 +149,8 @@ func (r *Sums) Vouch(q *download.Request) error {
 	return r.List.Vouch(q)
 }
 
-// OfFile returns the signatures that the user named for the file at u. With a list they are of the list, so
-// it returns none; but if no key is trusted, it returns them, so that the download mentions them.
+// OfFile returns the signatures that the user named for the file at u. With a list, the named signatures are of the
+// list, so OfFile returns none. Without trusted keys, it returns these signatures, so that the download mentions them.
 func (r *Sums) OfFile(u *url.URL) ([]download.Signature, error) {
 	switch {
 	case r.List == nil:

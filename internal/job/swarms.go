@@ -10,7 +10,7 @@ import (
 // HasPeers reports whether this program has BitTorrent.
 const HasPeers = true
 
-// swarms returns the function that makes the client of BitTorrent swarms.
+// swarms returns the function that creates the client of BitTorrent swarms.
 func (p *Peers) swarms() func(source.SwarmConfig) source.Swarms {
 	return torrentsource.Plug(p.address(), p.NoDHT)
 }

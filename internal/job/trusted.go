@@ -21,8 +21,8 @@ import (
 
 const trustName = "trust.json"
 
-// readTrust reads the user's file of anchors. It is nil if there is none. unread is the reason why it was not looked
-// for, or "".
+// readTrust reads the user's file of anchors. It returns nil without such a file. unread is the reason why the file
+// could not be searched for, or "".
 func readTrust() (t *option.Trust, unread string, err error) {
 	path := SettingsFile(trustName)
 	if path == "" {
@@ -48,8 +48,8 @@ func readTrust() (t *option.Trust, unread string, err error) {
 }
 
 // lookForTrust reports whether the file of anchors exists. It is an error if its folder exists but cannot be searched.
-// If a folder above that one cannot be searched, as where sudo keeps HOME, nothing shows that the user has a
-// configuration, and unread says so.
+// If a folder above that folder cannot be searched, as with sudo, which keeps HOME, nothing shows that the user has a
+// configuration. unread then has the reason.
 func lookForTrust(path string, lstat func(string) (fs.FileInfo, error)) (there bool, unread string, err error) {
 	_, err = lstat(path)
 	switch {
@@ -58,7 +58,7 @@ func lookForTrust(path string, lstat func(string) (fs.FileInfo, error)) (there b
 	case errors.Is(err, fs.ErrNotExist):
 		return false, "", nil
 	case !errors.Is(err, fs.ErrPermission):
-		return true, "", nil // reading it fails, too
+		return true, "", nil // reading the file fails, too
 	}
 	dir := filepath.Dir(path)
 	if _, err := lstat(dir); err != nil {
@@ -82,8 +82,8 @@ func anchorsOf(b *option.Bound) (out download.Anchors, err error) {
 	return files.anchors(nil, false)
 }
 
-// bind makes a request demand a signature by the keys to which its URL u is bound. No option, setting or server lifts
-// that (rule 78).
+// bind makes a request require a signature by the keys to which its URL u is bound. No option, setting or server
+// removes that requirement (rule 78).
 func (s *Sites) bind(r *download.Request, u *url.URL) error {
 	b, err := s.boundOf(u)
 	if b == nil || err != nil {
@@ -108,7 +108,7 @@ func (s *Sites) boundOf(u *url.URL) (*option.Bound, error) {
 	return b, nil
 }
 
-// boundOfAll returns the bound that all URLs have in common. It is nil if a word is no URL, or has another bound.
+// boundOfAll returns the bound of all URLs. It is nil if a word is no URL, or has no or another bound.
 func (s *Sites) boundOfAll(words []string) (all *option.Bound) {
 	for i, word := range words {
 		u, err := ParseURL(word)
@@ -153,8 +153,8 @@ func KeyNames(k *option.TrustedKey) (kind string, names []string) {
 	return anchors[0].Kind().Name, anchors[0].Names()
 }
 
-// TrustKey binds a URL to a key, given as text or as the path of its file. It reports false if the URL was already
-// bound to that key.
+// TrustKey binds a URL to a key. word is the text of the key, or the path of its file. TrustKey reports false if the
+// URL was already bound to that key.
 func TrustKey(b option.Bound, word string, now time.Time) (changed bool, err error) {
 	data, err := readKey("trust add", word)
 	if err != nil {

@@ -43,9 +43,9 @@ func ParseURL(word string) (*url.URL, error) {
 	return u, err
 }
 
-// readURL parses a URL that the user typed. It returns wrong for a scheme that meant does not accept.
+// readURL parses a URL that the user typed. It returns the error wrong for a scheme that meant does not accept.
 func readURL(word string, wrong error, meant func(*url.URL) bool) (*url.URL, error) {
-	if LooksLikeHost(word) { // before url.Parse, which takes the host of host:port/path for a scheme
+	if LooksLikeHost(word) { // before url.Parse, which takes the host in host:port/path for a scheme
 		return nil, problem.Misuse(MaskWord(word), wrong.Error(), "https://"+MaskWord(word)+"?")
 	}
 	u, err := url.Parse(word)
@@ -77,7 +77,7 @@ func readURL(word string, wrong error, meant func(*url.URL) bool) (*url.URL, err
 	return address.URL(u), nil
 }
 
-// plainly returns an error of package url without the URL and its port, which may be part of a password. It
+// plainly returns an error of package url without the URL and its port, because these may be parts of a password. It
 // returns wrong for a URL without a scheme.
 func plainly(err, wrong error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
@@ -107,7 +107,7 @@ func MaskWord(word string) string {
 	if u, err := url.Parse(word); err == nil && *u != (url.URL{Scheme: u.Scheme}) { // Mask cuts http:// to http:
 		return source.Mask(u)
 	}
-	if i := strings.LastIndexByte(word, '@'); i >= 0 { // first, as a password may have a ? or #
+	if i := strings.LastIndexByte(word, '@'); i >= 0 { // first, because a password may contain ? or #
 		word = "***" + word[i:]
 	}
 	if i := strings.IndexAny(word, "?#"); i >= 0 {
