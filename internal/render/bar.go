@@ -13,11 +13,11 @@ import (
 	"braid/source"
 )
 
-// A bar draws the progress on a terminal, with the table of sources below. A terminal has one bar, because
-// two would overwrite each other.
+// A bar draws the progress on a terminal, with the table of sources below. A terminal has one bar, because two bars
+// would overwrite each other.
 //
-// After each drawing the cursor is at the start of the bar. Erasing everything after the cursor then erases
-// the drawing, even if the terminal has become narrower and has wrapped the lines.
+// After each drawing the cursor is at the start of the bar. Erasing everything after the cursor then erases the drawing,
+// even if the terminal has become narrower and has wrapped the lines.
 type bar struct {
 	w     io.Writer
 	size  func() (columns, lines int)
@@ -29,7 +29,7 @@ type bar struct {
 const (
 	// barEvery is the interval between two drawings.
 	barEvery = 100 * time.Millisecond
-	// beside is the width of the narrowest bar with its percentage.
+	// beside is the width of the bar's percentage and of the narrowest bar.
 	beside = 20
 	// leastBar is the width below which the bar is left out.
 	leastBar = 10
@@ -63,7 +63,7 @@ func below(rows [][]string, columns, most int) []string {
 	if n := len(rows) - most; n > 0 {
 		rows, more = rows[:most-1], []string{fmt.Sprintf("  and %d more", n+1)}
 	}
-	for _, row := range rows { // before their widths are measured
+	for _, row := range rows { // shortened before the widths of columns are measured
 		for i := range row {
 			row[i] = source.Escape(row[i])
 		}
@@ -75,8 +75,8 @@ func below(rows [][]string, columns, most int) []string {
 	return lines
 }
 
-// line returns the bar in the given width. If that is too narrow, the bar itself is left out, then the
-// numbers that [progress.fit] drops.
+// line returns the bar in the given width. If the width is too small, the bar itself is left out first, and then the
+// numbers in the order in which [progress.fit] drops them.
 func (m *bar) line(p Progress, width int) string {
 	numbers := p.fit(width - beside)
 	if p.Size <= 0 {
@@ -96,9 +96,9 @@ func (m *bar) line(p Progress, width int) string {
 	return cut(percentage+numbers, width)
 }
 
-// drawn returns a bar that is filled to share percent, or a spinner if share is -1, as the library draws it.
-// Each frame has a new bar of the library that writes to io.Discard: the library assumes that its line is
-// never wrapped, which is wrong once the terminal becomes narrower.
+// drawn returns a bar that is filled to share percent, as the library draws it. If share is -1, it returns a spinner.
+// Each drawing uses a new bar of the library that writes to io.Discard: the library assumes that its line is never
+// wrapped, which is wrong after the terminal has become narrower.
 func drawn(share, width, turn int) string {
 	most := 100
 	if share < 0 {
@@ -117,7 +117,7 @@ func drawn(share, width, turn int) string {
 	return strings.TrimRight(strings.TrimPrefix(b.String(), "\r"), " ")
 }
 
-// cut truncates s to width. It adds no mark, which would take a column.
+// cut truncates s to width. It adds no mark, because a mark would take a column.
 func cut(s string, width int) string {
 	if n := utf8.RuneCountInString(s); n > width {
 		return string([]rune(s)[:max(width, 0)])

@@ -27,7 +27,7 @@ type Batch struct {
 	Failure func(error) (*problem.Problem, int)
 	// Code returns the exit code of several results.
 	Code func(codes []int) int
-	// Left reports whether an error is an existing file that stays as it is. If nil, none is.
+	// Left reports whether an error means that an existing file stays as it is. If nil, it is false for all errors.
 	Left func(error) bool
 
 	count    tally
@@ -37,9 +37,9 @@ type Batch struct {
 	rows     fileRows
 	speed    report.Speed
 	shown    time.Time        // when the progress was last shown
-	code     int              // the exit code so far
-	inTheWay int              // the number of existing files that are not known to be the right ones
-	firstWay *problem.Problem // the problem of the first of them
+	code     int              // exit code so far
+	inTheWay int              // number of existing files that are not known to be right
+	firstWay *problem.Problem // problem of the first such file
 	vain     vain
 }
 
@@ -50,8 +50,8 @@ type Ending struct {
 	Err     error
 }
 
-// During shows the downloads of a call, which puts their events and each Ending with the number of the file.
-// Puts do not wait for the screen. The signals of asked request the progress.
+// During shows the downloads of a call. call calls put with each event and each Ending, and the number of the file. put
+// does not wait for the screen. Signals from asked request the progress.
 func (b *Batch) During(asked <-chan os.Signal, call func(put func(file int, ev any))) {
 	b.begin()
 	show(asked, b.apply, call)
@@ -177,20 +177,20 @@ func (b *Batch) failed(m moment, f *Download, e *Ending, x *fileRow) {
 	}
 }
 
-// Add combines an exit code with that of the batch.
+// Add combines an exit code with the exit code of the batch.
 func (b *Batch) Add(code int) { b.code = b.Code([]int{b.code, code}) }
 
 func (b *Batch) leaves(err error) bool { return err != nil && b.Left != nil && b.Left(err) }
 
-// isThere counts a file that is in the way. All such files share one message at the end: a list that was
-// downloaded before from servers without digests has thousands.
+// isThere counts an existing file that is not known to be right. All such files share one message at the end, because a
+// list that was downloaded before from servers without digests has thousands of these.
 func (b *Batch) isThere(f *problem.Problem) {
 	if b.inTheWay++; b.inTheWay == 1 {
 		b.firstWay = f
 	}
 }
 
-// thereFailure returns the problem of all files that are in the way; nil without any.
+// thereFailure returns the problem of all files that isThere counted, or nil if it counted none.
 func (b *Batch) thereFailure() *problem.Problem {
 	if b.inTheWay < 2 {
 		return b.firstWay
@@ -203,8 +203,8 @@ func (b *Batch) thereFailure() *problem.Problem {
 	return &f
 }
 
-// Close shows the summary of the batch and returns the exit code. Of the list, notBegun files were not begun.
-// The cause is why the command ends early; it is nil if it does not.
+// Close shows the summary of the batch and returns the exit code. notBegun is the number of files in the list whose
+// download had not begun. cause is the reason why the command ends early, or nil.
 func (b *Batch) Close(notBegun int, cause error) int {
 	elapsed := time.Since(b.began)
 	b.count.NotBegun = notBegun
@@ -227,14 +227,14 @@ func (b *Batch) Close(notBegun int, cause error) int {
 	return b.code
 }
 
-// Forgotten warns that the hook of an earlier run failed for a file, and that this run has none.
+// Forgotten warns that the hook of an earlier run failed for a file, and that this run has no hook.
 func (s *Screen) Forgotten(path string) {
 	path = source.Escape(path)
 	const text = "%s: --on-complete failed last time; repeat that command, or give it up with braid parts remove %s"
 	s.Warn(text, path, path)
 }
 
-// HookEnded shows the result of the hook of a file and returns its exit code. The number of the file is 0 outside a batch.
+// HookEnded shows the result of the hook of a file and returns its exit code. file is its number, or 0 outside a batch.
 func HookEnded(s *Screen, lines *JSONWriter, at time.Time, file int, r hook.Result,
 	failure func(error) (*problem.Problem, int)) int {
 	e := hookEvent{Head: moment{at: at, file: file}.head("hook"), Path: r.Path, Elapsed: r.Took.Seconds(), Why: why(r.Err)}

@@ -1,8 +1,8 @@
-// Package render shows downloads: as text, as progress, as JSON and as a page. It has the words of results and the
+// Package render shows downloads: as text, as progress, as JSON and as a page. It words results, and defines the
 // objects of --json.
 //
-// It does not download, does not know the command line, and writes only to the writers that it is given. Exit codes
-// come from its caller.
+// It does not download and does not know the command line. It writes only to the writers that its caller sets. Exit codes
+// come from the caller.
 package render
 
 import (
@@ -29,7 +29,7 @@ type Download struct {
 	record    *report.Recorder
 	screen    *Screen
 	lines     *JSONWriter
-	one       bool // one of many: messages name the file
+	one       bool // one download of a batch: messages name the file
 	Reading   bool // a file on disk is verified, without mirrors
 	Repairing bool
 	Table     bool // show the table of sources below the bar
@@ -40,7 +40,7 @@ func NewDownload(s *Screen, lines *JSONWriter, several bool) *Download {
 	return &Download{record: report.NewRecorder(time.Now()), screen: s, lines: lines, one: several}
 }
 
-// Observe shows an event at once. It is for one goroutine.
+// Observe shows an event at once. All calls are from one goroutine.
 func (w *Download) Observe(ev download.Event) { w.apply(moment{at: time.Now(), ev: ev}) }
 
 // Left shows that an existing file stays as it is.
@@ -54,7 +54,7 @@ func (w *Download) detail(format string, args ...any) {
 	w.screen.Detail("%s", w.about()+fmt.Sprintf(format, args...))
 }
 
-// about returns a prefix with the file's name for messages that do not contain it, or "" outside a batch.
+// about returns the file's name as a prefix for a message without the name. It returns "" outside a batch.
 func (w *Download) about() string {
 	if !w.one {
 		return ""
@@ -70,8 +70,7 @@ func (w *Download) name() string {
 	return filepath.Base(w.record.Path)
 }
 
-// During shows the events of a call. The function observe, which the call is given, does not wait for the
-// screen.
+// During shows the events of a call. call calls observe with each event. observe does not wait for the screen.
 func (w *Download) During(call func(observe func(download.Event))) {
 	show(w.Asked, w.apply, func(put func(int, any)) { call(func(ev download.Event) { put(0, ev) }) })
 }
@@ -87,7 +86,7 @@ func (w *Download) apply(m moment) {
 	w.lines.Write(jsonEvent(m))
 	switch ev := ev.(type) {
 	case download.Progress:
-		if !w.one { // else the batch shows the progress of all files
+		if !w.one { // otherwise the batch shows the progress of all files
 			w.screen.progress(m.at, w.progress(m.at))
 		}
 	case download.Comparing:
@@ -210,7 +209,7 @@ func (w *Download) up(ev download.SourceUp) {
 		notes = append(notes, option.TimeText(ev.RTT)+" away")
 	}
 	text := ": in use"
-	if ev.Whole { // whether it is useful is decided later
+	if ev.Whole { // its use is decided later
 		text = ": sends whole files only"
 	}
 	if len(notes) > 0 {
@@ -225,7 +224,7 @@ func names(address, host string) bool {
 	return err == nil && (u.Host == host || u.Hostname() == host || source.HostPort(u) == host)
 }
 
-// whyAt returns the text of a source's error, without the host if the URL before it contains that.
+// whyAt returns the text of a source's error. It leaves out the host if the URL before the text contains the host.
 func whyAt(ev download.SourceDown) string {
 	if src, ok := errors.AsType[*source.Error](ev.Err); ok && names(ev.URL, src.Host) {
 		return report.Why(ev.Err, src.Host)
@@ -240,7 +239,7 @@ func (w *Download) down(ev download.SourceDown) {
 		w.screen.Warn("%smirror %s: dropped for wrong content: %s", w.about(), ev.URL, whyAt(ev))
 	case ev.Gone:
 		w.detail("mirror %s: dropped: %s", ev.URL, whyAt(ev))
-	case ev.Active == 0: // else the user would wait without a message
+	case ev.Active == 0: // otherwise the user would wait without a message
 		w.screen.Say("%s: %s; trying again in %s", w.name(), why(ev.Err), option.TimeText(max(ev.Back, 0)))
 	case ev.Back > 0:
 		w.detail("mirror %s: again in %s: %s", ev.URL, option.TimeText(ev.Back), whyAt(ev))
@@ -249,7 +248,7 @@ func (w *Download) down(ev download.SourceDown) {
 	}
 }
 
-// cutTexts are the reasons for ending a fetch that say something about its source.
+// cutTexts has texts for the reasons for ending a fetch that are about its source.
 var cutTexts = map[string]string{
 	"silent":    "silent; the rest of its range is requested again",
 	"slow":      "too slow for its range; others fetch the rest",
@@ -258,12 +257,12 @@ var cutTexts = map[string]string{
 	"crowded":   "closed on trial, because fewer connections may be as fast",
 }
 
-// A moment is an event with its time: a [download.Event], the end of a download or a hook in a batch, or nil,
-// which requests the progress.
+// A moment is an event with its time. The event is a [download.Event], the end of a download or of a hook in a batch,
+// or nil, which requests the progress.
 type moment struct {
 	at   time.Time
 	ev   any
-	file int // the number in a batch, from 1; 0 outside a batch
+	file int // number in a batch, from 1; 0 outside a batch
 }
 
 // head returns the first fields of the JSON object of an event.
@@ -273,7 +272,7 @@ func (m moment) head(event string) Head {
 	return h
 }
 
-// outOfDate reports whether next makes last obsolete: both are events of progress of the same file.
+// outOfDate reports whether next makes last obsolete: both are progress events of the same kind and file.
 func outOfDate(last, next moment) bool {
 	_, a := last.ev.(download.Progress)
 	_, b := next.ev.(download.Progress)

@@ -13,7 +13,7 @@ import (
 	"braid/source"
 )
 
-// A JSONWriter writes JSON, one object per line. After an error it writes nothing.
+// A JSONWriter writes JSON, one object per line. After an error it writes nothing more.
 type JSONWriter struct {
 	w   io.Writer
 	err error
@@ -21,7 +21,7 @@ type JSONWriter struct {
 
 func NewJSONWriter(w io.Writer) *JSONWriter { return &JSONWriter{w: w} }
 
-// Err returns the error that stopped l. A nil lineWriter has none.
+// Err returns the error that stopped l. It returns nil for a nil JSONWriter.
 func (l *JSONWriter) Err() error {
 	if l == nil {
 		return nil
@@ -29,7 +29,7 @@ func (l *JSONWriter) Err() error {
 	return l.err
 }
 
-// Write writes one event. A nil lineWriter and a nil event write nothing.
+// Write writes one event. A nil event is not written. A nil JSONWriter writes nothing.
 func (l *JSONWriter) Write(event any) {
 	if l == nil || l.err != nil || event == nil {
 		return
@@ -49,12 +49,12 @@ func (l *JSONWriter) Fail(f *problem.Problem, code int, path string) {
 	l.Write(e)
 }
 
-// Note writes a text for people.
+// Note writes a message for the user.
 func (l *JSONWriter) Note(text string) { l.Write(noteEvent{NewHead(time.Now(), "note"), text}) }
 
-// escapeJSON replaces characters that could move a terminal's cursor or reverse its text by \u escapes, which
-// mean the same in JSON (rule 61). A character outside ASCII can only be inside a string, and the encoder has
-// replaced invalid UTF-8.
+// escapeJSON replaces characters that could move a terminal's cursor or reverse its text by \u escapes, which have the
+// same meaning in JSON (rule 61). Characters outside ASCII occur only inside strings, and the encoder has replaced
+// invalid UTF-8.
 func escapeJSON(line []byte) []byte {
 	out := make([]byte, 0, len(line))
 	for _, r := range string(line) {

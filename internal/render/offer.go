@@ -25,8 +25,8 @@ func NewProbeEvent(at time.Time, o download.Offer, evidence download.Evidence, m
 	return e
 }
 
-// ProbeLines formats an answer, the evidence beside it, the proof that a download would demand and the measured speeds as
-// text.
+// ProbeLines formats an answer, the evidence beside it, the proof that a download would require and the measured speeds
+// as text.
 func ProbeLines(o download.Offer, evidence download.Evidence, require download.Require,
 	measured []download.Measurement,
 ) []string {
@@ -68,8 +68,8 @@ func offerLines(o download.Offer, require download.Require) []string {
 	return append(lines, documentLines(o.File)...)
 }
 
-// lookupLines returns lines about the search for a digest that the server does not send: the places, and whether a
-// download would be verified by the digests found. If a signature is required, an unsigned list is not enough.
+// lookupLines returns lines about the search for a digest that the server does not send: the places, and whether the
+// digests found would verify a download. If a signature is required, an unsigned list is not enough.
 func lookupLines(f verify.Finding, require download.Require, contradiction error) []string {
 	if len(f.Places) == 0 {
 		return nil

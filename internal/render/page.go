@@ -21,12 +21,12 @@ import (
 type Page struct {
 	path  string
 	limit option.RatesValue // the value of --limit-rate
-	now   int64             // the limit when the downloads began
+	now   int64             // the limit at the start of the downloads
 	page  report.Page
 }
 
-// NewPage checks, before anything is transferred, that the page can be written: an old report may be
-// replaced, any other file may not. It returns nil if path is "".
+// NewPage checks, before anything is transferred, that the page can be written: only an old report may be replaced. It
+// returns nil if path is "".
 func NewPage(path string, limit option.RatesValue) (*Page, error) {
 	if path == "" {
 		return nil, nil
@@ -73,7 +73,7 @@ func reportFailure(path string, err error) *problem.Problem {
 	return problem.Local("report", path, err).WithHint("name another file with --report")
 }
 
-// fileURL returns the file URL of path, which terminals show as a link; path itself if it cannot be made
+// fileURL returns the file URL of path, which terminals show as a link. It returns path itself if path cannot be made
 // absolute.
 func fileURL(path string) string {
 	abs, err := filepath.Abs(path)
@@ -83,7 +83,7 @@ func fileURL(path string) string {
 	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(abs), "/")}).String()
 }
 
-// Add adds an ended download to the page.
+// Add adds a download that has ended to the page.
 func (p *Page) Add(w *Download) {
 	if p != nil {
 		if w.record.Limit = p.now; p.changed() {

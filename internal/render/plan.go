@@ -125,7 +125,7 @@ func saidText(s download.Signed, trusts bool) string {
 	return text
 }
 
-// expected describes the evidence that the file would have.
+// expected describes the evidence with which the file would be verified.
 func expected(h download.Plan) string {
 	if e, ok := errors.AsType[*download.Error](h.Refused); ok {
 		return "not accepted: " + why(e.Err)
@@ -153,7 +153,7 @@ func expected(h download.Plan) string {
 	return "unverified: no checksum is known (give one with --sha256)"
 }
 
-// reasonsOf returns the origin of a place and the reasons of its position in the order.
+// reasonsOf returns the origin of a place, and the reasons for its position in the order.
 func reasonsOf(h download.Plan, p download.Place) (reasons []string) {
 	switch p.Role {
 	case download.TheURL:
@@ -245,7 +245,7 @@ func NewLeftLine(l partfile.Left) LeftLine {
 	}
 }
 
-// SizeOfLeft returns the size of the complete file; -1 if it is unknown.
+// SizeOfLeft returns the size of the complete file, or -1 if the size is unknown.
 func SizeOfLeft(l partfile.Left) int64 {
 	if !l.Known {
 		return -1

@@ -17,15 +17,15 @@ import (
 // A Progress is the progress of a download or of a batch.
 type Progress struct {
 	Done, Size int64      // for the bar; size is -1 if it is unknown
-	text       string     // the name and the amount
-	Amount     string     // the amount beside the bar
+	text       string     // name and amount
+	Amount     string     // amount beside the bar
 	Rate       float64    // bytes a second
-	left       string     // the remaining time, or "" if it is unknown
-	by         string     // the number of mirrors or files in progress, or ""
-	Comparing  bool       // the file is wrong somewhere, and mirrors are compared
-	Active     int        // the number of sources; in a batch, of files
+	left       string     // remaining time, or "" if it is unknown
+	by         string     // number of mirrors or files in progress, or ""
+	Comparing  bool       // some bytes are wrong, and mirrors are compared
+	Active     int        // number of sources; in a batch, of files
 	Several    bool       // a batch: done and size are not bytes
-	table      [][]string // of the sources
+	table      [][]string // table of the sources
 }
 
 // fileProgress returns the progress of a download. An Active of -1 means that the file is on disk and no
@@ -67,7 +67,7 @@ func timeLeft(done, size int64, rate float64) string {
 	switch {
 	case seconds > 100*24*60*60:
 		return ""
-	case seconds < 60: // no tenths: they would only flicker
+	case seconds < 60: // no tenths, which would only flicker
 		return fmt.Sprintf("%d s", max(1, int(seconds+0.5)))
 	}
 	return option.TimeText(time.Duration(seconds * float64(time.Second)))
@@ -88,7 +88,7 @@ func (p Progress) sentence() string {
 	return text
 }
 
-// numbers returns the texts beside a bar: amount, rate, time left, and the number of mirrors or files. Their
+// numbers returns the texts beside a bar: amount, rate, remaining time, and the number of mirrors or files. Their
 // widths are constant, so that the bar does not jump.
 func (p Progress) numbers() (n [4]string) {
 	if n[0] = p.Amount; p.Comparing {
@@ -105,7 +105,7 @@ func (p Progress) numbers() (n [4]string) {
 	return n
 }
 
-// fit joins as many of the numbers as fit into width. The rate stays longest, then the time left.
+// fit joins as many of the numbers as fit into width. The rate is dropped last, the remaining time before it.
 func (p Progress) fit(width int) string {
 	n := p.numbers()
 	for _, part := range [][]string{n[:], n[:3], n[1:3], n[1:2]} {
@@ -116,7 +116,7 @@ func (p Progress) fit(width int) string {
 	return p.Amount
 }
 
-// A Meter shows progress. It is used by one goroutine.
+// A Meter shows progress. All calls are from one goroutine.
 type Meter interface {
 	Show(at time.Time, p Progress)
 	// Clear erases the progress before a line of text is written.
@@ -130,8 +130,8 @@ const (
 	ProgressNone  = "none"
 )
 
-// ProgressWord returns the kind of progress to show. The default is a bar on a terminal, and nothing with
-// JSON, which has events of progress.
+// ProgressWord returns the kind of progress to show. The default is a bar on a terminal. With JSON it is nothing,
+// because JSON has progress events.
 func ProgressWord(chosen string, quiet, json, terminal bool) string {
 	switch {
 	case quiet:
@@ -146,7 +146,7 @@ func ProgressWord(chosen string, quiet, json, terminal bool) string {
 	return progressPlain
 }
 
-// NewMeter returns the meter for a word of --progress; nil for none.
+// NewMeter returns the meter for a word of --progress, or nil for "none".
 func NewMeter(word string, w io.Writer) Meter {
 	switch word {
 	case ProgressBar:

@@ -41,7 +41,7 @@ func (w *Download) result(r download.Result) string {
 		w.name(), size, option.TimeText(r.Elapsed), option.RateText(rate), from(r), w.proven(r))
 }
 
-// gist returns the part of a result that results must have in common to share a line.
+// gist returns the part of a result that must be equal in results that share a line.
 func (w *Download) gist(r download.Result) string {
 	switch {
 	case r.Older:
@@ -60,7 +60,7 @@ func (w *Download) Done(req download.Request, r download.Result) {
 	v.warn(w.screen)
 }
 
-// done shows line, which says that the file is complete. Evidence is green if the file is verified, otherwise yellow.
+// done shows line, which reports that the file is complete. The evidence is green if the file is verified, else yellow.
 func (w *Download) done(m moment, req download.Request, r download.Result, line string) {
 	if w.lines != nil {
 		w.lines.Write(doneEvent{m.head("done"), NewOutcome(req, r)})
@@ -82,7 +82,7 @@ func Bringers(r download.Result) (hosts []string) {
 	return hosts
 }
 
-// from names the only source of the bytes, or counts the sources.
+// from names the source of the bytes, or counts several sources.
 func from(r download.Result) string {
 	switch hosts := Bringers(r); len(hosts) {
 	case 0:
@@ -94,7 +94,7 @@ func from(r download.Result) string {
 	}
 }
 
-// proven describes the evidence; without any, it says why and how to add it.
+// proven describes the evidence. Without evidence, it describes why, and how to add some.
 func (w *Download) proven(r download.Result) string {
 	if r.Proof.Verified() {
 		return "verified: " + r.Proof.String() + unvalidated(r)
@@ -122,7 +122,7 @@ func (w *Download) proven(r download.Result) string {
 	return s + ": " + why + " (give one with --sha256)"
 }
 
-// looked says where a digest was looked for in vain.
+// looked describes the places that were searched for a digest.
 func looked(r download.Result) string {
 	if list, ok := r.Looked.Agreeing(r.Proof.Digests()); ok {
 		name := list.URL[strings.LastIndexByte(list.URL, '/')+1:]
@@ -134,7 +134,7 @@ func looked(r download.Result) string {
 	return ""
 }
 
-// unvalidated says that there are signatures that could not be checked, for lack of an anchor.
+// unvalidated describes signatures that could not be checked, because no key is trusted.
 func unvalidated(r download.Result) string {
 	if len(r.Unvalidated) == 0 || r.Proof.Signed() {
 		return ""
@@ -149,8 +149,8 @@ func (w *Download) Shares(sources []download.SourceResult) {
 	}
 }
 
-// shareLines returns a table of the sources that sent bytes or failed, if there are at least two. It is no
-// wider than width; 0 means any width.
+// shareLines returns a table of the sources that sent bytes or failed, if there are at least two such sources. The
+// table is not wider than width; 0 means any width.
 func shareLines(sources []download.SourceResult, width int) []string {
 	var total int64
 	for _, s := range sources {
@@ -180,7 +180,7 @@ func shareRow(s download.SourceResult, total int64) []string {
 	if s.Bytes == 0 {
 		row[3] = ""
 	}
-	reason := option.Shorten(report.Why(s.Err, s.Host), 60) // -v has shown all of it
+	reason := option.Shorten(report.Why(s.Err, s.Host), 60) // -v has shown the whole reason
 	switch {
 	case s.Banned:
 		row = append(row, "dropped: "+reason)

@@ -11,8 +11,7 @@ import (
 	"braid/source"
 )
 
-// A Screen writes messages to standard error, with the progress below them. It is used by one goroutine at a
-// time.
+// A Screen writes messages to standard error, with the progress below the messages. One goroutine at a time uses it.
 type Screen struct {
 	Out      io.Writer
 	Meter    Meter // nil shows no progress
@@ -20,11 +19,11 @@ type Screen struct {
 	Quiet    bool
 	Verbose  bool
 	Color    bool
-	// translates options in messages to those of another program; may be nil
+	// replaces options of braid in messages by those of another program; may be nil
 	Reword func(text string) string
 }
 
-// Say writes a message, unless quiet.
+// Say writes a message, unless Quiet is set.
 func (s *Screen) Say(format string, args ...any) {
 	if s.Quiet {
 		return
@@ -60,7 +59,7 @@ func (s *Screen) Detail(format string, args ...any) {
 	}
 }
 
-// Fail writes a problem, even if quiet.
+// Fail writes a problem, even if Quiet is set.
 func (s *Screen) Fail(f *problem.Problem) {
 	s.clear()
 	if s.Reword != nil {
@@ -75,7 +74,7 @@ func (s *Screen) Fail(f *problem.Problem) {
 	fmt.Fprintln(s.Out, line)
 }
 
-// answer writes the progress that a signal requested, even if quiet.
+// answer writes the progress that a signal requested, even if Quiet is set.
 func (s *Screen) answer(p Progress) {
 	s.clear()
 	fmt.Fprintln(s.Out, source.Escape(p.sentence()))
@@ -123,7 +122,7 @@ const (
 	colorNever  = "never"
 )
 
-// Colored reports whether to use colors. The flag of this run has precedence over NO_COLOR, which is for all
+// Colored reports whether to use colors. The flag of this run has precedence over NO_COLOR, which is a setting for all
 // programs (no-color.org: set and not empty).
 func Colored(word string, terminal bool) bool {
 	switch word {
@@ -144,5 +143,5 @@ const (
 	yellow hue = "\x1b[33m"
 )
 
-// paint colors text, which must be escaped already.
+// paint colors text. The text must already be escaped.
 func (h hue) paint(text string) string { return string(h) + text + "\x1b[0m" }

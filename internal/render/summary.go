@@ -18,7 +18,7 @@ import (
 type fileRow struct {
 	FileOutcome
 	elapsed time.Duration
-	proven  string // the evidence, or the lack of it
+	proven  string // evidence, or a note that there is none
 }
 
 // The states of an outcome.
@@ -33,10 +33,10 @@ const (
 const (
 	// mostOutcomes is the number of outcomes in the last event of a batch.
 	mostOutcomes = 1000
-	// mostRows is the number of files up to which a table is shown; the first rows of a longer one would
-	// scroll off the screen.
+	// mostRows is the number of files up to which a table is shown. The first rows of a longer table would scroll off
+	// the screen.
 	mostRows = 40
-	// fewRows is the number of files up to which no table is shown: the lines above show the same.
+	// fewRows is the number of files up to which no table is shown, because the lines above show the same.
 	fewRows = 2
 )
 
@@ -54,8 +54,8 @@ func (o *fileRows) add(x fileRow) {
 	o.kept = append(o.kept, x)
 }
 
-// table returns a table of the outcomes in the order of the list. It is empty for more than mostRows files or
-// no more than fewRows.
+// table returns a table of the outcomes in the order of the list. It is empty unless the number of files is above
+// fewRows and at most mostRows.
 func (o *fileRows) table(width int) []string {
 	if n := len(o.kept) + o.more; n <= fewRows || n > mostRows {
 		return nil
@@ -174,8 +174,8 @@ func (c *tally) lost(f *problem.Problem) {
 	}
 }
 
-// summary returns the last lines of a batch. It repeats the reasons of failures if other lines may have
-// scrolled them off the screen and no table shows them.
+// summary returns the last lines of a batch. It repeats the reasons of failures if the lines of the failures may have
+// scrolled off the screen and no table shows the reasons.
 func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 	n := files(c.Files)
 	if c.Complete < c.Files {
@@ -201,7 +201,7 @@ func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 	if hadTable {
 		return lines
 	}
-	if c.ended() > len(c.why)+2 { // else they are still on the screen
+	if c.ended() > len(c.why)+2 { // otherwise the reasons are still on the screen
 		lines = append(lines, c.why...)
 	}
 	if more := c.Failed - len(c.why); more > 0 {
@@ -233,7 +233,7 @@ func (c *tally) proven() string {
 	}
 }
 
-// interrupted returns the problem of a batch that cause ended; nil if cause is nil or all files have ended.
+// interrupted returns the problem of a batch that was ended by cause. It is nil if cause is nil or all ended.
 func (c *tally) interrupted(cause error) *problem.Problem {
 	if c.Unfinished+c.NotBegun == 0 || cause == nil {
 		return nil
@@ -254,8 +254,8 @@ func files(n int) string {
 	return strings.Replace(option.Count(n, "file"), strconv.Itoa(n), option.Grouped(n), 1)
 }
 
-// progress returns the progress of a batch, with the sum of the fractions of the running files that are done
-// as share. The total size is not known, so the bar counts in thousandths of a file.
+// progress returns the progress of a batch. share is the sum of the completed fractions of the running files. The total
+// size is not known, so the bar counts thousandths of a file.
 func (c *tally) progress(running int, share, rate float64, elapsed time.Duration) Progress {
 	ended, total := option.Grouped(c.ended()), files(c.Files)
 	p := Progress{
@@ -264,7 +264,7 @@ func (c *tally) progress(running int, share, rate float64, elapsed time.Duration
 		by:     fmt.Sprintf("%-13s", option.Grouped(running)+" at a time"), Active: running, Several: true,
 	}
 	p.Done = min(int64(1000*(float64(c.ended())+share)), p.Size)
-	if p.Done > 0 && elapsed >= time.Second { // assumes that the remaining files take as long
+	if p.Done > 0 && elapsed >= time.Second { // assumes the same time for each of the other files
 		p.left = timeLeft(p.Done, p.Size, float64(p.Done)/elapsed.Seconds())
 	}
 	return p

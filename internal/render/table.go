@@ -8,7 +8,7 @@ import (
 	"braid/internal/option"
 )
 
-// Columns aligns the cells of rows, two spaces apart.
+// Columns aligns the cells of rows in columns, two spaces apart.
 func Columns(rows [][]string) []string {
 	var widths []int
 	for _, row := range rows {
@@ -31,8 +31,8 @@ func Columns(rows [][]string) []string {
 	return lines
 }
 
-// fitting aligns the rows in the given width. Rows that are too wide lose the share, which follows from the
-// bytes, then the speed, and are then truncated.
+// fitting aligns the rows in the given width. If rows are too wide, it leaves out the share, which follows from the
+// bytes, then the speed, and then truncates the lines.
 func fitting(rows [][]string, width int) []string {
 	for figures := 4; width > 0 && figures > 2 && tableWidth(rows, figures) > width; figures-- {
 		for i := range rows {

@@ -10,18 +10,18 @@ import (
 	"braid/source"
 )
 
-// mostVain is how many mirrors the line about them names.
+// mostVain is the number of mirrors that the warning names.
 const mostVain = 3
 
-// A vain has the user's own mirrors that failed and sent nothing, by their hosts. A mirror that nothing was asked of is
-// not among them, nor one with other bytes, which has a warning of its own.
+// A vain has the user's own mirrors that failed and sent nothing, by host. It leaves out mirrors that received no
+// request, and mirrors that sent wrong bytes, which have their own warning.
 type vain struct {
 	hosts []string          // in the order in which they failed
-	why   map[string]string // the first mirror there, and its failure
+	why   map[string]string // URL and failure of the first mirror at a host
 	gave  map[string]bool   // hosts that sent something
 }
 
-// add adds what the mirrors of a download have given.
+// add adds the results of the user's mirrors in a download.
 func (v *vain) add(req download.Request, r download.Result) {
 	for _, u := range req.Mirrors {
 		i := slices.IndexFunc(r.Sources, func(s download.SourceResult) bool { return s.URL == source.Mask(u) })
@@ -44,7 +44,7 @@ func (v *vain) add(req download.Request, r download.Result) {
 	}
 }
 
-// line returns a line about the mirrors from which nothing came, or "" without any.
+// line returns a line about the mirrors that sent nothing, or "" if all sent something.
 func (v *vain) line() string {
 	var all []string
 	for _, host := range v.hosts {
