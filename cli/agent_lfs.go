@@ -16,7 +16,7 @@ import (
 	"braid/source"
 )
 
-// A lfsCommand is one run of braid lfs. Its Defaults hold for all objects.
+// A lfsCommand is one run of braid lfs. Its Defaults apply to all objects.
 type lfsCommand struct {
 	Job *job.Defaults
 	streams
@@ -52,7 +52,7 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 		Prepare: func(r *download.Request) error { return l.Job.ForSite(r) },
 		Failure: func(err error) (int, string) {
 			f := *downloadProblem(ctx, err)
-			if _, alone := err.(*download.Error); !alone { // keep all of its text
+			if _, alone := err.(*download.Error); !alone { // keep the whole text of other errors
 				f = problem.Problem{Kind: f.Kind, What: "error", Why: err.Error(), Err: f.Err}
 			}
 			f.Hint = "" // hints are about other commands
@@ -62,8 +62,7 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 	return agent.Run(ctx)
 }
 
-// tellGitLFS reports f to git-lfs if the command line asked for the agent and standard input is not a
-// terminal.
+// tellGitLFS reports f to git-lfs if the command line has the command lfs and standard input is not a terminal.
 func tellGitLFS(args []string, s streams, f *problem.Problem) {
 	if f, ok := s.in.(*os.File); len(args) < 2 || args[1] != "lfs" || ok && term.IsTerminal(int(f.Fd())) {
 		return
@@ -71,10 +70,10 @@ func tellGitLFS(args []string, s streams, f *problem.Problem) {
 	lfs.Refuse(s.in, s.out, exitCode(f), render.ErrorLine(f)) // if that fails, git-lfs has ended
 }
 
-// open makes the client. Git's settings are used where braid's own flags and settings have no value.
+// open creates the client. Git's settings apply where braid's own flags and settings have no value.
 func (l *lfsCommand) open(s lfs.Settings) (*download.Client, error) {
 	if l.Job.HTTP.Proxies.Proxy == "" && s.Proxy != "" {
-		if l.Job.HTTP.Proxies.Proxy = s.Proxy; !strings.Contains(s.Proxy, "://") { // as git-config(1) has it
+		if l.Job.HTTP.Proxies.Proxy = s.Proxy; !strings.Contains(s.Proxy, "://") { // without a scheme, as git-config(1) allows
 			l.Job.HTTP.Proxies.Proxy = "http://" + s.Proxy
 		}
 	}

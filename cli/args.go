@@ -9,15 +9,15 @@ import (
 
 // A shape describes a flag for arrange.
 type shape struct {
-	name    string // the one that the flag parser is given, whatever the user wrote
+	name    string // name for the flag parser, for each name that the user may write
 	value   bool   // the flag takes a value
-	ignored bool   // accepted without effect: it asks for the default behavior
+	ignored bool   // accepted without effect, because the flag requests the default behavior
 }
 
-// shapes are the flags of a command by each of their names.
+// shapes maps each name of the flags of a command to the flag.
 type shapes map[string]shape
 
-// shapesOf describes options, with -h and --help, and the letters that are accepted and ignored.
+// shapesOf describes options, -h and --help, and the letters in ignored, which are accepted without effect.
 func shapesOf(options []option.Option, ignored ...string) shapes {
 	known := shapes{"h": {name: "help"}, "help": {name: "help"}}
 	for _, o := range options {
@@ -47,15 +47,15 @@ func (a *arranged) has(name string) bool {
 	return false
 }
 
-// args returns the command line for the flag parser. The "--" keeps it from reading operands as flags.
+// args returns the command line for the flag parser. After the "--" the parser reads no word as a flag.
 func (a *arranged) args() []string {
 	return append(append(append([]string{}, a.flags...), "--"), a.operands...)
 }
 
-// arrange moves flags before operands, because the flag parser takes everything after the first operand for
-// operands. It reads them as getopt_long does: -x16, -x 16, --split=4, --split 4, letters without values in
-// one word (-qv), "-" as an operand and "--" as the end of flags. Unlike getopt_long, it takes 16 for the
-// value in -x=16. The error is a *flagError.
+// arrange moves flags before operands, because the flag parser takes all words after the first operand for operands.
+// arrange reads flags as getopt_long does: -x16, -x 16, --split=4, --split 4, letters without values in one word (-qv),
+// "-" as an operand and "--" as the end of flags. Unlike getopt_long, it takes 16 for the value in -x=16. The error is
+// a *flagError.
 func arrange(args []string, known shapes) (arranged, error) {
 	var a arranged
 	for len(args) > 0 {
@@ -100,8 +100,8 @@ func (a *arranged) long(word string, rest []string, known shapes) (used bool, er
 	return a.next("--"+name, flag, rest)
 }
 
-// short parses a word of letters: flags without a value, of which the last may be a flag with its value. It
-// reports whether it used rest[0] as the value.
+// short parses a word of letters. Each letter is a flag without a value, but the last flag may have a value. It reports
+// whether it used rest[0] as the value.
 func (a *arranged) short(word string, rest []string, known shapes) (used bool, err error) {
 	for i, r := range word {
 		letter := string(r)
@@ -129,8 +129,8 @@ func (a *arranged) next(written string, flag shape, rest []string) (used bool, e
 	return true, a.set(written, flag, rest[0])
 }
 
-// set adds a flag with its value. An empty value is an error: it usually comes from a variable that is not
-// set, and ignoring it would drop a name or a digest.
+// set adds a flag with its value. An empty value is an error: it usually comes from an unset variable, and ignoring it
+// would drop a name or a digest.
 func (a *arranged) set(written string, flag shape, value string) error {
 	if value == "" {
 		return &flagError{Flag: written, Why: emptyValue}

@@ -95,14 +95,14 @@ func (a *aria2Command) run(ctx context.Context, words []string) error {
 	return err
 }
 
-// An aria2Run is the command line of braid get that the options of aria2c are translated to.
+// An aria2Run is the command line of braid get that results from the options of aria2c.
 type aria2Run struct {
 	line
 	targets targets
 }
 
-// options translates the options to flags of braid get. Braid's settings of servers and verification apply.
-// Those of names, folders and output do not, because the program that calls aria2c does not know them.
+// options translates the options to flags of braid get. Braid's settings of servers and verification apply. Its
+// settings of names, folders and output do not apply, because the program that calls aria2c does not know them.
 func (a *aria2Command) options() (*aria2Run, error) {
 	command, _ := option.Braid().Below("get")
 	r := &aria2Run{line: line{command: command}, targets: targetsOf(a.get)}
@@ -151,7 +151,7 @@ func (a *aria2Command) output() {
 	}
 }
 
-// set sets the target of an option, as the flag parser does.
+// set sets the target of an option to a value, as the flag parser does.
 func (t targets) set(option, value string) error {
 	switch to := t.of(option).(type) {
 	case *string:
@@ -184,7 +184,7 @@ func (a *aria2Command) serve(ctx context.Context, documents []string) error {
 	return d.operate(ctx, a.call.Value("rpc-secret"))
 }
 
-// daemon returns the daemon that the options describe. Daemons on different ports have different queues.
+// daemon returns a daemon with these options. Daemons on different ports have different queues.
 func (a *aria2Command) daemon() (*daemonCommand, error) {
 	d := &daemonCommand{Job: a.get.Job, streams: a.get.streams, outputFlags: a.get.outputFlags,
 		MaxConcurrentDownloads: a.get.MaxConcurrentDownloads, Fleet: a.get.Fleet, RPCListenPort: 6800,
@@ -195,7 +195,7 @@ func (a *aria2Command) daemon() (*daemonCommand, error) {
 			return nil, problem.Misuse("--rpc-listen-port", err.Error(), "")
 		}
 	}
-	if v := a.call.Value("lowest-speed-limit"); v != "" { // the default is no limit, as in aria2
+	if v := a.call.Value("lowest-speed-limit"); v != "" { // by default there is no limit, as in aria2
 		if err := d.LowestSpeedLimit.Set(v); err != nil {
 			return nil, problem.Misuse("--lowest-speed-limit", err.Error(), "")
 		}
@@ -225,6 +225,6 @@ func (a *aria2Command) daemon() (*daemonCommand, error) {
 	return d, nil
 }
 
-// aria2AtOnce is the number of concurrent downloads without -j. Clients of aria2 expect that downloads start
-// when they are added.
+// aria2AtOnce is the number of concurrent downloads without -j. Clients of aria2 expect that a download starts when it
+// is added.
 const aria2AtOnce = 5

@@ -19,7 +19,7 @@ func leftOut() (parts []string) {
 	return parts
 }
 
-// leftOutNote returns the note of the help about the parts that are left out.
+// leftOutNote returns the note of the help about parts that the program was built without.
 func leftOutNote(parts []string) string {
 	text := ""
 	for _, part := range parts {

@@ -1,5 +1,5 @@
-// Package cli is the command: it reads flags and environment, prints, draws progress and picks exit codes,
-// and is the only package that does. Messages go to standard error; data and JSON go to standard output.
+// Package cli is the command: it reads flags and environment, prints, draws progress and picks exit codes. No other
+// package does that. Messages go to standard error; data and JSON go to standard output.
 //
 // It does not know how files are downloaded or served.
 package cli
@@ -29,7 +29,7 @@ import (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
-	asked    <-chan os.Signal // receives the signals that ask for the progress; may be nil
+	asked    <-chan os.Signal // receives the signals that request the progress; may be nil
 }
 
 // An action runs a command with its operands.
@@ -49,8 +49,8 @@ var commands = map[string]func(streams) (action, targets){
 	"config": newConfig, "completion": newCompletion, "complete": newComplete, "man": newMan, "apt": newApt,
 }
 
-// Main runs the command and returns its exit code. The first SIGINT or SIGTERM ends the command in good
-// order; the second ends the process at once. SIGUSR1 shows the progress.
+// Main runs the command and returns its exit code. After the first SIGINT or SIGTERM the command ends in good order.
+// After the second the process ends at once. SIGUSR1 shows the progress.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	log.SetOutput(io.Discard) // net/http logs bytes that servers sent (rule 61)
 	oneMoreThread()
@@ -62,18 +62,18 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return run(ctx, forgetArguments(args), streams{in: stdin, out: stdout, err: stderr, asked: asked})
 }
 
-// oneMoreThread raises GOMAXPROCS by one, unless the environment sets it. The runtime counts a goroutine in a
-// read or write of the kernel as running, and with one more the hash can run meanwhile. On two processors a
-// download from a fast server takes an eighth less time (scripts/bench single).
+// oneMoreThread raises GOMAXPROCS by one, unless the environment sets it. The runtime counts a goroutine in a read or
+// write of the kernel as running, and one more lets the hash run meanwhile. On two processors a download from a fast
+// server takes an eighth less time (scripts/bench single).
 func oneMoreThread() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
 }
 
-// ballast returns memory that counts for the garbage collector but is never touched, so that no page of it is
-// resident. The heap of a download is so small that garbage collection would take a quarter of the time of a
-// few small files. With the ballast it runs after some 16 MiB of garbage.
+// ballast returns memory that counts for the garbage collector but is never touched, so that none of its pages is
+// resident. The heap of a download is so small that garbage collection would take a quarter of the time of a few small
+// files. With the ballast a collection begins after some 16 MiB of garbage.
 func ballast() []byte { return make([]byte, 16<<20) }
 
 func run(ctx context.Context, args []string, s streams) int {
@@ -116,8 +116,8 @@ func execute(ctx context.Context, words []string, s streams) error {
 	return l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), s, targets, run)
 }
 
-// parse runs the flag parser and then the command. The parser prints nothing; this package writes all
-// messages about wrong use.
+// parse runs the flag parser and then the command. The parser prints nothing, because this package writes all messages
+// about misuse.
 func (l *line) parse(ctx context.Context, s streams, targets targets, run action) error {
 	app := &cli.App{
 		HideVersion: true, HideHelp: true, HideHelpCommand: true, DisableSliceFlagSeparator: true,
@@ -135,9 +135,9 @@ type targets map[string]any
 
 func (t targets) of(option string) any { return t[strings.ReplaceAll(option, "-", "")] }
 
-// targetsOf returns the exported fields of a command as targets. A field is the target of the option of the
-// same name: MaxSize of --max-size. Options that several commands share are in fields that are structs. A
-// field with the tag option:"-" is no target.
+// targetsOf returns the exported fields of a command as targets. A field is the target of the option of the same name:
+// MaxSize of --max-size. Options that several commands share have their fields in an embedded or named struct. A field
+// with the tag option:"-" is no target.
 func targetsOf(command any) targets {
 	t := targets{}
 	t.add(reflect.ValueOf(command).Elem())
@@ -169,8 +169,8 @@ func isTarget(field any) bool {
 	return false
 }
 
-// flags returns the flags of a command under the names that arrange gives them. A target without an option is
-// ignored: it belongs to another command with the same struct.
+// flags returns the flags of a command with the names that arrange produces. A target without an option is ignored: the
+// option belongs to another command with the same struct.
 func (l *line) flags(targets targets) (list []cli.Flag) {
 	given := arranged{flags: l.args[:max(0, slices.Index(l.args, "--"))]}
 	for _, o := range l.command.Options {
@@ -197,8 +197,8 @@ func (l *line) flags(targets targets) (list []cli.Flag) {
 	return list
 }
 
-// releaseVersion, releaseCommit and releaseDate describe a release; the linker sets them (scripts/release).
-// In other builds they are empty and the build information of the go command is used.
+// releaseVersion, releaseCommit and releaseDate describe a release; the linker sets them (scripts/release). In other
+// builds they are empty, and the build information of the go command is used.
 var releaseVersion, releaseCommit, releaseDate string
 
 // A build describes the build of this program.

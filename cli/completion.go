@@ -24,8 +24,8 @@ func newCompletion(s streams) (action, targets) {
 	}, nil
 }
 
-// newComplete implements "braid complete -- WORD...", which the scripts run. It prints the completions of the
-// last word.
+// newComplete implements "braid complete -- WORD...", which the completion scripts run. It prints the completions of
+// the last word.
 func newComplete(s streams) (action, targets) {
 	return func(_ context.Context, words []string) error {
 		_, err := fmt.Fprint(s.out, option.Braid().Complete(words))

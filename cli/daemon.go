@@ -21,7 +21,7 @@ import (
 	"braid/internal/watch"
 )
 
-// A daemonCommand is one run of braid daemon. Its Defaults hold for all downloads.
+// A daemonCommand is one run of braid daemon. Its Defaults apply to all downloads.
 type daemonCommand struct {
 	Job *job.Defaults
 	streams
@@ -48,7 +48,7 @@ func newDaemon(s streams) (action, targets) {
 	return d.run, targetsOf(d)
 }
 
-// A port is the value of a flag. 0 stands for any free port.
+// A port is the value of a flag. 0 means any free port.
 type port uint16
 
 func (v *port) Set(s string) error {
@@ -142,8 +142,8 @@ func (d *daemonCommand) checkFlags(words []string) error {
 	})
 }
 
-// place determines the download folder, the root, which no download leaves, and the state folder. It makes
-// the first and the last.
+// place determines the download folder, the root, which contains all downloads, and the state folder. It creates the
+// download folder and the state folder.
 func (d *daemonCommand) place() (err error) {
 	if d.Root != "" {
 		if _, err := os.Stat(d.Root); err != nil {
@@ -177,8 +177,7 @@ func (d *daemonCommand) place() (err error) {
 	return nil
 }
 
-// holdsHome reports whether the folder is the user's home or contains it, as the root of the file system
-// does.
+// holdsHome reports whether the folder is the user's home or contains it. The root of the file system is an example.
 func holdsHome(folder string) bool {
 	folder = job.Resolved(folder)
 	home, err := os.UserHomeDir()
@@ -189,7 +188,7 @@ func holdsHome(folder string) bool {
 	return err == nil && filepath.IsLocal(below)
 }
 
-// daemonState returns the state folder: the named one, or a default if named is "".
+// daemonState returns the state folder: named, or the default if named is "".
 func daemonState(named string) (string, error) {
 	if named == "" {
 		named, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":") // systemd.exec(5)
@@ -203,13 +202,13 @@ func daemonState(named string) (string, error) {
 	return filepath.Abs(named)
 }
 
-// enqueueingDaemon lists the flags of a daemon that can be used with --queue.
+// enqueueingDaemon lists the flags of a daemon that are allowed with --queue.
 var enqueueingDaemon = append([]string{
 	"dir", "root", "state", "rpc-listen-port", "rpc-listen-all", "rpc-insecure", "rpc-allow-origin", "rpc-host",
 	"tls-cert", "tls-key", "log-format",
 }, enqueueing...)
 
-// checkFleet rejects options that do not go with --queue, because workers download.
+// checkFleet rejects options that have no effect with --queue, because workers download.
 func (d *daemonCommand) checkFleet(ctx context.Context) error {
 	if d.Fleet.Queue == "" {
 		return nil
@@ -224,8 +223,8 @@ func (d *daemonCommand) checkFleet(ctx context.Context) error {
 	return d.Fleet.check("daemon")
 }
 
-// openFleet connects to the job queue if --queue is given. The prefix identifies the jobs of this daemon; it
-// is kept in the state folder.
+// openFleet connects to the job queue if --queue is given. The prefix identifies the jobs of this daemon and is kept in
+// the state folder.
 func (d *daemonCommand) openFleet(ctx context.Context) (end func(), err error) {
 	if d.Fleet.Queue == "" {
 		return func() {}, nil
@@ -242,8 +241,8 @@ func (d *daemonCommand) openFleet(ctx context.Context) (end func(), err error) {
 	return q.Close, nil
 }
 
-// readWatch reads the configuration of the watcher. An invalid one is an error before the daemon creates any
-// file.
+// readWatch reads the configuration of the watcher. An error in the configuration is reported before the daemon creates
+// any file.
 func (d *daemonCommand) readWatch() error {
 	if d.Watch == "" {
 		return nil
@@ -269,7 +268,7 @@ func (d *daemonCommand) readWatch() error {
 	if d.service.Watching, err = watch.NewDelegate(c, newMetrics(), isReserved, pace); err != nil {
 		return err
 	}
-	for _, word := range c.Hosts { // checked by load
+	for _, word := range c.Hosts { // load has checked the word
 		if err := d.Job.HTTP.AllowHost.Set(word); err != nil {
 			return problem.Misuse("allow-hosts "+word, err.Error(), "")
 		}
@@ -283,13 +282,13 @@ const tokenFile = "token"
 // tokenOf returns the token of the daemon with the given state folder. It creates the token if it is missing.
 func tokenOf(state string) (string, error) { return randomWord(filepath.Join(state, tokenFile)) }
 
-// fleetIDFile is the name of the file in the state folder with the daemon's ID, which identifies its jobs in
+// fleetIDFile is the name of the file in the state folder with the daemon's ID. The ID identifies the daemon's jobs in
 // a job queue.
 const fleetIDFile = "fleet-id"
 
-// fleetPrefix returns the prefix of the Watch field in the jobs of the daemon with the given state folder. It
-// contains a random ID and not the path or the token, because daemons on several machines may have the same
-// path and token.
+// fleetPrefix returns the prefix of the Watch field in the jobs of the daemon with the given state folder. The prefix
+// contains a random ID and not the path or the token, because daemons on several machines may have the same path and
+// token.
 func fleetPrefix(state string) (string, error) {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return "", problem.Local("state", state, err)
@@ -301,7 +300,7 @@ func fleetPrefix(state string) (string, error) {
 	return "daemon " + id[:min(12, len(id))] + " ", nil
 }
 
-// randomWord returns the word in the file. It creates the file with a random word if it is missing.
+// randomWord returns the word in the file at path. If the file is missing, it creates the file with a random word.
 func randomWord(path string) (string, error) {
 	word, err := readToken(path)
 	if word != "" || err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -96,7 +96,7 @@ func (c *controlCommand) connect() (err error) {
 	return nil
 }
 
-// call calls an RPC method of aria2's interface. The word where names the subject in errors.
+// call calls an RPC method of aria2's interface. Errors contain where, the subject of the call.
 func (c *controlCommand) call(ctx context.Context, where string, result any, method string, params ...any) error {
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method,
 		"params": append([]any{"token:" + c.token}, params...)})
@@ -133,7 +133,7 @@ func (c *controlCommand) call(ctx context.Context, where string, result any, met
 	return nil
 }
 
-// refused makes a problem of the daemon's error message, with a hint.
+// refused converts the daemon's error message to a problem with a hint.
 func (c *controlCommand) refused(where, why string) error {
 	f := &problem.Problem{Kind: download.Other, What: c.verb, Where: where, Why: why}
 	switch {
@@ -183,7 +183,7 @@ func (c *controlCommand) add(ctx context.Context, words []string) error {
 	return nil
 }
 
-// addition returns the RPC method that adds the word, with its parameters.
+// addition returns the RPC method that adds the download of a word, and the parameters of the call.
 func (c *controlCommand) addition(word string) (method string, params []any, err error) {
 	if !metainfo.IsMagnet(word) && job.IsLocalDocument(word) {
 		doc, err := job.OpenDocument(word)
@@ -243,7 +243,7 @@ func (c *controlCommand) options() (map[string]string, error) {
 	return o, nil
 }
 
-// tell prints the line, or the object with --json.
+// tell prints line, or object with --json.
 func (c *controlCommand) tell(line any, object any) error {
 	if c.JSON {
 		lines := render.NewJSONWriter(c.out)
@@ -265,7 +265,7 @@ func (c *controlCommand) command(ctx context.Context, gids []string) error {
 		var full string
 		err := c.call(ctx, gid, &full, map[string]string{"pause": "aria2.pause", "resume": "aria2.unpause",
 			"remove": "aria2.remove"}[c.verb], gid)
-		if err != nil && c.verb == "remove" && !c.absent(err) { // it has stopped already
+		if err != nil && c.verb == "remove" && !c.absent(err) { // the entry has already stopped
 			err = c.call(ctx, gid, &full, "aria2.removeDownloadResult", gid)
 		}
 		if err == nil && c.JSON {

@@ -60,9 +60,9 @@ func (c *controlCommand) status(ctx context.Context, gids []string) error {
 	return c.table(raw)
 }
 
-// everything returns the status of all entries. It reads pages, because the daemon limits the number of
-// entries in an answer. An entry that moves in the list between two requests may come twice; the later status
-// replaces the earlier one.
+// everything returns the status of all entries. It requests pages, because the daemon limits the number of entries in
+// an answer. An entry that moves in the list between two requests may be in both answers; the later status replaces the
+// earlier one.
 func (c *controlCommand) everything(ctx context.Context) (raw []json.RawMessage, err error) {
 	const page = 5_000
 	at := map[string]int{}
@@ -96,8 +96,8 @@ func (c *controlCommand) everything(ctx context.Context) (raw []json.RawMessage,
 	return raw, err
 }
 
-// table prints the entries as a table: active ones first, then waiting ones in the order of the queue, then
-// the ended ones.
+// table prints the entries as a table: active entries first, then waiting entries in the order of the queue, then
+// entries that have ended.
 func (c *controlCommand) table(raw []json.RawMessage) error {
 	list := make([]listedStatus, len(raw))
 	for i := range raw {

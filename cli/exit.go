@@ -13,7 +13,7 @@ import (
 
 // The exit codes. They are documented, and their meaning never changes.
 const (
-	exitDone         = 0   // done, and verified to the level that was requested
+	exitDone         = 0   // done, and verified to the required level
 	exitOther        = 1   // other failure
 	exitUsage        = 2   // usage or configuration
 	exitLocal        = 3   // local file: exists, name refused, disk full, permissions
@@ -31,7 +31,7 @@ const (
 	exitSignal       = 128 // plus the number of the signal: 130 or 143
 )
 
-// exitCodes maps kinds of problems to exit codes. It is the only such table.
+// exitCodes maps kinds of problems to exit codes. No other table does that.
 var exitCodes = map[download.Kind]int{
 	download.Other:        exitOther,
 	download.Usage:        exitUsage,
@@ -74,13 +74,13 @@ func exitKind(code int) download.Kind {
 	return download.Other
 }
 
-// A wrongUse describes a misuse of flags or operands. It applies if when is true.
+// A wrongUse describes a misuse of flags or operands. The misuse is present if when is true.
 type wrongUse struct {
 	when             bool
 	where, why, hint string
 }
 
-// firstMisuse returns a problem for the first wrong use that applies, or nil.
+// firstMisuse returns a problem for the first misuse that is present, or nil.
 func firstMisuse(uses []wrongUse) error {
 	for _, wrong := range uses {
 		if wrong.when {
@@ -90,7 +90,7 @@ func firstMisuse(uses []wrongUse) error {
 	return nil
 }
 
-// outputFailure makes a problem of an error in writing to standard output.
+// outputFailure converts an error in writing to standard output to a problem.
 func outputFailure(err error) error {
 	if err == nil {
 		return nil
@@ -98,8 +98,8 @@ func outputFailure(err error) error {
 	return problem.Local("write", "standard output", err)
 }
 
-// problemOf returns the problem in the chain of err, or converts err to one. The cause of the command's
-// context shows whether a signal ended the command.
+// problemOf returns the problem in the chain of err, or converts err to a problem. The cause of the command's context
+// shows whether a signal ended the command.
 func problemOf(ctx context.Context, err error) *problem.Problem {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		return p
@@ -111,8 +111,8 @@ func problemOf(ctx context.Context, err error) *problem.Problem {
 	return p
 }
 
-// downloadProblem makes a problem of an error of a download, with what was kept and a hint about the flags of
-// the command. The context is that of the command.
+// downloadProblem converts an error of a download to a problem, with the kept bytes and a hint about the flags of the
+// command. ctx is the context of the command.
 func downloadProblem(ctx context.Context, err error) *problem.Problem {
 	e, ok := errors.AsType[*download.Error](err)
 	if !ok {
@@ -137,7 +137,7 @@ func downloadProblem(ctx context.Context, err error) *problem.Problem {
 	return p
 }
 
-// endedBy returns the text of the signal or the time limit in the chain of err; "" if neither is in it.
+// endedBy returns the text of the signal or the time limit in the chain of err, or "" without either.
 func endedBy(err error) string {
 	text := ""
 	if e, ok := errors.AsType[*signalError](err); ok {
@@ -151,14 +151,13 @@ func endedBy(err error) string {
 	return text
 }
 
-// A reported error carries the exit code of a failure that has been printed already.
+// A reported error carries the exit code of a failure that has already been printed.
 type reported int
 
 func (r reported) Error() string { return "reported" }
 
-// batchCode returns the exit code of several downloads. An interruption takes precedence, because the result
-// of the remaining work is unknown; then the failures of verification in the order of rank; then the lowest
-// code above 1.
+// batchCode returns the exit code of several downloads. An interruption takes precedence, because the result of the
+// remaining work is unknown. Failures of verification follow in the order of rank, and then the lowest code above 1.
 func batchCode(codes []int) int {
 	worst := exitDone
 	for _, code := range codes {

@@ -24,8 +24,8 @@ type feedFlags struct {
 	From       choice
 	MaxSize    size
 	MaxEntries plenty
-	Timeout    duration // the longest silence of the server
-	MaxTime    duration // the longest time of an answer, without the time that the reader of the output takes
+	Timeout    duration // longest silence of the server
+	MaxTime    duration // longest time of an answer, without the time of the reader of the output
 
 	tokenRefused bool // the server refused GITHUB_TOKEN
 }
@@ -34,12 +34,12 @@ func newFeedFlags(s streams) feedFlags {
 	return feedFlags{streams: s, HTTP: &job.HTTP{}, Timeout: duration(30 * time.Second), MaxTime: duration(10 * time.Minute)}
 }
 
-// limits returns the limits that the user set, or those of rule 52.
+// limits returns the limits that the user set. The limits of rule 52 replace missing ones.
 func (f *feedFlags) limits() feed.Limits {
 	return feed.Limits{Bytes: int64(f.MaxSize), Entries: int(f.MaxEntries)}.OrDefault()
 }
 
-// An opened is a feed whose format is known. It is read by one decoder at a time.
+// An opened is a feed with a known format. One decoder at a time reads it.
 type opened struct {
 	io.Reader
 	// name is the feed's name in messages.
@@ -47,7 +47,7 @@ type opened struct {
 	format *feed.Format
 	// base is the URL of the feed, or "" for a file.
 	base string
-	// gzipped reports whether the server compressed the answer, which the file itself need not be.
+	// gzipped reports whether the server compressed the answer. The file itself may be uncompressed.
 	gzipped bool
 	// stop returns an error if reading must stop.
 	stop  func() error
@@ -113,7 +113,7 @@ func openFile(ctx context.Context, name string) (*opened, error) {
 	return &opened{Reader: r, name: name, close: func() { r.Close(); file.Close() }}, nil
 }
 
-// An interruptible reader fails once its context has ended: at the next read, or during one where the system
+// An interruptible reader fails after its context has ended: at the next read, or during a read where the system
 // supports deadlines.
 type interruptible struct {
 	ctx  context.Context
@@ -160,7 +160,7 @@ func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
 	return nil
 }
 
-// decoder returns a decoder of the feed that reports violations to report, which may be nil.
+// decoder returns a decoder of the feed. The decoder calls report, which may be nil, with violations.
 func (f *feedFlags) decoder(o *opened, strict bool, report func(feed.Violation)) antenna.Decoder {
 	return antenna.NewDecoder(o.format, o.Reader,
 		feed.Options{Strict: strict, Limits: f.limits(), Stop: o.stop, Base: o.base, Report: func(v feed.Violation) {
@@ -174,7 +174,7 @@ func (f *feedFlags) decoder(o *opened, strict bool, report func(feed.Violation))
 var limitCodes = []string{"too-large", "too-many-entries", "line-too-long", "compressed-too-well", "block-too-large",
 	"entry-too-large", "nested-too-deep"}
 
-// failure makes a problem of an error that stopped the reading of a feed.
+// failure converts an error that stopped the reading of a feed to a problem.
 func (f *feedFlags) failure(ctx context.Context, name string, err error) error {
 	if done, ok := errors.AsType[*problem.Problem](err); ok {
 		return done
@@ -190,7 +190,7 @@ func (f *feedFlags) failure(ctx context.Context, name string, err error) error {
 	switch {
 	case slices.Contains(limitCodes, reject.Code):
 		fail.Kind = download.Limit
-		if reject.Code == "too-large" && strings.HasPrefix(reject.Why, "more than") { // and not a value of SOIF
+		if reject.Code == "too-large" && strings.HasPrefix(reject.Why, "more than") { // and not a value of SOIF that is too large
 			fail.Hint = "--max-size SIZE sets the limit"
 		} else if reject.Code == "too-many-entries" {
 			fail.Hint = "--max-entries N sets the limit"

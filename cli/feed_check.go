@@ -54,8 +54,8 @@ type checkedEvent struct {
 	Code     int    `json:"code"`
 }
 
-// A feedTally counts the records of a feed that is decoded in strict mode: those that strict mode keeps,
-// those that tolerant mode would repair, and those with a fatal violation, which are lost in both.
+// A feedTally counts the records of a feed that is decoded in strict mode: records that strict mode keeps, records that
+// tolerant mode would repair, and records with a fatal violation, which are lost in both modes.
 type feedTally struct {
 	kept, repaired, lost, notes int
 
@@ -123,7 +123,7 @@ func (v *feedCheck) run(ctx context.Context, words []string) error {
 	if err := errors.Join(lines.Err(), out.Flush()); err != nil {
 		return outputFailure(err)
 	}
-	if verdict == nil { // a nil *problem.Problem would be an error that is not nil
+	if verdict == nil { // a nil *problem.Problem in an error would not be nil
 		return nil
 	}
 	return verdict

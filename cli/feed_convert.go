@@ -66,7 +66,7 @@ func (v *feedConvert) run(ctx context.Context, words []string) error {
 	return err
 }
 
-// toOutput writes to standard output. After an error the records before it stay written.
+// toOutput writes to standard output. After an error, the records before the error have been written.
 func (v *feedConvert) toOutput(c *conversion) error {
 	out := bufio.NewWriter(v.feedFlags.streams.out)
 	err := c.write(out)
@@ -107,7 +107,7 @@ type conversion struct {
 }
 
 func (c *conversion) write(w io.Writer) error {
-	i := slices.Index(formats.Written(), c.To.Word) // the flag has been checked
+	i := slices.Index(formats.Written(), c.To.Word) // valid, because the flag was checked
 	as := formats.Writings()[i]
 	records := c.records(as.Check)
 	if as.Twice {
@@ -145,7 +145,7 @@ func (c *conversion) spool() (*os.File, error) {
 // again returns the records of the spooled feed, as a sequence that can be read more than once.
 func (c *conversion) again(spool *os.File, check func(feed.Record) error) iter.Seq[feed.Record] {
 	return func(yield func(feed.Record) bool) {
-		c.lost, c.unwritable = 0, 0 // drop the counts of the previous pass
+		c.lost, c.unwritable = 0, 0 // drop the counts of the previous reading
 		if _, c.ended = spool.Seek(0, io.SeekStart); c.ended != nil {
 			return
 		}

@@ -16,7 +16,7 @@ import (
 	"braid/source/httpsource"
 )
 
-// A pipe is the body of a response while it is received.
+// A pipe is the body of a response that is being received.
 type pipe struct {
 	*stream.Reader
 	client *httpsource.Client
@@ -56,8 +56,8 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	return &pipe{r, client}, nil
 }
 
-// withOrWithout opens a feed with the fields of a request, which may have the token of a forge. If the server refuses the
-// token, it says so and opens the feed with those of bare, which have none.
+// withOrWithout opens a feed with the given fields, which may have the token of a forge. If the server refuses the
+// token, it prints that and opens the feed with bare, the fields without the token.
 func (f *feedFlags) withOrWithout(
 	fields, bare http.Header, u *url.URL, open func(http.Header) (*stream.Reader, error),
 ) (*stream.Reader, error) {

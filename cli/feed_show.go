@@ -84,7 +84,7 @@ func recordOf(at time.Time, r *feed.Record) recordEvent {
 	return e
 }
 
-// instant formats a time in JSON. It returns "" for a year that RFC 3339 does not have; LIRS allows any year.
+// instant formats a time for JSON. It returns "" for zero, and for a year that RFC 3339 does not allow but LIRS does.
 func instant(t feed.Time) string {
 	if at := t.UTC(); t != 0 && at.Year() >= 0 && at.Year() <= 9999 {
 		return at.Format(time.RFC3339)
@@ -153,8 +153,7 @@ func (v *feedShow) shows(r *feed.Record) bool {
 	return false
 }
 
-// recordLine formats a record as a line. The columns have fixed widths, because the records that follow are
-// not known yet.
+// recordLine formats a record as a line. The columns have fixed widths, because later records are not known yet.
 func recordLine(r *feed.Record) string {
 	modified, size := "-", "-"
 	switch at := r.LastModified.UTC(); {

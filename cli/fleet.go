@@ -48,7 +48,7 @@ func (f *fleetFlags) text() string {
 	return strings.Join(places, ",")
 }
 
-// check rejects contradictory flags before anything is connected.
+// check rejects contradictory flags before any connection.
 func (f *fleetFlags) check(command string) error {
 	if !jetstream.In {
 		return problem.LeftOut("--queue", problem.NoFleet)
@@ -80,7 +80,7 @@ func (f *fleetFlags) check(command string) error {
 	})
 }
 
-// refuseOthers rejects flags of the command line that are for downloading: with --queue, workers download.
+// refuseOthers rejects flags of the command line that are about downloading: with --queue, workers download.
 func refuseOthers(ctx context.Context, allowed []string, hint string) error {
 	line := configurationOf(ctx).Line
 	for _, name := range slices.Sorted(maps.Keys(line)) {
@@ -91,14 +91,14 @@ func refuseOthers(ctx context.Context, allowed []string, hint string) error {
 	return nil
 }
 
-// A fleetQueue is a connection to a job queue, with its server if that runs in this process.
+// A fleetQueue is a connection to a job queue. host is the queue's server if this process runs it.
 type fleetQueue struct {
 	*jetstream.Queue
 	host *jetstream.Host
 }
 
-// files returns the names of the files that the connection uses: those in the folder of an embedded queue, if
-// it is named, and those of the flags.
+// files returns the names of the files that the connection uses: the files in the folder of an embedded queue with a
+// named folder, and the files of the flags.
 func (f *fleetFlags) files() []string {
 	folder, named := strings.CutPrefix(f.Queue, embedded+":")
 	if !named {
@@ -107,7 +107,7 @@ func (f *fleetFlags) files() []string {
 	return append(job.OwnNames(folder, "lock", "jetstream", "control"), f.QueueCreds, f.QueueCA, f.QueueCert, f.QueueKey)
 }
 
-// open connects to the job queue. A command "queue VERB" does not create it.
+// open connects to the job queue. For a command "queue VERB", it does not create a missing queue.
 func (f *fleetFlags) open(ctx context.Context, command string, log *slog.Logger) (*fleetQueue, error) {
 	if err := f.check(command); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (q *fleetQueue) Close() {
 	}
 }
 
-// failure makes a problem of an error of the job queue.
+// failure converts an error of the job queue to a problem.
 func (f *fleetFlags) failure(command string, err error) error {
 	if _, ok := errors.AsType[*problem.Problem](err); ok || errors.Is(err, context.Canceled) {
 		return err
@@ -183,8 +183,8 @@ func processName() string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6]))
 }
 
-// hostIn starts or joins the server of the queue in dir, or in the state folder if dir is "". With there set,
-// a missing queue is an error, because a command that shows or changes a queue does not create one.
+// hostIn starts or joins the server of the queue in dir, or in the state folder if dir is "". If there is set, a
+// missing queue is an error, because a command that shows or changes a queue does not create one.
 func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 	if dir == "" {
 		if job.StateFolder() == "" {
@@ -210,10 +210,10 @@ func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 	return h, nil
 }
 
-// tls returns the TLS configuration for a remote server; nil without TLS.
+// tls returns the TLS configuration for a remote server, or nil without TLS.
 func (f *fleetFlags) tls() (*tls.Config, error) {
 	if f.QueueCreds != "" {
-		// the library would report it as an error of the connection
+		// the library would report a missing file as an error of the connection
 		if _, err := os.Stat(f.QueueCreds); err != nil {
 			return nil, problem.Local("credentials", f.QueueCreds, err)
 		}

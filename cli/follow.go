@@ -17,7 +17,7 @@ import (
 	"braid/source"
 )
 
-// A followCommand is one run of braid follow. Its other options are those of the download of --once.
+// A followCommand is one run of braid follow. The options of its getCommand are for the download of --once.
 type followCommand struct {
 	*getCommand
 	Asset, Into, Versions string
@@ -120,7 +120,7 @@ func (f *followCommand) show(found *found) error {
 	if err := f.events.Err(); f.Quiet || f.JSON || len(found.Assets) == 0 || err != nil {
 		return outputFailure(err)
 	}
-	to := f.streams.err // the output is the entry
+	to := f.streams.err // standard output has the entry
 	if len(found.Assets) > 1 {
 		to = f.streams.out
 	}
@@ -131,7 +131,7 @@ func (f *followCommand) show(found *found) error {
 	return outputFailure(err)
 }
 
-// proofOf describes what the feed has to prove a file.
+// proofOf describes the evidence for a file in the feed.
 func proofOf(a *follow.Asset) string {
 	var list []string
 	if a.Digest != "" {
@@ -148,7 +148,7 @@ func proofOf(a *follow.Asset) string {
 	return cmp.Or(strings.Join(list, ", "), none)
 }
 
-// undecided returns the problem of no file, or of several.
+// undecided returns the problem that no file or several files fit.
 func (f *followCommand) undecided(found *found) error {
 	p := &problem.Problem{Kind: download.Other, What: "follow", Where: found.place()}
 	switch n := len(found.Assets); {
@@ -173,7 +173,7 @@ func (f *followCommand) undecided(found *found) error {
 	return p
 }
 
-// follow prints or appends the entry of the only file, and downloads it with --once.
+// follow prints or appends the entry of the only file. With --once it downloads the file.
 func (f *followCommand) follow(ctx context.Context, found *found) error {
 	a := &found.Assets[0]
 	if a.Releases == 1 && found.Wanted > 1 && !f.Quiet {

@@ -15,7 +15,7 @@ import (
 	"braid/source"
 )
 
-// A found is a source of releases with the files that fit.
+// A found is a source of releases and the files that fit.
 type found struct {
 	follow.Source
 	*follow.Found
@@ -33,7 +33,7 @@ func (f *found) place() string {
 	return source.Mask(u)
 }
 
-// find finds the releases of the project with a page.
+// find finds the releases of the project with the given page.
 func (f *followCommand) find(ctx context.Context, page *url.URL) (*found, error) {
 	if s, ok := follow.Known(page); ok {
 		return f.read(ctx, s)
@@ -82,7 +82,7 @@ func (f *followCommand) find(ctx context.Context, page *url.URL) (*found, error)
 	return nil, none
 }
 
-// none returns the problem of a page without releases.
+// none returns the problem that a page has no releases.
 func (f *followCommand) none(page string, feeds []foundEvent) *problem.Problem {
 	p := &problem.Problem{Kind: download.Other, What: "follow", Where: page, Why: "no releases found",
 		Hint: "give a project page of a forge, a folder with an index, or a feed"}
@@ -105,8 +105,8 @@ func (f *followCommand) feedFlags() feedFlags {
 	return flags
 }
 
-// mostRecords limits the records of a feed, and mostOfURLs the length of all their URLs, because all are in memory. The
-// newest version may be the last one.
+// mostRecords limits the number of records of a feed, and mostOfURLs the total length of their URLs, because all
+// records are in memory. The newest version may be the last record.
 const (
 	mostRecords = 50_000
 	mostOfURLs  = 8 << 20

@@ -18,8 +18,8 @@ import (
 	"braid/metalink"
 )
 
-// add appends an entry to the configuration of --into, unless that has it. It writes nothing that braid watch check
-// would refuse. name is that of the watch.
+// add appends an entry to the configuration of --into, unless the configuration already has the entry. It writes
+// nothing that braid watch check would refuse. name is the name of the watch.
 func (f *followCommand) add(e follow.Entry) (name string, added bool, err error) {
 	path, err := filepath.Abs(f.Into)
 	if err != nil {
@@ -115,7 +115,7 @@ func (f *followCommand) entry(found *found, c *job.Settings) (follow.Entry, erro
 		return follow.Entry{}, err
 	}
 	proof := "digest"
-	if anchors.Given() { // a digest would be enough without the signature that --once demands
+	if anchors.Given() { // otherwise a digest would be enough, without the signature that --once requires
 		proof = "signature"
 	}
 	e := follow.Entry{
@@ -140,7 +140,7 @@ func (f *followCommand) entry(found *found, c *job.Settings) (follow.Entry, erro
 	return e, nil
 }
 
-// moreSettings returns the settings of the entry that stand for options of the download.
+// moreSettings returns the settings of the entry for options of the download.
 func moreSettings(d *job.Options, c *job.Settings, expired bool) (list []follow.Setting) {
 	for _, s := range []struct {
 		key, text string

@@ -46,7 +46,7 @@ func newGet(s streams) (action, targets) {
 	return g.run, targetsOf(g)
 }
 
-// check rejects flags that contradict each other or the operands.
+// check rejects flags that contradict other flags or the operands.
 func (g *getCommand) check(words []string) error {
 	several := len(words) > 1 || g.Job.Input.InputFile != ""
 	return firstMisuse(append(g.objectMisuses(), []wrongUse{
@@ -85,8 +85,8 @@ func (g *getCommand) check(words []string) error {
 	}...))
 }
 
-// yield drops options of the settings and the environment that contradict the destination on the command
-// line. They are meant for other downloads; on the command line such a contradiction is an error.
+// yield drops options of the settings and the environment that contradict the destination on the command line, because
+// these options are meant for other downloads. On the command line such a contradiction is an error.
 func (g *getCommand) yield(c *job.Settings) {
 	switch objects := c.Line["to"] || objectstore.IsURL(g.Job.Out); {
 	case objects && !c.Line["dir"]:

@@ -70,10 +70,10 @@ func (g *getCommand) observed(requests iter.Seq[download.Request], put func(int,
 	}
 }
 
-// leaves reports whether the error is an existing file that --no-clobber keeps.
+// leaves reports whether the error means an existing file that --no-clobber keeps.
 func (g *getCommand) leaves(err error) bool { return g.NoClobber && errors.Is(err, fs.ErrExist) }
 
-// planAll shows the plan of each file on the list and returns the exit code as far as it is known.
+// planAll shows the plan of each file on the list and returns the expected exit code.
 func (g *getCommand) planAll(ctx context.Context, client *download.Client, list *job.List) int {
 	codes := []int{g.showNotes(ctx, list)}
 	for r := range list.All() {
@@ -90,7 +90,7 @@ func (g *getCommand) planAll(ctx context.Context, client *download.Client, list 
 func (g *getCommand) plan(ctx context.Context, client *download.Client, r download.Request, several bool) int {
 	w := render.NewDownload(g.screen, nil, several)
 	r.Observe = w.Observe
-	if g.Job.Dir != "" && r.Dir == g.Job.Dir { // the command makes the folder
+	if g.Job.Dir != "" && r.Dir == g.Job.Dir { // the command creates the folder
 		r.MakeDir = true
 	}
 	h, err := client.Plan(ctx, r)
@@ -114,7 +114,7 @@ func (g *getCommand) plan(ctx context.Context, client *download.Client, r downlo
 	return exitDone
 }
 
-// wouldFail reports the problem that the download would have, or that the plan had.
+// wouldFail reports the problem of the planned download, or of planning it.
 func (g *getCommand) wouldFail(ctx context.Context, err error) int {
 	if g.ended != nil {
 		g.ended(-1, download.Request{}, download.Result{}, err)

@@ -13,12 +13,12 @@ import (
 	"braid/internal/render"
 )
 
-// enqueueing lists the flags that can be used where workers download.
+// enqueueing lists the flags that are allowed if workers download.
 var enqueueing = []string{"queue", "queue-creds", "queue-ca", "queue-cert", "queue-key", "input-file", "priority",
 	"quiet", "verbose", "json"}
 
-// enqueue adds the files of the operands and the list to the job queue instead of downloading them. It returns when they
-// are stored.
+// enqueue adds the files of the operands and the list to the job queue instead of downloading them. It returns when the
+// jobs are stored.
 func (g *getCommand) enqueue(ctx context.Context, words []string) error {
 	if err := refuseOthers(ctx, enqueueing,
 		"braid work --help; a list (-i) has options of its files: out=NAME, checksum=sha-256=HEX"); err != nil {

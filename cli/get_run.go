@@ -22,7 +22,7 @@ import (
 // run downloads the files that the operands name.
 func (g *getCommand) run(ctx context.Context, words []string) error {
 	g.yield(configurationOf(ctx))
-	if configurationOf(ctx).Line["queue"] { // in the environment the queue is for watchers and workers
+	if configurationOf(ctx).Line["queue"] { // in the environment the option is meant for watchers and workers
 		return g.enqueue(ctx, words)
 	}
 	return g.carryOut(ctx, words, func(ctx context.Context, client *download.Client) (*job.List, error) {
@@ -33,7 +33,7 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	})
 }
 
-// carryOut downloads the files of the list that make returns. The words are the operands.
+// carryOut downloads the files of the list that make returns. words are the operands.
 func (g *getCommand) carryOut(ctx context.Context, words []string,
 	make func(context.Context, *download.Client) (*job.List, error)) error {
 	g.screen = g.outputFlags.screen(g.streams)
@@ -110,8 +110,8 @@ func (g *getCommand) remember(client *download.Client) {
 	}
 }
 
-// finish writes the report, whatever the exit code of the downloads is. An error in writing it determines the
-// exit code only if all downloads succeeded; the files stay.
+// finish writes the report, whatever the exit code of the downloads is. An error in writing the report determines the
+// exit code only if all downloads succeeded. The files stay.
 func (g *getCommand) finish(ctx context.Context, code int) error {
 	if err := g.page.Write(); err != nil {
 		told := g.report(problemOf(ctx, err))
@@ -131,7 +131,7 @@ func (g *getCommand) leave(code int) error {
 	return nil
 }
 
-// makeFolder makes the folder of -d, unless -o has an absolute path.
+// makeFolder creates the folder of -d, unless -o has an absolute path.
 func (g *getCommand) makeFolder() error {
 	if g.Job.Dir == "" || filepath.IsAbs(g.Job.Out) {
 		return nil
@@ -222,8 +222,8 @@ func (g *getCommand) report(f *problem.Problem) error {
 	return reported(exitCode(f))
 }
 
-// folders records the folders that were missing before the downloads. Those that are empty at the end are
-// removed, so that a run without files leaves nothing behind.
+// folders records the folders that were missing before the downloads. The recorded folders that are empty at the end
+// are removed, so that a run without files leaves nothing behind.
 type folders struct {
 	missing map[string]bool
 	last    string // the last folder that was checked
@@ -247,8 +247,8 @@ func (f *folders) note(dir string) {
 	}
 }
 
-// made records folders that a download has made, such as those in the file names of a document that came as
-// the response to a URL.
+// made records folders that a download has created, such as folders in the file names of a document that a server sent
+// instead of a file.
 func (f *folders) made(paths []string) {
 	for _, path := range paths {
 		if f.missing == nil {
@@ -282,8 +282,8 @@ func (f *folders) tidy() {
 	}
 }
 
-// forgeTokens returns the tokens for forges that are asked for digests, by host. A daemon and a worker have none, because
-// clients could read private repositories with them.
+// forgeTokens returns the tokens for forges that lookups ask for digests, by host. A daemon and a worker have no such
+// tokens, because clients could read private repositories with them.
 func forgeTokens() map[string]string {
 	if token := os.Getenv("GITHUB_TOKEN"); job.IsToken(token) {
 		return map[string]string{"api.github.com": token}
@@ -300,8 +300,8 @@ func (g *getCommand) severalInOne(ctx context.Context, client *download.Client, 
 	return g.all(ctx, client, list)
 }
 
-// showNotes shows the notes of documents and the files in them that cannot be downloaded. It returns the exit
-// code of the latter.
+// showNotes shows the notes of documents, and the files in documents that cannot be downloaded. It returns the exit
+// code for these files.
 func (g *getCommand) showNotes(ctx context.Context, list *job.List) int {
 	code := exitDone
 	tell := func(say func(string, ...any), notes []string) {

@@ -70,7 +70,7 @@ func writeCommands(b *strings.Builder, c option.Command, more ...[]string) {
 	writeLines(b, render.Columns(append(rows, more...)))
 }
 
-// units explains the notation of values that occur in the options.
+// units explains the notation of the values of options.
 func units(options []option.Option) string {
 	words := map[string]bool{}
 	for _, o := range options {
@@ -110,8 +110,8 @@ func writeFlags(b *strings.Builder, c option.Command) {
 	}
 }
 
-// flagRow returns the row of a flag, with its letters before its first long name: "-o, --out NAME". Further
-// long names exist for users of other programs and are left out.
+// flagRow returns the row of a flag, with its letters before its first long name: "-o, --out NAME". Further long names,
+// which are for users of other programs, are left out.
 func flagRow(o option.Option) []string {
 	letters, long := "", ""
 	for _, name := range strings.Fields(o.Names) {

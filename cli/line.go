@@ -21,7 +21,7 @@ type line struct {
 	shows   string   // text to print instead: help or the version
 
 	configuration *job.Settings
-	places        map[string]string // where the values of flags from the configuration are set
+	places        map[string]string // places in the configuration of values that are from the configuration, by flag
 }
 
 // readLine parses the words of the command line.
@@ -69,7 +69,7 @@ func readLine(words []string) (*line, error) {
 	return l, nil
 }
 
-// configure adds the options of the configuration to those of the command line.
+// configure adds the options of the configuration to the options of the command line.
 func (l *line) configure(a *arranged) (err error) {
 	if l.configuration, err = job.ReadSettings(); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (l *line) configure(a *arranged) (err error) {
 	switch l.command.Name {
 	case "config": // config shows the configuration and takes no options from it
 		return nil
-	case "parts resume": // it resumes what get began
+	case "parts resume": // parts resume continues downloads of get
 		top = "get"
 	}
 	l.places = fill(l.configuration, top, l.command.Options, a)
@@ -105,7 +105,7 @@ func readRoot(program option.Program, word string) (*line, error) {
 			continue
 		}
 		f.Hint = "flags follow the command: braid " + c.Name + " " + f.Where
-		for _, flag := range a.flags { // letters of curl in one word; the last has the rest as its value
+		for _, flag := range a.flags { // letters of curl in one word; the last one has the rest of the word as its value
 			name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
 			if hint := foreignValue(name, value); hint != "" && c.Name == "get" {
 				f.Hint = "braid get URL; " + hint
@@ -119,7 +119,7 @@ func readRoot(program option.Program, word string) (*line, error) {
 // version returns the text of --version.
 func version() string { return "braid " + thisBuild().String() + "\n" }
 
-// ignoredByGet are letters of curl for the default behavior: redirects are followed, a refusal is a failure.
+// ignoredByGet are letters of curl that request the default behavior: redirects are followed, a refusal is a failure.
 var ignoredByGet = []string{"L", "f"}
 
 func ignoredBy(command string) []string {
@@ -129,7 +129,7 @@ func ignoredBy(command string) []string {
 	return nil
 }
 
-// descend returns the command that the first words name, and the words that follow.
+// descend returns the command that the first words name, and the words after the name.
 func descend(c option.Command, words []string) (option.Command, []string, error) {
 	first, known := c.Below(words[0])
 	switch {
@@ -143,7 +143,7 @@ func descend(c option.Command, words []string) (option.Command, []string, error)
 	if len(c.Commands) == 0 || len(words) > 0 && (words[0] == "-h" || words[0] == "--help") {
 		return c, words, nil
 	}
-	if c.Name == "parts" { // the command list may be left out
+	if c.Name == "parts" { // the word list may be left out
 		if len(words) > 0 {
 			if named, ok := c.Below(words[0]); ok {
 				return named, words[1:], nil
@@ -196,7 +196,7 @@ func unknownCommand(c option.Command, word string) *problem.Problem {
 
 func thereAre(c option.Command) string { return "there are " + strings.Join(c.Names(), ", ") }
 
-// explainFlag makes a problem of a wrong flag, with a hint for the right one.
+// explainFlag converts the error of a wrong flag to a problem, with a hint for the right flag.
 func explainFlag(err error, c option.Command) *problem.Problem {
 	command := c.Name
 	if command == "braid" {
@@ -234,8 +234,8 @@ func explainFlag(err error, c option.Command) *problem.Problem {
 	return problem.Misuse(e.Flag, e.Why, hint)
 }
 
-// elsewhere maps a command and a flag to a hint. The flags are those of aria2c and of braid get that the
-// command does not have.
+// elsewhere maps a command and a flag to a hint. The flags are flags of aria2c and of braid get that the command does
+// not have.
 var elsewhere = map[string]string{
 	"daemon --enable-rpc":   "braid daemon always does that",
 	"daemon --rpc-secret":   "braid daemon token prints the token",
@@ -245,8 +245,8 @@ var elsewhere = map[string]string{
 	"daemon --conf-path":    "braid config shows the settings, and where they are read",
 }
 
-// checkEnvironment rejects empty environment variables of flags that take a value, unless the flag is on the
-// command line. An empty value is an error there, too.
+// checkEnvironment rejects empty environment variables of flags that take a value, unless the flag is on the command
+// line. On the command line an empty value is an error, too.
 func checkEnvironment(options []option.Option, given *arranged) error {
 	for _, o := range options {
 		if o.Kind == option.Switch || given.has(o.Name()) {
@@ -263,7 +263,7 @@ func checkEnvironment(options []option.Option, given *arranged) error {
 var opposites = [][2]string{{"quiet", "verbose"}, {"verbose", "quiet"}, {"overwrite", "no-clobber"}, {"no-clobber", "overwrite"},
 	{"if-newer", "no-clobber"}, {"no-clobber", "if-newer"}}
 
-// beatEnvironment turns off flags of the environment whose opposites are on the command line.
+// beatEnvironment turns off flags in the environment that contradict flags on the command line.
 func (a *arranged) beatEnvironment() {
 	for _, o := range opposites {
 		if a.has(o[0]) && !a.has(o[1]) && os.Getenv(option.Variable(o[1])) != "" {
@@ -279,7 +279,7 @@ var (
 		`^could not parse ".*" (as bool value )?from environment variable "([^"]*)".* for flag [^ :]+: (.*)$`)
 )
 
-// refuse makes a problem of an error of the flag parser.
+// refuse converts an error of the flag parser to a problem.
 func (l *line) refuse(err error) error {
 	where, why, hint := l.command.Name, err.Error(), "braid "+l.command.Name+" --help"
 	if m := invalidValue.FindStringSubmatch(why); m != nil {
@@ -294,8 +294,8 @@ func (l *line) refuse(err error) error {
 	return problem.Misuse(where, why, hint)
 }
 
-// boolean returns the reason why a value is invalid. For a boolean, the parser's text is in Go's terms and is
-// replaced.
+// boolean returns the reason why a value is invalid. For a boolean, it replaces the parser's text, which uses terms of
+// Go.
 func boolean(isBool, why string) string {
 	if isBool != "" {
 		return "the value is not true or false"
@@ -303,8 +303,8 @@ func boolean(isBool, why string) string {
 	return why
 }
 
-// foreignValues are values that show that a flag of that name in another program was meant: what follows -s
-// in -fsSL are more letters, and curl's --location takes no value.
+// foreignValues has values which show that the user meant a flag of that name in another program: in -fsSL more letters
+// follow -s, and curl's --location takes no value.
 var foreignValues = map[string]struct {
 	value *regexp.Regexp
 	hint  string

@@ -14,7 +14,7 @@ import (
 	"braid/internal/problem"
 )
 
-// A manCommand is one run of "braid man", which scripts/man and packages run.
+// A manCommand is one run of "braid man". scripts/man and builds of packages run this command.
 type manCommand struct {
 	Date string
 	Gzip bool
@@ -51,7 +51,7 @@ func (m *manCommand) run(_ context.Context, words []string) error {
 	return nil
 }
 
-// asTyped escapes characters that roff would replace by typographic ones, so that examples can be copied.
+// asTyped escapes characters that roff would replace by typographic characters, so that examples can be copied.
 var asTyped = strings.NewReplacer(`\-`, `\-`, "-", `\-`, `\\`, `\e`, `\&'`, `\(aq`, "'", `\(aq`, "`", "\\`", "^",
 	`\(ha`, "~", `\(ti`)
 
@@ -59,12 +59,11 @@ func roff(markdown string) (string, error) {
 	cli.MarkdownDocTemplate = "{{.App.Description}}"
 	page, err := (&cli.App{Description: markdown}).ToMan()
 	title, text, _ := strings.Cut(page, "\n.SH ")
-	// Words that are typed are not hyphenated, and lines are ragged.
+	// Literal words are not hyphenated, and lines are ragged.
 	return title + "\n.nh\n.ad l\n.SH " + asTyped.Replace(text), err
 }
 
-// write writes a file. A compressed one has no name and no time in its header, so that the result is
-// reproducible.
+// write writes a file. The header of a compressed file has no name and no time, so that the result is reproducible.
 func (m *manCommand) write(path string, data []byte) error {
 	if !m.Gzip {
 		return os.WriteFile(path, data, 0o644)

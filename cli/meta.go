@@ -38,7 +38,7 @@ type metaCommand struct {
 	algorithms    []verify.Algorithm
 	named, listed []serve.Mirror
 	signer        verify.Signer // nil without --sign-with
-	listedSums    []string      // lines of --sums
+	listedSums    []string      // lines of the list of --sums
 }
 
 func newMeta(s streams) (action, targets) {
@@ -63,7 +63,7 @@ func (v *metaCommand) run(ctx context.Context, paths []string) error {
 			sheets = append(sheets, sheet{path + ".meta4", []string{path}})
 		}
 	}
-	for _, s := range sheets { // all are checked before any file is hashed
+	for _, s := range sheets { // check all documents before any file is hashed
 		if err := v.check(s, paths); err != nil {
 			return err
 		}
@@ -79,8 +79,8 @@ func (v *metaCommand) run(ctx context.Context, paths []string) error {
 	return v.writeSums(paths)
 }
 
-// algorithmNames lists the algorithms: first the one that every document has, then the others from the
-// strongest to the weakest.
+// algorithmNames lists the algorithms: first the algorithm that every document has, then the others from the strongest
+// to the weakest.
 func algorithmNames() string {
 	names := []string{verify.SHA256.String()}
 	for _, a := range slices.Backward(verify.Algorithms()) {
@@ -158,11 +158,11 @@ var (
 	errInput = errors.New("is one of the described files")
 )
 
-// A metaKind is a kind of document. An existing document can only be replaced by one of the same kind.
+// A metaKind is a kind of document. An existing file can only be replaced by a document of the same kind.
 type metaKind struct {
 	looks func(head []byte) bool
 	not   error
-	hint  string // if the file exists
+	hint  string // hint if the file exists
 }
 
 var (
@@ -171,7 +171,7 @@ var (
 	aTorrent = metaKind{metainfo.Looks, errors.New("exists and is not a torrent"), "--overwrite replaces it"}
 )
 
-// checkOut reports why no document can be written at path. A file of another kind is never replaced (rule 3).
+// checkOut returns an error if no document can be written at path. A file of another kind is never replaced (rule 3).
 func (v *metaCommand) checkOut(path string, inputs []string, kind metaKind) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -194,7 +194,7 @@ func (v *metaCommand) checkOut(path string, inputs []string, kind metaKind) erro
 	return nil
 }
 
-// is reports whether the file at path looks like one of the kind.
+// is reports whether the file at path looks like a document of the kind.
 func (k metaKind) is(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -205,7 +205,7 @@ func (k metaKind) is(path string) bool {
 	return err == nil && k.looks(head)
 }
 
-// write makes a document and writes it.
+// write creates a document and writes it to its file.
 func (v *metaCommand) write(ctx context.Context, s sheet) error {
 	d := metalink.Document{Generator: "braid"}
 	for _, path := range s.paths {

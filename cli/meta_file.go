@@ -46,7 +46,7 @@ func (v *metaCommand) mirrorsOf(name string) (places []metalink.Mirror) {
 // A described file has the facts that its Metalink document and its torrent need.
 type described struct {
 	metalink.File
-	sha1 verify.Pieces // for a torrent; zero without one
+	sha1 verify.Pieces // pieces for a torrent; zero without a torrent
 }
 
 // describe reads a file once and returns its description.
@@ -191,7 +191,7 @@ func contents(f metalink.File) string {
 	return strings.Join(parts, ", ")
 }
 
-// torrentFlags are the flags about the torrent that is written beside each file.
+// torrentFlags are the flags for writing a torrent beside each file.
 type torrentFlags struct {
 	Torrent bool
 	Tracker option.WordsValue
@@ -212,8 +212,8 @@ func (f *torrentFlags) check() error {
 	return nil
 }
 
-// tiers returns a tier for each tracker, in order. A client tries a tier when those before it do not answer
-// (BEP 12).
+// tiers returns a tier for each tracker, in order. A client tries a tier when the tiers before it do not answer (BEP
+// 12).
 func (f *torrentFlags) tiers() (tiers [][]string) {
 	for t := range slices.Chunk(f.Tracker, 1) {
 		tiers = append(tiers, t)

@@ -13,7 +13,7 @@ import (
 	"braid/verify"
 )
 
-// sumsFlags are the flags for the list of digests that is written beside the documents.
+// sumsFlags are the flags for writing a list of digests beside the documents.
 type sumsFlags struct{ Sums string }
 
 // sumLine matches a line of the list as sha256sum writes it: "DIGEST  NAME", after a backslash if NAME has escapes.
@@ -27,7 +27,7 @@ var (
 		errors.New("exists and is not a signature"), "--overwrite replaces it"}
 )
 
-// looksLikeSums reports whether the beginning of a file consists of lines of a list. The last one may be cut off.
+// looksLikeSums reports whether the beginning of a file consists of lines of a list. The last line may be incomplete.
 func looksLikeSums(head []byte) bool {
 	lines := strings.Split(string(head), "\n")
 	for _, line := range lines[:len(lines)-1] {
@@ -81,7 +81,7 @@ func (v *metaCommand) writeSums(paths []string) error {
 	return v.place(v.Sums+v.signer.Kind().Beside[0], sig)
 }
 
-// place writes a file and tells the user.
+// place writes a file and reports that to the user.
 func (v *metaCommand) place(path string, data []byte) error {
 	if err := fsys.WriteFile(nil, path, data, 0o644); err != nil {
 		return metaFailure(path, err)

@@ -14,7 +14,7 @@ type outputFlags struct {
 	Progress, Color      choice
 
 	terminal bool                     // standard error is a terminal
-	reword   func(text string) string // see screen
+	reword   func(text string) string // see render.Screen.Reword
 	meter    render.Meter             // replaces the meter of Progress, even with Quiet; may be nil
 }
 
@@ -35,7 +35,7 @@ func (o *outputFlags) screen(s streams) *render.Screen {
 	}
 }
 
-// printLines writes lines to w, which is standard output, with control characters escaped.
+// printLines writes lines to w with control characters escaped. w is standard output.
 func printLines(w io.Writer, lines []string) error {
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(w, source.Escape(line)); err != nil {

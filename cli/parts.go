@@ -188,8 +188,8 @@ func (v *partsRemove) run(ctx context.Context, words []string) error {
 	return outputFailure(lines.Err())
 }
 
-// inFolders replaces each folder by the unfinished files in it, as parts list shows them. The code is that of
-// the last folder that cannot be read.
+// inFolders replaces each folder in words by the unfinished files in the folder, as parts list shows them. code is the
+// exit code for the last folder that cannot be read.
 func (v *partsRemove) inFolders(words []string) (files []string, code int) {
 	for _, word := range words {
 		if info, err := os.Stat(word); objectstore.IsURL(word) || err != nil || !info.IsDir() {
@@ -269,8 +269,8 @@ type uploadEvent struct {
 	PID    int       `json:"pid,omitempty"`    // of that process
 }
 
-// uploads returns the unfinished uploads that this user began on this machine or, if word is a URL of an
-// object store, those below it.
+// uploads returns the unfinished uploads that this user began on this machine. If word is a URL of an object store, it
+// returns the unfinished uploads below that URL.
 func (v *partsList) uploads(ctx context.Context, word string) ([]objectstore.Left, error) {
 	if word == "" {
 		folder := job.StateFolder()
@@ -327,7 +327,7 @@ func uploadRows(left []objectstore.Left) (rows [][]string) {
 	return rows
 }
 
-// removeUploads aborts the uploads of an object or, if word ends with a slash, all uploads below it.
+// removeUploads aborts the uploads of an object. If word ends with a slash, it aborts all uploads below word.
 func removeUploads(ctx context.Context, word string, told io.Writer, lines *render.JSONWriter) error {
 	cut := strings.LastIndexByte(word, '/') + 1
 	s, err := objectstore.Open(word[:cut], job.StoreOptions(agent(), 0, func(string) {}))

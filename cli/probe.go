@@ -76,7 +76,7 @@ func (p *probeCommand) show(o download.Offer, evidence download.Evidence, requir
 	return printLines(p.out, render.ProbeLines(o, evidence, require, measured))
 }
 
-// contradiction makes a problem of err, the contradiction between the user's digest and the server's.
+// contradiction converts err to a problem. err is the contradiction between the user's digest and the server's.
 func contradiction(r download.Request, err error) error {
 	if err == nil {
 		return nil

@@ -94,8 +94,8 @@ func (c *queueCommand) check(verb string, rest []string) error {
 	})
 }
 
-// records returns the jobs in the given states, or all jobs, sorted by name. The error is a
-// *jetstream.NewerError if a newer braid has written further jobs.
+// records returns the jobs in the given states, or all jobs, sorted by name. The error is a *jetstream.NewerError if a
+// newer braid has written other jobs.
 func (c *queueCommand) records(ctx context.Context, states ...fleet.State) ([]fleet.Record, error) {
 	all, err := c.queue.All(ctx)
 	all = slices.DeleteFunc(all, func(r fleet.Record) bool { return len(states) > 0 && !slices.Contains(states, r.State) })
@@ -127,7 +127,7 @@ func (c *queueCommand) list(ctx context.Context, words []string) error {
 	return passed
 }
 
-// jobEvent and queueEvent are lines of --json. What is in them is said by the types of the fleet.
+// jobEvent and queueEvent are lines of --json. The types of package fleet define their fields.
 type (
 	jobEvent struct {
 		render.Head
@@ -154,7 +154,7 @@ func jobLine(r *fleet.Record) string {
 	switch {
 	case r.State == fleet.Running:
 		line += "  at " + r.Lease.Holder
-		if r.Progress != (fleet.Progress{}) { // reported when the lease is renewed
+		if r.Progress != (fleet.Progress{}) { // known since the last renewal of the lease
 			line += ", " + progressText(r.Progress)
 		}
 	case r.State == fleet.Done && r.Good != nil:
@@ -266,7 +266,7 @@ func (c *queueCommand) each(ctx context.Context, verb string, names []string) er
 	return nil
 }
 
-// all retries or drops all dead jobs, or drops those in the states that words name.
+// all retries or drops all dead jobs. If words name states, it drops the jobs in these states.
 func (c *queueCommand) all(ctx context.Context, verb string, words []string) error {
 	states := []fleet.State{fleet.Dead}
 	if len(words) > 0 {
@@ -301,8 +301,8 @@ func (c *queueCommand) all(ctx context.Context, verb string, words []string) err
 // drainEvery is the interval at which drain checks for running jobs.
 const drainEvery = 200 * time.Millisecond
 
-// drain stops workers from taking jobs and waits until no job is running. The job of a worker that was killed
-// stays until the drain ends.
+// drain stops workers from taking jobs, until drain --end, and waits until no job is running. A job does not count as
+// running if its worker no longer renews the lease.
 func (c *queueCommand) drain(ctx context.Context) error {
 	if err := c.queue.Pause(ctx, !c.End); err != nil || c.End {
 		return err
@@ -312,7 +312,7 @@ func (c *queueCommand) drain(ctx context.Context) error {
 	for {
 		running, err := c.queue.Running(ctx)
 		now := time.Now().Add(c.queue.Offset())
-		// else its worker has stopped renewing the lease
+		// otherwise its worker has stopped renewing the lease
 		had := func(r fleet.Record) bool { return now.Before(r.Lease.Until) }
 		if err != nil || !slices.ContainsFunc(running, had) {
 			return err

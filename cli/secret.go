@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// forgetArguments copies the command line and then overwrites the secrets in the original, which others on
-// the machine see as the title of the process (rule 62). It changes nothing but the arguments that the system
-// gave to this process.
+// forgetArguments copies the command line and then overwrites the secrets in the original, because other users of the
+// machine see the original as the title of the process (rule 62). It changes only the arguments that the system gave to
+// this process.
 func forgetArguments(args []string) []string {
 	own := make([]string, len(args))
 	for i, arg := range args {
@@ -23,8 +23,8 @@ func forgetArguments(args []string) []string {
 		if i > 0 {
 			before = own[i-1]
 		}
-		// The runtime's strings share the memory that the kernel filled; no other string in Go may be written
-		// to.
+		// The runtime's strings of the arguments share memory that the kernel filled. No other string in Go may be
+		// written to.
 		memory := unsafe.Slice(unsafe.StringData(arg), len(arg))
 		for _, secret := range secretsOf(before, own[i]) {
 			for j := secret[0]; j < secret[1]; j++ {
@@ -37,9 +37,9 @@ func forgetArguments(args []string) []string {
 }
 
 var (
-	// secretWord matches an option of aria2c whose value is a secret, also abbreviated.
+	// secretWord matches an option of aria2c that has a secret value. The option may be abbreviated.
 	secretWord = regexp.MustCompile(`^--[a-z-]*(pa(s(s(wd?)?)?)?|secr(et?)?)$`)
-	// secretFlag matches a flag whose value has a secret after a colon.
+	// secretFlag matches a flag that has a value with a secret after a colon.
 	secretFlag = regexp.MustCompile(`^(-[A-Za-z]*[uH]|--user|--header)$`)
 	// secretValue matches such a flag with the value in the same word.
 	secretValue = regexp.MustCompile(`^(-[A-Za-z]*[uH]|--user=|--header=)`)

@@ -147,7 +147,7 @@ func cacheFile(dir string) (string, error) {
 
 var errNoCache = errors.New("the environment names no folder for caches")
 
-// serveFailure makes a problem of an error of [serve.New].
+// serveFailure converts an error of [serve.New] to a problem.
 func serveFailure(dir string, err error) *problem.Problem {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return problem.Local("serve", dir, err)
@@ -158,7 +158,7 @@ func serveFailure(dir string, err error) *problem.Problem {
 // serverTLS are the flags of a server's certificate.
 type serverTLS struct{ TLSCert, TLSKey string }
 
-// config returns the TLS configuration; nil without TLS.
+// config returns the TLS configuration, or nil without TLS.
 func (f *serverTLS) config() (*tls.Config, error) {
 	switch {
 	case f.TLSCert == "" && f.TLSKey == "":

@@ -11,7 +11,7 @@ import (
 
 type configurationKey struct{}
 
-// configurationOf returns the settings in ctx, or empty ones.
+// configurationOf returns the settings in ctx, or empty settings.
 func configurationOf(ctx context.Context) *job.Settings {
 	if c, ok := ctx.Value(configurationKey{}).(*job.Settings); ok {
 		return c
@@ -19,8 +19,8 @@ func configurationOf(ctx context.Context) *job.Settings {
 	return &job.Settings{}
 }
 
-// fill adds the settings of the configuration for flags that neither the command line nor the environment
-// sets. It returns the places in the file where they are set.
+// fill adds the values of the configuration for flags that neither the command line nor the environment sets. It
+// returns the places of these values in the file.
 func fill(c *job.Settings, command string, options []option.Option, a *arranged) map[string]string {
 	from := map[string]string{}
 	c.Said, c.Line = map[string]bool{}, map[string]bool{}

@@ -34,7 +34,7 @@ func signalOf(ctx context.Context) *signalError {
 	return e
 }
 
-// signalCode returns the exit code of a command whose context was ended by a signal.
+// signalCode returns the exit code if a signal ended ctx. Otherwise ok is false.
 func signalCode(ctx context.Context) (code int, ok bool) {
 	if e := signalOf(ctx); e != nil {
 		return e.code(), true
@@ -53,7 +53,7 @@ func (e *timeUpError) Error() string { return "not done within " + option.TimeTe
 // Is makes the error match context.Canceled.
 func (e *timeUpError) Is(target error) bool { return target == context.Canceled }
 
-// within returns a context that ends after limit, if that is positive. The returned function ends it at once.
+// within returns a context that ends after limit, if limit is positive. The returned function ends the context at once.
 func within(parent context.Context, limit time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	if limit <= 0 {
@@ -66,8 +66,8 @@ func within(parent context.Context, limit time.Duration) (context.Context, func(
 	}
 }
 
-// untilSignal returns a context that ends with the first SIGINT or SIGTERM, so that the command can end in
-// good order. The second signal calls exit. The returned function stops both.
+// untilSignal returns a context that ends with the first SIGINT or SIGTERM, so that the command can end in good order.
+// The second signal calls exit. After the returned function, signals have their default effect again.
 func untilSignal(parent context.Context, exit func(code int)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)

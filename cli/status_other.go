@@ -4,5 +4,5 @@ package cli
 
 import "os"
 
-// statusSignals is empty: the system has no signal that requests the progress.
+// statusSignals is empty, because the system has no signal for requesting the progress.
 var statusSignals []os.Signal

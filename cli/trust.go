@@ -20,10 +20,10 @@ import (
 // A trustCommand is one run of braid trust: add, list, remove or show.
 type trustCommand struct {
 	streams
-	JSON bool // of list
+	JSON bool // for the command list
 }
 
-// newTrust returns a function that makes a command whose action is run.
+// newTrust returns a function that creates a command with the action run.
 func newTrust(run func(*trustCommand, context.Context, []string) error) func(streams) (action, targets) {
 	return func(s streams) (action, targets) {
 		k := &trustCommand{streams: s}
@@ -53,7 +53,7 @@ func (k *trustCommand) add(ctx context.Context, words []string) error {
 	return nil
 }
 
-// remove removes some keys of a URL, or all.
+// remove removes the named keys of a URL, or all its keys.
 func (k *trustCommand) remove(ctx context.Context, words []string) error {
 	if len(words) == 0 {
 		return problem.Misuse("trust remove", "no URL", "braid trust list shows what there is")
@@ -83,7 +83,7 @@ func (k *trustCommand) remove(ctx context.Context, words []string) error {
 
 var errNotRecorded = errors.New("no such key is recorded for exactly this URL")
 
-// isFile reports whether word is the path of the file that a key was recorded from.
+// isFile reports whether word is the path of the file that contained a key when it was recorded.
 func isFile(key *option.TrustedKey, word string) bool {
 	path, err := filepath.Abs(word)
 	return key.Name != "" && (word == key.Name || err == nil && path == key.Name)

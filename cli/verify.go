@@ -122,8 +122,8 @@ func (v *verifyCommand) fail(path string, f *problem.Problem) int {
 	return exitCode(f)
 }
 
-// verifyFailure makes a problem of an error of a verification. If nothing was kept, the problem does not say
-// so.
+// verifyFailure converts an error of a verification to a problem. If no bytes were kept, the problem does not mention
+// kept bytes.
 func verifyFailure(ctx context.Context, err error) *problem.Problem {
 	f := downloadProblem(ctx, err)
 	if e, ok := errors.AsType[*download.Error](err); ok && e.Kept == 0 {
@@ -132,7 +132,7 @@ func verifyFailure(ctx context.Context, err error) *problem.Problem {
 	return f
 }
 
-// check rejects flags that contradict each other or the operands.
+// check rejects flags that contradict other flags or the operands.
 func (v *verifyCommand) check(paths []string) error {
 	several := len(paths) != 1
 	return firstMisuse([]wrongUse{
@@ -153,7 +153,7 @@ func (v *verifyCommand) check(paths []string) error {
 	})
 }
 
-// prepare rejects contradictions, reads what all files have in common, and shows its notes.
+// prepare rejects contradictions, reads the inputs that all files share, and shows their notes.
 func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, paths []string) error {
 	if err := v.check(paths); err != nil {
 		return err

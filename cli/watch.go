@@ -42,8 +42,8 @@ type watchCommand struct {
 	JSON           bool
 	Fleet          fleetFlags
 	Lease          duration
-	// line has the flags of the command line; said has those of the command line and the environment. A flag
-	// that makes no sense is an error on the command line and is ignored elsewhere.
+	// line has the flags of the command line; said has the flags of the command line and the environment. A flag
+	// without effect is an error on the command line and is ignored elsewhere.
 	line, said map[string]bool
 	inDaemon   bool
 }
@@ -104,8 +104,8 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 	return v.watch(ctx, c, nil)
 }
 
-// watch watches until ctx ends, or once with --once. If names is not empty, it watches only these feeds or
-// watches.
+// watch watches until ctx ends. With --once it checks everything once. If names is not empty, it watches only the feeds
+// and watches in names.
 func (v *watchCommand) watch(ctx context.Context, c *watch.Loaded, names []string) error {
 	w := v.watcher()
 	kinds, err := w.Watch(ctx, c, names)
@@ -116,7 +116,7 @@ func (v *watchCommand) watcher() *watch.Watcher {
 	return &watch.Watcher{Err: v.streams.err, Metrics: newMetrics(), Once: v.Once}
 }
 
-// leave returns the worst of the kinds as an exit code.
+// leave returns err or, without an error, the exit code of the kinds as an error.
 func (v *watchCommand) leave(ctx context.Context, kinds []download.Kind, err error) error {
 	var codes []int
 	for _, k := range kinds {
@@ -132,7 +132,7 @@ func (v *watchCommand) leave(ctx context.Context, kinds []download.Kind, err err
 	return err
 }
 
-// watchFor watches for a job queue: an update becomes a job.
+// watchFor watches for a job queue: each update becomes a job.
 func (v *watchCommand) watchFor(ctx context.Context, c *watch.Loaded) error {
 	if err := c.CheckForFleet(); err != nil {
 		return err
@@ -169,8 +169,8 @@ func misspelt(word string) error {
 // A reading returns the options for parsing a configuration in dir.
 type reading func(dir string) watch.ConfigOptions
 
-// load reads the configuration that the operand or the flags name. A file on the command line has precedence
-// over --feed and --url in the environment and the settings.
+// load reads the configuration that the operand or the flags name. A file on the command line takes precedence over
+// --feed and --url in the environment and the settings.
 func (v *watchCommand) load(words []string, how reading) (*watch.Loaded, error) {
 	file := v.Config
 	switch {
@@ -219,7 +219,7 @@ func toWatch(dir string) watch.ConfigOptions {
 	return watch.ConfigOptions{Dir: dir, Environment: os.LookupEnv, ReadFile: os.ReadFile}
 }
 
-// toAsk is the reading of a command that asks a watcher. It needs no secrets and may not have access to them.
+// toAsk is the reading of a command that only asks a watcher. It needs no secrets and may not have access to them.
 func toAsk(dir string) watch.ConfigOptions { return watch.ConfigOptions{Dir: dir, NoSecrets: true} }
 
 const mostConfig = 16 << 20
@@ -318,7 +318,7 @@ func (v *watchCommand) finish(c *watch.Loaded, name, identity string) (*watch.Lo
 		c.Folder = v.State
 	case c.Config.State != "":
 		c.Folder = c.Config.State
-	// systemd.exec(5); only the first folder. In a daemon that is the folder of its queue
+	// systemd.exec(5). Only the first folder is used. In a daemon, that folder has the daemon's queue.
 	case os.Getenv("STATE_DIRECTORY") != "" && !v.inDaemon:
 		c.Folder, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
 	default:

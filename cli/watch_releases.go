@@ -44,7 +44,7 @@ func (v *watchCommand) forgetVersion(ctx context.Context, name, version string, 
 	return outputFailure(err)
 }
 
-// releaseState describes the state of a release. all reports that the text is complete.
+// releaseState describes the state of a release. all reports that the text needs no addition.
 func releaseState(r *antenna.ReleaseStatus) (text string, all bool) {
 	text = "version " + r.Version
 	switch r.Stage {
@@ -62,7 +62,7 @@ func releaseState(r *antenna.ReleaseStatus) (text string, all bool) {
 	return text, false
 }
 
-// explain describes what the templates of a configuration make of the feeds as they were read last. It is silent if no
+// explain describes what the templates of a configuration match in the feeds, as last read. It returns nothing if no
 // state can be read.
 func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []string) {
 	if !slices.ContainsFunc(c.Watches, func(w watch.Watch) bool { return w.Releases != nil }) {

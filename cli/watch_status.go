@@ -19,7 +19,7 @@ import (
 	"braid/source"
 )
 
-// runStatus shows the state of feeds and watches, as the running watcher answers it or as it was last stored.
+// runStatus shows the state of feeds and watches: the state of the running watcher, or else the stored state.
 func (v *watchCommand) runStatus(ctx context.Context, words []string) error {
 	c, err := v.load(words, toAsk)
 	if err != nil {
@@ -46,7 +46,7 @@ func controlFailure(ctx context.Context, c *watch.Loaded, err error) error {
 	return &problem.Problem{Kind: download.Other, What: "watch", Where: c.Folder, Why: source.Escape(err.Error())}
 }
 
-// runVerb makes the running watcher run or forget a feed or a watch. Without a running watcher it does so
+// runVerb makes the running watcher run or forget a feed or a watch. Without a running watcher, this process does so
 // itself.
 func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []string) error {
 	c, err := v.load(words, toAsk)
@@ -54,7 +54,7 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 		return err
 	}
 	unknown := problem.Misuse("watch "+verb+" "+name, "no such feed or watch", "braid watch status shows them")
-	if !c.Has(name) && verb != "forget" { // a name that is no longer configured may have state
+	if !c.Has(name) && verb != "forget" { // a name that is no longer configured may have stored state
 		return unknown
 	}
 	client := watch.Client{Dir: c.Folder}
@@ -132,8 +132,8 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 	return b.String()
 }
 
-// watchState describes the state of a watch. If one is true, the watch has several URLs and the text names
-// this one.
+// watchState describes the state of a watch. If one is true, the watch has several URLs, and the text contains the URL
+// of w.
 func watchState(w *antenna.WatchStatus, one bool) string {
 	about := ""
 	if one {
@@ -292,8 +292,8 @@ func whenKnown(t time.Time) *time.Time {
 	return &t
 }
 
-// runCheck reports the faults of a configuration: the errors that a start or a reload would find, and
-// settings without effect. It sends no request and changes nothing.
+// runCheck reports the faults of a configuration: the errors that a start or a reload would report, and settings
+// without effect. It sends no request and changes nothing.
 func (v *watchCommand) runCheck(ctx context.Context, words []string) error {
 	c, err := v.load(words, toWatch)
 	if err != nil {

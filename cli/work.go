@@ -22,7 +22,7 @@ import (
 	"braid/source"
 )
 
-// A workCommand is one run of braid work. Its Defaults hold for all downloads.
+// A workCommand is one run of braid work. Its Defaults apply to all downloads.
 type workCommand struct {
 	Job *job.Defaults
 	streams
@@ -33,7 +33,7 @@ type workCommand struct {
 	Lease                  duration
 	Metrics                string
 	LogFormat              choice
-	// LowestSpeedLimit holds for each download.
+	// LowestSpeedLimit applies to each download.
 	LowestSpeedLimit rate
 
 	log    *watch.ServiceLog
@@ -42,8 +42,8 @@ type workCommand struct {
 	worker *worker.Worker
 }
 
-// usualWork is the default number of concurrent downloads of a worker. A worker takes a job only when it can
-// start it.
+// usualWork is the default number of concurrent downloads of a worker. A worker takes a job only when it can begin the
+// download.
 const usualWork = 4
 
 func newWork(s streams) (action, targets) {
@@ -153,7 +153,7 @@ func (w *workCommand) registerPlace(ctx context.Context, place worker.Place) err
 	return nil
 }
 
-// prepareClient returns the client of all downloads, prepared by the flags that are common to them.
+// prepareClient returns the client of all downloads, with the flags that all downloads share.
 func (w *workCommand) prepareClient(ctx context.Context) (client *download.Client, err error) {
 	w.Job.OfClients = true
 	if client, err = w.Job.Client(); err != nil {
@@ -170,7 +170,7 @@ func (w *workCommand) prepareClient(ctx context.Context) (client *download.Clien
 	return client, w.Job.ReadSums(ctx, client, nil)
 }
 
-// request makes the request of a job, with the flags and settings of the worker.
+// request returns the request of a job, with the flags and settings of the worker.
 func (w *workCommand) request(job *fleet.Job) (download.Request, error) {
 	listed := option.Entry{URIs: job.URIs}
 	for _, o := range job.Options {
@@ -194,8 +194,7 @@ func (w *workCommand) own() []string {
 	return slices.Concat(job.OwnFolders(), w.Job.Files(), w.Fleet.files())
 }
 
-// notOwn returns an error if the file of a job would replace a file that the worker uses. A retry would not
-// help.
+// notOwn returns an error if the file of a job would replace a file that the worker uses. No retry can succeed then.
 func (w *workCommand) notOwn(name string) error {
 	if objectstore.IsURL(w.To) || !job.LeadsTo(filepath.Join(w.To, filepath.FromSlash(name)), w.own()) {
 		return nil
