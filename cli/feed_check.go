@@ -26,7 +26,7 @@ func newFeedCheck(s streams) (action, targets) {
 	return v.run, targetsOf(v)
 }
 
-// A findingEvent is one thing that is not as it should be.
+// A findingEvent is a violation in a feed.
 type findingEvent struct {
 	render.Head
 	Line      int    `json:"line,omitempty"`
@@ -34,12 +34,12 @@ type findingEvent struct {
 	Code      string `json:"code"`
 	Field     string `json:"field,omitempty"`
 	Text      string `json:"text"`
-	Record    int    `json:"record,omitempty"` // the line where the record begins
+	Record    int    `json:"record,omitempty"` // line where the record begins
 	URL       string `json:"url,omitempty"`
 	Discarded bool   `json:"discarded,omitempty"` // strict readers discard the record
 }
 
-// A checkedEvent is the last one: the feed as a whole.
+// A checkedEvent is the summary of the whole feed. It is the last line.
 type checkedEvent struct {
 	render.Head
 	Name     string `json:"name"`
@@ -47,9 +47,9 @@ type checkedEvent struct {
 	Gzip     bool   `json:"gzip"`
 	Charset  string `json:"charset,omitempty"`
 	Declared string `json:"charset_declared,omitempty"`
-	Records  int    `json:"records"`  // of strict readers
-	Repaired int    `json:"repaired"` // that tolerant readers have beside these
-	Lost     int    `json:"lost"`     // that no reader has
+	Records  int    `json:"records"`  // records that strict readers read
+	Repaired int    `json:"repaired"` // further records that only tolerant readers read
+	Lost     int    `json:"lost"`     // records that no reader reads
 	Rejected string `json:"rejected,omitempty"`
 	Code     int    `json:"code"`
 }

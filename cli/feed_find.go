@@ -36,7 +36,7 @@ type foundEvent struct {
 	Type   string `json:"type,omitempty"`
 	URL    string `json:"url"`
 	Title  string `json:"title,omitempty"`
-	Where  string `json:"where"` // page, header, itself
+	Where  string `json:"where"` // page, header, itself (the URL is a feed)
 }
 
 func (v *feedFind) run(ctx context.Context, words []string) error {

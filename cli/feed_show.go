@@ -30,7 +30,7 @@ func newFeedShow(s streams) (action, targets) {
 	return v.run, targetsOf(v)
 }
 
-// A recordEvent is one record. What the feed does not say is not there.
+// A recordEvent is one record of a feed. Values that the feed does not have are left out.
 type recordEvent struct {
 	render.Head
 	Format    string       `json:"format"`
@@ -38,7 +38,7 @@ type recordEvent struct {
 	Offset    int64        `json:"offset,omitempty"`
 	URL       string       `json:"url"`
 	Virtual   string       `json:"virtual,omitempty"`
-	Tag       string       `json:"tag,omitempty"`         // of the release
+	Tag       string       `json:"tag,omitempty"`         // tag of the release
 	Pre       bool         `json:"pre_release,omitempty"` // marked as a pre-release
 	Title     string       `json:"title,omitempty"`
 	Author    string       `json:"author,omitempty"`
@@ -58,7 +58,7 @@ type recordEvent struct {
 	Result    string       `json:"result,omitempty"`
 	Complete  bool         `json:"complete,omitempty"`
 	Failed    bool         `json:"failed,omitempty"`
-	Fields    []fieldEntry `json:"fields,omitempty"` // as the feed has them
+	Fields    []fieldEntry `json:"fields,omitempty"` // as in the feed
 	Warnings  []string     `json:"warnings,omitempty"`
 	FeedDated string       `json:"feed_date,omitempty"`
 }

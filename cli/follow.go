@@ -43,26 +43,26 @@ type releaseEvent struct {
 	Date       string   `json:"date,omitempty"`
 	URL        string   `json:"url"`
 	Size       int64    `json:"size,omitempty"`
-	Template   string   `json:"template"` // the URL, with fields in place of the version
+	Template   string   `json:"template"` // the URL, with fields for the version
 	Feed       string   `json:"feed"`
 	Forge      string   `json:"forge,omitempty"`
-	Releases   int      `json:"releases"` // how many of these versions have such a file
-	Versions   int      `json:"versions"` // in the feed, without those that are not wanted
+	Releases   int      `json:"releases"` // number of these versions that have such a file
+	Versions   int      `json:"versions"` // number of versions in the feed, without unwanted ones
 	Digest     string   `json:"digest,omitempty"`
-	Lists      []string `json:"lists,omitempty"`      // of digests, beside the file
-	Signatures []string `json:"signatures,omitempty"` // beside the file
+	Lists      []string `json:"lists,omitempty"`      // lists of digests beside the file
+	Signatures []string `json:"signatures,omitempty"` // signatures beside the file
 }
 
-// A followEvent is what became of the file that was chosen.
+// A followEvent is the result for the chosen file.
 type followEvent struct {
 	render.Head
-	Name    string `json:"name"` // of the watch
+	Name    string `json:"name"` // name of the watch
 	Version string `json:"version"`
 	Tag     string `json:"tag,omitempty"`
-	Entry   string `json:"entry,omitempty"`  // for the configuration, in TOML
-	Config  string `json:"config,omitempty"` // the file with the entry
+	Entry   string `json:"entry,omitempty"`  // entry for the configuration, in TOML
+	Config  string `json:"config,omitempty"` // file that contains the entry
 	Added   bool   `json:"added,omitempty"`  // the entry is new
-	Path    string `json:"path,omitempty"`   // of the downloaded file
+	Path    string `json:"path,omitempty"`   // path of the downloaded file
 }
 
 func (f *followCommand) run(ctx context.Context, words []string) error {

@@ -70,7 +70,7 @@ func (g *getCommand) enqueue(ctx context.Context, words []string) error {
 	return nil
 }
 
-// queuedEvent is a job that is stored in the queue of a fleet, with --queue.
+// queuedEvent is a job that was reported to the queue of a fleet, with --queue.
 type queuedEvent struct {
 	render.Head
 	Name string `json:"name"`

@@ -125,13 +125,13 @@ func (v *partsList) writeJSON(left []partfile.Left, aside []partfile.Aside, uplo
 	return outputFailure(lines.Err())
 }
 
-// partEvent is a download that is not complete.
+// partEvent is an incomplete download.
 type partEvent struct {
 	render.Head
 	render.LeftLine
 }
 
-// asideEvent is a file that was set aside, and the name of the file that it is not.
+// asideEvent is a file that was set aside. Name is the name that the download was for.
 type asideEvent struct {
 	render.Head
 	Path    string    `json:"path"`
@@ -257,16 +257,16 @@ func partFailure(what, word string, err error) *problem.Problem {
 	return f
 }
 
-// uploadEvent is an upload into an object store that is not complete.
+// uploadEvent is an incomplete upload to an object store.
 type uploadEvent struct {
 	render.Head
-	Path   string    `json:"path"`          // that the object would have
-	URL    string    `json:"url,omitempty"` // without secrets; if a journal is here
-	Upload string    `json:"upload"`        // its id at the store
+	Path   string    `json:"path"`          // path of the future object
+	URL    string    `json:"url,omitempty"` // without secrets; only with a journal on this machine
+	Upload string    `json:"upload"`        // ID of the upload in the store
 	Here   *int64    `json:"here,omitempty"`
 	Began  time.Time `json:"began"`
-	InUse  bool      `json:"in_use,omitempty"` // a process of this machine works at it
-	PID    int       `json:"pid,omitempty"`    // of that process
+	InUse  bool      `json:"in_use,omitempty"` // a process on this machine uses the upload
+	PID    int       `json:"pid,omitempty"`    // ID of that process
 }
 
 // uploads returns the unfinished uploads that this user began on this machine. If word is a URL of an object store, it

@@ -120,7 +120,7 @@ func (k *trustCommand) list(ctx context.Context, words []string) error {
 	return printLines(k.out, lines)
 }
 
-// trustEvent: keys are recorded for a URL and all below it. One of them must have signed each file from there.
+// trustEvent: keys are recorded for a URL and all URLs below it. One of the keys must have signed each file from there.
 type trustEvent struct {
 	render.Head
 	URL  string        `json:"url"`
@@ -130,7 +130,7 @@ type trustEvent struct {
 // trustedLine is a file with keys, or the text of a key.
 type trustedLine struct {
 	Kind  string   `json:"kind"`  // as "minisign" or "OpenPGP"; empty if braid cannot use it
-	Names []string `json:"names"` // of each key in it: fingerprint or id, and owner
+	Names []string `json:"names"` // fingerprint or ID, and owner, of each key in it
 	Added string   `json:"added"` // the date, as 2026-11-28
 	File  string   `json:"file,omitempty"`
 }

@@ -204,7 +204,7 @@ func until(t, now time.Time) string {
 	}
 }
 
-// feedLine is a feed as status shows it. Times that are not known are not there.
+// feedLine is the state of a feed. Unknown times are left out.
 type feedLine struct {
 	render.Head
 	PID      int        `json:"pid,omitempty"`
@@ -221,7 +221,7 @@ type feedLine struct {
 	Bytes    int64      `json:"bytes_today"`
 }
 
-// watchLine is a file that is watched. Times that are not known are not there.
+// watchLine is the state of a watched file. Unknown times are left out.
 type watchLine struct {
 	render.Head
 	PID        int        `json:"pid,omitempty"`
@@ -231,7 +231,7 @@ type watchLine struct {
 	Words      string     `json:"words,omitempty"`
 	HaveCopy   bool       `json:"have_copy"`
 	Path       string     `json:"path,omitempty"`
-	Gone       bool       `json:"gone,omitempty"` // there is no file any more
+	Gone       bool       `json:"gone,omitempty"` // the file no longer exists
 	Size       int64      `json:"size,omitempty"`
 	SHA256     string     `json:"sha256,omitempty"`
 	Evidence   string     `json:"evidence,omitempty"`
@@ -241,9 +241,9 @@ type watchLine struct {
 	Try        int        `json:"try,omitempty"`
 	Next       *time.Time `json:"next,omitempty"`
 	Error      string     `json:"error,omitempty"`
-	Queued     string     `json:"queued,omitempty"`   // how it stands in the queue of a daemon, in words
+	Queued     string     `json:"queued,omitempty"`   // state in the queue of a daemon, in words
 	Declined   bool       `json:"declined,omitempty"` // the last version was removed from that queue
-	// For a watch that follows releases: the release of the URL, how it stands, and the newest that the feeds have.
+	// For a watch of releases: the release at the URL, its state, and the newest release in the feeds.
 	Version  string     `json:"version,omitempty"`
 	Tag      string     `json:"tag,omitempty"`
 	Stage    string     `json:"stage,omitempty"` // update, waiting, resting, in-place, given-up, unwanted

@@ -2,15 +2,15 @@ package render
 
 import "time"
 
-// jsonVersion is the form of the lines of --json. Fields are added to it, never changed or taken away.
+// jsonVersion is the version of the lines of --json. Later programs may add fields, but not change or remove them.
 const jsonVersion = 1
 
-// Head is what every line begins with.
+// Head has the first fields of each line.
 type Head struct {
 	V     int       `json:"v"`
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"`
-	// File is which one of several it is about, in the order of operands and list from 1.
+	// File is the number of the file, counted from 1: operands first, then the list. It is 0 for a single file.
 	File int `json:"file,omitempty"`
 }
 
@@ -39,13 +39,13 @@ type mirrorEvent struct {
 	URL   string  `json:"url"`
 	Host  string  `json:"host,omitempty"`
 	RTT   float64 `json:"rtt,omitempty"`   // seconds
-	Whole bool    `json:"whole,omitempty"` // it sends the whole file for a range
+	Whole bool    `json:"whole,omitempty"` // the source sends the whole file for a range
 	Why   string  `json:"why,omitempty"`
 }
 
-// rangeEvent: bytes from start to end, which is not among them, are asked for; without an end it is all there
-// is. Fetches are numbered from 1. Why: "first", "next", "growth", "remembered", "return",
-// "exchange", "split".
+// rangeEvent: the bytes from start to end are requested from a source. The byte at end is not included; without end,
+// all bytes from start on are requested. Fetches are numbered from 1. Why: "first", "next", "growth", "remembered",
+// "return", "exchange", "split".
 type rangeEvent struct {
 	Head
 	ID    int    `json:"id"`
@@ -56,7 +56,7 @@ type rangeEvent struct {
 	Why   string `json:"why"`
 }
 
-// rangeAnswerEvent: the header of the answer to a fetch is here and fits.
+// rangeAnswerEvent: the header of the answer to a fetch arrived and matches the request.
 type rangeAnswerEvent struct {
 	Head
 	ID    int    `json:"id"`
@@ -64,9 +64,9 @@ type rangeAnswerEvent struct {
 	Fetch int    `json:"fetch"`
 }
 
-// rangeCutEvent: a fetch ends earlier than it was asked to, at end; at once if ended is true. Why: "split"
-// (another source does the rest sooner), "met", "silent", "slow", "useless", "crowded", "same host", "no
-// ranges", "lied", "done".
+// rangeCutEvent: a fetch will end before the end of its range, at the new end. If ended is true, it ends at once. Why:
+// "split" (another source fetches the rest), "met", "silent", "slow", "useless", "crowded", "same host", "no ranges",
+// "lied", "done".
 type rangeCutEvent struct {
 	Head
 	ID    int    `json:"id"`
@@ -77,7 +77,7 @@ type rangeCutEvent struct {
 	Why   string `json:"why"`
 }
 
-// rangeEndEvent: nothing more comes of a fetch. There is a why only if it failed.
+// rangeEndEvent: a fetch has ended. If it failed, why has the reason.
 type rangeEndEvent struct {
 	Head
 	ID    int     `json:"id"`
@@ -88,13 +88,13 @@ type rangeEndEvent struct {
 	Why   string  `json:"why,omitempty"`
 }
 
-// completeEvent: all bytes are here; the last are not checked yet.
+// completeEvent: all bytes have arrived. The check of the file is not finished yet.
 type completeEvent struct {
 	Head
 	Size int64 `json:"size"`
 }
 
-// progressEvent: how far it is, while bytes come.
+// progressEvent: the progress, while bytes arrive.
 type progressEvent struct {
 	Head
 	Done    int64   `json:"done"`
@@ -103,15 +103,15 @@ type progressEvent struct {
 	Mirrors int     `json:"mirrors"`
 }
 
-// compareEvent: the file came and is wrong somewhere. It is compared with what other sources have; done bytes
-// were so far.
+// compareEvent: all bytes have arrived, but some are wrong. They are compared with the bytes of other sources; done is
+// the number of bytes compared so far.
 type compareEvent struct {
 	Head
 	Done int64 `json:"done"`
 	Size int64 `json:"size"`
 }
 
-// retryEvent: a source is tried again later, or the whole file when there is no source in it.
+// retryEvent: a source will be tried again after wait. Without a source, the whole file is tried again.
 type retryEvent struct {
 	Head
 	ID   *int    `json:"id,omitempty"`
@@ -121,17 +121,17 @@ type retryEvent struct {
 	Why  string  `json:"why"`
 }
 
-// Proven is what is proven of a file.
+// Proven has the proof of a file.
 type Proven struct {
 	Verified   bool              `json:"verified"`
-	Checked    bool              `json:"checked,omitempty"` // by the pieces of a torrent, which are of SHA-1
+	Checked    bool              `json:"checked,omitempty"` // by the pieces of a torrent, which have SHA-1 digests
 	Digests    map[string]string `json:"digests"`
 	Evidence   []string          `json:"evidence"`
 	Signed     bool              `json:"signed,omitempty"`
 	Signatures []signatureLine   `json:"signatures,omitempty"`
 }
 
-// signatureLine is a good signature by a signer whom the user trusts.
+// signatureLine is a valid signature of a signer that the user trusts.
 type signatureLine struct {
 	Kind   string `json:"kind"` // OpenPGP, S/MIME, minisign, signify, SSH
 	From   string `json:"from"`
@@ -140,13 +140,13 @@ type signatureLine struct {
 	Pinned bool   `json:"pinned,omitempty"`
 }
 
-// verifyEvent: the file passed the checks that were possible.
+// verifyEvent: the file passed all checks that were possible.
 type verifyEvent struct {
 	Head
 	Proven
 }
 
-// noteEvent: a message for people; its text may change.
+// noteEvent: a message for the user; its text may change.
 type noteEvent struct {
 	Head
 	Text string `json:"text"`
@@ -158,38 +158,38 @@ type doneEvent struct {
 	Outcome
 }
 
-// An Outcome is the result of a download, as it is told to people and programs. Secrets in its URLs are masked.
+// An Outcome is the result of a download, as shown to users and programs. Secrets in its URLs are masked.
 type Outcome struct {
 	URL  string `json:"url"`
 	Path string `json:"path"`
 	Size int64  `json:"size"`
 	Proven
-	Unvalidated     []string     `json:"unvalidated,omitempty"` // signatures without an anchor
+	Unvalidated     []string     `json:"unvalidated,omitempty"` // signatures that no trusted key can check
 	ETag            string       `json:"etag,omitempty"`
 	AlreadyComplete bool         `json:"already_complete"`
-	NotModified     bool         `json:"not_modified,omitempty"`  // with -N: there is nothing newer
-	Older           bool         `json:"older,omitempty"`         // the server has an older one
-	LastModified    *time.Time   `json:"last_modified,omitempty"` // as the server says
+	NotModified     bool         `json:"not_modified,omitempty"`  // with -N: the server has no newer file
+	Older           bool         `json:"older,omitempty"`         // the server's file is older
+	LastModified    *time.Time   `json:"last_modified,omitempty"` // as sent by the server
 	Resumed         int64        `json:"resumed"`
 	Fetched         int64        `json:"fetched"`
 	Duplicate       int64        `json:"duplicate"`
-	Compared        int64        `json:"compared,omitempty"` // bytes that came again to be compared
+	Compared        int64        `json:"compared,omitempty"` // bytes received again for comparison
 	Elapsed         float64      `json:"elapsed"`            // seconds
 	Sources         []sourceLine `json:"sources"`
-	Looked          []lookedLine `json:"looked,omitempty"` // where a digest was looked for
+	Looked          []lookedLine `json:"looked,omitempty"` // the places that were searched for a digest
 }
 
-// sourceLine is what one source brought.
+// sourceLine has the contribution of one source.
 type sourceLine struct {
 	URL    string  `json:"url"`
 	Host   string  `json:"host"`
 	Bytes  int64   `json:"bytes"`
 	Rate   float64 `json:"rate"` // bytes a second while it was working
 	Banned bool    `json:"banned,omitempty"`
-	Why    string  `json:"why,omitempty"` // its last failure
+	Why    string  `json:"why,omitempty"` // last failure of the source
 }
 
-// hookEvent: the program of --on-complete ended; -1 is for one that could not be run or was killed.
+// hookEvent: the program of --on-complete has ended. The exit code is -1 if the program could not be run or was killed.
 type hookEvent struct {
 	Head
 	Path    string  `json:"path"`
@@ -198,7 +198,7 @@ type hookEvent struct {
 	Why     string  `json:"why,omitempty"`
 }
 
-// seedEvent: the file is in place, and peers can have it.
+// seedEvent: the file is in place and is offered to peers.
 type seedEvent struct {
 	Head
 	Peers int      `json:"peers"`
@@ -206,8 +206,8 @@ type seedEvent struct {
 	Addrs []string `json:"addresses,omitempty"`
 }
 
-// errorEvent: the download, or the command, failed. The code is the exit code for this error. With one file, the
-// command has the same.
+// errorEvent: a download or the command failed. The code is the exit code for this error, and with one file also that
+// of the command.
 type errorEvent struct {
 	Head
 	Code  int    `json:"code"`
@@ -216,37 +216,37 @@ type errorEvent struct {
 	Why   string `json:"why"`
 	Kept  string `json:"kept,omitempty"`
 	Hint  string `json:"hint,omitempty"`
-	URL   string `json:"url,omitempty"`  // of the file, where there are several
-	Path  string `json:"path,omitempty"` // of the file, where there are several
+	URL   string `json:"url,omitempty"`  // URL of the file, if there are several files
+	Path  string `json:"path,omitempty"` // path of the file, if there are several files
 }
 
-// BatchEvent is the last one of several downloads: what became of them.
+// BatchEvent is the result of several downloads. It is the last line.
 type BatchEvent struct {
 	Head
 	Counts
 	Elapsed float64 `json:"elapsed"` // seconds
 	Code    int     `json:"code"`
-	// Results are what became of the files that ended, in that order; of the others More is the number.
+	// Results has the outcomes of files in the order in which they ended. More is the number of further outcomes.
 	Results []FileOutcome `json:"results"`
 	More    int           `json:"more_results,omitempty"`
 }
 
-// Counts are the numbers of a batch.
+// Counts has the numbers of files of a batch.
 type Counts struct {
 	Files      int   `json:"files"`
-	Complete   int   `json:"complete"`          // in place, whenever they came
-	Verified   int   `json:"verified"`          // of these
-	Checked    int   `json:"checked,omitempty"` // of these, by the pieces of a torrent only
-	Failed     int   `json:"failed"`            // without those that were interrupted
-	Unfinished int   `json:"unfinished"`        // interrupted
-	NotBegun   int   `json:"not_begun"`         // as the command was interrupted before
+	Complete   int   `json:"complete"`          // files in place, from this run or an earlier one
+	Verified   int   `json:"verified"`          // complete files that are verified
+	Checked    int   `json:"checked,omitempty"` // complete files that are only checked by the pieces of a torrent
+	Failed     int   `json:"failed"`            // failed downloads, except interrupted ones
+	Unfinished int   `json:"unfinished"`        // interrupted downloads
+	NotBegun   int   `json:"not_begun"`         // downloads that had not begun when the command was interrupted
 	Fetched    int64 `json:"fetched"`           // bytes
 }
 
 // FileOutcome is one of the results in the last event of a batch.
 type FileOutcome struct {
 	File     int    `json:"file"`
-	State    string `json:"state"` // "done", "there" before, "left" as it is, "failed", "unfinished"
+	State    string `json:"state"` // "done", "there" (before this run), "left" (the old file was kept), "failed", "unfinished"
 	URL      string `json:"url"`
 	Path     string `json:"path"`
 	Size     int64  `json:"size,omitempty"`

@@ -105,7 +105,7 @@ func newProven(p verify.Proof) Proven {
 	return f
 }
 
-// NewOutcome returns the outcome of a request whose file is in place.
+// NewOutcome returns the outcome of a request. The file must be in place.
 func NewOutcome(r download.Request, res download.Result) Outcome {
 	o := Outcome{
 		URL: source.Mask(r.URL), Path: res.Path, Size: res.Size,
@@ -125,14 +125,14 @@ func NewOutcome(r download.Request, res download.Result) Outcome {
 	return o
 }
 
-// lookedLine is a place where a digest of the file was looked for.
+// lookedLine is a place that was searched for a digest of the file.
 type lookedLine struct {
 	URL    string      `json:"url"`
-	Claims []claimLine `json:"claims,omitempty"` // what it says
-	By     string      `json:"by,omitempty"`     // the host that answered, if another one: then it proves nothing
-	Why    string      `json:"why,omitempty"`    // it is of no use
+	Claims []claimLine `json:"claims,omitempty"` // digests found in the place
+	By     string      `json:"by,omitempty"`     // another host that answered: then the digests prove nothing
+	Why    string      `json:"why,omitempty"`    // reason why the place has no usable digest
 
-	Unsigned string `json:"unsigned,omitempty"` // why another key's signature of the list does not count
+	Unsigned string `json:"unsigned,omitempty"` // why the list's signature does not count, if an untrusted key made it
 }
 
 func newLookedLine(p verify.Place) lookedLine {
@@ -149,40 +149,40 @@ func newErrorEvent(m moment, f *problem.Problem, code int) errorEvent {
 	}
 }
 
-// OfferEvent is what a server says about a file. Hops and ranges are there when nothing but that was asked.
+// OfferEvent is the description of a file by a server. Hops and ranges are only in an answer to braid probe.
 type OfferEvent struct {
 	Head
 	Hops         []hopLine      `json:"hops,omitempty"`
 	Size         *int64         `json:"size,omitempty"`
 	Ranges       *bool          `json:"ranges,omitempty"`
 	ETag         string         `json:"etag,omitempty"`
-	Claims       []claimLine    `json:"claims"` // of digests, by the server
+	Claims       []claimLine    `json:"claims"` // digests stated by the server
 	Mirrors      []mirrorLine   `json:"mirrors"`
 	Documents    []documentLine `json:"documents"`
 	Ignored      []ignoredLine  `json:"ignored"`
 	IgnoredCount int            `json:"ignored_count"`
-	NoDigest     bool           `json:"no_digest"`          // mirrors are ignored, as there is no strong digest
-	Document     string         `json:"document,omitempty"` // the Metalink document, if no server says this
-	Evidence     *evidenceLine  `json:"evidence,omitempty"` // of probe
-	Speeds       []speedLine    `json:"speeds,omitempty"`   // of probe --speed
-	Looked       []lookedLine   `json:"looked,omitempty"`   // of probe: where a digest was looked for
+	NoDigest     bool           `json:"no_digest"`          // mirrors are ignored, because no strong digest is known
+	Document     string         `json:"document,omitempty"` // the Metalink document, if the description is from a document
+	Evidence     *evidenceLine  `json:"evidence,omitempty"` // only for probe
+	Speeds       []speedLine    `json:"speeds,omitempty"`   // only for probe --speed
+	Looked       []lookedLine   `json:"looked,omitempty"`   // only for probe: the places that were searched for a digest
 }
 
-// speedLine is how fast a place was for a moment.
+// speedLine is the measured speed of a place.
 type speedLine struct {
 	URL   string  `json:"url"`
 	Host  string  `json:"host"`
 	RTT   float64 `json:"rtt,omitempty"` // seconds
 	Bytes int64   `json:"bytes"`
-	Took  float64 `json:"took"` // seconds, from the answer on
+	Took  float64 `json:"took"` // seconds, counted from the answer
 	Rate  float64 `json:"rate"` // bytes a second
 	Error string  `json:"error,omitempty"`
 }
 
-// evidenceLine is what a download could be verified with, beside the digests.
+// evidenceLine has the evidence for a verification, besides the digests.
 type evidenceLine struct {
-	Document   string     `json:"document,omitempty"` // that was read
-	Error      string     `json:"error,omitempty"`    // why it is of no use
+	Document   string     `json:"document,omitempty"` // the document that was read
+	Error      string     `json:"error,omitempty"`    // reason why the document is not used
 	Pieces     *pieceLine `json:"pieces,omitempty"`
 	Signatures []saidLine `json:"signatures"`
 }
@@ -193,7 +193,7 @@ type pieceLine struct {
 	Length    int64  `json:"length"`
 }
 
-// saidLine is what a signature says of itself.
+// saidLine is the description of a signature by the signature itself. It was not checked.
 type saidLine struct {
 	From  string   `json:"from"`
 	By    []string `json:"by"`
@@ -245,7 +245,7 @@ func newOfferEvent(m moment, f metalink.File) OfferEvent {
 	}
 }
 
-// each converts each element of a list. The result of an empty list is [] in JSON and not null.
+// each converts each element of a list. In JSON, the result of an empty list is [] and not null.
 func each[S, T any](list []S, line func(S) T) []T {
 	lines := make([]T, len(list))
 	for i, x := range list {

@@ -14,8 +14,8 @@ import (
 	"braid/source"
 )
 
-// planEvent is what a download would begin with (--dry-run). Do is "download", "resume", "nothing" if the
-// file is there already or there is nothing newer, or "fail", which an error event explains.
+// planEvent is the plan of a download (--dry-run). Do is "download", "resume", "nothing" (the file exists, or no newer
+// file exists), or "fail", which an error event explains.
 type planEvent struct {
 	Head
 	Do       string      `json:"do"`
@@ -24,8 +24,8 @@ type planEvent struct {
 	Document string      `json:"document,omitempty"`
 	Size     *int64      `json:"size,omitempty"`
 	Here     int64       `json:"here"`            // bytes of an earlier run
-	Fetch    *int64      `json:"fetch,omitempty"` // bytes that would come
-	Why      string      `json:"why,omitempty"`   // what is there is of no use
+	Fetch    *int64      `json:"fetch,omitempty"` // bytes to be fetched
+	Why      string      `json:"why,omitempty"`   // reason why existing bytes are not used
 	Require  string      `json:"require"`
 	Claims   []claimLine `json:"claims"`
 	Pieces   *pieceLine  `json:"pieces,omitempty"`
@@ -35,15 +35,15 @@ type planEvent struct {
 	Done     Proven      `json:"done,omitzero"`
 }
 
-// placeLine is a place of a file; they are in the order in which they would be opened.
+// placeLine is a place of a file. Places are listed in the order in which a download would use them.
 type placeLine struct {
 	URL  string  `json:"url"`
 	Why  string  `json:"why"`
 	Pri  int     `json:"pri,omitempty"`
 	Pref bool    `json:"pref,omitempty"`
 	Geo  string  `json:"geo,omitempty"`
-	Rate float64 `json:"rate,omitempty"` // bytes a second, as remembered
-	RTT  float64 `json:"rtt,omitempty"`  // seconds, as remembered
+	Rate float64 `json:"rate,omitempty"` // bytes a second, from earlier downloads
+	RTT  float64 `json:"rtt,omitempty"`  // seconds, from earlier downloads
 }
 
 // PlanLines formats the plan as text.
@@ -223,18 +223,18 @@ func NewPlanEvent(at time.Time, h download.Plan, fails bool) planEvent {
 	return e
 }
 
-// LeftLine is what is there of a download that is not complete.
+// LeftLine is the description of an incomplete download.
 type LeftLine struct {
 	Name    string    `json:"name"`
-	Path    string    `json:"path"` // of the part file
+	Path    string    `json:"path"` // path of the part file
 	URL     string    `json:"url"`  // without secrets
 	Size    *int64    `json:"size,omitempty"`
-	Here    int64     `json:"here"` // bytes
+	Here    int64     `json:"here"` // bytes on disk
 	Changed time.Time `json:"changed"`
 	InUse   bool      `json:"in_use"`
-	PID     int       `json:"pid,omitempty"` // of the process that has it open
+	PID     int       `json:"pid,omitempty"` // process that has the part file open
 	Require string    `json:"require,omitempty"`
-	Due     bool      `json:"due,omitempty"` // the file is in place, and its --on-complete has not ended with 0
+	Due     bool      `json:"due,omitempty"` // the file is in place, but its --on-complete has not succeeded
 }
 
 func NewLeftLine(l partfile.Left) LeftLine {

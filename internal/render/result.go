@@ -199,14 +199,13 @@ func sourceRow(name string, bytes, total int64, rate float64) []string {
 // why returns the text of a source's error, shortened for a table or a list.
 func why(err error) string { return report.Why(err, "") }
 
-// damagedEvent: parts of a file are missing or wrong. Each goes from its start to its end, which is not part
-// of it.
+// damagedEvent: parts of a file are missing or wrong. The byte at the end of a range is not included.
 type damagedEvent struct {
 	Head
 	Path     string     `json:"path"`
-	Size     int64      `json:"size"`     // of the right file
-	Bytes    int64      `json:"bytes"`    // of these damaged
-	Document string     `json:"document"` // that has the digests of the pieces
+	Size     int64      `json:"size"`     // size of the right file
+	Bytes    int64      `json:"bytes"`    // number of damaged bytes
+	Document string     `json:"document"` // document with the digests of the pieces
 	Pieces   pieceLine  `json:"pieces"`
 	Ranges   []spanLine `json:"ranges"`
 }
