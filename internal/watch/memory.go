@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -27,7 +28,7 @@ const maxMemory = 64 << 20
 
 // remembered is the stored form of a Memory. Its keys consist of the name of a watch and a hash of a URL.
 type remembered struct {
-	Failed map[string]string          `json:"failed,omitempty"`
+	Failed []failure                  `json:"failures,omitempty"` // at most mostFailed, the latest last
 	Placed map[string]antenna.Outcome `json:"placed,omitempty"`
 	// Versions has the files of releases that are in place, by the names of watches, the latest last. Copies has the digests
 	// of the copies that stand for links.
@@ -36,6 +37,17 @@ type remembered struct {
 	// Begun has the versions with downloads that began, by the names of watches.
 	Begun map[string][]begun `json:"begun,omitempty"`
 }
+
+// A failure is an update that failed, and the kind of its last error.
+type failure struct {
+	Key  string `json:"key"`
+	Kind string `json:"kind"`
+}
+
+// mostFailed limits the failures that are remembered, because a name that leaves its feed neither fails nor succeeds
+// again. The failures of such names are the oldest and are forgotten first. Only if more updates than this fail at the
+// same time is the failure of one of them reported again.
+const mostFailed = 4096
 
 // OpenMemory reads the file at path, which may be missing. It drops entries of watches that are not in watches. A file
 // that cannot be parsed counts as empty: then a failure is reported again, or a file is requested once more.
@@ -56,7 +68,7 @@ func openMemory(files fsys.FS, path string, watches map[string]*Rule) (*Memory, 
 		m.remembered = remembered{}
 	}
 	gone := func(key string) bool { return watches[watchOf(key)] == nil }
-	maps.DeleteFunc(m.Failed, func(key, _ string) bool { return gone(key) })
+	m.Failed = slices.DeleteFunc(m.Failed, func(f failure) bool { return gone(f.Key) })
 	maps.DeleteFunc(m.Placed, func(key string, _ antenna.Outcome) bool { return gone(key) })
 	maps.DeleteFunc(m.Versions, func(watch string, _ []version) bool { return watches[watch] == nil })
 	maps.DeleteFunc(m.Copies, func(watch string, _ []string) bool { return watches[watch] == nil })
@@ -68,26 +80,31 @@ func openMemory(files fsys.FS, path string, watches map[string]*Rule) (*Memory, 
 func (m *Memory) failed(key, kind string) (isNew bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.Failed[key] == kind {
+	f := failure{key, kind}
+	isNew = !slices.Contains(m.Failed, f)
+	m.Failed = append(m.without(key), f)
+	m.Failed = m.Failed[max(0, len(m.Failed)-mostFailed):]
+	if !isNew { // the next change saves that it is the latest
 		return false, nil
 	}
-	if m.Failed == nil {
-		m.Failed = map[string]string{}
-	}
-	m.Failed[key] = kind
 	return true, m.save()
+}
+
+// without returns the failures of all other updates.
+func (m *Memory) without(key string) []failure {
+	return slices.DeleteFunc(m.Failed, func(f failure) bool { return f.Key == key })
 }
 
 // succeeded records that an update is done.
 func (m *Memory) succeeded(key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, placed := m.Placed[key]
-	if m.Failed[key] == "" && !placed {
+	before := len(m.Failed) + len(m.Placed)
+	m.Failed = m.without(key)
+	delete(m.Placed, key)
+	if len(m.Failed)+len(m.Placed) == before {
 		return nil
 	}
-	delete(m.Failed, key)
-	delete(m.Placed, key)
 	return m.save()
 }
 
@@ -115,7 +132,7 @@ func (m *Memory) Forget(watch string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before := len(m.Failed) + len(m.Placed)
-	maps.DeleteFunc(m.Failed, func(key, _ string) bool { return watchOf(key) == watch })
+	m.Failed = slices.DeleteFunc(m.Failed, func(f failure) bool { return watchOf(f.Key) == watch })
 	maps.DeleteFunc(m.Placed, func(key string, _ antenna.Outcome) bool { return watchOf(key) == watch })
 	if len(m.Failed)+len(m.Placed) == before { // a watch that never ran has no folder to save to
 		return nil

@@ -257,6 +257,43 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+// TestMemoryIsBounded: the failures of names that no feed has any more are forgotten for those of others. A failure that
+// happens again stays known, however many others there were since it was new.
+func TestMemoryIsBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory")
+	m := &Memory{}
+	fail := func(key string, wantNew bool) {
+		t.Helper()
+		if isNew, err := m.failed(key, "x"); isNew != wantNew || err != nil {
+			t.Fatalf("%s: new %t, %v", key, isNew, err)
+		}
+	}
+	fail("w lasting", true)
+	const others = mostFailed + 100
+	for i := range others {
+		fail(fmt.Sprintf("w %d", i), true)
+		if i%1000 == 0 {
+			fail("w lasting", false)
+		}
+	}
+	if len(m.Failed) != mostFailed {
+		t.Errorf("%d failures", len(m.Failed))
+	}
+	m.files, m.path = fsys.OS, path // earlier, each failure would rewrite the file
+	fail("w last", true)
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > 64*mostFailed {
+		t.Errorf("%v, %v", info, err)
+	}
+	if m, err = openMemory(fsys.OS, path, map[string]*Rule{"w": {}}); err != nil || len(m.Failed) != mostFailed {
+		t.Fatal(len(m.Failed), err)
+	}
+	fail("w last", false)
+	fail("w lasting", false)
+	fail(fmt.Sprintf("w %d", others-1), false)
+	fail("w 0", true)
+}
+
 func TestMemoryForgetsOtherWatches(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory")
 	m, err := openMemory(fsys.OS, path, nil)
@@ -272,7 +309,7 @@ func TestMemoryForgetsOtherWatches(t *testing.T) {
 		}
 	}
 	m, err = openMemory(fsys.OS, path, map[string]*Rule{"a b": {}, "c": {}})
-	if err != nil || len(m.Failed) != 2 || len(m.Placed) != 2 || m.Failed["a 12"] != "" {
+	if err != nil || len(m.Failed) != 2 || len(m.Placed) != 2 || m.Failed[0].Key != "a b 12" || m.Failed[1].Key != "c 12" {
 		t.Errorf("%+v, %v", m, err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
