@@ -53,6 +53,7 @@ func TestDaemonTrust_Rule78(t *testing.T) {
 		"digest":   {[]string{s.URL + "/pub/plain.tar"}, map[string]string{"checksum": "sha-256=" + digest}, "error"},
 		"fragment": {[]string{s.URL + "/pub/plain.tar#sha256=" + digest}, nil, "error"},
 		"mirror":   {[]string{s.URL + "/pub/plain.tar", s.URL + "/free/plain.tar"}, nil, "error"},
+		"second":   {[]string{s.URL + "/free/none.tar", s.URL + "/pub/plain.tar"}, nil, "error"},
 		"spelled":  {[]string{s.URL + "/free/../pub/plain.tar"}, nil, "error"},
 	} {
 		options := map[string]string{"out": name}

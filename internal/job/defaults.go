@@ -115,6 +115,9 @@ func (d *Defaults) read() (err error) {
 	if d.common.Trust.Claims, err = claimsOfMirrors(d.Mirror, d.common.Trust.Claims); err != nil {
 		return err
 	}
+	if err = d.HTTP.Sites.bind(&d.common, nil); err != nil { // a document on disk has no URL that binds its files
+		return err
+	}
 	return openStore(d)
 }
 

@@ -131,8 +131,8 @@ func (s *Sites) at(site *option.Site, err error) error {
 }
 
 // Apply applies the settings of the site of u to r. Options from the command line or the environment stay. said reports
-// whether these set the required proof (demand). If u is bound to keys, these keys replace all others, and a signature
-// by one of these keys is required.
+// whether these set the required proof (demand). If u or a mirror of r is bound to keys, these keys replace all others,
+// and a signature by one of these keys is required.
 func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, all *limit.Limiter) error {
 	if err := s.settle(r, u, said, all); err != nil {
 		return err

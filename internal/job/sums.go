@@ -103,7 +103,7 @@ func (r *Sums) fetch(ctx context.Context, client *download.Client, operands []st
 		}
 	}
 	u.User = nil
-	r.common.URL = u
+	r.common.URL, r.common.Mirrors = u, nil // the mirrors are of the file
 	if err = r.http.Sites.bind(&r.common, u); err != nil {
 		return err
 	}

@@ -82,10 +82,12 @@ func anchorsOf(b *option.Bound) (out download.Anchors, err error) {
 	return files.anchors(nil, false)
 }
 
-// bind makes a request require a signature by the keys to which its URL u is bound. No option, setting or server
-// removes that requirement (rule 78).
+// bind makes a request require a signature by the keys to which its URL u or one of its mirrors is bound. No option,
+// setting or server removes that requirement (rule 78). The mirrors of a request are those of its user or client. Those
+// that servers, feeds and documents name are added later and need no keys: these say what the file is, and a digest or
+// signature decides about the bytes of their mirrors.
 func (s *Sites) bind(r *download.Request, u *url.URL) error {
-	b, err := s.boundOf(u)
+	b, err := s.boundOf(append([]*url.URL{u}, r.Mirrors...)...)
 	if b == nil || err != nil {
 		return err
 	}
@@ -96,16 +98,25 @@ func (s *Sites) bind(r *download.Request, u *url.URL) error {
 	return err
 }
 
-// boundOf returns the bound of a URL, or nil.
-func (s *Sites) boundOf(u *url.URL) (*option.Bound, error) {
+// boundOf returns the bound of the first of the URLs that has one, or nil. Bounds with different keys are an error.
+func (s *Sites) boundOf(urls ...*url.URL) (of *option.Bound, err error) {
 	if s == nil || s.Settings == nil {
 		return nil, nil
 	}
-	b, err := s.Settings.Trust.Of(u)
-	if err != nil {
-		return nil, problem.Misuse(source.Mask(u), err.Error(), "")
+	var first *url.URL
+	for _, u := range urls {
+		switch b, err := s.Settings.Trust.Of(u); {
+		case err != nil:
+			return nil, problem.Misuse(source.Mask(u), err.Error(), "")
+		case b == nil:
+		case of == nil:
+			of, first = b, u
+		case !b.SameKeys(of):
+			return nil, problem.Misuse(source.Mask(u), "bound to other keys than "+source.Mask(first),
+				"leave one of the two out; braid trust show URL lists the keys trusted there")
+		}
 	}
-	return b, nil
+	return of, nil
 }
 
 // boundOfAll returns the bound of all URLs. It is nil if a word is no URL, or has no or another bound.

@@ -174,6 +174,17 @@ func (t *Trust) above(server string, path []string) *Bound {
 	return nil
 }
 
+// has reports whether k is one of the keys of b.
+func (b *Bound) has(k TrustedKey) bool {
+	return slices.ContainsFunc(b.Keys, func(own TrustedKey) bool { return bytes.Equal(own.Data(), k.Data()) })
+}
+
+// SameKeys reports whether b and o have the same keys, in any order.
+func (b *Bound) SameKeys(o *Bound) bool {
+	other := func(b *Bound) func(TrustedKey) bool { return func(k TrustedKey) bool { return !b.has(k) } }
+	return !slices.ContainsFunc(b.Keys, other(o)) && !slices.ContainsFunc(o.Keys, other(b))
+}
+
 // Add adds a key to the bound of the same URLs as b. It reports false if the bound already has the key.
 func (t *Trust) Add(b Bound, k TrustedKey) bool {
 	i := t.index(b)
@@ -184,7 +195,7 @@ func (t *Trust) Add(b Bound, k TrustedKey) bool {
 		return true
 	}
 	to := &t.Bounds[i]
-	if slices.ContainsFunc(to.Keys, func(has TrustedKey) bool { return bytes.Equal(has.Data(), k.Data()) }) {
+	if to.has(k) {
 		return false
 	}
 	to.Keys = append(slices.Clip(to.Keys), k)

@@ -355,9 +355,11 @@ func watchPrint(w *Watch, conf *job.Settings) string {
 			files = slices.Concat(files, site.Values["key"], site.Values["keyring"], site.Values["smime-ca"])
 		}
 	}
-	if at, err := url.Parse(w.URL); err == nil && conf != nil {
-		if bound, err := conf.Trust.Of(at); bound != nil && err == nil {
-			fmt.Fprintf(plain, "%+v\n", bound.Keys)
+	for _, word := range append([]string{w.URL}, w.Mirrors...) {
+		if at, err := url.Parse(word); err == nil && conf != nil {
+			if bound, err := conf.Trust.Of(at); bound != nil && err == nil {
+				fmt.Fprintf(plain, "%+v\n", bound.Keys)
+			}
 		}
 	}
 	for _, path := range files {
