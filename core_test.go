@@ -1,12 +1,14 @@
 package main
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -71,5 +73,40 @@ func TestCore(t *testing.T) {
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, "a")); string(got) != "hello\n" {
 		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// TestCoreInDebian: the list for Debian has the modules of the core, in the versions of go.mod.
+func TestCoreInDebian(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "-tags", coreTags, "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}", ".")
+	list.Env = append(os.Environ(), "GOOS=linux")
+	all, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("packaging/debian-modules.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{}
+	for line := range strings.Lines(string(page)) {
+		if module, _, found := strings.Cut(line, " | "); found && !strings.HasPrefix(line, "#") {
+			listed[module] = true
+		}
+	}
+	delete(listed, "go 1.26.0")
+	needed := map[string]bool{}
+	for line := range strings.Lines(string(all)) {
+		path, version, _ := strings.Cut(strings.TrimSpace(line), " ")
+		version, _, _ = strings.Cut(version, "+")
+		if i := strings.LastIndex(version, "-"); i > 0 { // of a commit: to the day
+			version = version[:i-len("000000")]
+		}
+		if version != "" {
+			needed[path+" "+version] = true
+		}
+	}
+	if !maps.Equal(listed, needed) {
+		t.Errorf("the list has %q, and the core needs %q", slices.Sorted(maps.Keys(listed)), slices.Sorted(maps.Keys(needed)))
 	}
 }
