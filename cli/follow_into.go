@@ -95,7 +95,7 @@ func (f *followCommand) append(e follow.Entry, said *followEvent) (err error) {
 		what = "is added"
 	}
 	if !f.Quiet {
-		f.tell("%s: watch.%s %s", f.Into, said.Name, what)
+		f.tell("%s: watch.%s %s; braid watch %s downloads what is new", f.Into, said.Name, what, f.Into)
 	}
 	return nil
 }

@@ -95,6 +95,8 @@ func partRow(now time.Time, l partfile.Left) []string {
 		state = useText(l.InUse, l.PID)
 	case l.Due:
 		state = "in place; its --on-complete is due"
+	case l.Known && here == size:
+		state = "all received, not proven"
 	case !l.Known:
 		state = "nothing records which file it belongs to"
 	}
