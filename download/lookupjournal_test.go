@@ -174,21 +174,30 @@ func TestLookupRefuted_Rule77(t *testing.T) {
 	r.same(mirrortest.ContentOf(file))
 }
 
-// TestLookupRefutedUnlisted: nor is it where the server sends the file, and fails to send the list.
+// TestLookupRefutedUnlisted: nor is it where the server sends the file, and fails to send the list: also if the list has
+// another digest than the one that every file is hashed for, and if nothing ties the bytes of the two runs together.
 func TestLookupRefutedUnlisted_Rule77(t *testing.T) {
 	t.Parallel()
-	file := made(mib, 8)
-	s := newFolderSite(t, "SHA256SUMS", sum256(string(made(mib, 7)))+"  disk.iso\n")
-	s.put("disk.iso", string(file), `"v"`)
-	r := lookingUp(t, s, "disk.iso")
-	r.wrong(download.Mismatch)
-	delete(s.files, "SHA256SUMS")
-	s.index, s.other = false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
-	for range 2 {
-		r.wrong(download.Mismatch)
+	file, listed := made(mib, 8), string(made(mib, 7))
+	for name, tt := range map[string]struct{ list, sum, tag string }{
+		"sha-256": {"SHA256SUMS", sum256(listed), `"v"`},
+		"sha-512": {"SHA512SUMS", sum512(listed), `"v"`},
+		"no ETag": {"SHA256SUMS", sum256(listed), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newFolderSite(t, tt.list, tt.sum+"  disk.iso\n")
+			s.put("disk.iso", string(file), tt.tag)
+			r := lookingUp(t, s, "disk.iso")
+			r.wrong(download.Mismatch)
+			s.fail(tt.list, "disk.iso")
+			for range 2 {
+				r.wrong(download.Mismatch)
+			}
+			s.other = nil // it is gone
+			verified(t, r.right(mirrortest.ContentOf(file)), "unverified")
+		})
 	}
-	s.other = nil // it is gone
-	verified(t, r.right(mirrortest.ContentOf(file)), "unverified")
 }
 
 // unavailable answers every request with 503.

@@ -80,6 +80,21 @@ func (s *folderSite) put(name, content, tag string) {
 	s.files[name], s.tags[name] = content, tag
 }
 
+// fail makes the server fail to send a list and the index. Only requests for file are answered as before.
+func (s *folderSite) fail(list, file string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.files, list)
+	before := s.other
+	s.index, s.other = false, func(w http.ResponseWriter, q *http.Request) {
+		if before != nil && strings.HasSuffix(q.URL.Path, "/"+file) {
+			before(w, q)
+			return
+		}
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+}
+
 // requests are the names that were asked for, in alphabetical order and without the file.
 func (s *folderSite) requests(file string) string {
 	s.mu.Lock()
