@@ -15,7 +15,7 @@ import (
 func newApt(s streams) (action, targets) {
 	return func(ctx context.Context, words []string) error {
 		if len(words) > 0 {
-			return problem.Misuse("apt", "it takes no operands", "apt starts it; braid apt --help")
+			return problem.Misuse("apt", "takes no operands", "apt starts this command itself; see braid apt --help")
 		}
 		return runApt(ctx, "braid+https", s)
 	}, targets{}

@@ -29,7 +29,7 @@ func newLFS(s streams) (action, targets) {
 
 func (l *lfsCommand) run(ctx context.Context, words []string) error {
 	if len(words) > 0 {
-		return problem.Misuse("lfs", "takes no operand", "git-lfs starts it; braid lfs --help")
+		return problem.Misuse("lfs", "takes no operand", "git-lfs starts this command itself; see braid lfs --help")
 	}
 	l.Job.HTTP.Sites = job.NewSites(configurationOf(ctx))
 	if text := configurationOf(ctx).Warning(); text != "" {

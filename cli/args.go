@@ -148,7 +148,7 @@ func (a *arranged) add(flag shape) {
 }
 
 const (
-	unknownFlag  = "no such flag"
+	unknownFlag  = "unknown flag"
 	missingValue = "needs a value"
 	emptyValue   = "the value is empty"
 )

@@ -91,7 +91,7 @@ func TestAria2RPC_Rule68(t *testing.T) {
 		"--enable-rpc --rpc-listen-all --rpc-insecure":  "usage --rpc-listen-all: without a secret, all on the network",
 		"--enable-rpc --rpc-listen-all --rpc-secret=x":  "usage --rpc-listen-all: the secret would cross the network",
 		"--enable-rpc --rpc-secure":                     "usage --rpc-secure: needs a certificate",
-		"--enable-rpc --rpc-secure --rpc-certificate=x": "usage --rpc-certificate: needs its private key",
+		"--enable-rpc --rpc-secure --rpc-certificate=x": "usage --rpc-certificate: the private key of this certificate is missing",
 		"--enable-rpc --rpc-user=x --rpc-passwd=y":      "usage --rpc-user: the server does not request a name and password",
 		"--enable-rpc --rpc-listen-port=70000":          "usage --rpc-listen-port: write a port",
 		"--enable-rpc --dry-run http://127.0.0.1:1/":    "usage --dry-run: contradicts --enable-rpc",

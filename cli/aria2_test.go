@@ -28,14 +28,14 @@ func TestAria2ExitCodes(t *testing.T) {
 // Messages name the options of aria2c, and none that it does not have.
 func TestAria2Words(t *testing.T) {
 	for text, want := range map[string]string{
-		"x (give a checksum with --sha256 HEX)":                       "x (give a checksum with --checksum=sha-256=HEX)",
-		"give the trusted keys with --key FILE":                       "",
-		"run the same command to go on":                               "run the same command to go on",
-		hint.Of(&download.Error{Hint: download.HintExists}):           "--allow-overwrite=true replaces it once the new one is verified; -o NAME takes another name",
-		hint.Of(&download.Error{Hint: download.HintFTP}):              "",
-		"check the URL (--max-size SIZE does not)":                    "",
-		"-u USER:PASSWORD gives credentials":                          "--http-user and --http-passwd give credentials",
-		"-o takes another name; -o - writes to a program or a device": "-o takes another name",
+		"x (give a checksum with --sha256 HEX)":                                    "x (give a checksum with --checksum=sha-256=HEX)",
+		"give the trusted keys with --key FILE":                                    "",
+		"run the same command to go on":                                            "run the same command to go on",
+		hint.Of(&download.Error{Hint: download.HintExists}):                        "replace the existing file once the new one is verified with --allow-overwrite=true, or choose another name with -o NAME",
+		hint.Of(&download.Error{Hint: download.HintFTP}):                           "",
+		"check the URL (--max-size SIZE does not)":                                 "",
+		"give a name and password with -u USER:PASSWORD":                           "give a name and password with --http-user and --http-passwd",
+		"choose another name with -o; to write to a program or a device, use -o -": "choose another name with -o",
 	} {
 		if got := aria2c.Words(text); got != want {
 			t.Errorf("%s: %s", text, got)

@@ -17,7 +17,8 @@ func newCompletion(s streams) (action, targets) {
 			script = option.Completion(words[0], "braid")
 		}
 		if script == "" {
-			return problem.Misuse("completion", "one shell is needed", "there are "+strings.Join(option.Shells(), ", "))
+			return problem.Misuse("completion", "needs the name of one shell", "choose one of "+
+				strings.Join(option.Shells(), ", "))
 		}
 		_, err := fmt.Fprint(s.out, script)
 		return outputFailure(err)

@@ -32,7 +32,7 @@ func (k *configCommand) run(ctx context.Context, words []string) error {
 	command, ok := program.Below(name)
 	switch {
 	case len(words) > 1:
-		return problem.Misuse("config", "one command is enough", "braid config --help")
+		return problem.Misuse("config", "only one command can be given", "see braid config --help")
 	case !ok:
 		return unknownCommand(program.Command, name)
 	}
@@ -40,9 +40,9 @@ func (k *configCommand) run(ctx context.Context, words []string) error {
 	lines := []string{"file: " + conf.Path}
 	switch {
 	case conf.Path == "":
-		lines[0] += "none, because the environment names no folder for it"
+		lines[0] += "none, because the environment names no folder for settings"
 	case conf.File == nil:
-		lines[0] += " (not there)"
+		lines[0] += " (the file does not exist)"
 	}
 	var rows [][]string
 	seen := map[string]bool{}

@@ -95,11 +95,11 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	s.Root, s.State, s.Files = d.Root, d.State, []string{d.TLSCert, d.TLSKey}
 	if !d.rootNamed && holdsHome(d.Root) {
 		return problem.Misuse("-d "+d.Job.Dir, "clients could replace files in your home folder",
-			"-d FOLDER, one for downloads; or allow it with --root FOLDER")
+			"choose a folder for downloads alone with -d FOLDER, or allow this one with --root FOLDER")
 	}
 	if s.IsReserved(d.Job.Dir) {
-		return problem.Misuse("-d "+d.Job.Dir, "is in a folder reserved for braid",
-			"choose another folder, or --state FOLDER")
+		return problem.Misuse("-d "+d.Job.Dir, "this folder is reserved for braid",
+			"choose another folder with -d, or move braid's state with --state FOLDER")
 	}
 	certificates, err := d.serverTLS.config()
 	if err != nil {
@@ -132,12 +132,12 @@ func (d *daemonCommand) configure() {
 
 func (d *daemonCommand) checkFlags(words []string) error {
 	return firstMisuse([]wrongUse{
-		{len(words) > 1 || len(words) == 1 && words[0] != "token", "daemon", "takes no operand but the word token",
-			"braid add URL adds to its queue"},
+		{len(words) > 1 || len(words) == 1 && words[0] != "token", "daemon", "takes no operand except token",
+			"add a URL to the daemon's queue with braid add URL"},
 		{d.Quiet && d.Verbose, "-q", "contradicts -v", ""},
 		{d.RPCListenAll && d.TLSCert == "" && !d.RPCInsecure, "--rpc-listen-all",
-			"the token would cross the network unencrypted",
-			"--tls-cert FILE, or --rpc-insecure in a private network"},
+			"without TLS, the token would cross the network unencrypted",
+			"give --tls-cert FILE, or in a private network --rpc-insecure"},
 		{d.RPCInsecure && !d.RPCListenAll, "--rpc-insecure", "needs --rpc-listen-all", ""},
 	})
 }
@@ -147,7 +147,7 @@ func (d *daemonCommand) checkFlags(words []string) error {
 func (d *daemonCommand) place() (err error) {
 	if d.Root != "" {
 		if _, err := os.Stat(d.Root); err != nil {
-			return problem.Local("daemon", "--root "+d.Root, err).WithHint("make it, or check the name")
+			return problem.Local("daemon", "--root "+d.Root, err).WithHint("create the folder, or check its name")
 		}
 	}
 	d.rootNamed = d.Root != ""
@@ -160,7 +160,7 @@ func (d *daemonCommand) place() (err error) {
 	}
 	if below, err := filepath.Rel(d.Root, d.Job.Dir); err != nil || !filepath.IsLocal(below) {
 		return problem.Misuse("-d "+d.Job.Dir, "is outside "+d.Root+" (--root)",
-			"-d FOLDER in it, or --root FOLDER for both")
+			"give -d a folder below --root, or --root a folder that contains both")
 	}
 	if d.State, err = daemonState(d.State); err != nil {
 		return err
@@ -197,7 +197,8 @@ func daemonState(named string) (string, error) {
 		named = filepath.Join(job.StateFolder(), "daemon")
 	}
 	if named == "" {
-		return "", problem.Misuse("daemon", "no folder for the queue is known", "--state FOLDER")
+		return "", problem.Misuse("daemon",
+			"missing folder for the queue: neither HOME nor XDG_STATE_HOME is set", "--state FOLDER")
 	}
 	return filepath.Abs(named)
 }
@@ -215,9 +216,9 @@ func (d *daemonCommand) checkFleet(ctx context.Context) error {
 	}
 	if d.Watch != "" {
 		return problem.Misuse("--queue "+d.Fleet.text(), "contradicts --watch",
-			"braid watch --queue "+d.Fleet.text()+" makes jobs of updates")
+			"use braid watch --queue "+d.Fleet.text())
 	}
-	if err := refuseOthers(ctx, enqueueingDaemon, "braid work --help; clients set the options of their downloads"); err != nil {
+	if err := refuseOthers(ctx, enqueueingDaemon, "set it with braid work, or for one download by its client"); err != nil {
 		return err
 	}
 	return d.Fleet.check("daemon")
@@ -258,8 +259,8 @@ func (d *daemonCommand) readWatch() error {
 		return err
 	}
 	if c.Folder == state {
-		return problem.Misuse(d.Watch, "state: the daemon keeps its queue in that folder",
-			"another one, or none for the default in your state folder")
+		return problem.Misuse(d.Watch, "the state folder is the one in which the daemon keeps its queue",
+			"set state to another folder, or leave the key out for the default")
 	}
 	isReserved := func(path string) bool { return d.service.Owns(path) }
 	pace := func(c *watch.Loaded) {

@@ -68,13 +68,16 @@ func (c *controlCommand) run(ctx context.Context, words []string) error {
 func (c *controlCommand) check(words []string) error {
 	several := len(words) > 1
 	return firstMisuse([]wrongUse{
-		{c.verb == "add" && len(words) == 0, "add", "no URL", "braid add --help"},
+		{c.verb == "add" && len(words) == 0, "add", "no URL", "see braid add --help"},
 		{c.verb != "add" && c.verb != "status" && (len(words) > 0) == c.All, c.verb, "give either names or --all",
-			"braid status lists them; braid " + c.verb + " GID, or its first digits"},
-		{several && c.Out != "", "-o", "one name for several files", "-d FOLDER takes them all"},
-		{several && c.SHA256+c.Checksum != "", "--sha256", "one digest for several files", "braid add each with its own"},
-		{len(words)*len(c.Signature) > 1, "--signature", "one signature for several files", "braid add each with its own"},
-		{several && len(c.Mirror) > 0, "--mirror", "names a mirror of one file, and there are several", ""},
+			"write braid " + c.verb + " GID, with all or the first digits of the GID; list the downloads with braid status"},
+		{several && c.Out != "", "-o", "this is the name of one file, but several files are given",
+			"choose a folder for all files with -d FOLDER"},
+		{several && c.SHA256+c.Checksum != "", "--sha256",
+			"this is the digest of one file, but several files are given", "use a braid add command for each file"},
+		{len(words)*len(c.Signature) > 1, "--signature",
+			"this is the signature of one file, but several files are given", "use a braid add command for each file"},
+		{several && len(c.Mirror) > 0, "--mirror", "this mirror has one file, but several files are given", ""},
 		{c.SHA256 != "" && c.Checksum != "", "--sha256", "contradicts --checksum", ""},
 	})
 }
@@ -113,8 +116,8 @@ func (c *controlCommand) call(ctx context.Context, where string, result any, met
 			return ctx.Err()
 		}
 		return &problem.Problem{
-			Kind: download.Other, What: c.verb, Where: where, Why: "no daemon runs with the state " + c.State,
-			Hint: "start one with braid daemon, or name another with --state FOLDER",
+			Kind: download.Other, What: c.verb, Where: where, Why: "no daemon is running with --state " + c.State,
+			Hint: "start it with braid daemon, or name the state folder of another daemon with --state FOLDER",
 		}
 	}
 	defer resp.Body.Close()
@@ -138,15 +141,14 @@ func (c *controlCommand) refused(where, why string) error {
 	f := &problem.Problem{Kind: download.Other, What: c.verb, Where: where, Why: why}
 	switch {
 	case why == "Unauthorized":
-		f.Why = "the daemon with the state " + c.State + " requires a secret that is not in " + tokenFile +
-			" there, as aria2c --rpc-secret has it"
-		f.Hint = "only clients with the secret control it, over its port; braid status and the like control braid daemon"
+		f.Why = "the daemon with --state " + c.State + " requires a secret that is not in " + tokenFile + " in that folder"
+		f.Hint = "this daemon was started as aria2c --rpc-secret: control it over its port, with that secret"
 	case strings.HasPrefix(why, "dir: "):
-		f.Kind, f.Hint = download.Usage, "-d FOLDER in that one; braid daemon --root FOLDER starts with another"
+		f.Kind, f.Hint = download.Usage, "give -d a folder below that one, or start braid daemon with another --root FOLDER"
 	case strings.HasPrefix(why, "GID ") && strings.HasSuffix(why, "is not unique"):
-		f.Hint = "give more of its digits; braid status lists them"
+		f.Hint = "give more digits of the GID; list the downloads with braid status"
 	case strings.HasPrefix(why, "GID "), strings.HasPrefix(why, "Invalid GID"):
-		f.Hint = "braid status lists them"
+		f.Hint = "list the downloads with braid status"
 	}
 	return f
 }

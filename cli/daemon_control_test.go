@@ -23,7 +23,7 @@ func (d *daemonRun) control(code int, words ...string) (stdout, stderr string) {
 func TestDaemonControl(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest())
 	d := newDaemonRun(t)
-	if _, stderr := d.control(exitOther, "status"); !strings.Contains(stderr, "no daemon runs") || !strings.Contains(stderr, "start one with braid daemon") {
+	if _, stderr := d.control(exitOther, "status"); !strings.Contains(stderr, "no daemon is running") || !strings.Contains(stderr, "start it with braid daemon") {
 		t.Error(stderr)
 	}
 	d.start()
@@ -64,8 +64,8 @@ func TestDaemonControl(t *testing.T) {
 		t.Error(stdout)
 	}
 	for words, text := range map[string]string{
-		"add": "no URL", "pause": "give either names or --all", "remove --all x": "give either names or --all", "add -o x http://a/b http://a/c": "one name for several files",
-		"add nothing": "not an http, https or ftp URL", "add --sha256 x http://a/b": "--sha256",
+		"add": "no URL", "pause": "give either names or --all", "remove --all x": "give either names or --all", "add -o x http://a/b http://a/c": "this is the name of one file, but several files are given",
+		"add nothing": "is not an http, https or ftp URL", "add --sha256 x http://a/b": "--sha256",
 	} {
 		if _, stderr := d.control(exitUsage, strings.Fields(words)...); !strings.Contains(stderr, text) {
 			t.Errorf("%s: %s", words, stderr)
@@ -75,14 +75,14 @@ func TestDaemonControl(t *testing.T) {
 		t.Error(stderr)
 	}
 	for gid, text := range map[string]string{gid: "is not found", "zzz": "Invalid GID zzz"} {
-		if _, stderr := d.control(exitOther, "remove", gid); !strings.Contains(stderr, text) || !strings.Contains(stderr, "braid status lists them") {
+		if _, stderr := d.control(exitOther, "remove", gid); !strings.Contains(stderr, text) || !strings.Contains(stderr, "list the downloads with braid status") {
 			t.Error(stderr)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(d.state, tokenFile), []byte("other"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr := d.control(exitOther, "status"); !strings.Contains(stderr, "requires a secret") || !strings.Contains(stderr, "clients with the secret") {
+	if _, stderr := d.control(exitOther, "status"); !strings.Contains(stderr, "requires a secret") || !strings.Contains(stderr, "control it over its port") {
 		t.Error(stderr)
 	}
 }

@@ -19,7 +19,7 @@ func TestDaemonHome(t *testing.T) {
 		{"daemon", "-d", home}, {"daemon", "-d", filepath.Dir(home)}, {"daemon", "-d", "/"}, {"daemon", "-d", linkTo(t, home)},
 	} {
 		code, _, message := command(t, append(words, "--state", d.state, "--rpc-listen-port", "0")...)
-		if code != exitUsage || !strings.Contains(message, "clients could replace files in your home folder (-d FOLDER") {
+		if code != exitUsage || !strings.Contains(message, "clients could replace files in your home folder (choose a folder for downloads alone with -d FOLDER") {
 			t.Errorf("%q: %d, %s", words, code, message)
 		}
 	}

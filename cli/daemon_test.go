@@ -194,7 +194,7 @@ func TestDaemonKeepsState(t *testing.T) {
 		gids = append(gids, d.add(s.URL, o))
 	}
 	for _, gid := range gids {
-		if status := d.status(gid); status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "belongs to the daemon") {
+		if status := d.status(gid); status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "this folder is reserved for the daemon") {
 			t.Errorf("%v", status)
 		}
 	}
@@ -226,14 +226,14 @@ func TestDaemonRefuses(t *testing.T) {
 		text  string
 	}{
 		{"--state " + d.state, exitLocal, "only one daemon can use a state folder"},
-		{"--rpc-listen-all", exitUsage, "--rpc-insecure in a private network"},
+		{"--rpc-listen-all", exitUsage, "in a private network --rpc-insecure"},
 		{"--rpc-insecure", exitUsage, "needs --rpc-listen-all"},
 		{"https://example.org/a.iso", exitUsage, "no operand"},
 		{"-q -v", exitUsage, "contradicts -v"},
 		{"--root " + d.root + " -d " + d.state, exitUsage, "is outside " + d.root},
-		{"--state " + d.root, exitUsage, "is in a folder reserved for braid"},
+		{"--state " + d.root, exitUsage, "this folder is reserved for braid"},
 		{"--rpc-listen-port 70000", exitUsage, "write a port"},
-		{"--rpc-listen-port " + d.url[strings.LastIndex(d.url, ":")+1:len(d.url)-len("/jsonrpc")], exitOther, "name another with --rpc-listen-port PORT"},
+		{"--rpc-listen-port " + d.url[strings.LastIndex(d.url, ":")+1:len(d.url)-len("/jsonrpc")], exitOther, "choose another port with --rpc-listen-port PORT"},
 		{"--tls-key k", exitUsage, "--tls-cert"},
 	} {
 		words := append([]string{"daemon", "-d", d.root}, strings.Fields(tt.words)...)

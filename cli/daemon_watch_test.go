@@ -164,7 +164,7 @@ func TestDaemonWatchKilledAtWork(t *testing.T) {
 	w.kill()
 	w.begin()
 	w.becomes("paused")
-	w.says("paused: braid resume " + first.GID)
+	w.says("paused; continue with braid resume " + first.GID)
 	s.Set(mirrortest.StallAfter(-1))
 	w.control("resume", first.GID)
 	if e := w.becomes("complete"); e.GID != first.GID {
@@ -184,13 +184,13 @@ func TestDaemonWatchRemoved(t *testing.T) {
 	w.begin()
 	first := w.becomes("active")
 	w.control("remove", first.GID)
-	w.logs(`msg="not wanted: it was removed from the queue" watch=w`)
+	w.logs(`msg="not downloaded: the user removed this version from the queue" watch=w`)
 	w.becomes("removed")
 	w.kill()
 	w.write("watch.toml", strings.Replace(w.read("watch.toml"), "[watch.w]", "every = '1s'\n[watch.w]", 1))
 	w.begin()
 	w.becomes("removed")
-	w.says("removed from the queue: braid watch run w downloads it")
+	w.says("removed from the queue; to download it, use braid watch run w")
 	s.Set(mirrortest.StallAfter(-1))
 	w.write("feed.soif", strings.ReplaceAll(soifOf(s.URL), "1700000000", "1710000000"))
 	waitFor(t, "the next version", func() bool { return w.read("runs") == "run\n" })
@@ -229,17 +229,17 @@ func TestDaemonWatchFound(t *testing.T) {
 	w.env = []string{"STATE_DIRECTORY=" + w.in("service")}
 	w.begin()
 	w.becomes("complete")
-	process := fmt.Sprintf("process %d ", w.cmd.Process.Pid)
-	if status := w.asks(exitDone, "status", "watch.toml"); !strings.Contains(status, process+"watches\n") {
+	process := fmt.Sprintf("(process %d)", w.cmd.Process.Pid)
+	if status := w.asks(exitDone, "status", "watch.toml"); !strings.Contains(status, "a watcher is running "+process+"\n") {
 		t.Error(status)
 	}
-	if told := w.asks(exitDone, "run", "w", "watch.toml"); !strings.HasPrefix(told, process) {
+	if told := w.asks(exitDone, "run", "w", "watch.toml"); !strings.HasPrefix(told, "the watcher "+process+" ") {
 		t.Error(told)
 	}
 	var errs bytes.Buffer
 	other := start(t, w.dir, &errs, "daemon", "-d", "root", "--state", "other", "--rpc-listen-port", "0", "--watch", "watch.toml")
 	other.Run()
-	if other.ProcessState.ExitCode() != exitLocal || !strings.Contains(errs.String(), "only one process can watch") {
+	if other.ProcessState.ExitCode() != exitLocal || !strings.Contains(errs.String(), "only one watcher can use a state folder") {
 		t.Errorf("the other daemon ended with %d: %s", other.ProcessState.ExitCode(), &errs)
 	}
 }
@@ -266,7 +266,7 @@ func TestDaemonWatchSignals(t *testing.T) {
 	w.configure(a)
 	w.write("watch.toml", "allow-hosts = ['10.1.0.0/16']\n"+w.read("watch.toml"))
 	w.signal(syscall.SIGHUP)
-	w.logs("allow-hosts take effect at the next start")
+	w.logs("changes of allow-hosts take effect at the next start")
 	os.Remove(w.in("go"))
 	w.write("feed.soif", soifOf(a.URL, b.URL))
 	w.configure(b, `run = ["/bin/sh", "-c", "trap '' TERM; cd ..; echo run >>runs; while [ ! -e go ]; do sleep 0.02; done"]`)
@@ -288,10 +288,10 @@ func TestDaemonWatchSignals(t *testing.T) {
 func TestDaemonWatchRefused(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	for text, want := range map[string]string{
-		"[watch.w]\nurl = 'https://example.org/a.iso'\n":                                                     "the folder is missing",
+		"[watch.w]\nurl = 'https://example.org/a.iso'\n":                                                     "missing folder for the files",
 		"[watch.w]\nurl = 'https://example.org/a.iso'\ndir = 'x'\nrequire = 'signature'\n":                   "no key or certificate is trusted",
-		"state = 'queue'\n[watch.w]\nurl = 'https://example.org/a.iso'\ndir = 'x'\n":                         "the daemon keeps its queue in that folder",
-		"metrics = 'nowhere'\n[watch.w]\nurl = 'https://example.org/a.iso'\ndir = 'x'\ncheck-every = '1h'\n": "is no address",
+		"state = 'queue'\n[watch.w]\nurl = 'https://example.org/a.iso'\ndir = 'x'\n":                         "the state folder is the one in which the daemon keeps its queue",
+		"metrics = 'nowhere'\n[watch.w]\nurl = 'https://example.org/a.iso'\ndir = 'x'\ncheck-every = '1h'\n": "is not an address to listen on",
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "watch.toml")

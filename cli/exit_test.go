@@ -27,8 +27,8 @@ func TestFailureLine(t *testing.T) {
 			What: "download", Where: "u", Why: "w", Kept: "5 MiB kept in a.part", Hint: "run again",
 		}, "braid: download u: w (5 MiB kept in a.part; run again)"},
 		{problem.Problem{
-			What: "usage", Why: "no command", Hint: "braid --help",
-		}, "braid: usage: no command (braid --help)"},
+			What: "usage", Why: "missing command", Hint: "braid --help",
+		}, "braid: usage: missing command (braid --help)"},
 		{problem.Problem{What: "x", Where: "y", Why: "z", Kept: "nothing kept"}, "braid: x y: z (nothing kept)"},
 	} {
 		if got := render.ErrorLine(&tt.f); got != tt.want {
@@ -114,7 +114,7 @@ func TestTLSHints(t *testing.T) {
 		server(nil): "(nothing kept; add an authority with --cacert FILE, or skip the check for one host with --insecure HOST)",
 		server(func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"other.example"} }): "(nothing kept; the certificate is for a different host: ",
 		server(func(c *x509.Certificate) { c.NotAfter = c.NotBefore }):                                   "(nothing kept; check the clock of this machine; ",
-		strings.Replace(plain, "http:", "https:", 1):                                                     "(nothing kept; the server does not speak TLS there: ",
+		strings.Replace(plain, "http:", "https:", 1):                                                     "(nothing kept; the server does not speak TLS on this port: ",
 	} {
 		if code, _, err := get(t, t.TempDir(), url); code != exitTLS || !strings.Contains(err, want) {
 			t.Errorf("exit code %d, %s; want %q", code, err, want)

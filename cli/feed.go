@@ -57,8 +57,8 @@ type opened struct {
 // open opens the only operand: a file, a URL, or - for standard input.
 func (f *feedFlags) open(ctx context.Context, command string, words []string) (*opened, error) {
 	if len(words) != 1 {
-		return nil, problem.Misuse("feed "+command, "one file or URL is needed",
-			"braid feed "+command+" --help; - is standard input")
+		return nil, problem.Misuse("feed "+command, "needs exactly one file or URL",
+			"write - for standard input; see braid feed "+command+" --help")
 	}
 	o, err := f.openOperand(ctx, words[0])
 	if err != nil {
@@ -191,12 +191,12 @@ func (f *feedFlags) failure(ctx context.Context, name string, err error) error {
 	case slices.Contains(limitCodes, reject.Code):
 		fail.Kind = download.Limit
 		if reject.Code == "too-large" && strings.HasPrefix(reject.Why, "more than") { // and not a value of SOIF that is too large
-			fail.Hint = "--max-size SIZE sets the limit"
+			fail.Hint = "raise the limit with --max-size SIZE"
 		} else if reject.Code == "too-many-entries" {
-			fail.Hint = "--max-entries N sets the limit"
+			fail.Hint = "raise the limit with --max-entries N"
 		}
 	case reject.Code == antenna.CodeUnknownFormat:
-		fail.Hint = "--from FORMAT reads it as one"
+		fail.Hint = "name the format of the feed with --from FORMAT"
 	}
 	return fail
 }

@@ -139,12 +139,13 @@ func (v *feedCheck) verdict(ctx context.Context, name string, t *feedTally, ende
 	why := ""
 	switch {
 	case t.lost == 0:
-		why = fmt.Sprintf("%s of %d with errors that tolerant readers repair",
+		why = fmt.Sprintf("only tolerant readers accept %s of %d",
 			option.Count(t.repaired, "record"), t.total())
 	case t.repaired == 0:
-		why = fmt.Sprintf("%s of %d that no reader accepts", option.Count(t.lost, "record"), t.total())
+		why = fmt.Sprintf("no reader accepts %s of %d", option.Count(t.lost, "record"), t.total())
 	default:
-		why = fmt.Sprintf("%s of %d that no reader accepts, and %d that tolerant readers repair", option.Count(t.lost, "record"),
+		why = fmt.Sprintf("no reader accepts %s of %d, and only tolerant readers accept %d more",
+			option.Count(t.lost, "record"),
 			t.total(), t.repaired)
 	}
 	return &problem.Problem{Kind: download.Protocol, What: "check", Where: name, Why: why}

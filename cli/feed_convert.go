@@ -38,13 +38,13 @@ func newFeedConvert(s streams) (action, targets) {
 
 func (v *feedConvert) run(ctx context.Context, words []string) error {
 	if v.To.Word == "" {
-		return problem.Misuse("feed convert", "no --to", "--to is one of "+strings.Join(formats.Written(), ", "))
+		return problem.Misuse("feed convert", "no --to", "give --to one of "+strings.Join(formats.Written(), ", "))
 	}
 	if v.Out != "" && v.Out != "-" && !v.Overwrite {
 		if _, err := os.Lstat(v.Out); !errors.Is(err, fs.ErrNotExist) {
 			return &problem.Problem{
 				Kind: download.Local, What: "convert", Where: v.Out, Why: errThere.Error(),
-				Hint: "--overwrite replaces it",
+				Hint: "replace the existing file with --overwrite",
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func (v *feedConvert) toFile(c *conversion) error {
 	if info, err := os.Lstat(v.Out); err == nil && !info.Mode().IsRegular() { // rule 4
 		return &problem.Problem{
 			Kind: download.Local, What: "convert", Where: v.Out, Why: errNoFile.Error(),
-			Hint: "-o takes another name",
+			Hint: "choose another name with -o",
 		}
 	}
 	err := fsys.Write(nil, v.Out, 0o644, func(w io.Writer) error {

@@ -67,7 +67,8 @@ func (f *feedFlags) withOrWithout(
 		return r, err
 	}
 	f.tokenRefused = true
-	fmt.Fprintf(f.streams.err, "%s: the server rejected the token: asking without it (%s)\n", source.Mask(u), job.TokenHint)
+	fmt.Fprintf(f.streams.err,
+		"%s: the server rejected the token; trying without a token (%s)\n", source.Mask(u), job.TokenHint)
 	return open(bare)
 }
 
@@ -109,7 +110,7 @@ func feedFailure(ctx context.Context, name string, err error) *problem.Problem {
 	} else if _, silent := errors.AsType[*stream.SilentError](err); silent {
 		kind = download.Network
 	} else if _, late := errors.AsType[*stream.LateError](err); late {
-		kind, hint = download.Limit, "--max-time TIME sets the limit"
+		kind, hint = download.Limit, "raise the limit with --max-time TIME"
 	} else if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		kind = download.Interrupted
 	}

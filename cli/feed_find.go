@@ -41,7 +41,7 @@ type foundEvent struct {
 
 func (v *feedFind) run(ctx context.Context, words []string) error {
 	if len(words) != 1 {
-		return problem.Misuse("feed find", "one URL is needed", "braid feed find --help")
+		return problem.Misuse("feed find", "needs exactly one URL", "see braid feed find --help")
 	}
 	u, err := job.ParseWebURL(words[0])
 	if err != nil {

@@ -130,7 +130,8 @@ func (v *feedShow) run(ctx context.Context, words []string) error {
 		return outputFailure(err)
 	}
 	if lost > 0 {
-		text := fmt.Sprintf("%s: %s left out (braid feed check shows why)", o.name, option.Count(lost, "record"))
+		text := fmt.Sprintf("%s: %s could not be read and is left out (braid feed check shows why)",
+			o.name, option.Count(lost, "record"))
 		fmt.Fprintln(v.err, source.Escape(text))
 	}
 	if ended != nil {

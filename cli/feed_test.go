@@ -55,18 +55,18 @@ func TestFeedCheck(t *testing.T) {
 	}{
 		{"without errors", lirsLine, "", exitDone, "x: note: |[not-gzip]|x: lirs, euc-jp: 1 record without errors; 1 note\n", ""},
 		{"compressed", zipped(t, lirsLine), "", exitDone, "x: lirs, euc-jp, gzip: 1 record without errors\n", ""},
-		{"repaired", lirsLine + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol, "x:2: repair: no comma ends the record [no-trailing-comma]\n|1 record without errors, 1 repaired", "check x: 1 record of 2 with errors that tolerant"},
-		{"lost", lirsLine + "LIRS,1,\n", "", exitProtocol, "x:2: error: |[too-few-fields]|1 record without errors, 1 lost", "check x: 1 record of 2 that no reader accepts"},
-		{"both", lirsLine + "LIRS,1,\n" + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol, "1 repaired, 1 lost", "1 record of 3 that no reader accepts, and 1 that tolerant readers repair"},
+		{"repaired", lirsLine + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol, "x:2: repair: no comma ends the record [no-trailing-comma]\n|1 record without errors, 1 repaired", "check x: only tolerant readers accept 1 record of 2"},
+		{"lost", lirsLine + "LIRS,1,\n", "", exitProtocol, "x:2: error: |[too-few-fields]|1 record without errors, 1 lost", "check x: no reader accepts 1 record of 2"},
+		{"both", lirsLine + "LIRS,1,\n" + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol, "1 repaired, 1 lost", "no reader accepts 1 record of 3, and only tolerant readers accept 1 more"},
 		{"repaired in one way and lost by another", "LIRS,,x,0,0,http://h.example/,t,a,0,\n", "", exitProtocol, "repair: last_modified is empty|error: last_detected is not a number|0 records without errors, 1 lost", "no reader accepts"},
-		{"none", "<html>", "", exitProtocol, "", "feed x: not a feed of a known format: it begins with \"<html>\" (--from FORMAT"},
+		{"none", "<html>", "", exitProtocol, "", "feed x: not a feed of a known format: it begins with \"<html>\" (name the format of the feed with --from FORMAT"},
 		{"empty", "", "", exitProtocol, "", "it is empty"},
 		{"forced", "<html>", "--from|hina-di", exitProtocol, "x: hina-di", "feed x: line 1: not a hina-di feed"},
 		{"forced, and read whole", "<html>\n", "--from|lirs", exitProtocol, "x:1: error: |[no-record-header]|1 lost", "no reader accepts"},
 		{"forced, empty", "", "--from|lirs", exitDone, "x: lirs, euc-jp: 0 records", ""},
 		{"forced, in other words", lirsLine, "--from|atom", exitProtocol, "x: news", "neither RSS"},
-		{"too large", lirsLine, "--max-size|10", exitLimit, "", "feed x: line 1: more than 10 octets (--max-size SIZE"},
-		{"too many", lirsLine + lirsLine, "--max-entries|1", exitLimit, "1 record without errors", "more than 1 records (--max-entries N"},
+		{"too large", lirsLine, "--max-size|10", exitLimit, "", "feed x: line 1: more than 10 octets (raise the limit with --max-size SIZE"},
+		{"too many", lirsLine + lirsLine, "--max-entries|1", exitLimit, "1 record without errors", "more than 1 records (raise the limit with --max-entries N"},
 		{"cut", "\x1f\x8b" + zipped(t, lirsLine)[2:20], "--from|lirs", exitProtocol, "", "unexpected EOF"},
 		{"hostile", "LIRS,\x1b]0;\x07\xc2\x9b,1,0,0,http://h.example/,t,a,0,\n", "", exitProtocol, `last_modified is not a number: "`, ""},
 	} {
@@ -123,7 +123,7 @@ func TestFeedShow(t *testing.T) {
 	const want = "2026-11-10 01:00:00 UTC       7 B  http://h.example/pub/a.iso  t\n" +
 		"not reached                     -  http://h.example/gone\n" +
 		"-                               -  HTTP://H.example/pub/x/b.iso  T 2\n"
-	if code != exitDone || out != want || shortened(err, path) != "x: 1 record left out (braid feed check shows why)\n" {
+	if code != exitDone || out != want || shortened(err, path) != "x: 1 record could not be read and is left out (braid feed check shows why)\n" {
 		t.Errorf("exit code %d, %s, %q", code, out, err)
 	}
 	for glob, want := range map[string]int{
@@ -226,8 +226,8 @@ func TestFeedOverHTTP(t *testing.T) {
 		{"cut", lirsLine, []mirrortest.Option{mirrortest.CutAfter(10)}, "", exitNetwork, "body ends at byte 10"},
 		{"silent", lirsLine, []mirrortest.Option{mirrortest.StallAfter(10)}, "--timeout|5s", exitNetwork, "no byte for 5 s"}, // long enough for the answer to begin
 		{"silent from the beginning", lirsLine, []mirrortest.Option{mirrortest.StallAfter(0)}, "--timeout|200ms", exitNetwork, ""},
-		{"slow for ever", lirsLine, []mirrortest.Option{mirrortest.Rate(5)}, "--max-time|300ms", exitLimit, "not done within 0.3 s (--max-time TIME sets the limit"},
-		{"no answer within the time", lirsLine, []mirrortest.Option{mirrortest.Latency(time.Hour)}, "--max-time|300ms", exitLimit, "not done within 0.3 s (--max-time TIME sets the limit"},
+		{"slow for ever", lirsLine, []mirrortest.Option{mirrortest.Rate(5)}, "--max-time|300ms", exitLimit, "not done within 0.3 s (raise the limit with --max-time TIME"},
+		{"no answer within the time", lirsLine, []mirrortest.Option{mirrortest.Latency(time.Hour)}, "--max-time|300ms", exitLimit, "not done within 0.3 s (raise the limit with --max-time TIME"},
 		{"slow, and within the time", lirsLine, []mirrortest.Option{mirrortest.Rate(1000)}, "--max-time|1m", exitDone, "1 record"},
 		{"more than is read", strings.Repeat(lirsLine, 10_000), nil, "--max-size|1K", exitLimit, "more than 1024 octets"},
 	} {

@@ -62,21 +62,22 @@ func (f *fleetFlags) check(command string) error {
 	insecure, far := errors.AsType[*jetstream.InsecureError](url)
 	switch {
 	case f.Queue == "":
-		return problem.Misuse(command, "no queue",
-			"--queue embedded is for one machine, --queue tls://HOST:4222 for several")
+		return problem.Misuse(command, "missing queue",
+			"give --queue embedded for one machine, or --queue tls://HOST:4222 for several")
 	case far:
 		return problem.Misuse("--queue "+f.text(), insecure.Error(), "tls://"+insecure.Host)
 	case url != nil:
-		return problem.Misuse("--queue "+f.text(), "not a queue", url.Error())
+		return problem.Misuse("--queue "+f.text(), "is not the address of a queue", url.Error())
 	}
 	return firstMisuse([]wrongUse{
 		{here && f.QueueCreds+f.QueueCA+f.QueueCert+f.QueueKey != "", "--queue " + f.Queue,
-			"needs no credentials: access to its folder is enough", ""},
-		{(f.QueueCert == "") != (f.QueueKey == ""), "--queue-cert", "a certificate and its key belong together",
+			"this queue takes no credentials or certificates: access to its folder is enough", ""},
+		{(f.QueueCert == "") != (f.QueueKey == ""), "--queue-cert", "needs both a certificate and its key",
 			"--queue-cert FILE --queue-key FILE"},
 		{!here && !strings.Contains(f.Queue, "tls://") && f.QueueCA+f.QueueCert != "", "--queue " + f.text(),
-			"certificates are for TLS", "tls://HOST:4222"},
-		{lease != 0 && (lease < fleet.ShortestLease || lease > fleet.LongestLease), "--lease", "write a time from 5s to 10m", ""},
+			"certificates apply only to a queue at tls://", "tls://HOST:4222"},
+		{lease != 0 && (lease < fleet.ShortestLease || lease > fleet.LongestLease), "--lease",
+			"write a time from 5s to 10m", ""},
 	})
 }
 
@@ -85,7 +86,7 @@ func refuseOthers(ctx context.Context, allowed []string, hint string) error {
 	line := configurationOf(ctx).Line
 	for _, name := range slices.Sorted(maps.Keys(line)) {
 		if line[name] && !slices.Contains(allowed, name) {
-			return problem.Misuse("--"+name, "applies to processes that download, which workers do with --queue", hint)
+			return problem.Misuse("--"+name, "has no effect with --queue: workers download the files", hint)
 		}
 	}
 	return nil
@@ -148,7 +149,7 @@ func (f *fleetFlags) failure(command string, err error) error {
 	}
 	x := &problem.Problem{
 		Kind: download.Network, What: command, Where: "queue " + f.text(), Why: err.Error(),
-		Hint: "nats-server -js has to run there; --queue embedded needs none",
+		Hint: "check that nats-server -js runs there; for one machine, use --queue embedded, which needs no server",
 	}
 	if strings.HasPrefix(command, "queue ") {
 		x.Where = f.text()
@@ -157,19 +158,19 @@ func (f *fleetFlags) failure(command string, err error) error {
 	case jetstream.Refused(err):
 		x.Kind, x.Hint = download.Auth, "give the credentials with --queue-creds FILE"
 	case jetstream.Untrusted(err):
-		x.Kind, x.Hint = download.TLS, "give the root of its certificate with --queue-ca FILE"
+		x.Kind, x.Hint = download.TLS, "give the root certificate of the queue's server with --queue-ca FILE"
 		if _, named := errors.AsType[x509.HostnameError](err); named {
-			x.Hint = "--queue tls://NAME:4222 with a name of the certificate"
+			x.Hint = "use a host name of the certificate: --queue tls://NAME:4222"
 		}
 	case jetstream.Missing(err):
 		x.Kind, x.Why, x.Hint = download.Local,
 			"the queue does not exist: it was never created, or its server has lost its data",
-			"braid work, watch, get and daemon create one with --queue"
+			"create the queue with --queue of braid work, watch, get or daemon"
 	case jetstream.Newer(err):
-		x.Kind, x.Hint = download.Refused, "update this braid: newer ones read the data of older ones"
+		x.Kind, x.Hint = download.Refused, "update braid on this machine: the queue was written by a newer version"
 	case jetstream.Lacking(err):
-		x.Kind, x.Why, x.Hint = download.Refused, "the server keeps no jobs: JetStream is off",
-			"nats-server -js, or jetstream {} in its configuration"
+		x.Kind, x.Why, x.Hint = download.Refused, "the server stores no jobs, because JetStream is off",
+			"start it as nats-server -js, or with jetstream {} in its configuration"
 	}
 	return x
 }
@@ -188,7 +189,8 @@ func processName() string {
 func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 	if dir == "" {
 		if job.StateFolder() == "" {
-			return nil, problem.Misuse("--queue embedded", "no folder for the queue is known",
+			return nil, problem.Misuse("--queue embedded",
+				"missing folder for the queue: neither HOME nor XDG_STATE_HOME is set",
 				"--queue embedded:FOLDER")
 		}
 		dir = filepath.Join(job.StateFolder(), "queue")
@@ -200,7 +202,7 @@ func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 	if there && !jetstream.HasQueue(dir) {
 		return nil, &problem.Problem{
 			Kind: download.Local, What: "queue", Where: dir, Why: "the queue does not exist",
-			Hint: "braid work, watch, get and daemon create one with --queue",
+			Hint: "create the queue with --queue of braid work, watch, get or daemon",
 		}
 	}
 	h, err := jetstream.NewHost(dir, jetstream.Socket{Listen: listen.Socket, Dial: listen.Dial}, log)
@@ -228,7 +230,7 @@ func (f *fleetFlags) tls() (*tls.Config, error) {
 			return nil, problem.Local("certificates", f.QueueCA, err)
 		}
 		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(data) {
-			return nil, problem.Misuse("--queue-ca "+f.QueueCA, "no certificate in it", "in PEM form")
+			return nil, problem.Misuse("--queue-ca "+f.QueueCA, "no certificate in it", "give certificates in PEM form")
 		}
 	}
 	if f.QueueCert != "" {

@@ -67,7 +67,7 @@ type followEvent struct {
 
 func (f *followCommand) run(ctx context.Context, words []string) error {
 	if len(words) != 1 {
-		return problem.Misuse("follow", "one URL is needed", "braid follow --help")
+		return problem.Misuse("follow", "needs exactly one URL", "see braid follow --help")
 	}
 	page, err := job.ParseWebURL(words[0])
 	if err != nil {
@@ -135,13 +135,13 @@ func (f *followCommand) show(found *found) error {
 func proofOf(a *follow.Asset) string {
 	var list []string
 	if a.Digest != "" {
-		list = append(list, "digest in the feed")
+		list = append(list, "a digest in the feed")
 	}
 	if len(a.Lists) > 0 {
 		list = append(list, a.Lists[0])
 	}
 	list = append(list, a.Signatures...)
-	none := "none in the feed"
+	none := "no digest in the feed"
 	if a.Unsearched {
 		none = "-"
 	}
@@ -153,21 +153,21 @@ func (f *followCommand) undecided(found *found) error {
 	p := &problem.Problem{Kind: download.Other, What: "follow", Where: found.place()}
 	switch n := len(found.Assets); {
 	case n > 1:
-		p.Why = fmt.Sprintf("%d files fit", n)
-		p.Hint = "--asset 'PATTERN' chooses one"
+		p.Why = fmt.Sprintf("%d files of the newest release match", n)
+		p.Hint = "choose one with --asset 'PATTERN'"
 		if pattern, ok := follow.Pattern(&found.Assets[0]); ok {
-			p.Hint = "--asset '" + pattern + "' chooses the first"
+			p.Hint = "choose the first with --asset '" + pattern + "'"
 		}
 	case n == 0 && found.Elsewhere != "":
-		p.Why = "its files are on another host, " + found.Elsewhere
+		p.Why = "the files of the releases are on another host, " + found.Elsewhere
 		p.Hint = "--asset 'https://" + found.Elsewhere + "/...{version}...' gives the URL of the file"
 	case found.Versions == 0:
-		p.Why, p.Hint = "no file name has a version", f.templateHint()
+		p.Why, p.Hint = "no file name on this page has a version", f.templateHint()
 	default:
-		p.Why = fmt.Sprintf("no file of its %s fits", option.Count(found.Versions, "version"))
-		p.Hint = "--asset, --versions and --pre-releases determine what fits"
+		p.Why = fmt.Sprintf("no file of the %s on this page matches", option.Count(found.Versions, "version"))
+		p.Hint = "check --asset, --versions and --pre-releases"
 		if f.Asset != "" && !follow.IsTemplate(f.Asset) && !strings.Contains(f.Asset, "*") {
-			p.Hint = "--asset 'NAME-*.tar.gz' has a * where the name has the version"
+			p.Hint = "write a * in place of the version, as in --asset 'NAME-*.tar.gz'"
 		}
 	}
 	return p
@@ -177,7 +177,7 @@ func (f *followCommand) undecided(found *found) error {
 func (f *followCommand) follow(ctx context.Context, found *found) error {
 	a := &found.Assets[0]
 	if a.Releases == 1 && found.Wanted > 1 && !f.Quiet {
-		f.tell("only this version has a file of that name, so the file of the next version may have another name")
+		f.tell("only this version has a file with this name; the file of the next version may have a different one")
 	}
 	e, err := f.entry(found, configurationOf(ctx))
 	if err != nil {

@@ -76,8 +76,9 @@ func (f *followCommand) find(ctx context.Context, page *url.URL) (*found, error)
 	}
 	none := f.none(source.Mask(page), feeds)
 	if isFile && len(feeds) == 0 {
-		none.Why = "is a file, not a page of releases"
-		none.Hint = "its folder may have an index of its versions: " + source.Mask(at.ResolveReference(&url.URL{Path: "./"}))
+		none.Why = "this is a file, not a page of releases"
+		none.Hint = "try the folder of the file, which may have an index of the versions: " +
+			source.Mask(at.ResolveReference(&url.URL{Path: "./"}))
 	}
 	return nil, none
 }
@@ -85,15 +86,15 @@ func (f *followCommand) find(ctx context.Context, page *url.URL) (*found, error)
 // none returns the problem that a page has no releases.
 func (f *followCommand) none(page string, feeds []foundEvent) *problem.Problem {
 	p := &problem.Problem{Kind: download.Other, What: "follow", Where: page, Why: "no releases found",
-		Hint: "give a project page of a forge, a folder with an index, or a feed"}
+		Hint: "give the project page of a forge such as GitHub, a folder with an index, or a feed"}
 	if len(feeds) > 0 {
-		p.Why, p.Hint = "its feeds name no file with a version on the same host", f.templateHint()
+		p.Why, p.Hint = "the feeds of this page name no file with a version on the same host", f.templateHint()
 	}
 	return p
 }
 
 func (f *followCommand) templateHint() string {
-	return "--asset 'https://.../{tag}/NAME-{version}.tar.gz' gives the URL of the file"
+	return "give the URL of the file, as in --asset 'https://.../{tag}/NAME-{version}.tar.gz'"
 }
 
 // feedFlags returns the options of requests for feeds.
@@ -128,7 +129,8 @@ func (f *followCommand) read(ctx context.Context, s follow.Source) (*found, erro
 		}
 		long += len(r.URL)
 		if records = append(records, r); len(records) > mostRecords || long > mostOfURLs {
-			why := fmt.Sprintf("more than %d files, or %d MiB of their URLs", mostRecords, mostOfURLs>>20)
+			why := fmt.Sprintf("the page names more than %d files, or their URLs have more than %d MiB",
+				mostRecords, mostOfURLs>>20)
 			return nil, &problem.Problem{Kind: download.Limit, What: "follow", Where: o.name, Why: why}
 		}
 	}

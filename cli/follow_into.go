@@ -30,7 +30,7 @@ func (f *followCommand) add(e follow.Entry) (name string, added bool, err error)
 	switch info, err := os.Stat(path); {
 	case err == nil:
 		if mode = info.Mode().Perm(); !info.Mode().IsRegular() {
-			return "", false, problem.Misuse("--into "+f.Into, "not a regular file", "")
+			return "", false, problem.Misuse("--into "+f.Into, "is not a regular file", "")
 		}
 		if data, err = job.ReadFile("--into", f.Into, mostConfig); err != nil {
 			return "", false, err
@@ -44,7 +44,7 @@ func (f *followCommand) add(e follow.Entry) (name string, added bool, err error)
 	}
 	changed, name, err := follow.Add(data, e)
 	if weaker, ok := errors.AsType[*follow.WeakerError](err); ok {
-		return name, false, problem.Misuse("--into "+f.Into, weaker.Error(), "change its require = and key =")
+		return name, false, problem.Misuse("--into "+f.Into, weaker.Error(), "change require = and key = of that entry")
 	}
 	if err != nil || bytes.Equal(changed, data) {
 		return name, false, err
@@ -90,9 +90,9 @@ func (f *followCommand) append(e follow.Entry, said *followEvent) (err error) {
 		return err
 	}
 	said.Config = f.Into
-	what := "already follows it"
+	what := "already follows this page"
 	if said.Added {
-		what = "is added"
+		what = "is added as a new watch"
 	}
 	if !f.Quiet {
 		f.tell("%s: watch.%s %s; braid watch %s downloads what is new", f.Into, said.Name, what, f.Into)
@@ -165,10 +165,11 @@ func fitsEntry(f *followCommand, c *job.Settings) error {
 	if f.Into != "" || !f.Once {
 		switch name := f.Job.Out; {
 		case name != "" && c.Line["out"] && (name == "-" || metalink.CheckPath(name) != nil):
-			return problem.Misuse("--out "+name, "no name of a file in the folder of an entry", "--once has no entry")
+			return problem.Misuse("--out "+name, "is not the name of a file inside the folder of the watch",
+				"to name a file without an entry, use --once")
 		case f.Job.Anchors.NamesOne():
-			const why = "names one signature, but each release has a different one"
-			return problem.Misuse("--signature", why, ".asc is beside each")
+			const why = "this is one signature, but each release has its own"
+			return problem.Misuse("--signature", why, "for a signature beside each file, use --signature .asc")
 		}
 	}
 	if f.Once {
@@ -176,7 +177,7 @@ func fitsEntry(f *followCommand, c *job.Settings) error {
 	}
 	for _, name := range []string{"overwrite", "no-clobber", "if-newer", "on-complete", "tries", "retry-wait"} {
 		if c.Line[name] {
-			return problem.Misuse("--"+name, "applies to a download, and there is none without --once", "")
+			return problem.Misuse("--"+name, "applies only with --once, which downloads a file", "")
 		}
 	}
 	return nil

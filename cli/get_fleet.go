@@ -21,7 +21,8 @@ var enqueueing = []string{"queue", "queue-creds", "queue-ca", "queue-cert", "que
 // jobs are stored.
 func (g *getCommand) enqueue(ctx context.Context, words []string) error {
 	if err := refuseOthers(ctx, enqueueing,
-		"braid work --help; a list (-i) has options of its files: out=NAME, checksum=sha-256=HEX"); err != nil {
+		"set the options of a worker with braid work, and those of one file (out=NAME, checksum=sha-256=HEX) in a list "+
+			"(-i)"); err != nil {
 		return err
 	}
 	if err := g.Fleet.check("get"); err != nil {
@@ -49,14 +50,14 @@ func (g *getCommand) enqueue(ctx context.Context, words []string) error {
 	defer q.Close()
 	for i := range jobs {
 		if err := q.Fits(&jobs[i]); err != nil {
-			return problem.Misuse(jobs[i].Name, err.Error(), "fewer places or shorter options")
+			return problem.Misuse(jobs[i].Name, err.Error(), "give fewer mirrors or shorter options")
 		}
 	}
 	counts := map[fleet.News]int{}
 	for _, j := range jobs {
 		news, err := q.Report(ctx, j)
 		if err != nil {
-			return g.Fleet.failure("get", fmt.Errorf("%s: %w; the URLs before it are in the queue", j.Name, err))
+			return g.Fleet.failure("get", fmt.Errorf("%s: %w; the URLs before this one are in the queue", j.Name, err))
 		}
 		counts[news]++
 		if err := g.tellQueued(&j, news); err != nil {

@@ -102,11 +102,11 @@ func (g *getCommand) all(ctx context.Context, client *download.Client, list *job
 func (g *getCommand) remember(client *download.Client) {
 	client.State.Save()
 	if g.Job.Newer.IfNewer && client.State.Dir == "" {
-		g.screen.Warn("-N: the server's answer about the file cannot be saved: " +
-			"neither HOME nor XDG_STATE_HOME is set; the next run may fetch it again")
+		g.screen.Warn("-N: cannot save the ETag and date of the file: neither HOME nor XDG_STATE_HOME is set; the next " +
+			"run may download the file again")
 	}
 	if err := client.State.Lost(); err != nil {
-		g.screen.Warn("-N: the server's answer about the file cannot be saved: %v; the next run may fetch it again", err)
+		g.screen.Warn("-N: cannot save the ETag and date of the file: %v; the next run may download the file again", err)
 	}
 }
 
@@ -171,7 +171,7 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 		f := downloadProblem(ctx, err)
 		// bytes on standard output cannot be taken back
 		if r.Stream != nil && f.Kind == download.Mismatch && len(render.Bringers(result)) > 1 {
-			f.Hint = "one of the mirrors sent different bytes; with -o NAME they would be fetched again"
+			f.Hint = "a mirror sent wrong bytes; with -o NAME, braid can replace them"
 		}
 		g.report(f)
 		return exitCode(f)

@@ -84,7 +84,7 @@ func units(options []option.Option) string {
 		}
 	}
 	if len(amounts) > 0 {
-		s += strings.Join(amounts, ", ") + ", with K, M, G or T for powers of 1024, as 65536, 500K or 1.5G.\n"
+		s += strings.Join(amounts, ", ") + ", with K, M, G or T for powers of 1024, as in 65536, 500K or 1.5G.\n"
 	}
 	if words["TIME"] {
 		s += "TIME is a number with a unit, as in 30s, 1m30s or 500ms; a bare number is seconds.\n"

@@ -97,39 +97,39 @@ func TestMisuse(t *testing.T) {
 	for _, tt := range []struct {
 		line, want string // words separated by |
 	}{
-		{"", "no command (braid --help"},
+		{"", "missing command (braid --help"},
 		{"gte", "did you mean get?"},
-		{"frobnicate", "there are get, probe, verify, meta, serve, feed"},
-		{"feed", "feed: no command (there are find, check, show, convert)"},
-		{"feed|chek|x", "feed chek: no such command (did you mean check?)"},
-		{"feed|http://me:s3cret@h/|x", "feed http://me:***@h/: no such command (there are find"},
-		{"feed|--json", "--json: no such flag (braid feed --help)"},
-		{"feed|check", "feed check: one file or URL is needed"},
-		{"feed|check|a|b", "one file or URL is needed"},
-		{"feed|check|--bogus|a", "--bogus: no such flag (braid feed check --help)"},
+		{"frobnicate", "choose one of get, probe, verify, meta, serve, feed"},
+		{"feed", "feed: missing command (choose one of find, check, show, convert)"},
+		{"feed|chek|x", "feed chek: unknown command (did you mean check?)"},
+		{"feed|http://me:s3cret@h/|x", "feed http://me:***@h/: unknown command (choose one of find"},
+		{"feed|--json", "--json: unknown flag (braid feed --help)"},
+		{"feed|check", "feed check: needs exactly one file or URL"},
+		{"feed|check|a|b", "needs exactly one file or URL"},
+		{"feed|check|--bogus|a", "--bogus: unknown flag (braid feed check --help)"},
 		{"feed|check|--from|gopher|a", "--from: write one of hina-di, lirs, soif"},
 		{"feed|check|--max-size|2MB|a", "--max-size: write a number of bytes"},
 		{"feed|check|/nonexistent", "/nonexistent: no such file"},
-		{"feed|show|http://|x", "one file or URL is needed"},
-		{"feed|show|http://", "http://: a URL without a host"},
-		{"feed|find", "one URL is needed"},
-		{"feed|find|x.lirs", "not an http or https URL"},
+		{"feed|show|http://|x", "needs exactly one file or URL"},
+		{"feed|show|http://", "http://: the URL has no host"},
+		{"feed|find", "needs exactly one URL"},
+		{"feed|find|x.lirs", "is not an http or https URL"},
 		{"feed|convert|x", "feed convert: no --to"},
 		{"feed|convert|--to|rss|x", "--to: write one of hina-di, lirs, soif, atom"},
 		{"help|gte", "did you mean get?"},
 		{"example.org/a", "braid https://example.org/a?"},
 		{"-q|get|" + u, "flags follow the command: braid get -q"},
-		{"--bogus", "--bogus: no such flag"},
-		{"--mirror|x|" + u, "--mirror: no such flag (it belongs to get: braid get --mirror)"},
-		{"-o|x|" + u, "-o: no such flag (it belongs to get: braid get -o)"},
-		{"daemon|--rpc-secret=x", "--rpc-secret: no such flag (braid daemon token prints the token"},
-		{"daemon|--enable-rpc", "(braid daemon always does that)"},
-		{"daemon|-i|list", "-i: no such flag (braid add puts URLs"},
-		{"daemon|--save-session=x", "(the queue is always kept; --state FOLDER sets the folder)"},
+		{"--bogus", "--bogus: unknown flag"},
+		{"--mirror|x|" + u, "--mirror: unknown flag (this is an option of get: braid get --mirror)"},
+		{"-o|x|" + u, "-o: unknown flag (this is an option of get: braid get -o)"},
+		{"daemon|--rpc-secret=x", "--rpc-secret: unknown flag (braid daemon token prints the token"},
+		{"daemon|--enable-rpc", "(leave it out: braid daemon always serves RPC)"},
+		{"daemon|-i|list", "-i: unknown flag (add URLs to the daemon's queue"},
+		{"daemon|--save-session=x", "(leave it out: the queue is always saved, in the folder of --state)"},
 		{"daemon|--conf-path=x", "(braid config shows the settings"},
 		{"daemon|--max-tries=x", "(--tries N)"},
-		{"daemon|--root|/nonexistent", "--root /nonexistent: no such file or directory (make it, or check the name)\n"},
-		{"daemon|--root|/usr|-d|/tmp", "-d /tmp: is outside /usr (--root) (-d FOLDER in it, or --root"},
+		{"daemon|--root|/nonexistent", "--root /nonexistent: no such file or directory (create the folder, or check its name)\n"},
+		{"daemon|--root|/usr|-d|/tmp", "-d /tmp: is outside /usr (--root) (give -d a folder below --root"},
 		{"get", "no URL"},
 		{"get|--ouput|x|" + u, "did you mean --out?"},
 		{"get|--quite|" + u, "did you mean --quiet?"},
@@ -141,22 +141,22 @@ func TestMisuse(t *testing.T) {
 		{"get|--sha256||" + u, "--sha256: the value is empty"},
 		{"get|--limit-rate||" + u, "--limit-rate: the value is empty"},
 		{"get|-o|x|" + u + "|" + u, "-d FOLDER"},
-		{"get|--sha256|x|" + u + "|" + u, "one digest for several files"},
-		{"get|--mirror|" + u + "|" + u + "|" + u, "in a list (-i) mirrors follow the URL"},
+		{"get|--sha256|x|" + u + "|" + u, "this is the digest of one file, but several files are given"},
+		{"get|--mirror|" + u + "|" + u + "|" + u, "to give mirrors of several files, use a list (-i)"},
 		{"get|--sha256|abc|" + u, "--sha256: "},
 		{"get|--overwrite|--no-clobber|" + u, "contradicts"},
 		{"get|-qv|" + u, "contradicts"},
 		{"get|-o|-|-d|x|" + u, "standard output"},
-		{"get|-o|x/|" + u, "names a folder"},
+		{"get|-o|x/|" + u, "a name that ends with a slash is a folder"},
 		{"get|-s|0|" + u, "--split: write a number"},
 		{"get|-x|many|" + u, "--max-connection-per-server: write a number"},
 		{"get|--timeout|soon|" + u, "--timeout: write a time"},
 		{"get|--max-size|2MB|" + u, "--max-size: write a number of bytes"},
 		{"get|--require|hash|" + u, "--require: write one of none, digest, signature"},
 		{"get|--progress|dots|" + u, "--progress: write one of"},
-		{"get|--quiet=maybe|" + u, "--quiet: the value is not true or false"},
-		{"get|-i|list|-o|x", "one name for several files"},
-		{"get|-i|list|--sha256|x", "one digest for several files"},
+		{"get|--quiet=maybe|" + u, "--quiet: the value must be true or false"},
+		{"get|-i|list|-o|x", "this is the name of one file, but several files are given"},
+		{"get|-i|list|--sha256|x", "this is the digest of one file, but several files are given"},
 		{"get|-i|/nonexistent", "/nonexistent: no such file"},
 		{"get|-j|0|" + u, "--max-concurrent-downloads: write auto, or a number from 1 to 1000"},
 		{"get|-j|all|" + u, "--max-concurrent-downloads: write auto"},
@@ -164,17 +164,17 @@ func TestMisuse(t *testing.T) {
 		{"get|" + u + "|http://127.0.0.1:1/", "operand 2: the URL ends without a file name"},
 		{"get|-H|x|" + u, "'NAME: VALUE'"},
 		{"get|-u|x|" + u, "USER:PASSWORD"},
-		{"get|--mirror|file:///a|" + u, "not an http, https or ftp URL"},
+		{"get|--mirror|file:///a|" + u, "is not an http, https or ftp URL"},
 		{"get|--mirror|ftp://h/a%0D%0Ab|" + u, "a line break or NUL in the URL"},
-		{"get|--no-ftp|--mirror|ftp://h/a|" + u, "ftp://h/a: FTP is off (leave out --no-ftp)"},
-		{"get|--no-ftp|ftps://h/a", "ftps://h/a: FTP is off"},
-		{"get|ftp://h/a.meta4", "a document is read from disk or over http or https (--no-metalink saves it as it is)"},
+		{"get|--no-ftp|--mirror|ftp://h/a|" + u, "ftp://h/a: FTP URLs are excluded by --no-ftp (leave out --no-ftp)"},
+		{"get|--no-ftp|ftps://h/a", "ftps://h/a: FTP URLs are excluded by --no-ftp"},
+		{"get|ftp://h/a.meta4", "a document is read from disk or over http or https (save the document itself with --no-metalink)"},
 		{"get|ftp://h/a?b", "an ftp URL has no query"},
-		{"get|--checksums|ftp://h/SUMS|" + u, "not an http or https URL"},
+		{"get|--checksums|ftp://h/SUMS|" + u, "is not an http or https URL"},
 		{"get|a.iso", "https://a.iso?"},
-		{"probe", "one URL is needed"},
-		{"probe|" + u + "|" + u, "one URL is needed"},
-		{"serve", "one folder is needed"},
+		{"probe", "needs exactly one URL"},
+		{"probe|" + u + "|" + u, "needs exactly one URL"},
+		{"serve", "needs exactly one folder"},
 		{"serve|-qv|.", "contradicts"},
 		{"serve|--mirror|x|.", "mirror: "},
 		{"serve|--mirrors|/nonexistent|.", "/nonexistent: no such file"},
@@ -194,14 +194,14 @@ func TestMisuse(t *testing.T) {
 // TestMisuseInEnvironment: a wrong variable is named, in our words; the command line beats it.
 func TestMisuseInEnvironment(t *testing.T) {
 	for variable, want := range map[string]string{
-		"BRAID_QUIET=maybe":                        "usage BRAID_QUIET: the value is not true or false (braid get --help)",
+		"BRAID_QUIET=maybe":                        "usage BRAID_QUIET: the value must be true or false (braid get --help)",
 		"BRAID_LIMIT_RATE=2MB":                     "usage BRAID_LIMIT_RATE: " + option.ErrSize.Error() + " (braid get --help)",
 		"BRAID_TIMEOUT=a\nb":                       "usage BRAID_TIMEOUT: " + option.ErrTime.Error() + " (braid get --help)",
 		"BRAID_MAX_CONCURRENT_DOWNLOADS=\"all\" x": "usage BRAID_MAX_CONCURRENT_DOWNLOADS: write auto, or a number from 1 to 1000 (braid get --help)",
-		"BRAID_OUT=":                               "usage BRAID_OUT: the value is empty (unset it, or give it a value)",
-		"BRAID_SHA256=":                            "usage BRAID_SHA256: the value is empty (unset it, or give it a value)",
-		"BRAID_TRIES=":                             "usage BRAID_TRIES: the value is empty (unset it, or give it a value)",
-		"BRAID_MIRROR=":                            "usage BRAID_MIRROR: the value is empty (unset it, or give it a value)",
+		"BRAID_OUT=":                               "usage BRAID_OUT: the value is empty (unset the variable, or give it a value)",
+		"BRAID_SHA256=":                            "usage BRAID_SHA256: the value is empty (unset the variable, or give it a value)",
+		"BRAID_TRIES=":                             "usage BRAID_TRIES: the value is empty (unset the variable, or give it a value)",
+		"BRAID_MIRROR=":                            "usage BRAID_MIRROR: the value is empty (unset the variable, or give it a value)",
 	} {
 		name, value, _ := strings.Cut(variable, "=")
 		t.Run(name, func(t *testing.T) {
@@ -213,7 +213,7 @@ func TestMisuseInEnvironment(t *testing.T) {
 	}
 	t.Setenv("BRAID_TRIES", "")
 	t.Setenv("BRAID_VERBOSE", "")
-	if _, _, err := command(t, "get", "--tries=1", "gopher://h/a"); !strings.Contains(err, "gopher://h/a: not an http") {
+	if _, _, err := command(t, "get", "--tries=1", "gopher://h/a"); !strings.Contains(err, "gopher://h/a: is not an http") {
 		t.Error(err)
 	}
 }
@@ -224,7 +224,7 @@ func TestCommandLineBeatsEnvironment(t *testing.T) {
 	for _, name := range []string{"BRAID_QUIET", "BRAID_NO_CLOBBER"} {
 		t.Setenv(name, "true")
 	}
-	for line, want := range map[string]string{"-v": "gopher://h/a: not", "--overwrite": "gopher://h/a: not", "-q|-v": "-q: contradicts -v", "--overwrite|--no-clobber": "contradicts"} {
+	for line, want := range map[string]string{"-v": "gopher://h/a: is not", "--overwrite": "gopher://h/a: is not", "-q|-v": "-q: contradicts -v", "--overwrite|--no-clobber": "contradicts"} {
 		if _, _, err := command(t, append([]string{"get", "gopher://h/a"}, split(line)...)...); !strings.Contains(err, want) {
 			t.Errorf("%s: %q, want %q", line, err, want)
 		}

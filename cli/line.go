@@ -31,7 +31,7 @@ func readLine(words []string) (*line, error) {
 		words = append(words[1:len(words):len(words)], "--help")
 	}
 	if len(words) == 0 {
-		return nil, problem.Misuse("", "no command", "braid --help; "+thereAre(program.Command))
+		return nil, problem.Misuse("", "missing command", "braid --help; "+thereAre(program.Command))
 	}
 	if words[0] == "version" || words[0] == "-v" && len(words) == 1 {
 		if len(words) > 1 {
@@ -56,7 +56,7 @@ func readLine(words []string) (*line, error) {
 		return l, nil
 	}
 	if len(command.Commands) > 0 {
-		return nil, problem.Misuse(command.Name, "no command", thereAre(command))
+		return nil, problem.Misuse(command.Name, "missing command", thereAre(command))
 	}
 	if err := checkEnvironment(command.Options, &a); err != nil {
 		return nil, err
@@ -184,17 +184,17 @@ func unknownCommand(c option.Command, word string) *problem.Problem {
 	}
 	hint := thereAre(c)
 	if isTop && download.IsDocument(word) {
-		return problem.Misuse(where, "no such command, and no such file", hint)
+		return problem.Misuse(where, "is neither a command nor an existing file", hint)
 	}
 	if isTop && job.LooksLikeHost(word) {
 		hint = "braid https://" + job.MaskWord(word) + "?"
 	} else if name := option.Nearest(word, c.Names()); name != "" {
 		hint = "did you mean " + name + "?"
 	}
-	return problem.Misuse(where, "no such command", hint)
+	return problem.Misuse(where, "unknown command", hint)
 }
 
-func thereAre(c option.Command) string { return "there are " + strings.Join(c.Names(), ", ") }
+func thereAre(c option.Command) string { return "choose one of " + strings.Join(c.Names(), ", ") }
 
 // explainFlag converts the error of a wrong flag to a problem, with a hint for the right flag.
 func explainFlag(err error, c option.Command) *problem.Problem {
@@ -217,7 +217,7 @@ func explainFlag(err error, c option.Command) *problem.Problem {
 		}
 		if get, _ := option.Braid().Below("get"); command == "" &&
 			shapesOf(get.Options)[strings.TrimLeft(e.Flag, "-")].name != "" {
-			return problem.Misuse(e.Flag, e.Why, "it belongs to get: braid get "+e.Flag)
+			return problem.Misuse(e.Flag, e.Why, "this is an option of get: braid get "+e.Flag)
 		}
 		var names []string
 		for _, o := range c.Options {
@@ -237,12 +237,12 @@ func explainFlag(err error, c option.Command) *problem.Problem {
 // elsewhere maps a command and a flag to a hint. The flags are flags of aria2c and of braid get that the command does
 // not have.
 var elsewhere = map[string]string{
-	"daemon --enable-rpc":   "braid daemon always does that",
+	"daemon --enable-rpc":   "leave it out: braid daemon always serves RPC",
 	"daemon --rpc-secret":   "braid daemon token prints the token",
-	"daemon --input-file":   "braid add puts URLs in the queue of a daemon",
-	"daemon -i":             "braid add puts URLs in the queue of a daemon",
-	"daemon --save-session": "the queue is always kept; --state FOLDER sets the folder",
-	"daemon --conf-path":    "braid config shows the settings, and where they are read",
+	"daemon --input-file":   "add URLs to the daemon's queue with braid add",
+	"daemon -i":             "add URLs to the daemon's queue with braid add",
+	"daemon --save-session": "leave it out: the queue is always saved, in the folder of --state",
+	"daemon --conf-path":    "braid config shows the settings and the file that they are read from",
 }
 
 // checkEnvironment rejects empty environment variables of flags that take a value, unless the flag is on the command
@@ -253,7 +253,7 @@ func checkEnvironment(options []option.Option, given *arranged) error {
 			continue
 		}
 		if value, set := os.LookupEnv(option.Variable(o.Name())); set && value == "" {
-			return problem.Misuse(option.Variable(o.Name()), emptyValue, "unset it, or give it a value")
+			return problem.Misuse(option.Variable(o.Name()), emptyValue, "unset the variable, or give it a value")
 		}
 	}
 	return nil
@@ -298,7 +298,7 @@ func (l *line) refuse(err error) error {
 // Go.
 func boolean(isBool, why string) string {
 	if isBool != "" {
-		return "the value is not true or false"
+		return "the value must be true or false"
 	}
 	return why
 }
@@ -310,7 +310,7 @@ var foreignValues = map[string]struct {
 	hint  string
 }{
 	"split": {regexp.MustCompile(`^[A-Za-z#]`),
-		"-q prints only errors, as curl -s does; braid always does what -f, -L and -S request"},
+		"for curl -s use -q; curl's -f, -L and -S are always on in braid"},
 	"location": {regexp.MustCompile(`^-|[:/.]`), "redirects are always followed, as by curl --location"},
 }
 

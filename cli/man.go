@@ -27,7 +27,7 @@ func newMan(streams) (action, targets) {
 
 func (m *manCommand) run(_ context.Context, words []string) error {
 	if len(words) != 1 {
-		return problem.Misuse("man", "one folder is needed", "braid man --help")
+		return problem.Misuse("man", "needs exactly one folder", "see braid man --help")
 	}
 	b := thisBuild()
 	program := option.Braid()

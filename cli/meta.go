@@ -93,13 +93,13 @@ func algorithmNames() string {
 
 func (v *metaCommand) prepare(paths []string) (err error) {
 	if len(paths) == 0 {
-		return problem.Misuse("meta", "no file", "braid meta --help")
+		return problem.Misuse("meta", "missing file name", "see braid meta --help")
 	}
 	v.algorithms = []verify.Algorithm{verify.SHA256}
 	for _, word := range v.Hash {
 		a, ok := verify.ParseAlgorithm(word)
 		if !ok {
-			return problem.Misuse("--hash "+word, "no such algorithm", "there are "+algorithmNames())
+			return problem.Misuse("--hash "+word, "unknown algorithm", "choose one of "+algorithmNames())
 		}
 		if !slices.Contains(v.algorithms, a) {
 			v.algorithms = append(v.algorithms, a)
@@ -114,8 +114,8 @@ func (v *metaCommand) prepare(paths []string) (err error) {
 	for i, m := range v.named {
 		has := func(path string) bool { _, ok := m.At(filepath.Base(path)); return ok }
 		if !slices.ContainsFunc(paths, has) {
-			return problem.Misuse("--mirror "+job.MaskWord(v.Mirror[i]), "has none of these files",
-				"the URL of a folder ends with a slash, that of a file with its name")
+			return problem.Misuse("--mirror "+job.MaskWord(v.Mirror[i]), "is the URL of none of these files",
+				"end the URL of a folder with a slash, and the URL of a file with the file's name")
 		}
 	}
 	secret, passphrase, err := v.signFlags.read()
@@ -137,14 +137,14 @@ func (v *metaCommand) check(s sheet, all []string) error {
 			return metaFailure(path, err)
 		}
 		if names[name] {
-			return problem.Misuse(name, "two files of this name in one document",
-				"without -o each file gets its own document")
+			return problem.Misuse(name, "two files with this name would be in one document",
+				"leave out -o, so that each file gets its own document")
 		}
 		names[name] = true
 		if len(v.mirrorsOf(name)) == 0 {
-			return problem.Misuse(name, "a document needs a URL for it",
-				"--mirror https://example.org/pub/ names a folder that has it, on the main server as well; "+
-					"--mirrors FILE has a list")
+			return problem.Misuse(name, "no URL for this file",
+				"give the URL of a folder that has the file with --mirror https://example.org/pub/, or a list of such "+
+					"URLs with --mirrors FILE")
 		}
 	}
 	if err := v.checkTorrents(s.paths, all); err != nil || s.out == "-" {
@@ -155,7 +155,7 @@ func (v *metaCommand) check(s sheet, all []string) error {
 
 var (
 	errThere = errors.New("already exists")
-	errInput = errors.New("is one of the described files")
+	errInput = errors.New("is one of the files to be described")
 )
 
 // A metaKind is a kind of document. An existing file can only be replaced by a document of the same kind.
@@ -167,8 +167,8 @@ type metaKind struct {
 
 var (
 	aMeta4 = metaKind{metalink.Looks, errors.New("exists and is not a Metalink document"),
-		"--overwrite replaces it, -o NAME takes another name"}
-	aTorrent = metaKind{metainfo.Looks, errors.New("exists and is not a torrent"), "--overwrite replaces it"}
+		"replace the existing file with --overwrite, or choose another name with -o NAME"}
+	aTorrent = metaKind{metainfo.Looks, errors.New("exists and is not a torrent"), "replace the existing file with --overwrite"}
 )
 
 // checkOut returns an error if no document can be written at path. A file of another kind is never replaced (rule 3).

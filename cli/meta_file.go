@@ -24,7 +24,7 @@ import (
 const mostPieces = 50_000
 
 var (
-	errNoFile     = errors.New("not a regular file")
+	errNoFile     = errors.New("is not a regular file")
 	errChanging   = errors.New("was changed while it was read")
 	errManyPieces = fmt.Errorf("would have more than %d pieces (a larger --piece-length makes fewer)", mostPieces)
 	errArmor      = errors.New("is not an armored OpenPGP or minisign signature (--sign-with makes one; else move it away)")
@@ -202,11 +202,11 @@ const torrentSuffix = ".torrent"
 func (f *torrentFlags) check() error {
 	trackers := f.Tracker
 	if len(trackers) > 0 && !f.Torrent {
-		return problem.Misuse("--tracker", "is a field of torrents, and no torrent is written", "--torrent writes one")
+		return problem.Misuse("--tracker", "applies only to torrents, and none is written", "add --torrent")
 	}
 	for _, t := range trackers {
 		if !metainfo.IsTracker(t) {
-			return problem.Misuse("--tracker "+job.MaskWord(t), "not an http, https or udp URL", "")
+			return problem.Misuse("--tracker "+job.MaskWord(t), "is not an http, https or udp URL", "")
 		}
 	}
 	return nil

@@ -21,10 +21,11 @@ var sumLine = regexp.MustCompile(`^\\?[0-9a-f]{64}  .+$`)
 
 // aSums and aSignature are the kinds of the list and of its signature. A file of another kind is not replaced.
 var (
-	aSums = metaKind{looksLikeSums, errors.New("exists and is not a list of digests"), "--overwrite replaces it"}
+	aSums = metaKind{looksLikeSums, errors.New("exists and is not a list of digests"),
+		"replace the existing file with --overwrite"}
 
 	aSignature = metaKind{func(head []byte) bool { _, ok := metalink.TextSignature(head); return ok },
-		errors.New("exists and is not a signature"), "--overwrite replaces it"}
+		errors.New("exists and is not a signature"), "replace the existing file with --overwrite"}
 )
 
 // looksLikeSums reports whether the beginning of a file consists of lines of a list. The last line may be incomplete.
@@ -47,7 +48,8 @@ func (v *metaCommand) checkSums(paths []string) error {
 	for _, path := range paths {
 		name := filepath.Base(path)
 		if seen[name] {
-			return problem.Misuse("--sums", "two files have the name "+name, "a list has one digest for each name")
+			return problem.Misuse("--sums", "two files have the name "+name,
+				"give the files different names: a list has one digest for each name")
 		}
 		seen[name] = true
 	}

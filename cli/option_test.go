@@ -64,7 +64,7 @@ func TestOptionsWhereTheyStand(t *testing.T) {
 			}
 			typed := c.Name
 			_, err := readLine(append(strings.Fields(typed), "--"+o.Name()+"="+sampleOf(o)))
-			at(t, o, "braid "+typed, slices.Contains(namesFor(c.Name), o.Name()), err, "no such flag")
+			at(t, o, "braid "+typed, slices.Contains(namesFor(c.Name), o.Name()), err, "unknown flag")
 			top, _, _ := strings.Cut(typed, " ")
 			_, err = option.ParseSettings([]byte("[" + top + "]\n" + o.Name() + " = " + written(ofCommand(top, o)) + "\n"))
 			at(t, o, "["+top+"]", slices.Contains(namesFor(top), o.Name()), err, "no such key")
@@ -78,11 +78,11 @@ func TestOptionsWhereTheyStand(t *testing.T) {
 				if name == "priority" { // of jobs
 					queueing.Job.Queued, list = true, queueing
 				}
-				at(t, o, "a list, as "+name, mayStand(o, option.InLine), listLine(list, name, sampleOf(o)), "no such option")
+				at(t, o, "a list, as "+name, mayStand(o, option.InLine), listLine(list, name, sampleOf(o)), "unknown option")
 			}
 		}
 		if !slices.Contains([]string{"url", "check-every", "versions", "pre-releases"}, o.Name()) { // a watch has these of its own
-			at(t, o, "a watch", mayStand(o, option.InWatch), watchKey(standing(o, option.InWatch)), "no such key")
+			at(t, o, "a watch", mayStand(o, option.InWatch), watchKey(standing(o, option.InWatch)), "unknown key")
 		}
 	}
 }

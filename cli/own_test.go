@@ -58,7 +58,7 @@ func TestDaemonOwnFiles_Rule69(t *testing.T) {
 	d.start("--watch", filepath.Join(d.root, "watch.toml"), "--smime-ca", filepath.Join(d.root, "roots.pem"), "--cacert", filepath.Join(d.root, "ca.pem"), "--require", "none")
 	for _, name := range []string{"watch.toml", "roots.pem", "memory/antenna.db", "ca.pem", "site-keyring", "site-smime-ca", "site-cacert"} {
 		status := d.status(d.add(s.URL, map[string]string{"out": name, "allow-overwrite": "true"}))
-		if status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "belongs to the daemon") {
+		if status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "this folder is reserved for the daemon") {
 			t.Errorf("%s: %v", name, status)
 		}
 	}
@@ -107,7 +107,7 @@ dir = "other"
 		if after, err := os.ReadFile(own); err != nil || string(after) != string(before) {
 			t.Errorf("%s was replaced: %v\n%s", name, err, told)
 		}
-		if !strings.Contains(told, "no feed may name it") {
+		if !strings.Contains(told, "no feed may replace it") {
 			t.Errorf("%s: %s", name, told)
 		}
 	}

@@ -46,10 +46,10 @@ func (v *partsList) run(ctx context.Context, words []string) error {
 		}
 	default:
 		if _, err := os.Stat(words[0]); err != nil {
-			return problem.Misuse("parts "+words[0], "neither a folder nor a command",
+			return problem.Misuse("parts "+words[0], "is neither a folder nor a command",
 				cmp.Or(nearestBelow("parts", words[0]), "use list, resume or remove"))
 		}
-		return problem.Misuse("parts list", "one folder is enough", "braid parts --help")
+		return problem.Misuse("parts list", "only one folder can be given", "see braid parts --help")
 	}
 	left, aside, err := partfile.List(fsys.OS, filepath.Clean(dir))
 	if err != nil {
@@ -66,11 +66,11 @@ func (v *partsList) run(ctx context.Context, words []string) error {
 	}
 	for _, a := range aside {
 		rows = append(rows, []string{filepath.Base(a.Path), option.SizeText(a.Size), ago(a.Changed, now),
-			"set aside: damaged, or from another version"})
+			"set aside: the part is damaged, or of another version of the file"})
 	}
 	rows = append(rows, uploadRows(uploads)...)
 	if len(rows) == 0 {
-		fmt.Fprintln(v.err, source.Escape(dir+": nothing is unfinished here"))
+		fmt.Fprintln(v.err, source.Escape(dir+": no unfinished downloads here"))
 	}
 	return printLines(v.out, render.Columns(rows))
 }
@@ -89,16 +89,16 @@ func partRow(now time.Time, l partfile.Left) []string {
 	if size >= 0 {
 		done = fmt.Sprintf("%s of %s (%d %%)", option.SizeText(here), option.SizeText(size), option.Percent(here, size))
 	}
-	state := "to be resumed"
+	state := "can be resumed"
 	switch {
 	case l.InUse:
 		state = useText(l.InUse, l.PID)
 	case l.Due:
-		state = "in place; its --on-complete is due"
+		state = "downloaded; its --on-complete command has still to run"
 	case l.Known && here == size:
 		state = "all received, not proven"
 	case !l.Known:
-		state = "nothing records which file it belongs to"
+		state = "unknown: nothing records which download this part belongs to"
 	}
 	return []string{l.Name, done, ago(l.Changed, now), state, l.Identity.URL}
 }
@@ -160,7 +160,7 @@ func newPartsRemove(s streams) (action, targets) {
 
 func (v *partsRemove) run(ctx context.Context, words []string) error {
 	if len(words) == 0 {
-		return problem.Misuse("parts remove", "no file", "braid parts shows what there is")
+		return problem.Misuse("parts remove", "missing file name", "list the unfinished downloads with braid parts")
 	}
 	lines := render.NewJSONWriter(v.out)
 	words, code := v.inFolders(words)
@@ -215,7 +215,7 @@ func (v *partsRemove) inFolders(words []string) (files []string, code int) {
 			files = append(files, a.Path)
 		}
 		if len(files) == had && !v.Quiet {
-			fmt.Fprintln(v.err, source.Escape(word+": nothing is unfinished here"))
+			fmt.Fprintln(v.err, source.Escape(word+": no unfinished downloads here"))
 		}
 	}
 	return files, code
@@ -248,9 +248,9 @@ func placeOfPart(word string) (dir, name string) {
 func partFailure(what, word string, err error) *problem.Problem {
 	f := problem.Local(what, word, err)
 	if errors.Is(err, fs.ErrNotExist) {
-		f.Why, f.Hint = "no unfinished download has that name", "braid parts shows what there is"
+		f.Why, f.Hint = "no unfinished download has this name", "list the unfinished downloads with braid parts"
 		if _, statErr := os.Stat(word); statErr == nil && partfile.NameOf(word) == word {
-			f.Why = "the file is complete; no part of it is left"
+			f.Why = "this file is complete, so it has no unfinished part"
 		}
 	}
 	if use, ok := errors.AsType[*partfile.InUseError](err); ok {
@@ -300,7 +300,7 @@ func (v *partsList) place(ctx context.Context, word string) error {
 		return outputFailure(lines.Err())
 	}
 	if len(left) == 0 {
-		fmt.Fprintln(v.err, source.Escape(word+": no upload is unfinished there"))
+		fmt.Fprintln(v.err, source.Escape(word+": no unfinished uploads there"))
 	}
 	return printLines(v.out, render.Columns(uploadRows(left)))
 }
@@ -320,9 +320,9 @@ func writeUploads(to *render.JSONWriter, left []objectstore.Left) {
 func uploadRows(left []objectstore.Left) (rows [][]string) {
 	now := time.Now()
 	for _, l := range left {
-		done, state := "", "uploaded by another process"
+		done, state := "", "being uploaded by another process"
 		if l.Size >= 0 {
-			done, state = option.SizeText(l.Size), cmp.Or(useText(l.InUse, l.PID), "to be resumed")
+			done, state = option.SizeText(l.Size), cmp.Or(useText(l.InUse, l.PID), "can be resumed")
 		}
 		rows = append(rows, []string{l.Path(), done, ago(l.Began, now), state, l.URL})
 	}
@@ -341,13 +341,13 @@ func removeUploads(ctx context.Context, word string, told io.Writer, lines *rend
 		if lines != nil {
 			lines.Write(removedEvent{render.NewHead(time.Now(), "removed"), l.Path()})
 		} else {
-			fmt.Fprintln(told, source.Escape("removed what was uploaded to "+l.Path()))
+			fmt.Fprintln(told, source.Escape("removed the unfinished upload to "+l.Path()))
 		}
 	}
 	if err == nil && len(gone) == 0 {
 		return &problem.Problem{
-			Kind: download.Local, What: "remove", Where: word, Why: "no upload is unfinished there",
-			Hint: "braid parts list s3://BUCKET/ shows what there is",
+			Kind: download.Local, What: "remove", Where: word, Why: "no unfinished upload has this name",
+			Hint: "list the unfinished uploads with braid parts list s3://BUCKET/",
 		}
 	}
 	return err

@@ -42,7 +42,7 @@ func (v *partsResume) run(ctx context.Context, words []string) error {
 			g.screen.Say("%s: already complete", source.Escape(partfile.NameOf(word)))
 		}
 		if l.Files+len(l.Lost)+len(v.complete) == 0 {
-			g.screen.Say("nothing is unfinished here")
+			g.screen.Say("no unfinished downloads here")
 		}
 		return l, nil
 	})
@@ -67,8 +67,8 @@ func (v *partsResume) find(ctx context.Context, words []string) (found []job.Res
 		if objectstore.IsURL(word) {
 			v.lost = append(v.lost, &problem.Problem{
 				Kind: download.Usage, What: "resume", Where: word,
-				Why:  "repeat the command that began the upload",
-				Hint: "braid get -o " + word + " URL; braid parts shows the URL",
+				Why:  "an upload is resumed by the command that began it",
+				Hint: "run braid get -o " + word + " URL again; braid parts shows the URL",
 			})
 			continue
 		}

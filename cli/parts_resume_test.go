@@ -42,8 +42,8 @@ func TestResumeOfWhatIsInPlace_Rule8(t *testing.T) {
 	}{
 		"as it was":              {nil, partfile.Identity{}, "all", none, exitDone, "already complete"},
 		"more demanded":          {demanded, partfile.Identity{}, "all", none, exitLocal, ""},
-		"not this user's":        {nil, partfile.Identity{}, "nothing", none, exitLocal, "nothing shows that its journal belongs to one of your downloads"},
-		"the end not this one's": {nil, partfile.Identity{}, "all but its end", none, exitLocal, "nothing shows that its journal belongs to one of your downloads"},
+		"not this user's":        {nil, partfile.Identity{}, "nothing", none, exitLocal, "nothing shows that the journal of this part belongs to one of your downloads"},
+		"the end not this one's": {nil, partfile.Identity{}, "all but its end", none, exitLocal, "nothing shows that the journal of this part belongs to one of your downloads"},
 		"proven":                 {demanded, proven("abc", ""), "all", none, exitDone, "already complete"},
 		"demanded before":        {nil, proven("abc", "digest"), "all", none, exitDone, "already complete"},
 		"changed":                {demanded, proven("abc", ""), "all", changeInPlace, exitLocal, ""},
@@ -101,7 +101,7 @@ func TestResumeOfOlderJournal(t *testing.T) {
 	leave()
 	code, _, stderr := command(t, "parts", "resume")
 	if left, ok, err := partfile.Look(fsys.OS, ".", "a.iso"); code != exitLocal || asked.Load() > 0 || !ok || left.Have.Len() != 3 ||
-		!strings.Contains(stderr, "has no URL of a document that describes the file") || !strings.Contains(stderr, "repeat the braid get command") {
+		!strings.Contains(stderr, "lacks the URL of the document that describes the file") || !strings.Contains(stderr, "repeat the braid get command") {
 		t.Errorf("exit code %d, %d requests, %+v, %v: %s", code, asked.Load(), left, err, stderr)
 	}
 	if _, err := partfile.Remove(fsys.OS, ".", "a.iso"); err != nil {

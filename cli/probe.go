@@ -32,7 +32,7 @@ func newProbe(s streams) (action, targets) {
 
 func (p *probeCommand) run(ctx context.Context, words []string) error {
 	if len(words) != 1 {
-		return problem.Misuse("probe", "one URL is needed", "braid probe --help")
+		return problem.Misuse("probe", "needs exactly one URL", "see braid probe --help")
 	}
 	p.Sites = job.NewSites(configurationOf(ctx))
 	req, err := p.ProbeRequest(words[0], !p.NoLookup)
@@ -83,6 +83,6 @@ func contradiction(r download.Request, err error) error {
 	}
 	return &problem.Problem{
 		Kind: download.Mismatch, What: "probe", Where: source.Mask(r.URL), Why: err.Error(),
-		Hint: "the server has a different file than the requested one",
+		Hint: "the server has a different file from the requested one",
 	}
 }

@@ -58,8 +58,8 @@ const (
 // read returns the secret key and its passphrase, or nil without a key.
 func (f *signFlags) read() (secret, passphrase []byte, err error) {
 	if f.SignWith == "" && f.PassphraseFile != "" {
-		return nil, nil, problem.Misuse("--passphrase-file", "is the passphrase of a key, but no key is given",
-			"give it with --sign-with FILE")
+		return nil, nil, problem.Misuse("--passphrase-file", "no key for this passphrase is given",
+			"give the key with --sign-with FILE")
 	}
 	if f.SignWith == "" {
 		return nil, nil, nil
@@ -79,9 +79,9 @@ func (f *signFlags) read() (secret, passphrase []byte, err error) {
 }
 
 func (f *signFlags) failure(err error) error {
-	hint := "gpg --armor --export-secret-keys FINGERPRINT writes one, and minisign -G"
+	hint := "export a key with gpg --armor --export-secret-keys FINGERPRINT, or create one with minisign -G"
 	if e, ok := errors.AsType[*verify.SignatureError](err); ok && e.Code == verify.SignatureLocked {
-		hint = "put it into " + passphraseVariable + ", or its file after --passphrase-file"
+		hint = "set the passphrase in " + passphraseVariable + ", or name a file that contains it with --passphrase-file"
 	}
 	return problem.Misuse("--sign-with "+f.SignWith, err.Error(), hint)
 }

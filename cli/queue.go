@@ -40,7 +40,7 @@ var (
 
 func (c *queueCommand) run(ctx context.Context, words []string) (err error) {
 	if len(words) == 0 {
-		return problem.Misuse("queue", "no command", "there are "+strings.Join(queueVerbs, ", "))
+		return problem.Misuse("queue", "missing command", "choose one of "+strings.Join(queueVerbs, ", "))
 	}
 	verb, rest := words[0], words[1:]
 	if err := c.check(verb, rest); err != nil {
@@ -68,28 +68,29 @@ func (c *queueCommand) run(ctx context.Context, words []string) (err error) {
 
 func (c *queueCommand) check(verb string, rest []string) error {
 	if !slices.Contains(queueVerbs, verb) {
-		hint := "there are " + strings.Join(queueVerbs, ", ")
+		hint := "choose one of " + strings.Join(queueVerbs, ", ")
 		if near := option.Nearest(verb, queueVerbs); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return problem.Misuse("queue "+job.MaskWord(verb), "no such command", hint)
+		return problem.Misuse("queue "+job.MaskWord(verb), "unknown command", hint)
 	}
 	named := verb == "retry" || verb == "drop"
 	for _, word := range rest {
 		if (verb == "list" || verb == "drop" && c.All) && !slices.Contains(queueStates, fleet.State(word)) {
-			return problem.Misuse("queue "+verb+" "+job.MaskWord(word), "no state of jobs",
+			return problem.Misuse("queue "+verb+" "+job.MaskWord(word), "is not a state of jobs",
 				"use queued, running, waiting, done or dead")
 		}
 	}
 	return firstMisuse([]wrongUse{
 		{named && !c.All && len(rest) == 0 || verb == "retry" && c.All && len(rest) > 0, "queue " + verb,
-			"give either names or --all", "braid queue list dead shows them; braid queue " + verb + " NAME, or --all"},
-		{!named && c.All, "--all", "needs the command retry or drop", ""},
+			"give either names or --all", "write braid queue " + verb + " NAME or --all; braid queue list dead shows " +
+				"the names"},
+		{!named && c.All, "--all", "applies only to braid queue retry and drop", ""},
 		{verb == "drop" && c.All && slices.Contains(rest, string(fleet.Running)), "queue drop --all running",
-			"workers have them", "braid queue drain, or end the workers"},
-		{c.Older != 0 && (verb != "drop" || !c.All), "--older", "needs drop --all", ""},
-		{c.End && verb != "drain", "--end", "needs the command drain", ""},
-		{c.JSON && verb != "list" && verb != "status", "--json", "needs the command list or status", ""},
+			"running jobs cannot be dropped", "stop the workers first, or let them finish with braid queue drain"},
+		{c.Older != 0 && (verb != "drop" || !c.All), "--older", "applies only to braid queue drop --all", ""},
+		{c.End && verb != "drain", "--end", "applies only to braid queue drain", ""},
+		{c.JSON && verb != "list" && verb != "status", "--json", "applies only to braid queue list and status", ""},
 		{(verb == "status" || verb == "drain") && len(rest) > 0, "queue " + verb, "takes no operand", ""},
 	})
 }
@@ -162,7 +163,7 @@ func jobLine(r *fleet.Record) string {
 	case r.State == fleet.Waiting:
 		line += "  until " + option.Stamp(r.Next)
 	case r.State == fleet.Queued && r.Place.Host != "":
-		line += "  until it is its turn at " + r.Place.Host
+		line += "  until its turn at " + r.Place.Host
 	}
 	if (r.State == fleet.Waiting || r.State == fleet.Dead) && r.Last != nil {
 		line += "  " + r.Last.Why
@@ -208,13 +209,13 @@ func statusLines(s *fleet.Status) (lines []string) {
 	}
 	for _, p := range []fleet.Priority{fleet.High, fleet.Low} {
 		if n := s.Queued[p.String()]; n > 0 {
-			lines[0] += fmt.Sprintf(", %s of %s priority", option.Grouped(n), p)
+			lines[0] += fmt.Sprintf(", %s with priority %s", option.Grouped(n), p)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Workers)) {
 		line := name + "  " + option.Count(s.Workers[name], "job")
 		if slices.Contains(s.Silent, name) {
-			line += ", does not answer"
+			line += ", does not respond"
 		}
 		lines = append(lines, line)
 	}
@@ -222,20 +223,19 @@ func statusLines(s *fleet.Status) (lines []string) {
 		lines = append(lines, jobLine(&s.Running[i])+", for "+option.TimeText(s.Now.Sub(s.Running[i].Since).Round(time.Second)))
 	}
 	if len(s.Running) > 0 {
-		lines = append(lines, fmt.Sprintf("all together  %s of %s, %s/s",
+		lines = append(lines, fmt.Sprintf("total         %s of %s, %s/s",
 			option.SizeText(s.Done), option.SizeText(s.Size), option.SizeText(s.Speed)))
 	}
 	if n := s.Jobs[fleet.Newer]; n > 0 {
-		lines = append(lines, fmt.Sprintf("%-7s  %s, written by a newer braid: "+
-			"this version leaves them alone and does not know their states", fleet.Newer, option.Grouped(n)))
+		lines = append(lines, fmt.Sprintf("%-7s  %s, written by a newer braid: this version cannot read these jobs and "+
+			"leaves them unchanged", fleet.Newer, option.Grouped(n)))
 	}
 	if !s.Lost.IsZero() {
-		lines = append(lines, "its server lost its data at "+option.Stamp(s.Lost)+": "+
-			"unfinished earlier jobs are lost; "+
-			"braid watch forget NAME CONFIG, or braid get --queue, reports them again")
+		lines = append(lines, "the queue's server lost its data at "+option.Stamp(s.Lost)+", and with it all "+
+			"unfinished jobs: add them again with braid watch forget NAME CONFIG or braid get --queue")
 	}
 	if s.Drained {
-		lines = append(lines, "drained: no worker takes a job; braid queue drain --end lets them")
+		lines = append(lines, "drained: workers take no jobs until braid queue drain --end")
 	}
 	return lines
 }
@@ -255,11 +255,11 @@ func (c *queueCommand) each(ctx context.Context, verb string, names []string) er
 			return err
 		}
 		if !done {
-			why := map[string]string{"retry": "no job with that name is waiting or dead",
-				"drop": "no job with that name, or a worker has it"}[verb]
+			why := map[string]string{"retry": "no waiting or dead job has this name",
+				"drop": "no job has this name, or a worker has taken the job"}[verb]
 			return &problem.Problem{
 				Kind: download.Other, What: "queue " + verb, Where: name, Why: why,
-				Hint: "braid queue list shows them",
+				Hint: "list the jobs with braid queue list",
 			}
 		}
 	}

@@ -190,7 +190,7 @@ func TestQueueNewer(t *testing.T) {
 		want []string
 	}{
 		{[]string{"status"}, exitDone, []string{"queued   1\n", "newer    1, written by a newer braid"}},
-		{[]string{"list"}, exitRefused, []string{"queued   b.iso\n", "1 of the queue's values, of format 9, and this one knows 1", "update this braid"}},
+		{[]string{"list"}, exitRefused, []string{"queued   b.iso\n", "1 of the queue's values, of format 9, and this one knows 1", "update braid on this machine"}},
 		{[]string{"retry", "a.iso"}, exitRefused, []string{"a newer braid"}},
 		{[]string{"drop", "a.iso"}, exitRefused, []string{"a newer braid"}},
 		{[]string{"drain"}, exitRefused, []string{"a newer braid"}},
@@ -258,7 +258,7 @@ func TestWorkElsewhere(t *testing.T) {
 	}
 	var told bytes.Buffer
 	code := run(ctx, []string{"braid", "work", "--queue", "embedded:" + dir, "--to", t.TempDir()}, streams{out: &told, err: &told})
-	if want := "the worker worker of this queue places files elsewhere, in /srv/out (all workers of a queue share one --to)"; code != exitUsage || !strings.Contains(told.String(), want) {
+	if want := "the worker worker of this queue places files elsewhere, in /srv/out (give all workers of a queue the same --to)"; code != exitUsage || !strings.Contains(told.String(), want) {
 		t.Errorf("it ends with %d: %s", code, &told)
 	}
 }

@@ -148,7 +148,7 @@ func TestCompleteKnowsTheFlags(t *testing.T) {
 
 func TestCompletionCommand(t *testing.T) {
 	for _, line := range []string{"completion", "completion tcsh", "completion bash zsh"} {
-		if code, out, err := command(t, strings.Fields(line)...); code != exitUsage || out != "" || !strings.Contains(err, "one shell is needed (there are bash, zsh, fish)") {
+		if code, out, err := command(t, strings.Fields(line)...); code != exitUsage || out != "" || !strings.Contains(err, "needs the name of one shell (choose one of bash, zsh, fish)") {
 			t.Errorf("%s: exit code %d, %q, %q", line, code, out, err)
 		}
 	}

@@ -45,13 +45,14 @@ func newServe(s streams) (action, targets) {
 
 func (v *serveCommand) run(ctx context.Context, words []string) error {
 	if len(words) != 1 {
-		return problem.Misuse("serve", "one folder is needed", "braid serve --help")
+		return problem.Misuse("serve", "needs exactly one folder", "see braid serve --help")
 	}
 	if v.Quiet && v.Verbose {
 		return problem.Misuse("-q", "contradicts -v", "")
 	}
 	if _, _, err := net.SplitHostPort(v.Listen); err != nil {
-		return problem.Misuse("--listen "+v.Listen, "not an address", "write host:port, or :port for all interfaces")
+		return problem.Misuse("--listen "+v.Listen, "is not an address to listen on",
+			"write host:port, or :port for all interfaces")
 	}
 	certificates, err := v.TLS.config()
 	if err != nil {
@@ -74,7 +75,7 @@ func (v *serveCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return &problem.Problem{
 			Kind: download.Other, What: "listen", Where: v.Listen, Why: listen.Reason(err),
-			Hint: "--listen ADDRESS names another",
+			Hint: "choose another address with --listen ADDRESS",
 		}
 	}
 	scheme, web := "http", serve.HTTPServer(server)
@@ -124,7 +125,7 @@ func (v *serveCommand) options(dir string, log *slog.Logger) (o serve.Options, e
 	}
 	o.CacheFile, err = cacheFile(dir)
 	if err != nil {
-		log.Warn("digests are not cached", "error", err)
+		log.Warn("digests of files are not cached", "error", err)
 	}
 	return o, nil
 }
@@ -152,7 +153,7 @@ func serveFailure(dir string, err error) *problem.Problem {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return problem.Local("serve", dir, err)
 	}
-	return problem.Misuse("serve", err.Error(), "braid serve --help")
+	return problem.Misuse("serve", err.Error(), "see braid serve --help")
 }
 
 // serverTLS are the flags of a server's certificate.
@@ -164,9 +165,9 @@ func (f *serverTLS) config() (*tls.Config, error) {
 	case f.TLSCert == "" && f.TLSKey == "":
 		return nil, nil
 	case f.TLSKey == "":
-		return nil, problem.Misuse("--tls-cert", "needs its private key", "--tls-key FILE")
+		return nil, problem.Misuse("--tls-cert", "the private key of this certificate is missing", "--tls-key FILE")
 	case f.TLSCert == "":
-		return nil, problem.Misuse("--tls-key", "is the key of a certificate, but no certificate is given", "--tls-cert FILE")
+		return nil, problem.Misuse("--tls-key", "no certificate for this key is given", "--tls-cert FILE")
 	}
 	pair, err := job.ReadKeyPair("--tls-cert", f.TLSCert, "--tls-key", f.TLSKey)
 	if err != nil {

@@ -107,8 +107,8 @@ func TestServeFails(t *testing.T) {
 		want  string
 	}{
 		{[]string{dir + "/missing"}, exitLocal, "braid: serve " + dir + "/missing: no such file or directory\n"},
-		{[]string{"--listen", busy.Addr().String(), dir}, exitOther, "braid: listen " + busy.Addr().String() + ": bind: address already in use (--listen ADDRESS names another)\n"},
-		{[]string{"--listen", "nowhere", dir}, exitUsage, "not an address"},
+		{[]string{"--listen", busy.Addr().String(), dir}, exitOther, "braid: listen " + busy.Addr().String() + ": bind: address already in use (choose another address with --listen ADDRESS)\n"},
+		{[]string{"--listen", "nowhere", dir}, exitUsage, "is not an address to listen on"},
 		{[]string{"--mirror", "http://me:s3cret@h/", dir}, exitUsage, "user name"},
 		{[]string{"--mirror-of", "http://me:s3cret@h/%zz", dir}, exitUsage, "not a URL"},
 		{[]string{"--mirror-of", "http://h/", "--mirror", "http://h/", dir}, exitUsage, "no mirrors of its own"},

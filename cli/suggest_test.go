@@ -48,13 +48,13 @@ func TestForeignFlags(t *testing.T) {
 		}
 	}
 	for _, line := range [][]string{{"-fsSL", "u"}, {"-sSLO", "u"}, {"-s", "u"}} {
-		if _, _, err := command(t, append([]string{"get"}, line...)...); !strings.Contains(err, "-q prints only errors") {
+		if _, _, err := command(t, append([]string{"get"}, line...)...); !strings.Contains(err, "for curl -s use -q") {
 			t.Errorf("%q: %s", line, err)
 		}
 	}
 	// So they are at the root, where get is not named.
 	for line, want := range map[string]string{
-		"-fsSL http://127.0.0.1/a": "braid get URL; -q prints only errors", "-O u": "-o NAME names the file", "-X POST u": "sends no other requests",
+		"-fsSL http://127.0.0.1/a": "braid get URL; for curl -s use -q", "-O u": "-o NAME names the file", "-X POST u": "sends no other requests",
 		"-r 0-5 u": "braid downloads whole files", "--compressed u": "without compression", "-v u": "flags follow the command: braid get -v", "-L u": "flags follow the command: braid get -L",
 	} {
 		if code, _, err := command(t, strings.Fields(line)...); code != exitUsage || !strings.Contains(err, want) {

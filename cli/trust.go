@@ -34,7 +34,7 @@ func newTrust(run func(*trustCommand, context.Context, []string) error) func(str
 // add binds a URL to keys.
 func (k *trustCommand) add(ctx context.Context, words []string) error {
 	if len(words) < 2 {
-		return problem.Misuse("trust add", "a URL and a key are needed", "braid trust add https://example.org/ KEY")
+		return problem.Misuse("trust add", "missing URL or key", "write braid trust add https://example.org/ KEY")
 	}
 	b, err := boundOf(words[0])
 	if err != nil {
@@ -49,14 +49,14 @@ func (k *trustCommand) add(ctx context.Context, words []string) error {
 			k.tell("%s: the key is already recorded", b.URL)
 		}
 	}
-	k.tell("%s: a file from there, or from below it, needs a signature by a recorded key", b.URL)
+	k.tell("%s: from now on, files from this URL and below need a signature by a recorded key", b.URL)
 	return nil
 }
 
 // remove removes the named keys of a URL, or all its keys.
 func (k *trustCommand) remove(ctx context.Context, words []string) error {
 	if len(words) == 0 {
-		return problem.Misuse("trust remove", "no URL", "braid trust list shows what there is")
+		return problem.Misuse("trust remove", "no URL", "list all URLs and keys with braid trust list")
 	}
 	b, err := boundOf(words[0])
 	if err != nil {
@@ -72,9 +72,9 @@ func (k *trustCommand) remove(ctx context.Context, words []string) error {
 	case err != nil:
 		return err
 	case removed == 0:
-		return problem.Local("trust", b.URL, errNotRecorded).WithHint("braid trust list shows what there is")
+		return problem.Local("trust", b.URL, errNotRecorded).WithHint("list all URLs and keys with braid trust list")
 	case left == 0:
-		k.tell("%s: no recorded key is left", b.URL)
+		k.tell("%s: no key is recorded for this URL any more", b.URL)
 	default:
 		k.tell("%s: %s removed, %s left", b.URL, option.Count(removed, "key"), option.Count(left, "key"))
 	}
@@ -98,7 +98,7 @@ func isKeyName(name, word string) bool {
 // list shows all URLs with their keys.
 func (k *trustCommand) list(ctx context.Context, words []string) error {
 	if len(words) > 0 {
-		return problem.Misuse("trust list", "takes no operand", "braid trust show URL shows the keys of one URL")
+		return problem.Misuse("trust list", "takes no operand", "for the keys of one URL, use braid trust show URL")
 	}
 	trust := configurationOf(ctx).Trust
 	if text := configurationOf(ctx).Warning(); text != "" {
@@ -156,7 +156,7 @@ func (k *trustCommand) writeJSON(trust *option.Trust) error {
 // show shows the keys of a URL.
 func (k *trustCommand) show(ctx context.Context, words []string) error {
 	if len(words) != 1 {
-		return problem.Misuse("trust show", "one URL is needed", "braid trust list shows all")
+		return problem.Misuse("trust show", "needs exactly one URL", "list all URLs and keys with braid trust list")
 	}
 	u, err := job.ParseURL(words[0])
 	if err != nil {
@@ -171,8 +171,8 @@ func (k *trustCommand) show(ctx context.Context, words []string) error {
 		return problem.Misuse(source.Mask(u), err.Error(), "")
 	case b == nil:
 		return &problem.Problem{
-			Kind: download.NoEvidence, What: "trust", Where: source.Mask(u), Why: "no key is recorded for it",
-			Hint: "braid trust add URL KEY records one",
+			Kind: download.NoEvidence, What: "trust", Where: source.Mask(u), Why: "no key is recorded for this URL",
+			Hint: "record a key with braid trust add URL KEY",
 		}
 	}
 	return printLines(k.out, append([]string{b.URL}, render.Columns(keyRows(b))...))

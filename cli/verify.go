@@ -136,20 +136,25 @@ func verifyFailure(ctx context.Context, err error) *problem.Problem {
 func (v *verifyCommand) check(paths []string) error {
 	several := len(paths) != 1
 	return firstMisuse([]wrongUse{
-		{len(paths) == 0 && v.Checksums == "", "verify", "no file", "braid verify --help; --checksums LIST may name files, too"},
-		{several && v.DigestOption() != "", v.DigestOption(), "one digest for several files",
-			"--checksums LIST has one for each"},
-		{several && v.Checksums == "" && v.NamesOne(), "--signature", "names a signature of one file, and there are several",
-			"--signature .asc is beside each"},
-		{several && v.FromOneFile(), "--from", "names the URL of one file, and there are several",
-			"give the URL of their folder, with a slash at the end; a Metalink document can describe many files"},
-		{v.Repair && v.From == "", "--repair", "no source of the right bytes is given", "name them with --from URL|FILE.meta4"},
+		{len(paths) == 0 && v.Checksums == "", "verify", "missing file name",
+			"name a file, or a list of files with --checksums LIST; see braid verify --help"},
+		{several && v.DigestOption() != "", v.DigestOption(), "this is the digest of one file, but several files are given",
+			"give a digest for each file with --checksums LIST"},
+		{several && v.Checksums == "" && v.NamesOne(), "--signature",
+			"this signature is of one file, but several files are given",
+			"for a signature beside each file, use --signature .asc"},
+		{several && v.FromOneFile(), "--from", "this URL is of one file, but several files are given",
+			"give the URL of the folder of the files, with a slash at the end, or a Metalink document that describes " +
+				"all of them"},
+		{v.Repair && v.From == "", "--repair", "missing source for the repair", "name a source with --from URL|FILE.meta4"},
 		{v.Quiet && v.Verbose, "-q", "contradicts -v", ""},
-		{v.Repair && slices.ContainsFunc(paths, objectstore.IsURL), "--repair", "part of an object cannot be replaced",
-			"braid get --overwrite --to s3://BUCKET/PREFIX/ URL replaces it"},
+		{v.Repair && slices.ContainsFunc(paths, objectstore.IsURL), "--repair",
+			"objects cannot be repaired, because no part of an object can be replaced",
+			"replace the whole object with braid get --overwrite --to s3://BUCKET/PREFIX/ URL"},
 		{slices.ContainsFunc(paths, func(p string) bool { return job.IsURL(p) && !objectstore.IsURL(p) }),
-			"verify", "checks files on disk, and objects",
-			"braid get URL checks what it fetches; --from URL FILE says what a file should be"},
+			"verify", "a URL is not a file to check",
+			"to check a file on disk against a server, use braid verify --from URL FILE; to download and check, use " +
+				"braid get URL"},
 	})
 }
 

@@ -59,7 +59,8 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 		return problem.Misuse("-q", "contradicts -v", "")
 	}
 	if len(words) > 0 && v.line["queue"] && slices.Contains(watchVerbs, words[0]) {
-		return problem.Misuse("--queue", "applies only to watching", "braid queue status shows the state of the queue")
+		return problem.Misuse("--queue", "applies only to braid watch without a command",
+			"braid queue status shows the state of the queue")
 	}
 	if len(words) > 0 {
 		switch verb := words[0]; verb {
@@ -69,11 +70,11 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 			return v.runCheck(ctx, words[1:])
 		case "run", "forget":
 			if len(words) < 2 {
-				hint := "braid watch run NAME [CONFIG]"
+				hint := "write braid watch run NAME [CONFIG]"
 				if verb == "forget" {
-					hint = "braid watch forget NAME [VERSION] [CONFIG]"
+					hint = "write braid watch forget NAME [VERSION] [CONFIG]"
 				}
-				return problem.Misuse("watch "+verb, "no feed or watch is given", hint)
+				return problem.Misuse("watch "+verb, "missing name of a feed or watch", hint)
 			}
 			if version, rest, ok := versionIn(words[2:]); ok && verb == "forget" {
 				return v.forgetVersion(ctx, words[1], version, rest)
@@ -90,7 +91,7 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	if v.line["json"] {
-		return problem.Misuse("--json", "needs the command status", "--log-format json")
+		return problem.Misuse("--json", "applies only to braid watch status", "--log-format json")
 	}
 	if v.Fleet.Queue != "" {
 		return v.watchFor(ctx, c)
@@ -98,7 +99,7 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 	for i := range c.Watches {
 		if c.Watches[i].Priority != "" {
 			return problem.Misuse("watch."+c.Watches[i].Name+".priority", "applies only to jobs in a queue",
-				"braid watch --queue, or braid daemon --watch")
+				"use braid watch --queue or braid daemon --watch")
 		}
 	}
 	return v.watch(ctx, c, nil)
@@ -163,7 +164,8 @@ func misspelt(word string) error {
 	if _, err := os.Lstat(word); near == "" || err == nil {
 		return nil
 	}
-	return problem.Misuse("watch "+job.MaskWord(word), "neither a configuration nor a command", "did you mean "+near+"?")
+	return problem.Misuse("watch "+job.MaskWord(word), "is neither a configuration file nor a command", "did you mean "+
+		near+"?")
 }
 
 // A reading returns the options for parsing a configuration in dir.
@@ -175,30 +177,30 @@ func (v *watchCommand) load(words []string, how reading) (*watch.Loaded, error) 
 	file := v.Config
 	switch {
 	case len(words) > 1:
-		return nil, problem.Misuse("watch", "one configuration is enough", "braid watch --help")
+		return nil, problem.Misuse("watch", "only one configuration can be given", "see braid watch --help")
 	case len(words) == 1 && v.line["config"]:
-		return nil, problem.Misuse("--config "+file, "conflicts with another configuration, "+words[0], "")
+		return nil, problem.Misuse("--config "+file, "two configurations are given, the other is "+words[0], "")
 	case len(words) == 1:
 		file = words[0]
 	}
 	byFlags := v.line["feed"] || v.line["url"]
 	if byFlags && (len(words) == 1 || v.line["config"]) {
-		return nil, problem.Misuse(file, "a configuration, and --feed or --url",
-			"[feed.NAME] and [watch.NAME] in the configuration name them")
+		return nil, problem.Misuse(file, "a configuration cannot be combined with --feed or --url",
+			"leave the configuration out, or add the feed and URL to it as [feed.NAME] and [watch.NAME]")
 	}
 	if byFlags || file == "" && len(v.Feed)+len(v.URL) > 0 {
 		return v.fromFlags(how)
 	}
 	for _, name := range []string{"dir", "require", "check-every", "key", "keyring", "smime-ca"} {
 		if v.line[name] {
-			return nil, problem.Misuse("--"+name, "applies only without a configuration",
-				"[watch.NAME] in the configuration names it")
+			return nil, problem.Misuse("--"+name, "cannot be combined with a configuration",
+				"set it under [watch.NAME] in the configuration")
 		}
 	}
 	if file == "" {
 		if file = defaultConfig(); file == "" {
-			return nil, problem.Misuse("watch", "no configuration",
-				"braid watch CONFIG, or --feed URL --url URL --dir FOLDER")
+			return nil, problem.Misuse("watch", "missing configuration",
+				"write braid watch CONFIG, or braid watch --feed URL --url URL --dir FOLDER")
 		}
 	}
 	return v.fromFile(file, how)
@@ -235,7 +237,7 @@ func (v *watchCommand) fromFile(file string, how reading) (*watch.Loaded, error)
 	}
 	data, err := job.ReadFile(flag, file, mostConfig)
 	if f, ok := errors.AsType[*problem.Problem](err); ok && v.inDaemon {
-		f.Hint = cmp.Or(f.Hint, "check the name; braid watch --help names an example")
+		f.Hint = cmp.Or(f.Hint, "check the name; braid watch --help shows an example")
 	}
 	if err != nil {
 		return nil, err
@@ -260,9 +262,9 @@ func (v *watchCommand) fromText(file, path string, data []byte, how reading) (*w
 func (v *watchCommand) fromFlags(how reading) (*watch.Loaded, error) {
 	switch watched := len(v.URL) > 0; {
 	case watched && v.Dir == "":
-		return nil, problem.Misuse("watch", "no folder for the files", "--dir FOLDER")
+		return nil, problem.Misuse("watch", "missing folder for the files", "--dir FOLDER")
 	case !watched && v.Publish == "":
-		return nil, problem.Misuse("--feed", "the feed needs a file to keep up to date",
+		return nil, problem.Misuse("--feed", "no file to keep up to date is given for this feed",
 			"give --url URL, or --publish FOLDER")
 	}
 	for _, u := range v.URL {
@@ -324,8 +326,8 @@ func (v *watchCommand) finish(c *watch.Loaded, name, identity string) (*watch.Lo
 	default:
 		dir := job.StateFolder()
 		if dir == "" {
-			return nil, problem.Misuse("watch", "no folder for the state is known",
-				"state = in the configuration, or braid watch --state FOLDER")
+			return nil, problem.Misuse("watch", "missing folder for the state: neither HOME nor XDG_STATE_HOME is set",
+				"set state = in the configuration, or use braid watch --state FOLDER")
 		}
 		own := fmt.Sprintf("%s-%.4x", name, sha256.Sum256([]byte(identity)))
 		c.Folder = filepath.Join(dir, "watch", own)

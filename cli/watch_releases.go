@@ -40,7 +40,7 @@ func (v *watchCommand) forgetVersion(ctx context.Context, name, version string, 
 	if err != nil {
 		return controlFailure(ctx, c, err)
 	}
-	_, err = fmt.Fprintf(v.out, "%s leaves out version %s\n", source.Escape(name), source.Escape(version))
+	_, err = fmt.Fprintf(v.out, "%s will not download version %s\n", source.Escape(name), source.Escape(version))
 	return outputFailure(err)
 }
 
@@ -49,11 +49,11 @@ func releaseState(r *antenna.ReleaseStatus) (text string, all bool) {
 	text = "version " + r.Version
 	switch r.Stage {
 	case "waiting", "resting":
-		return text + " is not there yet: " + r.Why, true
+		return text + " is not on the server yet: " + r.Why, true
 	case "given-up":
-		return text + " was given up: " + r.Why, true
+		return text + " was given up after failures: " + r.Why, true
 	case "unwanted":
-		return text + " is left out", true
+		return text + " will not be downloaded", true
 	case "in-place":
 		if r.Newest != "" && r.Newest != r.Version {
 			text += " (the newest is " + r.Newest + ")"
@@ -81,9 +81,11 @@ func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []st
 		case f.Versions == 0 && f.Current == "":
 			text += "no version is known yet; braid watch run " + f.Name + " reads its feeds"
 		case f.Newest == "":
-			text += fmt.Sprintf("its feeds have %s, but its settings exclude all of them", option.Count(f.Versions, "version"))
+			text += fmt.Sprintf("its feeds have %s, but the settings of the watch exclude all of them",
+				option.Count(f.Versions, "version"))
 		default:
-			text += fmt.Sprintf("its feeds have %s, the newest is %s at %s", option.Count(f.Versions, "version"), f.Newest, f.URL)
+			text += fmt.Sprintf("its feeds have %s; the newest is %s at %s",
+				option.Count(f.Versions, "version"), f.Newest, f.URL)
 		}
 		if f.Current != "" {
 			text += "; version " + f.Current + " is in place"

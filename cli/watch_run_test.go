@@ -92,29 +92,29 @@ func TestWatchReload(t *testing.T) {
 	w.logs(`msg="new version" watch=w`)
 	w.hears("WATCHDOG=1")
 	pid := fmt.Sprint(w.cmd.Process.Pid)
-	if out := w.asks(exitDone, "status", "watch.toml"); !strings.Contains(out, "process "+pid+" watches\n") || !regexp.MustCompile(`(?m)^w .* sha-256 from `).MatchString(out) {
+	if out := w.asks(exitDone, "status", "watch.toml"); !strings.Contains(out, "a watcher is running (process "+pid+")\n") || !regexp.MustCompile(`(?m)^w .* sha-256 from `).MatchString(out) {
 		t.Errorf("status: %s", out)
 	}
 
 	w.configure(a, "keeep = 3")
 	w.signal(syscall.SIGHUP)
 	w.hears("RELOADING=1\nMONOTONIC_USEC=")
-	w.hears("READY=1\nSTATUS=watching 1 feed by 1 watch, as before: the configuration is wrong: watch.toml:")
-	w.logs(`level=ERROR msg="the configuration is unchanged" where=watch.toml:\d+ error="watch.w.keeep: no such key" hint="did you mean keep\?"`)
+	w.hears("READY=1\nSTATUS=watching 1 feed by 1 watch, as before, because the new configuration is wrong: watch.toml:")
+	w.logs(`level=ERROR msg="the configuration is unchanged" where=watch.toml:\d+ error="watch.w.keeep: unknown key" hint="did you mean keep\?"`)
 
 	w.configure(a, "[watch.other]", "url = '"+b.URL+"'", "dir = 'files'")
 	w.signal(syscall.SIGHUP)
 	w.hears("RELOADING=1\nMONOTONIC_USEC=")
 	w.hears("READY=1\nSTATUS=watching 1 feed by 2 watches")
 	// The feed has not changed and is not due; whoever wants can have it polled now.
-	if out := w.asks(exitDone, "run", "f", "watch.toml"); !strings.Contains(out, "process "+pid+" now polls for f") {
+	if out := w.asks(exitDone, "run", "f", "watch.toml"); !strings.Contains(out, "the watcher (process "+pid+") now polls for f") {
 		t.Errorf("run: %s", out)
 	}
 	w.logs(`msg="new version" watch=other`)
 	if got := w.read("files/b.iso"); got != string(b.Content.Bytes()) {
 		t.Error("the file is wrong")
 	}
-	if out := w.asks(exitDone, "forget", "other", "watch.toml"); out != "process "+pid+" has forgotten other\n" {
+	if out := w.asks(exitDone, "forget", "other", "watch.toml"); out != "the watcher (process "+pid+") has deleted the state of other\n" {
 		t.Errorf("forget: %s", out)
 	}
 	w.asks(exitUsage, "forget", "none", "watch.toml")
@@ -146,7 +146,7 @@ func TestWatchdog(t *testing.T) {
 	for range 5 {
 		w.hears("WATCHDOG=1")
 	}
-	if out := w.asks(exitDone, "status", "watch.toml"); !strings.Contains(out, "watches\n") {
+	if out := w.asks(exitDone, "status", "watch.toml"); !strings.Contains(out, "a watcher is running") {
 		t.Errorf("status while the program runs: %s", out)
 	}
 	w.write("go", "")

@@ -53,14 +53,15 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 	if err != nil {
 		return err
 	}
-	unknown := problem.Misuse("watch "+verb+" "+name, "no such feed or watch", "braid watch status shows them")
+	unknown := problem.Misuse("watch "+verb+" "+name, "no feed or watch has this name",
+		"list the feeds and watches with braid watch status")
 	if !c.Has(name) && verb != "forget" { // a name that is no longer configured may have stored state
 		return unknown
 	}
 	client := watch.Client{Dir: c.Folder}
-	ask, told := client.RunNow, "process %d now polls for %s; braid watch status shows the result\n"
+	ask, told := client.RunNow, "the watcher (process %d) now polls for %s; braid watch status shows the result\n"
 	if verb == "forget" {
-		ask, told = client.Forget, "process %d has forgotten %s\n"
+		ask, told = client.Forget, "the watcher (process %d) has deleted the state of %s\n"
 	}
 	pid, err := ask(ctx, name)
 	switch {
@@ -83,7 +84,7 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 		}
 		return controlFailure(ctx, c, err)
 	}
-	_, err = fmt.Fprintf(v.out, "%s is forgotten\n", source.Escape(name))
+	_, err = fmt.Fprintf(v.out, "the state of %s is deleted\n", source.Escape(name))
 	return outputFailure(err)
 }
 
@@ -92,7 +93,7 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 	if pid == 0 {
 		b.WriteString("no watcher is running; last saved state\n")
 	} else {
-		fmt.Fprintf(&b, "process %d watches\n", pid)
+		fmt.Fprintf(&b, "a watcher is running (process %d)\n", pid)
 	}
 	rows := [][]string{{"FEED", "LAST POLL", "LAST NEWS", "NEXT POLL", "TODAY", "STATE"}}
 	for _, f := range s.Feeds {
@@ -154,13 +155,13 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 	case w.Pending:
 		return about + "waits: " + w.Words
 	case w.Last.Declined:
-		return about + "the last version was removed from the queue: braid watch run " + w.Name + " downloads it"
+		return about + "its last version was removed from the queue; to download it, use braid watch run " + w.Name
 	case w.Reason == antenna.Unfit:
 		return w.Words
 	case !w.HaveCopy && w.Last.At.IsZero():
 		return about + "nothing yet"
 	case isGone(w):
-		return about + "the file is gone"
+		return about + "the file no longer exists"
 	}
 	return about + cmp.Or(w.Last.Evidence, "unverified")
 }
@@ -307,11 +308,11 @@ func (v *watchCommand) runCheck(ctx context.Context, words []string) error {
 		where = "watch"
 	}
 	hide := c.Hider()
-	warnings, found := c.Warnings(), "nothing wrong"
+	warnings, found := c.Warnings(), "no errors"
 	for _, w := range c.Watches {
 		if w.Priority != "" {
-			warnings = append(warnings, "watch."+w.Name+".priority: applies only to jobs in a queue: "+
-				"braid watch refuses it without --queue")
+			warnings = append(warnings, "watch."+w.Name+".priority: applies only to jobs in a queue: braid watch "+
+				"without --queue refuses this configuration")
 		}
 	}
 	for _, text := range warnings {

@@ -111,13 +111,13 @@ func (w *workCommand) checkFlags(words []string) error {
 		w.MaxConcurrentDownloads = usualWork
 	}
 	if err := firstMisuse([]wrongUse{
-		{len(words) > 0, "work", "takes no operand", "braid get --queue QUEUE URL puts a file into the queue"},
+		{len(words) > 0, "work", "takes no operand", "add a file to the queue with braid get --queue QUEUE URL"},
 		{w.Quiet && w.Verbose, "-q", "contradicts -v", ""},
-		{w.To == "", "work", "no folder for the files",
-			"--to FOLDER, which all workers of the queue share, or --to s3://BUCKET/PREFIX/"},
-		{strings.HasPrefix(w.To, "s3:") && !objectstore.IsURL(w.To), "--to", "not a place in an object store",
+		{w.To == "", "work", "missing folder for the files",
+			"give --to FOLDER, the same for all workers of the queue, or --to s3://BUCKET/PREFIX/"},
+		{strings.HasPrefix(w.To, "s3:") && !objectstore.IsURL(w.To), "--to", "is not a URL of the form s3://BUCKET/PREFIX/",
 			"--to s3://BUCKET/PREFIX/"},
-		{w.Job.Peers.Seeds(), "--seed-time", "a worker continues with the next job", ""},
+		{w.Job.Peers.Seeds(), "--seed-time", "does not apply to workers: a worker continues with the next job", ""},
 	}); err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (w *workCommand) registerPlace(ctx context.Context, place worker.Place) err
 	}
 	err = w.queue.PlaceAt(ctx, jetstream.Destination{ID: id, Endpoint: place.Endpoint(), Name: w.To})
 	if e, ok := errors.AsType[*jetstream.DestinationError](err); ok {
-		return problem.Misuse("--to "+w.To, source.Escape(e.Error()), "all workers of a queue share one --to")
+		return problem.Misuse("--to "+w.To, source.Escape(e.Error()), "give all workers of a queue the same --to")
 	}
 	if err != nil {
 		return w.Fleet.failure("work", err)
@@ -199,19 +199,19 @@ func (w *workCommand) notOwn(name string) error {
 	if objectstore.IsURL(w.To) || !job.LeadsTo(filepath.Join(w.To, filepath.FromSlash(name)), w.own()) {
 		return nil
 	}
-	return problem.Misuse("job "+source.Escape(name), "a worker decides by the existing file",
-		"--to FOLDER without settings, keys and queue in it")
+	return problem.Misuse("job "+source.Escape(name), "the file would replace one that the worker itself uses",
+		"give --to a folder that does not contain the settings, keys or queue")
 }
 
 // expose writes the metrics of the worker.
 func (w *workCommand) expose(e *watch.Exposition) {
 	watch.ExposeQueue(e, w.queue.Queue)
 	jobs, now := w.worker.Counts()
-	e.Family("braid_work_jobs", "gauge", "Jobs of this worker.")
+	e.Family("braid_work_jobs", "gauge", "Jobs that this worker has now.")
 	e.Sample(float64(jobs))
 	e.Family("braid_work_tries_total", "counter",
-		"Attempts by result: file stored, file already there, to be retried, job dead, given back, "+
-			"or taken by another worker.")
+		"Attempts by result: file stored, file already there, failed and to be retried, job dead, job given back, or "+
+			"job taken by another worker.")
 	for _, result := range []string{string(fleet.Done), worker.CountUnchanged, string(fleet.Waiting),
 		string(fleet.Dead), worker.CountGivenBack, worker.CountLost} {
 		e.Sample(float64(now[result]), "result", result)
@@ -220,7 +220,7 @@ func (w *workCommand) expose(e *watch.Exposition) {
 	e.Sample(float64(now[worker.CountTakenOver]))
 	e.Family("braid_work_paused", "gauge", "Whether this worker is paused because its jobs fail.")
 	e.Sample(float64(now[worker.CountPaused]))
-	e.Family("braid_work_pauses_total", "counter", "Number of times that it paused because jobs failed.")
+	e.Family("braid_work_pauses_total", "counter", "Number of times that this worker paused because its jobs failed.")
 	e.Sample(float64(now[worker.CountPauses]))
 	e.Family("braid_work_bytes_total", "counter", "Bytes received by downloads.")
 	e.Sample(float64(now[worker.CountBytes]))

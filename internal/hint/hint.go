@@ -44,14 +44,14 @@ func Problem(e *download.Error) *problem.Problem {
 // kindHints are the default hints by kind.
 var kindHints = map[download.Kind]string{
 	download.Network:    "check the address and the network",
-	download.Auth:       "-u USER:PASSWORD gives credentials",
-	download.Mismatch:   "the server has a different file than the requested one",
+	download.Auth:       "give a name and password with -u USER:PASSWORD",
+	download.Mismatch:   "the server has a different file from the requested one",
 	download.NoEvidence: "give a checksum with --sha256 HEX",
-	download.NoKey: "give the trusted keys with --key FILE, or name one with --pin; " +
-		"at the URLs that braid trust shows, only its keys are trusted",
+	download.NoKey: "give the trusted keys with --key FILE, and check --pin; for URLs that braid trust lists, only the " +
+		"keys listed there are trusted",
 	download.BadSignature: "this is not the file that was signed, or the signature is no longer valid; " +
 		"ask the publisher",
-	download.Limit: "--max-size SIZE sets the limit",
+	download.Limit: "set another limit with --max-size SIZE",
 }
 
 // ownWay has the kinds of problems for which the same command would not resume the download.
@@ -75,7 +75,7 @@ func tellKept(p *problem.Problem, e *download.Error) {
 		if p.Kept = "nothing kept"; len(e.Aside) > 0 {
 			p.Kept += " but " + strings.Join(e.Aside, " and ") + ", which was set aside"
 		} else if e.There != "" {
-			p.Kept = e.There + " stays as it was"
+			p.Kept = e.There + " is unchanged"
 		}
 	}
 }
@@ -83,24 +83,25 @@ func tellKept(p *problem.Problem, e *download.Error) {
 // roomBy returns a hint for freeing disk space. A file that was set aside is the least useful one.
 func roomBy(part string) string {
 	if info, err := os.Lstat(part + ".bad"); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		return "make room, as by removing " + part + ".bad (" + option.SizeText(info.Size()) + ", set aside)"
+		return "free some disk space, for example by removing " + part + ".bad (" + option.SizeText(info.Size()) + ", " +
+			"set aside)"
 	}
-	return "make room"
+	return "free some disk space"
 }
 
 // hintFor returns the hint for an error after which the same command cannot resume the download.
 func hintFor(e *download.Error) string {
 	if use, ok := errors.AsType[*partfile.InUseError](e); ok && use != nil {
-		return "wait for it, or take another name with -o"
+		return "wait for the other download, or choose another name with -o"
 	}
 	if newer, ok := errors.AsType[*partfile.NewerError](e); ok && newer != nil {
-		return "update this braid, or take another name with -o"
+		return "update braid, or choose another name with -o"
 	}
 	if name, ok := errors.AsType[*partfile.NameError](e); ok && name != nil {
-		return "-o takes another name; -o - writes to a program or a device"
+		return "choose another name with -o; to write to a program or a device, use -o -"
 	}
 	if errors.Is(e, fs.ErrNotExist) && e.Kind == download.Local {
-		return "-d FOLDER makes the folder"
+		return "to create the folder, name it with -d FOLDER"
 	}
 	if errors.Is(e, syscall.ENOSPC) {
 		part := e.Part
@@ -119,16 +120,16 @@ func hintFor(e *download.Error) string {
 		return hint
 	}
 	if torrent, ok := errors.AsType[*metainfo.Error](e); ok && torrent.Unsupported {
-		return "a torrent of version 1 or of both, or a Metalink document, can be read"
+		return "get a torrent of BitTorrent version 1 or a Metalink document: version 2 alone is not supported"
 	}
 	if src, ok := errors.AsType[*source.Error](e); e.What == "read" && e.Kind == download.Protocol && (!ok || src == nil) {
-		return "it is damaged or in another format; get it again from its publisher"
+		return "the file is damaged or in another format; get it again from its publisher"
 	}
 	if near, ok := errors.AsType[*address.Error](e); ok {
 		if near.Excluded != "" {
-			return "--not-host " + near.Excluded + " excludes it"
+			return "this address is excluded by --not-host " + near.Excluded
 		}
-		return "--allow-host " + near.Addr.String() + " allows it"
+		return "if you trust this address, allow it with --allow-host " + near.Addr.String()
 	}
 	src, ok := errors.AsType[*source.Error](e)
 	if ok && src.Fault == source.FaultLimit { // a limit on what servers may send, which no flag changes
@@ -150,10 +151,11 @@ func hintFor(e *download.Error) string {
 // returns "" if none is needed.
 func hintFirst(e *download.Error) string {
 	if errors.Is(e, httpsource.ErrDowngrade) {
-		return "--allow-downgrade follows it; anyone on the way can then change the file, unless you give --sha256 HEX"
+		return "follow the redirect to http with --allow-downgrade; anyone on the way can then change the file, unless " +
+			"you give --sha256 HEX"
 	}
 	if src, ok := errors.AsType[*source.Error](e); ok && src.Status == http.StatusProxyAuthRequired {
-		return "it is the proxy that asks: http_proxy and https_proxy may be http://USER:PASSWORD@HOST:PORT"
+		return "the proxy needs a name and password: set http_proxy and https_proxy to http://USER:PASSWORD@HOST:PORT"
 	}
 	if e.Kind == download.Auth {
 		if src, ok := errors.AsType[*source.Error](e); ok && src.Told {
@@ -172,11 +174,11 @@ func hintForPlain(e *download.Error) string {
 	case !ok || !strings.HasPrefix(e.Where, "http://"):
 		return ""
 	case strings.Contains(src.Error(), `malformed HTTP response "\x15\x03`):
-		return "the server speaks TLS there: is it https://?"
+		return "the server speaks TLS on this port: write https://"
 	case src.Status == http.StatusBadRequest:
-		return "check the URL; a port for https answers so: is it https://?"
+		return "check the URL: if the server expects https, write https://"
 	case src.Status == 0 && errors.Is(src, io.EOF):
-		return "check the address and the network; a port for https may end so: is it https://?"
+		return "check the address and the network; if the server expects https, write https://"
 	}
 	return ""
 }
@@ -190,10 +192,10 @@ func hintForTLS(err error) string {
 		return "the certificate is for a different host: check the address"
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
-		return "check the clock of this machine; else the server needs a new certificate"
+		return "check the clock of this machine; if it is right, the server needs a new certificate"
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return "the server does not speak TLS there: is it http://, or another port?"
+		return "the server does not speak TLS on this port: try http:// or another port"
 	}
 	return ""
 }
@@ -201,7 +203,7 @@ func hintForTLS(err error) string {
 // keptIn describes where the part of a file was kept.
 func keptIn(e *download.Error) string {
 	if objectstore.IsURL(e.Part) {
-		return "uploaded to " + e.Part + ", where nothing is visible yet"
+		return "uploaded to " + e.Part + ", but not visible until it is complete"
 	}
 	return "kept in " + e.Part
 }

@@ -123,7 +123,7 @@ func readKey(flag, word string) ([]byte, error) {
 	}
 	data, err := ReadFile(flag, word, mostKeyring)
 	if err != nil && (strings.ContainsRune(word, '\n') || len(word) > longestShown) { // word may be a secret
-		return nil, problem.Misuse(flag, "neither a public key nor a path", "")
+		return nil, problem.Misuse(flag, "is neither a public key nor the path of one", "")
 	}
 	return data, err
 }
@@ -134,11 +134,11 @@ func (all keyFiles) sniffed(flag, word string, data []byte) error {
 	where := strings.TrimSpace(flag + " " + word)
 	switch {
 	case bytes.Contains(data, []byte("PRIVATE KEY")):
-		return problem.Misuse(where, "a private key, not a public one",
-			"the public key checks signatures; --client-key FILE is for a client certificate")
+		return problem.Misuse(where, "is a private key, not a public one",
+			"give the public key, which checks signatures; the key of a client certificate belongs in --client-key FILE")
 	case !ok:
-		return problem.Misuse(where, "no keys, or keys of two kinds",
-			"a file may have keys of OpenPGP, minisign, signify or SSH, or certificates of authorities in PEM")
+		return problem.Misuse(where, "the file has no keys, or keys of several kinds",
+			"give a file of keys of one kind (OpenPGP, minisign, signify or SSH), or of certificates of authorities in PEM")
 	}
 	err := all.add(kind, verify.KeyFile{Name: word, Data: data}, true)
 	if e, ok := errors.AsType[*problem.Problem](err); ok {

@@ -115,7 +115,7 @@ func (c *Check) asking(r download.Request, name string) (download.Request, error
 	}
 	claims, err := ClaimsOfURL(c.From, r.Trust.Claims, true)
 	if err == nil && len(claims) > len(r.Trust.Claims) && strings.HasSuffix(u.Path, "/") {
-		err = problem.Misuse("--from", "names a digest of one file, but the URL is of a folder",
+		err = problem.Misuse("--from", "the URL has a digest of one file, but is the URL of a folder",
 			"--sha256 HEX, or --checksums LIST")
 	}
 	if err != nil {
@@ -210,9 +210,9 @@ func (c *Check) Listed() (paths []string, err error) {
 	if len(paths) > 0 {
 		return paths, nil
 	}
-	why := "it names no file"
+	why := "the list names no file"
 	if missing > 0 {
-		why = fmt.Sprintf("none of its %d files exists here", missing)
+		why = fmt.Sprintf("none of the %d files in the list exists in this folder", missing)
 	}
 	return nil, &problem.Problem{
 		Kind: download.NoEvidence, What: "verify", Where: c.Sums.List.Name, Why: why,
@@ -225,7 +225,7 @@ func (c *Check) Listed() (paths []string, err error) {
 func (h *HTTP) ProbeRequest(word string, lookup bool) (r download.Request, err error) {
 	u, err := ParseURL(word)
 	if f, ok := err.(*problem.Problem); ok && download.IsDocument(word) {
-		f.Hint = "braid get --dry-run shows a document and its URLs"
+		f.Hint = "to show a document and its URLs, use braid get --dry-run"
 	}
 	if err != nil {
 		return r, err

@@ -33,7 +33,8 @@ func (f *Credentials) UserFor(u *url.URL) (*url.Userinfo, error) {
 	if f.User != "" {
 		user, err := userinfo(f.User)
 		if err != nil {
-			return nil, problem.Misuse("-u", err.Error(), "write USER:PASSWORD, here or in "+option.Variable("user"))
+			return nil, problem.Misuse("-u", err.Error(), "write USER:PASSWORD, in -u or in the variable "+
+				option.Variable("user"))
 		}
 		return user, nil
 	}
@@ -127,7 +128,7 @@ func (f *Credentials) readNetrc() error {
 		f.netrc, err = web.ParseNetrc(string(data))
 	}
 	if wrong, ok := errors.AsType[*web.LineError](err); ok {
-		return problem.Misuse(name, wrong.Error(), "--no-netrc does not read it")
+		return problem.Misuse(name, wrong.Error(), "correct the file, or ignore it with --no-netrc")
 	}
 	return err
 }

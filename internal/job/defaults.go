@@ -79,8 +79,8 @@ func (d *Defaults) Prepare(client *download.Client) error {
 		return problem.LeftOut("--bittorrent", problem.NoTorrent)
 	}
 	if d.common.Peers = client.Peers(d.common.Peers); d.common.Peers == download.PeersHidden && d.Peers.Seeds() {
-		return problem.Misuse("--seed-time", "peers would see the address hidden by the proxy",
-			"--bittorrent only allows it")
+		return problem.Misuse("--seed-time", "peers would see the address of this machine, which the proxy hides",
+			"to use peers nevertheless, give --bittorrent only")
 	}
 	if d.HTTP.Sites.Any() {
 		return nil
@@ -207,7 +207,7 @@ func (d *Defaults) Named() string {
 func (d *Defaults) placeURL(word string) (*url.URL, error) {
 	u, err := ParseURL(word)
 	if err == nil && d.NoFTP && address.SchemeOf(u).Family == "ftp" {
-		return nil, problem.Misuse(MaskWord(word), "FTP is off", "leave out --no-ftp")
+		return nil, problem.Misuse(MaskWord(word), "FTP URLs are excluded by --no-ftp", "leave out --no-ftp")
 	}
 	if err == nil {
 		err = CheckExcluded(d.common.Access.Not, u)

@@ -29,7 +29,7 @@ func ClaimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim,
 	case err != nil:
 		return has, problem.Misuse(MaskWord(word), err.Error(), "")
 	case len(more) > 0 && follows && download.IsDocument(u.Path):
-		return has, problem.Misuse(MaskWord(word), "a digest of a document",
+		return has, problem.Misuse(MaskWord(word), "this digest would be that of the document, not of the file",
 			"use --sha256 for the file that the document describes")
 	}
 	return append(slices.Clip(has), more...), nil

@@ -106,7 +106,7 @@ func (l *List) operand(ctx context.Context, client *download.Client, word string
 func orList(word string, err error) error {
 	f, ok := err.(*problem.Problem)
 	if info, wrong := os.Stat(word); ok && wrong == nil && info.Mode().IsRegular() {
-		f.Hint = "a list of URLs is read with -i"
+		f.Hint = "to read a list of URLs, use -i"
 	}
 	return err
 }
@@ -118,7 +118,7 @@ func IsLocalDocument(word string) bool {
 
 func (d *Defaults) readDocument(name string) (*download.Document, error) {
 	if d.NoMetalink {
-		return nil, problem.Misuse(name, "a document on disk, which --no-metalink excludes", "")
+		return nil, problem.Misuse(name, "a document on disk cannot be used with --no-metalink", "")
 	}
 	return OpenDocument(name)
 }
@@ -217,13 +217,14 @@ func (d *Defaults) checkSeveral(doc *download.Document, n int) error {
 	hint := "choose one with --select NAME"
 	switch what := " for " + option.Grouped(n) + " files" + " of " + doc.Name; {
 	case d.Out != "":
-		return problem.Misuse("-o", "one name"+what, hint+"; -d FOLDER takes them all")
+		return problem.Misuse("-o", "one name"+what, hint+", or choose a folder for all files with -d FOLDER")
 	case d.HTTP.DigestOption() != "":
 		return problem.Misuse(d.HTTP.DigestOption(), "one digest"+what, hint)
 	case d.HTTP.Checksums == "" && d.Anchors.NamesOne():
-		return problem.Misuse("--signature", "a signature of one file"+what, hint+"; --signature .asc is beside each")
+		return problem.Misuse("--signature", "this signature is of one file, and cannot be used"+what, hint+"; for "+
+			"a signature beside each file, use --signature .asc")
 	case len(d.Mirror) > 0:
-		return problem.Misuse("--mirror", "a mirror of one file"+what, hint)
+		return problem.Misuse("--mirror", "this mirror has only one file, and cannot be used"+what, hint)
 	}
 	return nil
 }

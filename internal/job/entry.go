@@ -100,8 +100,8 @@ func (d *Defaults) request(listed option.Entry) (download.Request, *wrongEntry) 
 		e.IfExists.Overwrite, e.IfExists.Rename = true, false
 	}
 	if strings.HasSuffix(e.out, "/") || e.out == "-" {
-		return e.Request, &wrongEntry{listed.Line, "out", problem.Misuse("", "not the name of a file",
-			"dir=FOLDER, and out=NAME for the name in it")}
+		return e.Request, &wrongEntry{listed.Line, "out", problem.Misuse("", "is not the name of a file",
+			"give the folder with dir=FOLDER and the name in the folder with out=NAME")}
 	}
 	if name, err := e.place(); err != nil {
 		return e.Request, &wrongEntry{listed.Line, name, err}
@@ -129,11 +129,11 @@ func (e *entry) lookUp(v string) error {
 
 func unknownOption(name string) error {
 	names := option.ListNames()
-	hint := "there are " + strings.Join(names, ", ")
+	hint := "choose one of " + strings.Join(names, ", ")
 	if near := option.Nearest(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return problem.Misuse("", "no such option", hint)
+	return problem.Misuse("", "unknown option", hint)
 }
 
 // places parses the URIs of the entry: the URL, then mirrors.
@@ -171,7 +171,7 @@ func (e *entry) address(u *url.URL) error {
 func (e *entry) name(v string) error {
 	if v != "" && !filepath.IsLocal(filepath.FromSlash(v)) {
 		return problem.Misuse("", option.Shorten(v, 80)+" is not below the folder of the download",
-			"dir=FOLDER, and out=NAME for the name in it")
+			"give the folder with dir=FOLDER and the name in the folder with out=NAME")
 	}
 	e.out = v
 	return nil
@@ -267,7 +267,7 @@ func (e *entry) require(v string) error {
 // does not store the value, because the job reads the value from the options.
 func (e *entry) prioritize(v string) error {
 	if !e.of.Queued {
-		return problem.Misuse("", "applies only to jobs in a queue", "braid get --queue embedded")
+		return problem.Misuse("", "applies only to jobs in a queue", "give a queue, as in braid get --queue embedded")
 	}
 	c := option.ChoiceValue{Words: option.WordsOf("priority")}
 	return c.Set(v)

@@ -175,9 +175,9 @@ func AddField(h http.Header, line string) error {
 	name, value = http.CanonicalHeaderKey(strings.TrimSpace(name)), strings.TrimSpace(value)
 	switch {
 	case !ok || !IsToken(name):
-		return problem.Misuse("", "not a header field", "write 'NAME: VALUE'")
+		return problem.Misuse("", "is not a header field", "write 'NAME: VALUE'")
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-		return problem.Misuse(name, "control character in the value", "")
+		return problem.Misuse(name, "the value has a control character", "")
 	case web.Reserved(name):
 		return problem.Misuse(name, "braid sets this field itself", "")
 	}

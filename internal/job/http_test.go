@@ -69,10 +69,10 @@ func TestWebURL(t *testing.T) {
 	}
 	for word, want := range map[string]string{
 		"": "the URL is empty", "a.iso": "https://a.iso?", "example.org/a.iso": "https://example.org/a.iso?", "ftp://h/a": "not an http",
-		"file:///etc/passwd": "not an http", "magnet:?xt=x": "not an http", "http:///a": "without a host", "http://:80/a": "without a host",
-		"http:h/a": "without a host", "http://h:x/a": "is not a port", "http://h/%zz": "invalid URL escape", "./a.iso": "not an http",
-		"http://h/\x7f": `http://h/\x7f: invalid control character`, "//h/a": "not an http", "http://": "http://: a URL without a host",
-		" http://h/a": "a space at its beginning or end", "http://h/a ": "a space at", "http://h/a https://h/b": "two URLs", "h/a\n": "a space at", "1:2": "not an http", ":": "not an http",
+		"file:///etc/passwd": "not an http", "magnet:?xt=x": "not an http", "http:///a": "the URL has no host", "http://:80/a": "the URL has no host",
+		"http:h/a": "the URL has no host", "http://h:x/a": "is not a port", "http://h/%zz": "invalid URL escape", "./a.iso": "not an http",
+		"http://h/\x7f": `http://h/\x7f: invalid control character`, "//h/a": "not an http", "http://": "http://: the URL has no host",
+		" http://h/a": "the URL begins or ends with a space", "http://h/a ": "ends with a space", "http://h/a https://h/b": "two URLs", "h/a\n": "ends with a space", "1:2": "not an http", ":": "not an http",
 	} {
 		if u, err := ParseWebURL(word); err == nil || !strings.Contains(err.Error(), want) || problem.Of(err).Kind != download.Usage {
 			t.Errorf("%q: %v, %v, want %q", word, u, err, want)

@@ -42,7 +42,7 @@ func (l Input) Read(most int64) (string, error) {
 	case err != nil:
 		return "", problem.Local("list", l.String(), err)
 	case n > most:
-		return "", problem.Misuse(l.String(), "longer than "+option.SizeText(most), "split it")
+		return "", problem.Misuse(l.String(), "is larger than "+option.SizeText(most), "split the list")
 	}
 	return b.String(), nil
 }

@@ -76,7 +76,7 @@ func FleetJob(e option.Entry, r *download.Request) (fleet.Job, error) {
 	place := MaskWord(e.URIs[0])
 	name, err := r.Path()
 	if err != nil {
-		return fleet.Job{}, problem.Misuse(place, err.Error(), "out=NAME in a list names the file")
+		return fleet.Job{}, problem.Misuse(place, err.Error(), "name the file with out=NAME in a list")
 	}
 	if e, err = withChecksums(e, r); err != nil {
 		return fleet.Job{}, err
@@ -87,8 +87,8 @@ func FleetJob(e option.Entry, r *download.Request) (fleet.Job, error) {
 		option, _ := option.InList(o.Name)
 		field, _, _ := strings.Cut(o.Value, ":")
 		if option == "user" || option == "header" && !web.ForAnyServer(strings.TrimSpace(field)) || HasUser(o.Value) {
-			return j, problem.Misuse(place+": "+o.Name, "passwords are not stored in the queue",
-				"[site] in the settings of the workers")
+			return j, problem.Misuse(place+": "+o.Name, "a queue stores no passwords",
+				"set them under [site] in the settings of the workers")
 		}
 		switch option {
 		case "out", "dir":
@@ -101,18 +101,18 @@ func FleetJob(e option.Entry, r *download.Request) (fleet.Job, error) {
 	}
 	for _, word := range e.URIs {
 		if HasUser(word) {
-			return j, problem.Misuse(place, "passwords are not stored in the queue",
-				"[site] in the settings of the workers")
+			return j, problem.Misuse(place, "a queue stores no passwords",
+				"set them under [site] in the settings of the workers")
 		}
 		fmt.Fprintf(sum, "%q\n", word)
 	}
 	j.Version = fmt.Sprintf("%.8x", sum.Sum(nil))
 	if !filepath.IsLocal(name) || r.RemoteName && r.Name == "" || r.IfExists.Rename {
 		return j, problem.Misuse(place, "the name of the file is not known in advance",
-			"out=NAME, and dir=FOLDER without a / before it")
+			"give out=NAME, and dir=FOLDER as a relative path")
 	}
 	if err := worker.CheckName(j.Name); err != nil {
-		return j, problem.Misuse(place, err.Error(), "out=NAME in a list names the file")
+		return j, problem.Misuse(place, err.Error(), "name the file with out=NAME in a list")
 	}
 	return j, nil
 }

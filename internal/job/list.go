@@ -105,7 +105,7 @@ func (l *List) check() error {
 		l.Files++
 	}
 	if l.Files == 0 && l.of.Input.InputFile != "" {
-		return problem.Misuse(l.of.Input.String(), "no URL in it", "")
+		return problem.Misuse(l.of.Input.String(), "the list has no URL", "")
 	}
 	return nil
 }
@@ -203,11 +203,11 @@ func (n namesakes) add(r *download.Request, place string, who int) error {
 	if name, ok := errors.AsType[*metalink.NameError](err); ok && name.Own {
 		return &problem.Problem{
 			Kind: download.Local, What: "name", Where: place, Why: err.Error(),
-			Hint: "out=NAME in a list, or -o NAME for one URL, names the file",
+			Hint: "name the file with -o NAME, or in a list with out=NAME",
 		}
 	}
 	if err != nil {
-		return problem.Misuse(place, err.Error(), "out=NAME in a list, or -o NAME for one URL, names the file")
+		return problem.Misuse(place, err.Error(), "name the file with -o NAME, or in a list with out=NAME")
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(WorkingFolder(), path)
@@ -223,7 +223,7 @@ func (n namesakes) add(r *download.Request, place string, who int) error {
 		where = "an operand"
 	}
 	return problem.Misuse(place, "two URLs would be saved as "+filepath.Base(path)+": the other is "+where,
-		"out=NAME in a list gives another")
+		"give one of the files another name with out=NAME in a list")
 }
 
 // shortSum returns a hash of path.

@@ -78,7 +78,7 @@ func TestRequestsOfDocument(t *testing.T) {
 
 func TestListCannotBeRead(t *testing.T) {
 	list := Input{InputFile: "-", Stdin: strings.NewReader("http://h/a\n")}
-	if _, err := list.Read(10); err == nil || err.Error() != "usage standard input: longer than 10 B (split it)" {
+	if _, err := list.Read(10); err == nil || err.Error() != "usage standard input: is larger than 10 B (split the list)" {
 		t.Error(err)
 	}
 	list.Stdin = iotest.ErrReader(errors.New("broken"))

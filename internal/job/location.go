@@ -71,7 +71,7 @@ func (f *Location) Exclusion(what string, words []string) (*address.Exclusion, e
 	if list := x.Countries(); len(list) > 0 {
 		if f.GeoIPDB == "" {
 			return nil, problem.Misuse(strings.TrimSpace(what+" "+list[0]),
-				"a country, but no database of countries is given", "--geoip-db FILE does")
+				"is a country, but no database of countries is given", "--geoip-db FILE does")
 		}
 		db, err := f.countries()
 		if err != nil {
@@ -88,7 +88,7 @@ func CheckExcluded(x *address.Exclusion, u *url.URL) error {
 	if near == nil {
 		return nil
 	}
-	return problem.Misuse(MaskWord(u.String()), "at a host that is excluded, and named",
+	return problem.Misuse(MaskWord(u.String()), "this host is excluded by --not-host, but a URL names it",
 		"leave out --not-host "+near.Excluded)
 }
 

@@ -37,7 +37,8 @@ func (f *Proxies) Apply(c *httpsource.Client) error {
 	} else if f.Interface != "" {
 		if _, err := net.InterfaceByName(f.Interface); err != nil {
 			return problem.Misuse("--interface "+f.Interface,
-				"neither an address nor a network interface of this machine", "list them with the command ip address")
+				"is neither an address nor a network interface of this machine",
+				"list addresses and interfaces with the command ip address")
 		}
 	}
 	c.Proxy = func(u *url.URL) (*url.URL, error) { return rules.For(u), nil }
@@ -59,7 +60,7 @@ func (f *Proxies) rules() (web.ProxyRules, error) {
 	}
 	rules, err := web.ProxiesFromEnvironment(os.Getenv)
 	if wrong, ok := errors.AsType[*web.VariableError](err); ok {
-		return rules, problem.Misuse(wrong.Name, wrong.Err.Error(), "unset it if there is none")
+		return rules, problem.Misuse(wrong.Name, wrong.Err.Error(), "correct the variable, or unset it to use no proxy")
 	}
 	if f.NoProxy != "" {
 		rules.Except = web.ParseNoProxy(f.NoProxy)
@@ -92,7 +93,8 @@ func (f *Trust) apply(c *httpsource.Client) (err error) {
 		for word := range strings.SplitSeq(words, ",") {
 			host, err := serverName(strings.TrimSpace(word))
 			if err != nil {
-				return problem.Misuse("--insecure "+word, err.Error(), "the check cannot be disabled for all hosts")
+				return problem.Misuse("--insecure "+word, err.Error(),
+					"name one host: the check of certificates cannot be disabled for all")
 			}
 			if c.TLSFor == nil {
 				c.TLSFor = map[string]*tls.Config{}
@@ -139,7 +141,7 @@ func (f *Trust) roots() (*x509.CertPool, error) {
 			return nil, err
 		}
 		if !pool.AppendCertsFromPEM(data) {
-			return nil, problem.Misuse("--cacert "+path, "no certificate in it", "a file of certificates in PEM")
+			return nil, problem.Misuse("--cacert "+path, "the file has no certificate", "give a file of certificates in PEM")
 		}
 	}
 	return pool, nil
@@ -149,7 +151,8 @@ func (f *Trust) roots() (*x509.CertPool, error) {
 func (f *Trust) certificates() ([]tls.Certificate, error) {
 	if f.ClientCert == "" {
 		if f.ClientKey != "" {
-			return nil, problem.Misuse("--client-key", "a key without a certificate", "give it with --client-cert FILE")
+			return nil, problem.Misuse("--client-key", "no certificate for this key is given",
+				"give the certificate with --client-cert FILE")
 		}
 		return nil, nil
 	}
@@ -172,8 +175,8 @@ func ReadKeyPair(certFlag, certFile, keyFlag, keyFile string) (pair tls.Certific
 		return pair, err
 	}
 	if pair, err = tls.X509KeyPair(cert, key); err != nil {
-		const hint = "certificate and key in PEM, and the key is that of the first certificate; " +
-			"a key with a passphrase must be decrypted first"
+		const hint = "give certificate and key in PEM, with the key of the first certificate; decrypt a key that has a " +
+			"passphrase first"
 		return pair, problem.Misuse(certFlag+" "+certFile, strings.TrimPrefix(err.Error(), "tls: "), hint)
 	}
 	return pair, nil

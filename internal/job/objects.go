@@ -32,7 +32,7 @@ func openStore(d *Defaults) (err error) {
 func ObjectAt(word string, o objectstore.Options) (download.Store, string, error) {
 	cut := strings.LastIndexByte(word, '/') + 1
 	if cut <= len("s3://") || cut == len(word) {
-		return nil, "", problem.Misuse(word, "names no object", "s3://BUCKET/NAME")
+		return nil, "", problem.Misuse(word, "a URL that ends with a slash is a prefix, not an object", "s3://BUCKET/NAME")
 	}
 	store, err := objectstore.Open(word[:cut], o)
 	if err != nil {
@@ -81,9 +81,9 @@ func (e *entry) place() (option string, err error) {
 		e.MakeDir = true
 		return "", nil
 	case e.dir != "":
-		return "dir", fmt.Errorf("is a folder, but the files go to %s", e.Store.Path(""))
+		return "dir", fmt.Errorf("does not apply, because the files go to %s", e.Store.Path(""))
 	case e.RemoteTime:
-		return "remote-time", errors.New("an object has no date of its own")
+		return "remote-time", errors.New("the date of an object cannot be set")
 	}
 	e.Name = e.out
 	return "", nil

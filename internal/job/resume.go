@@ -120,26 +120,27 @@ func ResumableAt(dir, name string) (Resumable, error) {
 	case err != nil:
 		return Resumable{}, err
 	case !ok:
-		return cannot("no unfinished download has that name", "braid parts shows what there is")
+		return cannot("no unfinished download has this name", "list the unfinished downloads with braid parts")
 	case l.InUse:
 		return Resumable{}, &partfile.InUseError{Path: l.Path, PID: l.PID}
 	case l.Due:
-		hint := "repeat the braid get command to run it; braid parts remove " + name + " gives it up"
-		return cannot("the file is in place, but its journal does not record the --on-complete command", hint)
+		hint := "repeat the braid get command to run its --on-complete command, or give that up with braid parts remove " + name
+		return cannot("the file is complete, but its --on-complete command has not run and is not recorded", hint)
 	case !l.Known:
-		return cannot("nothing records which file it belongs to", "braid parts remove "+name)
+		return cannot("nothing records which download this part belongs to", "remove the part with braid parts remove "+name)
 	case !l.SealedBy(partfile.OpenKey(fsys.OS, JournalKey())):
-		return cannot("nothing shows that its journal belongs to one of your downloads", "repeat the braid get command to resume")
+		return cannot("nothing shows that the journal of this part belongs to one of your downloads",
+			"repeat the braid get command to resume")
 	case id.PieceSum != "":
-		return cannot("the torrent with its digests is not in its journal",
+		return cannot("the journal does not contain the torrent with the digests of the file",
 			"repeat the braid get command to resume")
 	case !id.Asked && id.Document == (partfile.Document{}): // an older journal does not record Asked
-		return cannot("its journal has no URL of a document that describes the file",
+		return cannot("the journal lacks the URL of the document that describes the file",
 			"repeat the braid get command to resume")
 	}
 	u, err := ParseURL(cmp.Or(id.Document.URL, id.URL))
 	if err != nil || partfile.SumURL(u) != cmp.Or(id.Document.URLSum, id.URLSum) {
-		return cannot("its URL had a part that is not stored, because it may be a secret",
+		return cannot("the journal has only part of the URL: the rest may be a secret and is not stored",
 			"repeat the braid get command to resume")
 	}
 	u.User = nil // User is masked; the login is from netrc or -u
@@ -175,7 +176,7 @@ func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 	if err := RequireKeys(&q); err != nil {
 		f := problem.Of(err)
 		f.Where = filepath.Join(r.dir, r.left.Name)
-		f.Why = "a signature was demanded when it was begun, and no key or certificate is trusted"
+		f.Why = "the download was begun with a demand for a signature, and no key or certificate is trusted now"
 		return q, f
 	}
 	if q.Trust.Signatures, err = d.sums.OfFile(r.url); err != nil {

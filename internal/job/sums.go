@@ -55,7 +55,7 @@ func (r *Sums) read(ctx context.Context, client *download.Client, operands []str
 		return r.check(ctx, client)
 	case r.List.Wrapped():
 		r.Notes = append(r.Notes,
-			r.List.Name+": the signature in it was not checked (--keyring FILE names the trusted keys)")
+			r.List.Name+": the signature in this list was not checked, because no trusted key is given (--keyring FILE)")
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (r *Sums) check(ctx context.Context, client *download.Client) error {
 		return err
 	case unsigned != "" && r.bound:
 		return &problem.Problem{Kind: download.NoEvidence, What: "verify", Where: r.List.Name, Why: unsigned,
-			Hint: "braid trust show URL lists the keys trusted there"}
+			Hint: "list the keys that are trusted at a URL with braid trust show URL"}
 	case unsigned != "":
 		r.Warnings = append(r.Warnings, r.List.Name+": "+unsigned)
 	default:
@@ -88,8 +88,8 @@ func (r *Sums) fetch(ctx context.Context, client *download.Client, operands []st
 	case err != nil:
 		return err
 	case len(claims) > 0:
-		return problem.Misuse("--checksums", "names a digest of the list, which is not checked",
-			"--keyring FILE checks the signature of the list")
+		return problem.Misuse("--checksums", "the URL has a digest of the list, which is not checked",
+			"to have the signature of the list checked, give --keyring FILE")
 	}
 	r.common.Access.User, r.common.Access.Header, r.common.Access.HeaderTo = u.User, nil, nil
 	fetch := client.ListElsewhere

@@ -26,7 +26,7 @@ const trustName = "trust.json"
 func readTrust() (t *option.Trust, unread string, err error) {
 	path := SettingsFile(trustName)
 	if path == "" {
-		return nil, "neither HOME nor XDG_CONFIG_HOME names a folder", nil
+		return nil, "neither HOME nor XDG_CONFIG_HOME is set to a folder", nil
 	}
 	there, unread, err := lookForTrust(path, os.Lstat)
 	if !there || err != nil {
@@ -38,11 +38,11 @@ func readTrust() (t *option.Trust, unread string, err error) {
 		return nil, "", err
 	}
 	if t, err = option.ParseTrust(data); errors.Is(err, option.ErrTrustNewer) {
-		return nil, "", problem.Local("trust", path, err).WithHint("update this braid")
+		return nil, "", problem.Local("trust", path, err).WithHint("update braid: a newer version wrote this file")
 	}
 	if err != nil {
 		return nil, "", problem.Misuse(path, err.Error(),
-			"restore it, or move it away and record the keys again: braid trust add URL KEY")
+			"restore the file, or move it away and record the keys again with braid trust add URL KEY")
 	}
 	return t, "", nil
 }
@@ -64,8 +64,8 @@ func lookForTrust(path string, lstat func(string) (fs.FileInfo, error)) (there b
 	if _, err := lstat(dir); err != nil {
 		return false, filepath.Dir(dir) + ": " + problem.Reason(err), nil
 	}
-	return false, "", problem.Misuse(dir, "exists and cannot be searched, and it may have keys of braid trust",
-		"let this user read it, or name another folder with XDG_CONFIG_HOME")
+	return false, "", problem.Misuse(dir, "this folder cannot be read, but may contain keys recorded by braid trust",
+		"make the folder readable for this user, or set XDG_CONFIG_HOME to another one")
 }
 
 // mostTrust limits the file of anchors, in bytes.
@@ -198,7 +198,7 @@ func UntrustKeys(b option.Bound, choose func(option.TrustedKey) bool) (removed, 
 func changeTrust(change func(*option.Trust) bool) error {
 	path := SettingsFile(trustName)
 	if path == "" {
-		return problem.Misuse("trust", "the environment names no folder for settings", "HOME or XDG_CONFIG_HOME names it")
+		return problem.Misuse("trust", "no folder for settings is known", "set HOME or XDG_CONFIG_HOME")
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return problem.Local("trust", path, err)
@@ -260,4 +260,4 @@ func lockTrust(path string) (fsys.File, error) {
 	return f, nil
 }
 
-var errTrustInUse = errors.New("another braid trust is changing it")
+var errTrustInUse = errors.New("another braid trust command is changing this file")

@@ -15,15 +15,15 @@ import (
 )
 
 var (
-	errScheme = errors.New("not an " + address.ListSchemes() + " URL")
-	errWeb    = errors.New("not an http or https URL")
-	errNoHost = errors.New("a URL without a host")
-	errPort   = errors.New("not a port: the highest is 65535")
+	errScheme = errors.New("is not an " + address.ListSchemes() + " URL")
+	errWeb    = errors.New("is not an http or https URL")
+	errNoHost = errors.New("the URL has no host")
+	errPort   = errors.New("the port is larger than 65535")
 	errNoPort = errors.New("the text after the last : is not a port; in a password / ? # : @ are written %2F %3F %23 %3A %40")
 	errEmpty  = errors.New("the URL is empty")
-	errTwo    = errors.New("two URLs with a space between them; in a list (-i) it is a tab before a mirror, " +
-		"and a line for each file")
-	errSpaces = errors.New("a space at its beginning or end")
+	errTwo    = errors.New("this looks like two URLs with a space between them; in a list (-i), put a tab before a " +
+		"mirror, and each file on its own line")
+	errSpaces = errors.New("the URL begins or ends with a space")
 )
 
 // ParseWebURL parses the URL of a web server that the user typed.

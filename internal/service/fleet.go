@@ -104,7 +104,7 @@ func (f *FleetJobs) jobIn(r *fleet.Record) (j daemon.Job, own bool) {
 		j.Outcome = queue.Outcome{Verified: r.Good.Proof}
 	case r.State == fleet.Dead && e != nil:
 		j.Status, j.Live = queue.Failed, queue.Live{Size: -1}
-		why := fmt.Sprintf("%s (%s, the last at %s)", e.Why, option.Count(r.Tries, "try"), e.Worker)
+		why := fmt.Sprintf("%s (%s, the last by worker %s)", e.Why, option.Count(r.Tries, "try"), e.Worker)
 		j.Outcome = deadOutcome(f.kind(e.Code), e, why)
 	}
 	return j, true
@@ -121,7 +121,7 @@ func liveOf(worker string, p fleet.Progress) queue.Live {
 func deadOutcome(kind download.Kind, e *fleet.Ending, why string) queue.Outcome {
 	return queue.Outcome{
 		Kind: kind.String(), Code: cmp.Or(e.Aria2, problem.Aria2Code(&problem.Problem{Kind: kind})), Message: why,
-		Hint: "once that is fixed: braid queue retry, or resume it here",
+		Hint: "after correcting the cause, use braid queue retry, or resume the download here",
 	}
 }
 
@@ -186,16 +186,17 @@ func (f *FleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 	if taken, ok := errors.AsType[*fleet.TakenError](err); ok {
 		why := taken.Error()
 		if gid, own := strings.CutPrefix(taken.Job.Watch, f.prefix); own {
-			why = "its name is taken by the entry " + gid
+			why = "another download (" + gid + ") has this file name"
 		}
-		err = problem.Misuse(j.Name, why, "choose another name (out), or wait for that download")
+		err = problem.Misuse(j.Name, why, "choose another name with the option out, or wait for the other download")
 	}
 	if large, ok := errors.AsType[*jetstream.LargeError](err); ok {
-		err = problem.Misuse(large.Job, large.Error(), "fewer places or shorter options")
+		err = problem.Misuse(large.Job, large.Error(), "give fewer mirrors or shorter options")
 	}
 	if jetstream.Newer(err) { // refused, so that other entries do not wait for this entry
 		err = &problem.Problem{
-			Kind: download.Refused, What: "queue", Where: j.Name, Why: err.Error(), Hint: "update this braid",
+			Kind: download.Refused, What: "queue", Where: j.Name, Why: err.Error(), Hint: "update braid: a newer " +
+				"version wrote the queue",
 		}
 	}
 	own, ok := errors.AsType[*problem.Problem](err)

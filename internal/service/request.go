@@ -83,8 +83,8 @@ func (s *Service) notReserved(r *download.Request) error {
 		return nil
 	}
 	return &problem.Problem{
-		Kind: download.Local, What: "folder", Where: filepath.Dir(path), Why: "belongs to the daemon",
-		Hint: "set -d FOLDER or --root FOLDER to another folder",
+		Kind: download.Local, What: "folder", Where: filepath.Dir(path), Why: "this folder is reserved for the daemon",
+		Hint: "choose another folder with -d FOLDER or --root FOLDER",
 	}
 }
 
@@ -149,14 +149,14 @@ func seeding(r *download.Request, options map[string]string) error {
 	if word := options["seed-ratio"]; word != "" {
 		n, err := strconv.ParseFloat(word, 64)
 		if err != nil || n < 0 {
-			return problem.Misuse("seed-ratio", "not a number", "")
+			return problem.Misuse("seed-ratio", "is not a number", "")
 		}
 		r.Seed.Ratio = n
 	}
 	if word := options["seed-time"]; word != "" {
 		n, err := strconv.ParseFloat(word, 64)
 		if err != nil || n < 0 || n > 1e6 {
-			return problem.Misuse("seed-time", "not a number of minutes", "")
+			return problem.Misuse("seed-time", "is not a number of minutes", "")
 		}
 		r.Seed.Time = minutes(n)
 	}
@@ -174,14 +174,14 @@ func signature(r *download.Request, text string) error {
 		return &problem.Problem{
 			Kind: download.NoEvidence, What: "verify", Where: "signature",
 			Why:  "the daemon trusts no key or certificate",
-			Hint: "name trusted keys with braid daemon --keyring FILE",
+			Hint: "give the trusted keys with braid daemon --keyring FILE",
 		}
 	}
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		return problem.Misuse(daemon.OptionSignature, "not base64", "")
 	}
-	r.Trust.Signatures = append(slices.Clip(r.Trust.Signatures), download.Signature{From: "of the client", Data: data})
+	r.Trust.Signatures = append(slices.Clip(r.Trust.Signatures), download.Signature{From: "given by the client", Data: data})
 	return nil
 }
 
@@ -222,7 +222,8 @@ func (s *Service) described(ctx context.Context, e queue.Entry, r download.Reque
 	switch {
 	case len(e.Document)+len(e.URIs) == 0:
 		return r, &problem.Problem{
-			Kind: download.Usage, What: "document", Why: "is no longer known", Hint: "add it once more",
+			Kind: download.Usage, What: "document", Why: "the daemon no longer has the document or URLs of this download",
+			Hint: "add the download again",
 		}
 	case len(e.Document) > 0:
 		doc, err = download.ReadDocument(bytes.NewReader(e.Document), e.GID.String())
@@ -268,18 +269,20 @@ func (s *Service) jobOf(e queue.Entry) (fleet.Job, error) {
 	listed := option.Entry{URIs: e.URIs, Options: option.Aria2Settings(e.Options)}
 	switch {
 	case e.Watch != "":
-		return fleet.Job{}, problem.Misuse("watch "+e.Watch, "belongs to a daemon with --watch",
-			"braid watch --queue makes jobs of updates")
+		return fleet.Job{}, problem.Misuse("watch "+e.Watch,
+			"a download of a watch needs a daemon with --watch, without --queue",
+			"use braid watch --queue")
 	case len(e.Document) > 0 || len(e.URIs) == 0:
-		return fleet.Job{}, problem.Misuse("document", "belongs to the daemon, but a job needs URLs",
-			"braid daemon without --queue takes documents; or add the URL of the document")
+		return fleet.Job{}, problem.Misuse("document", "a job in the queue needs URLs, not a document",
+			"add the URL of the document, or start braid daemon without --queue")
 	case isMagnet(e):
-		return fleet.Job{}, problem.Misuse("magnet link", "its name is not known before the download",
-			"braid daemon without --queue takes it")
+		return fleet.Job{}, problem.Misuse("magnet link",
+			"a job in the queue needs a file name, which a magnet link does not give",
+			"start braid daemon without --queue")
 	case e.Options[daemon.OptionSignature] != "" || e.Options[daemon.OptionSelect] != "":
 		return fleet.Job{}, problem.Misuse(job.MaskWord(e.URIs[0]),
-			"signatures and numbers of files apply only to downloads by the daemon itself",
-			"workers have the keys: braid work --keyring FILE")
+			"the options for signatures and for the selection of files do not apply to jobs in a queue",
+			"give the trusted keys to the workers: braid work --keyring FILE")
 	}
 	r, err := s.listed(listed, false)
 	if err != nil {

@@ -44,7 +44,7 @@ func (s *Service) listen() ([]net.Listener, error) {
 	if err != nil {
 		return nil, &problem.Problem{
 			Kind: download.Other, What: "listen", Where: where, Why: listen.Reason(err),
-			Hint: "name another with --rpc-listen-port PORT",
+			Hint: "choose another port with --rpc-listen-port PORT",
 		}
 	}
 	socket, err := listen.Socket(s.State)

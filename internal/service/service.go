@@ -118,7 +118,7 @@ func (s *Service) open(ctx context.Context) (*daemon.Daemon, *download.Client, e
 	if locked, ok := errors.AsType[*database.LockedError](err); ok {
 		return nil, nil, &problem.Problem{
 			Kind: download.Local, What: "daemon", Where: "queue", Why: locked.Error(),
-			Hint: "only one daemon can use a state folder; name another with --state FOLDER",
+			Hint: "only one daemon can use a state folder; choose another with --state FOLDER",
 		}
 	}
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *Service) serve(ctx context.Context, engine *daemon.Daemon, client *down
 		defer close(begun)
 		if s.Begun != nil {
 			if err := s.Begun(ctx, engine); err != nil {
-				s.Log.Error("not in the queue", "error", err)
+				s.Log.Error("the download is not in the queue", "error", err)
 			}
 		}
 	})

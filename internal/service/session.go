@@ -28,7 +28,7 @@ func (s *Service) saveSession(file string, text []byte) error {
 			return err
 		}
 		if head != "" && head != rpc.SessionMark {
-			return errors.New(file + " is not a session")
+			return errors.New(file + " is not a session file")
 		}
 	}
 	return fsys.WriteFile(nil, file, text, 0o600)

@@ -91,7 +91,7 @@ func (b *builder) once(t *accessTable, to string, key func(...string) []string) 
 	for _, other := range b.elsewhere(t) {
 		for _, name := range slices.Sorted(maps.Keys(other.fields)) {
 			if first := from[textproto.CanonicalMIMEHeaderKey(name)]; first != "" {
-				return b.wrong("the field is also in "+first, "", key(other.key, name)...)
+				return b.wrong("the same field is also set by "+first, "", key(other.key, name)...)
 			}
 			from[textproto.CanonicalMIMEHeaderKey(name)] = other.key
 		}
@@ -101,17 +101,17 @@ func (b *builder) once(t *accessTable, to string, key func(...string) []string) 
 		user = "user-file"
 	}
 	if u, err := url.Parse(to); err == nil && u.User != nil {
-		named = "the URL already has a name"
+		named = "the URL already has a user name"
 	}
 	switch first := from["Authorization"]; {
 	case t.UserEnv+t.UserFile == "" && (first == "" || named == ""):
 		return nil
 	case first != "" && named != "":
-		return b.wrong("has Authorization, and "+named, "leave one of them out", key(first)...)
+		return b.wrong("sets the Authorization field, but "+named, "leave one of the two out", key(first)...)
 	case first != "":
-		return b.wrong("Authorization is also in "+first+"", "leave one of them out", key(user)...)
+		return b.wrong("the Authorization field is also set by "+first, "leave one of the two out", key(user)...)
 	case named != "":
-		return b.wrong(named, "leave one of them out", key(user)...)
+		return b.wrong(named, "leave one of the two out", key(user)...)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (b *builder) user(a *access, t *accessTable, key func(...string) []string) 
 	var pair, from string
 	switch {
 	case t.UserEnv != "" && t.UserFile != "":
-		return b.wrong("user-env is set too", "", key("user-file")...)
+		return b.wrong("cannot be combined with user-env", "", key("user-file")...)
 	case t.UserEnv != "":
 		from = "user-env"
 		pair, err = b.variable(t.UserEnv, key(from))
@@ -136,7 +136,7 @@ func (b *builder) user(a *access, t *accessTable, key func(...string) []string) 
 	}
 	var ok bool
 	if a.user, a.password, ok = strings.Cut(pair, ":"); !ok || a.user == "" {
-		return b.wrong("has no USER:PASSWORD", "", key(from)...)
+		return b.wrong("must contain USER:PASSWORD", "", key(from)...)
 	}
 	b.secret(a.password)
 	b.secret(base64.StdEncoding.EncodeToString([]byte(pair)))
@@ -148,13 +148,13 @@ func (b *builder) field(a *access, name, value string, ok bool, key []string) er
 	name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))
 	switch {
 	case !ok:
-		return b.wrong("not a header field", "write 'Name: value'", key...)
+		return b.wrong("is not a header field", "write 'Name: value'", key...)
 	case !job.IsToken(name):
-		return b.wrong("the name of a field has other characters", "write 'Name: value'", key...)
+		return b.wrong("the name of the field has characters that are not allowed", "write 'Name: value'", key...)
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 		return b.wrong("the value of the field has control characters", "", key...)
 	case key[0] == "watch" && key[2] != "header" && web.ForAnyServer(name):
-		return b.wrong("this field is not secret, as it is sent to mirrors", "header = ['Name: value']", key...)
+		return b.wrong("this field is sent to mirrors, so its value is not a secret", "header = ['Name: value']", key...)
 	}
 	a.header[name] = append(a.header[name], value)
 	if web.ForAnyServer(name) {
@@ -185,7 +185,7 @@ func (b *builder) variable(name string, key []string) (string, error) {
 func (b *builder) content(path string, key []string) (string, error) {
 	path = b.path(path)
 	if b.ReadFile == nil {
-		return "", b.wrong("no files are read", "", key...)
+		return "", b.wrong("files cannot be read here", "", key...)
 	}
 	data, err := b.ReadFile(path)
 	value := strings.TrimRight(string(data), "\r\n")

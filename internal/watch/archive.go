@@ -181,7 +181,7 @@ func (t *task) remove(v version) error {
 	case err != nil:
 		return err
 	case !info.Mode.IsRegular() || info.Size != v.Size || !info.ModTime.Equal(v.ModTime):
-		t.log.Info("an old version was changed since then and is kept", "path", path)
+		t.log.Info("an old version was changed after its download and is kept", "path", path)
 		return nil
 	}
 	return fsys.Remove(t.files, path)

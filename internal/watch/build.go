@@ -55,7 +55,7 @@ func (b *builder) build(f *file) (c *Config, err error) {
 		}
 	}
 	if strings.ContainsFunc(f.UserAgent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return nil, b.wrong("has control characters, which no request can have", "", "user-agent")
+		return nil, b.wrong("has control characters, which are not allowed in a request", "", "user-agent")
 	}
 	for _, name := range b.names("feed") {
 		if err := b.feed(name, f.Feed[name]); err != nil {
@@ -68,8 +68,8 @@ func (b *builder) build(f *file) (c *Config, err error) {
 		}
 	}
 	if len(c.Watches) == 0 && len(c.Feeds) == 0 {
-		return nil, &option.Error{Why: "no watch and no feed",
-			Hint: "add [watch.NAME] for the files, and [feed.NAME] for their feeds"}
+		return nil, &option.Error{Why: "the configuration has no watch and no feed",
+			Hint: "add [watch.NAME] for the files to download, and [feed.NAME] for the feeds that report them"}
 	}
 	alone := b.config // a copy: a pointer into b would keep the builder and the parser's data in memory
 	return &alone, nil
@@ -95,15 +95,16 @@ func (b *builder) feed(name string, t *feedTable) error {
 	}
 	switch {
 	case (t.URL == "") == (t.File == ""):
-		return b.wrong("set url or file", "", "feed", name)
+		return b.wrong("needs exactly one of url and file", "", "feed", name)
 	case t.Kind == antenna.Page:
-		return b.wrong("a page is not a feed", "set check-every in [watch.NAME] to check the URL itself", key("kind")...)
+		return b.wrong("a page cannot be polled as a feed",
+			"set check-every in [watch.NAME] to check the URL itself", key("kind")...)
 	case t.File != "":
 		f.URL, f.Local = b.path(t.File), true
 	}
 	for i, d := range []time.Duration{f.Every, f.Min, f.Max} {
 		if d != 0 && d < time.Second {
-			return b.wrong("polls are at least a second apart", "", key([]string{"every", "min", "max"}[i])...)
+			return b.wrong("must be at least one second", "", key([]string{"every", "min", "max"}[i])...)
 		}
 	}
 	if f.Max != 0 && f.Min > f.Max {
@@ -136,16 +137,17 @@ func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []st
 		when           bool
 		last, why, try string
 	}{
-		{f.Relay && len(f.Trust) == 0, "relay", "relays the records of the agents in trust, which is empty",
-			"set trust = to their URLs"},
+		{f.Relay && len(f.Trust) == 0, "relay", "needs trust, which names the agents whose records are relayed",
+			"set trust = to the URLs of the agents"},
 		{!f.Relay && len(f.Trust) > 0, "trust", "needs relay = true", "relay = true"},
-		{f.Relay && !f.Kind.PassesOn(), "relay", "feeds of that kind do not name the agent of a record", ""},
-		{f.HatenaTimes && f.Kind != antenna.Auto && f.Kind != antenna.Kind(feed.HinaDI), "hatena-times", "is for hina-di", ""},
-		{f.Local && len(t.Header) > 0, "header", "applies to a url, not to a file", ""},
-		{f.Local && len(t.HeaderEnv) > 0, "header-env", "applies to a url, not to a file", ""},
-		{f.Local && len(t.HeaderFile) > 0, "header-file", "applies to a url, not to a file", ""},
-		{f.Local && t.UserEnv != "", "user-env", "applies to a url, not to a file", ""},
-		{f.Local && t.UserFile != "", "user-file", "applies to a url, not to a file", ""},
+		{f.Relay && !f.Kind.PassesOn(), "relay", "feeds of this kind do not name the agent of a record", ""},
+		{f.HatenaTimes && f.Kind != antenna.Auto && f.Kind != antenna.Kind(feed.HinaDI), "hatena-times",
+			"applies only to hina-di feeds", ""},
+		{f.Local && len(t.Header) > 0, "header", "applies only to feeds with url, not with file", ""},
+		{f.Local && len(t.HeaderEnv) > 0, "header-env", "applies only to feeds with url, not with file", ""},
+		{f.Local && len(t.HeaderFile) > 0, "header-file", "applies only to feeds with url, not with file", ""},
+		{f.Local && t.UserEnv != "", "user-env", "applies only to feeds with url, not with file", ""},
+		{f.Local && t.UserFile != "", "user-file", "applies only to feeds with url, not with file", ""},
 	} {
 		if wrong.when {
 			return b.wrong(wrong.why, wrong.try, key(wrong.last)...)
@@ -154,11 +156,11 @@ func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []st
 	for i, agent := range f.Trust {
 		plain, err := address.ASCII(agent)
 		if err == nil && b.web(plain, key("trust")...) != nil && !isGatherer(plain, f.Kind) {
-			err = errors.New("neither the URL of an agent nor the host:port of a gatherer: " + strconv.Quote(agent))
+			err = errors.New("is neither the URL of an agent nor the host:port of a gatherer: " + strconv.Quote(agent))
 		}
 		if err != nil {
-			return b.wrong(err.Error(), "write https://antenna.example.org/, as in the agent's Authorized-url "+
-				"or the last field of LIRS", key("trust")...)
+			return b.wrong(err.Error(), "write the URL of the agent as it is in its feed (Authorized-url, or the last "+
+				"field of LIRS), such as https://antenna.example.org/", key("trust")...)
 		}
 		f.Trust[i] = plain
 	}
@@ -202,11 +204,11 @@ func (b *builder) web(s string, key ...string) error {
 	case err != nil:
 		why = "not a URL"
 	case u.Scheme != "http" && u.Scheme != "https":
-		why = "not an http or https URL"
+		why = "is not an http or https URL"
 	case u.Hostname() == "":
-		why = "a URL without a host"
+		why = "the URL has no host"
 	case namesDigest(u):
-		why = "names the digest of one version, but the file changes"
+		why = "the URL has the digest of one version, but the file will change"
 	case u.User != nil:
 		password, _ := u.User.Password()
 		b.secret(password)

@@ -89,13 +89,13 @@ func answer(rw http.ResponseWriter, r reply, err error) {
 type Client struct{ Dir string }
 
 // ErrNotRunning reports that no watcher runs with that state folder.
-var ErrNotRunning = errors.New("no watcher runs")
+var ErrNotRunning = errors.New("no watcher is running")
 
 // Status returns the status of the watcher, and the ID of its process.
 func (c Client) Status(ctx context.Context) (s antenna.Status, pid int, err error) {
 	r, err := c.ask(ctx, http.MethodGet, "/status")
 	if err == nil && r.Status == nil {
-		err = errors.New("a response without a status")
+		err = errors.New("the watcher's response has no status")
 	}
 	if err != nil {
 		return s, 0, err

@@ -79,8 +79,9 @@ func NewDelegate(c *Loaded, m *Metrics, isReserved func(path string) bool, pace 
 	c.by = w
 	for _, watched := range c.Watches {
 		if watched.To != "" {
-			return nil, problem.Misuse(c.File, "watch."+watched.Name+".to: the queue of a daemon puts files into folders",
-				"braid watch "+c.File+" puts them into an object store")
+			return nil, problem.Misuse(c.File, "watch."+watched.Name+".to: must be a folder, because the daemon "+
+				"saves the files of a watch on disk",
+				"to put files into an object store, use braid watch "+c.File)
 		}
 	}
 	return w, Check(c)
@@ -145,7 +146,7 @@ func (w *Delegate) Open(log *ServiceLog, engine *daemon.Daemon, client *download
 	w.engine, w.client, w.log = engine, client, log
 	if err := os.MkdirAll(w.config.Folder, 0o700); err != nil {
 		return problem.Local("watch", w.config.Folder, err).
-			WithHint("state = in " + w.config.File + " names a folder that the daemon may write")
+			WithHint("set state = in " + w.config.File + " to a folder in which the daemon may write")
 	}
 	var err error
 	if w.store, err = antenna.OpenStore(filepath.Join(w.config.Folder, storeFile)); err != nil {
@@ -252,7 +253,7 @@ func (w *Delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *ha
 	now := time.Now()
 	switch old, there := q.Entry(e.GID); {
 	case there && old.Watch != e.Watch: // clients may choose GIDs
-		return fmt.Errorf("its GID %s belongs to another download: remove that one", e.GID)
+		return fmt.Errorf("the GID %s of this watch's download belongs to another download: remove the other one", e.GID)
 	case there && old.Status == queue.Removed && u.Reason != antenna.AskedFor:
 		// The entry was removed before the update was acknowledged.
 		c.stopped <- stopped{Entry: old}
@@ -347,7 +348,7 @@ func (w *Delegate) Stopped(e queue.Entry, res download.Result, err error) {
 // yet.
 func (w *Delegate) Request(ctx context.Context, e queue.Entry) (download.Request, error) {
 	unknown := &problem.Problem{What: "watch " + e.Watch, Where: e.URIs[0], Why: "this version is no longer requested"}
-	unknown.Hint = "braid watch run checks what exists now"
+	unknown.Hint = "check the current version with braid watch run"
 	if w == nil {
 		return download.Request{}, unknown
 	}

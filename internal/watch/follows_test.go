@@ -73,7 +73,7 @@ func TestFleetFollows(t *testing.T) {
 	if j, _ = c.jobOf(&Rule{Watch: &c.Watches[0]}, u); j.ID() == first.ID() {
 		t.Errorf("a changed file of the version in place is the job %s, too", j.Version)
 	}
-	if _, err := jobOf("name = 'tool'\nkeep = 2"); err == nil || !strings.Contains(err.Error(), "workers keep no old versions of one name") {
+	if _, err := jobOf("name = 'tool'\nkeep = 2"); err == nil || !strings.Contains(err.Error(), "does not apply with --queue, unless each version has its own file name") {
 		t.Errorf("old versions of one name: %v", err)
 	}
 }

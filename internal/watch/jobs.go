@@ -90,7 +90,7 @@ func mayBePlaced(u *antenna.Update, job *fleet.Job) (o antenna.Outcome) {
 // errorOf returns the error of a job for a release that ended with e. The requests of the worker count for the update.
 func (c *Command) errorOf(ctx context.Context, r *Rule, u *antenna.Update, job *fleet.Job, e *fleet.Ending) error {
 	if e == nil { // another program stored the record of the job
-		return fmt.Errorf("the job %s ended, and the queue does not have the reason", job.Name)
+		return fmt.Errorf("the job %s ended, but the queue does not record how", job.Name)
 	}
 	web.TallyOf(ctx).AddAll(e.Requests)
 	kind := c.Kind(e.Code)

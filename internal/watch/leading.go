@@ -63,7 +63,7 @@ func (w *Watcher) WatchFor(ctx context.Context, c *Loaded) (kinds []download.Kin
 		kinds, err = w.Watch(f.lead.Context, c, nil)
 		leaving, stop := context.WithTimeout(context.WithoutCancel(ctx), resignTime)
 		if left := f.lead.Resign(leaving); left != nil && ctx.Err() == nil {
-			log.Warn("others do not know the last seen version", "error", left)
+			log.Warn("the last seen version could not be passed on to the other watchers", "error", left)
 		}
 		stop()
 		if err != nil || len(kinds) > 0 || ctx.Err() != nil || w.Once {
@@ -112,7 +112,8 @@ func (f *Fleet) standBy(ctx context.Context, c *Loaded, log *ServiceLog) (*jetst
 	return f.Queue.Lead(ctx, group, fingerprint, antenna.LastBucket, func(l jetstream.Leader) {
 		log.Info("standing by", "group", group, "for", l.Holder)
 		if l.Print != fingerprint {
-			log.Warn("the other watcher has a different configuration with this name; two fleets need two names", "group", group)
+			log.Warn("the leading watcher has a different configuration of the same file name; give the configurations "+
+				"of two fleets different names", "group", group)
 		}
 		if err := notify.Ready("standing by for " + l.Holder); err != nil {
 			log.Warn("sd_notify", "error", err)
@@ -159,16 +160,22 @@ func (c *Loaded) CheckForFleet() error {
 			key, why, hint string
 		}{
 			{len(w.Keys)+len(w.Keyrings)+len(w.Pins)+len(w.Authorities)+len(w.Signatures) > 0, "keyring",
-				"each worker decides which keys are trusted", "braid work --keyring FILE, or [site] in its settings"},
-			{len(w.Run)+len(w.OnFailure) > 0, "run", "programs run on the workers", ""},
+				"cannot be set with --queue: each worker decides which keys are trusted",
+				"give the keys with braid work --keyring FILE, or under [site] in the settings of the workers"},
+			{len(w.Run)+len(w.OnFailure) > 0, "run", "cannot be set with --queue: workers run the programs", ""},
 			{len(w.Header) > 0 || job.HasUser(w.URL) && !w.Glob || slices.ContainsFunc(w.Mirrors, job.HasUser),
-				"header", "passwords are not stored in the queue", "[site] in the settings of the workers"},
-			{w.FeedMirrors, "feed-mirrors", "workers use only the URLs of the job", "add more with mirror ="},
-			{w.Keep > 0 && !w.File.PerVersion(), "keep", "workers keep no old versions of one name", ""},
-			{w.Rate.Any(), "limit-rate", "workers set the limits", "braid work --limit-rate"},
-			{w.Size > 0, "max-size", "workers set the limits", "braid work --max-size"},
-			{w.AllowOlder || w.AllowLessProof, "allow-older", "workers decide what they may do",
-				"braid work --allow-less-proof"},
+				"header", "cannot be set with --queue: a queue stores no passwords",
+				"set them under [site] in the settings of the workers"},
+			{w.FeedMirrors, "feed-mirrors", "does not apply with --queue: workers use only the URLs of the job",
+				"name mirrors with mirror ="},
+			{w.Keep > 0 && !w.File.PerVersion(), "keep",
+				"does not apply with --queue, unless each version has its own file name", ""},
+			{w.Rate.Any(), "limit-rate", "cannot be set with --queue: workers set their own limits",
+				"set it with braid work --limit-rate"},
+			{w.Size > 0, "max-size", "cannot be set with --queue: workers set their own limits",
+				"set it with braid work --max-size"},
+			{w.AllowOlder || w.AllowLessProof, "allow-older", "cannot be set with --queue: workers decide this",
+				"set it with braid work --allow-less-proof"},
 		} {
 			if wrong.is {
 				return problem.Misuse("watch."+w.Name+"."+wrong.key, wrong.why, wrong.hint)
@@ -189,8 +196,8 @@ func (c *Loaded) CheckForFleet() error {
 // of the configuration.
 func (c *Loaded) folderOf(w *Watch) (string, error) {
 	if w.To != "" {
-		return "", problem.Misuse("watch."+w.Name+".to", "the workers say where files go",
-			"dir = \"isos\" is a folder inside theirs")
+		return "", problem.Misuse("watch."+w.Name+".to", "cannot be set with --queue: the workers decide where files go",
+			"use dir = \"isos\" for a folder inside that of the workers")
 	}
 	base, err := os.Getwd()
 	if c.File != "" {
@@ -206,7 +213,7 @@ func (c *Loaded) folderOf(w *Watch) (string, error) {
 	below, err := filepath.Rel(base, dir)
 	if err != nil || !filepath.IsLocal(below) {
 		return "", problem.Misuse("watch."+w.Name+".dir", w.Dir+" is not below "+base,
-			"with --queue it is a folder inside that of the workers: dir = \"isos\"")
+			"with --queue, give a folder inside that of the workers, as in dir = \"isos\"")
 	}
 	return filepath.ToSlash(below), nil
 }

@@ -137,7 +137,7 @@ func (l *ServiceLog) event(ev antenna.Event) {
 	case antenna.TokenRefused:
 		l.With("hint", job.TokenHint).Warn("the server rejected the token: polling the feed without it", "feed", ev.Feed)
 	case antenna.StoreLost:
-		l.Warn("the store was lost", "why", ev.Why, "aside", ev.Aside, "restored", ev.Restored)
+		l.Warn("the store of known updates was lost", "why", ev.Why, "aside", ev.Aside, "restored", ev.Restored)
 	case antenna.Published:
 		if ev.Err != nil {
 			l.Error("publish", "error", ev.Err)
@@ -161,7 +161,7 @@ func (l *ServiceLog) handled(ev *antenna.Handled) {
 	case ev.Err != nil:
 		log.Error("failed", "error", ev.Err, "next", option.Stamp(ev.Next))
 	case o.Declined:
-		log.Info("not wanted: it was removed from the queue")
+		log.Info("not downloaded: the user removed this version from the queue")
 	case o.Changed:
 		log.Info("new version", "path", o.Path, "size", o.Size, "bytes", o.Bytes, "evidence", cmp.Or(o.Evidence, "unverified"))
 	case ev.Ahead:
@@ -173,14 +173,14 @@ func (l *ServiceLog) handled(ev *antenna.Handled) {
 
 // limitKeys are the keys of [feed.NAME.limits] that set the limits that feeds are rejected for.
 var limitKeys = map[string]string{
-	"too-large": "bytes (value for one value of SOIF)", "too-many-entries": "entries", "line-too-long": "line",
+	"too-large": "bytes (or value, for one value of SOIF)", "too-many-entries": "entries", "line-too-long": "line",
 	"compressed-too-well": "ratio",
 }
 
 // pollHint returns a hint for a feed that exceeds a limit.
 func pollHint(err error) string {
 	if reject, ok := errors.AsType[*feed.RejectError](err); ok && limitKeys[reject.Code] != "" {
-		return limitKeys[reject.Code] + " in [feed.NAME.limits] sets the limit"
+		return "raise the limit " + limitKeys[reject.Code] + " in [feed.NAME.limits]"
 	}
 	return ""
 }
@@ -188,7 +188,7 @@ func pollHint(err error) string {
 // watchHint rewrites the hint of a download for a configuration, whose keys have the names of the flags.
 func watchHint(text string) string {
 	if strings.Contains(text, "--sha256") { // a watched file changes
-		return `require = "none" takes it unverified`
+		return `accept the file unverified with require = "none"`
 	}
 	return strings.ReplaceAll(text, "--", "")
 }
@@ -232,10 +232,10 @@ func (l *ServiceLog) round(t *roundTally, s antenna.Status) {
 		case w.Reason == antenna.Unfit, w.Release != nil: // logged when the feed was polled, or the release was asked for
 		case w.HaveCopy || w.Pending || !w.Last.At.IsZero(), unread && w.Reason == "":
 		case w.Reason == "" || w.Reason == feed.NotInFeed:
-			l.Info("no feed reports it", "watch", w.Name, "url", w.URL, "hint",
-				"set check-every to check the URL itself, or check it now with braid watch run NAME")
+			l.Info("no feed reports this URL", "watch", w.Name, "url", w.URL, "hint",
+				"to check the URL itself, set check-every, or use braid watch run NAME")
 		default:
-			l.Info("the feeds report nothing usable about it", "watch", w.Name, "url", w.URL, "reason", string(w.Reason))
+			l.Info("the feeds report nothing usable about this URL", "watch", w.Name, "url", w.URL, "reason", string(w.Reason))
 		}
 	}
 	var next time.Time

@@ -219,7 +219,7 @@ func (m *Metrics) writeWatches(e *Exposition) {
 	each(func(w *watchCounts, label ...string) { e.Sample(float64(w.updates), label...) })
 	e.Family("braid_watch_downloads_total", "counter", "Handled updates: a new version, no new version, or a failure.")
 	each(func(w *watchCounts, label ...string) { e.results(w.changed, w.unchanged, w.failed, label...) })
-	e.Family("braid_watch_not_ready_total", "counter", "Requests for releases whose file or proof was not there yet.")
+	e.Family("braid_watch_not_ready_total", "counter", "Requests for releases whose file or proof the server did not have yet.")
 	each(func(w *watchCounts, label ...string) { e.Sample(float64(w.notReady), label...) })
 	e.Family("braid_watch_release_info", "gauge", "Current version, for watches that follow releases.")
 	each(func(w *watchCounts, label ...string) {

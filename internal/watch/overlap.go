@@ -40,11 +40,11 @@ func (b *builder) alone(w *Watch, key []string) error {
 	} else {
 		name, err := w.File.Name(subject{URL: u, Watch: w.Name})
 		if err != nil {
-			return b.wrong(err.Error(), "set name =", key...)
+			return b.wrong(err.Error(), "choose another name with name =", key...)
 		}
 		at = filepath.Join(w.Dir+w.To, filepath.FromSlash(name))
 		if other = b.paths[at]; other != "" {
-			return b.wrong("watch."+other+" has the same file, "+at, "", key...)
+			return b.wrong("watch."+other+" writes the same file, "+at, "", key...)
 		}
 		b.paths[at] = w.Name
 		i := slices.IndexFunc(b.prints, func(f footprint) bool { return f.paths.meets(literal(at)) })
@@ -58,7 +58,7 @@ func (b *builder) alone(w *Watch, key []string) error {
 	if at != "" {
 		at = ", " + at
 	}
-	return b.wrong("watch."+other+" may have the same file"+at, "set a different name = or dir =", key...)
+	return b.wrong("watch."+other+" may write the same file"+at, "set a different name = or dir =", key...)
 }
 
 // reserveLink reserves the path of the link of a watch. It returns an error if another watch may have a file at that
@@ -75,7 +75,8 @@ func (b *builder) reserveLink(w *Watch, key []string) error {
 		}
 	}
 	if other != "" {
-		return b.wrong("watch."+other+" may have a file at the same path, "+at, "link = another name", key...)
+		return b.wrong("watch."+other+" may write a file to the same path, "+at,
+			"choose another name with link =", key...)
 	}
 	b.paths[at] = w.Name
 	return nil

@@ -39,7 +39,7 @@ func ParseConfig(data []byte, o ConfigOptions) (*Config, error) {
 	}
 	b := &builder{ConfigOptions: o, meta: meta, data: string(data), paths: map[string]string{}}
 	if len(meta.Keys()) > mostKeys {
-		return nil, &option.Error{Why: "it has too many keys"}
+		return nil, &option.Error{Why: "the configuration has too many keys"}
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return nil, b.unknown(unknown[0])
@@ -111,13 +111,13 @@ func (b *builder) unknown(key toml.Key) error {
 			key = key[:n]
 		}
 	}
-	e := &option.Error{Line: line, Key: key.String(), Why: "no such key"}
+	e := &option.Error{Line: line, Key: key.String(), Why: "unknown key"}
 	names := namesIn(tableOf(key))
 	if near := option.Nearest(key[len(key)-1], names); near != "" {
 		e.Hint = "did you mean " + near + "?"
 	} else if len(names) > 0 {
 		slices.Sort(names)
-		e.Hint = "there are " + strings.Join(names, ", ")
+		e.Hint = "choose one of " + strings.Join(names, ", ")
 	}
 	return e
 }

@@ -33,7 +33,7 @@ func queued(q *queue.Queue, e *queue.Entry) string {
 	case e.Status == queue.Active:
 		return "downloads"
 	case e.Status == queue.Paused:
-		return "paused: braid resume " + e.GID.String() + " resumes it"
+		return "paused; continue with braid resume " + e.GID.String()
 	case e.Status == queue.Waiting:
 		return "waits in the queue of the daemon"
 	}

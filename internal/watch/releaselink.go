@@ -24,7 +24,7 @@ var copies = runtime.GOOS == "windows"
 type linkError struct{ path string }
 
 func (e *linkError) Error() string {
-	return mask.Escape(e.path) + ": is not a link made by braid, and is kept; remove it, or set another link ="
+	return mask.Escape(e.path) + ": is kept, because braid did not make this link; remove it, or set another link ="
 }
 
 // A latestLink is the link of a watch that leads to its version in place.

@@ -85,7 +85,7 @@ func (r *Rule) nameOf(u *antenna.Update, s subject) (string, error) {
 	}
 	name, err := r.File.Name(s)
 	if link := r.linkName(); err == nil && link != "" && name == link {
-		err = fmt.Errorf("%.100q is the name of the link", name)
+		err = fmt.Errorf("the file cannot be called %.100q, because this is the name of the link", name)
 	}
 	return name, err
 }

@@ -83,7 +83,8 @@ func (t *task) examine(ctx context.Context) (download.Result, error) {
 	}
 	digest := sha256Of(res.Proof)
 	if digest != t.known.Digest {
-		return res, t.replaced(fmt.Errorf("its sha-256 is %s, but that of the local file is %s", digest, t.known.Digest))
+		return res, t.replaced(fmt.Errorf("the server's file has the sha-256 %s, and the local file %s",
+			digest, t.known.Digest))
 	}
 	t.known.ETag, t.known.LastModified, t.known.Host = res.ETag, res.LastModified, res.Host
 	res.NotModified = true
@@ -104,7 +105,8 @@ func sha256Of(p verify.Proof) string {
 func (t *task) replaced(why error) error { return replaced(&t.update, source.Mask(t.url), why) }
 
 func replaced(u *antenna.Update, where string, why error) error {
-	err := fmt.Errorf("the file of the tag %s was replaced and is not accepted (moving = true accepts it): %w", u.Release.Tag,
+	err := fmt.Errorf("the file of the tag %s was replaced on the server, and is not accepted without moving = true: %w",
+		u.Release.Tag,
 		why)
 	return &download.Error{Kind: download.Mismatch, What: "release " + u.Release.Version, Where: where, Err: err}
 }

@@ -159,7 +159,7 @@ func (c *Command) lagOf(w *antenna.WatchStatus) lag {
 	case w.Err != "":
 		l.late, l.kind, l.why = true, c.Kind(w.Code), w.Err
 	case w.Limited:
-		l.late, l.kind, l.why = true, download.Limit, "its feed may have no more today (updates-a-day, bytes-a-day)"
+		l.late, l.kind, l.why = true, download.Limit, "the feed has reached its limit for today (updates-a-day, bytes-a-day)"
 	case !w.Ahead && w.Next.After(time.Now()):
 		l.late, l.why = true, w.Words
 	}

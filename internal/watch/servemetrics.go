@@ -25,7 +25,7 @@ func ServeMetrics(ctx context.Context, address string, m *Metrics, log *slog.Log
 	if err != nil {
 		return nil, &problem.Problem{
 			Kind: download.Other, What: "listen", Where: address, Why: listen.Reason(err),
-			Hint: "--metrics ADDRESS names another",
+			Hint: "choose another address with --metrics ADDRESS",
 		}
 	}
 	log.Info("metrics", "url", listen.URL("http", l.Addr())+"metrics")
@@ -73,7 +73,7 @@ func ExposeQueue(e *Exposition, q *jetstream.Queue) {
 	if err != nil {
 		up = 0
 	}
-	e.Family("braid_queue_up", "gauge", "Whether the queue answers.")
+	e.Family("braid_queue_up", "gauge", "Whether the queue responds.")
 	e.Sample(up)
 	if err == nil {
 		e.Family("braid_queue_jobs", "gauge", "Jobs that are neither done nor dead.")

@@ -124,7 +124,7 @@ func (s *service) remember(ctx context.Context) {
 func storeFailure(err error) error {
 	p := &problem.Problem{Kind: download.Local, What: "watch", Where: "store", Why: strings.TrimPrefix(err.Error(), "store: ")}
 	if e, ok := errors.AsType[*antenna.LockedError](err); ok {
-		p.Why, p.Hint = e.Error(), "only one process can watch; ask it with braid watch status"
+		p.Why, p.Hint = e.Error(), "only one watcher can use a state folder; braid watch status shows the running one"
 	}
 	return p
 }
@@ -271,12 +271,12 @@ func (s *service) reload(c *Loaded) *Loaded {
 		return nil
 	}
 	if next.Folder != c.Folder || next.Metrics != c.Metrics || next.Log.Format != c.Log.Format {
-		s.log.Warn("state, metrics and log-format take effect at the next start")
+		s.log.Warn("changes of state, metrics and log-format take effect at the next start")
 		next.Folder, next.Metrics, next.Log.Format = c.Folder, c.Metrics, c.Log.Format
 	}
 	if c.by != nil { // the client belongs to the daemon
 		if c.by.pace(next); !slices.Equal(next.Hosts, c.Hosts) {
-			s.log.Warn("allow-hosts take effect at the next start")
+			s.log.Warn("changes of allow-hosts take effect at the next start")
 			next.Hosts = c.Hosts
 		}
 	}
@@ -286,7 +286,7 @@ func (s *service) reload(c *Loaded) *Loaded {
 // read reads the configuration and the files that it names.
 func (s *service) read(c *Loaded) (*Loaded, error) {
 	if c.File == "" {
-		return nil, problem.Misuse("", "the configuration consists of flags, which cannot change", "")
+		return nil, problem.Misuse("", "without a configuration file there is nothing to read again", "")
 	}
 	next, err := c.Reread()
 	if err != nil {
@@ -305,7 +305,8 @@ func (s *service) read(c *Loaded) (*Loaded, error) {
 func (s *service) refuse(c *Loaded, err error) {
 	f := problem.Of(err)
 	s.log.Error("the configuration is unchanged", "where", f.Where, "error", f.Why, "hint", f.Hint)
-	s.notified(s.notify.Ready(s.log.Clean(c.watching() + ", as before: the configuration is wrong: " + f.Where + ": " + f.Why)))
+	s.notified(s.notify.Ready(s.log.Clean(c.watching() + ", as before, because the new configuration is wrong: " +
+		f.Where + ": " + f.Why)))
 }
 
 // ready reports to the log and the service manager that the watcher is ready.

@@ -295,8 +295,8 @@ func ruleOf(c *Loaded, w *Watch, all *limit.Limiter, at *job.Sites) (*Rule, erro
 		r.Site = siteOf(r, common, at, demanded.Said, all)
 	}
 	if len(w.Signatures) > 0 && !r.Request.Trust.Anchors.Any() && r.Site == nil {
-		return nil, problem.Misuse("signature", "without a trusted key or certificate it would be ignored",
-			"set key =")
+		return nil, problem.Misuse("signature", "a signature needs a trusted key or certificate",
+			"name the trusted keys with key =")
 	}
 	if r.Limit = at.Limits.Of(w.Rate); r.Limit != nil {
 		r.Request.Limits.Rate = nil

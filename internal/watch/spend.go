@@ -20,7 +20,7 @@ type Getter func(ctx context.Context, u antenna.Update,
 	prepare func(end func(error)) (download.Request, error)) (download.Result, error)
 
 // ErrDeclined is returned by a Getter for a version that the user does not want.
-var ErrDeclined = errors.New("the user does not want this version")
+var ErrDeclined = errors.New("the user removed this version from the queue")
 
 // getNow is the default Getter. It downloads at once with w.Client.
 func (w *Updater) getNow(ctx context.Context, _ antenna.Update,
@@ -46,7 +46,7 @@ func (t *task) get(ctx context.Context) (download.Result, error) {
 		return res, errSpent
 	}
 	if e, ok := errors.AsType[*download.Error](err); ok && e.Kind == download.Limit && t.ceiling > 0 {
-		e.Hint = "the feed may not send more today (bytes-a-day)" // the limit was the allowance, not the size limit of files
+		e.Hint = "wait until tomorrow, or raise bytes-a-day" // the limit was the allowance, not the size limit of files
 	}
 	return res, err
 }

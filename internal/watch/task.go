@@ -52,7 +52,7 @@ func (t *task) place(ctx context.Context) error {
 type ReservedError struct{ Path string }
 
 func (e *ReservedError) Error() string {
-	return mask.Escape(e.Path) + ": the watcher depends on this file, so no feed may name it"
+	return mask.Escape(e.Path) + ": the watcher itself uses this file, so no feed may replace it"
 }
 
 // look returns the state of the file in place, and creates missing folders.
@@ -140,7 +140,7 @@ func (t *task) unfinishedOutcome(bytes int64, there bool) antenna.Outcome {
 // tidied logs an error of removing old versions. It does not fail the update, because the new version is in place.
 func (t *task) tidied(err error) {
 	if err != nil {
-		t.log.Error("old versions", "error", err)
+		t.log.Error("old versions cannot be removed", "error", err)
 	}
 }
 
@@ -219,7 +219,7 @@ func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, 
 	o.At, o.Bytes = t.began, res.Fetched
 	switch {
 	case res.Older:
-		t.log.Warn("the server has an older file; the existing one is kept", "here",
+		t.log.Warn("the server has an older file, so the existing one is kept", "here",
 			t.known.LastModified, "server", res.LastModified)
 		return o, false, nil
 	case res.NotModified:

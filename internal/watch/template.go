@@ -106,7 +106,7 @@ func parseTemplate(text, urlOrGlob string, glob bool) (Template, error) {
 		t.follow(urlOrGlob)
 	}
 	if glob && !t.distinguishes(urlOrGlob) {
-		return t, fmt.Errorf("two files of the glob could get the same name; add {below}, {path} or {hash}")
+		return t, fmt.Errorf("two files that match the glob could get the same name; add {below}, {path} or {hash}")
 	}
 	return t, nil
 }
@@ -151,7 +151,8 @@ func (t *Template) Name(s subject) (string, error) {
 		return "", fmt.Errorf("%.100q cannot be a name: %w", name, err)
 	}
 	if t.folder != "" && s.URL.RawQuery != "" && !t.has("query") && !t.has("hash") {
-		return "", fmt.Errorf("the URL has a query, and every query gets the name %.100q; add {query} or {hash}", name)
+		return "", fmt.Errorf("the URL has a query, and files of different queries would have the same name %.100q; add "+
+			"{query} or {hash}", name)
 	}
 	return name, nil
 }
@@ -187,7 +188,7 @@ func pathOf(u *url.URL, folder string) (string, error) {
 		segments[i] = plain
 	}
 	if segments[len(segments)-1] == "" {
-		return "", fmt.Errorf("the URL is of a folder, not of a file (rule 12)")
+		return "", fmt.Errorf("the URL is of a folder, not of a file")
 	}
 	return strings.Join(segments, "/"), nil
 }

@@ -118,7 +118,7 @@ func (w *Updater) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome
 	switch {
 	case err == nil:
 		if err := w.memory.succeeded(t.key()); err != nil {
-			w.Log.Error("the state of the updates cannot be saved", "error", err)
+			w.Log.Error("the state of the downloads cannot be saved", "error", err)
 		}
 	case t.isWaiting(err):
 	case t.update.LastTry && isLate(err):
@@ -155,7 +155,7 @@ func (w *Updater) failed(ctx context.Context, t *task, err error) {
 	}
 	isNew, saved := w.memory.failed(t.key(), kindOf(err))
 	if saved != nil {
-		w.Log.Error("failures cannot be saved", "error", saved)
+		w.Log.Error("the failed downloads cannot be saved", "error", saved)
 	}
 	if !isNew {
 		return

@@ -30,12 +30,13 @@ func (c *Loaded) Warnings() (list []string) {
 	warn := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	for _, f := range c.Feeds {
 		if f.Relay && c.Publish.Dir == "" {
-			warn("feed.%s.relay: nothing is published (set dir = in [publish], or --publish FOLDER)", f.Name)
+			warn("feed.%s.relay: has no effect, because nothing is published (set dir = in [publish], or --publish FOLDER)",
+				f.Name)
 		}
 	}
 	list = append(list, c.idleKeys()...)
 	if c.Publish.Dir == "" && c.Publish.AgentURL+c.Publish.Title != "" {
-		warn("publish: nothing is published without a folder (set dir =, or --publish FOLDER)")
+		warn("publish: has no effect without a folder (set dir =, or --publish FOLDER)")
 	}
 	for _, w := range c.Watches {
 		for _, p := range []struct {
@@ -46,7 +47,7 @@ func (c *Loaded) Warnings() (list []string) {
 				continue
 			}
 			if _, err := exec.LookPath(p.program[0]); err != nil {
-				warn("watch.%s.%s: %s: there is no such program now", w.Name, p.key, p.program[0])
+				warn("watch.%s.%s: %s: this program does not exist now", w.Name, p.key, p.program[0])
 			}
 		}
 	}
@@ -64,10 +65,10 @@ func (c *Loaded) idleKeys() (list []string) {
 	for _, word := range c.NotHosts {
 		not.Add(word) // checked before
 	}
-	idle(c.GeoIPDB != "" && len(not.Countries()) == 0, "geoip-db", "needs countries in not-hosts")
+	idle(c.GeoIPDB != "" && len(not.Countries()) == 0, "geoip-db", "has no effect without a country in not-hosts")
 	folder := func(key, dir string) {
 		if file := fileAbove(dir); file != "" {
-			list = append(list, key+": "+file+" is a file")
+			list = append(list, key+": "+file+" is a file, not a folder")
 		}
 	}
 	folder("publish.dir", c.Publish.Dir)
@@ -77,9 +78,9 @@ func (c *Loaded) idleKeys() (list []string) {
 			return f.Kind == antenna.Auto || slices.Contains(formats, feed.FormatID(f.Kind))
 		}
 		idle(f.Limits.Line > 0 && !maybe(feed.HinaDI, feed.LIRS), key+"line",
-			"is for hina-di and LIRS, but the kind of the feed is "+f.Kind.String())
+			"applies only to hina-di and LIRS feeds, but the kind of this feed is "+f.Kind.String())
 		idle(f.Limits.Value > 0 && !maybe(feed.SOIF), key+"value",
-			"is for SOIF, but the kind of the feed is "+f.Kind.String())
+			"applies only to SOIF feeds, but the kind of this feed is "+f.Kind.String())
 		idle(f.Limits.Relayed > 0 && !f.Relay, key+"relayed", "needs relay = true")
 	}
 	for _, w := range c.Watches {
@@ -131,7 +132,7 @@ func (c *Loaded) checkServing() error {
 			_, err = net.LookupPort("tcp", port) // does not look numbers up in the system's table
 		}
 		if err != nil {
-			return problem.Misuse(c.File, "metrics: "+job.MaskWord(c.Metrics)+" is no address",
+			return problem.Misuse(c.File, "metrics: "+job.MaskWord(c.Metrics)+" is not an address to listen on",
 				"HOST:PORT, as 127.0.0.1:9110")
 		}
 	}

@@ -99,36 +99,39 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 		when           bool
 		last, why, try string
 	}{
-		{(t.URL == "") == (t.Glob == ""), "url", "set url or glob",
-			"a glob has stars: https://example.org/pub/*.iso"},
-		{t.URL != "" && strings.Contains(t.URL, "*"), "url", "has a star, but is requested literally",
+		{(t.URL == "") == (t.Glob == ""), "url", "needs exactly one of url and glob",
+			"set url = for one file, or glob = for several, as in https://example.org/pub/*.iso"},
+		{t.URL != "" && strings.Contains(t.URL, "*"), "url", "has a star, which a url does not expand",
 			"set glob = for several files"},
-		{t.Dir == "" && t.To == "", "dir", "the folder is missing", "set dir =, or to = for an object store"},
-		{t.Dir != "" && t.To != "", "to", "set a folder or an object store, not both", "leave out dir = or to ="},
-		{t.To != "" && !strings.HasPrefix(t.To, "s3://"), "to", "not a place in an object store", "to = \"s3://BUCKET/PREFIX/\""},
+		{t.Dir == "" && t.To == "", "dir", "missing folder for the files", "set dir =, or to = for an object store"},
+		{t.Dir != "" && t.To != "", "to", "cannot be combined with dir", "leave out dir = or to ="},
+		{t.To != "" && !strings.HasPrefix(t.To, "s3://"), "to", "is not a URL of the form s3://BUCKET/PREFIX/",
+			"to = \"s3://BUCKET/PREFIX/\""},
 		{t.To != "" && t.Keep > 0, "keep",
-			"old versions of objects are kept by the store, if its bucket has versions", "leave out keep ="},
+			"does not apply to an object store: the store keeps old versions if versioning is on for the bucket",
+			"leave out keep ="},
 		{t.Keep < 0 || t.Keep > mostKept, "keep", "write a number from 0 to 1000", ""},
-		{len(w.Pins) > 0 && len(w.Keys)+len(w.Keyrings) == 0, "pin", "selects a key, but no keyring is given",
+		{len(w.Pins) > 0 && len(w.Keys)+len(w.Keyrings) == 0, "pin", "selects one of the trusted keys, but none is given",
 			"set key = to a file of keys"},
 		{w.Require == RequireSignature && !signs, "require", "no key or certificate is trusted",
-			"set key ="},
-		{t.CheckEvery > 0 && w.Glob, "check-every", "a glob cannot be requested", ""},
-		{t.AnyNews && w.Glob, "any-news", "a glob cannot be requested, and news of the feed names none of its files",
+			"name the trusted keys with key ="},
+		{t.CheckEvery > 0 && w.Glob, "check-every", "applies only to url, because a glob cannot be requested", ""},
+		{t.AnyNews && w.Glob, "any-news", "applies only to url: a glob names no file to request",
 			"set url = for one file"},
 		{t.AnyNews && len(t.Feeds) == 0, "any-news", "needs the name of a feed", "feeds = [\"NAME\"]"},
-		{t.CheckEvery > 0 && w.CheckEvery < shortest, "check-every", "checks are at least a second apart", ""},
+		{t.CheckEvery > 0 && w.CheckEvery < shortest, "check-every", "must be at least one second", ""},
 		{w.Glob && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }),
-			"signature", "a signature of one file, for a glob", ".asc is beside each"},
+			"signature", "this is the signature of one file, but a glob has several",
+			"write signature = \".asc\" for a signature beside each file"},
 		{w.Glob && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "glob",
-			"has a user name or a password, and URLs in feeds have none", "set user-env = or user-file ="},
-		{w.Glob && len(w.Mirrors) > 0, "mirror", "a mirror of one file, for a glob", ""},
-		{t.AllowExpiredKey && len(w.Keys)+len(w.Keyrings) == 0, "allow-expired-key", "needs keys, but no keyring is given",
-			"set key ="},
-		{t.HookTime > 0 && len(w.Run)+len(w.OnFailure) == 0, "hook-time", "needs run or on-failure",
+			"has a user name or password, and would not match the URLs in feeds", "set user-env = or user-file ="},
+		{w.Glob && len(w.Mirrors) > 0, "mirror", "applies only to url: a mirror has one file, and a glob several", ""},
+		{t.AllowExpiredKey && len(w.Keys)+len(w.Keyrings) == 0, "allow-expired-key", "needs a trusted key",
+			"name the trusted keys with key ="},
+		{t.HookTime > 0 && len(w.Run)+len(w.OnFailure) == 0, "hook-time", "applies only to run and on-failure",
 			"set run = or on-failure ="},
-		{len(w.Run) > 0 && w.Run[0] == "", "run", "the program has no name", ""},
-		{len(w.OnFailure) > 0 && w.OnFailure[0] == "", "on-failure", "the program has no name", ""},
+		{len(w.Run) > 0 && w.Run[0] == "", "run", "the name of the program is empty", ""},
+		{len(w.OnFailure) > 0 && w.OnFailure[0] == "", "on-failure", "the name of the program is empty", ""},
 	} {
 		if wrong.when {
 			return b.wrong(wrong.why, wrong.try, key(wrong.last)...)
@@ -190,7 +193,8 @@ func (b *builder) releases(at string, t *watchTable, key func(string) []string) 
 // checkReleases returns an error for settings that contradict each other or would have no effect because a watch follows
 // releases, or because it does not.
 func (b *builder) checkReleases(w *Watch, t *watchTable, key func(string) []string) error {
-	const none, add = "is for releases, but the url has no field", "replace the version in url = by {version} or {tag}"
+	const none, add = "applies only to releases, but the url has no field such as {version}",
+		"in url =, write {version} or {tag} in place of the version"
 	follows := w.Releases != nil
 	for _, wrong := range []struct {
 		when           bool
@@ -202,15 +206,17 @@ func (b *builder) checkReleases(w *Watch, t *watchTable, key func(string) []stri
 		{!follows && t.PreReleases, "pre-releases", none, add},
 		{!follows && t.Moving, "moving", none, add},
 		{!follows && t.Link != "", "link", none, add},
-		{follows && t.CheckEvery > 0, "check-every", "releases are asked for only when a feed reports them", ""},
-		{follows && t.AnyNews, "any-news", "releases are asked for only when a feed reports them", ""},
-		{follows && len(w.Mirrors) > 0, "mirror", "names one file, but each release has a different one", ""},
+		{follows && t.CheckEvery > 0, "check-every",
+			"does not apply to releases, which are requested only when a feed reports them", ""},
+		{follows && t.AnyNews, "any-news", "does not apply to releases, which are requested only when a feed reports them", ""},
+		{follows && len(w.Mirrors) > 0, "mirror", "this mirror has one file, but each release has its own", ""},
 		{follows && w.AllowOlder, "allow-older", "an older version never replaces a newer one",
-			"to go back, leave a version out: braid watch forget NAME VERSION"},
+			"to go back to an older version, exclude the newer one with braid watch forget NAME VERSION"},
 		{follows && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }),
-			"signature", "names one signature, but each release has a different one", ".asc is beside each"},
+			"signature", "this is one signature, but each release has its own",
+			"write signature = \".asc\" for a signature beside each file"},
 		{follows && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "url",
-			"has a user name or a password, and URLs in feeds have none", "set user-env = or user-file ="},
+			"has a user name or password, and would not match the URLs in feeds", "set user-env = or user-file ="},
 	} {
 		if wrong.when {
 			return b.wrong(wrong.why, wrong.try, key(wrong.last)...)
@@ -225,10 +231,10 @@ func (b *builder) checkLink(w *Watch, key []string) error {
 		return nil
 	}
 	if err := metalink.CheckPath(w.Link); err != nil || strings.Contains(w.Link, "/") || metalink.IsOwn(w.Link) {
-		return b.wrong("cannot be the name of a link beside the files", "link = \"tool-latest.tar.gz\"", key...)
+		return b.wrong("is not a valid name for a link beside the files", "link = \"tool-latest.tar.gz\"", key...)
 	}
 	if !w.File.PerVersion() {
-		return b.wrong("the files of all versions have the same name", "leave out link =, or write {version} in name =", key...)
+		return b.wrong("the files of all versions have the same name", "leave link = out, or add {version} to name =", key...)
 	}
 	return b.reserveLink(w, key)
 }
@@ -240,7 +246,7 @@ func (b *builder) checkReleaseFeeds(w *Watch, key []string) error {
 	case n == 0:
 		return b.wrong("a watch of releases needs a feed that reports the versions", "add [feed.NAME]", key...)
 	case n > 1 && len(w.Feeds) == 0:
-		return b.wrong("of several feeds, name the one that reports the versions", "feeds = [\"NAME\"]", key...)
+		return b.wrong("there are several feeds: name the one that reports the versions", "feeds = [\"NAME\"]", key...)
 	}
 	return nil
 }
@@ -253,7 +259,7 @@ func (b *builder) checkFeeds(w *Watch, key func(string) []string) error {
 	}
 	for _, name := range w.Feeds {
 		if !slices.Contains(known, name) {
-			return b.wrong("no feed "+name, "add [feed."+name+"]", key("feeds")...)
+			return b.wrong("there is no feed "+name, "add [feed."+name+"]", key("feeds")...)
 		}
 	}
 	if err := b.checkReleaseFeeds(w, key("feeds")); err != nil {
@@ -262,7 +268,7 @@ func (b *builder) checkFeeds(w *Watch, key func(string) []string) error {
 	switch {
 	case len(known) > 0 || w.CheckEvery > 0:
 	case w.Glob:
-		return b.wrong("a glob needs a feed, which names the files", "add [feed.NAME]", key("feeds")...)
+		return b.wrong("a glob needs a feed that names the files", "add [feed.NAME]", key("feeds")...)
 	default:
 		w.CheckEvery = unasked
 	}

@@ -40,11 +40,11 @@ func WriteHelp(w io.Writer) error {
 }
 
 // says replaces texts about options of braid in messages by texts about options of aria2c.
-var says = strings.NewReplacer("--sha256 HEX", "--checksum=sha-256=HEX", "--overwrite ", "--allow-overwrite=true ",
-	"-u USER:PASSWORD gives credentials", "--http-user and --http-passwd give credentials", "--cacert FILE",
+var says = strings.NewReplacer("--sha256 HEX", "--checksum=sha-256=HEX", "--overwrite", "--allow-overwrite=true",
+	"-u USER:PASSWORD", "--http-user and --http-passwd", "--cacert FILE",
 	"--ca-certificate FILE",
-	", or skip the check for one host with --insecure HOST", "", "--continue resumes", "-c resumes",
-	"; -o - writes to a program or a device", "")
+	", or skip the check for one host with --insecure HOST", "", "--continue", "-c",
+	"; to write to a program or a device, use -o -", "")
 
 // Words returns text with the options of aria2c in place of braid's options. It returns "" if the text still has an
 // option that aria2c does not have.

@@ -125,7 +125,7 @@ func TestRealFleetDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.awaitEntry(taken, "complete")
-	if e := f.awaitEntry(f.add("http://me:word@"+strings.TrimPrefix(at, "http://")+"b.iso"), "error"); !strings.Contains(e.Braid.Message, "passwords are not stored in the queue") || strings.Contains(e.Braid.Message, "word@") {
+	if e := f.awaitEntry(f.add("http://me:word@"+strings.TrimPrefix(at, "http://")+"b.iso"), "error"); !strings.Contains(e.Braid.Message, "a queue stores no passwords") || strings.Contains(e.Braid.Message, "word@") {
 		t.Errorf("it failed as %+v", e)
 	}
 }

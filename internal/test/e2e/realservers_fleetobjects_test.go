@@ -76,7 +76,7 @@ func (f *fleetRig) nothingLeft(store *s3test.Store, names ...string) {
 			out = now
 			f.t.Logf("uploads: %s", out)
 		}
-		return strings.Contains(out, "no upload is unfinished there")
+		return strings.Contains(out, "no unfinished uploads there")
 	})
 }
 

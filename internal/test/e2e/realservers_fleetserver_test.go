@@ -195,7 +195,7 @@ func TestRealFleetServer(t *testing.T) {
 	}{
 		{[]string{"--queue", c.urls[0], "--queue-ca", filepath.Join(c.dir, "cert.pem")}, 6, "give the credentials with --queue-creds FILE"},
 		{[]string{"--queue", c.urls[0], "--queue-ca", filepath.Join(c.dir, "cert.pem"), "--queue-creds", filepath.Join(c.dir, "other.creds")}, 6, "give the credentials with --queue-creds FILE"},
-		{[]string{"--queue", c.urls[0], "--queue-creds", filepath.Join(c.dir, "user.creds")}, 5, "give the root of its certificate with --queue-ca FILE"},
+		{[]string{"--queue", c.urls[0], "--queue-creds", filepath.Join(c.dir, "user.creds")}, 5, "give the root certificate of the queue's server with --queue-ca FILE"},
 		{[]string{"--queue", strings.Replace(c.urls[0], "tls:", "nats:", 1), "--queue-creds", filepath.Join(c.dir, "user.creds")}, 5, ""},
 		{[]string{"--queue", c.urls[0], "--queue-creds", filepath.Join(c.dir, "none")}, 3, "no such file"},
 	} {

@@ -80,7 +80,7 @@ func TestRealFleetTold(t *testing.T) {
 		return only(s) && len(s.Running) == 1 && strings.Contains(s.Running[0].Lease.Holder, name) && s.Running[0].Progress.Done >= 2<<20 &&
 			s.Running[0].Progress.Size == 4<<20 && s.Running[0].Progress.Sources == 1 && s.Done == s.Running[0].Progress.Done && s.Size == 4<<20 && !s.Running[0].Since.IsZero()
 	})
-	if text := f.braid("queue", "status"); !regexp.MustCompile(`running  slow\.iso  at \S+` + name + `\S+, 2\S* MiB of 4 MiB, .* from 1 source, for [^\n]+\nall together  2\S* MiB of 4 MiB, `).MatchString(text) {
+	if text := f.braid("queue", "status"); !regexp.MustCompile(`running  slow\.iso  at \S+` + name + `\S+, 2\S* MiB of 4 MiB, .* from 1 source, for [^\n]+\ntotal         2\S* MiB of 4 MiB, `).MatchString(text) {
 		t.Errorf("for people it is\n%s", text)
 	}
 	has := func(p *fleetProcess, lines ...string) { // in the end: a gauge may be of a moment before

@@ -39,7 +39,7 @@ func TestRealFullDisk_Rule7(t *testing.T) {
 		t.Fatalf("a file that does not fit:\n%s", out)
 	}
 	f.told(full, int(again[0]-'0'), "no space left on device")
-	if !strings.Contains(full, "make room, then run the same command") {
+	if !strings.Contains(full, "free some disk space, then run the same command") {
 		t.Errorf("the next step is not said:\n%s", full)
 	}
 	if listed, _, _ := strings.Cut(again, "again: "); strings.Contains(listed, "file.bin\n") || !strings.Contains(listed, "file.bin.part\n") {

@@ -32,7 +32,7 @@ func TestRealWatchLost(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.agent.begin()
-			s.agent.logs(`msg="the store was lost" .*restored=1`)
+			s.agent.logs(`msg="the store of known updates was lost" .*restored=1`)
 			s.quiet(0)
 			if more := s.requests(`disk\.iso`) - asked; more != 0 {
 				t.Errorf("%d requests for a file that is here\n%s", more, s.agent.readFile(s.log))

@@ -45,15 +45,15 @@ func TestRealObjectsParts(t *testing.T) {
 		}
 	}
 	for _, words := range [][]string{{"parts"}, {"parts", "list", "s3://bucket/x/"}} {
-		if out, _ := r.run(0, words...); strings.Count(out, "to be resumed") != 2 || !strings.Contains(out, inUse) || strings.Contains(out, "uploaded by another process") != (len(words) > 1) {
+		if out, _ := r.run(0, words...); strings.Count(out, "can be resumed") != 2 || !strings.Contains(out, inUse) || strings.Contains(out, "being uploaded by another process") != (len(words) > 1) {
 			t.Errorf("braid %v:\n%s", words, out)
 		}
 	}
 
-	if out, told := r.run(0, "parts", "remove", "s3://bucket/x/a"); out != "" || told != "removed what was uploaded to s3://bucket/x/a\n" {
+	if out, told := r.run(0, "parts", "remove", "s3://bucket/x/a"); out != "" || told != "removed the unfinished upload to s3://bucket/x/a\n" {
 		t.Errorf("removed: %q, %q", out, told)
 	}
-	if _, told := r.run(3, "parts", "remove", "s3://bucket/x/a"); !strings.Contains(told, "no upload is unfinished there") {
+	if _, told := r.run(3, "parts", "remove", "s3://bucket/x/a"); !strings.Contains(told, "no unfinished upload has this name") {
 		t.Errorf("removed twice: %q", told)
 	}
 	if _, told := r.run(3, "parts", "remove", "s3://bucket/x/active"); !strings.Contains(told, inUse) {

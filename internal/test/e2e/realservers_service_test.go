@@ -30,7 +30,7 @@ func TestRealWatchService(t *testing.T) {
 	s.agent.signal(syscall.SIGHUP)
 	s.agent.hears("RELOADING=1\nMONOTONIC_USEC=")
 	s.agent.hears("READY=1\nSTATUS=watching 2 feeds by 1 watch")
-	s.agent.logs(`level=ERROR msg="the configuration is unchanged" where=watch.toml:\d+ error="watch.disk.keeep: no such key"`)
+	s.agent.logs(`level=ERROR msg="the configuration is unchanged" where=watch.toml:\d+ error="watch.disk.keeep: unknown key"`)
 	polls := s.requests("news .* 304")
 	waitUntil(t, "polls by the old configuration", func() bool { return s.requests("news .* 304") >= polls+2 })
 
