@@ -39,6 +39,10 @@ func TestCore(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	const most = 23_000_000 // a call of text/template would keep all exported methods: 3 MB
+	if info, err := os.Stat(core); err != nil || info.Size() > most {
+		t.Errorf("braid-core has %d bytes, more than %d (%v)", info.Size(), most, err)
+	}
 	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("hello\n")) }))
 	defer files.Close()
 	const fleets, peers = "this braid was built without fleets and object stores (tag nofleet)",

@@ -59,7 +59,7 @@ var houses = map[string]house{
 
 	"antenna": {imports: []string{
 		"antenna/feed", "antenna/formats", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/release", "linkheader",
-		"internal/database", "internal/feedtext", "internal/fsys", "internal/mask", "internal/web", "verify", "internal/option", "address",
+		"internal/database", "internal/feedtext", "internal/fsys", "internal/markup", "internal/mask", "internal/web", "verify", "internal/option", "address",
 		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},
 
@@ -128,7 +128,7 @@ var houses = map[string]house{
 		"verify/signatures",
 	}},
 
-	"internal/report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "verify", "internal/option"}},
+	"internal/report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "verify", "internal/markup", "internal/option"}},
 
 	"internal/problem": {pure: true, imports: []string{
 		"download", "fleet", "internal/option", "internal/partfile", "internal/web", "metalink", "metalink/metainfo", "source",
@@ -199,7 +199,7 @@ var houses = map[string]house{
 		"internal/hook", "internal/job", "internal/listen", "internal/option", "internal/partfile", "internal/problem",
 		"internal/render", "internal/service", "internal/stream", "internal/watch", "internal/worker", "metalink",
 		"metalink/metainfo", "internal/plug/objectstore", "serve", "source", "source/httpsource", "verify", "verify/signatures",
-		"github.com/urfave/cli/v2", "golang.org/x/term",
+		"github.com/cpuguy83/go-md2man/v2/md2man", "github.com/urfave/cli/v2", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
 
@@ -209,6 +209,7 @@ var houses = map[string]house{
 	"address":          {pure: true, imports: []string{"golang.org/x/net/idna"}},
 	"internal/geoip":   {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
 	"internal/listen":  {imports: []string{"internal/problem"}},
+	"internal/markup":  {pure: true},
 	"internal/mask":    {pure: true},
 	"internal/option":  {pure: true, imports: []string{"github.com/BurntSushi/toml", "address", "antenna/formats"}},
 	"internal/program": {},

@@ -25,13 +25,14 @@ var sizes = map[string]int{
 	// the daemon's service, lookups, their searches, what is shown, hooks, mailboxes, aria2's command line, hints, streams,
 	// index pages, release APIs, releases, how to follow them, and what has left download: limits, small things, edges of
 	// torrents' files, the search for wrong bytes
-	packages: 75,
+	// and markup, as text/template costs 3 to 8 MB
+	packages: 76,
 }
 
 // shapes lists what exceeds a limit of TestShapes, and how far. A number may only fall, and a row only go; a commit that raises
 // one says why.
 var shapes = map[string]int{
-	"lines of the product":        119271, // braid follow, watches of releases, new packages, index pages and release APIs, faults of lookups, the parts of a part file and of a queue, keys for URLs, minisign
+	"lines of the product":        119806, // pages without templates, braid follow, watches of releases, new packages, index pages and release APIs, faults of lookups, the parts of a part file and of a queue, keys for URLs, minisign
 	"methods of download.Request": 67,
 	"methods of download.known":   150,
 	"methods of download.session": 119,

@@ -62,9 +62,7 @@ func compose(s feed.Snapshot, o FolderOptions) (documents []document, empty []st
 			return nil, nil, c.report, err
 		}
 	}
-	if err := c.page(); err != nil {
-		return nil, nil, c.report, err
-	}
+	c.page()
 	return c.documents, c.empty, c.report, nil
 }
 

@@ -1,13 +1,10 @@
 package antenna
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
-	"html/template"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
@@ -18,19 +15,8 @@ import (
 // maxRows limits the sites on the page.
 const maxRows = 2000
 
-var (
-	//go:embed page.html
-	pageSource string
-	//go:embed style.css
-	style string
-
-	// pageTemplate parses the template on its first call, because most runs write no page.
-	pageTemplate = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New(filePage).Funcs(template.FuncMap{
-			"style": func() template.CSS { return template.CSS(style) },
-		}).Parse(pageSource))
-	})
-)
+//go:embed style.css
+var style string
 
 // A view is the data of the page.
 type view struct {
@@ -68,7 +54,7 @@ func momentOf(t feed.Time) moment {
 }
 
 // page writes the HTML page with the sites ordered by their last update.
-func (c *composer) page() error {
+func (c *composer) page() {
 	list := c.listed()
 	v := view{Title: c.title(), Agent: words(c.snapshot.Agent), Now: momentOf(c.now), Sites: len(list)}
 	if v.More = max(0, len(list)-maxRows); v.More > 0 {
@@ -86,13 +72,8 @@ func (c *composer) page() error {
 		last := &v.Days[len(v.Days)-1]
 		last.Sites = append(last.Sites, s)
 	}
-	var b bytes.Buffer
-	if err := pageTemplate().Execute(&b, v); err != nil {
-		return err
-	}
-	c.documents = append(c.documents, document{filePage, b.Bytes()})
+	c.documents = append(c.documents, document{filePage, v.html()})
 	c.report.Records[filePage] = v.Sites
-	return nil
 }
 
 // listed returns all sites without duplicates, the last changed first. Sites without a time and those that could not be

@@ -80,7 +80,7 @@ func (a *aria2Command) run(ctx context.Context, words []string) error {
 	}
 	a.get.Job.Input = list
 	hint := "" // the hints of the parser name the options of braid
-	err = l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), a.streams, l.targets,
+	err = l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), l.targets,
 		func(ctx context.Context, _ []string) error {
 			err := work(ctx, documents)
 			if f, ok := errors.AsType[*problem.Problem](err); ok {

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -113,21 +114,24 @@ func execute(ctx context.Context, words []string, s streams) error {
 		return err
 	}
 	run, targets := commands[l.command.Name](s)
-	return l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), s, targets, run)
+	return l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), targets, run)
 }
 
-// parse runs the flag parser and then the command. The parser prints nothing, because this package writes all messages
-// about misuse.
-func (l *line) parse(ctx context.Context, s streams, targets targets, run action) error {
-	app := &cli.App{
-		HideVersion: true, HideHelp: true, HideHelpCommand: true, DisableSliceFlagSeparator: true,
-		Reader: s.in, Writer: s.out, ErrWriter: s.err,
-		ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return l.refuse(err) },
-		Flags:          l.flags(targets),
-		Action:         func(c *cli.Context) error { return run(c.Context, c.Args().Slice()) },
+// parse reads flags and environment into the targets, and runs the command. The parser prints nothing; this package
+// writes all messages about wrong use. Of urfave/cli it has the flags: cli.App writes its help by text/template
+// (see internal/markup).
+func (l *line) parse(ctx context.Context, targets targets, run action) error {
+	set := flag.NewFlagSet("braid", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	for _, f := range l.flags(targets) {
+		if err := f.Apply(set); err != nil {
+			return l.refuse(err)
+		}
 	}
-	return app.RunContext(ctx, append([]string{"braid"}, l.args...))
+	if err := set.Parse(l.args); err != nil {
+		return l.refuse(err)
+	}
+	return run(ctx, set.Args())
 }
 
 // targets maps the first name of an option, without hyphens, to the variable for its value: "maxsize".

@@ -151,7 +151,7 @@ func tryLine(line string) error {
 	}
 	s := streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard}
 	_, targets := commands[l.command.Name](s)
-	return l.parse(context.Background(), s, targets, func(context.Context, []string) error { return nil })
+	return l.parse(context.Background(), targets, func(context.Context, []string) error { return nil })
 }
 
 // shellWords takes a line apart at spaces that are not in quotes.

@@ -31,7 +31,7 @@ func parse(t *testing.T, words ...string) (*getCommand, []download.Request, erro
 		return nil, nil, err
 	}
 	g = newGetCommand(streams{out: &bytes.Buffer{}, err: &bytes.Buffer{}})
-	err = l.parse(t.Context(), g.streams, targetsOf(g), func(ctx context.Context, operands []string) (err error) {
+	err = l.parse(t.Context(), targetsOf(g), func(ctx context.Context, operands []string) (err error) {
 		if err := g.check(operands); err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/cpuguy83/go-md2man/v2/md2man"
 
 	"braid/internal/option"
 	"braid/internal/problem"
@@ -35,16 +35,8 @@ func (m *manCommand) run(_ context.Context, words []string) error {
 	if m.Date != "" {
 		program.Date = m.Date
 	}
-	pages, err := program.Pages()
-	if err != nil {
-		return err
-	}
-	for _, page := range pages {
-		text, err := roff(page.Text)
-		if err == nil {
-			err = m.write(filepath.Join(words[0], page.Name+".1"), []byte(text))
-		}
-		if err != nil {
+	for _, page := range program.Pages() {
+		if err := m.write(filepath.Join(words[0], page.Name+".1"), []byte(roff(page.Text))); err != nil {
 			return problem.Local("man", page.Name+".1", err)
 		}
 	}
@@ -55,12 +47,10 @@ func (m *manCommand) run(_ context.Context, words []string) error {
 var asTyped = strings.NewReplacer(`\-`, `\-`, "-", `\-`, `\\`, `\e`, `\&'`, `\(aq`, "'", `\(aq`, "`", "\\`", "^",
 	`\(ha`, "~", `\(ti`)
 
-func roff(markdown string) (string, error) {
-	cli.MarkdownDocTemplate = "{{.App.Description}}"
-	page, err := (&cli.App{Description: markdown}).ToMan()
-	title, text, _ := strings.Cut(page, "\n.SH ")
-	// Literal words are not hyphenated, and lines are ragged.
-	return title + "\n.nh\n.ad l\n.SH " + asTyped.Replace(text), err
+func roff(markdown string) string {
+	title, text, _ := strings.Cut(string(md2man.Render([]byte(markdown))), "\n.SH ")
+	// Words that are typed are not hyphenated, and lines are ragged.
+	return title + "\n.nh\n.ad l\n.SH " + asTyped.Replace(text)
 }
 
 // write writes a file. The header of a compressed file has no name and no time, so that the result is reproducible.

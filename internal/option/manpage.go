@@ -1,10 +1,8 @@
 package option
 
 import (
-	_ "embed"
 	"fmt"
 	"strings"
-	"text/template"
 )
 
 // Page is a man page in the Markdown of github.com/cpuguy83/go-md2man.
@@ -13,33 +11,19 @@ type Page struct {
 	Text string
 }
 
-//go:embed page.md
-var pageText string
-
 // Pages returns the man pages of the program and of each command that is not hidden, including subcommands.
-func (p Program) Pages() (pages []Page, err error) {
-	t, err := template.New("page").Funcs(template.FuncMap{
-		"md": markdown, "page": pageName, "tag": tag, "way": way, "upper": strings.ToUpper,
-		"title": func(s string) string { return markdown(strings.ToUpper(s[:1]) + s[1:]) },
-	}).Parse(pageText)
-	if err != nil {
-		return nil, err
-	}
+func (p Program) Pages() (pages []Page) {
 	commands := p.withBelow()
 	for _, c := range commands {
-		page := pageData{Program: p, Command: c, Page: pageName(c)}
+		page := manPage{Program: p, Command: c, page: pageName(c)}
 		for _, other := range commands {
 			if other.Name != c.Name {
-				page.Others = append(page.Others, pageName(other))
+				page.others = append(page.others, "**"+pageName(other)+"**(1)")
 			}
 		}
-		var b strings.Builder
-		if err := t.Execute(&b, page); err != nil {
-			return nil, err
-		}
-		pages = append(pages, Page{page.Page, b.String()})
+		pages = append(pages, Page{page.page, page.text()})
 	}
-	return pages, nil
+	return pages
 }
 
 // withBelow returns c and its subcommands that are not hidden, recursively.
@@ -53,30 +37,105 @@ func (c Command) withBelow() []Command {
 	return all
 }
 
-// pageData is the data of the page template.
-type pageData struct {
+// manPage is a page while it is written.
+type manPage struct {
 	Program Program
 	Command
-	Page   string
-	Others []string
+	page   string
+	others []string
+	b      strings.Builder
 }
 
-// IsProgram reports whether the page describes the program.
-func (d pageData) IsProgram() bool { return d.Name == d.Program.Name }
+func (m *manPage) add(format string, values ...any) { fmt.Fprintf(&m.b, format, values...) }
 
-// Description returns the notes that are not about exit codes.
-func (d pageData) Description() []string {
-	if d.IsProgram() {
-		return d.Program.About
+// text returns the page.
+func (m *manPage) text() string {
+	m.add("%% %s 1 \"%s\" \"braid %s\" \"braid manual\"\n\n", strings.ToUpper(m.page), m.Program.Date, m.Program.Version)
+	m.add("# NAME\n\n%s - %s\n\n# SYNOPSIS\n\n", m.page, markdown(m.Summary))
+	for _, usage := range m.Usage {
+		m.add("%s  \n", way(m.Command, usage))
 	}
-	notes, _ := splitNotes(d.Notes)
-	return notes
+	notes, exits := splitNotes(m.Notes)
+	if m.isProgram() {
+		notes = m.Program.About
+	}
+	if len(notes) > 0 {
+		m.paragraphs("# DESCRIPTION", notes)
+	}
+	m.commands()
+	m.options()
+	m.paragraphs("# EXIT STATUS", exits)
+	if m.isProgram() {
+		m.terms(m.Program.Exits)
+		m.add("\n# ENVIRONMENT\n")
+		m.terms(m.Program.Environment)
+		m.add("\n# FILES\n")
+		m.terms(m.Program.Files)
+	} else {
+		m.add("\nAll exit codes are in **braid**(1).\n")
+		m.variables()
+	}
+	if len(m.Examples) > 0 {
+		m.add("\n# EXAMPLES\n")
+	}
+	for _, e := range m.Examples {
+		m.add("\n%s:\n\n    %s\n", markdown(strings.ToUpper(e.What[:1])+e.What[1:]), e.Line)
+	}
+	m.add("\n# SEE ALSO\n\n%s\n", strings.Join(m.others, ",\n"))
+	return m.b.String()
 }
 
-// ExitNotes returns the notes about exit codes.
-func (d pageData) ExitNotes() []string {
-	_, exits := splitNotes(d.Notes)
-	return exits
+// isProgram reports whether the page describes the program.
+func (m *manPage) isProgram() bool { return m.Name == m.Program.Name }
+
+func (m *manPage) paragraphs(heading string, list []string) {
+	m.add("\n%s\n", heading)
+	for _, text := range list {
+		m.add("\n%s\n", markdown(text))
+	}
+}
+
+func (m *manPage) terms(list []Term) {
+	for _, t := range list {
+		m.add("\n**%s**\n: %s\n", markdown(t.Word), markdown(t.Text))
+	}
+}
+
+func (m *manPage) commands() {
+	if len(m.Commands) == 0 {
+		return
+	}
+	m.add("\n# COMMANDS\n")
+	for _, c := range m.Commands {
+		if !c.Hidden {
+			m.add("\n**braid %s**\n: %s: **%s**(1)\n", c.Name, markdown(c.Summary), pageName(c))
+		}
+	}
+}
+
+func (m *manPage) options() {
+	if len(m.Options) == 0 {
+		return
+	}
+	m.add("\n# OPTIONS\n")
+	for heading, options := range m.Groups() {
+		m.add("\n### %s\n", heading)
+		for _, o := range options {
+			m.add("\n%s\n: %s\n", tag(o), markdown(o.Text()))
+		}
+	}
+}
+
+// variables describes the environment variables of the options.
+func (m *manPage) variables() {
+	if len(m.Options) == 0 {
+		return
+	}
+	name := m.Options[0].Name()
+	m.add("\n# ENVIRONMENT\n\nEach flag can be set in the environment: %s is %s. The command line beats it.\n",
+		markdown(Written(name)), markdown(Variable(name)))
+	m.add("For a flag without a value, true or false is written there. An empty value is an error.\n" +
+		"Other variables are in **braid**(1).\n")
 }
 
 // splitNotes separates the notes about exit codes from the others.
@@ -115,15 +174,6 @@ func tag(o Option) string {
 		s += " *" + markdown(v) + "*"
 	}
 	return s
-}
-
-// Variable returns an example of an environment variable for an option of the command.
-func (d pageData) Variable() string {
-	if d.IsProgram() || len(d.Options) == 0 {
-		return ""
-	}
-	name := d.Options[0].Name()
-	return fmt.Sprintf("%s is %s", Written(name), Variable(name))
 }
 
 var escapeMarkdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`,

@@ -26,8 +26,21 @@ func (d *facts) pictured() bool {
 	return len(d.ranked) > 0 && e.at > 0 && (e.err != nil || e.at >= quickly || len(d.ranked) > colours)
 }
 
-// charts returns the template data of the charts, which share one time axis.
-func (d *facts) charts() map[string]any {
+// charts has what the charts show. They share one time axis.
+type charts struct {
+	times, rules, speeds, sizes []tick
+	legend                      []*Mirror
+	fetched                     int64
+	speed, parts                []layer
+	box, partsBox               string // the coordinate systems
+	prior                       []bar
+	rows                        []row
+	unshown                     int    // sources without a row
+	requests                    string // path of the chart of concurrent requests
+	most                        int    // of them
+}
+
+func (d *facts) charts() *charts {
 	x := axis{d.ending.at, d.columns.width}
 	speed, top := x.speed(d.ranked, &d.columns)
 	parts, partsBox := x.parts(&d.columns.picture, &d.sources, d.size)
@@ -39,15 +52,23 @@ func (d *facts) charts() map[string]any {
 	if d.size > 0 {
 		sizes = byteTicks(float64(d.size), "")
 	}
-	return map[string]any{
-		"Times": timeTicks(x.end), "Rules": x.rules(&d.restarts, &d.course), "Legend": d.legend(), "Fetched": d.Fetched,
-		"Speed": speed, "Speeds": speeds, "Parts": parts, "PartsBox": partsBox, "Sizes": sizes,
-		"Prior": stripes(d.earlier.ranges, float64(d.size)),
-		"Rows":  rows, "Unshown": unshown, "Kinds": kinds(rows), "Requests": x.requests(d.columns.work), "Most": d.requests.most,
-		"Quiet":  slices.ContainsFunc(rows, func(x row) bool { return len(x.Quiet) > 0 }),
-		"Paused": slices.ContainsFunc(rows, func(x row) bool { return len(x.Pauses) > 0 }),
-		"Box":    fmt.Sprintf("0 0 %s %d", number(x.columns()), high),
+	return &charts{
+		times: timeTicks(x.end), rules: x.rules(&d.restarts, &d.course), legend: d.legend(), fetched: d.Fetched,
+		speed: speed, speeds: speeds, parts: parts, partsBox: partsBox, sizes: sizes,
+		prior: stripes(d.earlier.ranges, float64(d.size)),
+		rows:  rows, unshown: unshown, requests: x.requests(d.columns.work), most: d.requests.most,
+		box: fmt.Sprintf("0 0 %s %d", number(x.columns()), high),
 	}
+}
+
+// quiet reports whether a source was silent.
+func (c *charts) quiet() bool {
+	return slices.ContainsFunc(c.rows, func(x row) bool { return len(x.Quiet) > 0 })
+}
+
+// paused reports whether a source was not asked for a while.
+func (c *charts) paused() bool {
+	return slices.ContainsFunc(c.rows, func(x row) bool { return len(x.Pauses) > 0 })
 }
 
 // axis is the time axis of the charts: the time at its end, and the width of a column.

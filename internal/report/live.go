@@ -1,26 +1,18 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"braid/internal/markup"
 	"braid/internal/option"
 )
 
 // Style returns the style sheet for the HTML that [Recorder.Draw] returns.
 func Style() []byte {
-	var b bytes.Buffer
-	for _, name := range []string{"charts.css", "style.css"} {
-		data, err := files.ReadFile(name)
-		if err != nil {
-			panic("report: " + err.Error()) // cannot happen: the file is embedded
-		}
-		b.Write(data)
-	}
-	return b.Bytes()
+	return []byte(sheet(true))
 }
 
 // Draw returns the HTML of a download, for a page that includes Style. A download that has ended looks as in a [Page].
@@ -31,22 +23,20 @@ func (r *Recorder) Draw(at time.Time) []byte {
 		d, states = r.asOf(at)
 	}
 	s := d.section()
-	s["Strip"] = d.strip()
+	s.strip = d.strip()
 	if d.ending.live {
-		s["States"] = states
-		s["Class"], s["Outcome"], s["Headline"] = "open", "running", r.limitNow()
+		s.states = states
+		s.class, s.outcome, s.headline = "open", "running", r.limitNow()
 		for _, m := range d.Mirrors {
 			if m.Asked == 0 && len(d.ranked) < maxRowsShown {
 				d.ranked = append(d.ranked, m)
 			}
 		}
-		s["Table"] = d.ranked
+		s.table = d.ranked
 	}
-	var b bytes.Buffer
-	if err := pageTemplate().ExecuteTemplate(&b, "section", s); err != nil {
-		panic("report: " + err.Error()) // cannot happen: the template and its data belong to this package
-	}
-	return b.Bytes()
+	var p markup.Page
+	s.html(&p)
+	return p.Bytes()
 }
 
 // asOf returns the facts of a running download as if it ended at the time at, and the states of its sources.

@@ -4,7 +4,7 @@
 // The input is events with their times, and the output is HTML. The package reads no clock and opens no file. A
 // [Recorder] records one download in bounded memory, and a [Page] shows one or several. It is not a complete log:
 // details that would be invisible in a chart are merged. The page contains no script and loads nothing, and
-// html/template escapes all external text.
+// all external text is escaped.
 //
 //	rec := report.NewRecorder(time.Now())
 //	req.Detail, req.Observe = true, func(ev download.Event) { rec.Observe(time.Now(), ev) }
@@ -16,13 +16,12 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
-	"embed"
-	"html/template"
+	_ "embed"
 	"slices"
 	"time"
 
+	"braid/internal/markup"
 	"braid/internal/option"
 	"braid/source"
 )
@@ -30,14 +29,18 @@ import (
 // Magic is the beginning of every page.
 const Magic = "<!DOCTYPE html>\n<!-- braid report -->\n"
 
-//go:embed page.html style.css charts.css
-var files embed.FS
+//go:embed style.css
+var style string
 
-// pageTemplate parses the template. It is called for each page, because most runs write no page.
-func pageTemplate() *template.Template {
-	return template.Must(template.New("page.html").Funcs(template.FuncMap{
-		"size": option.SizeText, "rate": option.RateText, "time": option.TimeText, "clock": clock, "share": share,
-	}).ParseFS(files, "*"))
+//go:embed charts.css
+var chartStyle string
+
+// sheet returns the style sheet of a page with or without charts.
+func sheet(charts bool) string {
+	if charts {
+		return chartStyle + style
+	}
+	return style
 }
 
 const (
@@ -103,23 +106,29 @@ func (d *facts) listed() listed {
 
 // HTML returns the page.
 func (p *Page) HTML() []byte {
-	view := map[string]any{
-		"Title": option.Count(p.added, "download"), "List": p.list, "Unlisted": p.added - len(p.list), "NotBegun": p.NotBegun,
-		"Undrawn": p.added > len(p.drawn), "Pictures": slices.ContainsFunc(p.drawn, (*facts).pictured),
+	v := view{
+		title: option.Count(p.added, "download"), list: p.list, unlisted: p.added - len(p.list), notBegun: p.NotBegun,
+		undrawn: p.added > len(p.drawn), pictures: slices.ContainsFunc(p.drawn, (*facts).pictured), drawn: map[int]bool{},
 	}
-	drawn, sections := map[int]bool{}, []map[string]any{}
 	for _, d := range p.drawn {
-		drawn[d.number] = true
-		sections = append(sections, d.section())
+		v.drawn[d.number] = true
+		v.sections = append(v.sections, d.section())
 	}
-	view["Drawn"], view["Sections"] = drawn, sections
 	if p.added == 1 {
-		view["Title"], view["List"] = p.drawn[0].name(), nil
+		v.title, v.list = p.drawn[0].name(), nil
 	}
-	var b bytes.Buffer
-	b.WriteString(Magic)
-	if err := pageTemplate().Execute(&b, view); err != nil {
-		panic("report: " + err.Error()) // cannot happen: the template and its data belong to this package
-	}
-	return b.Bytes()
+	var page markup.Page
+	page.Add(Magic)
+	v.html(&page)
+	return page.Bytes()
+}
+
+// view has what a page shows.
+type view struct {
+	title              string
+	list               []listed
+	unlisted, notBegun int
+	undrawn, pictures  bool // some have no section; some have charts
+	drawn              map[int]bool
+	sections           []section
 }

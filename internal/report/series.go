@@ -106,9 +106,6 @@ type log struct {
 
 const maxEntries = 120 // for each end of the log
 
-// Kept returns how many of the first lines are kept.
-func (l log) Kept() int { return maxEntries }
-
 func (l *log) add(e entry) {
 	l.Entries = append(l.Entries, e)
 	if len(l.Entries) > 2*maxEntries {

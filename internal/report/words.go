@@ -31,20 +31,31 @@ func (w *story) say(bad bool, format string, args ...any) {
 	*w = append(*w, word{text, bad})
 }
 
-// section returns the template data of a download.
-func (d *facts) section() map[string]any {
-	class, outcome := d.ending.outcome()
-	s := map[string]any{
-		"Number": d.number, "Title": d.name(), "URL": source.Escape(d.URL), "Path": source.Escape(d.Path),
-		"Class": class, "Outcome": outcome, "Headline": d.ending.headline(d.Fetched, d.earlier.bytes),
-		"States": d.fates(), "Strip": (*strip)(nil), "Words": d.story(),
-		"Begun": d.began.UTC().Format("2006-01-02 15:04:05 UTC"), "Log": d.log, "Fetched": d.Fetched,
+// section has what the page shows of a download.
+type section struct {
+	number                                            int
+	title, url, path, class, outcome, headline, begun string
+	words                                             story
+	strip                                             *strip  // nil for none
+	charts                                            *charts // nil for none
+	table                                             []*Mirror
+	states                                            map[*Mirror]string
+	log                                               log
+	fetched                                           int64
+}
+
+func (d *facts) section() section {
+	s := section{
+		number: d.number, title: d.name(), url: source.Escape(d.URL), path: source.Escape(d.Path),
+		headline: d.ending.headline(d.Fetched, d.earlier.bytes), states: d.fates(), words: d.story(),
+		begun: d.began.UTC().Format("2006-01-02 15:04:05 UTC"), log: d.log, fetched: d.Fetched,
 	}
+	s.class, s.outcome = d.ending.outcome()
 	if d.ending.at > 0 {
-		s["Table"] = d.ranked
+		s.table = d.ranked
 	}
 	if d.pictured() {
-		s["Charts"] = d.charts()
+		s.charts = d.charts()
 	}
 	return s
 }
