@@ -4,6 +4,7 @@ package page_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
@@ -94,6 +96,36 @@ func press(modifiers kb.Modifier, keys string) chromedp.Action[chromedp.Void] {
 			}
 		}
 		return none, nil
+	}
+}
+
+// click clicks the first element that is found by selector. It begins again if the page has replaced that element before
+// the mouse button was pressed.
+func click(selector string) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, tab *chromedp.Target) (chromedp.Void, error) {
+		for {
+			none, err := chromedp.Click(selector)(ctx, tab)
+			var gone *cdproto.Error
+			if !errors.As(err, &gone) || gone.Message != "Could not find node with given id" {
+				return none, err
+			}
+		}
+	}
+}
+
+// hold presses the left mouse button at the middle of the element that is found by selector, and release releases it
+// there.
+func hold(selector string) chromedp.Action[chromedp.Void]    { return mouse(chromedp.MousePressed, selector) }
+func release(selector string) chromedp.Action[chromedp.Void] { return mouse(chromedp.MouseReleased, selector) }
+
+func mouse(event input.DispatchMouseEventType, selector string) chromedp.Action[chromedp.Void] {
+	middle := chromedp.Evaluate[[]float64](fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, selector))
+	return func(ctx context.Context, tab *chromedp.Target) (none chromedp.Void, err error) {
+		at, err := middle(ctx, tab)
+		if err != nil {
+			return none, err
+		}
+		return chromedp.MouseEvent(event, at[0], at[1], chromedp.ButtonLeft, chromedp.ClickCount(1))(ctx, tab)
 	}
 }
 
@@ -205,13 +237,13 @@ func TestRealPage(t *testing.T) {
 			}
 			shot(t, ctx, tt.name)
 			e.play(t, e.disk, 4<<30, 12*time.Second)
-			do(t, ctx, chromedp.Click(".item .name"), chromedp.WaitVisible("#picture .strip"))
+			do(t, ctx, click(".item .name"), chromedp.WaitVisible("#picture .strip"))
 			shot(t, ctx, tt.name+"-detail")
 			wide(t, ctx, tt.width)
 			do(t, ctx, until(`document.querySelector("#picture .accounts").scrollIntoView({ block: "end" }) === undefined`))
 			shot(t, ctx, tt.name+"-sources")
 			whole(t, ctx, "#picture .accounts")
-			do(t, ctx, press(0, kb.Escape), chromedp.Click("#add"), chromedp.WaitVisible("#adder textarea"))
+			do(t, ctx, press(0, kb.Escape), click("#add"), chromedp.WaitVisible("#adder textarea"))
 			shot(t, ctx, tt.name+"-add")
 			wide(t, ctx, tt.width)
 		})

@@ -31,7 +31,7 @@ func TestRealFleet(t *testing.T) {
 			if width > 1000 {
 				do(t, ctx, press(0, "f"))
 			} else {
-				do(t, ctx, chromedp.Click("#fleet"))
+				do(t, ctx, click("#fleet"))
 			}
 			see(`document.querySelectorAll("#workers li").length === 5`)
 			if got := ask[string](t, ctx, `[...document.querySelectorAll("#workers tbody tr")].map((e) => [...e.children].map((c) => c.textContent).join(";")).join("\n")`); got !=
@@ -47,7 +47,16 @@ func TestRealFleet(t *testing.T) {
 			if ask[bool](t, ctx, `"hacked" in window || document.querySelectorAll("#workers img").length > 0`) {
 				t.Error("a name has become a part of the page")
 			}
-			see(`[...document.querySelectorAll("#workers button")].find((b) => b.dataset.job === "dead.iso").focus() === undefined`)
+			// A button that is pressed stays where it is.
+			see(`(window.held = [...document.querySelectorAll("#workers button")].find((b) => b.dataset.job === "dead.iso")).focus() === undefined`)
+			do(t, ctx, hold(`#workers [data-job="dead.iso"]`))
+			c.mu.Lock()
+			c.lost = crewTime.Add(-time.Hour)
+			c.mu.Unlock()
+			see(`performance.clearResourceTimings() === undefined`)
+			see(`performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/fleet")).length > 2 && held.isConnected`)
+			do(t, ctx, chromedp.MouseEvent(chromedp.MouseReleased, 1, 1, chromedp.ButtonLeft)) // not on the button: no click
+			see(`document.querySelector("#workers .bad")?.textContent.includes("came back empty")`)
 			do(t, ctx, press(0, kb.Enter))
 			see(`![...document.querySelectorAll("#workers button")].some((b) => b.dataset.job === "dead.iso") && document.querySelector("#workers p")?.textContent.includes("2 queued")`)
 			c.mu.Lock()

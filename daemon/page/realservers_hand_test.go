@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -34,7 +35,7 @@ func TestRealHostile(t *testing.T) {
 	do(t, ctx, until(fmt.Sprintf(`document.querySelectorAll(".item").length === %d`, len(names))))
 	shot(t, ctx, "hostile")
 	for i := range names {
-		do(t, ctx, chromedp.Click(fmt.Sprintf(".item:nth-of-type(%d) .name", i+1)), chromedp.WaitVisible("#detail .trouble"))
+		do(t, ctx, click(fmt.Sprintf(".item:nth-of-type(%d) .name", i+1)), chromedp.WaitVisible("#detail .trouble"))
 		if i == 0 {
 			shot(t, ctx, "hostile-detail")
 		}
@@ -53,6 +54,23 @@ func TestRealHostile(t *testing.T) {
 	if got := ask[int](t, ctx, `Math.max(...[...document.querySelectorAll(".item")].map((e) => e.offsetHeight))`); got > 54 {
 		t.Errorf("a row is %d px high", got)
 	}
+}
+
+// TestRealHeldButton checks that a button still gets its click if the details change while it is pressed.
+func TestRealHeldButton(t *testing.T) {
+	e := newEngine()
+	g := e.add(t, "https://example.org/a.iso", nil)
+	progress := func(done int64) {
+		e.do(func(q *queue.Queue) { q.Progress(g, queue.Live{Done: done, Size: 4 * mib}) })
+	}
+	e.do(func(q *queue.Queue) { q.Start(time.Now()) })
+	progress(mib)
+	ctx := desk(t, e)
+	do(t, ctx, click(".item .name"), until(`document.querySelector("#detail dl")?.textContent.includes("1 MiB of 4 MiB")`),
+		hold("#detail [data-act=pause]"))
+	progress(2 * mib)
+	do(t, ctx, until(`document.querySelector("#detail dl").textContent.includes("2 MiB of 4 MiB")`),
+		release("#detail [data-act=pause]"), until(row("a.iso", `e.classList.contains("paused")`)))
 }
 
 // TestRealKeyboard checks that every action of the page has a key.
@@ -122,11 +140,11 @@ func TestRealAdd(t *testing.T) {
 	ctx := desk(t, e)
 	add := func(text string) {
 		t.Helper()
-		do(t, ctx, chromedp.Click("#add"), chromedp.WaitVisible("#adder textarea"), fill("#adder textarea", text))
+		do(t, ctx, click("#add"), chromedp.WaitVisible("#adder textarea"), fill("#adder textarea", text))
 	}
 	wrong := func(want string) {
 		t.Helper()
-		do(t, ctx, chromedp.Click("#adder button.main"), until(fmt.Sprintf(`document.querySelector("#adder .bad").textContent.includes(%q)`, want)))
+		do(t, ctx, click("#adder button.main"), until(fmt.Sprintf(`document.querySelector("#adder .bad").textContent.includes(%q)`, want)))
 	}
 	add("https://a.example/x.iso https://b.example/x.iso\n\n# a comment\nhttps://a.example/y.iso\n file:///etc/passwd ")
 	wrong("file:///etc/passwd")
@@ -136,14 +154,14 @@ func TestRealAdd(t *testing.T) {
 	wrong("for one file; there are 2")
 	do(t, ctx, fill("#fname", ""), chromedp.SendKeys("#flimitasecond", "fast"))
 	wrong("such as 500K")
-	do(t, ctx, fill("#flimitasecond", "2 MiB"), chromedp.Click("#adder input[type=checkbox]"), chromedp.SendKeys("#ffolder", "/etc"))
+	do(t, ctx, fill("#flimitasecond", "2 MiB"), click("#adder input[type=checkbox]"), chromedp.SendKeys("#ffolder", "/etc"))
 	wrong("is outside") // from the server, so the button waits for its answer
 	shot(t, ctx, "add-refused")
-	do(t, ctx, fill("#ffolder", ""), chromedp.Click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(`document.querySelectorAll(".item.paused").length === 2`))
+	do(t, ctx, fill("#ffolder", ""), click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(`document.querySelectorAll(".item.paused").length === 2`))
 	add("https://a.example/z.iso")
 	do(t, ctx, chromedp.SendKeys("#fdigest", "abc"))
 	wrong("no digest")
-	do(t, ctx, fill("#fdigest", "SHA256:"+strings.Repeat("AB", 32)), chromedp.Click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(row("z.iso", "true")))
+	do(t, ctx, fill("#fdigest", "SHA256:"+strings.Repeat("AB", 32)), click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(row("z.iso", "true")))
 	e.do(func(q *queue.Queue) {
 		x, z := q.Waiting(0, 1)[0], q.Waiting(-1, 1)[0]
 		if len(x.URIs) != 2 || x.Options["max-download-limit"] != "2097152" || z.Options["checksum"] != "sha-256="+strings.Repeat("ab", 32) {
@@ -159,7 +177,7 @@ func TestRealAdd(t *testing.T) {
 	drop("SHA256SUMS", strings.Repeat("12", 32)+"  d/one two.iso\n"+strings.Repeat("34", 32)+" *two.iso\n# no\nSHA512 (three.iso) = "+strings.Repeat("56", 64)+"\n")
 	do(t, ctx, chromedp.WaitVisible("#ffoldersurl"), until(`document.querySelectorAll("#adder li").length === 3`), chromedp.SendKeys("#ffoldersurl", "https://c.example/rel"))
 	shot(t, ctx, "sums")
-	do(t, ctx, chromedp.Click("#adder li:nth-child(2) input"), chromedp.Click("#adder button.main"), until(row("three.iso", "true")))
+	do(t, ctx, click("#adder li:nth-child(2) input"), click("#adder button.main"), until(row("three.iso", "true")))
 	drop("x.meta4", `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="m.iso"><url>https://d.example/m.iso</url></file></metalink>`)
 	do(t, ctx, until(row("m.iso", "true")+` || document.querySelectorAll(".item").length === 6`))
 	drop("x.torrent", "d8:announce0:")
@@ -173,7 +191,7 @@ func TestRealAdd(t *testing.T) {
 	shot(t, ctx, "signed")
 	do(t, ctx, fill("#adder textarea", "https://a.example/y.iso"))
 	wrong("called as signed.iso.sig")
-	do(t, ctx, fill("#adder textarea", "https://a.example/signed.iso\nhttps://a.example/y.iso"), chromedp.Click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(row("signed.iso", "true")))
+	do(t, ctx, fill("#adder textarea", "https://a.example/signed.iso\nhttps://a.example/y.iso"), click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(row("signed.iso", "true")))
 	ask[bool](t, ctx, fmt.Sprintf(`(() => { const d = new DataTransfer();
 		d.items.add(new File([%q], "n.iso.asc")); d.items.add(new File([%q], "n.meta4"));
 		document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: d, bubbles: true, cancelable: true })); return true; })()`,
@@ -216,19 +234,19 @@ func TestRealFailed(t *testing.T) {
 	}
 	fail()
 	ctx := desk(t, e)
-	do(t, ctx, chromedp.Click(".item.error"), chromedp.WaitVisible(".trouble"), until(`document.querySelector(".trouble").textContent.includes("maker's page")`))
+	do(t, ctx, click(".item.error"), chromedp.WaitVisible(".trouble"), until(`document.querySelector(".trouble").textContent.includes("maker's page")`))
 	shot(t, ctx, "trouble")
 	if text := ask[string](t, ctx, `document.body.textContent`); strings.Contains(text, "secret@") {
 		t.Error("a password is shown")
 	}
-	do(t, ctx, chromedp.Click(`[data-act="retry"]`), until(row("a.iso", `e.classList.contains("waiting")`)))
+	do(t, ctx, click(`[data-act="retry"]`), until(row("a.iso", `e.classList.contains("waiting")`)))
 	fail()
-	do(t, ctx, chromedp.WaitVisible(".trouble"), chromedp.Click(`[data-act="digest"]`), chromedp.WaitVisible("#fdigest"),
+	do(t, ctx, chromedp.WaitVisible(".trouble"), click(`[data-act="digest"]`), chromedp.WaitVisible("#fdigest"),
 		chromedp.SendKeys("#fdigest", strings.Repeat("cd", 32)+kb.Enter), until(row("a.iso", `e.classList.contains("waiting")`)))
 	fail()
-	do(t, ctx, chromedp.WaitVisible(".trouble"), chromedp.Click(`.trouble [data-act="mirror"]`), chromedp.WaitVisible("#furl"),
+	do(t, ctx, chromedp.WaitVisible(".trouble"), click(`.trouble [data-act="mirror"]`), chromedp.WaitVisible("#furl"),
 		chromedp.SendKeys("#furl", "https://mirror.example/a.iso"+kb.Enter), until(row("a.iso", `e.classList.contains("waiting")`)))
-	do(t, ctx, chromedp.Click(`[data-act="limit"]`), chromedp.WaitVisible("#fbytesasecond"), chromedp.SendKeys("#fbytesasecond", "500k"+kb.Enter),
+	do(t, ctx, click(`[data-act="limit"]`), chromedp.WaitVisible("#fbytesasecond"), chromedp.SendKeys("#fbytesasecond", "500k"+kb.Enter),
 		until(`document.querySelector("#detail dl").textContent.includes("500 KiB/s")`))
 	e.do(func(q *queue.Queue) {
 		if a, _ := q.Entry(g); a.Options["checksum"] != "sha-256="+strings.Repeat("cd", 32) || len(a.URIs) != 2 || a.URIs[1] != "https://mirror.example/a.iso" {

@@ -80,8 +80,8 @@ func TestRealReason(t *testing.T) {
 		{"wrong.iso", strings.Repeat("ab", 32), "digests differ: sha-256 from checksum in the queue, and sha-256 from Digest over http", strings.Repeat("ab", 32)},
 		{"bare.iso", strings.Repeat("ab", 32), "wrong digest, not the sha-256 from checksum in the queue", strings.Repeat("ab", 32)},
 	} {
-		do(t, ctx, chromedp.Click("#add"), chromedp.WaitVisible("#adder textarea"), fill("#adder textarea", m.URL+"/"+tt.name), fill("#fdigest", tt.digest),
-			chromedp.Click("#adder button.main"), chromedp.WaitNotVisible("#adder"),
+		do(t, ctx, click("#add"), chromedp.WaitVisible("#adder textarea"), fill("#adder textarea", m.URL+"/"+tt.name), fill("#fdigest", tt.digest),
+			click("#adder button.main"), chromedp.WaitNotVisible("#adder"),
 			until(row(tt.name, fmt.Sprintf(`e.querySelector(".state").textContent === %q`, tt.reason))),
 			until(fmt.Sprintf(`[...document.querySelectorAll(".item")].find((e) => e.querySelector(".name").textContent === %q).querySelector(".name").click() === undefined`, tt.name)),
 			chromedp.WaitVisible(".trouble"), until(`document.querySelector("#picture section") !== null`))
@@ -98,7 +98,7 @@ func TestRealReason(t *testing.T) {
 		if trouble := ask[string](t, ctx, `document.querySelector(".trouble").innerText`); strings.Contains(trouble, "127.0.0.1") {
 			t.Errorf("%s: the host is told unasked in %s", tt.name, trouble)
 		}
-		do(t, ctx, chromedp.Click(".exactly summary"), until(fmt.Sprintf(`document.querySelector(".trouble").innerText.includes(%q)`, tt.exactly)), press(0, kb.Escape))
+		do(t, ctx, click(".exactly summary"), until(fmt.Sprintf(`document.querySelector(".trouble").innerText.includes(%q)`, tt.exactly)), press(0, kb.Escape))
 	}
 }
 
@@ -115,7 +115,7 @@ func TestRealRemoveInRed(t *testing.T) {
 	if bad := ask[string](t, ctx, `(() => { const e = document.createElement("p"); e.style.color = "var(--bad)"; document.body.append(e); const c = getComputedStyle(e).color; e.remove(); return c; })()`); red != bad {
 		t.Errorf("it is asked for in %s, and red is %s", red, bad)
 	}
-	do(t, ctx, press(0, kb.Escape), chromedp.WaitNotVisible("#asker"), chromedp.Click("#add"), chromedp.WaitVisible("#adder"))
+	do(t, ctx, press(0, kb.Escape), chromedp.WaitNotVisible("#asker"), click("#add"), chromedp.WaitVisible("#adder"))
 	if got := ask[string](t, ctx, fmt.Sprintf(colour, "#adder button.main")); got == red {
 		t.Errorf("to add is in %s, too", got)
 	}
@@ -153,7 +153,7 @@ func TestRealMoreThanOneRequest(t *testing.T) {
 	})
 	ctx := desk(t, e)
 	do(t, ctx, until(`document.querySelector('#filters [name="all"] b').textContent === "25,000"`), press(chromedp.ModifierCtrl, "a"),
-		until(`document.querySelector("#actions").textContent.startsWith("25,000 selected")`), chromedp.Click(`#actions [name="pause"]`),
+		until(`document.querySelector("#actions").textContent.startsWith("25,000 selected")`), click(`#actions [name="pause"]`),
 		until(`document.querySelector("#actions [name=resume]") !== null && document.querySelector("#actions [name=pause]") === null`))
 	e.do(func(q *queue.Queue) {
 		for _, entry := range q.Waiting(0, n) {
@@ -162,8 +162,8 @@ func TestRealMoreThanOneRequest(t *testing.T) {
 			}
 		}
 	})
-	do(t, ctx, chromedp.Click(`#actions [name="remove"]`), chromedp.WaitVisible("#asker"), until(`document.querySelector("#asker").textContent.includes("25,000 downloads")`),
-		chromedp.Click("#asker button.main"), chromedp.WaitNotVisible("#asker"))
+	do(t, ctx, click(`#actions [name="remove"]`), chromedp.WaitVisible("#asker"), until(`document.querySelector("#asker").textContent.includes("25,000 downloads")`),
+		click("#asker button.main"), chromedp.WaitNotVisible("#asker"))
 	do(t, ctx, until(`[...document.querySelectorAll("#filters b")].map((e) => e.textContent).join().endsWith(",0,0,0,0,0")`))
 	e.do(func(q *queue.Queue) {
 		if active, waiting, _ := q.Count(); active+waiting > 0 {

@@ -137,23 +137,23 @@ func TestRealLife(t *testing.T) {
 	hold := make(chan struct{})
 	m := mirror(t, hold)
 	ctx := open(t, "http://127.0.0.1:"+h.port, h.token, 1440, 860)
-	do(t, ctx, chromedp.WaitVisible("#empty"), chromedp.Click("#add"), chromedp.WaitVisible("#adder textarea"),
-		chromedp.SendKeys("#adder textarea", m.URL+"/disk.iso\n"+m.URL+"/absent.iso"), chromedp.Click("#adder button.main"), chromedp.WaitNotVisible("#adder"),
+	do(t, ctx, chromedp.WaitVisible("#empty"), click("#add"), chromedp.WaitVisible("#adder textarea"),
+		chromedp.SendKeys("#adder textarea", m.URL+"/disk.iso\n"+m.URL+"/absent.iso"), click("#adder button.main"), chromedp.WaitNotVisible("#adder"),
 		until(row("disk.iso", `e.querySelector(".progress").textContent === "50 %" && e.classList.contains("active")`)),
 		until(row("absent.iso", fmt.Sprintf(hasState, "404"))))
 	shot(t, ctx, "life")
-	do(t, ctx, chromedp.Click(`.item.active .name`), chromedp.WaitVisible("#picture"), until(`document.querySelector("#picture .headline")?.textContent.length > 20`),
-		chromedp.Click(`#detail [data-act="pause"]`), until(row("disk.iso", `e.classList.contains("paused")`)))
+	do(t, ctx, click(`.item.active .name`), chromedp.WaitVisible("#picture"), until(`document.querySelector("#picture .headline")?.textContent.length > 20`),
+		click(`#detail [data-act="pause"]`), until(row("disk.iso", `e.classList.contains("paused")`)))
 	h.kill()
 	do(t, ctx, chromedp.WaitVisible("#lost"))
 	shot(t, ctx, "lost")
 	h.start()
 	do(t, ctx, chromedp.WaitNotVisible("#lost"), until(row("disk.iso", `e.classList.contains("paused")`)))
 	close(hold)
-	do(t, ctx, chromedp.Click(`#detail [data-act="resume"]`), until(row("disk.iso", `e.classList.contains("complete") && `+fmt.Sprintf(hasProof, "sha-256"))),
+	do(t, ctx, click(`#detail [data-act="resume"]`), until(row("disk.iso", `e.classList.contains("complete") && `+fmt.Sprintf(hasProof, "sha-256"))),
 		until(`document.querySelector("#picture .headline")?.textContent.includes("proof: ")`))
 	shot(t, ctx, "life-end")
-	do(t, ctx, press(0, kb.Escape), chromedp.Click(`#actions [name="tidy"]`), until(`document.querySelectorAll(".item").length === 1`))
+	do(t, ctx, press(0, kb.Escape), click(`#actions [name="tidy"]`), until(`document.querySelectorAll(".item").length === 1`))
 	if got := ask[string](t, ctx, `document.querySelector("#toasts").textContent`); strings.Contains(got, "fail") {
 		t.Error(got)
 	}
@@ -173,7 +173,7 @@ func TestRealToken(t *testing.T) {
 	if got := ask[string](t, ctx, `location.href + JSON.stringify(localStorage) + document.cookie`); strings.Contains(got, token) {
 		t.Errorf("the token stands in %s", got)
 	}
-	do(t, ctx, chromedp.Click(".item"), chromedp.WaitVisible("#detail"))
+	do(t, ctx, click(".item"), chromedp.WaitVisible("#detail"))
 	other := tab(t, s.URL, 800, 600)
 	do(t, other, chromedp.WaitVisible("#token"))
 	if !ask[bool](t, other, `document.querySelector("#app").hidden`) {
@@ -198,7 +198,7 @@ func TestRealTenThousand(t *testing.T) {
 	do(t, ctx, chromedp.SendKeys("#search", "9 777"), until(`document.querySelectorAll(".item").length === 2`)) // 07779 and 09777
 	shot(t, ctx, "search")
 	do(t, ctx, press(0, kb.Escape), press(chromedp.ModifierCtrl, "a"), until(`document.querySelector("#actions").textContent.startsWith("10,000 selected")`),
-		chromedp.Click(`#actions [name="pause"]`), until(`document.querySelectorAll(".item.paused").length > 10`))
+		click(`#actions [name="pause"]`), until(`document.querySelectorAll(".item.paused").length > 10`))
 	e.do(func(q *queue.Queue) {
 		for _, entry := range q.Waiting(0, 10_000) {
 			if entry.Status != queue.Paused {

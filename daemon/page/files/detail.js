@@ -12,7 +12,10 @@ export class Detail {
   #drawn = ""; // status when the drawing was fetched
   #timer = 0;
   #picture = el("div", { id: "picture" });
-  #shown = "";
+  #bar = el("i");
+  #facts = el("dl");
+  #shown = ""; // the entry, as it was shown last
+  #built = ""; // what the elements besides the bar and the facts were made from
 
   constructor(model, box, { token, act, ask, close }) {
     Object.assign(this, { model, box, token, act, ask, onClose: close });
@@ -20,7 +23,7 @@ export class Detail {
 
   open(gid) {
     this.gid = gid;
-    this.#drawn = this.#shown = "";
+    this.#drawn = this.#shown = this.#built = "";
     this.box.replaceChildren();
     this.#picture.replaceChildren();
     this.box.hidden = false;
@@ -36,7 +39,7 @@ export class Detail {
   // draw updates the details from the model.
   draw() {
     if (!this.gid) return;
-    const r = this.model.rows.get(this.gid);
+    const r = this.#row;
     if (!r) return this.onClose();
     const key = JSON.stringify(r);
     if (key !== this.#shown) {
@@ -50,20 +53,35 @@ export class Detail {
     }
   }
 
+  // fill shows an entry. It keeps the buttons while they stay the same: if a button is replaced between the press and the
+  // release of the mouse, the browser reports no click on it.
   #fill(r) {
+    const built = JSON.stringify([r.name, r.status, r.kind, r.message, r.hint, r.status === "error" && state(r).text]);
+    if (built !== this.#built) {
+      this.#built = built;
+      this.#build(r);
+    }
+    this.#bar.style.transform = `scaleX(${share(r)})`;
+    this.#facts.replaceChildren(...facts(r, r.status === "waiting" ? waits(r, this.model.rows.values()) : ""));
+  }
+
+  #build(r) {
     const held = document.activeElement?.dataset?.act; // the focused button
-    const bar = el("i");
-    bar.style.transform = `scaleX(${share(r)})`;
     const parts = [
       el("div", { className: "title" }, el("h2", {}, r.name), el("button", { className: "plain", title: "Close ( Esc )", onclick: this.onClose, "data-act": "close" }, "Close")),
-      el("div", { className: "track " + r.status }, bar),
+      el("div", { className: "track " + r.status }, this.#bar),
       r.status === "error" ? this.#trouble(r) : null,
-      facts(r, r.status === "waiting" ? waits(r, this.model.rows.values()) : ""),
+      this.#facts,
       el("div", { className: "buttons" }, ...this.#buttons(r)),
       this.#picture,
     ];
     this.box.replaceChildren(...parts.filter(Boolean));
     if (held) this.box.querySelector(`[data-act="${held}"]`)?.focus();
+  }
+
+  // row is the open entry as the model has it now.
+  get #row() {
+    return this.model.rows.get(this.gid);
   }
 
   #button(name, label, does, className = "") {
@@ -77,8 +95,8 @@ export class Detail {
     if (r.status === "paused") command("resume", "Resume", "main");
     const stopped = ["complete", "error", "removed"].includes(r.status);
     if (!stopped) {
-      list.push(this.#button("limit", "Limit...", () => this.ask.limit(r)));
-      list.push(this.#button("mirror", "Mirror...", () => this.ask.mirror(r)));
+      list.push(this.#button("limit", "Limit...", () => this.ask.limit(this.#row)));
+      list.push(this.#button("mirror", "Mirror...", () => this.ask.mirror(this.#row)));
     }
     command("remove", stopped ? "Forget" : "Remove", "bad");
     return list;
@@ -87,8 +105,8 @@ export class Detail {
   // trouble shows why a download failed and buttons for the next step.
   #trouble(r) {
     const next = [this.#button("retry", "Retry", () => this.act("retry", [r.gid]), "main")];
-    if (["mismatch", "no evidence", "bad signature", "no key"].includes(r.kind)) next.push(this.#button("digest", "Give a digest...", () => this.ask.digest(r)));
-    if (!["local", "usage", "limit"].includes(r.kind)) next.push(this.#button("mirror", "Other mirror...", () => this.ask.mirror(r)));
+    if (["mismatch", "no evidence", "bad signature", "no key"].includes(r.kind)) next.push(this.#button("digest", "Give a digest...", () => this.ask.digest(this.#row)));
+    if (!["local", "usage", "limit"].includes(r.kind)) next.push(this.#button("mirror", "Other mirror...", () => this.ask.mirror(this.#row)));
     next.push(this.#button("log", "Show log", () => this.#log()));
     const reason = state(r).text;
     const open = this.box.querySelector(".exactly")?.open ?? false;
@@ -145,6 +163,7 @@ export function waits(r, rows) {
   return `for a place: ${count(active.length, "download")} at once` + (same > 0 ? `, ${same.toLocaleString("en")} of them from ${host(r)}` : "");
 }
 
+// facts returns terms and their descriptions.
 function facts(r, waiting) {
   const [is, result, list] = [state(r), proof(r), []];
   const add = (term, text, className = "", shape = "") => text && list.push(el("dt", {}, term), el("dd", { className }, shape ? mark(shape) : null, text));
@@ -163,5 +182,5 @@ function facts(r, waiting) {
   add("Added", date(r.added) + (r.ended ? `, ended ${date(r.ended)}` : ""));
   add("Watch", r.watch);
   add("Attempts", r.attempts > 1 ? String(r.attempts) : "");
-  return el("dl", {}, ...list);
+  return list;
 }

@@ -35,8 +35,11 @@ export class Fleet {
       const answer = await this.#ask("/fleet");
       const text = await answer.text();
       if (!answer.ok) throw new Error(text.trim() || answer.statusText);
-      if (text !== this.#shown) this.#fill(JSON.parse(text));
-      this.#shown = text;
+      // A button that is replaced between the press and the release of the mouse gets no click.
+      if (text !== this.#shown && !this.#body.matches(":active")) {
+        this.#fill(JSON.parse(text));
+        this.#shown = text;
+      }
     } catch (e) {
       this.#shown = "";
       this.#body.replaceChildren(el("p", { className: "bad", role: "alert" }, e.message));
