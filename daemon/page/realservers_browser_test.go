@@ -115,8 +115,12 @@ func click(selector string) chromedp.Action[chromedp.Void] {
 
 // hold presses the left mouse button at the middle of the element that is found by selector, and release releases it
 // there.
-func hold(selector string) chromedp.Action[chromedp.Void]    { return mouse(chromedp.MousePressed, selector) }
-func release(selector string) chromedp.Action[chromedp.Void] { return mouse(chromedp.MouseReleased, selector) }
+func hold(selector string) chromedp.Action[chromedp.Void] {
+	return mouse(chromedp.MousePressed, selector)
+}
+func release(selector string) chromedp.Action[chromedp.Void] {
+	return mouse(chromedp.MouseReleased, selector)
+}
 
 func mouse(event input.DispatchMouseEventType, selector string) chromedp.Action[chromedp.Void] {
 	middle := chromedp.Evaluate[[]float64](fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, selector))
