@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// mostFailed is the number of failed attempts a day for each update that Limits.Updates allows. After that many,
-// updates that failed before wait until the next day, because an attempt to fetch a missing file is a request too.
+// mostFailed, times Limits.Updates, is how many attempts may fail a day. After that many, updates that failed before
+// wait until the next day, because an attempt to fetch a missing file is a request, too.
 const mostFailed = 10
 
 // A quota limits the running updates of a feed.

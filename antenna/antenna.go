@@ -35,7 +35,7 @@ type Antenna struct {
 	// Proxy returns the proxy for a URL. If nil, the environment variables for downloads are used.
 	Proxy func(*url.URL) (*url.URL, error)
 	// TLS configures connections. If nil, the defaults of the system apply. TLSFor has configurations for single
-	// servers: a key is "host:port", or "host" for any port, in lower case. Client certificates are shown only to
+	// servers: a key is "host:port", or "host" for any port, in lower case. Client certificates are sent only to
 	// servers that the user named.
 	TLS    *tls.Config
 	TLSFor map[string]*tls.Config
@@ -79,7 +79,7 @@ type Antenna struct {
 	own   access  // without a Store
 }
 
-// Watch polls until ctx ends and calls handle for each update. It stores the state and returns ctx.Err(). Any other
+// Watch polls until ctx is done, and calls handle for each update. It stores the state and returns ctx.Err(). Any other
 // error concerns the configuration or the store.
 func (a *Antenna) Watch(ctx context.Context, handle Handler) error {
 	if err := a.run(ctx, handle, nil); err != nil {

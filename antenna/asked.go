@@ -22,7 +22,7 @@ func (a asked) count(host string, n int, now time.Time) {
 	a[host] = list[max(0, len(list)-maxAsked):]
 }
 
-// room returns when a host may get n more requests, or the zero time if it may get them now.
+// room returns when a host may get n more requests. The time is zero or past if the host may get them now.
 func (a asked) room(host string, n int) (at time.Time) {
 	list := a[host]
 	if over := len(list) + min(n, maxAsked) - maxAsked; over > 0 {

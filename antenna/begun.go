@@ -60,7 +60,7 @@ func (g *following) last() *target {
 	return cmp.Or(g.placed(), g.left())
 }
 
-// left returns the version that was in place when the user left it out, or nil once another version is in place.
+// left returns the version that was in place when the user renounced it, or nil once another version is in place.
 func (g *following) left() *target {
 	for _, t := range g.in(unwanted) {
 		if t.saved.Release.Left {

@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// A buffer collects changes for the store. Acknowledged updates are written at once, together with all other changes.
-// News is written within saveWithin. Changes without news, such as the time of a poll, are written with the next round,
-// so that ten thousand polls cause few syncs. If such a change is lost, one more poll is made.
+// A buffer collects changes for the store. Acknowledged updates are written at once, together with all other changes. A
+// change with news, such as a new report, is written within saveWithin. Changes without news, such as the time of a
+// poll, are written with the next round (Antenna.Round), so that ten thousand polls cause few syncs. If such a change
+// is lost, one more poll is made.
 type buffer struct {
 	run   *run
 	store *Store
@@ -20,8 +21,8 @@ type buffer struct {
 	stored  map[*member][]byte
 	targets map[*target]bool
 	batch   batch
-	// acknowledged reports that an update was acknowledged, so that save must not wait. urgent is the time since which
-	// news waits, and lazy the time since which any change waits.
+	// acknowledged reports that an update was acknowledged, so that save must not wait. urgent is when the first
+	// unsaved news was noted. lazy is when the first change since the last round was noted.
 	acknowledged bool
 	urgent, lazy time.Time
 	// events are emitted once the changes that they report are stored.
@@ -45,7 +46,7 @@ func (b *buffer) clear() {
 	b.acknowledged, b.urgent = false, time.Time{}
 }
 
-// feed records that m changed. news shortens the wait.
+// feed records that the state of m has changed. With news, the change is saved sooner.
 func (b *buffer) feed(m *member, news bool, now time.Time) {
 	b.feeds[m] = true
 	b.note(news, now)
@@ -125,7 +126,7 @@ func (b *buffer) expire(now time.Time) {
 	}
 }
 
-// settle saves if an update was acknowledged, and emits the events that waited for it.
+// settle saves all changes if an update was acknowledged. It emits the events of afterSave.
 func (b *buffer) settle() {
 	if b.acknowledged {
 		b.save()

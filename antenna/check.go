@@ -72,7 +72,7 @@ func (a *Antenna) newLoop() (*loop, error) {
 	return l, err
 }
 
-// connect creates the parts of l, and gives each the parts that it reads or asks for a change.
+// connect creates the parts of l. Each part gets pointers to the parts that it uses.
 func (l *loop) connect() {
 	r, a := &l.run, l.run.a
 	l.buffer = newBuffer(r)

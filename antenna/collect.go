@@ -16,32 +16,32 @@ import (
 )
 
 const (
-	// maxReports limits the records that are kept for one URL and one use. Those that feed.Choose prefers are kept.
-	// maxGlobbed limits the URLs of a glob.
+	// maxReports limits the records that are kept for one URL with the same use. The records that feed.Choose prefers
+	// are kept. maxGlobbed limits the URLs of a watch that has a glob or follows releases.
 	maxReports = 8
 	maxGlobbed = 10_000
 	// maxRelayed limits the total size of the records of a feed that are kept for publication, in bytes.
 	maxRelayed = 16 << 20
 )
 
-// A match is a record of a watched URL.
+// A match is a record about url, which w watches.
 type match struct {
 	w      *watcher
 	url    string
 	record feed.Record
 }
 
-// A found is a record of a watched URL while its feed is read. holders counts the lists in reports that contain the
-// found.
+// A found is a record about a watched URL, while its feed is read. holders counts the lists in collector.reports that
+// contain the found.
 type found struct {
 	record  feed.Record
-	key     string // of the record's URL
+	key     string // feed.Key of the record's URL
 	place   int    // position in the feed
 	use     use
 	holders int
 }
 
-// A use is whether feed.Decide can use a record.
+// A use states whether feed.Decide can use a record.
 type use int
 
 const (
@@ -66,7 +66,7 @@ type placed struct {
 	place  int
 }
 
-// A result is the content of a feed that is kept: the matches, and the records to relay.
+// A result is what is kept of a feed: the matches, and the records to relay.
 type result struct {
 	matches []match
 	// stored has all kept records, encoded for the store. sum is a hash of the records that does not depend on their
@@ -75,7 +75,7 @@ type result struct {
 	sum    uint64
 
 	records, matched, relayed, skipped int
-	// partial reports that the feed broke off. Missing records are not taken for removed.
+	// partial reports that the feed broke off, so that a missing record does not count as removed.
 	partial bool
 	// open reports that the end of the feed could not be recognized, so that its validators must not be stored.
 	open bool
@@ -92,11 +92,11 @@ type collector struct {
 	feed  *Feed
 	match *matcher
 	hosts address.Hosts
-	// near has the scopes to which URLs of the feed may lead.
+	// near has the kinds of addresses to which URLs of the feed may lead.
 	near address.Scope
 	// elsewhere reports that a server other than that of the configured URL answered. Proof in its records is not used.
 	elsewhere bool
-	// received is used for records without a time of receipt.
+	// received is the time of receipt for records that state none.
 	received feed.Time
 	now      feed.Time
 
@@ -152,7 +152,8 @@ func (c *collector) finish(err error) (result, error) {
 	return c.result, err
 }
 
-// settle sets the matches in the order of the feed. It adds the matches that are not relayed to the records to store.
+// settle sets the matches, in the order of the feed. The record of a match that is not relayed is added to the records
+// to store.
 func (c *collector) settle() {
 	c.tellNews()
 	relayed := map[int]bool{}
@@ -252,7 +253,7 @@ func (c *collector) fieldsOf(r feed.Record, follows bool) (list []feed.Field) {
 	return list
 }
 
-// unproven returns r without the fields that state proof. These are removed before r is stored, because the stored
+// unproven returns r without the fields that state proof. They must be removed before r is stored, because stored
 // records do not state which server answered.
 func unproven(r feed.Record) feed.Record {
 	if digests, mirrors := r.Proof(); len(digests)+len(mirrors) > 0 {
@@ -273,8 +274,8 @@ func (s urlKey) prefers(a, b *found) bool {
 	return a.record.Before(b.record)
 }
 
-// report adds f to the records of a URL. For each use it keeps at most maxReports records, those that are preferred. Of
-// equal records, the first are kept.
+// report adds f to the records of s. For each use, only the maxReports records that urlKey.prefers ranks first are
+// kept. Of equal records, the first are kept.
 func (c *collector) report(s urlKey, f *found) {
 	list := c.reports[s]
 	if list == nil {
@@ -303,7 +304,8 @@ func (c *collector) report(s urlKey, f *found) {
 	c.reports[s] = list
 }
 
-// relays reports whether r is kept for publication. The host of r must not be internal, unless the user named the host.
+// relays reports whether r is kept for publication. The host of r.URL must not be internal, unless the user named the
+// host.
 func (c *collector) relays(r feed.Record) bool {
 	if !c.feed.Relay || c.relayed >= c.feed.Limits.Relayed {
 		return false
@@ -366,7 +368,7 @@ func sumOf(r *feed.Record) uint64 {
 		}
 		octet(0)
 	}
-	if r.Tag != "" { // only with a tag, so that other records have the sums of older versions
+	if r.Tag != "" { // without a tag, the sum is the same as in older versions of braid
 		for i := range len(r.Tag) {
 			octet(r.Tag[i])
 		}

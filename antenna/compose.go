@@ -71,8 +71,8 @@ func hasUser(s string) bool {
 	return err == nil && u.User != nil
 }
 
-// observed returns the own observations in the form that a format needs. URLs have their canonical spelling (hina-di,
-// section 5.3). A record without an expiry gets the one that other agents would assume.
+// observed returns the agent's own observations in the form that a format needs. URLs have their canonical spelling
+// (hina-di, section 5.3). A record without an expiry gets the expiry that other agents would assume.
 func (c *composer) observed(format feed.FormatID) []feed.Record {
 	list := make([]feed.Record, 0, len(c.own))
 	for _, k := range c.own {
@@ -108,7 +108,8 @@ func canonical(url string) string {
 	return url
 }
 
-// published returns the records for a feed in a format: one for each URL, if the format can represent it.
+// published returns the records for a feed in a format: one for each URL. It omits records that the format cannot
+// represent.
 func (c *composer) published(format feed.FormatID, write func(feed.Record) error) []feed.Record {
 	list := c.relay.Publish(format, c.observed(format), c.read, c.now, func(_ feed.Record, why feed.Refusal) {
 		if why != feed.OtherFormat {
@@ -169,7 +170,7 @@ func (c *composer) feed(f *feed.Format) error {
 		return err
 	}
 	return c.add(w.File+gzipEnding, list, func(to io.Writer, records iter.Seq[feed.Record]) error {
-		z := gzip.NewWriter(to) // without a time or a name: the same records are the same file
+		z := gzip.NewWriter(to) // without a time or a name, so that the same records make the same file
 		if err := encode(z, records); err != nil {
 			return err
 		}
@@ -177,7 +178,7 @@ func (c *composer) feed(f *feed.Format) error {
 	})
 }
 
-// latest returns the own observations that succeeded, the most recently modified first.
+// latest returns the agent's own observations that succeeded, the most recently modified first.
 func (c *composer) latest() (list []feed.Record) {
 	for _, r := range c.observed(feed.Own) {
 		if !r.Failed {

@@ -105,8 +105,8 @@ type Watch struct {
 	// CheckEvery is the interval at which the URL itself is checked while no feed has a fresh report. If zero, the URL
 	// is not checked. CheckEvery has no effect with Glob.
 	CheckEvery time.Duration
-	// Releases makes the watch follow releases. URL is then the URL of the template, and Glob, AnyNews and CheckEvery
-	// must not be set.
+	// Releases makes the watch follow releases. The watch then has the URL of the template, and Glob, AnyNews and
+	// CheckEvery must not be set.
 	Releases *Releases
 	// Header is sent with the requests of CheckEvery. It may contain secrets.
 	Header http.Header
@@ -123,7 +123,7 @@ type Kind feed.FormatID
 
 const (
 	Auto Kind = 0  // determined by the beginning of the feed
-	Page Kind = -1 // no feed: what the watched URL itself answers to HEAD
+	Page Kind = -1 // no feed: the response of the watched URL itself to HEAD
 )
 
 // format returns the format of k, unless k is a special value.

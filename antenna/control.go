@@ -97,8 +97,8 @@ func (a *Antenna) Status(ctx context.Context) (s Status, err error) {
 	return s, err
 }
 
-// An access leads to the state of a store, or of an antenna without a store: to the running loop, or to the store
-// itself if no loop runs.
+// An access is how other goroutines reach the state: through the running loop, or in the store if no loop runs. It
+// belongs to a Store, or to an Antenna without a Store.
 type access struct {
 	mu       sync.Mutex
 	requests chan<- message // to the running loop
@@ -114,8 +114,8 @@ func (a *Antenna) access() *access {
 	return &a.own
 }
 
-// enter registers a loop as the running one, before the loop reads the state. requests has the requests to the loop.
-// leave ends the registration.
+// enter registers a running loop. It must be called before the loop reads the state. The loop must receive the
+// requests. leave ends the registration.
 func (c *access) enter() (requests <-chan message, leave func()) {
 	r, ended := make(chan message), make(chan struct{})
 	c.mu.Lock()
@@ -129,8 +129,8 @@ func (c *access) enter() (requests <-chan message, leave func()) {
 	}
 }
 
-// request calls do in the running loop, or with a loop that has the state of the store. If the running loop ends before
-// it takes the request, the state is in the store.
+// request calls do in the running loop. If no loop runs, or the loop ends before it receives the request, request calls
+// do with a new loop that has read the store.
 func (a *Antenna) request(ctx context.Context, do func(l *loop, now time.Time) error) error {
 	c, done := a.access(), make(chan error, 1)
 	for {
@@ -165,8 +165,8 @@ func (a *Antenna) offline(do func(l *loop, now time.Time) error) error {
 	return do(l, now)
 }
 
-// named returns the feed with a name. For a watch with that name, it returns the targets, the own checks, and the feeds
-// that may report the watch's file.
+// named returns the feed with a name. For a watch with that name, it returns the targets, the check of the watch's URL,
+// and the feeds that may report the watch's file.
 func (l *loop) named(name string) (members []*member, targets []*target) {
 	if m := l.polls.byID[feedID(name)]; m != nil {
 		members = append(members, m)

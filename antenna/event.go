@@ -6,7 +6,7 @@ import "time"
 // must be escaped before they are printed.
 type Event interface{ event() }
 
-// Polled reports that a feed, or the URL of a watch, was polled. Feed is then the name of the watch.
+// Polled reports that a feed, or the URL of a watch, was polled. For a watch, Feed is the name of the watch.
 type Polled struct {
 	Feed string
 	Took time.Duration

@@ -33,7 +33,7 @@ type poller struct {
 // A task is one request.
 type task struct {
 	feed *Feed
-	// page is the watch of an own check, or nil.
+	// page is the watch whose URL is checked (Watch.CheckEvery), or nil.
 	page *watcher
 	web.Trail
 	// challenges counts the answered authentication challenges.
@@ -41,7 +41,7 @@ type task struct {
 	// bare omits the token, which the server refused. plain disables preconditions. get uses GET for a page whose server
 	// does not support HEAD.
 	bare, plain, get bool
-	// index is the index that a requested sitemap belongs to, or nil.
+	// index is the sitemap index that the requested sitemap belongs to, or nil.
 	index *sitemapIndex
 	// etag and modified are the validators of the previous response. of is a hash of the URL that sent them.
 	etag, modified string
@@ -55,7 +55,7 @@ func (t *task) conditional() bool {
 	return !t.plain && (t.etag != "" || t.modified != "") && (t.feed.Local || t.of == sumOfURL(t.URL))
 }
 
-// sumOfURL returns a hash that stands for a URL in the store, because the URL may be secret.
+// sumOfURL returns a hash of u, which is stored instead of u because u may be secret.
 func sumOfURL(u *url.URL) string {
 	sum := sha256.Sum256([]byte(u.String()))
 	return hex.EncodeToString(sum[:8])
@@ -67,7 +67,7 @@ type answer struct {
 	took   time.Duration
 	status int
 	bytes  int64
-	// again is the next request: to the target of a redirect, or without preconditions.
+	// again is the request that must follow, for example to the target of a redirect.
 	again *task
 
 	unchanged      bool
@@ -131,12 +131,12 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	return a
 }
 
-// leastReset is how far away the reset of a limit of requests must be for a refused poll to wait for the reset instead
-// of backing off. Some servers always state that the limit is reset now or was reset before, and would be asked at once
-// for ever.
+// leastReset is the shortest time until the reset of a request limit for which a refused poll waits. With a shorter
+// time, the poll backs off. Some servers always report that the limit was just reset, and would be asked at once for
+// ever.
 const leastReset = time.Minute
 
-// heed sets pause, spent and busy from the limit of requests that the server reports.
+// heed sets pause, spent and busy from the request limit that the server reports in h.
 func (a *answer) heed(h http.Header, now time.Time) {
 	r, ok := web.RateOf(h, now)
 	if !ok {
@@ -149,7 +149,7 @@ func (a *answer) heed(h http.Header, now time.Time) {
 	}
 }
 
-// because returns the cause of ctx's end if that caused err, else err.
+// because returns why ctx is done, or err if ctx is not done or the feed was rejected.
 func because(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !isReject(err) {
 		return cause
@@ -162,7 +162,7 @@ func isReject(err error) bool {
 	return errors.As(err, &reject)
 }
 
-// request returns the HTTP request. It has no Referer.
+// request returns the HTTP request for t. It has no Referer.
 func (p *poller) request(t *task) *web.Request {
 	r := &web.Request{Method: http.MethodGet, Trail: t.Trail, User: t.feed.credentials(t.bare)}
 	r.Header = r.User.Header(&t.Trail)
@@ -258,7 +258,7 @@ func isAboutHead(status int) bool {
 	return false
 }
 
-// fresh reads a new feed. near has the scopes to which its URLs may lead.
+// fresh reads the feed in a response. near has the kinds of addresses to which the URLs of the feed may lead.
 func (p *poller) fresh(t *task, resp *http.Response, body *body, near address.Scope) answer {
 	now := time.Now()
 	received := now
@@ -285,9 +285,9 @@ func (p *poller) fresh(t *task, resp *http.Response, body *body, near address.Sc
 	return a
 }
 
-// isShared reports whether a later version may have the same validators as a response. This is so for a date, or a weak
-// tag derived from a date, in the same second as the response. Only a date that is "at least one second" older is
-// reliable (RFC 9110, section 8.8.2.2).
+// isShared reports whether a later version may have the same validators as resp. This is so without a strong ETag, if
+// Last-Modified is in the same second as the response: a weak ETag may be derived from Last-Modified. Only a date that
+// is "at least one second" older is reliable (RFC 9110, section 8.8.2.2).
 func isShared(resp *http.Response, now time.Time) bool {
 	if etag := resp.Header.Get("ETag"); etag != "" && !strings.HasPrefix(etag, "W/") {
 		return false
@@ -299,7 +299,7 @@ func isShared(resp *http.Response, now time.Time) bool {
 	return err == nil && now.Sub(modified).Abs() < time.Second
 }
 
-// isPlain reports whether a content coding is absent or gzip. The reader detects gzip from the content.
+// isPlain reports whether the Content-Encoding is absent or gzip. The reader detects gzip from the content.
 func isPlain(encoding string) bool {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "identity", "gzip", "x-gzip":

@@ -33,8 +33,8 @@ type FolderReport struct {
 	Files []string
 	// Records has the number of records of each file.
 	Records map[string]int
-	// Refused counts the records of others that must not be passed on, by reason. Records that are omitted because they
-	// were read in another format are not counted.
+	// Refused counts the records of other agents that must not be passed on, by reason. Records that are omitted
+	// because they were read in another format are not counted.
 	Refused map[feed.Refusal]int
 	// Unwritable counts the records that a format could not represent: those without a valid URL, and those that are
 	// too long.
@@ -102,8 +102,8 @@ func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, er
 	return report, nil
 }
 
-// marksOf returns texts. If this package wrote a file of that name, the beginning of the file contains one of the
-// texts.
+// marksOf returns texts that identify the files of this package: if it wrote a file called name, the beginning of the
+// file contains one of them.
 func marksOf(name string) []string {
 	if name == filePage {
 		return []string{`<meta name="generator" content="braid">`, `href="antenna.lirs.gz"`}
@@ -123,7 +123,7 @@ func marksOf(name string) []string {
 // mark.
 const mostMark = 64 << 10
 
-// written reports whether the file does not exist or was written by this package.
+// written reports whether path does not exist, is empty, or was written by this package as the file called name.
 func written(files fsys.FS, path, name string) (bool, error) {
 	info, err := fsys.Lstat(files, path)
 	switch {
@@ -143,7 +143,7 @@ func written(files fsys.FS, path, name string) (bool, error) {
 	return slices.ContainsFunc(marksOf(name), func(mark string) bool { return bytes.Contains(head, []byte(mark)) }), nil
 }
 
-// same reports whether path is a regular file with this content.
+// same reports whether path is a regular file with the content data.
 func same(files fsys.FS, path string, data []byte) bool {
 	info, err := fsys.Lstat(files, path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode.IsRegular() || info.Size != int64(len(data))) {

@@ -10,7 +10,7 @@ import (
 	"braid/antenna/release"
 )
 
-// A followers decides which releases are updates, for all watches of releases. It belongs to the loop.
+// A followers decides which releases are updates, for all watches that follow releases. It belongs to the loop.
 type followers struct {
 	run     *run
 	buffer  *buffer
@@ -86,8 +86,8 @@ func (f *followers) decide(g *following, now time.Time) {
 	}
 }
 
-// sweep drops the open releases that are not in list, the releases given up that are not newer than the version in
-// place, and of the other releases given up all but the latest maxGivenUp.
+// sweep drops the open releases that are not in list, and the given-up releases that are not newer than the version in
+// place. Of the other given-up releases, it keeps the maxGivenUp with the latest Since.
 func (f *followers) sweep(g *following, list []release.Release, now time.Time) {
 	still := map[string]bool{}
 	for _, r := range list {
@@ -116,8 +116,8 @@ func (f *followers) drop(t *target, now time.Time) {
 	f.buffer.gone(targetKey(t), now)
 }
 
-// fewFailures is the number of failures of a release until a lower release is tried. After fewer, its server may only
-// be out of reach at the moment. After a lasting error, the lower release is tried at once.
+// fewFailures is how often the update to a release must fail before an older release is tried. After fewer failures,
+// the server may be unreachable only for a moment. After a lasting error, the older release is tried at once.
 const fewFailures = 3
 
 // next adds an update for the first release of list that was not tried yet. It adds none if an earlier release of list
@@ -159,8 +159,8 @@ func (o *offer) pending(words string, now time.Time) *pending {
 	}
 }
 
-// renew gives the waiting updates the records that the feeds report now. The file of a tag may have been replaced since
-// the tag was first reported, and then never has the digest that was reported first.
+// renew gives the waiting updates the records that the feeds report now. After the file of a tag was replaced, the
+// digest that was first reported for the tag never matches.
 func (f *followers) renew(g *following, offers map[string]*offer, now time.Time) {
 	for url, o := range offers {
 		t := g.targets[url]
@@ -209,7 +209,7 @@ func (f *followers) ended(t *target, now time.Time) {
 	f.decide(t.w.follow, now)
 }
 
-// wait makes a release that is not ready wait.
+// wait schedules another try of the release of t, which is not ready.
 func (f *followers) wait(t *target, e *NotYet, now time.Time) {
 	r, p := t.saved.Release, t.saved.Pending
 	if r.Since.IsZero() {
@@ -226,9 +226,9 @@ func (f *followers) wait(t *target, e *NotYet, now time.Time) {
 	}
 }
 
-// arrange is called after t was not ready. If more than maxWaiting releases wait, it makes the one that was asked for
-// most often rest. Otherwise, once the delay d of t is long, t rests and a resting release waits instead, so that no
-// release holds up the others.
+// arrange is called after t was not ready. If more than maxWaiting releases wait, the release that was tried most often
+// rests. Otherwise, if the delay d of t is at least restingAfter, t rests and a resting release waits instead, so that
+// no release holds up the others.
 func (f *followers) arrange(g *following, t *target, d time.Duration, now time.Time) {
 	list := g.in(waiting)
 	if len(list) > maxWaiting {
@@ -254,7 +254,7 @@ func (f *followers) rest(t *target, now time.Time) {
 	f.buffer.target(t, now)
 }
 
-// promote makes resting releases wait while fewer than maxWaiting do, first those that were asked for least often.
+// promote makes resting releases wait until maxWaiting releases wait. Releases that were tried least often come first.
 func (f *followers) promote(g *following, now time.Time) {
 	list := g.in(resting)
 	slices.SortStableFunc(list, func(a, b *target) int { return a.saved.Release.Asked - b.saved.Release.Asked })
@@ -307,7 +307,7 @@ func (f *followers) isLast(t *target, now time.Time) bool {
 	return over
 }
 
-// settle drops all but the newest of several stored versions in place, which only a restored store has.
+// settle keeps only the newest version in place of each watch. Only a restored store has several.
 func (f *followers) settle(now time.Time) {
 	for _, g := range f.all {
 		for _, t := range g.in(inPlace)[min(1, len(g.in(inPlace))):] {

@@ -64,8 +64,8 @@ func (l *loader) noteSeen(s urlKey, at time.Time) {
 	}
 }
 
-// configured records whether the feed or watch of a key in the store is configured. If not, its state is kept for the
-// time forgotten, because the feed or watch may be configured again.
+// configured records whether the feed or watch of a key in the store is configured. If not, its state is kept for 90
+// days (forgotten), because the feed or watch may be configured again.
 func (l *loader) configured(bucket []byte, key string, is bool, now time.Time) {
 	if l.run.offline {
 		return

@@ -12,10 +12,10 @@ const (
 	// A failed update is repeated after a minute, then after twice the time, up to six hours.
 	retryBase = 30 * time.Second
 	retryMost = 6 * time.Hour
-	// An update with a lasting error is finally repeated about once a day. backoff adds up to a quarter.
+	// An update with a lasting error is eventually repeated about once a day. backoff adds up to a quarter.
 	lastingMost = 20 * time.Hour
-	// An update that the origin does not have yet is repeated after ten minutes, up to aheadMost times. Mirrors lag by
-	// hours, but a feed may also be wrong.
+	// If the origin does not have the reported version yet, the update is repeated after ten minutes, up to aheadMost
+	// times. Mirrors lag by hours, but a feed may also be wrong.
 	aheadBase = 5 * time.Minute
 	aheadMost = 8
 	// aheadMap replaces aheadMost for a sitemap, because many sitemaps give all URLs of a site the same date, and for
@@ -136,8 +136,8 @@ func (l *updates) acknowledge(t *target, h *Handled, now time.Time) {
 	if !p.isAside() {
 		t.saved.State = p.Next
 	}
-	// An update that the user asked for has no report. With HaveCopy, the next report would only be the baseline,
-	// although it may announce a later version.
+	// An update that the user asked for has no report. If it set HaveCopy, the next report would only become the
+	// baseline, even if the report announces a later version.
 	if p.Reason != AskedFor {
 		t.saved.State.HaveCopy = true
 	}

@@ -20,8 +20,8 @@ import (
 type loader struct {
 	run  *run
 	loop *loop
-	// gone has the times since which keys of the store are not configured. lastSeen has the times at which a feed last
-	// listed a URL.
+	// gone has, by bucket and key, when a feed or watch was found to be no longer configured. lastSeen has when a feed
+	// last listed a URL.
 	gone     map[string][]byte
 	lastSeen map[urlKey]time.Time
 }
@@ -46,7 +46,7 @@ func (l *loader) start(now time.Time) error {
 	if s := l.run.a.Store; s != nil && s.lost != nil {
 		l.run.emit(StoreLost{Why: l.run.text(s.lost), Aside: s.db.Aside, Restored: restored})
 	}
-	if l.run.a.Publish != nil && !l.run.offline { // published records may have expired or be of another configuration
+	if l.run.a.Publish != nil && !l.run.offline { // published records may have expired or come from another configuration
 		l.loop.buffer.news = true
 		l.loop.buffer.note(false, now)
 	}
@@ -60,8 +60,8 @@ func (l *loader) start(now time.Time) error {
 	return nil
 }
 
-// review decides about the stored reports. A report may have arrived while an update was running, or may have been from
-// the future then. In a round with names, only reports of the named feeds and watches are reviewed.
+// review decides again about the stored reports. When they arrived, an update may have been running, or their times may
+// have been in the future. In a round with names, only reports of the named feeds and watches are reviewed.
 func (l *loader) review(now time.Time) {
 	meant := func(*target) bool { return true }
 	if l.run.round != nil && len(l.run.round.names) > 0 {
@@ -85,7 +85,7 @@ func (l *loader) review(now time.Time) {
 	l.loop.follow.review(now)
 }
 
-// wanted adds updates that a new configuration needs (Antenna.Wants).
+// wanted adds updates for the files that Antenna.Wants demands because of a new configuration.
 func (l *loader) wanted(now time.Time) {
 	if l.run.a.Wants == nil || l.run.offline {
 		return
@@ -102,7 +102,7 @@ func (l *loader) wanted(now time.Time) {
 	}
 }
 
-// schedule schedules polls and updates for a Watch. Overdue and new members are spread over an interval.
+// schedule schedules polls and updates for Antenna.Watch. The polls of overdue and new members are spread over time.
 func (l *loader) schedule(now time.Time) {
 	var overdue []*member
 	for _, m := range l.loop.polls.members {
@@ -183,7 +183,7 @@ func (l *loader) load(m *member, fingerprint string, now time.Time) error {
 	return nil
 }
 
-// recall restores the reports of m to the targets. Own checks use the stored observation instead of records.
+// recall restores the reports of m from records. A member with Kind Page uses its stored observation instead.
 func (l *loader) recall(m *member, records []feed.Record, now time.Time) {
 	c := newCollector(&m.feed, l.loop.poller.match, feed.At(now))
 	for _, r := range records {
@@ -205,7 +205,7 @@ func (l *loader) recall(m *member, records []feed.Record, now time.Time) {
 	}
 }
 
-// prints returns a function that returns a fingerprint of a feed's configuration and its watches.
+// prints returns a function that returns a fingerprint of the configuration of m's feed and of its watches.
 func (l *loader) prints() func(m *member) string {
 	common, own := sha256.New(), map[string][]string{}
 	for _, w := range l.loop.targets.watches {
@@ -240,7 +240,8 @@ func (m *member) asked() string {
 	return fmt.Sprintf("%.8x-%.2x", h.Sum(nil), secret.Sum(nil))
 }
 
-// loadTargets reads the state of watched URLs. If the store was lost, it reads the state from the cache.
+// loadTargets reads the state of watched URLs. If the store was lost, it restores the state from the cache. restored is
+// the number of URLs restored.
 func (l *loader) loadTargets(now time.Time) (restored int, err error) {
 	saved, err := l.run.a.Store.all(bucketTargets)
 	if err != nil {
@@ -280,8 +281,8 @@ type other struct {
 	data []byte
 }
 
-// anew deletes the state of a watch's URL if the watch had another URL in between, because the existing file was then
-// downloaded from that other URL.
+// anew deletes the state of a watch's URL if a file was downloaded later from another URL of the watch, because the
+// existing file is then from that other URL.
 func (l *loader) anew(others []other, now time.Time) error {
 	for _, o := range others {
 		var saved savedTarget
@@ -336,8 +337,8 @@ func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) 
 	return true, nil
 }
 
-// respelt changes the key of a URL whose normalized form has changed. If both forms are stored, the state that was
-// handled last is kept.
+// respelt replaces the stored key of a URL whose normalized form has changed. If both forms are stored, the state with
+// the later update is kept. ok reports whether that is saved.
 func (l *loader) respelt(s urlKey, saved *savedTarget, key string, now time.Time) (ok bool) {
 	l.loop.buffer.gone(key, now)
 	saved.URL = s.url
@@ -369,7 +370,7 @@ func (l *loader) reconfigured(t *target, now time.Time) {
 	}
 }
 
-// readCache restores state from the cache in LIRS format.
+// readCache restores state from the cache in LIRS format. It returns the number of URLs restored.
 func (l *loader) readCache() (n int) {
 	f, err := fsys.Or(l.run.a.files).Open(l.run.a.Store.cachePath())
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // A loop is one run of Watch or Once. Only the goroutine that calls work accesses it. Workers receive and return
-// values. Each part of the loop owns one state.
+// values. Each part of the loop owns one part of the state.
 type loop struct {
 	run    run
 	poller *poller
@@ -50,7 +50,7 @@ type round struct {
 // A message is sent to the loop by a worker or by a request from another goroutine.
 type message func(l *loop, now time.Time)
 
-// work runs the loop until ctx ends, the round is done, or an own error occurs.
+// work runs the loop until ctx is done, the round is complete, or run.err is set.
 func (l *loop) work(ctx context.Context, requests <-chan message) error {
 	workers, cancel := context.WithCancel(ctx)
 	defer l.run.wg.Wait()
@@ -105,8 +105,8 @@ func (l *loop) finish(ctx context.Context, requests <-chan message) {
 	l.windDown(requests)
 }
 
-// windDown waits for the workers. Meanwhile it answers requests, because ending may take half a minute, which a
-// watchdog would not wait.
+// windDown waits for the workers. Meanwhile it answers requests, because this may take half a minute, longer than a
+// watchdog waits.
 func (l *loop) windDown(requests <-chan message) {
 	for !l.idle() {
 		select {

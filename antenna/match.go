@@ -16,7 +16,8 @@ type watcher struct {
 	Watch
 	// feeds has the names of the feeds that may report the file of the watch; nil: all feeds.
 	feeds map[string]bool
-	// glob is set for a glob. prefix is the beginning of the keys of w's URLs, up to the first star.
+	// glob matches the keys (feed.Key) of w's URLs if Glob is set. prefix is the beginning of these keys, up to the
+	// first star.
 	glob   *regexp.Regexp
 	prefix string
 	// host is the beginning of the keys of w's URLs, up to the slash after the host.
@@ -26,11 +27,11 @@ type watcher struct {
 	useless feed.Reason
 	// unfit records that NoneFits was reported. It belongs to the loop.
 	unfit bool
-	// follow is set for a watch of releases. It belongs to the loop.
+	// follow is set if the watch follows releases. It belongs to the loop.
 	follow *following
 }
 
-// line describes what determines the records that are kept for w.
+// line returns the parts of the configuration that determine which records are kept for w.
 func (w *watcher) line() string {
 	if w.follow != nil {
 		return fmt.Sprintf("%q %q %q\n", w.Name, w.URL, w.Releases.Template.Patterns())
@@ -38,7 +39,7 @@ func (w *watcher) line() string {
 	return fmt.Sprintf("%q %q %v\n", w.Name, w.URL, w.Glob)
 }
 
-// isMany reports whether w has several URLs, which feeds report.
+// isMany reports whether w has any number of URLs, reported by feeds.
 func (w *watcher) isMany() bool { return w.glob != nil || w.follow != nil }
 
 // A matcher finds the watches for the URL of a record. It is immutable and used concurrently.
@@ -48,7 +49,8 @@ type matcher struct {
 	globs map[string][]*watcher
 	// any lists the watches with AnyNews.
 	any []*watcher
-	// releases has the watches of releases by the names of their feeds. Those that take all feeds are under "".
+	// releases has the watches that follow releases, by the names of their feeds. Watches that accept all feeds are
+	// under "".
 	releases map[string][]*watcher
 }
 
@@ -75,7 +77,7 @@ func newMatcher(watches []*watcher) *matcher {
 	return m
 }
 
-// withoutUser returns a URL without user information, which feeds do not have.
+// withoutUser returns a URL without user information, because URLs in feeds have none.
 func withoutUser(s string) string {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
@@ -88,8 +90,8 @@ func withoutUser(s string) string {
 	return scheme + "://" + rest[strings.LastIndexByte(authority, '@')+1:]
 }
 
-// find calls found for each watch that the URL of r matches and that the feed may report. url is the URL of the watch,
-// for a glob the key of r, and for a watch of releases the URL of the release that r reports.
+// find calls found for each watch that r matches and that the feed may report. url is the URL of the watch. For a glob,
+// it is the key of r.URL. For a watch that follows releases, it is the URL of the release that r reports.
 func (m *matcher) find(feedName string, r feed.Record, found func(w *watcher, url string)) {
 	m.urls(r, func(w *watcher, url string) {
 		if isFolder(&r) {
@@ -108,7 +110,7 @@ func (m *matcher) find(feedName string, r feed.Record, found func(w *watcher, ur
 	}
 }
 
-// all is like find, but for any feed. For a watch of releases, it takes the URL of r for the URL of a file.
+// all is like find, but for any feed. For a watch that follows releases, r.URL must be the URL of a release's file.
 func (m *matcher) all(r feed.Record, found func(w *watcher, url string)) {
 	m.urls(r, found)
 	seen := map[*watcher]bool{}
@@ -122,7 +124,7 @@ func (m *matcher) all(r feed.Record, found func(w *watcher, url string)) {
 	}
 }
 
-// urls calls found for each watch of a URL or a glob that the URL of r matches.
+// urls calls found for each watch whose URL or glob matches r.URL.
 func (m *matcher) urls(r feed.Record, found func(w *watcher, url string)) {
 	for _, w := range m.exact.Find(r) {
 		found(w, w.URL)
@@ -191,7 +193,7 @@ func newWatcher(w Watch) (*watcher, error) {
 	return c, nil
 }
 
-// respelt returns the rest of a glob in the normalized form of keys, with its stars.
+// respelt returns rest, the part of a glob from its first star on, in the normalized form of keys. Stars are kept.
 func respelt(rest string, inQuery bool) string {
 	parts := strings.Split(rest, "*")
 	for i, part := range parts {

@@ -11,14 +11,14 @@ import (
 	"braid/internal/web"
 )
 
-// A member is a feed, or the own checks of a watch, with its state.
+// A member is a feed, or the regular check of a watch's URL (Watch.CheckEvery), with its state.
 type member struct {
 	queued // in polls.due
 	// id is the key of m in the store. Feeds and checks have different prefixes.
 	id    string
 	order int
 	feed  Feed
-	page  *watcher // set for own checks
+	page  *watcher // the watch whose URL is checked; nil for a feed
 	url   *url.URL // nil for a local file
 
 	saved savedFeed
@@ -34,7 +34,7 @@ type member struct {
 	bare bool
 	// targets has the targets with reports of this member.
 	targets map[*target]bool
-	// revisit has the targets with a report from the future, which may become usable.
+	// revisit has the targets about which m has a report that may become usable later (decide).
 	revisit map[*target]bool
 }
 
@@ -44,7 +44,7 @@ type polls struct {
 	buffer  *buffer
 	poller  *poller
 	targets *targets
-	members []*member // feeds, then own checks, in the order of the configuration
+	members []*member // feeds, then URL checks, in the order of the configuration
 	byID    map[string]*member
 	due     queue[*member]
 	hosts   hosts
@@ -66,8 +66,8 @@ func (f *Feed) bounds() paceBounds {
 	return b
 }
 
-// alone returns how long the host must not be asked. Only 429 and a limit of requests apply to the whole host. Other
-// errors may concern one feed. A round does not wait for a limit.
+// alone returns how long the host must not be asked. Only status 429 and a request limit apply to the whole host. Other
+// errors may concern one feed. A round does not wait for a request limit.
 func (a *answer) alone(isRound bool) (d time.Duration) {
 	if a.status == http.StatusTooManyRequests {
 		d = a.busy
@@ -161,7 +161,8 @@ func (l *polls) pollFailed(m *member, a answer, now time.Time) {
 	}
 }
 
-// spared reports whether a feed has a recent report about the URL of own checks, and until when that report is fresh.
+// spared reports whether m is a URL check and a feed has a recent report about that URL, and until when the report is
+// fresh.
 func (l *polls) spared(m *member, now time.Time) (until time.Time, ok bool) {
 	if m.page == nil {
 		return until, false
@@ -180,10 +181,10 @@ func (l *polls) spared(m *member, now time.Time) (until time.Time, ok bool) {
 	return until.Add(time.Second), ok // the report is still fresh in that second
 }
 
-// mostSpared limits how long own checks are skipped, in units of their interval, because feeds may be wrong.
+// mostSpared limits how long URL checks are skipped, in units of CheckEvery, because feeds may be wrong.
 const mostSpared = 24
 
-// spare is like spared, with a time limit.
+// spare is like spared, but mostSpared limits the time.
 func (l *polls) spare(m *member, now time.Time) (until time.Time, ok bool) {
 	if until, ok = l.spared(m, now); !ok {
 		return until, false
@@ -198,7 +199,7 @@ func (l *polls) spare(m *member, now time.Time) (until time.Time, ok bool) {
 	return until, until.After(now)
 }
 
-// begin makes m wait for its host, unless m is an own check and a feed has a recent report.
+// begin makes m wait for its host, unless m is a URL check and a feed has a recent report.
 func (l *polls) begin(m *member, now time.Time) {
 	if until, fresh := l.spare(m, now); fresh && !m.forced {
 		l.run.emit(Skipped{Watch: m.feed.Name, Why: FreshReport, Until: until})

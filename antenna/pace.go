@@ -9,7 +9,7 @@ import (
 // four polls finds a change. To halve the delay, twice the polls would be necessary.
 const part = 4
 
-// A rhythm is how often something has changed. The zero rhythm means that it was never seen.
+// A rhythm is how often something has changed. The zero rhythm is that of a feed that was never polled.
 type rhythm struct {
 	// Changed is the time of the last known change.
 	Changed time.Time

@@ -113,8 +113,8 @@ func relays(f *Feed, load func(id string) ([]byte, error)) ([]feed.Known, error)
 	return list, err
 }
 
-// trusts reports whether the agent of a record is trusted. A gatherer of SOIF is compared as a host name, because it
-// has no URL.
+// trusts reports whether the agent of a record is trusted. The gatherer of a SOIF record is compared as a host name,
+// because it has no URL.
 func (f *Feed) trusts(r feed.Record) bool {
 	key := feed.Key
 	if r.Format == feed.LIRS {
@@ -129,8 +129,8 @@ func (f *Feed) trusts(r feed.Record) bool {
 	})
 }
 
-// observations returns the latest observation of each watched URL, by own checks or by the handler of updates. An
-// observation may be that the URL could not be reached.
+// observations returns the latest observation of each watched URL, made by a check of the URL or by the handler. It may
+// be that the URL could not be reached.
 func (l *publisher) observations() []feed.Known {
 	var list []feed.Known
 	var seen []time.Time
@@ -168,15 +168,15 @@ func (l *publisher) observations() []feed.Known {
 	return list
 }
 
-// describe copies the type and the server to r from another observation of the same version, because checks receive
-// them and updates do not.
+// describe copies the content type and the server from other to r if both are of the same version. Only checks receive
+// these values, updates do not.
 func describe(r, other *feed.Record) {
 	if r.LastModified == other.LastModified && r.Size == other.Size {
 		r.ContentType, r.Server = cmp.Or(r.ContentType, other.ContentType), cmp.Or(r.Server, other.Server)
 	}
 }
 
-// downloaded returns the observation of a URL by its last update.
+// downloaded returns what the last update of t observed. ok is false before the first update.
 func (l *publisher) downloaded(t *target) (k feed.Known, ok bool) {
 	o := &t.saved.Last
 	if o.At.IsZero() {
@@ -226,7 +226,7 @@ func (l *publisher) cached() []feed.Record {
 	return list
 }
 
-// baseline returns the remembered version of the URL itself.
+// baseline returns the Baseline of the URL itself, not of another URL that a record described instead.
 func (s *savedTarget) baseline() (b feed.Baseline, ok bool) {
 	i := slices.IndexFunc(s.State.Baselines, func(b feed.Baseline) bool { return b.Virtual == "" })
 	if i < 0 {
@@ -246,7 +246,7 @@ func writeCache(files fsys.FS, path string, list []feed.Record) error {
 	return fsys.WriteFile(files, path, b.Bytes(), 0o600)
 }
 
-// relayed returns a function that reads the records of relayed feeds. Any goroutine may call it.
+// relayed returns a function that reads the records of a relayed feed by its id. Any goroutine may call it.
 func (l *publisher) relayed() func(id string) ([]byte, error) {
 	if s := l.run.a.Store; s != nil {
 		return func(id string) ([]byte, error) { return s.get(bucketReports, id) }

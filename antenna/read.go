@@ -12,7 +12,7 @@ import (
 
 var errCut = &feed.RejectError{Code: "truncated", Why: "the feed ends within an entry: it was cut off"}
 
-// read decodes a feed until ctx ends. near has the scopes to which its URLs may lead.
+// read decodes a feed until ctx is done. near has the kinds of addresses to which the URLs of the feed may lead.
 func (p *poller) read(ctx context.Context, t *task, body io.Reader, received feed.Time, near address.Scope) (result, error) {
 	limits := t.feed.Limits.Limits
 	in, format, err := OpenFeed(body, limits)

@@ -11,25 +11,25 @@ import (
 	"braid/antenna/release"
 )
 
-// Releases makes a watch follow the releases of a project. Feeds report versions, and the template of the watch has the
-// URL of the file of a version. Versions newer than the one in place are updates. The newest comes first, and a release
-// that is not ready (NotYet) does not hold up the others.
+// Releases makes a watch follow the releases of a project. Feeds report versions, and Template has the URL of the file
+// of each version. Each version newer than the version in place is an update. The newest is tried first. A release that
+// is not ready (NotYet) does not delay the others.
 type Releases struct {
 	Template *release.Template
 	Choice   release.Choice
-	// Moving accepts another file under the tag of the version in place. It is for the handler, which learns the digest of
-	// that version from Update.Last.
+	// Moving accepts that the file of the version in place is replaced under the same tag. Only the handler uses
+	// Moving. Update.Last has the previous digest.
 	Moving bool
 }
 
 // Released is the Reason of an update to another version.
 const Released feed.Reason = "released"
 
-// Unordered reports that releases are left out because their versions have no place in the order of the other versions.
+// Unordered reports that releases are ignored because their versions cannot be ordered among the others.
 const Unordered Why = "unordered"
 
-// NotYet is the error of a handler for a release whose file, or the demanded proof, is not there yet. The update is
-// repeated after release.Delay, and counts as failed only when the release is given up. See Update.LastTry.
+// NotYet is the error that a handler returns if the file of a release, or the required proof, is not available yet. The
+// update is repeated after release.Delay, and counts as failed only when the release is given up. See Update.LastTry.
 type NotYet struct {
 	Err error
 	// After is how long the server asked to wait. It may be zero.
@@ -41,13 +41,13 @@ func (e *NotYet) Error() string { return "not there yet: " + e.Err.Error() }
 func (e *NotYet) Unwrap() error { return e.Err }
 
 const (
-	// maxWaiting is the number of releases of a watch that wait to be asked for again. maxTried is the number of the
-	// newest releases that are asked for. An older release is asked for once one of these is in place or given up.
+	// maxWaiting limits the releases of a watch that wait for another try. maxTried is how many of the newest open
+	// releases are tried. An older release is tried once one of these is given up or unwanted.
 	maxWaiting = 3
 	maxTried   = 10
-	// maxGivenUp limits the remembered releases of a watch that were never ready.
+	// maxGivenUp limits the given-up releases of a watch that are remembered.
 	maxGivenUp = 100
-	// restingAfter is the delay that makes a release that is not ready let another release wait in its place.
+	// restingAfter is the delay between tries after which a release that is not ready rests, so that another can wait.
 	restingAfter = time.Hour
 )
 
@@ -55,9 +55,9 @@ const (
 type stage string
 
 const (
-	offered  stage = ""         // it is an update that was not handled yet, or that failed
-	waiting  stage = "waiting"  // it was not ready, and is asked for again
-	resting  stage = "resting"  // it was not ready, and too many others wait
+	offered  stage = ""         // its update was not handled yet, or failed
+	waiting  stage = "waiting"  // it was not ready, and is tried again
+	resting  stage = "resting"  // it was not ready, and is not tried while others wait
 	inPlace  stage = "in-place" // it is the version in place
 	givenUp  stage = "given-up" // it was not ready for too long
 	unwanted stage = "unwanted" // the user does not want it
@@ -69,13 +69,12 @@ type savedRelease struct {
 	Date         feed.Time `json:",omitempty"`
 	Pre          bool      `json:",omitempty"`
 	Stage        stage     `json:",omitempty"`
-	// Since is when the release was not ready for the first time, and Asked how often it was not. Why is the last
-	// reason.
+	// Since is when the release was first found not ready. Asked is how often it was not ready. Why is the last reason.
 	Since time.Time `json:",omitzero"`
 	Asked int       `json:",omitempty"`
 	Why   string    `json:",omitempty"`
 	// Begun reports that the file of the release may be in place although its update is not done. Left reports that the
-	// user left the release out while it was in place, and that no other release has been put in place since.
+	// user renounced the release while it was in place, and that no other release has been put in place since.
 	Begun bool `json:",omitempty"`
 	Left  bool `json:",omitempty"`
 }
@@ -90,7 +89,8 @@ func (t *target) release() release.Release {
 	return release.Release{Tag: r.Tag, Version: r.Version, Date: r.Date, Pre: r.Pre, URL: t.url}
 }
 
-// describe adds the release of t to u. u gets no validators of the version in place, which has another file.
+// describe adds the release of t to u. The validators of the version in place are removed, because they belong to
+// another file.
 func (t *target) describe(u *Update) {
 	if t.w.follow == nil {
 		return
@@ -134,8 +134,8 @@ type offer struct {
 	from    []*member
 }
 
-// about returns the records with the URL of the file, or all records if none has this URL. Release APIs list all files
-// of a release.
+// about returns the records of o with the URL o.URL, or all records of o if none has this URL. Release APIs list all
+// files of a release.
 func (o *offer) about() (records []feed.Record, from []*member) {
 	for i, r := range o.records {
 		if key, _ := feed.Key(r.URL); key == o.URL {
@@ -148,12 +148,12 @@ func (o *offer) about() (records []feed.Record, from []*member) {
 	return records, from
 }
 
-// newFollowing returns a following for a valid watch of releases.
+// newFollowing returns a following for a valid release watch.
 func newFollowing(w *watcher) *following {
 	return &following{w: w, reports: map[*member][]reported{}, targets: map[string]*target{}}
 }
 
-// checkReleases returns an error if a watch of releases is not valid.
+// checkReleases returns an error if w, which follows releases, is not valid.
 func checkReleases(w *Watch) error {
 	literal := w.Releases.Template.Literal()
 	switch _, rest, _ := strings.Cut(literal, "://"); {
@@ -165,8 +165,8 @@ func checkReleases(w *Watch) error {
 	return checkURL(literal)
 }
 
-// hear replaces the releases that m reports, or adds to them if more is set. Then of too many earlier releases, only
-// some are kept. hear reports whether m reports releases now or did before.
+// hear replaces the releases that m reports by list. If more is set, earlier releases are kept, too, up to a limit.
+// hear reports whether m reports releases now or did before.
 func (g *following) hear(m *member, list []reported, more bool) bool {
 	old := g.reports[m]
 	g.isSeen = false
@@ -187,7 +187,7 @@ func (g *following) hear(m *member, list []reported, more bool) bool {
 	return len(old)+len(list) > 0
 }
 
-// offers returns the reported releases. The feeds that are configured first determine the tag of each.
+// offers returns the reported releases by URL. The tag of a release is from the first configured feed that reports it.
 func (g *following) offers() map[string]*offer {
 	all := map[string]*offer{}
 	members := make([]*member, 0, len(g.reports))
@@ -210,7 +210,7 @@ func (g *following) offers() map[string]*offer {
 	return all
 }
 
-// placed returns the version in place, or nil.
+// placed returns the target of the version in place, or nil.
 func (g *following) placed() (newest *target) {
 	for _, t := range g.targets {
 		if t.saved.Release.Stage == inPlace && (newest == nil || newerFirst(t, newest) < 0) {
@@ -249,8 +249,8 @@ func (g *following) in(s stage) (list []*target) {
 	return list
 }
 
-// isGone reports whether a release that no feed reports any more was removed. If all releases that the feeds still
-// report are later, the feed may only have dropped its oldest entries, so the release is still wanted.
+// isGone reports whether no feed reports the release of t any more, although a feed reports an earlier release. If all
+// reported releases are later, the feeds may only have dropped their oldest entries.
 func (g *following) isGone(t *target, offers map[string]*offer) bool {
 	if offers[t.url] != nil {
 		return false
@@ -267,8 +267,8 @@ func (g *following) isGone(t *target, offers map[string]*offer) bool {
 	return false
 }
 
-// candidates returns the releases to ask for, the newest first. unordered reports that releases were left out
-// because their versions have no place in the order.
+// candidates returns the releases to try, the newest first. unordered reports that releases were ignored because their
+// versions cannot be ordered.
 func (g *following) candidates(offers map[string]*offer) (list []release.Release, unordered bool) {
 	var all []release.Release
 	for url, o := range offers {
@@ -286,7 +286,7 @@ func (g *following) candidates(offers map[string]*offer) (list []release.Release
 	return list[:min(len(list), maxTried)], len(rest) > 0
 }
 
-// newest returns the newest release that feeds report and the watch may have, or the zero Release.
+// newest returns the newest release that feeds report and the watch accepts, or the zero Release.
 func (g *following) newest() release.Release {
 	if g.isSeen {
 		return g.seen
@@ -312,7 +312,7 @@ func (g *following) status() FollowStatus {
 	return s
 }
 
-// latest returns the target with the newest version of those that are due, or nil.
+// latest returns the target with the newest version among those that are due by now, or nil.
 func (g *following) latest(due items[*target], now time.Time) (newest *target) {
 	for _, t := range due {
 		if !t.at.After(now) && (newest == nil || newerFirst(t, newest) < 0) {
@@ -333,7 +333,7 @@ func (g *following) takes(saved *savedTarget) bool {
 	return ok && r.URL == saved.URL && saved.Release != nil
 }
 
-// isSteady reports whether t may be asked for without a report: t is no release, or the release in place.
+// isSteady reports whether t may be updated without a report: t is not a release, or is the release in place.
 func (t *target) isSteady() bool { return t.saved.Release == nil || t.saved.Release.Stage == inPlace }
 
 // restore makes the release of t the version in place, after the store was lost.

@@ -13,8 +13,8 @@ import (
 type (
 	// A savedFeed is the state of a feed.
 	savedFeed struct {
-		// Print is the fingerprint of the feed and the watches that the validators are for. Asked is the fingerprint of
-		// the intervals and credentials.
+		// Print is the fingerprint of the configuration with which the validators were received (prints). Asked is the
+		// fingerprint of the intervals and credentials.
 		Print, Asked string
 		validators
 		Sum          uint64
@@ -30,7 +30,7 @@ type (
 		// URLs is the number of URLs of the feed. Example is a URL that no watch matches, without secrets.
 		URLs    int
 		Example string
-		// Spared is the time since which own checks are skipped because of recent reports.
+		// Spared is when checks of a watch's URL began to be skipped because feeds had recent reports about it.
 		Spared time.Time
 	}
 
@@ -58,7 +58,7 @@ type (
 		Reason            feed.Reason
 		Words             string
 		Pending           *pending
-		// Reported is when a feed last listed it.
+		// Reported is when a feed last listed the URL.
 		Reported time.Time
 		// Release is set for a URL of a watch of releases.
 		Release *savedRelease `json:",omitempty"`
@@ -70,7 +70,7 @@ type (
 		Reason feed.Reason
 		Words  string
 		Record feed.Record
-		// Feed is the id of the member that reported it.
+		// Feed is the id of the member that reported the update.
 		Feed string
 		// Next is the state to store once the update is acknowledged.
 		Next feed.State
@@ -102,7 +102,7 @@ func (p *pending) same(other *pending) bool {
 		a.Virtual == b.Virtual
 }
 
-// reportsAs reports whether two updates are from the same feed, which states the same about the file.
+// reportsAs reports whether two updates are from the same feed, for the same version, and with the same proof.
 func (p *pending) reportsAs(other *pending) bool {
 	digests, mirrors := p.Record.Proof()
 	d, m := other.Record.Proof()

@@ -41,7 +41,7 @@ type child struct {
 func (c *collector) child(r *feed.Record) {
 	if r.Format == feed.Sitemap && len(r.Fields) > 0 && r.Fields[0].Name == "sitemap" {
 		c.children = append(c.children, child{strings.Clone(r.URL), r.LastModified})
-		if len(c.children) >= 4*maxSitemaps { // an index may have a hundred thousand
+		if len(c.children) >= 4*maxSitemaps { // an index may list a hundred thousand
 			c.newest()
 		}
 	}

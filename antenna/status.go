@@ -25,7 +25,7 @@ type FollowStatus struct {
 	Newest, URL string
 }
 
-// A FeedStatus is the state of a feed, or of the own checks of a watch.
+// A FeedStatus is the state of a feed, or of the checks of a watch's URL.
 type FeedStatus struct {
 	Name string
 	// URL is without secrets.
@@ -40,7 +40,7 @@ type FeedStatus struct {
 	Failures int
 	// Code is the code of Err by Antenna.Judge.
 	Code int
-	// Updates and Bytes are the cost of today.
+	// Updates counts the updates of today (UTC), and Bytes the bytes that they transferred.
 	Updates int
 	Bytes   int64
 }

@@ -30,10 +30,10 @@ var (
 	bucketFeeds   = []byte("feeds")
 	bucketReports = []byte("reports")
 	bucketTargets = []byte("watches")
-	// bucketGone has the times since which keys of the other buckets are not configured.
+	// bucketGone has, by bucket and key, when a feed or watch was found to be no longer configured.
 	bucketGone = []byte("gone")
 
-	// bucketHistory is left by old versions and deleted.
+	// bucketHistory was written by older versions of braid. It is deleted.
 	bucketHistory = []byte("history")
 
 	// lastingBuckets lists the buckets with the state.
@@ -44,8 +44,8 @@ var (
 
 const version = "1"
 
-// errEmpty is the reason for a lost store if its file was missing, or if a process that ended at once created an empty
-// store in place of a lost one.
+// errEmpty is why an empty store counts as lost: its file was missing, or a process created an empty store in place of
+// a lost store and ended before it restored the state.
 var errEmpty = errors.New("the store is empty, but a cache exists")
 
 // A LockedError reports that another process has the store open. PID and Command identify the process, if known.

@@ -7,8 +7,8 @@ import (
 	"braid/antenna/feed"
 )
 
-// The sub-folders of an index page are versions for a watch of releases that has a field in the name of a folder. A
-// sub-folder is no file, so other watches ignore it, and it is not published.
+// The sub-folders of an index page are versions for a watch whose release template has a field in the name of a folder.
+// A sub-folder is no file, so other watches ignore it, and it is not published.
 
 // wantsFolders reports whether a watch takes the sub-folders of a feed for versions.
 func (m *matcher) wantsFolders(feedName string) bool {
@@ -21,7 +21,7 @@ func isFolder(r *feed.Record) bool {
 	return r.Format == feed.IndexPage && strings.HasSuffix(r.URL, "/")
 }
 
-// addFolder adds the record of a sub-folder, without date and size, because these are not of a file.
+// addFolder adds the record of a sub-folder, without date and size, because these do not describe a file.
 func (c *collector) addFolder(r feed.Record) {
 	r.LastModified, r.Size, r.Received = 0, 0, c.received
 	f := &found{record: slimOf(r), place: c.records, use: useOf(&r, c.now)}

@@ -18,12 +18,12 @@ type target struct {
 	w      *watcher
 	url    string
 	saved  savedTarget
-	// reports has the latest records of each feed.
+	// reports has the latest records of each feed about url.
 	reports map[*member][]feed.Record
 	// day is the day on which the running update began.
 	day int64
-	// running reports that the handler runs. again and forget report that new reports or a request to forget it arrived
-	// meanwhile.
+	// running reports that the handler runs. again reports that new reports arrived meanwhile, and forget that a
+	// request to forget the target did.
 	running, again, forget bool
 	// last reports that the release is given up if the running update finds it not ready. renounce reports that a
 	// request to renounce the release arrived meanwhile.
@@ -105,7 +105,7 @@ func (l *targets) report(m *member, k *result, now time.Time) {
 	var order []*target
 	says := map[*target][]feed.Record{}
 	full := k.tooMany
-	noRoom := map[*watcher]bool{} // full globs; a full one stays full during this loop
+	noRoom := map[*watcher]bool{} // full globs; a full glob stays full during this loop
 	for _, h := range k.matches {
 		s := urlKey{h.w, h.url}
 		if h.w.follow != nil || noRoom[h.w] && l.all[s] == nil {
@@ -169,7 +169,7 @@ func (l *targets) revisit(m *member, now time.Time) {
 }
 
 // decide evaluates the latest reports of all feeds about t (see feed.Decide), and adds an update if the reports require
-// one. It is for files that may change: followers decide about versions.
+// one. It decides about changes of a file: followers decide about new versions.
 func (l *targets) decide(t *target, now time.Time) {
 	if t.running {
 		t.again = true
@@ -210,8 +210,8 @@ func (l *targets) decide(t *target, now time.Time) {
 	}, now)
 }
 
-// lastOfDay reports whether r has only the date of a day, and the origin was last asked before that day was over. A
-// later change on that day does not show in r.
+// lastOfDay reports whether r states only the day of the modification, and the origin was last asked before that day
+// was over. A later change on that day does not show in r.
 func (t *target) lastOfDay(r *feed.Record) bool {
 	over, ok := r.DayOver()
 	last := t.saved.Last.At
@@ -230,9 +230,9 @@ func (t *target) askAfterDay(v feed.Verdict, records []feed.Record, now time.Tim
 	return v
 }
 
-// fetchToSee changes a verdict without action to a fetch, if the response of the URL itself had nothing to compare and
-// the file was not fetched since, because only fetching shows whether the file has changed. A file that a site lists
-// without a date is fetched once. If another record is usable, fetchToSee returns v unchanged.
+// fetchToSee changes a verdict without action to a fetch if only a fetch shows whether the file has changed: a response
+// to a check had nothing to compare, and the file was not fetched since. A file that a feed lists without a date is
+// fetched once. If any record is usable, fetchToSee returns v unchanged.
 func (t *target) fetchToSee(v feed.Verdict, records []feed.Record, from []*member, now time.Time) feed.Verdict {
 	look, last := -1, t.saved.Last.At
 	for i := range records {
@@ -257,7 +257,7 @@ func (t *target) fetchToSee(v feed.Verdict, records []feed.Record, from []*membe
 	return v
 }
 
-// useless reports once that the records of m about a file that was never downloaded are unusable.
+// useless emits an event if the file of t was never downloaded and the records of m about it are unusable.
 func (l *targets) useless(t *target, m *member, v feed.Verdict) {
 	if t.saved.State.HaveCopy || t.saved.Pending != nil || t.w.useless == v.Reason { // reported once for a watch, even for a glob
 		return
@@ -277,7 +277,7 @@ func (l *targets) reporters(t *target) []*member {
 	return list
 }
 
-// noAction records a verdict without action. The next state of a waiting update is kept.
+// noAction records v, which has no action. While the update of a report waits, the state of t stays as it is.
 func (l *targets) noAction(t *target, v feed.Verdict, now time.Time) {
 	same := t.saved.Reason == v.Reason
 	t.saved.Reason, t.saved.Words = v.Reason, v.Words
@@ -290,7 +290,8 @@ func (l *targets) noAction(t *target, v feed.Verdict, now time.Time) {
 	}
 }
 
-// await adds an update. If p is for the same version as the waiting update, p takes over its time and its attempts.
+// await makes p the waiting update of t. If the previous waiting update is for the same version, p takes over its time
+// and attempts.
 func (l *targets) await(t *target, p *pending, now time.Time) {
 	if old := t.saved.Pending; old != nil && !old.isAside() && old.same(p) {
 		p.Tries, p.Failures, p.At, p.Err, p.Code = old.Tries, old.Failures, old.At, old.Err, old.Code
@@ -304,8 +305,8 @@ func (l *targets) await(t *target, p *pending, now time.Time) {
 	l.queue(t, now)
 }
 
-// queue schedules the update of t, unless it is the update of a release that rests. In a round, only an update that is
-// due now is scheduled.
+// queue schedules the update of t, unless t is a release that rests. In a round, only an update that is due now is
+// scheduled.
 func (l *targets) queue(t *target, now time.Time) {
 	if r := t.saved.Release; r != nil && r.Stage == resting {
 		return
@@ -316,7 +317,7 @@ func (l *targets) queue(t *target, now time.Time) {
 	}
 }
 
-// update returns the Update for the handler.
+// update returns the Update for the handler. most is its Allowance.
 func (l *targets) update(t *target, p *pending, most *atomic.Int64) Update {
 	u := Update{
 		Watch: t.w.Name, URL: t.url, Action: p.Action, Reason: p.Reason, Words: p.Words, Record: p.Record, Last: t.saved.Last,
@@ -325,7 +326,7 @@ func (l *targets) update(t *target, p *pending, most *atomic.Int64) Update {
 	if m := l.polls.byID[p.Feed]; m != nil {
 		u.Feed, u.SameServer = m.feed.Name, !m.feed.Local && address.SameOrigin(m.feed.URL, t.url)
 	}
-	u.Record.URL = cmp.Or(u.Record.URL, t.url) // own observations are stored without a URL
+	u.Record.URL = cmp.Or(u.Record.URL, t.url) // the antenna's own observations are stored without a URL
 	t.describe(&u)
 	return u
 }

@@ -2,8 +2,9 @@ package antenna
 
 import "time"
 
-// A turns schedules the waiting updates. The updates of a watch are in a lane, and the lanes take turns. With several
-// hosts or watches, each may use only a part of the places, so that a slow one leaves places for the others.
+// A turns schedules the waiting updates. Each watch has a lane with its updates, and the lanes take turns. If there are
+// several hosts or watches, each may use only a part of the places, so that a slow host or watch leaves places for the
+// others.
 type turns struct {
 	// places is the number of updates that run at once.
 	places int
@@ -19,8 +20,8 @@ type lane struct {
 	w       *watcher
 	tries   queue[*target]
 	running int
-	// held reports that the lane waits, since the time since, because its watch or its host uses all places that it may
-	// have. served is when the lane had its last turn.
+	// held reports that the lane waits because its watch or its host uses all places that it may have. since is when
+	// the lane began to wait. served is when the lane had its last turn.
 	held   bool
 	full   bool // held because of the watch, not the host
 	since  time.Time
@@ -83,7 +84,7 @@ func (s *turns) arrange(l *lane) {
 	}
 }
 
-// part returns how many places a host or watch may use. several means that others use places, too.
+// part returns how many places a host or watch may use. several reports that there are other hosts or watches.
 func (s *turns) part(several bool) int {
 	if !several {
 		return s.places
@@ -120,7 +121,7 @@ func (s *turns) next(now time.Time) *target {
 	}
 }
 
-// done returns the place of an update.
+// done frees the place that the update of t used.
 func (s *turns) done(t *target) {
 	l := s.lane(t.w)
 	host := s.hosts[l.w.host]

@@ -6,7 +6,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// Unfit is the Reason of a glob, or a template of releases, that matches no URL of its feeds.
+// Unfit is the Reason of a watch whose glob or template matches no URL of its feeds.
 const Unfit feed.Reason = "no-url-fits"
 
 // mayHear reports whether a feed may report the URLs of w.
@@ -35,7 +35,7 @@ func (l *targets) tellUnfit(m *member) {
 	}
 }
 
-// unfitStatus returns the status of a glob or template that matches no URL of its feeds.
+// unfitStatus returns the status of w if its glob or template matches no URL of its feeds.
 func (l *targets) unfitStatus(w *watcher) (s WatchStatus, ok bool) {
 	if !w.isUnfit(l.globbed[w]) {
 		return s, false

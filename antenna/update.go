@@ -25,16 +25,16 @@ type Update struct {
 	// are evidence.
 	Record     feed.Record
 	SameServer bool
-	// Feed is the name of the feed that reported the update. It is the name of the watch for own checks, and empty for
-	// AskedFor.
+	// Feed is the name of the feed that reported the update. For a check of the watch's URL, it is the name of the
+	// watch. For AskedFor, it is empty.
 	Feed string
 	// Last is the Outcome of the last acknowledged update, for its validators. In an update to another version than the
 	// one in place, it is the Outcome of the version in place, without validators.
 	Last Outcome
 	// Release is the release of the URL, for a watch that follows releases. Previous is the version in place, or the
-	// version that was in place when the user left it out. It is empty if neither exists, and in an update of that
-	// version itself. LastTry reports that the release is given up if it is not ready (NotYet). Begun reports that an
-	// earlier attempt may have put the file of the release in place.
+	// version that was in place when the user renounced it. Previous is empty if there is no such version, and in an
+	// update of that version itself. LastTry reports that the release is given up if it is not ready (NotYet). Begun
+	// reports that an earlier attempt may have put the file of the release in place.
 	Release        *release.Release
 	Previous       string
 	LastTry, Begun bool
