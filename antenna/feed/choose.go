@@ -24,8 +24,8 @@ func believable(t Time) Time {
 	return t
 }
 
-// detected returns when the metadata of r was obtained, or the best estimate. own is false for an estimate, because
-// neither the record nor its feed has this time.
+// detected returns when the metadata of r was obtained, or the best estimate. own reports that the record or its feed
+// states the time. Otherwise the time is an estimate.
 func (r *Record) detected(now Time) (t Time, own bool) {
 	for _, t := range []Time{r.Detected, r.Date, r.FeedDate} {
 		if t = believable(t); t != 0 {
@@ -39,8 +39,8 @@ func (r *Record) detected(now Time) (t Time, own bool) {
 }
 
 // GoodUntil returns the last moment at which r may be used and passed on (hina-di, section 5.9; LIRS, 28800 seconds).
-// ok is false if r does not expire. A SOIF summary without Time-to-Live does not expire, nor do the reports of a site
-// itself, which do not change until the site does.
+// ok is false if r does not expire. A SOIF summary without Time-to-Live does not expire. A report of the site itself
+// does not expire either, because it holds until the site changes.
 func (r Record) GoodUntil(now Time) (t Time, ok bool) {
 	if r.Expires != 0 {
 		return r.Expires, true
@@ -107,9 +107,9 @@ func (r Record) DayOver() (end Time, ok bool) {
 	return r.LastModified + day + zones, r.isDay()
 }
 
-// spokeOf returns the last moment at which r describes its URL, for ranking: the detection or, for news, which have
-// none, the modification time. own is false for an estimate. A record that was detected after the time of news is
-// preferred, because the site was asked later.
+// spokeOf returns the time by which Choose ranks r. It is the detection or, for news, which have no detection, the
+// modification time. own is false for an estimate. A record that was detected after the time of news is preferred,
+// because the site was asked later.
 func (r *Record) spokeOf(now Time) (t Time, own bool) {
 	t = believable(r.LastModified)
 	switch {

@@ -44,7 +44,7 @@ var unusable = []Reason{NotInFeed, retrievalFailed, NoInformation, DetectedInFut
 type State struct {
 	// HaveCopy reports that the file was downloaded.
 	HaveCopy bool
-	// Baselines are the last believed records, one for the URL itself and one for each Virtual that a report had.
+	// Baselines are the records believed last: one for the URL itself, and one for each Virtual that a report had.
 	Baselines []Baseline
 	// Heard is the latest modification time in a report that caused a recheck although a different report was
 	// preferred.
@@ -130,10 +130,10 @@ func (v *Verdict) weigh(s State, r *Record, now Time) {
 	v.Next.Baselines = remember(s.Baselines, seen)
 }
 
-// hear requests a recheck if another report has news and the preferred one has none. News is a modification time later
-// than the known one and than the last one that caused such a recheck. So an agent that claims to have just seen each
-// URL, and is therefore preferred, does not hide the reports of others. hear is not called if the client's own
-// observation is preferred: reports of earlier times are no news then.
+// hear requests a recheck if the preferred report has no news and another report has. News is a modification time later
+// than that of the baseline and than Heard. So an agent that claims to have just seen each URL, and whose reports are
+// therefore preferred, does not hide the reports of other agents. hear is not called if the client's own observation is
+// preferred, because reports of earlier times are then no news.
 func (v *Verdict) hear(usable []Record, indexes []int, now Time) {
 	for i := range usable {
 		seen := baselineOf(&usable[i], now)

@@ -11,7 +11,7 @@ import (
 type FormatID int
 
 const (
-	Own        FormatID = iota // not read: observed
+	Own        FormatID = iota // not read from a feed, but observed by the agent itself
 	HinaDI                     // HINA/2.2
 	LIRS                       // LIRS 2.1
 	SOIF                       // RFC 2655
@@ -21,8 +21,8 @@ const (
 	ReleaseAPI                 // releases of a project, by a forge or a registry
 )
 
-// A Format describes a format of feeds: how it is detected, read and written. Each is defined in its own package and is
-// a row of the table in package formats.
+// A Format describes a format of feeds: how it is detected, read and written. Each format is defined in its own
+// package, and is a row of the table in package formats.
 type Format struct {
 	ID   FormatID
 	Name string
@@ -75,7 +75,7 @@ type Writing struct {
 	Gzip       bool
 	// OwnOnly means that only the agent's own observations are published, and no records of other agents.
 	OwnOnly bool
-	// Twice means that Encode iterates twice.
+	// Twice means that Encode iterates twice over the records.
 	Twice bool
 	// Check returns why a record cannot be written. If the error is ErrNoPlace, Encode leaves the record out.
 	Check  func(Record) error

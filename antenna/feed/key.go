@@ -106,7 +106,7 @@ func pathKey(s string) string {
 // Hexadecimal digits become upper case, and unreserved characters are not escaped (RFC 3986, sections 2.3 and 6.2.2).
 // In a path, the other characters that a segment may contain (section 3.3) are not escaped either, because file servers
 // treat both forms as equal. The exception is the plus sign, which some servers take for a space: it is always escaped.
-// Non-ASCII characters are escaped, as browsers do, and brackets, which browsers do not escape.
+// Non-ASCII characters are escaped, as browsers do. Brackets are escaped, too, unlike in browsers.
 func Respell(s string, inQuery bool) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r == '%' || r == '+' || r >= 0x80 || r == '[' || r == ']' }) {
 		return s

@@ -13,9 +13,9 @@ type Snapshot struct {
 // A Known is a record of a Snapshot.
 type Known struct {
 	Record
-	// Own reports that the agent observed it itself.
+	// Own reports that the agent itself made the record.
 	Own bool
-	// Feed is the name of the feed that it was read from.
+	// Feed is the name of the feed from which the record was read.
 	Feed string
 	// Trusted reports that the feed is relayed, and that its configuration trusts the record's agent.
 	Trusted bool

@@ -5,8 +5,8 @@
 //	next := feed.Decide(state, reports, now)
 //	if next.Action == feed.Download { ... } // a hint: the download asks and verifies by itself
 //
-// The package only has values. It does not parse formats or fetch files, and it does not decide how a file is
-// downloaded or verified.
+// The package does no input or output. It does not parse formats, and it does not decide how a file is downloaded or
+// verified.
 package feed
 
 import (
@@ -58,8 +58,8 @@ type Record struct {
 	MD5 string
 
 	// Agent and AgentURL name the agent that obtained the metadata from the site: Authorized and Authorized-url, LIRS'
-	// antenna URL, SOIF's Gatherer. Method is how it was obtained, preceded by a REMOTE for each agent since. Result is
-	// the status of the site's response.
+	// antenna URL, SOIF's Gatherer. Method is how the metadata was obtained, preceded by a REMOTE for each agent that
+	// passed it on. Result is the status of the site's response.
 	Agent, AgentURL string
 	Method          []string
 	Result          string
@@ -78,7 +78,7 @@ type Record struct {
 	// parts that the record was made from.
 	Fields []Field
 	// Warnings are the codes of irregularities in the record, without duplicates, in the order of their detection. A
-	// code for a field is followed by a colon and its name.
+	// code for a field is followed by a colon and the field's name.
 	Warnings []string
 }
 
@@ -92,7 +92,7 @@ const (
 	MirrorField = "mirror"
 )
 
-// Proof returns the digests of the file at the URL, and other URLs of the same file, as the feed states them. They are
+// Proof returns the digests of the file at the URL, and other URLs of the same file, as the feed states them. Both are
 // evidence only if the feed is on the server of the file.
 func (r Record) Proof() (digests, mirrors []string) {
 	if r.Format != News && r.Format != ReleaseAPI {

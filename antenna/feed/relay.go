@@ -21,7 +21,7 @@ type Relay struct {
 type Refusal string
 
 const (
-	OtherFormat  Refusal = "other-format"   // it was read in another format, and is only passed on unchanged
+	OtherFormat  Refusal = "other-format"   // it was read in another format, and records are passed on only unchanged
 	noAuthority  Refusal = "no-authority"   // the record does not name the agent that obtained it
 	Untrusted    Refusal = "untrusted"      // the feed's configuration does not trust the agent
 	ownReturned  Refusal = "own-returned"   // it is a record of this agent

@@ -27,8 +27,8 @@ func (t *Template) folder() []part {
 	return nil
 }
 
-// FolderOf returns the release whose file is below a folder with a URL, which ends with a slash. ok is false if the
-// name of the folder does not have the values of all fields.
+// FolderOf returns the release whose file is below the folder with this URL. The URL ends with a slash. ok is false if
+// the name of the folder does not have the values of all fields.
 func (t *Template) FolderOf(url string) (release Release, ok bool) {
 	key, ok := feed.Key(url)
 	parts := t.folder()

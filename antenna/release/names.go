@@ -5,7 +5,7 @@ import (
 	"regexp"
 )
 
-// suffixes matches the suffixes of a file name as sort -V finds them, which compares them last.
+// suffixes matches the suffixes of a file name, as sort -V defines them. sort -V compares suffixes last.
 var suffixes = regexp.MustCompile(`(?:\.[A-Za-z~][A-Za-z0-9~]*)*$`)
 
 // A fileName is a text that is compared as the name of a file. stem is the text without its suffixes.

@@ -21,7 +21,7 @@ type bound struct {
 var operators = []string{">=", "<=", "!=", ">", "<", "="} // longer operators first
 
 // ParseRange parses bounds like ">=2.0 <3", separated by spaces or commas. All of them must hold. The operators are >=,
-// >, <=, <, = and !=. A pre-release of the version after < is not in the range: "<3" is without 3.0.0-rc1.
+// >, <=, <, = and !=. A pre-release of the version after < is not in the range: "<3" excludes 3.0.0-rc1.
 func ParseRange(text string) (Range, error) {
 	r := Range{text: text}
 	words := strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == '\t' || c == ',' })

@@ -1,13 +1,12 @@
-// Package release follows the releases of a project. A feed reports versions, and a template of the user has the URL of
-// the file of a version: a feed never chooses a host or a folder. The package also determines which versions are newer
-// than the version in place.
+// Package release follows the releases of a project. A feed reports versions. A template that the user writes has the
+// URL of the file of each version, so that a feed never chooses a host or a folder. The package also determines which
+// versions are newer than the version in place.
 //
 //	t, err := release.ParseTemplate("https://example.org/dl/{tag}/tool_{version}.tar.gz", release.Patterns{})
 //	r, ok := t.Of(record)                                    // .../dl/v2.1.0/tool_2.1.0.tar.gz
 //	newer, _ := release.Choice{}.Newer([]release.Release{r}, "2.0.3") // r, because 2.1.0 is newer
 //
-// The package only has values. It does not fetch a feed or a file, and it does not determine whether a release is
-// ready.
+// The package does no input or output. It does not determine whether a release is ready.
 package release
 
 import (
@@ -22,7 +21,7 @@ import (
 // A Release is a version of a project's file.
 type Release struct {
 	Tag, Version string
-	// Date is the date of the record.
+	// Date is the modification date in the record that reports the release.
 	Date feed.Time
 	// Pre reports that the feed marks the release as a pre-release.
 	Pre bool
@@ -39,12 +38,13 @@ type Choice struct {
 }
 
 // Newer returns the wanted releases that are newer than current, newest first. current is the version in place, or ""
-// for none. unparsed are wanted releases that it leaves out because their versions have no place in the order.
+// for none. unparsed are wanted releases that Newer leaves out because it cannot order their versions.
 //
 // If current is a semantic version, or if there is no current and most versions of list are semantic, the order is that
-// of semantic versions, and other versions are left out. Else it is that of sort -V (see Compare). If current then
-// begins with a digit, versions that begin with a letter are left out, and the reverse: they are of other files, as in
-// tool-doc-1.1b.zip beside tool-1.1b.zip. Of several releases with the same version and URL, the result has one.
+// of semantic versions, and other versions are left out. Else the order is that of sort -V (see Compare). If current
+// then begins with a digit, versions that begin with a letter are left out, and the reverse, because such versions are
+// of other files, as in tool-doc-1.1b.zip beside tool-1.1b.zip. Of several releases with the same version and URL, the
+// result has one.
 func (c Choice) Newer(list []Release, current string) (newer, unparsed []Release) {
 	all := merge(list)
 	place := read(current)
@@ -82,7 +82,8 @@ type readRelease struct {
 	version
 }
 
-// merge returns list with one release for each version and URL. A merged release is a pre-release if any of list is.
+// merge returns list with one release for each version and URL. A merged release is a pre-release if any release merged
+// into it is.
 func merge(list []Release) (all []readRelease) {
 	at := map[[2]string]int{}
 	for _, r := range list {
@@ -121,14 +122,15 @@ func mostKind(list []readRelease) kind {
 	return atDigit
 }
 
-// delays has the pauses before the first requests for a release that was not ready. Later pauses are like the last one.
+// delays has the pauses before the first repeated requests for a release that was not ready. Later pauses are as long
+// as the last of these.
 var delays = []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
 
 // patience is how long a release may be reported without being ready.
 const patience = 48 * time.Hour
 
 // Delay returns the pause before a release that is not ready is requested again. tries is the number of requests so
-// far, and since the time since the first request. over reports that the release is given up.
+// far, and since is the time since the first of them. over reports that the release is given up.
 func Delay(tries int, since time.Duration) (d time.Duration, over bool) {
 	return delays[min(max(tries, 1), len(delays))-1], since >= patience
 }

@@ -18,19 +18,19 @@ const (
 	dateField    = "date"
 )
 
-// fields are the names of all fields. The numbers of a version are major, minor and patch.
+// fields are the names of all template fields. numberFields are the numeric parts of a version.
 var (
 	numberFields = []string{"major", "minor", "patch"}
 	fields       = append([]string{tagField, versionField, dateField}, numberFields...)
 )
 
-// A Template is the URL of the file of a release, with the fields {tag}, {version}, {major}, {minor}, {patch} and {date}.
-// A Template is immutable.
+// A Template is the URL of a release's file, with the fields {tag}, {version}, {major}, {minor}, {patch} and {date}. A
+// Template is immutable.
 type Template struct {
 	text  string
 	parts []part
-	// match has the parts without user information, which URLs in feeds do not have. segment has the parts after the
-	// last slash of the path, or is nil if these are only text or only fields.
+	// match is like parts, but without user information, because URLs in feeds have none. segment has the parts after
+	// the last slash of the path. It is nil if these are only text or only fields, or if the URL has a query.
 	match, segment []part
 
 	token, version *regexp.Regexp // nil: default
@@ -79,7 +79,7 @@ func compile(what, pattern string) (*regexp.Regexp, error) {
 	return x, nil
 }
 
-// split splits a template into its parts. Literals and fields take turns, and literals may be empty.
+// split splits a template into its parts. Literals and fields alternate, and literals may be empty.
 func split(text string) (parts []part, err error) {
 	for {
 		literal, rest, found := strings.Cut(text, "{")

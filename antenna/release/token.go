@@ -27,7 +27,7 @@ func inToken(c byte) bool { return isAlphanumeric(c) || strings.IndexByte("._+~-
 
 func isAlphanumeric(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// defaultVersion omits a leading v, release- or NAME-.
+// The group of defaultVersion is the tag without a leading v, release- or NAME-.
 var defaultVersion = regexp.MustCompile(`^(?:[A-Za-z][^-]*-)*?[vV]?([0-9].*)$`)
 
 // versionOf returns the version of a tag, or "" if the pattern of the user does not match.
@@ -48,9 +48,9 @@ func (t *Template) versionOf(tag string) string {
 // one that may not be part of a URL.
 //
 // The tag is Record.Tag, which release APIs have, or for a sub-folder of an index page the tag that FolderOf returns.
-// Else the URL of the record is matched with the template, and then its name with the last segment of the template.
-// Else Patterns.Token finds the tag in URL, id or title. Without such a pattern, the tag is the last segment of the
-// link of a news item, if the segment has a digit.
+// Else the URL of the record is matched with the template, and then its last segment with the last segment of the
+// template. Else Patterns.Token finds the tag in URL, id or title. Without such a pattern, the tag is the last segment
+// of the link of a news item, if the segment has a digit.
 func (t *Template) Of(r feed.Record) (release Release, ok bool) {
 	switch {
 	case r.Failed:
@@ -71,14 +71,14 @@ func (t *Template) Of(r feed.Record) (release Release, ok bool) {
 	return release, ok
 }
 
-// FileOf returns the release whose file has a URL, according to the template alone.
+// FileOf returns the release to which the file at url belongs, judged only by the template.
 func (t *Template) FileOf(url string) (Release, bool) {
 	key, ok := feed.Key(url)
 	if !ok || len(url) > feed.MaxURL {
 		return Release{}, false
 	}
 	parts := t.match
-	if strings.HasPrefix(key, t.parts[0].literal) { // with the user of the template
+	if strings.HasPrefix(key, t.parts[0].literal) { // key has the user information of the template
 		parts = t.parts
 	}
 	v, ok := t.scan(parts, key)
@@ -88,8 +88,8 @@ func (t *Template) FileOf(url string) (Release, bool) {
 	return t.release(v)
 }
 
-// named returns the release of a file whose name has the form of the template's last segment. The folder and the host
-// of the file may differ from the template's.
+// named returns the release of r if the last segment of r.URL matches the last segment of the template. The host and
+// the folder of r.URL do not matter.
 func (t *Template) named(r feed.Record) (Release, bool) {
 	key, ok := feed.Key(r.URL)
 	if t.segment == nil || !ok || len(r.URL) > feed.MaxURL {
@@ -103,7 +103,7 @@ func (t *Template) named(r feed.Record) (Release, bool) {
 	return t.release(v.on(r.LastModified))
 }
 
-// tagIn returns the tag in a record that is not of an API, or "".
+// tagIn returns the tag in r, or "". r is not from a release API.
 func (t *Template) tagIn(r feed.Record) string {
 	if t.token == nil {
 		if r.Format != feed.News {

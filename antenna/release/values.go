@@ -9,7 +9,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// Values are the values of fields, by name.
+// values are the values of template fields, by the names of the fields.
 type values map[string]string
 
 // on returns v with the date of a record, unless v already has a date or the record has no date.
@@ -46,8 +46,8 @@ func (t *Template) derived(v values, field string) (value string, ok bool) {
 
 var numbersOfVersion = regexp.MustCompile(`^[vV]?(\d+)(?:\.(\d+))?(?:\.(\d+))?`)
 
-// complete adds the values that follow from others. It reports whether v is a release and has all fields of the
-// template.
+// complete adds to v the values that follow from others. It reports whether v then has a tag, a version, and all fields
+// of the template.
 func (t *Template) complete(v values) bool {
 	switch value, follows := t.derived(v, versionField); {
 	case !t.has(tagField, versionField) && !t.has(numberFields...):
@@ -72,7 +72,7 @@ func (t *Template) complete(v values) bool {
 	return !slices.ContainsFunc(t.parts, func(p part) bool { return p.field != "" && v[p.field] == "" })
 }
 
-// joined returns the version of the numbers, or "" if a number between two others is missing.
+// joined returns the version made of the numbers, or "" if a number before another is missing.
 func (v values) joined() string {
 	var list []string
 	for i, field := range numberFields {

@@ -8,9 +8,9 @@ import (
 )
 
 // Compare returns a positive number if version a is newer than b, a negative one if it is older, and 0 if they have
-// equal precedence. Semantic versions have the order of Semantic Versioning 2.0.0, section 11. Other versions have that
-// of sort -V, except that alpha, beta, rc, dev and the like precede the release, and words without a digit precede all.
-// A version that is not semantic is older than each that is.
+// equal precedence. Semantic versions have the order of Semantic Versioning 2.0.0, section 11. Other versions have the
+// order of sort -V, except that alpha, beta, rc, dev and the like precede the release, and words without a digit
+// precede all. A version that is not semantic is older than each that is.
 //
 // The package is tolerant about semantic versions: they have one or more numbers, also with leading zeros, and missing
 // numbers are zero; there may be a v before them; the words of pre-releases follow with or without a separator, as in
@@ -36,10 +36,10 @@ const (
 	byPrecedence order = true  // semantic versions
 )
 
-// leavesOut reports whether v has no place in the order.
+// leavesOut reports whether o cannot order v.
 func (o order) leavesOut(v version) bool { return o == byPrecedence && !v.semantic }
 
-// compare compares versions that have a place in the order.
+// compare compares versions that o can order.
 func (o order) compare(a, b version) int {
 	if o == byPrecedence {
 		return cmp.Or(compareNumbers(a.numbers, b.numbers), comparePre(a.pre, b.pre))
@@ -49,7 +49,7 @@ func (o order) compare(a, b version) int {
 
 // A version is a parsed version.
 type version struct {
-	// semantic reports that the version is a semantic one, with these numbers and identifiers of a pre-release.
+	// semantic reports that the version is semantic. It then has these numbers, and these identifiers of a pre-release.
 	semantic     bool
 	numbers, pre []string
 	// name is the version with a tilde before the word of a pre-release, so that the pre-release comes before the
@@ -57,9 +57,9 @@ type version struct {
 	name fileName
 }
 
-// semanticForm has two forms. The groups 1 and 2 are the numbers and the pre-release of the strict form. The groups 3
-// to 7 are those of a form without a hyphen or with fewer than three numbers. A single letter needs its number: 1.1.1a
-// is a release of OpenSSL.
+// semanticForm matches two forms. The groups 1 and 2 are the numbers and the pre-release of the strict form. The groups
+// 3 to 7 are those of a form without a hyphen or with fewer than three numbers. A single letter is a pre-release only
+// with a number: 1.1.1a is a release of OpenSSL.
 var semanticForm = regexp.MustCompile(`^[vV]?(?:(\d+(?:\.\d+){2,})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?` +
 	`|(\d+(?:\.\d+)*)(?i:[._-]?(?:(alpha|beta|dev|pre|preview|rc)[._-]?(\d*)|([abc])[._-]?(\d+)))?)` +
 	`(?:\+[0-9A-Za-z.-]+)?$`)
@@ -118,7 +118,7 @@ func (v version) isPre() bool {
 	return v.semantic && len(v.pre) > 0 || !v.semantic && strings.Contains(v.name.text, "~")
 }
 
-// release returns the release that v precedes if it is a pre-release, or v.
+// release returns the release after v if v is a pre-release, else v.
 func (v version) release() version {
 	v.pre = nil
 	text, _, _ := strings.Cut(v.name.text, "~")
