@@ -38,7 +38,7 @@ func Of(id feed.FormatID) (*feed.Format, bool) {
 	return Find(func(f *feed.Format) bool { return f.ID == id })
 }
 
-// OfWord returns the format with a user's name for it.
+// OfWord returns the format that word is a user's name for.
 func OfWord(word string) (*feed.Format, bool) {
 	return Find(func(f *feed.Format) bool { return f.Name == word || slices.Contains(f.Also, word) })
 }
@@ -76,7 +76,7 @@ func Name(id feed.FormatID) string {
 	return "format " + strconv.Itoa(int(id))
 }
 
-// Names returns the names.
+// Names returns the names of the formats.
 func Names() (names []string) {
 	for _, f := range table {
 		names = append(names, f.Name)

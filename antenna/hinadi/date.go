@@ -12,7 +12,7 @@ import (
 const wdbEpoch feed.Time = 315532800
 
 // A dateForm is a form of dates: the separator after the day of the week, the layout of the rest, and the position of
-// the month in it.
+// the month in the rest.
 type dateForm struct {
 	separator, layout string
 	month             int
@@ -55,7 +55,7 @@ func (f *dateForm) parse(s string) (t feed.Time, odd []*feedtext.Code, ok bool) 
 	}
 	date, zone := rest[:len(f.layout)], rest[len(f.layout):]
 	at, err := time.Parse(f.layout, date)
-	if err != nil || at.Month().String()[:3] != date[f.month:f.month+3] || at.Year() < 1 { // time.Parse ignores its case
+	if err != nil || at.Month().String()[:3] != date[f.month:f.month+3] || at.Year() < 1 { // time.Parse ignores case
 		return 0, nil, false
 	}
 	if f.odd == dateRFC850 && at.Year() == 1969 { // package time takes a year 69 for 1969
@@ -117,7 +117,7 @@ func parseZone(s string) (east int, odd *feedtext.Code, ok bool) {
 	return east, dateNumeric, err == nil && (at.Format(" -0700") == s || east == 0)
 }
 
-// formatDate returns t as an rfc1123-date. ok is false for years outside of 1 to 9999.
+// formatDate returns t as an rfc1123-date. ok is false for 0, and for years outside of 1 to 9999.
 func formatDate(t feed.Time) (s string, ok bool) {
 	at := time.Unix(int64(t), 0).UTC()
 	if t == 0 || t < -62135596800 || t > 253402300799 {

@@ -115,7 +115,7 @@ func Fields(r feed.Record) ([]feed.Field, error) {
 	return b.fields, nil
 }
 
-// maxValue keeps lines below the limit of readers in any charset.
+// maxValue limits the bytes of a value, so that its line is below the limit of readers in any charset.
 const maxValue = 40 << 10
 
 // A blockWriter collects the fields of a block, without duplicates.

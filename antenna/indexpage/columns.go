@@ -28,7 +28,8 @@ func exact(size, text string) bool {
 	return size != "" && strings.Trim(size, "0123456789") == "" && rounded.MatchString(text)
 }
 
-// columns sets the date and the size of a row, if the row has them. Either may come first.
+// columns sets the date and the size of a row, if the row has them. The size follows a date in the text, or begins the
+// text if the row has a machine-readable time.
 func (d *Decoder) columns(r *row) {
 	text := string(r.text)
 	rest := text

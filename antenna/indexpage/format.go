@@ -38,7 +38,7 @@ var (
 	// parents matches the texts of links to the folder above, and above the targets of such links.
 	parents = regexp.MustCompile(`^(?:\.\.|\.\./|go up|\[?(?:to )?parent directory\]?)$`)
 	above   = regexp.MustCompile(`^(?:(?:\./)?\.\./?|/|/[^?#:]*/)$`)
-	// summaries are identifiers that Caddy gives to parts of an index, which has no other sign in the root folder.
+	// summaries matches identifiers of Caddy for parts of an index. In the root folder they are the only sign.
 	summaries = regexp.MustCompile(`(?i)<table aria-describedby="summary"|<div id="summary">`)
 )
 
@@ -90,7 +90,7 @@ func (s *signs) start(z *html.Tokenizer) {
 	}
 }
 
-// end examines the text of an element, and reports whether it calls the page an index.
+// end examines the text of an element, and reports whether the text shows that the page is an index.
 func (s *signs) end() bool {
 	text := strings.ToLower(strings.Join(strings.Fields(string(s.text)), " "))
 	link := s.within == "a"

@@ -3,10 +3,10 @@
 //
 //	for r, err := range indexpage.NewDecoder(body, feed.Options{Base: "https://example.org/pub/"}).Records() { ... }
 //
-// Each link to a file below the page's own folder is a record. Other links are none: to sub-folders (unless
-// Options.Folders is set), to the folder above, to other servers, with a query or a fragment. The package uses the targets
-// of links, because their texts may be truncated. A size counts only if it is exact. A date without a time zone is taken
-// for UTC, and may be hours off.
+// Each link to a file below the page's own folder is a record. Other links are ignored: to sub-folders (unless
+// Options.Folders is set), to the folder above, to other servers, with a query or a fragment. The package uses the
+// targets of links, because their texts may be truncated. A size counts only if it is exact. A date without a time zone
+// is taken for UTC, and may be hours off.
 package indexpage
 
 import (
@@ -24,7 +24,7 @@ import (
 	"braid/internal/feedtext"
 )
 
-// declaration is the text before the name of a declared charset.
+// declaration matches the text before the name of a declared charset.
 var declaration = regexp.MustCompile(`(?i)\bcharset\s*=`)
 
 // headSize is the number of bytes searched for a declaration of the charset.
@@ -42,7 +42,7 @@ type Decoder struct {
 	octets            *feedtext.Charset // charset of text that is not UTF-8
 }
 
-// NewDecoder returns a Decoder of the page at Options.Base, which it needs.
+// NewDecoder returns a Decoder of the page at o.Base. Without Base, the page is rejected.
 func NewDecoder(r io.Reader, o feed.Options) *Decoder {
 	d := &Decoder{
 		reading: feedtext.NewReading(o), in: feedtext.NewReader(r, o.Limits), folder: folderOf(o.Base), charset: "utf-8",

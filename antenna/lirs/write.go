@@ -13,9 +13,9 @@ import (
 	"braid/internal/feedtext"
 )
 
-// Encode writes a feed in a form that all known agents can read: EUC-JP, LF, all standard fields, 0 for those without a
-// value, and a comma after each. The specification allows no other charset, so characters that EUC-JP lacks become a
-// geta mark, the replacement character of Japanese printers. The caller must compress the output.
+// Encode writes a feed in a form that all known agents can read: EUC-JP, LF, all standard fields, 0 for fields without
+// a value, and a comma after each field. The specification allows no other charset, so characters that EUC-JP lacks
+// become a geta mark, the replacement character of Japanese printers. The caller must compress the output.
 //
 // A record that was read from LIRS keeps its extension fields and is not changed. Of other records only the standard
 // fields are written.
@@ -83,11 +83,11 @@ var errLacking = errors.New("a character that EUC-JP cannot encode")
 
 var escapes = strings.NewReplacer(`\`, `\\`, ",", `\,`, "\n", " ", "\r", " ")
 
-// twins maps characters to Microsoft's variants, which the encoder of EUC-JP has instead. Current decoders produce the
-// variants, while other text has the characters of the standard.
+// twins maps characters of the EUC-JP standard to Microsoft's variants. The encoder has only the variants. Current
+// decoders produce the variants, too, while other text has the characters of the standard.
 var twins = map[rune]string{'〜': "～", '‖': "∥", '−': "－", '¢': "￠", '£': "￡", '¬': "￢"}
 
-// appendText appends a field and a comma. It reports whether no character was replaced.
+// appendText appends a field and a comma. whole reports that no character was replaced.
 func appendText(b []byte, s string) (_ []byte, whole bool) {
 	s = escapes.Replace(s)
 	b, whole = feedtext.EUCJP.Encode(b, s)

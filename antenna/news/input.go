@@ -34,7 +34,7 @@ type input struct {
 
 	window []byte
 	base   int64 // offset of the window
-	line   int   // line of its first byte
+	line   int   // line of the first byte of the window
 	pos    int   // position in the window
 
 	charset, declared string

@@ -19,12 +19,12 @@ import (
 const (
 	// maxItem limits the size of an item without its content.
 	maxItem = 64 << 10
-	// maxTag limits the start tag of an element around items, and maxNamespaces the namespaces that it or an item may
-	// declare, because they are copied for each element.
+	// maxTag limits the size of the start tag of an element that encloses items. maxNamespaces limits the namespaces
+	// that such an element, or an item, may declare, because the parser copies the namespaces for each element.
 	maxTag        = 16 << 10
 	maxNamespaces = 64
-	// maxBase and maxSmall limit the parts that are written around each item: an xml:base, and a name or the URI of a
-	// namespace.
+	// maxBase limits an xml:base, and maxSmall a name or the URI of a namespace, because parse writes these around each
+	// item.
 	maxBase  = 512
 	maxSmall = 100
 )
@@ -200,14 +200,15 @@ func endTag(name xml.Name) string {
 	return "</" + name.Local + ">"
 }
 
-// keeps reports whether a token of an item is read. Only the elements in kept are, without comments and instructions.
+// keeps reports whether a token of an item is read. Only the elements in kept are read, without comments and
+// instructions.
 func (x *xmlItems) keeps(token xml.Token, depth int) bool {
 	path := x.walker.path
 	switch t := token.(type) {
 	case xml.StartElement:
 	case xml.CharData:
 	case xml.EndElement:
-		if len(path) == depth { // of the end tag of a child of the item
+		if len(path) == depth { // the token is the end tag of a child of the item
 			return isKept(t.Name)
 		}
 	default:

@@ -14,17 +14,17 @@ import (
 	"braid/internal/feedtext"
 )
 
-// maxPlaces limits the places of the files of an item.
+// maxPlaces limits the URLs that an item states for its files besides enclosures.
 const maxPlaces = 32
 
-// A copies is a file that an item has at several places: podcast:alternateEnclosure, with its podcast:source and
-// podcast:integrity, or an attachment of JSON Feed with a sha256.
+// A copies is a file of an item with all URLs that the item states for it: podcast:alternateEnclosure, with its
+// podcast:source and podcast:integrity, or an attachment of JSON Feed with a sha256.
 type copies struct {
 	urls   []string // as the feed spells them
 	digest string   // Subresource Integrity, or sha256:HEX; empty if not stated
 }
 
-// copiesOf returns the files of an item with their places and digests.
+// copiesOf returns the files of an item with their URLs and digests.
 func copiesOf(item *gofeed.Item) (all []copies) {
 	n := 0
 	for _, prefix := range slices.Sorted(maps.Keys(item.Extensions)) {
@@ -93,7 +93,8 @@ func (d *Decoder) proof(all []copies, key string) (fields []feed.Field) {
 	return fields
 }
 
-// place returns the URL of a place on the web, or "". An invalid URL is no violation: players use another place.
+// place returns the http or https URL that spelled stands for, or "". An invalid URL is no violation, because players
+// use another.
 func (d *Decoder) place(spelled string) string {
 	text, _ := unmark(strings.TrimSpace(spelled))
 	if ref, err := url.Parse(text); d.base != nil && err == nil && !ref.IsAbs() {
@@ -106,7 +107,7 @@ func (d *Decoder) place(spelled string) string {
 	return uri
 }
 
-// attached is the prefix of keys in Custom for the digests of attachments. gofeed does not read these digests.
+// attached is the prefix of the keys of gofeed.Item.Custom under which digestsOf puts the digests of attachments.
 const attached = "sha256 of "
 
 // digestsOf returns the digests of the attachments of a JSON document with one item.

@@ -14,7 +14,7 @@ import (
 )
 
 // records adds the records of an item to the queue: one for its link, one for each enclosure, and one for each other
-// place of such a file. A violation of the item applies to all of them.
+// URL of a file. A violation of the item applies to all these records.
 func (d *Decoder) records(base feed.Record, kind string, item *gofeed.Item) {
 	d.describe(&base, kind, item)
 	link := d.link(item)
@@ -49,7 +49,7 @@ func (d *Decoder) records(base feed.Record, kind string, item *gofeed.Item) {
 	}
 }
 
-// proven returns r with the digest and the places that the copies state for its file.
+// proven returns r with the digest and the other URLs that all states for the file of r.
 func (d *Decoder) proven(r feed.Record, all []copies) feed.Record {
 	if key, ok := feed.Key(r.URL); ok {
 		r.Fields = append(slices.Clip(r.Fields), d.proof(all, key)...)
@@ -105,7 +105,8 @@ func (d *Decoder) describe(r *feed.Record, kind string, item *gofeed.Item) {
 // noPermalink marks an item with a guid that is not a permalink.
 const noPermalink = "guid isPermaLink"
 
-// link returns the link of an item, or else its guid, if the guid is a URL and is not marked otherwise (RSS 2.0).
+// link returns the link of an item. Without a link, it returns the guid if the guid is a URL and not marked with
+// noPermalink (RSS 2.0).
 func (d *Decoder) link(item *gofeed.Item) string {
 	guid := strings.TrimSpace(item.GUID)
 	if item.Link != "" || item.Custom[noPermalink] != "" || !strings.HasPrefix(guid, "http://") &&

@@ -92,7 +92,7 @@ func (d *SitemapDecoder) read(entry xml.Name) (feed.Record, bool, error) {
 	return r, ok, nil
 }
 
-// fill sets r from the values of an entry, and returns whether r is valid.
+// fill sets r from the values of an entry, and reports whether r is valid.
 func (d *SitemapDecoder) fill(r *feed.Record, loc, lastmod string) bool {
 	r.URL = d.url(loc)
 	if _, watchable := feed.Key(r.URL); r.URL != "" && !watchable {

@@ -10,7 +10,7 @@ import (
 	"braid/internal/feedtext"
 )
 
-// A release has the members of a release read so far.
+// A release has the members of one release that were read so far.
 type release struct {
 	list  *releases
 	line  int
@@ -20,7 +20,7 @@ type release struct {
 	values map[string]string
 	size   int
 	assets []*asset
-	// asset is the file that is being read, or nil. within is the depth around it.
+	// asset is the file that is being read, or nil. within is the depth around that file.
 	asset  *asset
 	within int
 }
@@ -201,7 +201,7 @@ func (d *Decoder) file(r feed.Record, a *asset) error {
 	return d.emit(r, "asset", first(a.values, a.list.URL))
 }
 
-// emit adds a record of a URL to the queue, if it is valid.
+// emit adds r with the URL spelled to the queue, if the record is valid. what is the name of the field for spelled.
 func (d *Decoder) emit(r feed.Record, what, spelled string) error {
 	if err := d.reading.Count(r.Line, "releases and files"); err != nil {
 		return err

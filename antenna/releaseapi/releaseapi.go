@@ -31,12 +31,12 @@ const (
 type Decoder struct {
 	reading feedtext.Reading
 	in      *feedtext.Reader
-	base    *url.URL // of relative URLs, or nil
+	base    *url.URL // base of relative URLs, or nil
 	json    *feedtext.JSON
 	next    func() (feed.Record, error)
 
 	shape *shape
-	// document has the members of the document that tags come from. skipped has the ignored lists.
+	// document has those members of the document that are tags. skipped has the ignored lists.
 	document map[string]string
 	skipped  map[*releases]bool
 	release  *release
@@ -145,6 +145,6 @@ func (d *Decoder) outside(e feedtext.Event, path []string) error {
 	return nil
 }
 
-// clip returns the beginning of text, at most one byte more than the longest URL, so that a URL that was too long still
-// is.
+// clip returns the beginning of text, at most one byte more than the longest URL, so that a URL that is too long stays
+// too long.
 func clip(text string) string { return strings.Clone(text[:min(len(text), feed.MaxURL+1)]) }

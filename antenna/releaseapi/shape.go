@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// A shape is a row of the table: where the documents of an API have releases, and where a release has its files.
-// Members are written as paths with dots. Elements of arrays have no name. Lists are the places with releases.
+// A shape is a row of the table. It states where the documents of an API have releases (Lists), and where a release has
+// its files. Members are written as paths with dots. Elements of arrays have no name.
 type shape struct {
 	Name string
-	// Known are sets of members, any of which shows the shape.
+	// Known has sets of members. A document with all members of a set has the shape.
 	Known [][]string
 	Lists []*releases
 }
 
-// A releases is a list of releases of one kind.
+// A releases describes a list of releases in a document.
 type releases struct {
 	// Each is the path of the objects that are releases, where * is any name; empty: the document or its elements. The
-	// list is ignored if the document has had the member Unless.
+	// list is ignored if the member Unless precedes the list.
 	Each, Unless string
-	// Tag is the member of a release with its tag; *: the tag is the name in place of *; with a slash before it: a
-	// member of the document before the list.
+	// Tag is the member of a release with the tag. If Tag is *, the tag is the name in place of the *. With a slash,
+	// Tag is a member of the document that precedes the list.
 	Tag    string
 	Title  string
 	Page   []string // members with the URL of the release's page; the first that is present counts

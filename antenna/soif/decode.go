@@ -53,8 +53,8 @@ func (d *Decoder) objects() iter.Seq2[object, error] {
 }
 
 // Records returns an iterator over the records of the objects. If the stream is invalid or rejected, the last pair has
-// an error and no record. The records before it are valid. Objects without a URL have no record, nor do objects that a
-// gatherer has deleted, because the deletion of a summary is no news of a file.
+// an error and no record. The records before it are valid. Objects without a URL have no record. Objects that a
+// gatherer has deleted have none either, because the deletion of a summary is no news of a file.
 func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
 	return func(yield func(feed.Record, error) bool) {
 		for o, err := range d.objects() {

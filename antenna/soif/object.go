@@ -58,8 +58,8 @@ func (p *parser) readObject() (o object, why *flaw) {
 	return o, why
 }
 
-// url reads the URL of o (RFC 2655, sections 3.2 and 3.4). It ends at white space, or at the brace of an object without
-// attributes.
+// url reads the URL of o (RFC 2655, sections 3.2 and 3.4). The URL ends at white space, or at the brace of an object
+// without attributes.
 func (p *parser) url(o *object) *flaw {
 	at := p.here()
 	p.scratch = p.s.appendWhile(p.scratch[:0], isURL, maxURL)

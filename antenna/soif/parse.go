@@ -207,7 +207,7 @@ func (p *parser) reportOf(o *object, v feed.Violation) {
 	p.Tell(v)
 }
 
-// maxWarnings limits the warnings stored in an object. All are reported.
+// maxWarnings limits the warnings stored in an object. All warnings are reported.
 const maxWarnings = 64
 
 // warn reports a violation of o and adds it to the warnings of o.

@@ -62,8 +62,8 @@ func (o object) time(name string) feed.Time {
 	return feed.Time(n)
 }
 
-// lines returns the values of an attribute as text: the multi-values of RFC 2655, and the lines of one value, which
-// Harvest writes.
+// lines returns the values of an attribute as text. It accepts multi-values (RFC 2655), and one value that separators
+// divide, as Harvest writes it.
 func (o object) lines(set *feedtext.Charset, name, separators string) (list []string) {
 	var scratch []byte
 	for _, a := range o.named(name) {
