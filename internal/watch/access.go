@@ -39,8 +39,8 @@ func (b *builder) secret(text string) {
 	}
 }
 
-// access builds the header fields and credentials for requests to the URL to. It reads the values that the table stores
-// in variables and files.
+// access builds the header fields and credentials for requests to the URL to. It reads values from the variables and
+// files that the table names.
 func (b *builder) access(t *accessTable, to string, table ...string) (a access, err error) {
 	a.header = map[string][]string{}
 	key := func(names ...string) []string { return append(slices.Clone(table), names...) }

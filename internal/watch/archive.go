@@ -214,7 +214,7 @@ func (t *task) settle(ctx context.Context, o *antenna.Outcome) error {
 	return t.memory.kept(t.update.Watch, version{Name: t.name, Size: o.Size, ModTime: o.ModTime})
 }
 
-// pruneReleases removes the files of surplus versions. A file that was changed since stays.
+// pruneReleases removes the files of surplus versions. A file that was changed after its download stays.
 func (t *task) pruneReleases() error {
 	if t.rule.Keep == 0 || t.update.Release == nil || !t.rule.File.PerVersion() || t.rule.Request.Store != nil {
 		return nil

@@ -29,7 +29,7 @@ func (s *service) Forget(ctx context.Context, name string) error {
 	return s.current.Load().forget(ctx, name)
 }
 
-// ForgetVersion leaves out a version of a watch.
+// ForgetVersion makes a watch never fetch a version.
 func (s *service) ForgetVersion(ctx context.Context, name, version string) error {
 	return s.current.Load().forgetVersion(ctx, name, version)
 }
@@ -59,7 +59,7 @@ func (w *Watcher) ForgetStored(ctx context.Context, c *Loaded, name string) erro
 	return s.forget(ctx, name)
 }
 
-// ForgetStoredVersion leaves out a version of a watch while no watcher runs.
+// ForgetStoredVersion makes a watch never fetch a version. No watcher may be running.
 func (w *Watcher) ForgetStoredVersion(ctx context.Context, c *Loaded, name, version string) error {
 	s, done, err := w.offline(c)
 	if err != nil {
@@ -69,7 +69,7 @@ func (w *Watcher) ForgetStoredVersion(ctx context.Context, c *Loaded, name, vers
 	return s.forgetVersion(ctx, name, version)
 }
 
-// offline returns a setup with the stored state, which does not run.
+// offline returns a setup that has the stored state and does not run.
 func (w *Watcher) offline(c *Loaded) (s *setup, done func(), err error) {
 	var store *antenna.Store
 	path := filepath.Join(c.Folder, storeFile)

@@ -11,8 +11,8 @@ import (
 	"braid/internal/partfile"
 )
 
-// A begun is a version whose download began under a name of its own. The part file is useless once a newer version is
-// in place, the version was given up, or the user leaves it out.
+// A begun is a version whose download has begun, and whose file has a name of its own. The part file of the download is
+// useless once a newer version is in place, or the version was given up or renounced.
 type begun struct {
 	Name    string `json:"name"` // with slashes, in the folder of its watch
 	Version string `json:"version"`
@@ -90,7 +90,7 @@ func abandon(t *task) error {
 	return t.memory.end(t.files, t.rule, func(b begun) bool { return b.Name == t.name })
 }
 
-// forgetVersion leaves out a version of a watch.
+// forgetVersion makes a watch never fetch a version, and removes the part file of that version.
 func (s *setup) forgetVersion(ctx context.Context, name, version string) error {
 	if err := s.antenna.ForgetRelease(ctx, name, version); err != nil {
 		return err

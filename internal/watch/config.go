@@ -30,7 +30,7 @@ type Config struct {
 	Metrics   string
 	Log       Log
 	UserAgent string
-	// Hosts are the internal hosts that servers and feeds may name.
+	// Hosts are the internal hosts to which URLs from servers and feeds may lead.
 	Hosts []string
 	// NotHosts are the hosts that are not used as mirrors. GeoIPDB is the country database for NotHosts.
 	NotHosts []string

@@ -34,7 +34,7 @@ type watcher interface {
 // patience is the time limit for an answer.
 const patience = 20 * time.Second
 
-// Serve answers requests until ctx ends.
+// Serve answers requests until ctx is done.
 func Serve(ctx context.Context, l net.Listener, w watcher) error {
 	s := &http.Server{Handler: handler(w), ReadTimeout: patience, WriteTimeout: 2 * patience, MaxHeaderBytes: 64 << 10}
 	stop := context.AfterFunc(ctx, func() { s.Close() })
@@ -88,7 +88,7 @@ func answer(rw http.ResponseWriter, r reply, err error) {
 // Client sends requests to the watcher whose state folder is Dir.
 type Client struct{ Dir string }
 
-// ErrNotRunning reports that no watcher runs with that state folder.
+// ErrNotRunning reports that no watcher runs with the state folder of a Client.
 var ErrNotRunning = errors.New("no watcher is running")
 
 // Status returns the status of the watcher, and the ID of its process.
@@ -115,7 +115,7 @@ func (c Client) Forget(ctx context.Context, name string) (pid int, err error) {
 	return r.PID, err
 }
 
-// ForgetVersion makes the watcher leave out a version of a watch. It returns the ID of the watcher's process.
+// ForgetVersion makes the watcher never fetch a version for a watch. It returns the ID of the watcher's process.
 func (c Client) ForgetVersion(ctx context.Context, name, version string) (pid int, err error) {
 	r, err := c.ask(ctx, http.MethodPost, "/forget-version?name="+url.QueryEscape(name)+"&version="+url.QueryEscape(version))
 	return r.PID, err

@@ -47,7 +47,7 @@ type handover struct {
 	tally   *web.Tally    // counts the requests of the download
 	active  bool          // a download with the request of prepare is running
 	left    bool          // the update no longer waits
-	idle    chan struct{} // receives when that download has ended
+	idle    chan struct{} // receives a value when that download has ended
 	stopped chan stopped
 }
 
@@ -65,12 +65,13 @@ const (
 	// delegated limits the updates that are in the queue at once. The daemon runs only a few of these downloads at a
 	// time.
 	delegated = 1000
-	// watchGrace is how long a program may continue when the daemon ends, because the daemon has ten seconds to end.
+	// watchGrace is how long a program of a watch may continue after the daemon begins to stop, because the daemon must
+	// exit within ten seconds.
 	watchGrace = 3 * time.Second
 )
 
-// NewDelegate returns a delegate for the watches of c, which must not name an object store. Downloads do not
-// replace paths for which isReserved returns true. Pace is called with each configuration.
+// NewDelegate returns a delegate for the watches of c, which must not name an object store. Downloads do not replace
+// paths for which isReserved returns true. pace is called with each configuration.
 func NewDelegate(c *Loaded, m *Metrics, isReserved func(path string) bool, pace func(*Loaded)) (*Delegate, error) {
 	w := &Delegate{
 		service: &service{Watcher: &Watcher{Metrics: m}}, config: c, pace: pace, isReserved: isReserved,
@@ -158,7 +159,7 @@ func (w *Delegate) Open(log *ServiceLog, engine *daemon.Daemon, client *download
 	return nil
 }
 
-// Run watches until ctx ends.
+// Run watches until ctx is done.
 func (w *Delegate) Run(ctx context.Context) error {
 	if w == nil {
 		<-ctx.Done()
@@ -188,8 +189,9 @@ func (w *Delegate) End() {
 	}
 }
 
-// gidOf returns the GID of the entry of an update. Its first half is a hash of file and version, and its second half of
-// the file. The hash with the version comes first because people and clients identify an entry by the first digits.
+// gidOf returns the GID of the entry of an update. Its first half is a hash of file and version, and its second half a
+// hash of the file. The hash with the version comes first because people and clients identify an entry by the first
+// digits.
 func gidOf(u *antenna.Update) queue.GID {
 	r := &u.Record
 	version := fmt.Sprint(r.LastModified, " ", r.Size, " ", r.MD5)
@@ -209,7 +211,7 @@ func fileOf(e *queue.Entry) string {
 	return fmt.Sprintf("%s %q %08x", e.Watch, e.URIs, uint32(e.GID))
 }
 
-// get makes an update wait for its entry in the queue. get is a Getter.
+// get adds the entry of an update to the queue and waits until the entry has ended. get is a Getter.
 func (w *Delegate) get(
 	ctx context.Context, u antenna.Update, prepare func(end func(error)) (download.Request, error),
 ) (res download.Result, err error) {
@@ -239,7 +241,7 @@ func (w *Delegate) get(
 	}
 }
 
-// interrupted returns the error of an update: if ctx has ended, an error of the kind Interrupted, else err.
+// interrupted returns the error of an update: if ctx is done, an error of the kind Interrupted, else err.
 func (w *Delegate) interrupted(ctx context.Context, e *queue.Entry, err error) error {
 	if ctx.Err() == nil {
 		return err

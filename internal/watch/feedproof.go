@@ -14,8 +14,8 @@ import (
 )
 
 // ofFeed adds the digests of the file, and other URLs of the file, as the feed states them, to r. A digest is evidence
-// only if the feed is on the server of the file. It counts like a list beside the file, because the feed may be older
-// than the file. The URLs are added only if the user wants them.
+// only if the feed is on the server of the file. It counts like a digest in a checksum list beside the file, because
+// the feed may be older than the file. The URLs are added only if the user wants them.
 func ofFeed(r *download.Request, u *antenna.Update, hc *httpsource.Client, wantsMirrors bool) {
 	p, channel, by := &r.Published, verify.HTTP, address.Scope(0)
 	if hc == nil && r.URL.Scheme == "https" || hc != nil && hc.Proven(r.URL) {

@@ -49,8 +49,8 @@ func FromFlags(f Flags, o ConfigOptions) (*Config, error) {
 	return &b.config, nil
 }
 
-// called returns a name for a URL or a path that is not in taken, and adds it. The name leaves out the query, which may
-// be secret.
+// called returns a name for a URL or a path, and adds the name to taken. The name was not in taken before. It omits the
+// query, which may be secret.
 func called(at string, taken map[string]bool) string {
 	name := path.Base(at)
 	if u, err := url.Parse(at); err == nil && u.Host != "" {

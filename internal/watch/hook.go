@@ -28,7 +28,7 @@ type hook struct {
 	Path string
 	Env  []string // the complete environment
 	Dir  string
-	// Time is the time limit of the program, and Grace the limit after the context has ended.
+	// Time is the time limit of the program. Grace is the time limit after the context is done.
 	Time, Grace time.Duration
 	Log         *slog.Logger // receives the program's output
 }
@@ -127,7 +127,7 @@ func inTurn(run func(context.Context, hook) error, turns chan struct{}) func(con
 	}
 }
 
-// endAfter calls end when grace has passed since ctx ended, unless done is closed before.
+// endAfter calls end when ctx has been done for grace, unless done is closed before.
 func endAfter(ctx context.Context, grace time.Duration, done <-chan struct{}, end context.CancelCauseFunc) {
 	select {
 	case <-done:

@@ -48,7 +48,7 @@ func (m *Memory) prune(watch string, most int, remove func(version) bool) error 
 	return m.save()
 }
 
-// copy records the digest of a copy that stands for the link of a watch, before the copy is in place.
+// copy records the digest of a copy that replaces the link of a watch, before the copy is in place.
 func (m *Memory) copy(watch, digest string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

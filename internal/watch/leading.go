@@ -31,20 +31,20 @@ import (
 // reports is how many updates become jobs at the same time.
 const reports = 4
 
-// resignTime limits the time that a watcher that ends may need to pass its state to the other watchers.
+// resignTime limits how long a watcher may take, when it ends, to pass its state to the other watchers.
 const resignTime = 10 * time.Second
 
 // A Fleet is a queue in which the updates of a watcher become jobs. Of the watchers whose configurations have the same
 // name, one polls and the other watchers stand by.
 type Fleet struct {
 	Queue   *jetstream.Queue
-	Failure func(error) error // puts an error of the queue into words
+	Failure func(error) error // describes an error of the queue to the user
 	tally   counts
 	lead    *jetstream.Lead
 	reports chan struct{} // limits concurrent reports
 }
 
-// WatchFor watches for the fleet until ctx ends or, with Once, for one round.
+// WatchFor watches for the fleet until ctx is done or, with Once, for one round.
 func (w *Watcher) WatchFor(ctx context.Context, c *Loaded) (kinds []download.Kind, err error) {
 	log := NewServiceLog(w.Err, c.Log.Format)
 	log.Configure(c)

@@ -222,9 +222,9 @@ func (t *roundTally) add(ev antenna.Event) {
 	}
 }
 
-// round logs the results of a round. It also logs why a watch has no file, if nothing was logged about it: a user may
-// be waiting for the file. It logs nothing about watches without any report while a feed could not be read: that feed
-// may have the report, and a warning about it was logged.
+// round logs the results of a round. It also logs why a watch has no file, if nothing was logged about that watch,
+// because a user may be waiting for the file. While a feed could not be read, round logs nothing about watches without
+// a report: that feed may have the report, and its failure was logged.
 func (l *ServiceLog) round(t *roundTally, s antenna.Status) {
 	unread := slices.ContainsFunc(s.Feeds, func(f antenna.FeedStatus) bool { return f.Err != "" })
 	for _, w := range s.Watches {

@@ -26,12 +26,13 @@ type Memory struct {
 // maxMemory limits the size of the file. No number of watches needs more.
 const maxMemory = 64 << 20
 
-// remembered is the stored form of a Memory. Its keys consist of the name of a watch and a hash of a URL.
+// remembered is the stored form of a Memory. The keys of Failed and Placed consist of the name of a watch and a hash of
+// a URL.
 type remembered struct {
 	Failed []failure                  `json:"failures,omitempty"` // at most mostFailed, the latest last
 	Placed map[string]antenna.Outcome `json:"placed,omitempty"`
-	// Versions has the files of releases that are in place, by the names of watches, the latest last. Copies has the digests
-	// of the copies that stand for links.
+	// Versions has the files of releases that are in place, by the names of watches, the latest last. Copies has the
+	// digests of the copies that replace links.
 	Versions map[string][]version `json:"versions,omitempty"`
 	Copies   map[string][]string  `json:"copies,omitempty"`
 	// Begun has the versions with downloads that began, by the names of watches.
@@ -44,9 +45,9 @@ type failure struct {
 	Kind string `json:"kind"`
 }
 
-// mostFailed limits the failures that are remembered, because a name that leaves its feed neither fails nor succeeds
-// again. The failures of such names are the oldest and are forgotten first. Only if more updates than this fail at the
-// same time is the failure of one of them reported again.
+// mostFailed limits the failures that are remembered, because the update of a URL that its feed no longer lists neither
+// fails nor succeeds again. Such failures are the oldest and are forgotten first. Only if more updates than this fail
+// at the same time is the failure of one of them reported again.
 const mostFailed = 4096
 
 // OpenMemory reads the file at path, which may be missing. It drops entries of watches that are not in watches. A file
@@ -84,7 +85,7 @@ func (m *Memory) failed(key, kind string) (isNew bool, err error) {
 	isNew = !slices.Contains(m.Failed, f)
 	m.Failed = append(m.without(key), f)
 	m.Failed = m.Failed[max(0, len(m.Failed)-mostFailed):]
-	if !isNew { // the next change saves that it is the latest
+	if !isNew { // the new order is saved with the next change
 		return false, nil
 	}
 	return true, m.save()

@@ -30,7 +30,7 @@ type Metrics struct {
 	published [2]int64 // successful and failed publications
 }
 
-// feedCounts are the counts of a feed, or of a watch's own checks.
+// feedCounts are the counts of a feed, or of the checks of a watch's URL.
 type feedCounts struct {
 	changed, unchanged, failed int64
 	bytes                      int64
@@ -44,11 +44,11 @@ type watchCounts struct {
 	changed, unchanged, failed int64
 	bytes                      int64
 	success, change            time.Time
-	version                    string // version in place, for a watch of releases
+	version                    string // version in place, if the watch follows releases
 }
 
-// Know sets the known feeds and watches from the status s. New feeds and watches begin with the times in s, known ones
-// keep their counts, and those that s lacks are removed.
+// Know sets the known feeds and watches from the status s. New feeds and watches begin with the times in s. Known feeds
+// and watches keep their counts. Feeds and watches that s lacks are removed.
 func (m *Metrics) Know(s antenna.Status) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -56,7 +56,7 @@ func ParseConfig(data []byte, o ConfigOptions) (*Config, error) {
 const (
 	// placed matches the parser's error for a value of the wrong type, with its line and key.
 	placed = `^toml: line (\d+) \(last key "(.*)"\): (.*)$`
-	// types matches the reason for a value, and ofTable for a table.
+	// types matches the reason in that error if a value has the wrong type, and ofTable if a table is expected.
 	types   = `^incompatible types: TOML value has type (\S+); destination has type (.+)$`
 	ofTable = `^type mismatch for \S+: expected (\S+) but found (\S+)$`
 )
@@ -200,7 +200,7 @@ func (b *builder) pathsOf(list []string) (out []string) {
 	return out
 }
 
-// keysOf returns the values of key =. Those that are paths are changed by b.path.
+// keysOf returns the values of key =. A value that is a path is changed by b.path.
 func (b *builder) keysOf(words []string) (out []string) {
 	for _, word := range words {
 		if !job.IsKey(word) {

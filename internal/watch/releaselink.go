@@ -17,7 +17,7 @@ import (
 	"braid/internal/mask"
 )
 
-// copies means that a copy stands for a link, because a program needs a privilege to make links on Windows.
+// copies means that a copy of the file replaces the link, because a program needs a privilege to make links on Windows.
 var copies = runtime.GOOS == "windows"
 
 // A linkError reports that something else has the name of the link of a watch.
@@ -45,10 +45,10 @@ func (l latestLink) path() string {
 // object that contains the version in place.
 type latestObject struct{ rule *Rule }
 
-// latestEnding is the ending of the name of such an object.
+// latestEnding is the ending of the name of a latestObject.
 const latestEnding = ".latest"
 
-// A latestStore is a store that can hold such objects.
+// A latestStore is an object store that can hold latestObjects.
 type latestStore interface {
 	Latest(ctx context.Context, name string) (version string, err error)
 	SetLatest(ctx context.Context, name, version string) error

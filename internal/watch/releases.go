@@ -20,7 +20,7 @@ type releaseKeys struct {
 	Link           string `toml:"link"`
 }
 
-// Many reports whether the watch has several URLs: the URLs of a glob, or one URL for each version of a release.
+// Many reports whether the watch has several URLs: the URLs of a glob, or one URL for each release.
 func (w *Watch) Many() bool { return w.Glob || w.Releases != nil }
 
 // pattern returns the URL of the watch with stars in place of the fields of a template.
@@ -66,7 +66,7 @@ func releaseField(name string) func(t *Template, s *subject) (string, error) {
 	}
 }
 
-// linkName returns the name of the link, or of the object that stands for it, or "".
+// linkName returns the name of the link, or of the latestObject that replaces the link, or "".
 func (w *Watch) linkName() string {
 	if w.Link != "" && w.To != "" {
 		return w.Link + latestEnding

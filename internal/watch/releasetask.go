@@ -23,12 +23,12 @@ func isOtherVersion(u *antenna.Update) bool {
 	return u.Release != nil && (u.Previous != "" || u.Last.At.IsZero())
 }
 
-// ofRelease sets how the request for a release treats an existing file with the name of its file.
+// ofRelease sets how r treats an existing file of the same name, if r requests the file of a release.
 func (t *task) ofRelease(r *download.Request) {
 	switch {
 	case t.update.Release == nil:
 	case t.isOtherVersion() && !(t.unfinished && t.here):
-		// An existing file is of an interrupted update or of the version before, or was written by another program.
+		// An existing file is from an interrupted update, from the previous version, or from another program.
 		r.IfExists.IfNewer, r.IfExists.AllowOlder, r.IfExists.Known = false, false, nil
 		r.IfExists.Overwrite = t.here || t.replace && !(t.foreign && r.Trust.Require == download.RequireNothing)
 	case !t.rule.Releases.Moving && !t.here && t.update.Last.Digest != "": // the file was removed or changed
@@ -43,7 +43,8 @@ func (t *task) ofRelease(r *download.Request) {
 	}
 }
 
-// getRelease downloads the file of a release. It keeps the file of a release in place, unless Moving is set.
+// getRelease downloads the file of a release. If the release is already in place, getRelease only examines the server's
+// file, unless Moving is set.
 func (t *task) getRelease(ctx context.Context) (download.Result, error) {
 	if !t.isOtherVersion() && t.here && !t.rule.Releases.Moving {
 		return t.examine(ctx)
@@ -112,7 +113,7 @@ func replaced(u *antenna.Update, where string, why error) error {
 }
 
 // late converts the error of a release that is not ready to an *antenna.NotYet. A release is not ready if the server
-// does not have its file yet, or not the proof that is demanded.
+// does not have its file, or the required proof, yet.
 func (t *task) late(err error) error {
 	after, missing := problem.Missing(err)
 	if !missing || t.update.Release == nil {
@@ -121,7 +122,7 @@ func (t *task) late(err error) error {
 	return &antenna.NotYet{Err: err, After: after}
 }
 
-// isWaiting reports whether err is the error of a release that will be asked for again, which is no failure.
+// isWaiting reports whether err is no failure, because the release is not ready and will be tried again.
 func (t *task) isWaiting(err error) bool {
 	return isLate(err) && !t.update.LastTry
 }

@@ -69,7 +69,7 @@ func watchKind(err error) (kind download.Kind, known bool) {
 }
 
 // pollKind returns the kind of an answer with that status to a poll of a feed or URL. A missing feed or URL (404, 410)
-// is refused, as for get. Other failures may be over at the next poll.
+// counts as Refused, as with braid get. Other failures may be over at the next poll.
 func pollKind(status int) download.Kind {
 	if status == http.StatusNotFound || status == http.StatusGone {
 		return download.Refused
@@ -96,10 +96,10 @@ func (c *Command) judge(err error) (code int, lasting bool) {
 	return c.ExitCode(kind), problem.Lasting(kind)
 }
 
-// behind returns the kinds of the watches that are not up to date, of the watches in names or of all. For each such
-// watch that this round has not logged, behind logs a line: a user who runs rounds from cron must not take silence for
-// success while an update waits for its next try. A feed that fails is polled again within the hour, and the round that
-// polls it logs the failure.
+// behind returns the kinds of the errors of watches that are not up to date. If names is not empty, it considers only
+// the watches in names. For each such watch that this round has not logged, behind logs a line: a user who runs rounds
+// from cron must not take silence for success while an update waits for its next try. A feed that fails is polled again
+// within the hour, and the round that polls it logs the failure.
 func (s *service) behind(c *Command, status antenna.Status, names []string) (kinds []download.Kind) {
 	var order []*lag
 	worst := map[string]*lag{}
@@ -139,7 +139,8 @@ func (s *service) behind(c *Command, status antenna.Status, names []string) (kin
 	return kinds
 }
 
-// A lag is the reason why a watch is not up to date. If several files of a watch are not, it is the worst reason.
+// A lag is the reason why a watch is not up to date. If several files of a watch are not up to date, the lag is the
+// worst reason.
 type lag struct {
 	watch, url string
 	late       bool // the watch is not up to date, although it could be

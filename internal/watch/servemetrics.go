@@ -15,8 +15,7 @@ import (
 	"braid/internal/problem"
 )
 
-// ServeMetrics serves the metrics at address until ctx ends or end is called. Without an address it does
-// nothing.
+// ServeMetrics serves the metrics at address until ctx is done or end is called. If address is empty, it does nothing.
 func ServeMetrics(ctx context.Context, address string, m *Metrics, log *slog.Logger) (end func(), err error) {
 	if address == "" {
 		return func() {}, nil

@@ -51,9 +51,9 @@ type service struct {
 // storeFile and memoryFile are files in the state folder.
 const storeFile, memoryFile = "antenna.db", "memory.json"
 
-// Watch watches until ctx ends or, if Once is set or names is not nil, for one round. Names restricts the
-// round to these feeds and watches. After a round, kinds has the kinds of the errors of watches that are not
-// up to date.
+// Watch watches until ctx is done or, if Once is set or names is not nil, for one round. If names is not empty, the
+// round handles only the named feeds and watches. After a round, kinds has the kinds of the errors of watches that are
+// not up to date.
 func (w *Watcher) Watch(ctx context.Context, c *Loaded, names []string) (kinds []download.Kind, err error) {
 	s := &service{
 		Watcher: w, log: NewServiceLog(w.Err, c.Log.Format), notify: NotifierOf(os.Getenv),
@@ -107,7 +107,7 @@ func (s *service) work(ctx context.Context, c *Loaded, names []string) ([]downlo
 // RememberEvery is the interval at which learned speeds are saved.
 const RememberEvery = time.Minute
 
-// remember saves the state of the client at intervals until ctx ends.
+// remember saves the state of the client every RememberEvery until ctx is done.
 func (s *service) remember(ctx context.Context) {
 	ticker := time.NewTicker(RememberEvery)
 	defer ticker.Stop()
@@ -169,7 +169,7 @@ func (s *service) use(c *Loaded) error {
 	return nil
 }
 
-// serve watches until ctx ends.
+// serve watches until ctx is done.
 func (s *service) serve(ctx context.Context, c *Loaded) error {
 	defer SpareMemory()()
 	var wg sync.WaitGroup
@@ -300,8 +300,8 @@ func (s *service) read(c *Loaded) (*Loaded, error) {
 	return next, err
 }
 
-// refuse reports that a new configuration is invalid and that c stays in use. It notifies the service manager
-// with Ready, because the protocol has no failed reload.
+// refuse reports that a new configuration is invalid and that c stays in use. It notifies the service manager with
+// Ready, because sd_notify has no message for a failed reload.
 func (s *service) refuse(c *Loaded, err error) {
 	f := problem.Of(err)
 	s.log.Error("the configuration is unchanged", "where", f.Where, "error", f.Why, "hint", f.Hint)

@@ -107,7 +107,8 @@ func (c *Loaded) typed() (urls []string) {
 	return urls
 }
 
-// identify adds the header fields of sites to the requests for feeds and checks.
+// identify adds the header fields that the settings have for a site, and the tokens of forges, to the antenna's
+// requests.
 func (s *setup) identify(at *job.Sites) error {
 	for i := range s.antenna.Feeds {
 		if f := &s.antenna.Feeds[i]; !f.Local {
@@ -129,7 +130,7 @@ func (s *setup) identify(at *job.Sites) error {
 	return nil
 }
 
-// learnSecrets adds the header fields of sites to the secrets of the configuration.
+// learnSecrets adds the header fields that the settings have for a site, and the tokens of forges, to c.Secrets.
 func (c *Loaded) learnSecrets(at *job.Sites) error {
 	var urls []string
 	for _, f := range c.Feeds {
@@ -187,8 +188,7 @@ func hostsOf(words, typed []string) (address.Hosts, error) {
 	return h.Typed(typed...), nil
 }
 
-// watchClient returns the client for downloads. Its state is in the state folder, because a service has no other
-// folder.
+// watchClient returns the client for downloads. Its state is in c.Folder, because a service has no other folder.
 func watchClient(c *Loaded, hosts address.Hosts, at *job.Sites) (client *download.Client, err error) {
 	if c.by != nil && c.by.client != nil {
 		return c.by.share(c, at), nil
@@ -307,8 +307,8 @@ func ruleOf(c *Loaded, w *Watch, all *limit.Limiter, at *job.Sites) (*Rule, erro
 	return r, nil
 }
 
-// siteOf returns a function that applies the settings of the site of a request, in place of the settings of the site of
-// its watch. Common is the request without settings of a site.
+// siteOf returns a function that applies to a request the settings for the site of its URL, in place of the settings
+// for the site of the watch. common is the request without settings for a site.
 func siteOf(r *Rule, common download.Request, at *job.Sites, said bool, all *limit.Limiter) func(*download.Request) error {
 	return func(q *download.Request) error {
 		q.Trust.Anchors, q.Trust.Require = common.Trust.Anchors, common.Trust.Require

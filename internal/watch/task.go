@@ -137,7 +137,8 @@ func (t *task) unfinishedOutcome(bytes int64, there bool) antenna.Outcome {
 	return o
 }
 
-// tidied logs an error of removing old versions. It does not fail the update, because the new version is in place.
+// tidied logs an error of removing old versions. The error does not fail the update, because the new version is in
+// place.
 func (t *task) tidied(err error) {
 	if err != nil {
 		t.log.Error("old versions cannot be removed", "error", err)
@@ -191,7 +192,7 @@ func (t *task) request() (download.Request, error) {
 // knownVersion returns the recorded validators and digest of the file in place.
 func (t *task) knownVersion() *state.Version {
 	v := &state.Version{ETag: t.known.ETag, Host: t.known.Host}
-	// Without an ETag, a server would answer a request for an older file that it was not modified.
+	// Without an ETag, a server that now has an older file would answer that the file was not modified.
 	if t.known.ETag != "" || !t.rule.AllowOlder && t.update.Release == nil {
 		v.LastModified = t.known.LastModified
 	}

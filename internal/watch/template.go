@@ -37,7 +37,7 @@ type subject struct {
 	Watch string
 	// At is the modification time of the file, if it is known.
 	At time.Time
-	// Release is the release that the file is of, or nil.
+	// Release is the release to which the file belongs, or nil.
 	Release *release.Release
 }
 

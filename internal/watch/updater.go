@@ -44,7 +44,7 @@ type Rule struct {
 	Limit *limit.Limiter
 }
 
-// path returns the path of the file name.
+// path returns the path of the file called name, in the object store or on disk.
 func (r *Rule) path(name string) (string, error) {
 	if s := r.Request.Store; s != nil {
 		return s.Path(name), nil
@@ -76,7 +76,7 @@ type Updater struct {
 	// Reserved reports whether path is a file that the watcher depends on, such as its configuration or keys. A file of
 	// a glob, whose name comes from a feed, must not replace such a file. If nil, no path is reserved.
 	Reserved func(path string) bool
-	// Grace is how long a program may continue after ctx has ended. If zero, it is 30 seconds.
+	// Grace is how long a program may continue after the context of Handle is done. If zero, it is 30 seconds.
 	Grace time.Duration
 
 	once   sync.Once
@@ -148,8 +148,8 @@ func (w *Updater) Moved(u antenna.Update) bool {
 
 // failed runs the program for failures, if this failure is new.
 func (w *Updater) failed(ctx context.Context, t *task, err error) {
-	// The memory is not even updated, because its file is rewritten each time, and thousands of updates may fail at
-	// once.
+	// Without such a program, the memory is not updated either, because each update of the memory rewrites its file,
+	// and thousands of updates of watches may fail at once.
 	if t.rule == nil || len(t.rule.OnFailure) == 0 {
 		return
 	}
@@ -205,8 +205,8 @@ type task struct {
 type attempt struct {
 	prepared bool   // prepare was called
 	replace  bool   // replace an existing file of another version
-	foreign  bool   // as far as braid knows, such a file is not braid's
-	linked   string // the path in old, if this update created the link
+	foreign  bool   // braid has no record that it wrote such a file
+	linked   string // the path of the link to the old version, if this update created the link
 	// spent is the number of bytes subtracted from the allowance. ceiling is the size limit that the allowance set, or
 	// 0.
 	spent, ceiling int64

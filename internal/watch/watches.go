@@ -239,7 +239,7 @@ func (b *builder) checkLink(w *Watch, key []string) error {
 	return b.reserveLink(w, key)
 }
 
-// checkReleaseFeeds returns an error if a watch of releases has no feed, or names none of several feeds.
+// checkReleaseFeeds returns an error if w follows releases and there is no feed, or w names none of several feeds.
 func (b *builder) checkReleaseFeeds(w *Watch, key []string) error {
 	switch n := len(b.config.Feeds); {
 	case w.Releases == nil:
@@ -251,7 +251,8 @@ func (b *builder) checkReleaseFeeds(w *Watch, key []string) error {
 	return nil
 }
 
-// checkFeeds returns an error for a feed that does not exist, and for a glob without any feed.
+// checkFeeds returns an error for a feed that does not exist, and for a glob without any feed. Without any feed, it
+// sets the default of CheckEvery.
 func (b *builder) checkFeeds(w *Watch, key func(string) []string) error {
 	known := []string{}
 	for _, f := range b.config.Feeds {
