@@ -175,7 +175,8 @@ func (j *JSON) failed(err error) error {
 	return codeMalformed.Reject(j.Line())
 }
 
-// Members returns the paths of the members in the beginning of a document: the names that lead to one, joined by dots.
+// Members returns the paths of the members in the beginning of a document: the names that lead to a member, joined by
+// dots.
 func Members(head []byte) map[string]bool {
 	found := map[string]bool{}
 	j := NewJSON(NewReader(bytes.NewReader(head), feed.Limits{}))

@@ -104,7 +104,7 @@ func (r *Reading) Tell(v feed.Violation) {
 	}
 }
 
-// Stopped returns an error if the user wants to stop reading.
+// Stopped returns the error of Options.Stop, which ends reading.
 func (r *Reading) Stopped() error {
 	if r.Stop == nil {
 		return nil

@@ -76,7 +76,7 @@ var (
 	codeMark = Note("byte-order-mark", "the feed begins with a byte order mark")
 )
 
-// ReadLine returns the next line. It reports a byte order mark, and the kinds of line ends in odd when each first
+// ReadLine returns the next line. It reports a byte order mark, and each kind of line end in odd when that kind first
 // occurs.
 func (r *Reading) ReadLine(in *Lines, odd ...LineEnd) (Line, error) {
 	before := in.ends

@@ -236,8 +236,8 @@ func (a *Asset) fits(pattern string) (bool, error) {
 	return fits, nil
 }
 
-// newest returns all without the files of older releases, for files with a tag. Files without a tag, as in an index,
-// may be different programs with versions of their own, so all such files stay.
+// newest returns all without the files of older releases that have a tag. Files without a tag, as in an index, may be
+// different programs with versions of their own, so all such files stay.
 func newest(all []Asset) []Asset {
 	version := ""
 	for _, a := range all {
@@ -266,11 +266,11 @@ var endings = func() (list []string) {
 	return list
 }()
 
-// proofEnds are the ends of the names of files that prove or describe others.
+// proofEnds are the ends of the names of files that prove or describe other files.
 var proofEnds = []string{".sign", ".gpg", ".sha1", ".md5", ".pem", ".crt", ".sigstore", ".sigstore.json", ".intoto.jsonl",
 	".sbom", ".sbom.json", ".spdx.json", ".cdx.json", ".attestation", ".provenance", ".torrent", ".meta4", ".metalink", ".zsync"}
 
-// withoutProofs returns the assets that do not prove or describe others. Without such assets, it returns all.
+// withoutProofs returns the assets that do not prove or describe other files. Without such assets, it returns all.
 func withoutProofs(all []Asset) []Asset {
 	var files []Asset
 	for _, a := range all {

@@ -104,7 +104,7 @@ func (e *WeakerError) Error() string {
 	return "watch." + e.Watch + " already follows it, and demands less proof"
 }
 
-// A proof is the demand of a watch in a configuration.
+// A proof has the keys of a watch in a configuration that determine the required proof.
 type proof struct {
 	Require      string
 	Key, Keyring []string
@@ -123,8 +123,9 @@ func (p *proof) rank() int {
 }
 
 // Add returns a configuration with the entry at its end, and the name of its watch. If the configuration has a watch of
-// the same template, it is not changed. If that watch demands less proof, the error is a *WeakerError. If the
-// configuration has a feed with the same URL, that feed is used. A name that is taken gets a number.
+// the same template, Add returns the configuration unchanged. If that watch demands less proof, the error is a
+// *WeakerError. If the configuration has a feed with the same URL, that feed is used. A name that is taken gets a
+// number.
 func Add(config []byte, e Entry) (changed []byte, name string, err error) {
 	var have struct {
 		Feed  map[string]struct{ URL string }

@@ -29,7 +29,7 @@ func versionIn(name string) string {
 // ofTag is a template with a tag alone.
 var ofTag, _ = release.ParseTemplate("https://example.org/{tag}", release.Patterns{}) // a valid constant
 
-// versionOf returns the version of a tag, as a template has it, or "".
+// versionOf returns the version of a tag, as a release.Template determines it, or "".
 func versionOf(tag string) string {
 	r, _ := ofTag.Of(feed.Record{Tag: tag})
 	return r.Version

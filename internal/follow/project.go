@@ -1,6 +1,6 @@
 // Package follow finds out how to follow the releases of a project: the feed of its page, the files of the newest
-// release with what proves them, and the template for the URLs of the next ones. It also writes the entry for the
-// configuration of the watcher.
+// release with their checksum lists and signatures, and the template for the URLs of later releases. It also writes the
+// entry for the configuration of the watcher.
 //
 //	source, ok := follow.Known(page) // https://github.com/cli/cli: the API with its releases
 //	found, err := source.Find(records, follow.Options{Asset: "gh_*_linux_amd64.tar.gz"})
@@ -99,8 +99,8 @@ func Probes(page *url.URL) (all []Source) {
 	return all
 }
 
-// Itself returns the source of a feed, without knowledge of a project. Name is the name of its last folder or of its
-// host.
+// Itself returns a source whose feed is at the given URL, for any project. Name is the last folder or the host in that
+// URL.
 func Itself(feed *url.URL) Source {
 	name, _, _ := strings.Cut(feed.Hostname(), ":")
 	segments := strings.Split(strings.Trim(feed.Path, "/"), "/")
@@ -115,7 +115,7 @@ func Itself(feed *url.URL) Source {
 	return Source{Feed: plain.String(), Name: name, page: feed}
 }
 
-// source returns the source of a page of the row.
+// source returns the source for page, if page matches an expression of the row.
 func (p *project) source(page *url.URL) (Source, bool) {
 	plain := url.URL{Scheme: page.Scheme, Host: strings.ToLower(page.Host), Path: page.Path, RawPath: page.RawPath}
 	if s, ok := address.SchemeNamed(page.Scheme); ok {

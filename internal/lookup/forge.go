@@ -19,7 +19,7 @@ import (
 type Forge struct {
 	Name string
 	URL  []string // expressions for the URLs of files, without queries; their groups are variables
-	// Ask is the URL of the question. {tag} is a variable as it stands in the URL, {project:joined} has %2F for each
+	// Ask is the URL of the question. {tag} is a variable as in the URL of the file, {project:joined} has %2F for each
 	// slash, {crate:index} is the path of a name in the index of crates.io, {file:plain} is without escapes, and
 	// {platform:ruby} is ruby if the variable is empty.
 	Ask      string
@@ -34,7 +34,7 @@ type Forge struct {
 	SHA256   string // field with the digits
 
 	urls []*regexp.Regexp
-	own  bool // the row is of the user's table
+	own  bool // the row is from the user's table
 }
 
 //go:embed forges.json
@@ -72,7 +72,7 @@ type Question struct {
 	vars map[string]string
 }
 
-// Ask returns the question about the file at u, if u is of a forge. The first row that fits counts.
+// Ask returns the question about the file at u, if a row of forges fits u. The first such row is used.
 func Ask(u *url.URL, forges []*Forge) (*Question, bool) {
 	if u.Scheme != "https" || u.Host == "" {
 		return nil, false

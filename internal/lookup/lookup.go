@@ -1,5 +1,6 @@
-// Package lookup finds digests in lists of checksums, in the indexes of folders, and in the answers of forges, for files
-// whose servers send no digest. It decides which lists to request, and reads what comes. It sends no requests itself.
+// Package lookup finds digests in lists of checksums, in the indexes of folders, and in the answers of forges, for
+// files whose servers send no digest. It decides which lists to request, and reads the answers. It sends no requests
+// itself.
 //
 //	names, err := lookup.Names(folder, page)
 //	for _, c := range lookup.NewIndex(names).Candidates("disk.iso") {
@@ -28,7 +29,7 @@ type Candidate struct {
 	Own bool
 }
 
-// Guesses returns the lists to ask for if it is not known what a folder has.
+// Guesses returns the lists to request if the names in the folder of file are not known.
 func Guesses(file string) []Candidate {
 	return []Candidate{
 		{Name: file + ".sha256", Own: true}, {Name: "SHA256SUMS"}, {Name: "sha256sum.txt"}, {Name: "checksums.txt"},
@@ -82,9 +83,10 @@ func (x *Index) isSignedList(name string) bool {
 // Has reports whether the folder has a file of that name.
 func (x *Index) Has(file string) bool { return x.has[file] }
 
-// Candidates returns the names that may be lists with a strong digest of file, the best first: lists named after file,
-// then lists of the stronger algorithm, then names with a longer prefix in common with file, as a folder may have a
-// list for each version. Lists that are named after other files of the folder are left out.
+// Candidates returns the names of files that may be lists with a strong digest of file, the best first. Lists named
+// after file come first. The others are ordered by the strength of their algorithm, and then by the length of the
+// prefix that they share with file, because a folder may have one list per version. Lists named after other files are
+// omitted.
 func (x *Index) Candidates(file string) (all []Candidate) {
 	for _, n := range x.own[file] {
 		all = append(all, Candidate{n, true})
@@ -125,7 +127,8 @@ func isEnding(s string) bool {
 	return false
 }
 
-// Words in the names of lists and of lists of weak digests, and endings of other files.
+// listWords are in the names of lists, and weakWords in those of lists of weak digests. A name that ends in noList is
+// no list.
 var (
 	listWords = []string{"checksum", "sha256", "sha512", "shasums", "digests"}
 	weakWords = []string{"md5", "sha1", "sha-1", "b2sum", "blake", "sha224", "sha384"}
@@ -191,7 +194,7 @@ func Merge(lists ...[]verify.Claim) (all []verify.Claim, err error) {
 	return all, nil
 }
 
-// Why an answer is of no use.
+// Reasons why an answer is of no use.
 var (
 	// ErrNoList is the error of an answer with a line that no list of checksums has.
 	ErrNoList = errors.New("no list of checksums")

@@ -36,7 +36,7 @@ type party struct {
 // A pair is two parties with different bytes. The part file has the bytes of old.
 type pair struct {
 	old, other *party
-	open       byterange.Set // where they differ, until a third source decides
+	open       byterange.Set // where the two differ, until a third source decides
 	asked      []*party      // third sources that were asked
 	verdict    verdict
 }
@@ -54,10 +54,10 @@ const (
 // A chunk is a range of one party's bytes that another source compares.
 type chunk struct {
 	of, by *party
-	duel   *pair // if set, by decides the pair: its bytes are compared with those of both parties
+	duel   *pair // if set, by decides the pair: the bytes of by are compared with those of both parties
 	task
 	begun time.Time
-	stop  context.CancelFunc // set once it runs
+	stop  context.CancelFunc // set once the chunk is being fetched
 	taken bool               // another source took over the rest of the chunk
 }
 
@@ -73,7 +73,7 @@ type board struct {
 	mu       sync.Mutex
 	changed  sync.Cond
 	parties  []*party
-	rest     *party // if set, its todo is compared instead of that of parties: the ranges that one source is asked for alone
+	rest     *party // if set, its todo is compared instead of that of parties, by one source alone
 	workers  []*party
 	running  []*chunk
 	pairs    []*pair
@@ -85,7 +85,7 @@ type board struct {
 	cancel   context.CancelFunc
 }
 
-// run lets the workers compare until nothing is left to compare or wrong bytes were found.
+// run makes the workers compare until nothing is left to compare or wrong bytes were found.
 func (b *board) run(ctx context.Context, workers []*party, tell func()) error {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -115,7 +115,7 @@ func (b *board) run(ctx context.Context, workers []*party, tell func()) error {
 	return context.Cause(ctx)
 }
 
-// work lets p compare chunks until none is left for it.
+// work fetches and compares chunks for p until no chunk is left for p.
 func (b *board) work(ctx context.Context, p *party) {
 	for c := b.next(p); c != nil; c = b.next(p) {
 		err := b.fetch(ctx, c)
@@ -146,7 +146,7 @@ func heldBack(err error) (turn time.Duration, held bool) {
 	return e.After, true
 }
 
-// sleep waits for d, or until ctx ends.
+// sleep waits for d, or until ctx is done.
 func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -154,7 +154,8 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// next returns the next chunk for p to compare, or nil. It waits while other sources may leave work to p.
+// next returns the next chunk for p to compare, or nil. It blocks while other sources compare, because p may have to
+// take over their chunks.
 func (b *board) next(p *party) *chunk {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -338,7 +339,7 @@ func (b *board) portion(p *party) int64 {
 	return max(leastPortion, min(n, left/int64(2*live), mostPortion))
 }
 
-// steal takes the end of a chunk from a slower source, if p finishes it sooner.
+// steal takes the end of a chunk from a slower source, if p would finish that end sooner.
 func (b *board) steal(p *party) *chunk {
 	var slow *chunk
 	var late time.Duration

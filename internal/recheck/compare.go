@@ -36,7 +36,7 @@ func newChunk(of, by *party, r byterange.Range, d *pair) *chunk {
 	return c
 }
 
-// speed returns the speed of a chunk in bytes a second, or that of its source while the chunk is too young.
+// speed returns the speed of a chunk in bytes a second, or the speed of its source while the chunk is too young.
 func (c *chunk) speed(now time.Time) float64 {
 	took, got := now.Sub(c.begun).Seconds(), c.at.Load()-c.r.Start
 	if took < 0.2 {
@@ -145,7 +145,7 @@ func (b *board) stop(err error) {
 	b.end()
 }
 
-// mostFails is how many failures in a row without a byte a source may have.
+// mostFails limits the consecutive failures, without any data, that a source may have.
 const mostFails = 3
 
 // note records the result of a comparison: in came, c.by has the bytes of the part file except in c.differs.

@@ -55,7 +55,7 @@ func doubts(all []Showing) []float64 {
 }
 
 // reference returns a function that reports whether the value of a source differs from that of the asked server or, if
-// the server has none, from the most common one.
+// the server has none, from the most common value.
 func reference(all []Showing, value func(Showing) string) func(i int) bool {
 	count, most := map[string]int{}, ""
 	for _, w := range all {

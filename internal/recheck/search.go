@@ -20,8 +20,8 @@ import (
 	"braid/internal/partfile"
 )
 
-// MostSingle limits how many sources are asked for the whole file, one after another, because each costs as much as the
-// file.
+// MostSingle limits how many sources are asked for the whole file, one after another, because each of them sends as
+// many bytes as the file has.
 const MostSingle = 4
 
 // A Config configures a search.
@@ -29,10 +29,10 @@ type Config struct {
 	Files   fsys.FS
 	Part    *partfile.File
 	Limit   *limit.Limiter // limit of the download's speed; may be nil
-	Silence time.Duration  // how long a source may be silent if no other can replace it
+	Silence time.Duration  // how long a source may be silent if no other source can replace it
 	Pause   time.Duration  // after a failure
-	// Mark is called before bytes are replaced for the first time. It records that only a digest can prove the file
-	// then.
+	// Mark is called before bytes are replaced for the first time. It must record that from then on only a digest can
+	// verify the file.
 	Mark func() error
 }
 
@@ -41,7 +41,7 @@ type Config struct {
 type Search struct {
 	board  board
 	over   *overlay
-	before *overlay      // the received bytes that were replaced in the part file; nil before the first
+	before *overlay      // the received bytes that were replaced in the part file; nil until the first
 	saved  byterange.Set // ranges in before
 	mark   func() error
 	files  fsys.FS
@@ -50,8 +50,8 @@ type Search struct {
 	extra  int64 // bytes requested from single sources although all sources agreed
 }
 
-// New returns a search. Bytes of the part file that no place sent are taken for bytes of an earlier run. The disk must
-// have room for everything that one source sent. The error is a *DiskError or a *partfile.SpaceError. The caller must
+// New returns a search. Bytes of the part file that no place sent count as bytes of an earlier run. The disk must have
+// space for all bytes that any one source sent. The error is a *DiskError or a *partfile.SpaceError. The caller must
 // call Close.
 func New(c Config, places []*Place) (*Search, error) {
 	x := &Search{files: c.Files, mark: c.Mark, board: board{part: c.Part, size: c.Part.Front(), limit: c.Limit,
@@ -76,7 +76,7 @@ func New(c Config, places []*Place) (*Search, error) {
 	return x, x.open()
 }
 
-// Rebind replaces the sources by those of a later session with the same URLs.
+// Rebind replaces the sources by the places of a later session that have the same URLs.
 func (x *Search) Rebind(places []*Place) {
 	for _, p := range x.board.parties {
 		for _, o := range places {
@@ -107,9 +107,9 @@ func (x *Search) open() (err error) {
 func (x *Search) Size() int64 { return x.board.size }
 func (x *Search) Done() int64 { return x.board.done() }
 
-// Round compares until bytes that may repair the file were exchanged. It reports false if nothing is left to compare.
-// It calls tell from time to time. The error is a *DiskError, the error in an *EndError of a place, or the cause of the
-// end of ctx.
+// Round compares sources until it has written bytes into the part file that may repair the file. It reports false if
+// nothing is left to compare. It calls tell at intervals. The error is a *DiskError, the error in an *EndError of a
+// place, or the cause for which ctx is done.
 func (x *Search) Round(ctx context.Context, tell func()) (bool, error) {
 	for !x.every {
 		if err := x.board.run(ctx, x.verifiers(), tell); err != nil {
@@ -141,7 +141,8 @@ func (x *Search) Round(ctx context.Context, tell func()) (bool, error) {
 	return false, nil
 }
 
-// verifiers returns the sources to ask: the less doubtful half, one for each host (RFC 6249, section 7).
+// verifiers returns the sources that compare the bytes of others: the less doubtful half, one for each host (RFC 6249,
+// section 7).
 func (x *Search) verifiers() (out []*party) {
 	most := x.usual()
 	for _, p := range x.byTrust() {
@@ -211,7 +212,7 @@ func (x *Search) same(p *party) byterange.Set {
 
 // next returns the next source to be asked alone, for the ranges of rests, or nil if no source is left. If all sources
 // agree, the digest may be wrong, so few bytes are requested: the asked server comes first, then the sources with the
-// most unknown bytes, until these have sent as many bytes as the file has.
+// most unknown bytes, until the latter have sent as many bytes as the file has.
 func (x *Search) next() *party {
 	all, agreed := x.byTrust(), x.unanimous()
 	if agreed {
@@ -234,9 +235,9 @@ func (x *Search) next() *party {
 	return nil
 }
 
-// rests returns what is requested from a source alone: all bytes that are not known to be the same there, and not known
-// to differ. A source that is known to have all bytes of the part file is asked for the whole file: its bytes may have
-// been damaged in transit.
+// rests returns the ranges that are requested from p if p is asked alone: where it is not known whether p has the bytes
+// of the part file. If p is known to have all of them, rests returns the whole file, because bytes may have been
+// damaged in transit.
 func (x *Search) rests(p *party) byterange.Set {
 	rest := byterange.NewSet(byterange.Range{End: x.board.size})
 	if x.own(p) {
@@ -310,7 +311,7 @@ func move(from, to *byterange.Set, part byterange.Set) {
 	}
 }
 
-// save copies bytes of the part file that are about to be replaced for the first time.
+// save copies to before the bytes of the part file that are about to be replaced for the first time.
 func (x *Search) save(set byterange.Set) (err error) {
 	fresh := set.Clone()
 	for r := range x.saved.All() {
@@ -339,7 +340,8 @@ func (x *Search) save(set byterange.Set) (err error) {
 // Replaced reports whether bytes of the part file are replaced.
 func (x *Search) Replaced() bool { return x.saved.Count() > 0 }
 
-// Restore puts back the replaced bytes if their replacements did not lead to the right file. That ends the search.
+// Restore writes the replaced bytes back into the part file, after the search has not led to the right file. It ends
+// the search.
 func (x *Search) Restore() error {
 	for _, p := range x.board.parties {
 		if p.from != nil {

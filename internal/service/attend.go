@@ -15,10 +15,10 @@ import (
 	"braid/source"
 )
 
-// tell logs the start and end of downloads until ctx ends.
+// tell logs the start and end of downloads until ctx is done.
 func (s *Service) tell(ctx context.Context, engine *daemon.Daemon) {
 	for ctx.Err() == nil {
-		notices, end := engine.Subscribe() // closed if notices were lost because too many were unread
+		notices, end := engine.Subscribe() // notices is closed if notices were lost because too many were unread
 		for n := range notices {
 			s.tellOf(ctx, engine, n)
 		}
@@ -58,7 +58,7 @@ func entryName(e *queue.Entry) string {
 	return source.Mask(u)
 }
 
-// attend does the periodic work beside downloads until ctx ends: it saves the state of the client, resets the
+// attend does the periodic work beside downloads until ctx is done: it saves the state of the client, resets the
 // watchdog, and reloads the settings after SIGHUP.
 func (s *Service) attend(ctx context.Context, engine *daemon.Daemon, client *download.Client, hup <-chan os.Signal) {
 	alive := time.NewTicker(min(max(s.Notify.Watchdog()/4, time.Second), watch.RememberEvery))

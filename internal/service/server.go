@@ -69,7 +69,7 @@ func (s *Service) handler(engine *daemon.Daemon, stop func()) http.Handler {
 	return mux
 }
 
-// answer serves a listener until ctx ends. The port uses TLS if a certificate is configured.
+// answer serves a listener until ctx is done. The port uses TLS if a certificate is configured.
 func (s *Service) answer(ctx context.Context, handler http.Handler, l net.Listener, port bool) {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,

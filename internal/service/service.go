@@ -58,7 +58,7 @@ func (s *Service) ServeFleet(q *jetstream.Queue, prefix string, kind func(code i
 	s.Jobs = NewFleetJobs(q, prefix, s.jobOf, kind)
 }
 
-// Run downloads and answers clients until ctx ends.
+// Run downloads and answers clients until ctx is done.
 func (s *Service) Run(ctx context.Context) error {
 	engine, client, err := s.open(ctx)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Service) follow() {
 	s.unfollow = s.Job.HTTP.Sites.Limits.Follow()
 }
 
-// serve downloads and answers clients until ctx ends.
+// serve downloads and answers clients until ctx is done.
 func (s *Service) serve(ctx context.Context, engine *daemon.Daemon, client *download.Client, listeners []net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup

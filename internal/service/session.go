@@ -14,7 +14,7 @@ import (
 )
 
 // saveSession writes a session to a file that the user or a client named. A file that a client named must be below the
-// root. Such an existing file is only replaced if it is a session.
+// root. An existing file that a client named is replaced only if it is a session.
 func (s *Service) saveSession(file string, text []byte) error {
 	if file != s.Session {
 		if s.IsReserved(file) {
@@ -55,7 +55,7 @@ func headOf(file string, n int) (string, error) {
 	return string(head[:n]), err
 }
 
-// lastSession saves the session when the daemon ends in order.
+// lastSession saves the session when the daemon shuts down normally.
 func (s *Service) lastSession(q *queue.Queue) {
 	if file := cmp.Or(q.Global()["save-session"], s.Session); file != "" {
 		if err := s.saveSession(file, rpc.Session(q, InSession, file == s.Session)); err != nil {

@@ -101,7 +101,8 @@ func (x *Folders) dropOldest(d *folder) {
 	delete(x.all, oldest)
 }
 
-// keep reports whether d may keep a list of n bytes. It drops the oldest other folders while all lists are too large.
+// keep reports whether d may keep a list of n bytes. It drops the oldest other folders while all lists together exceed
+// mostKept.
 func (x *Folders) keep(d *folder, n int) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -163,8 +164,8 @@ type once[T any] struct {
 
 func newOnce[T any]() once[T] { return once[T]{turn: make(chan struct{}, 1)} }
 
-// get returns the value. It calls make if there is none yet, and keeps the result if make reports so. If ctx ends while
-// get waits, get calls make, which then fails.
+// get returns the value. It calls make if there is none yet, and keeps the result if make reports so. If ctx is done
+// while get waits, get calls make, which then fails.
 func (o *once[T]) get(ctx context.Context, make func() (value T, keep bool)) T {
 	select {
 	case o.turn <- struct{}{}:

@@ -23,8 +23,8 @@ import (
 	"braid/verify"
 )
 
-// mostLists is the maximum number of lists that are requested for one file. The search ends when mostFound of them have
-// the file. Only the first mostFound of these are checked for signatures.
+// mostLists is the maximum number of lists that are requested for one file. The search ends when mostFound of them list
+// the file. Only the first mostFound lists with the file are checked for signatures.
 const (
 	mostLists = 4
 	mostFound = 2
@@ -49,12 +49,12 @@ type Search struct {
 
 	web     Web
 	folders *Folders
-	at      *url.URL         // URL of the file: the last on the asked host, or the last there that the forge knows
+	at      *url.URL         // URL of the file: the last hop on the asked host, or the last such hop that a forge knows
 	over    verify.Channel   // the least trusted channel of the answers that led to at
 	user    string           // see New
 	asks    *lookup.Question // question to the forge of the file; nil if no row fits
 	began   time.Time
-	looked  time.Time // when the folder was
+	looked  time.Time // when the contents of the folder began to be cached
 	lists   [][]verify.Claim
 }
 

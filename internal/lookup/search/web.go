@@ -18,10 +18,10 @@ import (
 
 // A Web sends the requests of a search. It is safe for concurrent use.
 type Web interface {
-	// Get fetches at most most bytes from the asked server, and follows redirects.
+	// Get fetches at most most bytes of u, which is on the asked server, and follows redirects.
 	Get(ctx context.Context, u *url.URL, most int64) Answer
-	// Ask sends a question to a forge. It sends no credentials but a token for that forge, and no header fields of the
-	// user but those for any server.
+	// Ask sends a question to a forge. It sends no credentials except a token for that forge, and no header fields of
+	// the user except those for any server.
 	Ask(ctx context.Context, q *lookup.Question) Answer
 	// Sign checks the signature beside a list, the data from at. If the signature is good and its key is trusted, Sign
 	// attributes the claims to the signer. A bad signature by a trusted key is an error. unsigned reports that the key
