@@ -55,7 +55,6 @@ func (m *member) renew() {
 	q.set(m.saved.Day.Number, left)
 }
 
-// renewAll calls renew for all feeds.
 func (l *updates) renewAll(now time.Time) {
 	for _, m := range l.polls.members {
 		if m.quota.handling > 0 {
@@ -75,8 +74,7 @@ func (l *updates) renewal() (at time.Time, ok bool) {
 	return at, false
 }
 
-// afford reports whether the feed of p may have another update today. If so, p counts as begun, and afford returns its
-// allowance.
+// afford reports whether the feed of p may have another update today. If so, p counts as begun. a is its allowance.
 func (l *updates) afford(p *pending, now time.Time) (a *atomic.Int64, ok bool) {
 	m := l.polls.byID[p.Feed]
 	if m == nil { // no longer configured

@@ -63,8 +63,8 @@ type Antenna struct {
 	// a glob whose file was updated before. It must not block. If nil, no such update is made.
 	Wants func(Update) bool
 	// Judge classifies an error of the handler or a *PollError. The code, for example an exit code, is stored and shown
-	// by Status. An update with a lasting error, which does not go away by itself, is finally repeated only once a day.
-	// If nil, codes are 0 and no error is lasting.
+	// by Status. An update with a lasting error, which does not go away by itself, is eventually repeated only once a
+	// day. If nil, codes are 0 and no error is lasting.
 	Judge func(error) (code int, lasting bool)
 	// Observe is called for each event, one after the other. It must not block. It may be nil.
 	Observe func(Event)
@@ -131,8 +131,7 @@ func (e *PollError) Error() string { return "feed " + e.Feed + ": " + e.Err.Erro
 
 func (e *PollError) Unwrap() error { return e.Err }
 
-// A PublishError reports that the state could not be published, or that the cache beside the store could not be
-// written.
+// A PublishError reports that the state could not be published, or that the cache beside the store was not written.
 type PublishError struct{ Err error }
 
 func (e *PublishError) Error() string { return "publish: " + e.Err.Error() }

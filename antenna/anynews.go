@@ -12,7 +12,6 @@ type summary struct {
 	sum    uint64    // sum of the hashes of all URLs, whatever their order; for feeds without times
 }
 
-// add adds a record to the summary.
 func (n *summary) add(r *feed.Record, now feed.Time) {
 	if r.LastModified <= now+feed.Skew {
 		n.newest = max(n.newest, r.LastModified)

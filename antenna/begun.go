@@ -70,7 +70,7 @@ func (g *following) left() *target {
 	return nil
 }
 
-// replaced records that the version that left returns is no longer in place, because another version is.
+// replaced clears Left of the release that left returns, because another version is now in place.
 func (f *followers) replaced(g *following, now time.Time) {
 	for t := g.left(); t != nil; t = g.left() {
 		t.saved.Release.Left, t.saved.Last = false, Outcome{}

@@ -52,7 +52,7 @@ func (b *buffer) feed(m *member, news bool, now time.Time) {
 	b.note(news, now)
 }
 
-// records records the kept records of m. The state must be published again even if only the time of the poll differs.
+// records sets the stored records of m. The state must be published again even if only the time of the poll differs.
 func (b *buffer) records(m *member, stored []byte) {
 	b.stored[m] = stored
 	b.news = true
@@ -105,7 +105,7 @@ func (b *buffer) note(soon bool, now time.Time) {
 // afterSave emits an event once everything is written.
 func (b *buffer) afterSave(e Event) { b.events = append(b.events, e) }
 
-// wake returns when something must be written.
+// wake returns when changes must be written or published.
 func (b *buffer) wake(round time.Duration) (at time.Time, ok bool) {
 	switch {
 	case !b.urgent.IsZero():

@@ -66,7 +66,7 @@ type placed struct {
 	place  int
 }
 
-// A result is what is kept of a feed: the matches, and the records to relay.
+// A result has the kept parts of a feed: the matches, and the records to relay.
 type result struct {
 	matches []match
 	// stored has all kept records, encoded for the store. sum is a hash of the records that does not depend on their
@@ -94,7 +94,8 @@ type collector struct {
 	hosts address.Hosts
 	// near has the kinds of addresses to which URLs of the feed may lead.
 	near address.Scope
-	// elsewhere reports that a server other than that of the configured URL answered. Proof in its records is not used.
+	// elsewhere reports that a server other than that of the configured URL answered. Proof in the feed's records is
+	// then not used.
 	elsewhere bool
 	// received is the time of receipt for records that state none.
 	received feed.Time
@@ -152,8 +153,8 @@ func (c *collector) finish(err error) (result, error) {
 	return c.result, err
 }
 
-// settle sets the matches, in the order of the feed. The record of a match that is not relayed is added to the records
-// to store.
+// settle sets the matches, in the order of the feed. It adds the records of matches to c.list, unless c.list has them
+// already.
 func (c *collector) settle() {
 	c.tellNews()
 	relayed := map[int]bool{}
@@ -234,8 +235,8 @@ func (c *collector) add(r feed.Record) {
 	}
 }
 
-// fieldsOf returns the fields of r that matter for watches: the fields that state proof and, if a watch of releases
-// matches r, the field id, which may contain the tag.
+// fieldsOf returns the fields of r that matter for watches: the fields that state proof and, if a watch that follows
+// releases matches r, the field id, which may contain the tag.
 func (c *collector) fieldsOf(r feed.Record, follows bool) (list []feed.Field) {
 	keep := func(name, value string) {
 		list = append(list, feed.Field{Name: name, Value: strings.Clone(value)})
@@ -265,8 +266,8 @@ func unproven(r feed.Record) feed.Record {
 }
 
 // prefers reports whether a is kept rather than b. For a release, the record with the URL of the release's file is
-// preferred: a release API reports all files of a release, and only the record of the file itself has its digest and
-// date.
+// preferred: a release API reports all files of a release, and only the record of the file itself has the digest and
+// date of the file.
 func (s urlKey) prefers(a, b *found) bool {
 	if s.w.follow != nil && (a.key == s.url) != (b.key == s.url) {
 		return a.key == s.url
@@ -304,8 +305,7 @@ func (c *collector) report(s urlKey, f *found) {
 	c.reports[s] = list
 }
 
-// relays reports whether r is kept for publication. The host of r.URL must not be internal, unless the user named the
-// host.
+// relays reports whether r is kept for publication. The host of r.URL must not be internal, unless the user named it.
 func (c *collector) relays(r feed.Record) bool {
 	if !c.feed.Relay || c.relayed >= c.feed.Limits.Relayed {
 		return false

@@ -99,8 +99,8 @@ type Watch struct {
 	Glob bool
 	// Feeds lists the feeds that may report the file. If empty, all feeds may.
 	Feeds []string
-	// AnyNews checks the file whenever one of its feeds has any new entry, because feeds of releases often list pages
-	// and not files. It has no effect with Glob.
+	// AnyNews makes the watch check the file whenever one of its feeds has any new entry, because release feeds often
+	// list pages and not files. AnyNews has no effect with Glob.
 	AnyNews bool
 	// CheckEvery is the interval at which the URL itself is checked while no feed has a fresh report. If zero, the URL
 	// is not checked. CheckEvery has no effect with Glob.
@@ -129,8 +129,7 @@ const (
 // format returns the format of k, unless k is a special value.
 func (k Kind) format() (*feed.Format, bool) { return formats.Of(feed.FormatID(k)) }
 
-// PassesOn reports whether feeds of the kind may name the agent that obtained a record. Only such records are passed
-// on.
+// PassesOn reports whether feeds of kind k may name the agent that obtained a record. Only such records are passed on.
 func (k Kind) PassesOn() bool {
 	f, ok := k.format()
 	return !ok || f.Agents

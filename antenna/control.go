@@ -105,8 +105,7 @@ type access struct {
 	ended    <-chan struct{}
 }
 
-// access returns the access to a's state. Antennas with the same Store, as before and after a reload, have the same
-// access.
+// access returns the access to a's state. Antennas with one Store, as before and after a reload, share an access.
 func (a *Antenna) access() *access {
 	if a.Store != nil {
 		return &a.Store.access
@@ -216,7 +215,6 @@ func (l *targets) forget(t *target, now time.Time) {
 	l.decide(t, now)
 }
 
-// status returns the state of all feeds and watches.
 func (l *loop) status() Status {
 	var s Status
 	for _, m := range l.polls.members {

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// maxPage limits how much of a page is read.
+	// maxPage limits the bytes of a page that are read.
 	maxPage = 1 << 20
 	// mostFeeds limits the feeds that are returned for a page.
 	mostFeeds    = 100
@@ -39,8 +39,8 @@ type finder struct {
 	feeds []FoundFeed
 }
 
-// FindFeeds returns the feeds that a page at u and the Link fields of its response link to (RFC 8288), without
-// duplicates. contentType is the Content-Type of the response.
+// FindFeeds returns the feeds that the page at u refers to, in its text or in links, the Link fields of its response
+// (RFC 8288), without duplicates. contentType is the Content-Type of the response.
 func FindFeeds(u *url.URL, links []string, contentType string, page io.Reader) ([]FoundFeed, error) {
 	f := &finder{base: u}
 	parsed, _ := linkheader.Parse(links)

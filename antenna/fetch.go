@@ -78,7 +78,7 @@ type answer struct {
 	seen *observation
 
 	err error
-	// busy is how long the server asked not to be polled. spent reports that the server's limit of requests is used up,
+	// busy is how long the server asked not to be polled. spent reports that the server's request limit is used up,
 	// which is not a failure of the feed. pause is how long the host gets no request, so that the limit is not reached.
 	busy, pause time.Duration
 	spent       bool
@@ -131,9 +131,8 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	return a
 }
 
-// leastReset is the shortest time until the reset of a request limit for which a refused poll waits. With a shorter
-// time, the poll backs off. Some servers always report that the limit was just reset, and would be asked at once for
-// ever.
+// leastReset is how far away the reset of a request limit must be so that a refused poll waits for the reset. Otherwise
+// the poll backs off. Some servers always report that the limit was just reset, and would be asked at once for ever.
 const leastReset = time.Minute
 
 // heed sets pause, spent and busy from the request limit that the server reports in h.

@@ -36,8 +36,7 @@ type FolderReport struct {
 	// Refused counts the records of other agents that must not be passed on, by reason. Records that are omitted
 	// because they were read in another format are not counted.
 	Refused map[feed.Refusal]int
-	// Unwritable counts the records that a format could not represent: those without a valid URL, and those that are
-	// too long.
+	// Unwritable counts the records that a format could not represent: those without a valid URL or too long.
 	Unwritable int
 }
 
@@ -53,7 +52,7 @@ func (e *foreignError) Error() string {
 // WriteFolder writes the files into a folder, which it creates if necessary. It replaces a file only if its content
 // differs, atomically. It removes feeds that have become empty. If nothing is to be published, it creates nothing. A
 // file that this package did not write is kept. All other files are written nevertheless, and the error names the kept
-// ones.
+// files.
 func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, error) {
 	files := fsys.Or(o.files)
 	documents, empty, report, err := compose(s, o)
@@ -102,8 +101,8 @@ func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, er
 	return report, nil
 }
 
-// marksOf returns texts that identify the files of this package: if it wrote a file called name, the beginning of the
-// file contains one of them.
+// marksOf returns texts that identify the files of this package: if the package wrote a file called name, its beginning
+// contains one of the texts.
 func marksOf(name string) []string {
 	if name == filePage {
 		return []string{`<meta name="generator" content="braid">`, `href="antenna.lirs.gz"`}

@@ -22,8 +22,7 @@ type Decoder = feed.Decoder
 func NewDecoder(f *feed.Format, r io.Reader, o feed.Options) Decoder { return f.Decode(r, o) }
 
 const (
-	// looked is the number of bytes of a feed that are examined. sniffed is how many of these bytes may determine the
-	// format.
+	// looked is the number of bytes of a feed that are examined. sniffed is how many of these may determine the format.
 	looked  = 16 << 10
 	sniffed = 4 << 10
 )
@@ -87,7 +86,7 @@ func sniff(head []byte) (*feed.Format, bool) {
 // firstLine returns the first line that is neither blank nor a comment, in lower case, and the text from there on. It
 // reports whether a comment precedes the line.
 func firstLine(head []byte) (line string, first []byte, comments bool) {
-	if bytes.HasPrefix(head, []byte("\xfe\xff")) || bytes.HasPrefix(head, []byte("\xff\xfe")) { // UTF-16, which XML may be in
+	if bytes.HasPrefix(head, []byte("\xfe\xff")) || bytes.HasPrefix(head, []byte("\xff\xfe")) { // XML may be in UTF-16
 		head = bytes.ReplaceAll(head[2:], []byte{0}, nil)
 	}
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))

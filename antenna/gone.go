@@ -40,8 +40,7 @@ func (l *loader) loadGone(now time.Time) error {
 	return nil
 }
 
-// rememberSeen records which URLs a feed listed when it was last polled, because the reports of the feed are no longer
-// used.
+// rememberSeen records which URLs a feed listed at its last poll, because the reports of the feed are no longer used.
 func (l *loader) rememberSeen(id string, polled time.Time) error {
 	data, err := l.run.a.Store.get(bucketReports, id)
 	if err != nil {

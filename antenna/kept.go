@@ -7,8 +7,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Keep sets a function for copying the store. After each write, f is called for each value that is now on disk. A nil
-// value means that the key was deleted. Keep must be called before the store is used, and f must not block.
+// Keep sets f, which copies the store. After each write, f is called for each value that is now on disk. A nil value
+// means that the key was deleted. Keep must be called before the store is used, and f must not block.
 func (s *Store) Keep(f func(bucket, key string, value []byte)) { s.keep = f }
 
 // LastBucket is the bucket with the validators of feeds. A copy must store its values after those of the other buckets.

@@ -20,8 +20,8 @@ import (
 type loader struct {
 	run  *run
 	loop *loop
-	// gone has, by bucket and key, when a feed or watch was found to be no longer configured. lastSeen has when a feed
-	// last listed a URL.
+	// gone maps bucket and key to the time since which a feed or watch is not configured. lastSeen maps a URL to the
+	// time of the last poll that listed the URL.
 	gone     map[string][]byte
 	lastSeen map[urlKey]time.Time
 }
@@ -85,7 +85,7 @@ func (l *loader) review(now time.Time) {
 	l.loop.follow.review(now)
 }
 
-// wanted adds updates for the files that Antenna.Wants demands because of a new configuration.
+// wanted adds the updates that Antenna.Wants demands because the configuration has changed.
 func (l *loader) wanted(now time.Time) {
 	if l.run.a.Wants == nil || l.run.offline {
 		return
@@ -338,7 +338,7 @@ func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) 
 }
 
 // respelt replaces the stored key of a URL whose normalized form has changed. If both forms are stored, the state with
-// the later update is kept. ok reports whether that is saved.
+// the later update is kept. ok reports whether saved is that state.
 func (l *loader) respelt(s urlKey, saved *savedTarget, key string, now time.Time) (ok bool) {
 	l.loop.buffer.gone(key, now)
 	saved.URL = s.url

@@ -105,7 +105,7 @@ func (l *loop) finish(ctx context.Context, requests <-chan message) {
 	l.windDown(requests)
 }
 
-// windDown waits for the workers. Meanwhile it answers requests, because this may take half a minute, longer than a
+// windDown waits for the workers. Meanwhile it answers requests, because the wait may take half a minute, longer than a
 // watchdog waits.
 func (l *loop) windDown(requests <-chan message) {
 	for !l.idle() {

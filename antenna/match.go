@@ -16,8 +16,8 @@ type watcher struct {
 	Watch
 	// feeds has the names of the feeds that may report the file of the watch; nil: all feeds.
 	feeds map[string]bool
-	// glob matches the keys (feed.Key) of w's URLs if Glob is set. prefix is the beginning of these keys, up to the
-	// first star.
+	// glob matches the keys (feed.Key) of w's URLs if Glob is set. prefix is the beginning of these keys, before any
+	// star.
 	glob   *regexp.Regexp
 	prefix string
 	// host is the beginning of the keys of w's URLs, up to the slash after the host.
@@ -49,8 +49,7 @@ type matcher struct {
 	globs map[string][]*watcher
 	// any lists the watches with AnyNews.
 	any []*watcher
-	// releases has the watches that follow releases, by the names of their feeds. Watches that accept all feeds are
-	// under "".
+	// releases has the watches that follow releases, by the names of their feeds. Watches for all feeds are under "".
 	releases map[string][]*watcher
 }
 

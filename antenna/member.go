@@ -34,7 +34,7 @@ type member struct {
 	bare bool
 	// targets has the targets with reports of this member.
 	targets map[*target]bool
-	// revisit has the targets about which m has a report that may become usable later (decide).
+	// revisit has the targets with a report of m that may become usable later.
 	revisit map[*target]bool
 }
 

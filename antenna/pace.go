@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// part divides the time between two changes. With a quarter, news is on average an eighth of that time old, and one of
-// four polls finds a change. To halve the delay, twice the polls would be necessary.
+// part is the number of polls in the time between two changes. With four, news is on average an eighth of that time
+// old, and one of four polls finds a change. To halve the delay, twice the polls would be necessary.
 const part = 4
 
 // A rhythm is how often something has changed. The zero rhythm is that of a feed that was never polled.
@@ -47,7 +47,6 @@ func (r rhythm) saw(changed bool, now time.Time) rhythm {
 	return rhythm{Changed: now, Gap: time.Duration(gap)}
 }
 
-// paceBounds limits an interval.
 type paceBounds struct {
 	// First is the interval before anything is known.
 	First    time.Duration

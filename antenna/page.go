@@ -131,8 +131,7 @@ func (p *poller) observed(t *task, resp *http.Response, o observation) answer {
 	return answer{result: &k, seen: &o, etag: o.ETag, modified: resp.Header.Get("Last-Modified")}
 }
 
-// matchesOf returns the matches of r. If page is set, only that watch matches. Otherwise all watches with the URL of f
-// match.
+// matchesOf returns the matches of r. If page is set, only that watch matches. Otherwise all watches of f.URL match.
 func (p *poller) matchesOf(f *Feed, page *watcher, r feed.Record) (matches []match) {
 	if page != nil {
 		return []match{{page, page.URL, r}}

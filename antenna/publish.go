@@ -129,8 +129,8 @@ func (f *Feed) trusts(r feed.Record) bool {
 	})
 }
 
-// observations returns the latest observation of each watched URL, made by a check of the URL or by the handler. It may
-// be that the URL could not be reached.
+// observations returns the latest observation of each watched URL, made by a check of the URL or by the handler. An
+// observation may be a failure to reach the URL.
 func (l *publisher) observations() []feed.Known {
 	var list []feed.Known
 	var seen []time.Time

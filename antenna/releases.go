@@ -89,8 +89,8 @@ func (t *target) release() release.Release {
 	return release.Release{Tag: r.Tag, Version: r.Version, Date: r.Date, Pre: r.Pre, URL: t.url}
 }
 
-// describe adds the release of t to u. The validators of the version in place are removed, because they belong to
-// another file.
+// describe adds the release of t to u. u gets no validators of the version in place, because these belong to another
+// file.
 func (t *target) describe(u *Update) {
 	if t.w.follow == nil {
 		return
@@ -165,8 +165,8 @@ func checkReleases(w *Watch) error {
 	return checkURL(literal)
 }
 
-// hear replaces the releases that m reports by list. If more is set, earlier releases are kept, too, up to a limit.
-// hear reports whether m reports releases now or did before.
+// hear sets the releases that m reports to list. If more is set, it also keeps earlier releases, up to a limit. It
+// reports whether m reports releases now or did before.
 func (g *following) hear(m *member, list []reported, more bool) bool {
 	old := g.reports[m]
 	g.isSeen = false
@@ -228,7 +228,7 @@ func (g *following) version() string {
 	return ""
 }
 
-// running returns the target whose update is being handled, or nil.
+// running returns the target with the update that is being handled, or nil.
 func (g *following) running() *target {
 	for _, t := range g.targets {
 		if t.running {

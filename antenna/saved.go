@@ -13,8 +13,8 @@ import (
 type (
 	// A savedFeed is the state of a feed.
 	savedFeed struct {
-		// Print is the fingerprint of the configuration with which the validators were received (prints). Asked is the
-		// fingerprint of the intervals and credentials.
+		// Print is a fingerprint of the feed's configuration and watches when the validators were received. Asked is a
+		// fingerprint of its intervals and credentials.
 		Print, Asked string
 		validators
 		Sum          uint64
@@ -23,7 +23,7 @@ type (
 		Polled, Next time.Time
 		trouble
 		Day dayCount
-		// Seen is the last observation of a page. Failed reports that the page could not be reached since.
+		// Seen is the last observation of a page. Failed reports that the last check of the page failed.
 		Seen   observation
 		Failed bool
 		Get    bool
@@ -60,7 +60,7 @@ type (
 		Pending           *pending
 		// Reported is when a feed last listed the URL.
 		Reported time.Time
-		// Release is set for a URL of a watch of releases.
+		// Release is set if the watch follows releases.
 		Release *savedRelease `json:",omitempty"`
 	}
 
@@ -91,8 +91,8 @@ type (
 	}
 )
 
-// isAside reports whether p must not change the state of reports, because it was acknowledged before or no report
-// caused it.
+// isAside reports whether p must not change the State of its target, because p was acknowledged before or has no
+// report.
 func (p *pending) isAside() bool { return p.Ahead || p.Reason == AskedFor }
 
 // same reports whether two updates are for the same version.

@@ -71,7 +71,7 @@ func (s *pageSite) html(p *markup.Page) {
 	p.Add("</div></li>\n")
 }
 
-// addLink adds a text, as a link if there is a URL, which link has checked.
+// addLink adds text, as a link if url is not empty. url must be a result of link.
 func addLink(p *markup.Page, url, text string) {
 	if url == "" {
 		p.Add("{}", text)

@@ -115,7 +115,6 @@ func (c *composer) listed() []feed.Record {
 	return list
 }
 
-// site returns a line of the page.
 func (c *composer) site(r *feed.Record) pageSite {
 	s := pageSite{
 		Author: words(r.Author), URL: option.Shorten(plain(r.URL), longestURL), Link: link(r.URL),

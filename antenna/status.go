@@ -10,7 +10,7 @@ import (
 type Status struct {
 	Feeds   []FeedStatus
 	Watches []WatchStatus
-	// Follows has the watches that follow releases, each once.
+	// Follows has a summary of each watch that follows releases.
 	Follows []FollowStatus `json:",omitempty"`
 }
 
@@ -19,7 +19,7 @@ type FollowStatus struct {
 	Name string
 	// Template is the template of the watch, and Current the version in place, or empty.
 	Template, Current string
-	// Versions is the number of releases that feeds report. Newest is the newest version that the watch may have, or
+	// Versions is the number of releases that feeds report. Newest is the newest version that the watch accepts, or
 	// empty. URL is the URL of the file of that version, without secrets.
 	Versions    int
 	Newest, URL string
@@ -50,10 +50,10 @@ type WatchStatus struct {
 	Name string
 	// URL is without secrets.
 	URL string
-	// Reason and Words describe the last decision.
+	// Reason and Words describe the last decision about the reports.
 	Reason feed.Reason
 	Words  string
-	// HaveCopy reports that the file was downloaded. Last is the last outcome.
+	// HaveCopy reports that the file was downloaded. Last is the Outcome of the last update.
 	HaveCopy bool
 	Last     Outcome
 	// Pending reports that an update waits until Next. Try is the number of attempts, and Err the error of the last
@@ -78,10 +78,10 @@ type ReleaseStatus struct {
 	Version, Tag string
 	// Stage is "in-place", "update", "given-up" or "unwanted"; if the release is not ready, "waiting" or "resting".
 	Stage string
-	// Since is when the release was not ready for the first time, and Why names the missing part.
+	// Since is when the release was first found not ready. Why is the last reason.
 	Since time.Time `json:",omitzero"`
 	Why   string    `json:",omitempty"`
-	// Newest is the newest version that the feeds report and the watch may have.
+	// Newest is the newest version that the feeds report and the watch accepts.
 	Newest string `json:",omitempty"`
 }
 

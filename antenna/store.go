@@ -30,7 +30,7 @@ var (
 	bucketFeeds   = []byte("feeds")
 	bucketReports = []byte("reports")
 	bucketTargets = []byte("watches")
-	// bucketGone has, by bucket and key, when a feed or watch was found to be no longer configured.
+	// bucketGone maps bucket and key to the time since which a feed or watch is not configured.
 	bucketGone = []byte("gone")
 
 	// bucketHistory was written by older versions of braid. It is deleted.
@@ -165,7 +165,7 @@ func putAll(b *bbolt.Bucket, values map[string][]byte) error {
 	return nil
 }
 
-// get returns a value, or nil if it does not exist.
+// get returns the value of key, or nil if the key does not exist.
 func (s *Store) get(bucket []byte, key string) (value []byte, err error) {
 	if s == nil {
 		return nil, nil
@@ -177,7 +177,6 @@ func (s *Store) get(bucket []byte, key string) (value []byte, err error) {
 	return value, err
 }
 
-// all returns the values in a bucket.
 func (s *Store) all(bucket []byte) (values map[string][]byte, err error) {
 	values = map[string][]byte{}
 	if s == nil {
@@ -200,7 +199,7 @@ func (s *Store) cachePath() string {
 	return filepath.Join(filepath.Dir(s.path), "antenna.lirs")
 }
 
-// Close closes the store.
+// Close closes the store. No antenna may use it afterwards.
 func (s *Store) Close() error {
 	if s == nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"braid/antenna/feed"
 )
 
-// The sub-folders of an index page are versions for a watch whose release template has a field in the name of a folder.
-// A sub-folder is no file, so other watches ignore it, and it is not published.
+// The sub-folders of an index page are versions for a watch with a release template that has a field in the name of a
+// folder. A sub-folder is no file, so other watches ignore it, and it is not published.
 
 // wantsFolders reports whether a watch takes the sub-folders of a feed for versions.
 func (m *matcher) wantsFolders(feedName string) bool {

@@ -71,8 +71,8 @@ func (l *targets) target(s urlKey) *target {
 // roomAtOnce is how many URLs of a glob are dropped at once, because all URLs must be examined to find them.
 const roomAtOnce = maxGlobbed / 100
 
-// makeRoom drops URLs of a glob that no feed lists any more, those listed longest ago first. URLs whose update failed
-// are dropped last. URLs that wait for their first attempt are kept. makeRoom reports whether it dropped any.
+// makeRoom drops URLs of a glob that no feed lists any more, the URLs listed longest ago first. URLs whose update
+// failed are dropped last. URLs that wait for their first attempt are kept. makeRoom reports whether it dropped any.
 func (l *targets) makeRoom(w *watcher) bool {
 	var old []*target
 	for _, t := range l.all {
@@ -161,7 +161,7 @@ func (l *targets) dropped(m *member, k *result) (gone []*target) {
 	return gone
 }
 
-// revisit decides again about targets for which m had a report from the future.
+// revisit decides again about the targets in m.revisit.
 func (l *targets) revisit(m *member, now time.Time) {
 	for _, t := range slices.Collect(maps.Keys(m.revisit)) {
 		l.decide(t, now)
@@ -169,7 +169,7 @@ func (l *targets) revisit(m *member, now time.Time) {
 }
 
 // decide evaluates the latest reports of all feeds about t (see feed.Decide), and adds an update if the reports require
-// one. It decides about changes of a file: followers decide about new versions.
+// one. It handles changes of a file. followers handles new versions.
 func (l *targets) decide(t *target, now time.Time) {
 	if t.running {
 		t.again = true
@@ -277,7 +277,7 @@ func (l *targets) reporters(t *target) []*member {
 	return list
 }
 
-// noAction records v, which has no action. While the update of a report waits, the state of t stays as it is.
+// noAction records v, which has no action. While the update of a report waits, the State of t does not change.
 func (l *targets) noAction(t *target, v feed.Verdict, now time.Time) {
 	same := t.saved.Reason == v.Reason
 	t.saved.Reason, t.saved.Words = v.Reason, v.Words
@@ -290,8 +290,8 @@ func (l *targets) noAction(t *target, v feed.Verdict, now time.Time) {
 	}
 }
 
-// await makes p the waiting update of t. If the previous waiting update is for the same version, p takes over its time
-// and attempts.
+// await makes p the waiting update of t. If the previous update is for the same version, p takes over its time and
+// attempts.
 func (l *targets) await(t *target, p *pending, now time.Time) {
 	if old := t.saved.Pending; old != nil && !old.isAside() && old.same(p) {
 		p.Tries, p.Failures, p.At, p.Err, p.Code = old.Tries, old.Failures, old.At, old.Err, old.Code
@@ -305,8 +305,7 @@ func (l *targets) await(t *target, p *pending, now time.Time) {
 	l.queue(t, now)
 }
 
-// queue schedules the update of t, unless t is a release that rests. In a round, only an update that is due now is
-// scheduled.
+// queue schedules the update of t, unless t is a release that rests. A round schedules only an update that is due now.
 func (l *targets) queue(t *target, now time.Time) {
 	if r := t.saved.Release; r != nil && r.Stage == resting {
 		return

@@ -2,9 +2,8 @@ package antenna
 
 import "time"
 
-// A turns schedules the waiting updates. Each watch has a lane with its updates, and the lanes take turns. If there are
-// several hosts or watches, each may use only a part of the places, so that a slow host or watch leaves places for the
-// others.
+// A turns schedules the waiting updates. Each watch has a lane with its updates, and the lanes take turns. With several
+// hosts or watches, each may use only a part of the places, so that a slow host or watch leaves places for the others.
 type turns struct {
 	// places is the number of updates that run at once.
 	places int
@@ -71,7 +70,7 @@ func (s *turns) remove(t *target) {
 	}
 }
 
-// arrange updates the position of a lane in due. After a turn it goes behind the lanes that are already due.
+// arrange updates the position of a lane in due. After a turn, the lane goes behind the lanes that are already due.
 func (s *turns) arrange(l *lane) {
 	_, at, ok := l.tries.first()
 	switch {
@@ -84,7 +83,7 @@ func (s *turns) arrange(l *lane) {
 	}
 }
 
-// part returns how many places a host or watch may use. several reports that there are other hosts or watches.
+// part returns how many places a host or watch may use. several reports that other hosts or watches exist.
 func (s *turns) part(several bool) int {
 	if !several {
 		return s.places

@@ -14,7 +14,7 @@ func (w *watcher) mayHear(m *member) bool {
 	return m.feed.Kind != Page && (w.feeds == nil || w.feeds[m.feed.Name])
 }
 
-// isUnfit reports whether w is a glob, or follows releases, and has no URL. globbed is the number of URLs of a glob.
+// isUnfit reports whether w has a glob or follows releases, but has no URL. globbed is the number of URLs of the glob.
 func (w *watcher) isUnfit(globbed int) bool {
 	if w.follow != nil {
 		return len(w.follow.reports)+len(w.follow.targets) == 0

@@ -14,7 +14,7 @@ type Update struct {
 	// Watch is the name of the watch. URL is the watch's own URL, never a feed's spelling of it. For a glob it is the
 	// normalized form (feed.Key) of a URL from a feed, on the host of the glob.
 	Watch, URL string
-	// Action is feed.Download or feed.Recheck. For both the handler should make a conditional request with its own
+	// Action is feed.Download or feed.Recheck. For both, the handler should make a conditional request with its own
 	// validators.
 	Action feed.Action
 	Reason feed.Reason
@@ -48,7 +48,8 @@ type Update struct {
 	Allowance *atomic.Int64
 }
 
-// AskedFor is the Reason of updates that the user requested. Such updates do not change the state of reports.
+// AskedFor is the Reason of updates that the user requested. Such updates do not change the State that reports are
+// compared with.
 const AskedFor feed.Reason = "asked-for"
 
 // An Outcome is the result of an Update.

@@ -107,9 +107,9 @@ func (r Record) DayOver() (end Time, ok bool) {
 	return r.LastModified + day + zones, r.isDay()
 }
 
-// spokeOf returns the time by which Choose ranks r. It is the detection or, for news, which have no detection, the
-// modification time. own is false for an estimate. A record that was detected after the time of news is preferred,
-// because the site was asked later.
+// spokeOf returns the time that Choose compares: the detection or, for news, which have no detection, the modification
+// time. own is false for an estimate. A record that was detected after the time of news is preferred, because the site
+// was asked later.
 func (r *Record) spokeOf(now Time) (t Time, own bool) {
 	t = believable(r.LastModified)
 	switch {

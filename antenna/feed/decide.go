@@ -131,8 +131,8 @@ func (v *Verdict) weigh(s State, r *Record, now Time) {
 }
 
 // hear requests a recheck if the preferred report has no news and another report has. News is a modification time later
-// than that of the baseline and than Heard. So an agent that claims to have just seen each URL, and whose reports are
-// therefore preferred, does not hide the reports of other agents. hear is not called if the client's own observation is
+// than that of the baseline and than Heard. So an agent that claims to have just seen each URL, and is therefore
+// preferred, does not hide the reports of other agents. hear is not called if the client's own observation is
 // preferred, because reports of earlier times are then no news.
 func (v *Verdict) hear(usable []Record, indexes []int, now Time) {
 	for i := range usable {
@@ -222,8 +222,9 @@ func (b Baseline) compare(seen Baseline) (Action, Reason, string) {
 	return None, unchanged, "no reported value has changed"
 }
 
-// replaces reports whether seen replaces the known baseline. An unchanged report does if it is not older and lacks no
-// value that the baseline has. Otherwise a single report without a size would make the next size look like the first.
+// replaces reports whether seen replaces the known baseline. An unchanged report replaces it only if the report is not
+// older and lacks no value that the baseline has. Otherwise a single report without a size would make the next size
+// look like the first.
 func (v *Verdict) replaces(known, seen Baseline) bool {
 	switch v.Reason {
 	case olderThanKnown:

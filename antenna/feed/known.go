@@ -15,11 +15,11 @@ type Known struct {
 	Record
 	// Own reports that the agent itself made the record.
 	Own bool
-	// Feed is the name of the feed from which the record was read.
+	// Feed is the name of the feed that has the record.
 	Feed string
 	// Trusted reports that the feed is relayed, and that its configuration trusts the record's agent.
 	Trusted bool
-	// TimeDetected is, for own observations, when a modification time was last obtained (Last-Detected in LIRS). Unlike
-	// Detected, an observation without a modification time does not change it.
+	// TimeDetected is, for own observations, when a modification time was last obtained (Last-Detected in LIRS). An
+	// observation without a modification time changes Detected, but not TimeDetected.
 	TimeDetected Time
 }

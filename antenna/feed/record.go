@@ -5,8 +5,7 @@
 //	next := feed.Decide(state, reports, now)
 //	if next.Action == feed.Download { ... } // a hint: the download asks and verifies by itself
 //
-// The package does no input or output. It does not parse formats, and it does not decide how a file is downloaded or
-// verified.
+// The package does no input or output. It neither parses formats nor decides how a file is downloaded or verified.
 package feed
 
 import (
@@ -38,8 +37,8 @@ type Record struct {
 	ContentType   string
 	Server        string
 	Keywords      []string
-	// Zone is the offset of the site's time zone in seconds, east positive, for display (LIRS). Times do not depend on
-	// it.
+	// Zone is the offset of the site's time zone in seconds, east positive, for display (LIRS). It does not affect
+	// times.
 	Zone int64
 
 	LastModified Time

@@ -1,5 +1,5 @@
 // Package formats has the table of the formats of feeds. A new format is a package with a [feed.Format] and a row here.
-// The package does not distinguish formats otherwise.
+// No other code of the package depends on one of the formats.
 //
 //	format, ok := formats.OfWord("rss")
 //	for r, err := range format.Decode(body, feed.Options{}).Records() { ... }
@@ -30,7 +30,7 @@ var table = []*feed.Format{
 	&releaseapi.Format,
 }
 
-// All returns the formats.
+// All returns the formats in the order of the table.
 func All() []*feed.Format { return slices.Clone(table) }
 
 // Of returns the format with a number. It reports false for feed.Own and for numbers of later versions.
@@ -38,7 +38,7 @@ func Of(id feed.FormatID) (*feed.Format, bool) {
 	return Find(func(f *feed.Format) bool { return f.ID == id })
 }
 
-// OfWord returns the format that word is a user's name for.
+// OfWord returns the format that has word as its name or as another name.
 func OfWord(word string) (*feed.Format, bool) {
 	return Find(func(f *feed.Format) bool { return f.Name == word || slices.Contains(f.Also, word) })
 }

@@ -47,7 +47,6 @@ type Decoder struct {
 	end      feed.End
 }
 
-// A textLine is a decoded line.
 type textLine struct {
 	text   string
 	clean  bool // all bytes could be decoded
@@ -101,8 +100,8 @@ func (d *Decoder) next() (feed.Record, error) {
 	}
 }
 
-// readBlock reads the lines of the next block into d.block, and returns how it ended. It returns an error if no block
-// follows.
+// readBlock reads the lines of the next block into d.block, and returns how the block ended. It returns an error if no
+// block follows.
 func (d *Decoder) readBlock() (end blockEnd, err error) {
 	d.block.reset()
 	for {
@@ -158,7 +157,7 @@ func (d *Decoder) readLine() (feedtext.Line, error) {
 	return l, err
 }
 
-// decode decodes a line. Without a declared charset it should be EUC-JP (section 8).
+// decode decodes a line. Without a declared charset, the line should be EUC-JP (section 8).
 func (d *Decoder) decode(l feedtext.Line) textLine {
 	text, clean := d.reading.Decode(d.lines, l, codeUndeclared, codeMismatch)
 	return textLine{text, clean, l.Number}

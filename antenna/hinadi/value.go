@@ -7,7 +7,7 @@ import (
 	"braid/internal/feedtext"
 )
 
-// set sets the value of a field, which is not empty. An invalid value discards the block (section 11).
+// set sets the value of the field name. value is not empty. An invalid value discards the block (section 11).
 func (b *block) set(line int, name, value string) {
 	switch kinds[name] {
 	case uri:
@@ -135,7 +135,7 @@ var (
 	moreMethods = map[string]bool{"RSS": true, "CACHE": true, "LENGTH": true, "KEYWORD": true, "ERROR": true}
 )
 
-// setMethod parses how the metadata was obtained and passed on, the last agent first (section 5.17).
+// setMethod parses a Method: how the metadata was obtained and passed on. The last agent is first (section 5.17).
 func (b *block) setMethod(line int, name, value string) {
 	parts := strings.Split(value, "/")
 	for i := 1; i < len(parts); i++ {
@@ -168,8 +168,8 @@ func (b *block) setMethod(line int, name, value string) {
 // isResult reports whether s is the numeric result of a method. WDB also writes negative results.
 func isResult(s string) bool { return feedtext.IsNumber(strings.TrimPrefix(s, "-")) }
 
-// HatenaModified returns the time in the field that Hatena Antenna writes instead of Last-Modified (repair H12). It is
-// when Hatena detected a change, not when the site changed, and is used only if a feed is configured for it.
+// HatenaModified returns the time in the field that Hatena Antenna writes instead of Last-Modified (repair H12). The
+// time is when Hatena detected a change, not when the site changed, and is used only if a feed is configured for it.
 func HatenaModified(r feed.Record) (t feed.Time, ok bool) {
 	value, ok := r.Get("X-Hatena-Last-Modified")
 	if !ok {

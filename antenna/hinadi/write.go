@@ -55,7 +55,7 @@ type encoder struct {
 	buf     []byte
 }
 
-// fits reports whether the charset can encode the text.
+// fits reports whether e.charset can encode head and records.
 func (e *encoder) fits(head []feed.Field, records iter.Seq[feed.Record]) bool {
 	has := func(fields []feed.Field) (ok bool) {
 		for _, f := range fields {
@@ -178,7 +178,7 @@ func (b *blockWriter) addDate(name string, t feed.Time) {
 	}
 }
 
-// addMethod adds a Method if it is valid, which requires a result.
+// addMethod adds the Method of r if the Method is valid and r has a Result.
 func (b *blockWriter) addMethod(r *feed.Record) {
 	for _, word := range r.Method {
 		if !methodWords[word] {

@@ -11,8 +11,8 @@ import (
 	"braid/antenna/feed"
 )
 
-// Format is the index of a folder: HTML of nginx, Apache, lighttpd, Caddy and others, and JSON of nginx and Caddy. It is
-// not written.
+// Format is the index of a folder: HTML of nginx, Apache, lighttpd, Caddy and others, and JSON of nginx and Caddy. Only
+// reading is supported.
 var Format = feed.Format{
 	ID: feed.IndexPage, Name: "index",
 	Members: [][]string{{"name", "type", "mtime"}, {"name", "is_dir", "mod_time"}},

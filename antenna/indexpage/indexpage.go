@@ -140,7 +140,7 @@ func (d *Decoder) record(r *feed.Record, href string) (ok bool, err error) {
 	return true, nil
 }
 
-// end returns the error that ends the page.
+// end returns err, which ended the page, and reports a page without files.
 func (d *Decoder) end(err error) error {
 	if err == io.EOF && d.reading.Entries() == 0 {
 		d.reading.Problem(codeNoFile, 0, "", "")

@@ -74,7 +74,6 @@ func (d *Decoder) record(l feedtext.Line) (feed.Record, bool) {
 	return d.judge(r)
 }
 
-// judge reports the violations of r, and returns whether r is valid.
 func (d *Decoder) judge(r feed.Record) (feed.Record, bool) {
 	ok := d.reading.Judge(&r, r.URL)
 	return r, ok

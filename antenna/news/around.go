@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// An around is what is kept of an element that encloses items: its name, its namespaces and its xml:base. The rest of
-// its start tag is dropped, so that the cost of parsing an item does not depend on the length of the tags around it.
+// An around has the kept parts of an element that encloses items: its name, its namespaces and its xml:base. The rest
+// of its start tag is dropped, so that the cost of parsing an item does not depend on the length of the tags around it.
 type around struct {
 	name    string            // the name with its prefix
 	prefix  string            // prefix of the name

@@ -50,5 +50,5 @@ func (d *reader) find(code *feedtext.Code, field, value string) {
 	d.reading.Find(code, 0, field, value)
 }
 
-// judge reports the violations of r, and returns whether r is valid.
+// judge reports the violations of r, and whether r is valid.
 func (d *reader) judge(r *feed.Record) bool { return d.reading.Judge(r, r.URL) }

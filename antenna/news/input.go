@@ -97,7 +97,7 @@ func (in *input) lookup() encoding.Encoding {
 	case err != nil || name == "replacement":
 		in.charset, in.known = "unknown-8bit", false
 		return nil
-	case name == "utf-8" || strings.HasPrefix(name, "utf-16"): // there is no byte order mark of UTF-16
+	case name == "utf-8" || strings.HasPrefix(name, "utf-16"): // UTF-16 would begin with a byte order mark
 		return nil
 	}
 	in.charset = name

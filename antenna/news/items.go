@@ -23,7 +23,7 @@ const (
 	// that such an element, or an item, may declare, because the parser copies the namespaces for each element.
 	maxTag        = 16 << 10
 	maxNamespaces = 64
-	// maxBase limits an xml:base, and maxSmall a name or the URI of a namespace, because parse writes these around each
+	// maxBase limits an xml:base, and maxSmall a name or the URI of a namespace, because parse writes both around each
 	// item.
 	maxBase  = 512
 	maxSmall = 100
@@ -111,7 +111,7 @@ func (x *xmlItems) isItem() bool {
 	return n == 2 || n == 3 && x.item == "item" && strings.EqualFold(path[1].Local, "channel")
 }
 
-// enter records an element that may be around items.
+// enter records an element that may enclose items.
 func (x *xmlItems) enter(start xml.StartElement) error {
 	n := len(x.walker.path)
 	channel := n == 2 && x.item == "item" && strings.EqualFold(start.Name.Local, "channel")

@@ -5,7 +5,7 @@
 //
 // An item becomes a record for its link and one for each enclosure. Documents are split into items while they are read,
 // so that only one item is in memory. gofeed parses the necessary parts of each item. Entities are not expanded: a
-// document that declares some is refused.
+// document that declares entities is refused.
 //
 // These formats do not state when a time was obtained, by which agent, or how long it is valid. They are hints by the
 // site itself. The package does not keep the content of items.

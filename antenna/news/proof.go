@@ -94,7 +94,7 @@ func (d *Decoder) proof(all []copies, key string) (fields []feed.Field) {
 }
 
 // place returns the http or https URL that spelled stands for, or "". An invalid URL is no violation, because players
-// use another.
+// use another URL.
 func (d *Decoder) place(spelled string) string {
 	text, _ := unmark(strings.TrimSpace(spelled))
 	if ref, err := url.Parse(text); d.base != nil && err == nil && !ref.IsAbs() {

@@ -49,7 +49,7 @@ func (d *Decoder) records(base feed.Record, kind string, item *gofeed.Item) {
 	}
 }
 
-// proven returns r with the digest and the other URLs that all states for the file of r.
+// proven returns r with the digest and the other URLs that elements of all state for the file of r.
 func (d *Decoder) proven(r feed.Record, all []copies) feed.Record {
 	if key, ok := feed.Key(r.URL); ok {
 		r.Fields = append(slices.Clip(r.Fields), d.proof(all, key)...)

@@ -51,7 +51,6 @@ func rank(s string) int {
 	return int(s[0]) + 256
 }
 
-// digits returns the number of digits at the beginning of s.
 func digits(s string) (n int) {
 	for n < len(s) && isDigit(s[n]) {
 		n++

@@ -82,8 +82,8 @@ type readRelease struct {
 	version
 }
 
-// merge returns list with one release for each version and URL. A merged release is a pre-release if any release merged
-// into it is.
+// merge returns list with one release for each version and URL. A merged release is a pre-release if one of the
+// releases merged into it is.
 func merge(list []Release) (all []readRelease) {
 	at := map[[2]string]int{}
 	for _, r := range list {

@@ -11,7 +11,6 @@ import (
 	"braid/antenna/feed"
 )
 
-// The fields of a template.
 const (
 	tagField     = "tag"
 	versionField = "version"

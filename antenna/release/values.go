@@ -111,7 +111,7 @@ type scanner struct {
 	v     values
 }
 
-// scan returns the values of the fields in a text in the form of feed.Key.
+// scan matches text, in the form of feed.Key, with parts, and returns the values of the fields.
 func (t *Template) scan(parts []part, text string) (values, bool) {
 	if !strings.HasPrefix(text, parts[0].literal) {
 		return nil, false

@@ -47,7 +47,6 @@ func (o order) compare(a, b version) int {
 	return cmp.Or(a.rank()-b.rank(), compareNames(a.name, b.name))
 }
 
-// A version is a parsed version.
 type version struct {
 	// semantic reports that the version is semantic. It then has these numbers, and these identifiers of a pre-release.
 	semantic     bool
@@ -104,7 +103,7 @@ func (v version) kind() kind {
 	return atDigit
 }
 
-// isOther reports whether v is of another kind, and both kinds have a digit.
+// isOther reports whether the kind of v is not than, and both are kinds of versions with a digit.
 func (v version) isOther(than kind) bool {
 	is := v.kind()
 	return is != noDigit && than != noDigit && is != than
@@ -118,7 +117,7 @@ func (v version) isPre() bool {
 	return v.semantic && len(v.pre) > 0 || !v.semantic && strings.Contains(v.name.text, "~")
 }
 
-// release returns the release after v if v is a pre-release, else v.
+// release returns v without the part that makes v a pre-release.
 func (v version) release() version {
 	v.pre = nil
 	text, _, _ := strings.Cut(v.name.text, "~")
@@ -170,7 +169,7 @@ func comparePre(a, b []string) int {
 
 func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// preWord returns the full word of an abbreviation, in lower case.
+// preWord returns word in lower case, and in full if word is an abbreviation: a means alpha.
 func preWord(word string) string {
 	word = strings.ToLower(word)
 	if full := map[string]string{"a": "alpha", "b": "beta", "c": "rc"}[word]; full != "" {

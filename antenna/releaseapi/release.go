@@ -201,7 +201,7 @@ func (d *Decoder) file(r feed.Record, a *asset) error {
 	return d.emit(r, "asset", first(a.values, a.list.URL))
 }
 
-// emit adds r with the URL spelled to the queue, if the record is valid. what is the name of the field for spelled.
+// emit sets the URL of r to spelled, and adds r to the queue if r is valid. what is the name of the field for spelled.
 func (d *Decoder) emit(r feed.Record, what, spelled string) error {
 	if err := d.reading.Count(r.Line, "releases and files"); err != nil {
 		return err

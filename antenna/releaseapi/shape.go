@@ -22,8 +22,8 @@ type releases struct {
 	// Each is the path of the objects that are releases, where * is any name; empty: the document or its elements. The
 	// list is ignored if the member Unless precedes the list.
 	Each, Unless string
-	// Tag is the member of a release with the tag. If Tag is *, the tag is the name in place of the *. With a slash,
-	// Tag is a member of the document that precedes the list.
+	// Tag is the member of a release that has the tag. If Tag is *, the tag is the name in place of the *. With a
+	// slash, Tag is a member of the document that precedes the list.
 	Tag    string
 	Title  string
 	Page   []string // members with the URL of the release's page; the first that is present counts

@@ -89,8 +89,8 @@ func consumeHeader(text []byte) (fields map[string]string, length int) {
 	}
 }
 
-// declare evaluates a Content-Type. It returns false for any type but these of SOIF: the type of RFC 2655, section 2,
-// its form with a parameter (RFC 2652), and the type of old search programs.
+// declare evaluates a Content-Type. It returns false for any type other than those of SOIF: the type of RFC 2655,
+// section 2, its form with a parameter (RFC 2652), and the type of old search programs.
 func (i *input) declare(contentType string) bool {
 	t, params, err := mime.ParseMediaType(contentType)
 	switch {

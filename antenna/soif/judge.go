@@ -62,8 +62,8 @@ func (o object) expires() (seconds int64, ok bool) {
 	return made + valid, true
 }
 
-// one returns the first value of an attribute. ok is false if the attribute is missing, or is decisive and
-// contradicted.
+// one returns the first value of an attribute. ok is false if the attribute is missing, or is decisive and has
+// different values.
 func (o object) one(name string) (value []byte, ok bool) {
 	mustAgree := isOneOf(decisive, name)
 	for _, a := range o.Attributes {

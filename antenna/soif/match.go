@@ -29,8 +29,8 @@ func splitName(identifier string) (name string, number int) {
 	return identifier[:i], number
 }
 
-// named returns the attributes with a name, ignoring case: first that without a suffix, then Name-1, Name-2 and so on
-// (RFC 2655, section 4).
+// named returns the attributes with a name, ignoring case: first the attribute without a suffix, then Name-1, Name-2
+// and so on (RFC 2655, section 4).
 func (o object) named(name string) (found []attribute) {
 	for _, a := range o.Attributes {
 		if len(a.Name) < len(name) || !equalName(a.Name[:len(name)], name) {

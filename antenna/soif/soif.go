@@ -20,7 +20,7 @@ type object struct {
 	place
 	// Type is the template type, most commonly FILE.
 	Type string
-	// URL is the URL that the summary describes. It is empty for an object without one, which is written as "-".
+	// URL is the URL that the summary describes. It is empty for an object without a URL, written as "-".
 	URL string
 	// Attributes are in the order of the stream, including duplicates.
 	Attributes []attribute

@@ -15,7 +15,7 @@ import (
 // other than its own.
 var ErrNoWord = errors.New("SOIF cannot express it")
 
-// Encode writes the records as a stream. It omits records with ErrNoWord. It stops at a record with an invalid URL.
+// Encode writes the records as a stream. It omits records with ErrNoWord. It fails at a record with an invalid URL.
 func Encode(w io.Writer, records iter.Seq[feed.Record]) error {
 	out := bufio.NewWriter(w)
 	var b []byte
