@@ -26,8 +26,8 @@ var (
 	UnknownCharset = &Charset{name: "unknown-8bit"}
 )
 
-// labels are names of charsets that the list of the WHATWG lacks or defines differently. Text that is declared to be
-// ASCII and is not can be in any charset.
+// labels are names of charsets that the list of the WHATWG lacks or defines differently. Text that is declared as ASCII
+// but has other octets can be in any charset.
 var labels = map[string]*Charset{
 	"euc": EUCJP, "eucjp": EUCJP, "ujis": EUCJP, "eucjp-ms": EUCJP, "cp51932": EUCJP,
 	"cp932": CP932, "x-cp932": CP932, "jis": ISO2022JP,

@@ -37,8 +37,8 @@ func NewReader(r io.Reader, limits feed.Limits) *Reader {
 // Gzip reports whether the feed is compressed. The result is valid after the first Read.
 func (r *Reader) Gzip() bool { return r.gzip }
 
-// Peek returns the next n octets without consuming them. If fewer are left, it returns these and the error that ended
-// reading, which is nil at the end of the feed.
+// Peek returns the next n octets without consuming them. If fewer are left, it returns these, with the error that ended
+// reading, or with nil at the end of the feed.
 func (r *Reader) Peek(n int) ([]byte, error) {
 	p := make([]byte, n)
 	for len(r.head) < n && r.err == nil {

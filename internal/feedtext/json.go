@@ -153,7 +153,6 @@ func (j *JSON) delimiter(d json.Delim) (e Event, is bool, err error) {
 	return e, true, nil
 }
 
-// ended notes that a value has ended.
 func (j *JSON) ended() {
 	if top := len(j.open) - 1; top >= 0 {
 		j.open[top].named = false

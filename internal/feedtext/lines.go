@@ -144,7 +144,6 @@ func (s *Lines) take(raw []byte, size int, end LineEnd) Line {
 	return Line{Raw: raw, Number: s.number, End: end}
 }
 
-// fill reads once from the input.
 func (s *Lines) fill() {
 	if s.start > 0 && (s.start == s.end || s.end == len(s.buf)) {
 		s.lf.shift(s.start)

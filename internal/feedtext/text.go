@@ -30,7 +30,6 @@ func (s *Lines) Text(raw []byte) (text string, clean bool) {
 	return string(s.scratch), clean
 }
 
-// choose determines the charset.
 func (s *Lines) choose(first []byte) {
 	for s.err == nil && s.end-s.start < lookahead {
 		s.fill()
@@ -76,8 +75,7 @@ var (
 	codeMark = Note("byte-order-mark", "the feed begins with a byte order mark")
 )
 
-// ReadLine returns the next line. It reports a byte order mark, and each kind of line end in odd when that kind first
-// occurs.
+// ReadLine returns the next line. It reports a byte order mark, and each kind of line end in odd when it first occurs.
 func (r *Reading) ReadLine(in *Lines, odd ...LineEnd) (Line, error) {
 	before := in.ends
 	l, err := in.Next()

@@ -8,8 +8,8 @@ import (
 )
 
 // URI converts a URL as people write it: a host that is not ASCII (RFC 5891), and other characters that must be
-// percent-encoded (RFC 3987, section 3.1). foreign reports non-ASCII characters, and sloppy others. The result is not
-// always a URI.
+// percent-encoded (RFC 3987, section 3.1). foreign reports that non-ASCII characters were converted, and sloppy that
+// others were. The result is not always a URI.
 func URI(text string) (uri string, foreign, sloppy bool) {
 	host, idn := plainHost(text)
 	uri, foreign, sloppy = escapeURL(host)
@@ -40,8 +40,8 @@ func plainHost(text string) (plain string, changed bool) {
 	return plain + after, true
 }
 
-// escapeURL percent-encodes the characters that a URL must not contain. foreign reports non-ASCII characters, and
-// sloppy others.
+// escapeURL percent-encodes the characters that a URL must not contain. foreign reports that non-ASCII characters were
+// encoded, and sloppy that others were.
 func escapeURL(text string) (uri string, foreign, sloppy bool) {
 	var b strings.Builder
 	for i := range len(text) {

@@ -50,7 +50,7 @@ type family struct {
 	records  map[string]*feed.Record // by the URLs of the releases
 }
 
-// A Found is what a feed has of a project.
+// A Found is the result of Find.
 type Found struct {
 	// Assets are the wanted files of the newest release, by name.
 	Assets []Asset
@@ -60,7 +60,7 @@ type Found struct {
 	Elsewhere string
 }
 
-// Find returns the files that the records of the feed report.
+// Find returns the wanted files that the records of the feed report.
 func (s *Source) Find(records []feed.Record, o Options) (*Found, error) {
 	found := &Found{}
 	families, err := s.families(records, o.Asset, found)
@@ -184,7 +184,6 @@ func distinct(list []release.Release, set map[string]bool) int {
 	return len(set)
 }
 
-// asset returns the file of a release.
 func (f *family) asset(r release.Release) Asset {
 	record := f.records[r.URL]
 	a := Asset{Name: nameOf(r.URL), URL: r.URL, Size: record.Size, Release: r, Template: f.template, tag: record.Tag}
@@ -236,8 +235,8 @@ func (a *Asset) fits(pattern string) (bool, error) {
 	return fits, nil
 }
 
-// newest returns all without the files of older releases that have a tag. Files without a tag, as in an index, may be
-// different programs with versions of their own, so all such files stay.
+// newest returns all without the tagged files of older releases. Files without a tag, as in an index, may be different
+// programs with versions of their own, so all such files stay.
 func newest(all []Asset) []Asset {
 	version := ""
 	for _, a := range all {

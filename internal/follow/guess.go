@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	// dotted is a version in the name of a file, with the word of a pre-release behind it. plain is a number, or a date,
-	// after a hyphen or the like, for names without a dotted version.
+	// dotted matches a version in the name of a file, with the word of a pre-release behind it. plain matches a number,
+	// or a date, after a hyphen or the like, for names without a dotted version.
 	dotted = regexp.MustCompile(`\d+(?:\.\d+)+(?:[-._~]?(?:alpha|beta|dev|pre|rc|[abc])[-._]?\d+)?`)
 	plain  = regexp.MustCompile(`[-_v](\d+(?:-\d\d-\d\d)?)(?:[-_.]|$)`)
 )

@@ -23,7 +23,7 @@ import (
 // A project is a row of the table of project pages: their URLs, and the URL of the feed of releases.
 type project struct {
 	Name string
-	// Probe means that any host may have such a forge. Only the answer of the host shows whether it has.
+	// Probe means that any host may have such a forge. Only the host's answer shows whether such a forge is there.
 	Probe bool
 	Page  []string // expressions for the URLs of pages, without queries; their groups are variables
 	// Feed has variables in braces. {project:joined} has %2F for each slash.
@@ -99,8 +99,8 @@ func Probes(page *url.URL) (all []Source) {
 	return all
 }
 
-// Itself returns a source whose feed is at the given URL, for any project. Name is the last folder or the host in that
-// URL.
+// Itself returns a Source with the given URL of a feed, for a project that the table lacks. Its Name is the last folder
+// or the host in that URL.
 func Itself(feed *url.URL) Source {
 	name, _, _ := strings.Cut(feed.Hostname(), ":")
 	segments := strings.Split(strings.Trim(feed.Path, "/"), "/")

@@ -49,7 +49,7 @@ func why(err error) error {
 	return errPage
 }
 
-// nameIn returns the name of the file in the folder that a link leads to.
+// nameIn returns the name of the file in folder to which href leads.
 func nameIn(folder *url.URL, href string) (name string, ok bool) {
 	u, ok := indexpage.Below(folder, href)
 	if !ok {

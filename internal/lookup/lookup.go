@@ -127,8 +127,8 @@ func isEnding(s string) bool {
 	return false
 }
 
-// listWords are in the names of lists, and weakWords in those of lists of weak digests. A name that ends in noList is
-// no list.
+// listWords are in the names of lists, and weakWords in those of lists of weak digests. noList has the endings of other
+// files.
 var (
 	listWords = []string{"checksum", "sha256", "sha512", "shasums", "digests"}
 	weakWords = []string{"md5", "sha1", "sha-1", "b2sum", "blake", "sha224", "sha384"}
@@ -219,7 +219,7 @@ type entry struct {
 	next   int32 // index in entries of another digest of the same file, or -1
 }
 
-// Read parses the data of a list, in which each line must be a line of a list. Otherwise the error is ErrNoList.
+// Read parses the data of a list. If a line cannot be a line of a list, the error is ErrNoList.
 func (c Candidate) Read(data []byte) (*List, error) {
 	list, err := sums.Read(c.Name, data)
 	if err != nil {

@@ -22,7 +22,7 @@ type party struct {
 	brought byterange.Set // ranges that only this source sent, before the search replaced bytes
 	todo    byterange.Set // ranges that this source sent and no other source has compared
 	agrees  byterange.Set // where the source is known to have the bytes of the part file
-	differs byterange.Set // where the source has other bytes than the part file; the overlay has its bytes
+	differs byterange.Set // where the source has other bytes than the part file; the overlay has the source's bytes
 	rate    float64       // bytes a second
 	fails   int
 	tasted  bool  // the source has compared a sample
@@ -194,7 +194,6 @@ func (b *board) end() {
 	b.changed.Broadcast()
 }
 
-// done returns how many bytes were compared.
 func (b *board) done() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

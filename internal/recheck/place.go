@@ -15,7 +15,7 @@ type Place struct {
 	Host   string // host:port
 	Source source.Source
 	Shown  Showing
-	// Sent holds the ranges of the part file that only this source sent. A search removes those that it replaces.
+	// Sent holds the ranges of the part file that only this source sent. A search removes the ranges that it replaces.
 	Sent *byterange.Set
 	Rate float64 // bytes a second
 	Err  error   // last error of the source

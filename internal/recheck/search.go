@@ -37,11 +37,11 @@ type Config struct {
 }
 
 // A Search compares the sources of a file. Nothing is discarded: bytes that differ are kept in an overlay, and are
-// exchanged with those of the part file if that may repair it.
+// exchanged with those of the part file if that may repair the file.
 type Search struct {
 	board  board
 	over   *overlay
-	before *overlay      // the received bytes that were replaced in the part file; nil until the first
+	before *overlay      // the received bytes that were replaced in the part file; nil until bytes are replaced
 	saved  byterange.Set // ranges in before
 	mark   func() error
 	files  fsys.FS
@@ -51,8 +51,8 @@ type Search struct {
 }
 
 // New returns a search. Bytes of the part file that no place sent count as bytes of an earlier run. The disk must have
-// space for all bytes that any one source sent. The error is a *DiskError or a *partfile.SpaceError. The caller must
-// call Close.
+// space for the bytes of any one source. The error is a *DiskError or a *partfile.SpaceError. The caller must call
+// Close.
 func New(c Config, places []*Place) (*Search, error) {
 	x := &Search{files: c.Files, mark: c.Mark, board: board{part: c.Part, size: c.Part.Front(), limit: c.Limit,
 		silence: c.Silence, pause: c.Pause}}
@@ -87,7 +87,6 @@ func (x *Search) Rebind(places []*Place) {
 	}
 }
 
-// open makes the overlay.
 func (x *Search) open() (err error) {
 	var most int64
 	for _, p := range x.board.parties {
@@ -109,7 +108,7 @@ func (x *Search) Done() int64 { return x.board.done() }
 
 // Round compares sources until it has written bytes into the part file that may repair the file. It reports false if
 // nothing is left to compare. It calls tell at intervals. The error is a *DiskError, the error in an *EndError of a
-// place, or the cause for which ctx is done.
+// place, or context.Cause(ctx).
 func (x *Search) Round(ctx context.Context, tell func()) (bool, error) {
 	for !x.every {
 		if err := x.board.run(ctx, x.verifiers(), tell); err != nil {
@@ -251,7 +250,6 @@ func (x *Search) rests(p *party) byterange.Set {
 	return rest
 }
 
-// unknown returns the number of bytes in the ranges of rests.
 func (x *Search) unknown(p *party) int64 {
 	rest := x.rests(p)
 	return rest.Len()
@@ -340,8 +338,8 @@ func (x *Search) save(set byterange.Set) (err error) {
 // Replaced reports whether bytes of the part file are replaced.
 func (x *Search) Replaced() bool { return x.saved.Count() > 0 }
 
-// Restore writes the replaced bytes back into the part file, after the search has not led to the right file. It ends
-// the search.
+// Restore writes the replaced bytes back into the part file, if the search did not find the right file. It ends the
+// search.
 func (x *Search) Restore() error {
 	for _, p := range x.board.parties {
 		if p.from != nil {

@@ -28,8 +28,7 @@ import (
 	"braid/source"
 )
 
-// request returns the request for an entry, with the options of a list. The file of the request is always below the
-// root.
+// request returns the request for e. The file of the request is always below the root.
 func (s *Service) request(ctx context.Context, e queue.Entry) (download.Request, error) {
 	if e.Watch != "" {
 		return s.Watching.Request(ctx, e)

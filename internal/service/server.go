@@ -99,7 +99,6 @@ func (s *Service) ready(port net.Listener) {
 	s.notified(s.Notify.Ready("downloads for " + url))
 }
 
-// page returns the options of the page.
 func (s *Service) page(admit func(http.ResponseWriter, *http.Request) bool) page.Options {
 	o := page.Options{Admit: admit, Token: s.Server.TokenFrom, Folder: s.Job.Dir}
 	if s.Jobs != nil {

@@ -34,8 +34,8 @@ func (s *Service) saveSession(file string, text []byte) error {
 	return fsys.WriteFile(nil, file, text, 0o600)
 }
 
-// InSession reports whether a session has the option: a list of aria2 or braid may have the option, and it does not
-// apply to all downloads.
+// InSession reports whether a session has the option name: a list of aria2 or braid may have the option, and the option
+// does not apply to all downloads.
 func InSession(name, value string) bool {
 	return option.InAria2List(name, value) && !rpc.OfAll(name, value)
 }

@@ -9,7 +9,6 @@ import (
 	"braid/antenna"
 )
 
-// Status returns the status of feeds and watches.
 func (s *service) Status(ctx context.Context) (antenna.Status, error) {
 	now := s.current.Load()
 	status, err := now.antenna.Status(ctx)

@@ -142,7 +142,7 @@ func (w *Delegate) take(c *Loaded, s *setup) {
 	}
 }
 
-// Open opens the store of the watcher.
+// Open opens the store of the watcher, and applies the configuration.
 func (w *Delegate) Open(log *ServiceLog, engine *daemon.Daemon, client *download.Client) error {
 	w.engine, w.client, w.log = engine, client, log
 	if err := os.MkdirAll(w.config.Folder, 0o700); err != nil {
@@ -346,8 +346,7 @@ func (w *Delegate) Stopped(e queue.Entry, res download.Result, err error) {
 	}
 }
 
-// Request returns the request for an entry. It waits for the update of the entry if that was not delivered
-// yet.
+// Request returns the request for an entry. If the update of the entry was not delivered yet, Request waits for it.
 func (w *Delegate) Request(ctx context.Context, e queue.Entry) (download.Request, error) {
 	unknown := &problem.Problem{What: "watch " + e.Watch, Where: e.URIs[0], Why: "this version is no longer requested"}
 	unknown.Hint = "check the current version with braid watch run"
@@ -371,7 +370,7 @@ func (w *Delegate) Request(ctx context.Context, e queue.Entry) (download.Request
 			return c.prepare(func(err error) { daemon.Fail(ctx, err) })
 		}
 		w.mu.Unlock()
-		// A watch that a reload or restart changed does not deliver the update.
+		// A watch that was changed by a reload or restart no longer delivers the update.
 		if r := w.current.Load().updater.Rules[e.Watch]; r == nil || !r.Many() && job.MaskWord(r.URL) != e.URIs[0] {
 			return download.Request{}, unknown
 		}

@@ -13,9 +13,9 @@ import (
 	"braid/verify"
 )
 
-// ofFeed adds the digests of the file, and other URLs of the file, as the feed states them, to r. A digest is evidence
-// only if the feed is on the server of the file. It counts like a digest in a checksum list beside the file, because
-// the feed may be older than the file. The URLs are added only if the user wants them.
+// ofFeed adds to r the digests and the other URLs of the file that the feed states. A digest is evidence only if the
+// feed is on the server of the file. It counts like a digest in a checksum list beside the file, because the feed may
+// be older than the file. The URLs are added only if the user wants them.
 func ofFeed(r *download.Request, u *antenna.Update, hc *httpsource.Client, wantsMirrors bool) {
 	p, channel, by := &r.Published, verify.HTTP, address.Scope(0)
 	if hc == nil && r.URL.Scheme == "https" || hc != nil && hc.Proven(r.URL) {
@@ -35,8 +35,8 @@ func ofFeed(r *download.Request, u *antenna.Update, hc *httpsource.Client, wants
 	}
 }
 
-// reported returns the digests of the file itself, and other URLs of the file, as the feed states them. If the record
-// is of another file of the release, reported returns none.
+// reported returns the digests and the other URLs of the file that the feed states. It returns none if the record is
+// about another file of the release.
 func reported(u *antenna.Update) (digests, mirrors []string) {
 	at, _ := feed.Key(u.Record.URL)
 	if of, _ := feed.Key(u.URL); at == "" || at != of {

@@ -14,8 +14,8 @@ type Flags struct {
 	Feeds, URLs []string
 	Dir         string
 	Require     Require
-	// CheckEvery is the interval at which the watched URLs themselves are requested. If zero, it is an hour without
-	// feeds, and with feeds the URLs are not requested.
+	// CheckEvery is the interval at which the watched URLs themselves are requested. If zero, the URLs are requested
+	// every hour without feeds, and never with feeds.
 	CheckEvery time.Duration
 	// Keys are files of trusted keys or certificates, or the text of keys. Keyrings are files of trusted keys, and
 	// Authorities files of trusted certificates.

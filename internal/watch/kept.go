@@ -28,8 +28,8 @@ func (m *Memory) kept(watch string, v version) error {
 	return m.save()
 }
 
-// prune keeps the latest versions of a watch, as many as most. It calls remove for each older version, and forgets the
-// version if remove returns true.
+// prune keeps the latest versions of a watch, and at most most of them. It calls remove for each older version, and
+// forgets the version if remove returns true.
 func (m *Memory) prune(watch string, most int, remove func(version) bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -54,7 +54,7 @@ func CommandLog(w io.Writer, format string, quiet, verbose bool) *ServiceLog {
 	return l
 }
 
-// Configure sets the level and the secrets to the ones in c.
+// Configure sets the level and the secrets from c.
 func (l *ServiceLog) Configure(c *Loaded) {
 	l.level.Set(slog.LevelInfo)
 	if c.Log.Level != "" {
@@ -171,7 +171,7 @@ func (l *ServiceLog) handled(ev *antenna.Handled) {
 	}
 }
 
-// limitKeys are the keys of [feed.NAME.limits] that set the limits that feeds are rejected for.
+// limitKeys maps the code of a rejected feed to the key of [feed.NAME.limits] that sets the exceeded limit.
 var limitKeys = map[string]string{
 	"too-large": "bytes (or value, for one value of SOIF)", "too-many-entries": "entries", "line-too-long": "line",
 	"compressed-too-well": "ratio",
@@ -185,7 +185,7 @@ func pollHint(err error) string {
 	return ""
 }
 
-// watchHint rewrites the hint of a download for a configuration, whose keys have the names of the flags.
+// watchHint rewrites a hint that names flags, because the keys of a configuration have the names of the flags.
 func watchHint(text string) string {
 	if strings.Contains(text, "--sha256") { // a watched file changes
 		return `accept the file unverified with require = "none"`

@@ -23,11 +23,10 @@ type Memory struct {
 	remembered
 }
 
-// maxMemory limits the size of the file. No number of watches needs more.
+// maxMemory limits the size of the file, in bytes.
 const maxMemory = 64 << 20
 
-// remembered is the stored form of a Memory. The keys of Failed and Placed consist of the name of a watch and a hash of
-// a URL.
+// remembered is the stored form of a Memory. The keys of Failed and Placed are the name of a watch and a hash of a URL.
 type remembered struct {
 	Failed []failure                  `json:"failures,omitempty"` // at most mostFailed, the latest last
 	Placed map[string]antenna.Outcome `json:"placed,omitempty"`

@@ -15,8 +15,7 @@ import (
 )
 
 // Metrics counts events and serves the counts in the format of Prometheus (text exposition format 0.0.4). The labels
-// are names of feeds and watches, so data from a feed cannot increase their number. Its methods are safe for concurrent
-// use.
+// are names of feeds and watches, so data from a feed cannot increase their number. Metrics is safe for concurrent use.
 type Metrics struct {
 	// Version is the version of the program, and Start the time when it was started.
 	Version string

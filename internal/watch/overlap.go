@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// footprint is the set of paths that the files of a watch may have, as a pattern. A watch has one if its files do not
-// have a single fixed path: a glob, releases, or a name that contains a date.
+// footprint is the set of paths that the files of a watch may have, as a pattern. A watch has a footprint if its files
+// do not have a single fixed path: a glob, releases, or a name that contains a date.
 type footprint struct {
 	watch string
 	glob  pattern // of the URLs of a glob; nil for a single URL
@@ -106,7 +106,6 @@ func (b *builder) meets(w *Watch, u *url.URL) (other, at string) {
 	return "", ""
 }
 
-// pathsOf returns the pattern of the paths of a watch.
 func pathsOf(w *Watch, u *url.URL) pattern {
 	p := append(literal(filepath.Clean(w.Dir+w.To)), letter{is: '/'})
 	for _, part := range w.File.parts {

@@ -108,8 +108,8 @@ func (r *Rule) mayBeNamed(name string) bool {
 	return pathsOf(r.Watch, u).meets(literal(filepath.Join(r.Dir, name)))
 }
 
-// lead makes the link lead to the file name in the folder of the watch. The link is replaced atomically, so that it
-// leads to a file at all times, and it is on disk before an old version is removed.
+// lead makes the link lead to the file called name in the folder of the watch. The link is replaced atomically, so that
+// it leads to a file at all times, and it is on disk before an old version is removed.
 func (l latestLink) lead(name string) error {
 	path := l.path()
 	if path == "" {

@@ -145,8 +145,8 @@ func (t *task) releaseVariables() []string {
 // ownVariables are variables that only releaseVariables sets.
 var ownVariables = []string{"BRAID_VERSION", "BRAID_TAG", "BRAID_PREVIOUS_VERSION"}
 
-// checkToken returns an error if the URL of a release has a digest. The feed chose the digest, so it is no evidence,
-// but a worker could not distinguish it from a digest that the user gave.
+// checkToken returns an error if the URL of a release has a digest. The feed chose the digest, so the digest is no
+// evidence. A worker could not distinguish it from a digest that the user gave.
 func checkToken(text string) error {
 	u, err := url.Parse(text)
 	if err != nil {

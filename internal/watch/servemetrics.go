@@ -65,7 +65,7 @@ func (c *counts) now() map[string]int64 {
 	return maps.Clone(c.of)
 }
 
-// ExposeQueue writes the metrics of a queue.
+// ExposeQueue writes the metrics of q to e.
 func ExposeQueue(e *Exposition, q *jetstream.Queue) {
 	up := 1.0
 	unfinished, err := q.Unfinished(context.Background())

@@ -96,7 +96,7 @@ func newSetup(c *Loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	return s, nil
 }
 
-// typed returns the URLs in the configuration.
+// typed returns the URLs of feeds, watches and mirrors in the configuration.
 func (c *Loaded) typed() (urls []string) {
 	for _, f := range c.Feeds {
 		urls = append(urls, f.URL)
@@ -107,8 +107,7 @@ func (c *Loaded) typed() (urls []string) {
 	return urls
 }
 
-// identify adds the header fields that the settings have for a site, and the tokens of forges, to the antenna's
-// requests.
+// identify adds to the antenna's requests the header fields in the settings for a site, and the tokens of forges.
 func (s *setup) identify(at *job.Sites) error {
 	for i := range s.antenna.Feeds {
 		if f := &s.antenna.Feeds[i]; !f.Local {
@@ -177,7 +176,7 @@ func (s *setup) close() {
 	s.client.State.Save()
 }
 
-// hostsOf returns the hosts that the user named.
+// hostsOf returns the hosts in words, and the hosts of the URLs in typed that are IP addresses.
 func hostsOf(words, typed []string) (address.Hosts, error) {
 	var h job.Hosts
 	for _, word := range words {

@@ -14,8 +14,8 @@ import (
 var errSpent = errors.New("the feed has used up its bytes for today")
 
 // Getter downloads the file of an update. When the download can start, and again after an interruption, the Getter
-// calls prepare, which returns the request. A later call of end ends the attempt with an error, which the Getter then
-// returns. The error ErrDeclined means that the user does not want this version, so the update is done.
+// calls prepare, which returns the request. prepare may call end later, which ends the attempt with an error that the
+// Getter returns. The error ErrDeclined means that the user does not want this version, so the update is done.
 type Getter func(ctx context.Context, u antenna.Update,
 	prepare func(end func(error)) (download.Request, error)) (download.Result, error)
 

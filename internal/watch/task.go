@@ -122,8 +122,8 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	return o, err
 }
 
-// mayBeThere reports whether an earlier attempt may have put the file of the release in place. A file that was there
-// before the first attempt is not of the release: the user changed it, or another program wrote it.
+// mayBeThere reports whether an earlier attempt may have put the file of the release in place. A file that existed
+// before the first attempt does not belong to the release: the user changed it, or another program wrote it.
 func mayBeThere(t *task) bool {
 	return t.there && (t.unfinished || t.update.Begun && (t.rule.File.PerVersion() || !t.here))
 }
@@ -145,7 +145,6 @@ func (t *task) tidied(err error) {
 	}
 }
 
-// finish runs the program for a new version.
 func (t *task) finish(ctx context.Context, o antenna.Outcome) error {
 	if len(t.rule.Run) == 0 {
 		return nil
@@ -291,7 +290,6 @@ func md5Of(files fsys.FS, path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// observe logs the events of the download.
 func (t *task) observe(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.SourceUp:

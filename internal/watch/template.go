@@ -17,8 +17,7 @@ import (
 // or {below} for a glob.
 type Template struct {
 	text string
-	// folder is the common folder of the URLs of a glob: the path of the glob up to the last slash before the first
-	// star.
+	// folder is the common folder of the URLs of a glob: its path up to the last slash before the first star.
 	folder string
 	parts  []part
 	// release is set for the files of releases. perVersion is set if each version has a name of its own.

@@ -7,7 +7,7 @@
 // An update is only a hint. The request goes to the watch's own URL and is conditional on the validators of the file in
 // place. Mirrors, digests and signatures work as in every download. No file is replaced by an older one, and no
 // verified file by an unverified one. An update is done when the file is in place and the program for it has succeeded;
-// until then it is delivered again.
+// until then, the update is delivered again.
 //
 // Polling and deciding what is new belong to the antenna, and verification to the download.
 package watch
@@ -64,7 +64,7 @@ type Updater struct {
 	runHook func(ctx context.Context, h hook) error
 	// Log receives messages that no result contains, without secrets. It may be nil.
 	Log *slog.Logger
-	// Memory stores failures, and files that are in place but not acknowledged. If nil, both are lost at the end of the
+	// Memory stores failures, and files that are in place but not acknowledged. If nil, they are lost at the end of the
 	// run.
 	Memory *Memory
 	// Hide removes secrets from error texts that programs receive. If nil, nothing is removed.

@@ -108,7 +108,7 @@ func (w *Watch) ownNames() bool {
 	return metalink.IsOwn(name) || w.To != "" && objectstore.Reserved(name)
 }
 
-// fileAbove returns the path of a file that stands where a folder of the path dir must be, or "" without such a file.
+// fileAbove returns the beginning of the path dir that is a file instead of a folder, or "".
 func fileAbove(dir string) string {
 	for at := dir; at != ""; at = filepath.Dir(at) {
 		if info, err := os.Stat(at); err == nil {

@@ -163,7 +163,7 @@ func (b *builder) checkMirrors(w *Watch, key []string) error {
 	return nil
 }
 
-// releases returns the releases that a watch of the URL at follows, or nil if the watch follows no releases.
+// releases returns the antenna.Releases of a watch with the URL at, or nil if the watch follows no releases.
 func (b *builder) releases(at string, t *watchTable, key func(string) []string) (*antenna.Releases, error) {
 	if !isTemplate(at) || t.Glob != "" {
 		return nil, nil
@@ -190,8 +190,8 @@ func (b *builder) releases(at string, t *watchTable, key func(string) []string) 
 	return r, nil
 }
 
-// checkReleases returns an error for settings that contradict each other or would have no effect because a watch follows
-// releases, or because it does not.
+// checkReleases returns an error for settings that contradict each other or would have no effect because a watch
+// follows releases, or because it follows none.
 func (b *builder) checkReleases(w *Watch, t *watchTable, key func(string) []string) error {
 	const none, add = "applies only to releases, but the url has no field such as {version}",
 		"in url =, write {version} or {tag} in place of the version"

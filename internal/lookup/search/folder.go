@@ -101,8 +101,7 @@ func (x *Folders) dropOldest(d *folder) {
 	delete(x.all, oldest)
 }
 
-// keep reports whether d may keep a list of n bytes. It drops the oldest other folders while all lists together exceed
-// mostKept.
+// keep reports whether d may keep a list of n bytes. It drops the oldest other folders while all lists exceed mostKept.
 func (x *Folders) keep(d *folder, n int) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -116,7 +115,6 @@ func (x *Folders) keep(d *folder, n int) bool {
 	return true
 }
 
-// bytes returns the size of all lists.
 func (x *Folders) bytes() (n int) {
 	for _, d := range x.all {
 		n += d.bytes
@@ -139,7 +137,7 @@ func (d *folder) list(name string) *once[response] {
 }
 
 // note records whether a list that is named after its file could not be fetched. After mostAbsent of these in a row,
-// missed reports true, and no more are requested.
+// missed reports true, and no more such lists are requested.
 func (d *folder) note(missing bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

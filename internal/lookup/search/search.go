@@ -97,7 +97,7 @@ func New(web Web, folders *Folders, forges []*lookup.Forge, chain []metalink.Hop
 func (s *Search) queried() bool { return s.at.RawQuery != "" }
 
 // Vain reports whether Run is not needed, because Found has claims, or because the cached contents of the folder have
-// nothing about the file. In the latter case, Found has the places. Vain sends no request and does not wait.
+// nothing about the file. In the latter case, Found.Places has the results. Vain sends no request and does not wait.
 func (s *Search) Vain() bool {
 	if len(s.Found.Claims) > 0 {
 		return true

@@ -23,9 +23,9 @@ type Web interface {
 	// Ask sends a question to a forge. It sends no credentials except a token for that forge, and no header fields of
 	// the user except those for any server.
 	Ask(ctx context.Context, q *lookup.Question) Answer
-	// Sign checks the signature beside a list, the data from at. If the signature is good and its key is trusted, Sign
-	// attributes the claims to the signer. A bad signature by a trusted key is an error. unsigned reports that the key
-	// is not trusted.
+	// Sign checks the signature of the list at the URL at, which has the content data. If the signature is good and its
+	// key is trusted, Sign attributes the claims to the signer. A bad signature by a trusted key is an error. unsigned
+	// reports that the key is not trusted.
 	Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte) (unsigned, err error)
 }
 
