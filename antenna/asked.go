@@ -74,7 +74,7 @@ func (f *followers) full(t *target, now time.Time) (until time.Time, full bool) 
 }
 
 // charge counts the requests that an attempt for the release of t has sent, if the release was not ready before or is
-// not ready now. Requests that full counted in advance are left out.
+// not ready now. Requests that followers.full counted in advance are not counted again.
 func (f *followers) charge(t *target, sent map[string]int, err error, now time.Time) {
 	r := t.saved.Release
 	if _, late := isLate(t, err); r == nil || r.Asked == 0 && !late {

@@ -36,8 +36,8 @@ type composer struct {
 
 const defaultAgent = "braid"
 
-// compose makes all documents in memory. empty has the names of files without a record, which must not be written
-// (hina-di, section 4).
+// compose makes all documents in memory. empty has the names of the files without a record. Such files must not be
+// written (hina-di, section 4).
 func compose(s feed.Snapshot, o FolderOptions) (documents []document, empty []string, report FolderReport, err error) {
 	if s.Agent == "" {
 		s.Agent = defaultAgent

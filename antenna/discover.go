@@ -39,8 +39,8 @@ type finder struct {
 	feeds []FoundFeed
 }
 
-// FindFeeds returns the feeds that the page at u refers to, in its text or in links, the Link fields of its response
-// (RFC 8288), without duplicates. contentType is the Content-Type of the response.
+// FindFeeds returns the feeds that the page at u refers to, in its text or in links (the Link fields of its response,
+// RFC 8288), without duplicates. contentType is the Content-Type of the response.
 func FindFeeds(u *url.URL, links []string, contentType string, page io.Reader) ([]FoundFeed, error) {
 	f := &finder{base: u}
 	parsed, _ := linkheader.Parse(links)

@@ -49,10 +49,10 @@ func (e *foreignError) Error() string {
 		"and is kept; publish into an empty folder"
 }
 
-// WriteFolder writes the files into a folder, which it creates if necessary. It replaces a file only if its content
-// differs, atomically. It removes feeds that have become empty. If nothing is to be published, it creates nothing. A
-// file that this package did not write is kept. All other files are written nevertheless, and the error names the kept
-// files.
+// WriteFolder writes the page and the feeds of s into the folder dir, which it creates if necessary. It replaces a file
+// only if its content differs, atomically. It removes feeds that have become empty. If nothing is to be published, it
+// creates nothing. A file that this package did not write is kept. All other files are written nevertheless, and the
+// error names the kept files.
 func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, error) {
 	files := fsys.Or(o.files)
 	documents, empty, report, err := compose(s, o)

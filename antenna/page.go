@@ -46,8 +46,7 @@ func (o observation) report() feed.Record {
 	return r
 }
 
-// early reports whether the modification time was in the future when it was received, because the server's clock is
-// wrong.
+// early reports whether the modification time was in the future when it was received. The server's clock is then wrong.
 func (o *observation) early() bool { return o.Record.LastModified > o.Record.Detected+feed.Skew }
 
 // tag returns a text that distinguishes versions: the ETag, or a modification time from a wrong clock.

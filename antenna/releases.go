@@ -47,7 +47,7 @@ const (
 	maxTried   = 10
 	// maxGivenUp limits the given-up releases of a watch that are remembered.
 	maxGivenUp = 100
-	// restingAfter is the delay between tries after which a release that is not ready rests, so that another can wait.
+	// restingAfter is the shortest delay between tries with which a release rests, so that another release can wait.
 	restingAfter = time.Hour
 )
 

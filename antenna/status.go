@@ -78,7 +78,7 @@ type ReleaseStatus struct {
 	Version, Tag string
 	// Stage is "in-place", "update", "given-up" or "unwanted"; if the release is not ready, "waiting" or "resting".
 	Stage string
-	// Since is when the release was first found not ready. Why is the last reason.
+	// Since is when the release was first found not ready. Why is the last reason why it was not.
 	Since time.Time `json:",omitzero"`
 	Why   string    `json:",omitempty"`
 	// Newest is the newest version that the feeds report and the watch accepts.

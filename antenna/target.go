@@ -22,8 +22,8 @@ type target struct {
 	reports map[*member][]feed.Record
 	// day is the day on which the running update began.
 	day int64
-	// running reports that the handler runs. again reports that new reports arrived meanwhile, and forget that a
-	// request to forget the target did.
+	// running reports that the handler runs. again reports that new reports arrived meanwhile. forget reports that a
+	// request to forget the target arrived.
 	running, again, forget bool
 	// last reports that the release is given up if the running update finds it not ready. renounce reports that a
 	// request to renounce the release arrived meanwhile.

@@ -8,7 +8,7 @@ import (
 	"braid/internal/web"
 )
 
-// silence limits the time without data.
+// silence limits the time that a request may go without data.
 const silence = 30 * time.Second
 
 // client returns the client for requests.

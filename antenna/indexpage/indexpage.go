@@ -106,7 +106,7 @@ func (d *Decoder) decode(raw []byte) string {
 	return string(text)
 }
 
-// below returns the URL of the file that a link leads to or, with Options.Folders, of the sub-folder.
+// below returns the URL of the file to which href leads. With Options.Folders, href may also lead to a sub-folder.
 func (d *Decoder) below(href string) (u *url.URL, ok bool) {
 	if u, ok = Below(d.folder, href); ok || !d.reading.Folders {
 		return u, ok

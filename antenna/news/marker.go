@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// marked is the first of 256 private characters at the end of Unicode, one for each invalid byte.
+// marked is the first of 256 private characters at the end of Unicode, one for each value of an invalid byte.
 const marked = 0x10FE00
 
 // A marker copies UTF-8. It replaces each invalid byte, and each control character that XML and JSON do not allow, by a

@@ -36,7 +36,7 @@ type parser struct {
 	// fields and arena hold the attributes of the current object, with the values concatenated.
 	fields []field
 	arena  []byte
-	// brackets is the flaw of the last name in the object that RFC 2655 does not allow.
+	// brackets is the flaw of the last name that RFC 2655 does not allow in the current object.
 	brackets *flaw
 	seen     map[string]int // index of the first attribute with a name in lower case
 }

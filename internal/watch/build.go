@@ -170,7 +170,7 @@ func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []st
 	return b.web(f.URL, key("url")...)
 }
 
-// isGatherer reports whether s names a gatherer as SOIF does: a host with a port or, in a SOIF feed, a host.
+// isGatherer reports whether s names a gatherer as SOIF does: a host with a port or, in a SOIF feed, a host alone.
 func isGatherer(s string, kind antenna.Kind) bool {
 	host, port, ok := strings.Cut(s, ":")
 	if !ok && kind == antenna.Kind(feed.SOIF) {

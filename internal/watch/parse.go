@@ -56,7 +56,7 @@ func ParseConfig(data []byte, o ConfigOptions) (*Config, error) {
 const (
 	// placed matches the parser's error for a value of the wrong type, with its line and key.
 	placed = `^toml: line (\d+) \(last key "(.*)"\): (.*)$`
-	// types matches the reason in that error if a value has the wrong type, and ofTable if a table is expected.
+	// types matches the reason for a value of the wrong type, and ofTable the reason where a table is expected.
 	types   = `^incompatible types: TOML value has type (\S+); destination has type (.+)$`
 	ofTable = `^type mismatch for \S+: expected (\S+) but found (\S+)$`
 )

@@ -32,7 +32,7 @@ const (
 
 // A Search looks for the digests of one file. It is not safe for concurrent use.
 type Search struct {
-	// Anew ignores cached contents of the folder.
+	// Anew makes Run ignore cached contents of the folder.
 	Anew bool
 	// Keys are the keys that Web.Sign trusts. Searches with the same slice share the good signatures that Web.Sign
 	// found.
