@@ -21,7 +21,7 @@ func (n *summary) add(r *feed.Record, now feed.Time) {
 
 // tellNews adds a record, like that of a sitemap, for the file of each watch with AnyNews. The record has the
 // modification time of the newest entry. If the entries have no times, it has the sum of their URLs as a digest. The
-// file is then requested conditionally, which has no effect if it has not changed.
+// file is then requested conditionally, so that nothing happens if the file has not changed.
 func (c *collector) tellNews() {
 	for i, w := range c.match.any {
 		if c.records == 0 || w.feeds != nil && !w.feeds[c.feed.Name] {

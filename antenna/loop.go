@@ -37,7 +37,7 @@ type run struct {
 	round *round
 	// offline reports that the loop does not run and emits no events.
 	offline bool
-	err     error // an error of the antenna itself, for example of its store, which ends the run
+	err     error // an error of the antenna itself, for example of its store; it ends the run
 }
 
 // A round is one run of Once.

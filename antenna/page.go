@@ -16,8 +16,8 @@ import (
 
 // An observation is the metadata in a response of a watched URL.
 type observation struct {
-	// Record has only values that were received (hina-di, section 9). It is stored without its URL, which may be
-	// secret.
+	// Record has only values that were received (hina-di, section 9). It is stored without its URL, because the URL may
+	// be secret.
 	Record feed.Record
 	// ETag is the ETag of the response. Since is when this ETag was first seen. Since replaces the modification time of
 	// a server that sends none.

@@ -24,7 +24,7 @@ type page struct {
 	err  error // error that ended the page; a row before the error is still returned
 }
 
-// A row is a link to a file, and the text after the link, which has the file's date and size.
+// A row is a link to a file, and the text after the link. The text has the file's date and size.
 type row struct {
 	feed.Record
 	inLink bool

@@ -284,7 +284,7 @@ func (d *Decoder) item(r feed.Record, read func(io.Reader) (*gofeed.Feed, error)
 	}
 }
 
-// readRSS parses RSS without searching for images, which would parse all content as HTML.
+// readRSS parses RSS without searching for images, because that search would parse all content as HTML.
 func readRSS(r io.Reader) (*gofeed.Feed, error) {
 	f, err := (&rss.Parser{}).Parse(r)
 	if err != nil {

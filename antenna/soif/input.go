@@ -14,7 +14,7 @@ import (
 	"braid/internal/feedtext"
 )
 
-// An input removes the encodings of a stream, which it detects from the content: gzip, then the header of a MIME entity
+// An input detects the encodings of a stream from the content, and removes them: gzip, then the header of a MIME entity
 // (RFC 2652), then the transfer encoding that RFC 2655, section 3, requires for binary values.
 type input struct {
 	compressed *feedtext.Reader

@@ -9,8 +9,8 @@ import (
 	"braid/internal/feedtext"
 )
 
-// typeField is the name of the first field of a record, which has the template type of the object. Identifiers cannot
-// contain @.
+// typeField is the name of the first field of a record. That field has the template type of the object. Identifiers
+// cannot contain @.
 const typeField = "@"
 
 // record returns the record of o. Bytes that are not valid in the charset are escaped. The fields have the original

@@ -139,5 +139,5 @@ func isName(c byte) bool {
 // isEmbedName is like isName but also accepts the brackets of Harvest's Embed<1>-Type.
 func isEmbedName(c byte) bool { return isName(c) || c == '<' || c == '>' }
 
-// isURL reports whether c can be part of the URL of an object, which ends at white space or the closing brace.
+// isURL reports whether c can be part of the URL of an object. Such a URL ends at white space or the closing brace.
 func isURL(c byte) bool { return c != '}' && !isSpace(c) }

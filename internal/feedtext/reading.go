@@ -104,7 +104,7 @@ func (r *Reading) Tell(v feed.Violation) {
 	}
 }
 
-// Stopped returns the error of Options.Stop, which ends reading.
+// Stopped returns the error of Options.Stop. An error ends reading.
 func (r *Reading) Stopped() error {
 	if r.Stop == nil {
 		return nil

@@ -64,7 +64,7 @@ var (
 	askHost  = regexp.MustCompile(`^https://([a-z0-9.-]+(?::[0-9]+)?)/`)
 )
 
-// like returns a copy of the built-in row of that name for another host. The questions go below api, which may be empty
+// like returns a copy of the built-in row of that name for another host. The questions go below api. api may be empty
 // if the questions of the row go to the host of the files.
 func like(name, host, api string) (*Forge, error) {
 	forges := Forges()

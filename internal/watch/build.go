@@ -196,7 +196,7 @@ func namesDigest(u *url.URL) bool {
 }
 
 // web checks a URL that will be requested. A password in the URL can be read by everyone who may read the
-// configuration, which is the user's decision. web adds it to the secrets, so that it is never printed.
+// configuration, which is the user's decision. web adds the password to the secrets, so that it is never printed.
 func (b *builder) web(s string, key ...string) error {
 	u, err := url.Parse(s)
 	why := ""

@@ -70,7 +70,7 @@ const (
 	watchGrace = 3 * time.Second
 )
 
-// NewDelegate returns a delegate for the watches of c, which must not name an object store. Downloads do not replace
+// NewDelegate returns a delegate for the watches of c. No watch may name an object store. Downloads do not replace
 // paths for which isReserved returns true. pace is called with each configuration.
 func NewDelegate(c *Loaded, m *Metrics, isReserved func(path string) bool, pace func(*Loaded)) (*Delegate, error) {
 	w := &Delegate{

@@ -86,7 +86,7 @@ func handleKind(err error) download.Kind {
 	return problem.OfDownload(err).Kind
 }
 
-// judge returns the exit code of an error, which the antenna stores, and whether the error is lasting.
+// judge returns the exit code of an error, and whether the error is lasting. The antenna stores both.
 func (c *Command) judge(err error) (code int, lasting bool) {
 	if e, ok := errors.AsType[*antenna.PollError](err); ok {
 		kind, _ := watchKind(e)

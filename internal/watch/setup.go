@@ -333,8 +333,8 @@ func publisher(p Publish, log *slog.Logger) func(context.Context, feed.Snapshot)
 }
 
 // watchPrint returns a fingerprint of the settings of a watch and of the contents of the files that the settings name.
-// Only two bytes of the fingerprint depend on secrets, which is enough to notice a change (rule 62). The fingerprint is
-// stored, and a program that reads it must not be able to guess secrets.
+// Only two bytes of the fingerprint depend on secrets, enough to notice a change (rule 62). The fingerprint is stored,
+// and a program that reads it must not be able to guess secrets.
 func watchPrint(w *Watch, conf *job.Settings) string {
 	plain, secret := sha256.New(), sha256.New()
 	a := w.Watch

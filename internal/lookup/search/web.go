@@ -23,9 +23,9 @@ type Web interface {
 	// Ask sends a question to a forge. It sends no credentials except a token for that forge, and no header fields of
 	// the user except those for any server.
 	Ask(ctx context.Context, q *lookup.Question) Answer
-	// Sign checks the signature of the list at the URL at, which has the content data. If the signature is good and its
-	// key is trusted, Sign attributes the claims to the signer. A bad signature by a trusted key is an error. unsigned
-	// reports that the key is not trusted.
+	// Sign checks the signature of a list. at is the URL of the list, and data its content. If the signature is good
+	// and its key is trusted, Sign attributes the claims to the signer. A bad signature by a trusted key is an error.
+	// unsigned reports that the key is not trusted.
 	Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte) (unsigned, err error)
 }
 
@@ -104,7 +104,7 @@ func newResponse(a Answer, u *url.URL, own func(*url.URL) bool) response {
 	return got
 }
 
-// reason returns err without the host of the request, which is in the URL of a verify.Place.
+// reason returns err without the host of the request, because the URL of a verify.Place has the host.
 func reason(err error) error {
 	if e, ok := errors.AsType[*source.Error](err); ok {
 		return &source.Error{Err: e.Err, Status: e.Status, Fault: e.Fault, Retry: e.Retry}
