@@ -16,20 +16,20 @@ import (
 	"braid/verify"
 )
 
-// carried is the state that is kept from session to session.
+// carried is the state that one session of a Get passes to the next session.
 type carried struct {
 	revision
-	origin    *url.URL       // the URL that is asked first: that of the request, or that of a mirror if the server has failed
+	origin    *url.URL       // asked first: the URL of the request, or of a mirror if the server of the request has failed
 	changes   int            // how often the file changed during the download
-	fallbacks []*url.URL     // mirrors, not asked yet, for which nothing shows that they have the origin's file
+	fallbacks []*url.URL     // mirrors that were not asked yet; nothing shows that they have the origin's file
 	tried     []*url.URL     // fallbacks that were asked
 	fetches   int            // number of fetches that were begun
 	heads     int            // number of HEAD requests
-	aside     string         // files that were set aside, as reported to Observe
-	opposed   []verify.Claim // the server's digests that contradict the known ones and ended this download
+	aside     string         // value of partfile.File.Aside that was last reported to Observe
+	opposed   []verify.Claim // digests of the server that contradict the known digests, and so ended this download
 }
 
-// tellAside reports to Observe the files that were set aside since its last call.
+// tellAside reports to Observe if part has set aside more files since the previous call.
 func (p *carried) tellAside(r *Request, part *partfile.File) {
 	if why := part.Aside(); why != p.aside {
 		p.aside = why
@@ -37,7 +37,7 @@ func (p *carried) tellAside(r *Request, part *partfile.File) {
 	}
 }
 
-// fallBack adds a fallback. It reports false if u is the origin, or is or was a fallback.
+// fallBack adds u to the fallbacks. It reports false if u is the origin, or is or was a fallback.
 func (p *carried) fallBack(u *url.URL) bool {
 	known := append(slices.Concat(p.fallbacks, p.tried), p.origin)
 	if slices.ContainsFunc(known, func(o *url.URL) bool { return o.String() == u.String() }) {
@@ -62,14 +62,14 @@ func (p *carried) nextFallback() bool {
 type attempts struct {
 	*call
 	partial  *partial
-	restarts int   // how often the received bytes could not be used
+	restarts int   // how often the received bytes could not be combined with the rest
 	touched  int   // how often another program changed the part file
-	noRoom   error // error of a size that was given up because the disk had no space for it; nil: none was
+	noRoom   error // why a size was given up: the disk had no space for so many bytes; nil: no size was given up
 }
 
-// again prepares another session after s has failed. If no way is left, it returns the error of the download.
+// again prepares another session after s has failed. If nothing is left to try, it returns the error of the download.
 func (a *attempts) again(ctx context.Context, s *session) error {
-	// Void ranges must be void on disk before another session begins. Otherwise they may be back after a kill.
+	// Void ranges must be recorded on disk before another session begins. Otherwise they may be back after a kill.
 	if ctx.Err() == nil && s.how != failed && !is[*partfile.SpaceError](s.err) {
 		if err := s.disk.last.wait(ctx); err != nil {
 			return err
@@ -181,7 +181,7 @@ func (a *attempts) try(ctx context.Context, w way, s *session) (gone bool, err e
 
 // nextVersion discards the facts about the previous version of the file. If the server only refused a range, and a
 // digest is known, nextVersion first asks the server whether it has another version. If the server does not answer,
-// answers is false and the facts stay. It is an error if the user's digest is not that of the new file.
+// answers is false and the facts stay. The error is that the user's digest contradicts that of the new file.
 func (a *attempts) nextVersion(ctx context.Context, s *session) (answers bool, err error) {
 	other, answers := true, true
 	if errors.Is(s.err, errShrunk) && s.strong() {
@@ -200,7 +200,7 @@ func (a *attempts) nextVersion(ctx context.Context, s *session) (answers bool, e
 	return answers, err
 }
 
-// leaveServer bans a server that refuses a range of the file, if other places are left. It reports whether it did.
+// leaveServer bans the first source if it refused a range of the file and other places are left. It reports whether it did.
 func leaveServer(s *session) bool {
 	o := s.sources.first()
 	if !errors.Is(s.err, errShrunk) || !s.strong() || o == nil || places(s) < 2 {
@@ -219,7 +219,7 @@ func (a *attempts) anew(ctx context.Context, s *session) error {
 	case a.req.base != nil && a.req.base.begun:
 		return a.inTheWay("cannot be resumed: " + s.err.Error())
 	}
-	if s.how == notMergeable && a.restarts >= a.c.tries() { // the tries are used up; from here on, another server is asked
+	if s.how == notMergeable && a.restarts >= a.c.tries() { // the tries are used up; they are counted again for the next server
 		a.restarts = 1
 		if err := a.pause(ctx); err != nil {
 			return err
@@ -258,7 +258,7 @@ func (a *attempts) pause(ctx context.Context) error {
 	}
 }
 
-// askHead asks for the header fields with HEAD, because some servers send Digest on HEAD only.
+// askHead asks the origin for its header fields with HEAD, because some servers send Digest on HEAD only.
 func (a *attempts) askHead(ctx context.Context, s *session) error {
 	if s.begun { // the next answer to GET shows whether the answer to HEAD is of the same version
 		goOn(s)
@@ -299,9 +299,9 @@ func (a *attempts) reread(ctx context.Context, s *session) (bool, error) {
 	return true, nil
 }
 
-// continueBroken lets the next session resume after the server broke off, if samples of the received bytes are the same
-// when fetched again. It reports whether the next session resumes. It returns an error if the server did not answer
-// after several attempts. See resumeUnproven, which does the same between two runs.
+// continueBroken makes the next session resume after the server broke off, if samples of the received bytes are the
+// same when fetched again. It reports whether the next session resumes. The error is that the server did not answer
+// several attempts. resumeUnproven does the same for the bytes of an earlier run.
 func (a *attempts) continueBroken(ctx context.Context, s *session) (bool, error) {
 	if err := a.pause(ctx); err != nil {
 		return false, err
@@ -329,7 +329,7 @@ func (a *attempts) continueBroken(ctx context.Context, s *session) (bool, error)
 	}
 	a.note("the transfer was cut off, and the server sends neither a digest nor a strong ETag: " +
 		"resuming, as size, date and samples match")
-	if front := have.FirstGap(0); front > a.carried.brokenAt { // after progress the count of tries begins again
+	if front := have.FirstGap(0); front > a.carried.brokenAt { // after progress, the tries are counted from 0 again
 		a.carried.brokenAt, a.restarts = front, 0
 	}
 	goOn(s)

@@ -11,18 +11,18 @@ import (
 	"braid/source/httpsource"
 )
 
-// MostAtOnce is the largest number of downloads of a batch that run at once if that number is measured.
+// MostAtOnce limits how many downloads of a batch run at once if Batch.AtOnce is zero.
 const MostAtOnce = scheduler.MostAtOnce
 
 // A Batch configures how many files are downloaded together.
 type Batch struct {
-	// AtOnce is the number of downloads that run at a time. If zero, it is measured: another download begins
-	// as long as the aggregate speed grows by it, up to MostAtOnce.
+	// AtOnce is the number of downloads that run at a time. If zero, the number is measured: it grows up to MostAtOnce,
+	// as long as each added download raises the total speed.
 	AtOnce int
 	// AtLeast is the minimum of downloads that run at a time if AtOnce is measured. If zero, it is 1.
 	AtLeast int
-	// Spare, if not nil, delivers more jobs for GetEach. One of these jobs runs at a time when AtOnce is reached. They
-	// are meant for hosts without another running download.
+	// Spare, if not nil, delivers more jobs for GetEach. While AtOnce downloads run, one of these jobs may run in
+	// addition. They are meant for hosts without another running download.
 	Spare <-chan Job
 	// Resize, if not nil, delivers new values of AtOnce while downloads run. Running downloads are not stopped.
 	Resize <-chan int
@@ -33,16 +33,16 @@ type Batch struct {
 
 // A Job is one download of GetEach.
 type Job struct {
-	// Context ends this download. If nil, the context of GetEach does. Otherwise Context should be derived from it.
+	// Context limits this download. If nil, the context of GetEach does; otherwise Context should be derived from it.
 	Context context.Context
 	// Request returns the request. It is called in a goroutine of the download. Its error is that of the download.
 	Request func() (Request, error)
 }
 
 // GetAll downloads files, each as Get does, and returns how many were begun. The downloads share the connections of c,
-// and the mirrors of one file are tried for the files beside it (RFC 6249, section 3.4). GetAll takes at most one file
-// from files before that file can be downloaded. When ctx ends, it begins no more downloads, and returns when the
-// running ones have ended.
+// and the mirrors of one file are tried for the files beside it (RFC 6249, section 3.4). GetAll takes at most one
+// request from files ahead of time. Once ctx is done, GetAll begins no more downloads, and returns when the running
+// ones have ended.
 func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (begun int) {
 	jobs, told := make(chan Job), o.Ended
 	endings := &endings{news: make(chan struct{}, 1)}
@@ -115,7 +115,7 @@ func (e *endings) tell(told func(file int, req Request, result Result, err error
 	}
 }
 
-// GetEach is like GetAll for downloads that arrive one by one, until jobs is closed. It takes a job when the job can
+// GetEach is like GetAll for jobs that arrive one by one, until jobs is closed. It receives a job only when the job can
 // begin.
 func (c *Client) GetEach(ctx context.Context, jobs <-chan Job, o Batch) (begun int) {
 	client := *c
@@ -144,7 +144,7 @@ type batch struct {
 	options  Batch
 	growth   *scheduler.Batch
 	running  int
-	spare    scheduler.JobID // the job that runs beyond AtOnce; 0: none
+	spare    scheduler.JobID // the job from Batch.Spare that is running; 0: none
 	jobs     chan batchJob
 	idle     int // workers without a job
 	workers  sync.WaitGroup
@@ -244,7 +244,6 @@ func (b *batch) work() {
 	}
 }
 
-// handle handles a message of a download.
 func (b *batch) handle(m batchMessage) {
 	now := time.Now()
 	if m.answered {
@@ -270,7 +269,7 @@ type reporter struct {
 	id      scheduler.JobID
 	out     chan<- batchMessage
 	up      bool
-	done    int64 // Done of the last progress
+	done    int64 // Done in the last Progress event
 	counted int64 // bytes that were reported to the batch
 }
 

@@ -40,8 +40,8 @@ type Client struct {
 	PerHost int
 	// Split limits the sources in use at once. If zero, it is 16.
 	Split int
-	// Tries limits attempts at one source without progress. If zero, it is 20, but until a source has answered 5, or 2
-	// if the request has Mirrors.
+	// Tries limits attempts at one source without progress. If zero, it is 20. For a source that has not answered yet,
+	// zero means 5, or 2 if the request has Mirrors.
 	Tries int
 	// MinSplit is the smallest part of a file that is worth a request of its own; see scheduler.Config.
 	MinSplit int64
@@ -52,21 +52,21 @@ type Client struct {
 	// Timeout is how long a source may be silent if no other source can replace it. If zero, it is 30 s.
 	Timeout time.Duration
 	// LowestSpeed is the minimum speed of all sources together, in bytes a second. A download that is slower for half a
-	// minute ends with kind Budget and keeps its part file. If zero, no speed is too low.
+	// minute ends with an error of kind Budget and keeps its part file. If zero, no speed is too low.
 	LowestSpeed int64
 	// MaxSize limits the size of files. If zero, it is 64 GiB for files of unknown length, and unlimited for others.
 	MaxSize int64
-	// ForgeTokens are tokens for the hosts of forges that Request.Trust.Lookup may ask, by host: "api.github.com". A
-	// token is sent only over https to its host, in requests of the built-in table, and never after a redirect.
+	// ForgeTokens are tokens for the hosts of forges that Request.Trust.Lookup may ask. The keys are hosts: "api.github.com".
+	// A token is sent only over https to its host, in requests of the built-in table, and never after a redirect.
 	ForgeTokens map[string]string
-	// Forges are rows that Request.Trust.Lookup uses before those of the built-in table; see [NewForge].
+	// Forges are more rows for the table of forges. Request.Trust.Lookup tries them before the built-in rows; see [NewForge].
 	Forges []*Forge
 	// ForgeHeader returns header fields with credentials for a request of Request.Trust.Lookup to the forge or registry
 	// at u. The fields are sent over https to the host of u, and never after a redirect. If nil, there are none.
 	ForgeHeader func(u *url.URL) (map[string][]string, error)
-	// State stores the speeds of hosts, the evidence that URLs offered, and the versions that servers stated, for
-	// requests with IfNewer. If nil, nothing is stored. Long downloads save the speeds now and then; the caller must
-	// save them at the end.
+	// State stores the speeds of hosts, the evidence that URLs offered and, for requests with IfNewer, the versions
+	// that servers stated. If nil, nothing is stored. Long downloads save the speeds now and then; the caller must save
+	// them at the end.
 	State *state.Store
 	// JournalKey is the path of the key that seals the journals of part files. A missing key is made. If that fails or
 	// the path is empty, the facts in a journal count only once the origin or the request confirms them.
@@ -80,18 +80,18 @@ type Client struct {
 	// adds one at a time, as RFC 6249, section 7, says.
 	Growth scheduler.GrowthMode
 
-	// Open has a function for each further scheme, in lower case, that makes the source of a URL in Request.Mirrors. It
-	// does not replace http, https, ftp and ftps. Such a source is used only if a digest of the file is known.
+	// Open has functions by scheme, in lower case. A function returns the source of a URL in Request.Mirrors; the source
+	// is used only if a strong digest of the file is known. Functions for http, https, ftp and ftps are not called.
 	Open map[string]func(u *url.URL) source.Source
-	// Swarms makes the client of BitTorrent swarms, once for each call of Get, GetAll or another method, which closes
-	// it. torrentsource.Plug returns such a function. If nil, no peers are asked, and a Note reports that if
-	// Request.Peers allows them.
+	// Swarms returns a client of BitTorrent swarms. Each call of Get, GetAll or another method calls Swarms once, and
+	// closes the client. torrentsource.Plug returns such a function. If nil, no peers are asked, and a Note reports
+	// that if Request.Peers allows peers.
 	Swarms func(source.SwarmConfig) source.Swarms
 }
 
-// Get downloads the file at rawURL into the folder dir with the zero Client. If dir is empty, it is the
-// current folder. The file is fetched from all mirrors that the server names and proven by the server's
-// digest, if it gives one (Result.Proof). The error is an *Error.
+// Get downloads the file at rawURL into the folder dir with the zero Client. If dir is empty, it is the current folder.
+// The file is fetched from the server and the mirrors that it names, and verified with the server's digest, if it gives
+// one (see Result.Proof). The error is an *Error.
 func Get(ctx context.Context, rawURL, dir string) (Result, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -120,9 +120,9 @@ func (c *Client) Plan(ctx context.Context, req Request) (Plan, error) {
 	return makePlan(ctx, c, hc, req)
 }
 
-// Verify checks the file that Get would make for the request: Name in Dir. It reads the file once and changes
-// nothing. The evidence comes from the server of URL, a document or a list (Document.Describe, List.Vouch),
-// or Claims. All digests, pieces and signatures must hold.
+// Verify checks the file that Get would make for req: req.Name in req.Dir. It reads the file once and changes nothing.
+// The evidence comes from the server of req.URL, from a document or a list (Document.Describe, List.Vouch), or from the
+// claims of req. All digests, pieces and signatures must match.
 //
 // The error is an *Error: of kind Mismatch if the file on disk is not the right file, and of kind NoEvidence if there
 // is no evidence, or less than Require demands. The Verdict then has all findings.
@@ -139,9 +139,9 @@ func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
 	return x.verdict, nil
 }
 
-// Repair replaces the file of a Verdict with the right one. It copies bytes of the damaged file to the part file: the
-// right pieces, or, without pieces, the bytes of a file of wrong size. It fetches the rest. The damaged file stays in
-// place until the copy is proven. The error is an *Error.
+// Repair replaces the file of v with the right one. It copies bytes of the damaged file to the part file: the right
+// pieces, or, without pieces, the bytes of a file of wrong size. It fetches the rest. The damaged file stays in place
+// until the new file is verified. The error is an *Error.
 func (c *Client) Repair(ctx context.Context, v Verdict, observe func(Event)) (Result, error) {
 	if v.repair == nil {
 		return Result{}, fail(Usage, "repair", source.Escape(v.Path),
@@ -163,16 +163,16 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 	return probe(ctx, hc, &req)
 }
 
-// Evidence fetches the document and the signatures that an offer names. Because the file is not fetched, the Evidence
-// has only their own statements, and whether the document describes the server's file.
+// Evidence fetches the document and the signatures that o names. The file is not fetched, so the result has only what
+// document and signatures state, and whether the document describes the server's file.
 func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
 	hc, done := c.network(ctx)
 	defer done()
 	return gatherEvidence(ctx, hc, &req, o)
 }
 
-// Measure fetches bytes from the server, and then from each mirror that f names, for the time moment each, and discards
-// the bytes. A mirror with another file is refused, however fast the mirror is.
+// Measure measures the server, and then each mirror that f names. From each it fetches bytes for the duration moment,
+// and discards them. The Measurement of a mirror with another file has an Err, however fast the mirror is.
 func (c *Client) Measure(ctx context.Context, req Request, f metalink.File, moment time.Duration) []Measurement {
 	if req.URL == nil {
 		return nil
@@ -182,8 +182,8 @@ func (c *Client) Measure(ctx context.Context, req Request, f metalink.File, mome
 	return measureAll(ctx, hc, &req, f, moment)
 }
 
-// Document fetches the document at the URL of a request, and a newer document if the first one names a place for that.
-// The trust in a document depends on the channel over which it came. The error is an *Error.
+// Document fetches the document at req.URL, and its newer version if the document names a place for that. How far the
+// document is trusted depends on the channel over which it came. The error is an *Error.
 func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 	hc, done, err := c.begin(ctx, &req, "read")
 	if err != nil {
@@ -196,9 +196,9 @@ func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 	return documentOf(ctx, hc, &req, func([]metalink.Hop) bool { return true })
 }
 
-// Renew fetches the newer document from the place that d names (RFC 5854, section 4.2.9). The newer document replaces d
-// only if it came over a channel that is as trusted; otherwise it adds places for files with the same digest. If there
-// is no newer document, d does not change. Hosts in not are not asked.
+// Renew fetches the newer version of d from the place that d names (RFC 5854, section 4.2.9). The newer version
+// replaces d only if its channel is at least as trusted; otherwise only its places of files with the same digest are
+// added to d. If there is no newer version, d does not change. Hosts in not are not asked.
 func (c *Client) Renew(ctx context.Context, d *Document, not *address.Exclusion) {
 	hc, done := c.network(ctx)
 	defer done()
@@ -230,7 +230,7 @@ func (c *Client) List(ctx context.Context, req Request) (*List, error) {
 	return c.list(ctx, req, false)
 }
 
-// ListElsewhere is List for a server that the user named only for the list, and that gets no cookies and no client
+// ListElsewhere is like List, for a server that the user named only for the list: it gets no cookies and no client
 // certificate.
 func (c *Client) ListElsewhere(ctx context.Context, req Request) (*List, error) {
 	return c.list(ctx, req, true)
@@ -245,13 +245,13 @@ func (c *Client) list(ctx context.Context, req Request, away bool) (*List, error
 	return fetchList(ctx, hc, &req, away)
 }
 
-// CheckSigned checks the signatures of a list: those in named or, if named is empty, the cleartext signature around the
-// list, otherwise the first signature found beside the list. After a good signature, the claims of the list count as
+// CheckSigned checks the signatures of l: those in named or, if named is empty, the cleartext signature around the list
+// or, without that, the first signature found beside the list. After a good signature, the claims of the list count as
 // signed, and l.By has the signer. A bad signature is an error. If no signature could be checked, unsigned is the
-// reason, and the list does not change; that is an error if a signature is demanded and named is not empty. The error
-// is an *Error.
+// reason, and l does not change; if req demands a signature and named is not empty, that is an error. The error is an
+// *Error.
 //
-// The request has the anchors, and the header fields and password for the server of the list.
+// req has the anchors, and the header fields and password for the server of the list.
 func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []Signature) (unsigned string, err error) {
 	hc, done := c.network(ctx)
 	defer done()

@@ -23,13 +23,13 @@ var (
 
 const continuedSamples = 16
 
-// unanswered reports whether err says nothing about the file that the server has.
+// unanswered reports whether err shows nothing about the server's file, for example a broken connection.
 func unanswered(err error) bool {
 	var src *source.Error
 	return errors.As(err, &src) && src.Fault != source.FaultProtocol && src.Fault != source.FaultMismatch
 }
 
-// A sampleSink is a sink that compares arriving bytes with the existing ones.
+// A sampleSink is a sink that compares arriving bytes with the existing bytes at the same offsets.
 type sampleSink struct {
 	here  io.ReaderAt
 	prior partfile.Identity

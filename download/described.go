@@ -20,8 +20,8 @@ import (
 	"braid/verify"
 )
 
-// A Described is the description of a file by a Metalink document or a torrent. Its digests are in
-// Request.Trust.Claims. These are the evidence instead of digests of servers. All servers are mirrors of equal rank.
+// A Described is the description of a file by a Metalink document or a torrent. The digests of the document are in
+// Request.Trust.Claims, and count instead of digests of servers. All servers are mirrors of equal rank.
 type Described struct {
 	Name    string            // the file's name in the document
 	By      string            // name of the document, printable and without secrets
@@ -30,14 +30,14 @@ type Described struct {
 	Torrent bool              // the document is a torrent: its pieces are evidence without a strong digest
 	Size    int64             // -1: unknown
 	Pieces  verify.Pieces     // zero: none
-	Mirrors []metalink.Mirror // the description of Request.URL and Request.Mirrors in the document
+	Mirrors []metalink.Mirror // what the document states about Request.URL and Request.Mirrors
 	// Torrents are the torrents that the document names. They may have pieces that the document lacks, and peers.
 	Torrents []metalink.MetaURL
 	Notes    []string // about unused parts of the document
 
 	sharing   *sharing // nil if no peers are known
 	malformed error    // error of a malformed hash, if the document has no valid strong hash
-	remote    bool     // Request.URL is the URL of a torrent, and its peers are the only place of the file
+	remote    bool     // Request.URL is the URL of a torrent, and the torrent's peers are the only place of the file
 }
 
 // A Document is a Metalink document, or a torrent read as one. Its files are in compact form until a request needs
@@ -56,7 +56,7 @@ type Document struct {
 	Notes []string
 
 	by              address.Scope  // scope of the document's server
-	redirectDigests []verify.Claim // digests in redirects to the document that do not match it, so that they are about the file
+	redirectDigests []verify.Claim // digests in redirects that do not match the document, so that they are about the file
 	originDigests   []verify.Claim // the redirectDigests that the asked server gave
 	torrent         *metainfo.Torrent
 	peers           []string // given by a magnet link
@@ -95,7 +95,7 @@ func (r *Request) describedInPlace(ctx context.Context, hc network,
 	return req, nil
 }
 
-// documentOf fetches the document at the URL of a request, if may accepts the answers that lead to it.
+// documentOf fetches and renews the document at req.URL. It is an error if may refuses the answers that lead there.
 func documentOf(ctx context.Context, hc network, req *Request, may func([]metalink.Hop) bool) (*Document, error) {
 	o := req.ownOptions(false)
 	d, hops, err := fetchDocument(ctx, hc, req.URL, o)
@@ -143,8 +143,8 @@ func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Opt
 	return d, a.Hops, nil
 }
 
-// Request returns base for a file f of the document. It is an error if the document names no usable place of f, or if
-// claims of base contradict the document. A name in base stays.
+// Request returns base with the description of f, a file of the document. The error is that the document names no
+// usable place of f, or that claims of base contradict the document. A name in base stays.
 func (d *Document) Request(f metalink.File, base Request) (Request, error) {
 	r, err := d.Describe(f, base)
 	switch {
@@ -158,7 +158,7 @@ func (d *Document) Request(f metalink.File, base Request) (Request, error) {
 	return r, nil
 }
 
-// Describe returns base with the document's description of a file. Without a place in the document, URL is nil.
+// Describe returns base with the document's description of f. If no place of f is known, URL is nil.
 func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	base = base.own()
 	claims := slices.Clone(f.Claims)
@@ -209,7 +209,7 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	return r, nil
 }
 
-// noPlace returns the error of a file without a usable place.
+// noPlace returns the error of a file for which the document names no usable place.
 func (d *Document) noPlace(p Peers) error {
 	switch {
 	case d.Torrent:
@@ -225,7 +225,7 @@ func (d *Document) fail(f metalink.File, k Kind, err error, hint Hint) *Error {
 	return fail(k, "document", d.Name+", file "+source.Escape(f.Name), err, hint)
 }
 
-// notesOf lists the unused parts of the description of a file.
+// notesOf lists the parts of the description f that are not used.
 func (d *Document) notesOf(f metalink.File, base Request) (notes []string) {
 	for _, u := range f.Documents {
 		if isTorrent(u) && isWeb(u.URL) {
@@ -265,7 +265,7 @@ func (r *Request) readable() error {
 	return fail(Protocol, "document", r.Described.By, r.Described.malformed, "")
 }
 
-// reportDescribed reports the offer of a document and its unused parts.
+// reportDescribed reports to Observe what the document of r offers, and which parts of it are not used.
 func (r *Request) reportDescribed() {
 	for _, n := range r.unreadable {
 		r.note("%s", n)
@@ -314,7 +314,7 @@ func (r *Request) onDisk() bool { return r.hasName() && r.Store == nil }
 // inOrder reports whether bytes go to a stream or a store in order, and cannot be read again.
 func (r *Request) inOrder() bool { return r.Stream != nil || r.Store != nil }
 
-// renames reports whether the file gets another name if its own is taken.
+// renames reports whether the file gets another name if its name is taken.
 func (r *Request) renames() bool {
 	return r.IfExists.Rename && !r.IfExists.Overwrite && !r.IfExists.IfNewer && r.onDisk()
 }

@@ -23,7 +23,7 @@ type disk struct {
 // A chore is one disk operation. Chores are done one after another.
 type chore struct {
 	done chan struct{}
-	err  error // the first error of this chore and those before
+	err  error // the first error of this chore and all earlier chores
 }
 
 // do runs f after all earlier chores, even if one of them failed: void ranges must become void on disk in any case.
@@ -40,7 +40,7 @@ func (d *disk) do(f func() error) {
 	})
 }
 
-// wait waits until c and all chores before it are done. A nil chore is done. A fetch waits before its request and
+// wait waits until c and all earlier chores are done. A nil chore is done. A fetch calls wait before its request and
 // before its first write, so that wrong bytes in its range are void on disk, and the disk has space for the file.
 func (c *chore) wait(ctx context.Context) error {
 	if c == nil {
@@ -55,8 +55,8 @@ func (c *chore) wait(ctx context.Context) error {
 }
 
 // record updates the journal, unless an update is in progress. If durable is set, it syncs the part file and the
-// journal, now or with the next update. The first call only stores durable for the second call: a small file is in
-// place before the second call, and the record would cost as much as the file.
+// journal, now or with the next update. The first call only stores durable for the second call: a small file is
+// complete before the second call, and recording its progress would cost as much as the file.
 func (d *disk) record(durable bool) {
 	first := !d.begun
 	d.begun, d.due = true, d.due || durable
@@ -75,7 +75,7 @@ func (d *disk) record(durable bool) {
 	})
 }
 
-// makeRoom checks that a file of a known size fits, if it stays on this disk.
+// makeRoom returns an error if size bytes do not fit on the disk. It checks nothing if size is -1 or stays is false.
 func makeRoom(part *partfile.File, size int64, stays bool) error {
 	if !stays || size < 0 {
 		return nil
@@ -83,7 +83,7 @@ func makeRoom(part *partfile.File, size int64, stays bool) error {
 	return part.CheckSpace(size)
 }
 
-// allocate allocates the space of a file, once its size is known.
+// allocate allocates disk space for size bytes in the way that how selects.
 func allocate(part *partfile.File, size int64, how Allocation) error {
 	if how == AllocateNone || size <= 0 {
 		return nil
@@ -101,9 +101,9 @@ func allocate(part *partfile.File, size int64, how Allocation) error {
 type Allocation uint8
 
 const (
-	// AllocateNone lets the file grow as bytes arrive. The file may have holes until it is complete.
+	// AllocateNone allocates nothing. The file grows as bytes arrive, and may have holes until it is complete.
 	AllocateNone Allocation = iota
-	// AllocateTry allocates the space at the start, if the file system can do that without writing.
+	// AllocateTry allocates the space once the size is known, if the file system can do that without writing.
 	AllocateTry
 	// AllocateMust is like AllocateTry, but it is an error if the file system cannot do that.
 	AllocateMust

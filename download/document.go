@@ -31,7 +31,7 @@ type documentResult struct {
 // leastPieces is the least file size that makes a document with pieces worth a request.
 const leastPieces = 8 << 20
 
-// nextDocument returns a document that was not read yet. Metalink/XML comes first, because it has more than a torrent.
+// nextDocument returns a document in f that was not read yet. Metalink/XML, which has more than a torrent, comes first.
 func (p *carried) nextDocument(f metalink.File) (metalink.MetaURL, bool) {
 	for _, find := range []func(metalink.File) (metalink.MetaURL, bool){metalinkOf, torrentOf} {
 		if doc, ok := find(f); ok && !slices.Contains(p.asked, doc.URL.String()) {
@@ -59,7 +59,7 @@ func (p *carried) readNext(ctx context.Context, hc network, r *Request, file met
 	}
 }
 
-// metalinkOf returns the first Metalink/XML document about a file.
+// metalinkOf returns the first Metalink/XML document that f names.
 func metalinkOf(f metalink.File) (metalink.MetaURL, bool) {
 	for _, d := range f.Documents {
 		if metalink.IsMediaType(d.Type) && isWeb(d.URL) {
@@ -69,7 +69,7 @@ func metalinkOf(f metalink.File) (metalink.MetaURL, bool) {
 	return metalink.MetaURL{}, false
 }
 
-// describedBy fetches a document and merges it with the header fields.
+// describedBy fetches doc and adds what it states about the file to the description file, which is from header fields.
 func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaURL, file metalink.File,
 	claims []verify.Claim, trusted bool) documentResult {
 	t := documentResult{doc: doc, from: source.Mask(doc.URL)}
@@ -93,8 +93,8 @@ func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaU
 	return t
 }
 
-// mergeDocument adds the document's description to file. The document must have the known strong digest of the file,
-// and the other digests of the document are trusted no more than that digest, whose author named the document.
+// mergeDocument adds the description in d to file. The document must have the known strong digest of the file. Its other
+// digests are trusted no more than the known digest, because the party that gave the known digest also named the document.
 func mergeDocument(d *Document, name string, file metalink.File, claims []verify.Claim) (metalink.File, error) {
 	f, ok := d.fileCalled(name)
 	if !ok {
@@ -168,7 +168,7 @@ func channelOf(a source.Answer) verify.Channel {
 	return verify.HTTPS
 }
 
-// torrentOf returns the first torrent about a file.
+// torrentOf returns the first torrent that f names.
 func torrentOf(f metalink.File) (metalink.MetaURL, bool) {
 	for _, d := range f.Documents {
 		if isTorrent(d) && isWeb(d.URL) {
@@ -235,7 +235,7 @@ func parseDocument(r io.Reader, name string, over verify.Channel, by address.Sco
 	return torrentDocument(t, over, by), nil
 }
 
-// add adds a file of a document that is being read.
+// add adds f to the document while the document is read.
 func (d *Document) add(f metalink.File) {
 	f.From(d.Over, d.by)
 	d.Files.Add(f)

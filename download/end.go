@@ -78,7 +78,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	}
 }
 
-// faulted applies the facts in the end of a fetch to its source and the file. It reports whether the session has ended.
+// faulted applies what the end of f shows about its source and the file. It reports whether the session has ended.
 func (s *session) faulted(f *flight, err error, fault scheduler.Fault) bool {
 	o := f.from
 	s.brokeOff(err, fault)
@@ -113,8 +113,8 @@ func (s *session) shrunk(o *origin, err error) bool {
 		e.Fault == source.FaultMismatch && e.Host == source.HostPort(o.url)
 }
 
-// endsEarlier reports whether a source states that the file ends where the downloaded bytes end, and not at the guessed
-// size. The digest then decides (416; RFC 9110, section 15.5.17). It records the size that the source states.
+// endsEarlier reports whether o stated with a 416 answer (RFC 9110, section 15.5.17) that the file ends where the
+// downloaded bytes end, and not at the guessed size. The digest then decides. endsEarlier records the size that o stated.
 func (s *session) endsEarlier(o *origin, err error) bool {
 	size, ok := unsatisfied(err)
 	if !ok || size == s.size {
@@ -139,7 +139,7 @@ func (s *session) mayMerge() bool { return s.proves() || s.carried.continued }
 // proves reports whether a digest or an ETag shows that a later answer is of the same file.
 func (s *session) proves() bool { return s.tied() || s.tag.etag != "" }
 
-// startOver ends the session if nothing shows that the rest would belong to the downloaded bytes.
+// startOver ends the session if bytes were downloaded: nothing shows that the rest would be of the same file.
 func (s *session) startOver() {
 	if s.part.Front() > 0 {
 		s.end(notMergeable, noMerge(unmergeable, s.sources.last))
@@ -148,8 +148,8 @@ func (s *session) startOver() {
 
 const unmergeable = "nothing shows that the rest belongs to the same file"
 
-// noMerge returns the error of bytes that cannot be combined with others. cause is the failure that would have made
-// that necessary, or nil.
+// noMerge returns the error of bytes that cannot be combined with others. cause is the failure after which they would
+// have to be combined, or nil.
 func noMerge(reason string, cause error) error {
 	if cause != nil {
 		reason = fmt.Sprintf("%v; %s", cause, reason)
@@ -190,7 +190,7 @@ func (s *session) stillTagged(err error) bool {
 	return s.tag == tag{metalink.StrongETag(etag), e.Host}
 }
 
-// unsatisfied returns the size that a source states if it has nothing of the requested range (416).
+// unsatisfied returns the size of the file that a source states in a 416 answer, and whether err is such an answer.
 func unsatisfied(err error) (size int64, ok bool) {
 	var e *source.Error
 	if !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
@@ -208,8 +208,8 @@ func (s *session) settle(size int64) {
 }
 
 // brokeOff is called for each fetch that ended. If a source states that the file ends within the downloaded bytes, or a
-// second body ends where the downloaded bytes end, brokeOff compares the digest in a goroutine. Bytes of a stream
-// cannot be read again.
+// second body ends where the downloaded bytes end, brokeOff compares the digest of the bytes up to there, in a
+// goroutine. It cannot do that for a stream: sent bytes cannot be read again.
 func (s *session) brokeOff(err error, fault scheduler.Fault) {
 	size, ok := s.endsHere(err, fault)
 	if !ok || s.req.inOrder() || !s.mayEnd(s.part, size) || s.cut.comparing || slices.Contains(s.cut.tried, size) {
@@ -230,8 +230,8 @@ func (s *session) brokeOff(err error, fault scheduler.Fault) {
 	})
 }
 
-// compared handles the result of brokeOff. size is the number of bytes that have the digest of the file, so that the
-// file ends there, whatever the server stated; -1 means that the digest does not match.
+// compared handles the result of brokeOff. If size is not -1, the first size bytes have the digest of the file, so the
+// file ends there, whatever the server stated. If size is -1, the digest does not match.
 func (s *session) compared(size int64) {
 	s.cut.comparing = false
 	switch {
@@ -264,8 +264,8 @@ func (s *session) ends(size int64) bool {
 	return s.part.Front() == size && have.Len() == size
 }
 
-// endsHere returns the offset, within the downloaded bytes, at which the file may end according to the end of a fetch.
-// If a size is known, only a body that ended early counts, not a server that is gone.
+// endsHere returns the offset, within the downloaded bytes, at which the file may end according to err and fault, the
+// end of a fetch. If a size is known, only a body that ended early counts, not a server that is gone.
 func (s *session) endsHere(err error, fault scheduler.Fault) (size int64, ok bool) {
 	if size, ok := unsatisfied(err); ok {
 		return size, true
@@ -316,7 +316,7 @@ func (s *session) exclude(f *flight) {
 	}
 }
 
-// void marks wrong bytes as missing. If they were hashed already, hashing starts over; a stream fails.
+// void marks the wrong bytes r as missing. If some were hashed, hashing starts over; if some were sent on, s fails.
 func (s *session) void(r byterange.Range) {
 	s.fetches.reportBrought()
 	s.observe(Voided{r})

@@ -16,7 +16,7 @@ import (
 	"braid/verify/sums"
 )
 
-// A Kind is the kind of problem that ended a download. Each has its own exit code in the command.
+// A Kind is the kind of problem that ended a download. The braid command has an exit code for each kind.
 type Kind uint8
 
 const (
@@ -108,7 +108,7 @@ func outputFault(err error) error {
 	return &fault{kind: Local, what: "output: " + err.Error(), cause: err}
 }
 
-// tooLong returns the error of a file of unknown length that exceeds the limit.
+// tooLong returns the error of a file of unknown length that exceeds the limit most.
 func tooLong(most int64) error {
 	return &fault{kind: Limit, what: fmt.Sprintf("received more than %d bytes, and no length was announced", most), final: true}
 }

@@ -40,7 +40,7 @@ func gatherEvidence(ctx context.Context, hc network, req *Request, o Offer) Evid
 	return e
 }
 
-// signersIn reads which keys made signatures. It leaves out unreadable signatures that nothing names.
+// signersIn returns the signers of the signatures in all. It omits unreadable signatures that nothing names.
 func signersIn(all []found) (out []Signed) {
 	for _, f := range all {
 		s := Signed{From: f.from, Err: f.err}
@@ -57,7 +57,7 @@ func signersIn(all []found) (out []Signed) {
 	return out
 }
 
-// signersOf returns the signers that signatures state.
+// signersOf returns the signers that the signatures in data state.
 func signersOf(data []byte) (by []string, err error) {
 	kind := signatures.Of(data)
 	all, err := kind.Read(data, time.Now())
@@ -95,7 +95,7 @@ func (r *Request) provenByPieces() bool { return !r.byPieces().Pieces.IsZero() }
 func (r *Request) keepsNewer() bool { return !r.IfExists.AllowOlder && !verify.Strong(r.Trust.Claims) }
 
 // signaturesFor returns the signatures of signaturesOf. If a signature is demanded and nothing names a signature, it
-// returns those that may exist beside the URL.
+// returns the signatures that may exist beside the URL of req.
 func signaturesFor(req *Request, f metalink.File) []Signature {
 	all := signaturesOf(req, f)
 	if len(all) > 0 || !req.needsSignature() || req.described() || req.URL == nil || !isWeb(req.URL) {
@@ -109,8 +109,8 @@ func signaturesFor(req *Request, f metalink.File) []Signature {
 	return all
 }
 
-// fetchSignatures fetches signatures, one at a time. Of the signatures that nothing names, it stops after the first
-// one, good or bad, by a key that may be among anchors. It also returns those by other keys before that.
+// fetchSignatures fetches the signatures in all with fetch, one at a time. It stops after the first signature, good or
+// bad, that nothing names and that a key in anchors may have made. Missing signatures that nothing names are omitted.
 func fetchSignatures(all []Signature, anchors Anchors, fetch func(Signature) found) (out []found) {
 	for _, sig := range all {
 		f := fetch(sig)

@@ -106,9 +106,9 @@ func (e *existingFile) compare(ctx context.Context, info fsys.Info, c *partfile.
 }
 
 // lookBeside looks for published digests of the existing file. It does not do so if the existing file will be replaced
-// anyway: the new file has its own lookup. A published list may be older than the server's file. So with IfNewer, the
-// digests count only if the existing file is recorded as the server's version. They are always compared with the digest
-// of another host. It is an error if they contradict that digest, or each other.
+// anyway: the new file gets its own lookup. With IfNewer, the digests count only if the existing file is recorded as
+// the server's version, because a published list may be older. They are always compared with the digest of a host to
+// which the server redirects. The error is that they contradict that digest, or each other.
 func (e *existingFile) lookBeside(ctx context.Context, x inquiry, claims []verify.Claim,
 	signed func() []found) ([]verify.Claim, error) {
 	counts := e.req.IfExists.IfNewer && e.recorded.relation(x) == same || !e.req.IfExists.IfNewer && !e.req.IfExists.Overwrite
@@ -168,7 +168,7 @@ func (e *existingFile) askFile(ctx context.Context) (x inquiry, done bool, err e
 	if x.decides() { // the digest decides, because a mirror gave the size
 		x.file.Size = -1
 	}
-	if e.req.Described == nil { // also for an existing file, because the server's digest is new
+	if e.req.Described == nil { // a pin counts for an existing file, too: the file is compared with this answer
 		x.resolution, err = e.c.checkBoth(ctx, e.http, e.req, x.resolution, pinOf, glance)
 	}
 	return x, false, err
@@ -181,10 +181,10 @@ func (e *existingFile) complete(proof verify.Proof, a source.Answer) {
 	e.keep(proof, a.Host)
 }
 
-// begun takes the existing file for the beginning of the wanted file, or for all of it, if the user allows that
-// (Request.IfExists.Continue) and samples are the same when fetched again. The whole file then replaces the existing
-// file when it is complete. done reports whether the existing file is complete. why is the reason if the existing file
-// cannot be continued. The error is that the server did not answer.
+// begun takes the existing file for the first part of the wanted file, or for all of it, if the user allows that
+// (Request.IfExists.Continue) and samples are the same when fetched again. The completed file then replaces the
+// existing file. done reports whether the existing file is complete. why is the reason if the existing file cannot be
+// continued. The error is that the server did not answer.
 func (e *existingFile) begun(ctx context.Context, info fsys.Info, x inquiry, claims []verify.Claim) (
 	done bool, why string, err error) {
 	k := &known{claims: claims, size: x.answer.Size, sizeBy: byServer, file: x.file}
@@ -268,7 +268,7 @@ func (e *existingFile) signatures(ctx context.Context, offered metalink.File) []
 	return signaturesAt(ctx, e.http, signaturesFor(e.req, offered), e.req, vouched(e.req.Trust.Claims))
 }
 
-// checkersOf returns the checkers of signatures.
+// checkersOf returns the checker of the signatures all, or nothing if r has no anchors.
 func checkersOf(r *Request, all []found) []verify.SignatureChecker {
 	if !r.Trust.Anchors.Any() {
 		return nil
@@ -276,7 +276,7 @@ func checkersOf(r *Request, all []found) []verify.SignatureChecker {
 	return []verify.SignatureChecker{newSignatureSet(all, r.Trust.Anchors, fileNames(r))}
 }
 
-// find looks for an existing file of the name. there reports whether it exists.
+// find looks for an existing file with the name of the requested file. there reports whether it exists.
 func (e *existingFile) find(ctx context.Context) (info fsys.Info, there bool, err error) {
 	if e.upload == nil {
 		return partfile.Target(e.http.files, e.req.Dir, e.req.Name)

@@ -61,7 +61,7 @@ func tagOf(file metalink.File, a source.Answer) tag {
 	return t
 }
 
-// at reports whether host is the host:port of a URL, also if http has become https.
+// at reports whether host is the host:port of u, or of u with https in place of http.
 func at(host string, u *url.URL) bool {
 	secure := *u
 	secure.Scheme = "https"
@@ -102,7 +102,7 @@ func mismatch(o *origin, format string, args ...any) error {
 	return &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultMismatch, Err: fmt.Errorf(format, args...)}
 }
 
-// common returns the claims of b that a has, too.
+// common returns the claims in b with a digest that is also in a.
 func common(a, b []verify.Claim) (out []verify.Claim) {
 	for _, x := range a {
 		for _, y := range b {
@@ -141,13 +141,13 @@ func hostVouches(a source.Answer) bool {
 	return vouchesForItself(a) && metalink.First(a.Hops) == len(a.Hops)
 }
 
-// errLoose keeps a mirror out of a pipe.
+// errLoose means that a mirror is not used because the output is a pipe.
 var errLoose = errors.New("neither a digest nor date and size show that it has the server's file, " +
 	"and bytes in a pipe cannot be replaced: left out")
 
 func vouched(claims []verify.Claim) bool { return backed(claims, verify.HTTPS, verify.User) }
 
-// backed reports whether a SHA-256 or better came over one of the channels from least to most.
+// backed reports whether claims have a SHA-256 or better that came over one of the channels from least to most.
 func backed(claims []verify.Claim, least, most verify.Channel) bool {
 	return slices.ContainsFunc(claims, func(c verify.Claim) bool {
 		return c.Digest.Algorithm().Strong() && least <= c.Channel && c.Channel <= most
@@ -163,8 +163,8 @@ func pinOf(file metalink.File) state.Pin {
 	return state.PinOf(file.Claims, kinds...)
 }
 
-// checkPin returns an error if the URL of a request offered more evidence before: an attacker may have
-// removed it. Evidence from the user replaces the check.
+// checkPin returns an error if the URL of r offered more evidence before than offered: an attacker may have removed the
+// rest. If the user gives evidence or accepts less (LessProof), nothing is checked.
 func (c *Client) checkPin(r *Request, offered state.Pin) error {
 	if r.Trust.LessProof || r.userVouches() {
 		return nil
@@ -175,8 +175,8 @@ func (c *Client) checkPin(r *Request, offered state.Pin) error {
 	return nil
 }
 
-// checkBoth is checkPin for an answer to HEAD or to GET. Some servers offer evidence for one of these methods only. So
-// checkBoth sends a request of the other method before it fails, and returns x with the evidence in both answers. A
+// checkBoth is checkPin for x, an answer to HEAD or to GET. Some servers offer evidence for one of these methods only.
+// So before it fails, checkBoth asks with the other method, and returns x with the evidence in both answers. A
 // signature that the server names is an offer even if NoMetalink ignores it.
 func (c *Client) checkBoth(ctx context.Context, hc network, r *Request, x resolution,
 	offers func(metalink.File) state.Pin, other asker) (resolution, error) {
@@ -218,8 +218,8 @@ func (g *getter) keepPin() {
 	}
 }
 
-// checkPinned checks the pin of the URL for a file that no trusted key has signed. Earlier checks ignored the pin if a
-// signature was expected (userVouches), and there was none if the whole file was left by an earlier run.
+// checkPinned checks the pin of the URL for a file that no trusted key has signed. Earlier checks skipped the pin if a
+// signature was expected (userVouches), or were not made because an earlier run had left the whole file.
 func (g *getter) checkPinned(proof verify.Proof) error {
 	if proof.Signed() || g.req.Described != nil {
 		return nil

@@ -33,7 +33,7 @@ type message struct {
 type reply struct {
 	err     error  // why the body is refused; nil: the body is wanted
 	after   *chore // must be done before the first write
-	awaited bool   // report the last bytes only after the end of the body, which may be too long
+	awaited bool   // report the last bytes only after the body has ended, because the body may be too long
 	front   *front
 }
 
@@ -49,7 +49,7 @@ type flight struct {
 	bytes    int64
 	excluded bool // the source sent wrong bytes: further messages of the fetch do not count
 	answer   source.Answer
-	fresh    byterange.Range // the last contiguous bytes that were written and not observed yet
+	fresh    byterange.Range // the last contiguous range that was written and is not in an event yet
 }
 
 // A sink writes the bytes of one fetch to the part file. The fetch calls its methods. The loop changes limit and size.
@@ -60,19 +60,19 @@ type sink struct {
 	upload *uploading   // limits how far bytes may be ahead of the upload; may be nil
 	limit  atomic.Int64 // end of the wanted range
 	size   atomic.Int64 // of the file; -1 if unknown
-	most   int64        // largest end while the size is unknown
+	most   int64        // while the size is unknown: limits the end of a write
 	out    chan<- message
 
 	reachedMu  sync.Mutex     // guards reached and unreported; never held during a write
 	reached    int64          // end of the last write
 	cut        bool           // the last write was cut off at the limit
 	awaited    bool           // see reply
-	unreported *byterange.Set // bytes written and not reported, if bytes come in any order; else nil
+	unreported *byterange.Set // written bytes that are not reported; nil if bytes arrive in order
 	front      *front         // holds back the first bytes; nil: nothing is held back
 	document   bool           // the answer was a document that may replace the file
 
-	// Bytes that were written and not reported yet. So a fast source does not wake the loop for every buffer. mu is
-	// held while a message is sent, so that messages arrive in order.
+	// The fields below hold written bytes that are not reported yet, so that a fast source does not wake the loop for
+	// every buffer. mu is held while a message is sent, so that messages arrive in order.
 	mu         sync.Mutex
 	pending    message
 	reportedAt time.Time
@@ -95,7 +95,7 @@ func (e *overrunError) Error() string {
 	return fmt.Sprintf("the body continues after byte %d, the end of the file", e.size)
 }
 
-// Answer asks the loop whether the body is wanted.
+// Answer asks the loop whether the body of a is wanted.
 func (k *sink) Answer(a source.Answer) error {
 	replies := make(chan reply, 1)
 	if err := k.send(message{id: k.id, answer: &a, reply: replies}); err != nil {
@@ -197,7 +197,7 @@ func (k *sink) Coming(n int64) error { return k.send(message{id: k.id, coming: n
 // End implements source.PieceSink.
 func (k *sink) End() int64 { return k.limit.Load() }
 
-// halt ends all writing. It returns the bytes that were written and not reported, including those of a write in
+// halt ends all writing. It returns the bytes that were written and not reported, including the bytes of a write in
 // progress. Bytes before at were reported.
 func (k *sink) halt(at int64) (unheard byterange.Set) {
 	k.reachedMu.Lock()
@@ -209,7 +209,7 @@ func (k *sink) halt(at int64) (unheard byterange.Set) {
 	return byterange.NewSet(byterange.Range{Start: at, End: max(at, k.reached)})
 }
 
-// addPending records written bytes. It reports all pending bytes if there are reportBytes, or after reportTime.
+// addPending records written bytes. It reports all pending bytes once there are reportBytes of them, or after reportTime.
 func (k *sink) addPending(r byterange.Range, fresh int, theirs byterange.Set) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

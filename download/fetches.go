@@ -17,7 +17,7 @@ type fetches struct {
 	messages chan message
 	stats    stats
 	pulse    pulse
-	brought  []Piece // received ranges that were not observed yet
+	brought  []Piece // received ranges that are not in an event yet
 	detail   bool    // Observe gets Brought events, too
 	observe  func(Event)
 	workers  sync.WaitGroup
@@ -125,7 +125,7 @@ func (x *fetches) queueBrought(f *flight) {
 	}
 }
 
-// reportBrought sends a Brought event with the bytes since the previous one.
+// reportBrought sends a Brought event with the ranges received since the previous Brought event.
 func (x *fetches) reportBrought() {
 	if !x.detail {
 		return
@@ -174,7 +174,7 @@ func (t *stats) beat() {
 	t.beats++
 }
 
-// rate returns the mean of the last three seconds, in bytes a second.
+// rate returns the mean speed over the last three seconds, in bytes a second.
 func (t *stats) rate() float64 {
 	n := min(t.beats, len(t.ring))
 	if n < 2 {

@@ -51,8 +51,8 @@ func (d *Document) fileFor(req Request) (metalink.File, error) {
 	return metalink.File{}, fail(Usage, "download", source.Mask(req.URL), &SeveralError{d}, HintSelect)
 }
 
-// FileAt returns the file of the document that a path on disk means: the file with the longest name that is an end of
-// the path, else the only file whose name has the same last segment, else the only file. The error is an *Error.
+// FileAt returns the file of the document that lies at the path file on disk: the file with the longest name that is an
+// end of the path, else the only file with the same last segment, else the only file. The error is an *Error.
 func (d *Document) FileAt(file string) (metalink.File, error) {
 	at := "/" + filepath.ToSlash(filepath.Clean(file))
 	var whole, last []string // names that the path ends with; names with the same last segment
@@ -80,7 +80,7 @@ func (d *Document) FileAt(file string) (metalink.File, error) {
 	return metalink.File{}, fail(NoEvidence, "verify", d.Name, e, "files in folders as in the document can be told apart")
 }
 
-// A SeveralError is the error of an answer that is a document with several files, none of which has the requested name.
+// A SeveralError is the error of a document with several files if the request does not show which of them is meant.
 type SeveralError struct{ Document *Document }
 
 func (e *SeveralError) Error() string {
@@ -90,8 +90,8 @@ func (e *SeveralError) Error() string {
 	return fmt.Sprintf("the answer is a Metalink document of %d files", e.Document.Files.Len())
 }
 
-// Choose returns the indices of the files that patterns match, or of all files without patterns. Files with unsafe
-// names are left out without an error; see Refused. The error is an *Error, with a *SelectError if nothing matches.
+// Choose returns the indices of the files that patterns match, or of all files if patterns is empty. Files with unsafe
+// names are omitted without an error; see RefusedOf. The error is an *Error, with a *SelectError if nothing matches.
 func (d *Document) Choose(patterns []string) ([]int, error) {
 	chosen, err := metalink.Select(d.Files.Names(), patterns)
 	if err != nil {
@@ -181,7 +181,7 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 	}
 }
 
-// extend adds places from a less trusted document.
+// extend adds places, and missing sizes and pieces, from newer, a less trusted version of the document.
 func (d *Document) extend(newer *Document) {
 	for i := range d.Files.Len() {
 		f := d.Files.At(i)

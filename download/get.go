@@ -46,8 +46,8 @@ func (g *getter) getNamed(ctx context.Context) (*getter, error) {
 	return g.named(func(g *getter) error { return g.get(ctx) })
 }
 
-// named calls do with a getter. If the name is taken and the request wants another name (IfExists.Rename), it calls do
-// with a getter of the next name, and so on. It returns the last getter.
+// named calls do with g. If the name is taken and the request allows another name (IfExists.Rename), it calls do with a
+// getter for the next name, and so on. It returns the last getter.
 func (g *getter) named(do func(*getter) error) (*getter, error) {
 	err := do(g)
 	for n, name := 1, g.req.Name; n < mostNumbers && g.req.renames() && taken(err); n++ {

@@ -29,27 +29,27 @@ type backlog interface {
 	Release(off int64) error
 }
 
-// A hasher reads the part file as its front advances and feeds the checker and the stream, if any. It reads through the
-// descriptor that was written to, after the last write of each byte (rule 2), so the end of the transfer is nearly the
-// end of the verification. It reads each byte once. A hasher that keeps up is never more than hashStep behind.
+// A hasher reads the part file as its front advances and feeds the checker and the stream, if any. It reads each byte
+// once, after the last write of that byte, through the descriptor that was written to (rule 2). A hasher that keeps up
+// is never more than hashStep behind, so the verification ends soon after the transfer.
 type hasher struct {
 	part   backlog
 	gate   *gate // part as a gate
 	check  *verify.Checker
 	stream io.Writer
 	upload *uploading
-	from   int64        // of an upload: bytes before it were hashed
+	from   int64        // for an upload: bytes before this offset were hashed before
 	size   atomic.Int64 // -1 until known
 	cancel context.CancelFunc
 	woken  context.CancelFunc
 	done   chan error // gets one value when the goroutine ends
 	moved  func(int64)
-	freed  int64       // of a stream: bytes before it need no space any more
+	freed  int64       // for a stream: the space of bytes before this offset was released
 	failed func(error) // called with the error that ends the hasher, unless ctx ended
 }
 
-// startHasher starts the goroutine of a hasher. The goroutine ends when size bytes were read, or with ctx. If there is
-// a stream, moved is called with the number of bytes written to it.
+// startHasher starts the goroutine of a hasher. The goroutine ends when size bytes were read, or when ctx is done. For
+// a stream or an upload, h.moved is called with the number of bytes that were written so far.
 func startHasher(ctx context.Context, h *hasher, size int64) {
 	ctx, cancel := context.WithCancel(ctx)
 	waiting, woken := context.WithCancel(ctx)
@@ -110,7 +110,7 @@ func (h *hasher) past(pos int64) int64 {
 	return min(pos+hashStep, size) - 1
 }
 
-// read hashes the bytes from pos to front and passes them on.
+// read hashes the bytes from pos to front and passes them to the stream or the upload.
 func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 	for pos < front {
 		if ctx.Err() != nil {
@@ -176,7 +176,7 @@ func newReading(observe func(Event), size, done int64) *reading {
 // reportEvery is the interval between two reports.
 const reportEvery = 100 * time.Millisecond
 
-// copy copies from to w, until the end of from or of ctx.
+// copy copies from to w, until from ends or ctx is done.
 func (r *reading) copy(ctx context.Context, w io.Writer, from io.Reader) error {
 	for ctx.Err() == nil {
 		n, err := from.Read(r.buf)

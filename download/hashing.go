@@ -31,8 +31,8 @@ func newHashing(part *partfile.File, stream io.Writer, upload *uploading) hashin
 		failed: make(chan error, 1), pieces: pieces{checked: make(chan checked, 1)}}
 }
 
-// begin starts hashing the first size bytes. If size is not known (-1), hasher.end sets it later. Uploaded bytes are
-// not hashed again; the error is that check cannot continue after these bytes.
+// begin starts hashing the first size bytes. If size is not known (-1), hasher.end sets it later. Bytes that an earlier
+// run uploaded are not hashed again; the error is that check cannot continue after them.
 func (x *hashing) begin(ctx context.Context, check *verify.Checker, size int64, signed []found) (err error) {
 	moved := func(front int64) {
 		select {
@@ -141,7 +141,7 @@ func (x *hashing) passed() int64 {
 // byPieces reports whether pieces are checked.
 func (x *hashing) byPieces() bool { return !x.pieces.list.IsZero() }
 
-// startPieces lets the hasher read only bytes of checked pieces from now on.
+// startPieces restricts the hasher to bytes of checked pieces from now on.
 func (x *hashing) startPieces(list verify.Pieces, from string) {
 	x.pieces.list, x.pieces.from = list, from
 	x.hasher.gate.bound(0)
@@ -180,7 +180,7 @@ func (x *hashing) checkNext(ctx context.Context, known func(scheduler.Check) boo
 	})
 }
 
-// recordCheck records the result of a check, and lets the hasher read a piece that is right.
+// recordCheck records the result of a check. If the piece is right, the hasher may read it.
 func (x *hashing) recordCheck(c checked) {
 	p := &x.pieces
 	if p.busy = false; !c.ok {

@@ -48,7 +48,7 @@ const (
 	HintRepairAll  Hint = "repair it, which fetches all of it again"
 )
 
-// looseHint returns the hint about mirrors that were left out of a pipe, or "".
+// looseHint returns a hint about mirrors that were not used because the output is a pipe, or "" if there were none.
 func looseHint(all []SourceResult) Hint {
 	for _, src := range all {
 		if errors.Is(src.Err, errLoose) {

@@ -104,8 +104,8 @@ func (x *inspection) follow(ctx context.Context) (err error) {
 	return err
 }
 
-// readDescriptions reads the document of the request. Then it reads documents that the server names, until one has
-// pieces.
+// readDescriptions reads the document of the request. Then it reads documents that the server names, until one document
+// has the pieces of the file.
 func (x *inspection) readDescriptions(ctx context.Context) {
 	x.claims = join(x.req.Trust.Claims, x.file.Claims)
 	v := &x.verdict
@@ -129,7 +129,7 @@ func (x *inspection) readDescriptions(ctx context.Context) {
 	}
 }
 
-// lookInstead looks for a signed list beside the file if no signature that the server or a document names can count.
+// lookInstead looks for a signed list beside the file if no trusted key made a signature that server or document name.
 func (x *inspection) lookInstead(ctx context.Context) error {
 	if len(x.verdict.Looked.Places) > 0 || !wantsList(&x.req, x.found) {
 		return nil
@@ -276,7 +276,7 @@ func (n *neighbours) suspects(err error) error {
 	return err
 }
 
-// judge returns the ranges of wrong pieces as damaged, and an error about those that cannot be checked.
+// judge returns the ranges of wrong pieces, and an error about the pieces that cannot be checked.
 func (n *neighbours) judge(p verify.Pieces, wrong []int, from string) (damaged byterange.Set, unchecked *uncheckedError) {
 	for i, with := range n.missing {
 		if unchecked == nil {
@@ -295,7 +295,7 @@ func (n *neighbours) judge(p verify.Pieces, wrong []int, from string) (damaged b
 	return damaged, unchecked
 }
 
-// An uncheckedError is about bytes in pieces that cannot be checked.
+// An uncheckedError is the error of bytes in pieces that cannot be checked.
 type uncheckedError struct {
 	ranges byterange.Set
 	with   []string

@@ -14,8 +14,8 @@ import (
 	"braid/verify"
 )
 
-// This file holds the known facts about the file, each with its author. The facts of answers, documents and journals
-// are added to a known by learn, hear, digests or recall. Everything else reads them there.
+// This file holds the known facts about the file, each with the party that stated it. learn, hear, digests and recall
+// add the facts of answers, documents and journals to a known. All other code reads them there.
 //
 // An authority is the user or the asked server. The asked server is that of the URL that the user typed, or the target
 // of its redirects, as long as no redirect stated anything about the file (metalink.Own). Digests count only from
@@ -36,17 +36,17 @@ const (
 // 9110, section 8.8.3), and does not count.
 type tag struct{ etag, host string }
 
-// known holds the facts of one version of the file, each with its author. All sessions for that version share it. A
-// claim yields if it counts only until an authority, or the bytes, contradict it.
+// known holds the facts about one version of the file, each with the party that stated it. All sessions for the version
+// share a known. A yielding claim is used only until an authority or the downloaded bytes contradict it.
 type known struct {
 	claims   []verify.Claim // the digests of authorities; the channel of a claim is its rank
 	asked    []verify.Claim // claims that the host of the URL itself stated in this run, also in its redirects
-	given    []verify.Claim // claims of the user, or of a list that the user named; those of an earlier run yield
-	recalled []verify.Claim // claims that yield: of an earlier request, or of a server that has stated other claims since
+	given    []verify.Claim // claims of the user, or of a list that the user named; some are yielding: those of an earlier run
+	recalled []verify.Claim // yielding claims: of an earlier request, or of a server that has stated other claims since
 	nearby   []verify.Claim // claims in recalled that both an earlier run and this run found beside the file
-	beside   []verify.Claim // not in claims: found beside the file before the current lookup, and valid until that ends
+	beside   []verify.Claim // digests, not in claims, that were found beside the file before the current lookup
 	heard    []verify.Claim // claims that the server stated in an earlier run, and not in this run
-	denied   []verify.Claim // not in claims: of the server in an earlier run, contradicted or outranked by the user
+	denied   []verify.Claim // not in claims: stated by the server in an earlier run, and contradicted or outranked by the user
 	size     int64          // -1: unknown
 	sizeBy   rank
 	sizeAt   string        // the URL of the source that gave the size; "" for an authority that is no source
@@ -103,13 +103,13 @@ func (k *known) digestBy() rank {
 	return byServer
 }
 
-// firm returns the claims that do not yield.
+// firm returns the claims that are not yielding.
 func (k *known) firm() []verify.Claim { return without(k.claims, k.recalled) }
 
 // firsthand returns the digests of the user, and of the host of the URL itself.
 func (k *known) firsthand() []verify.Claim { return common(join(k.given, k.asked), k.claims) }
 
-// ofServer returns the claims of the server that do not yield.
+// ofServer returns the claims of the server that are not yielding.
 func (k *known) ofServer() []verify.Claim { return without(k.firm(), k.given) }
 
 // agreed reports whether the server also stated the digest that the user gives.
@@ -160,8 +160,8 @@ func (k *known) learnSize(size int64, by rank, at *url.URL) {
 	}
 }
 
-// hear adds the digests and the evidence in an answer of the asked server without the file. The digests identify the
-// version, so a new tag in the answer does not mean that the file has changed.
+// hear adds the digests and the evidence in an answer of the asked server that has no bytes of the file. The digests
+// identify the version, so a new tag in the answer does not mean that the file has changed.
 func (k *known) hear(st statement) {
 	k.digests(st.file.Claims)
 	k.pin, k.asked = k.pin.Raise(st.pin), join(k.asked, st.asked)
@@ -183,9 +183,9 @@ func (k *known) digests(claims []verify.Claim) {
 	k.claims = join(k.claims, claims)
 }
 
-// outdate makes digests of an earlier run yield to claims, which the server states now, because both may be of
-// different versions. Only the bytes show whether digests of different algorithms agree. A digest that came over a more
-// trusted channel does not yield.
+// outdate makes digests of an earlier run yielding if the server now states claims, because both may be of different
+// versions. Only the bytes show whether digests of different algorithms agree. A digest that came over a more trusted
+// channel than claims does not become yielding.
 func (k *known) outdate(claims []verify.Claim) {
 	k.recalled = without(k.recalled, claims)
 	if !verify.Strong(common(k.denied, claims)) {
@@ -208,7 +208,7 @@ func (k *known) outdate(claims []verify.Claim) {
 	})
 }
 
-// forgetRecalled removes the digests that yield.
+// forgetRecalled removes the yielding claims.
 func (k *known) forgetRecalled() {
 	k.claims, k.given = without(k.claims, k.recalled), without(k.given, k.recalled)
 	k.recalled = nil
@@ -229,9 +229,9 @@ func (k *known) forgetOthers() {
 	k.mixed = false
 }
 
-// recall adds the facts of an earlier run from its sealed journal. Places are added only if the request uses links.
+// recall adds the facts of an earlier run from its sealed journal. Mirrors are added only if the request uses links.
 // Signed claims count only as claims of the server, because their signer may not be trusted now. The claims of the
-// earlier request yield.
+// earlier request become yielding.
 func (k *known) recall(prior partfile.Identity, r *Request) {
 	said := without(k.claims, r.Trust.Claims)
 	yielding, standing, denied := yieldingOf(prior), standingOf(prior), prior.Denied
@@ -277,7 +277,7 @@ func (k *known) offers(file metalink.File) state.Pin {
 	return pinOf(file)
 }
 
-// join returns a with those claims of b that are not in a.
+// join returns a with the claims of b that are not in a.
 func join(a, b []verify.Claim) []verify.Claim { return slices.Concat(a, without(b, a)) }
 
 // without returns a without the elements of b.
@@ -304,7 +304,7 @@ func (x resolution) stated(a source.Answer, by rank, at *url.URL) statement {
 	return st
 }
 
-// view returns the facts of the statement. A size that no authority stated is left out: it is about that party's copy.
+// view returns the facts of st, without a size that no authority stated: such a size is about another party's copy.
 func (st statement) view() version.View {
 	v := version.View{Size: st.size, Digests: st.file.Claims, ETag: st.tag.etag, Host: st.host, Modified: st.date}
 	if st.sizeBy < byServer {

@@ -78,8 +78,8 @@ func (l *List) Unsigned() *List {
 	return &u
 }
 
-// Vouch adds the list's claims about the file of a request to the request. The error is an *Error: of kind NoEvidence
-// without claims about the file, and of kind Protocol if the list contradicts itself or the claims of the request.
+// Vouch adds the list's claims about the file of r to r. The error is an *Error: of kind NoEvidence if the list has no
+// claims about the file, and of kind Protocol if the list contradicts itself or the claims of r.
 func (l *List) Vouch(r *Request) error {
 	claims, malformed, err := l.find(r)
 	if err == nil && len(malformed) > 0 && !verify.Strong(claims) && !verify.Strong(r.Trust.Claims) {

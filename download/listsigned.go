@@ -34,7 +34,7 @@ func Beside(u *url.URL, ending string) Signature {
 	return Signature{From: source.Mask(&at), URL: &at}
 }
 
-// gather fetches the signatures of a list.
+// gather fetches the signatures in named or, if named is empty, those that may exist beside the list.
 func (l *List) gather(ctx context.Context, hc network, req Request, named []Signature) []found {
 	options := func(sig Signature) httpsource.Options {
 		if l.URL != nil && sameServer(sig.URL, l.URL) {
@@ -56,7 +56,7 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 	return fetchSignatures(named, req.Trust.Anchors, func(sig Signature) found { return sig.fetch(ctx, hc, options) })
 }
 
-// fetch fetches a signature, unless s has its bytes.
+// fetch returns s with its bytes, which it fetches unless s has them.
 func (s Signature) fetch(ctx context.Context, hc network, options func(Signature) httpsource.Options) found {
 	f := found{from: s.From, data: s.Data, maybe: s.maybe}
 	if f.data == nil {

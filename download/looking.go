@@ -15,7 +15,7 @@ import (
 )
 
 // looking is the lookup of digests that are published beside one version of the file. It begins with the first answer
-// of the server that lacks needed evidence, runs beside the transfer, and ends before the proof. The found digests are
+// of the server that lacks needed evidence, runs during the transfer, and ends before the proof. The found digests are
 // compared with the complete file, and have no other effect: they do not show that mirrors have the file, do not make
 // links usable, and are not pinned. The journal keeps them for a later run (see resumeLooked).
 type looking struct {
@@ -88,11 +88,11 @@ func (l *looking) search(s *session) {
 	})
 }
 
-// resume lets the next session begin the lookup again, if the previous session ended before it had a result.
+// resume makes the next session begin the lookup again, if the lookup had no result when the previous session ended.
 func (l *looking) resume() { l.begun = l.result != nil || len(l.done) > 0 }
 
-// again lets the next session look again, if the found digests are from a lookup for another file and may be of an
-// earlier version. It reports whether it does.
+// again makes the next session repeat the lookup, if the found digests are from a lookup for another file and may be of
+// an earlier version. It reports whether the lookup is repeated.
 func (l *looking) again(s *session) bool {
 	if l.anew || l.result == nil || !l.result.early {
 		return false
@@ -191,12 +191,12 @@ func (l *looking) oppose(s *session, r lookedUp) {
 	s.stop(opposed(s.req, s.claims, r.Claims))
 }
 
-// late returns the found digests that can be compared at the end, because a SHA-256 of each file is computed.
+// late returns the found SHA-256 digests. They can be compared at the end, because every file's SHA-256 is computed.
 func (l *looking) late() []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(l.finding().Claims), func(c verify.Claim) bool { return !isSHA256(c) })
 }
 
-// early returns the other found digests, which must be known before the first byte is hashed.
+// early returns the found digests of other algorithms, which must be known before the first byte is hashed.
 func (l *looking) early() []verify.Claim { return without(l.finding().Claims, l.late()) }
 
 // await waits for the result and applies it. If no proof is required, it waits for at most network.grace. It then ends
@@ -232,7 +232,7 @@ func (l *looking) finding() verify.Finding {
 	return l.result.Finding
 }
 
-// lacks returns err with the places where the lookup looked.
+// lacks returns err with the places that the lookup has searched.
 func (l *looking) lacks(err error) error {
 	if places := l.finding().Where(); places != "" {
 		return fmt.Errorf("%w; looked at %s", err, places)
@@ -246,9 +246,9 @@ func tiesLater(r *Request, looked []verify.Claim) bool {
 		len(r.Mirrors)+len(r.Published.Claims)+len(r.Published.Mirrors) == 0
 }
 
-// compareEarlier returns an error if the file does not have the digest that an earlier run found beside it, and the lookup
-// of this run got no answer. That digest verifies nothing, because it may be out of date. Only a signature, the user's
-// digest or one of the host of the URL itself stands above it.
+// compareEarlier returns an error if the file does not have the digest that an earlier run found beside it, and the
+// lookup of this run got no answer. That digest verifies nothing, because it may be out of date. Only a signature, the
+// user's digest, or a digest of the host of the URL itself outweighs it.
 func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
 	if !s.req.Trust.Lookup || !l.unanswered() || proof.Signed() || verify.Strong(common(s.firsthand(), proof.Evidence())) {
 		return nil
@@ -256,7 +256,7 @@ func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
 	known := proof.Digests()
 	for _, c := range s.beside {
 		at := slices.IndexFunc(known, func(d verify.Digest) bool { return d.Algorithm() == c.Digest.Algorithm() })
-		if at < 0 { // it was not known when the file was hashed
+		if at < 0 { // the hasher did not compute this algorithm
 			d, err := digestOf(s.ctx, s.part, c.Digest.Algorithm(), proof.Size())
 			if err != nil {
 				return err

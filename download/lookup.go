@@ -70,7 +70,7 @@ func newSearch(r *Request, hc network, hops []metalink.Hop, known []verify.Claim
 	return s, ok
 }
 
-// runSearch runs a search. All requests of the search together have the time of inOneTime.
+// runSearch runs a search. inOneTime limits the time of all its requests together.
 func runSearch(ctx context.Context, hc network, s *search.Search) error {
 	ctx, cancel := hc.inOneTime(ctx)
 	defer cancel()
@@ -84,7 +84,7 @@ func looksFor(r *Request, claims []verify.Claim, file metalink.File) bool {
 }
 
 // wantsList reports whether a signed list is looked for although the server or a document names signatures: a signature
-// is needed, and none of all, the fetched signatures, is by a trusted key. It is false if the user names signatures.
+// is needed, and none of the fetched signatures all is by a trusted key. It is false if the user names signatures.
 func wantsList(r *Request, all []found) bool {
 	if !r.needsSignature() || len(r.Trust.Signatures) > 0 {
 		return false
@@ -106,7 +106,7 @@ func agreeSigned(r *Request, found []verify.Claim) error {
 	return nil
 }
 
-// opposed returns an error if found digests contradict claims, those of a host to which the server redirected.
+// opposed returns an error if the digests found contradict claims, which a host stated to which the server redirected.
 func opposed(r *Request, claims, found []verify.Claim) error {
 	if err := verify.Agree(claims, found); err != nil {
 		return fail(Mismatch, "verify", source.Mask(r.URL), &otherHostError{err}, HintNoLookup)
@@ -114,7 +114,7 @@ func opposed(r *Request, claims, found []verify.Claim) error {
 	return nil
 }
 
-// An otherHostError is the error of a digest beside the file that contradicts that of another host.
+// An otherHostError is the error of a digest beside the file that contradicts the digest of another host.
 type otherHostError struct{ error }
 
 func (e *otherHostError) Error() string {
@@ -123,10 +123,10 @@ func (e *otherHostError) Error() string {
 
 func (e *otherHostError) Unwrap() error { return e.error }
 
-// lookUp looks for digests beside the file and waits for the result, but not longer than the end of a download waits.
-// It does not use results of lookups for other files, which may be of an earlier version. asked are the claims of the
-// user and of the host of the URL itself. If a strong digest is among them, only signed digests count. It is an error
-// if found digests contradict the other claims.
+// lookUp looks for digests beside the file. If r demands no proof, lookUp waits at most hc.grace for the result. It
+// does not use results of lookups for other files, which may be of an earlier version. asked are the claims of the user
+// and of the host of the URL itself. If a strong digest is among them, only signed digests count. The error is that
+// they contradict the other claims, or that signed digests contradict the user's.
 func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, file metalink.File,
 	asked, claims []verify.Claim) (verify.Finding, error) {
 	s, ok := newSearch(r, hc, hops, asked, file)
@@ -168,7 +168,7 @@ func (w searchWeb) Get(ctx context.Context, u *url.URL, most int64) search.Answe
 func (w searchWeb) Ask(ctx context.Context, q *lookup.Question) search.Answer {
 	o := httpsource.Options{Mirror: true, Named: address.Public, Not: w.req.Access.Not, Header: map[string][]string{}}
 	for name, values := range w.req.Access.Header {
-		if web.ForAnyServer(name) && !strings.EqualFold(name, "Accept") { // that of the user is for the file
+		if web.ForAnyServer(name) && !strings.EqualFold(name, "Accept") { // the user's Accept is for the file
 			o.Header[name] = values
 		}
 	}

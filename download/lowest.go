@@ -34,7 +34,7 @@ func (p *pulse) tooSlow(now time.Time, waits bool, least, arrived int64) bool {
 	return false
 }
 
-// A download that shares a limit with others gets at least 1/fairPart of the limit. Limited downloads are not too slow.
+// A limited download is too slow only if it gets less than 1/fairPart of a limit that it shares with others.
 const fairPart = 64
 
 // ErrTooSlow is the cause of the error of a download that was slower than Client.LowestSpeed.

@@ -47,7 +47,7 @@ func measureAll(ctx context.Context, hc network, req *Request, f metalink.File, 
 	return all
 }
 
-// measure measures one place.
+// measure measures the place o with bytes from src.
 func measure(ctx context.Context, src source.Source, o origin, size int64, claims []verify.Claim,
 	moment time.Duration) Measurement {
 	o.masked, o.host = source.Mask(o.url), source.HostPort(o.url)

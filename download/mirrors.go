@@ -81,7 +81,7 @@ func (s *session) addTreeMirrors() {
 }
 
 // trusted reports whether a strong digest is known from the user or over https. A redirect to http is then harmless. A
-// digest that yields does not suffice, because bytes may be accepted without it.
+// yielding digest (see known) does not suffice, because bytes may be accepted without it.
 func (s *session) trusted() bool { return vouched(s.firm()) || vouched(s.req.Trust.Claims) }
 
 // mirrorOptions returns the options for requests to servers other than the one that the user asked.
@@ -110,7 +110,7 @@ func (s *session) addUserMirrors() {
 	}
 }
 
-// addOrigin adds a source, once.
+// addOrigin adds the source at u, unless the session has it already.
 func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 	if s.sources.has(u) {
 		return
@@ -144,7 +144,7 @@ func (s *session) addLane(o *origin) {
 	s.step(added)
 }
 
-// addLanes lets every source run several fetches at a time, if the user wants that (-x). All sources get a second lane
+// addLanes adds lanes if the user wants several fetches at a time from each source (-x). All sources get a second lane
 // before any gets a third. If nothing shows that two answers are of the same file, each source keeps one lane.
 func (s *session) addLanes() {
 	if !s.mayMerge() {
@@ -217,8 +217,8 @@ func (s *session) addSwarm() {
 	}
 }
 
-// askTorrent fetches a torrent that the server describes, so that its peers can be asked: at once if the user wants
-// that, otherwise when the servers are slow. A known strong digest must show whether the torrent is about this file.
+// askTorrent fetches a torrent that the server names, so that its peers can be asked: at once if the user wants that,
+// otherwise when the servers are slow. A known strong digest must show whether the torrent is about this file.
 func (s *session) askTorrent() {
 	doc, ok := torrentOf(s.file)
 	if !ok || s.req.Peers == PeersOff || s.carried.sharing != nil || s.carried.torrentAsked || s.carried.single ||
@@ -242,7 +242,7 @@ func (s *session) askTorrent() {
 	})
 }
 
-// slow reports whether the servers were measured for swarmAfter, and need more than swarmLeast for the rest.
+// slow reports whether the servers were measured for swarmAfter, and at that speed need more than swarmLeast for the rest.
 func (s *session) slow() bool {
 	have := s.part.Have()
 	left := float64(s.size - have.Len())

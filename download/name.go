@@ -112,8 +112,8 @@ func (g *getter) findName(ctx context.Context) error {
 	return nil
 }
 
-// makeFolders makes the folders of the file. The user's folder may be a symbolic link. Folders in a document's name may
-// not.
+// makeFolders makes the folders of the file. The user's folder may be a symbolic link. Folders in a name from a
+// document may not be links.
 func (g *getter) makeFolders() error {
 	if g.planOnly || g.req.Store != nil {
 		return nil

@@ -105,8 +105,8 @@ func (n network) small(ctx context.Context, u *url.URL, o httpsource.Options, mo
 }
 
 // The options of a request depend on who named its URL. Only the server that the user asked gets secrets. A URL that a
-// server or document named may lead to public addresses, and to addresses in the scope of that server. A URL that the
-// user typed may lead to any address.
+// server or document named may lead to public addresses, and to addresses in the scope of the server that named it. A
+// URL that the user typed may lead to any address.
 
 // ownOptions returns the options for requests to the server that the user asked.
 func (r *Request) ownOptions(trusted bool) httpsource.Options {
@@ -146,7 +146,7 @@ func (r *Request) originOptions(p *carried, trusted bool) httpsource.Options {
 	return r.optionsFor(p.origin, p.candidateScope|r.named(p.origin), trusted)
 }
 
-// lookOptions returns the options for requests before anything is fetched.
+// lookOptions returns the options for requests that are sent before anything of the file is fetched.
 func (r *Request) lookOptions(c condition) httpsource.Options {
 	o := r.ownOptions(vouched(r.Trust.Claims))
 	if r.Described != nil {
@@ -164,8 +164,8 @@ func (r *Request) asked() *url.URL {
 	return r.URL
 }
 
-// typed reports whether u is a mirror that the user typed, and that gets the name and password in its URL or those
-// known for its host. Only FTP servers do; mirrors on the web get no password.
+// typed reports whether u is a mirror that the user typed and whose server gets a name and password: those in u, or
+// those known for its host. Only FTP servers get them; mirrors on the web do not.
 func (r *Request) typed(u *url.URL) bool {
 	return address.SchemeOf(u).Logins && r.Described == nil && slices.Contains(r.Mirrors, u)
 }
@@ -211,7 +211,7 @@ func (r *Request) allowed(mirrors []metalink.Mirror) (kept []metalink.Mirror, no
 }
 
 // named returns the address scopes to which a place of the request may lead, depending on the server or document that
-// named the place. It is zero if the user did. See httpsource.Options.Named.
+// named the place. It is zero if the user named the place. See httpsource.Options.Named.
 func (r *Request) named(u *url.URL) address.Scope {
 	switch {
 	case r.Described == nil && r.URL != nil && u.String() == r.URL.String():

@@ -61,7 +61,7 @@ func (e *existingFile) cameFromElsewhere(ctx context.Context, v state.Version) b
 	return err == nil
 }
 
-// knownBy returns the condition that the caller gives.
+// knownBy returns the condition for the version that the caller knows (IfExists.Known).
 func knownBy(r *Request) condition {
 	if r.IfExists.Known == nil {
 		return condition{}

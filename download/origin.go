@@ -14,7 +14,7 @@ import (
 )
 
 // resolveFile uses the first answer of the origin as the description of the file. If a mirror answers in place of the
-// asked server, its size and validators are about its own copy only.
+// asked server, size and validators in the answer are about the mirror's copy only.
 func (s *session) resolveFile(o *origin, a source.Answer) error {
 	x, err := s.read(o, a, verify.Strong(s.req.Trust.Claims))
 	switch {
@@ -83,8 +83,8 @@ func (s *session) mixElsewhere(x resolution, a source.Answer) {
 	}
 }
 
-// statementOf returns the statement of an answer of o. Only that of the asked server has the rank byServer. If the
-// asked server redirected to a mirror, the size is that of the mirror.
+// statementOf returns the statement in a, an answer of o. Only a statement of the asked server has the rank byServer.
+// If the asked server redirected to a mirror, the size is that of the mirror.
 func (s *session) statementOf(o *origin, x resolution, a source.Answer) statement {
 	if s.roleOf(o) != asOrigin {
 		return x.stated(a, byOther, o.url)
@@ -136,7 +136,7 @@ func (s *session) refuseSize(o *origin, size int64) error {
 	return nil
 }
 
-// assumeFile begins the file with the answer of a mirror before that of the origin. A known digest identifies the file.
+// assumeFile begins the file with the answer a of a mirror, before the origin has answered. A digest is known.
 func (s *session) assumeFile(o *origin, a source.Answer) error {
 	if err := s.checkMirror(o, a); err != nil {
 		return err
@@ -217,7 +217,7 @@ func (s *session) roleOf(o *origin) role {
 	return asMirror
 }
 
-// sizeRank returns the rank of the size that an answer states.
+// sizeRank returns the rank of the size that the answer a of o states.
 func (s *session) sizeRank(o *origin, a source.Answer) rank {
 	if as := s.roleOf(o); as == asOrigin && ownAnswers(a.Hops, as, verify.Strong(s.asked)) == len(a.Hops) {
 		return byServer
@@ -253,8 +253,8 @@ func (s *session) applyRefusal(o *origin, err error) {
 	}
 }
 
-// fromHead adds the statements of the answer to HEAD to x, if that answer has a strong digest. It is an error if the
-// digests of both contradict each other.
+// fromHead adds the statements of the answer to HEAD to x, if that answer has a strong digest. The error is that the
+// digests of the two answers contradict each other.
 func (s *session) fromHead(x resolution) (resolution, error) {
 	head, err := s.req.resolve(s.carried.head.Hops, asOrigin, footing{})
 	if err != nil || !verify.Strong(head.file.Claims) {
@@ -286,8 +286,8 @@ func (s *session) corroborate(claims []verify.Claim) (added bool) {
 	return true
 }
 
-// heed adds the claims and the places that the server stated, although its redirects led to another file or to a
-// failure. If the claims are new, the known size becomes a guess, because no authority stated the size of their file.
+// heed adds the claims and the places that the server stated, although its redirects led to another file or to a failure.
+// If the claims are new, the known size becomes a guess: no authority stated the size of the file with these claims.
 func (s *session) heed(x resolution) {
 	s.pin, s.asked = s.pin.Raise(pinOf(x.own)), join(s.asked, x.asked)
 	file := x.file
@@ -308,8 +308,8 @@ func (s *session) heed(x resolution) {
 	s.describe()
 }
 
-// mayAnnounce reports whether an answer may show that the file has changed: the answer, or a digest in it, came over
-// channels as trusted as that of the known digest. An attacker can change an answer over http.
+// mayAnnounce reports whether an answer may show that the file has changed: the answer, or a digest in it, must have
+// come over channels as trusted as that of the known digest. An attacker can change an answer over http.
 func (s *session) mayAnnounce(hops []metalink.Hop, claims []verify.Claim) bool {
 	return mayAnnounce(join(s.ofServer(), s.denied), hops, claims)
 }

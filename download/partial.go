@@ -24,7 +24,7 @@ type partial struct {
 	part     *partfile.File
 	delivery delivery
 
-	// These describe the bytes that a failed download left for the next one.
+	// The fields below describe the bytes that a failed download left for the next run.
 	kept     int64
 	keptAt   string               // path of the kept bytes; empty: path of the part file
 	moved    *partfile.MovedError // error if the kept part file was moved or removed
@@ -93,7 +93,7 @@ func (p *partial) openWindow(ctx context.Context) (err error) {
 	return p.goOnWith(prior)
 }
 
-// goOnWith resumes from the existing bytes, except those beyond the size that an authority has stated.
+// goOnWith resumes from the existing bytes, without the bytes beyond the size that an authority has stated.
 func (p *partial) goOnWith(id partfile.Identity) error {
 	p.recall(id)
 	if k := p.carried.known; p.req.onDisk() && k.size >= 0 && p.reaches(k.size) {
@@ -141,7 +141,7 @@ func (p *partial) beginFromBase(ctx context.Context) error {
 		p.recall(id)
 	}
 	p.carried.known.file, p.result.Resumed = s.file, have.Len()
-	if p.carried.asked = s.asked; !p.req.provenByPieces() { // otherwise they are those of the document
+	if p.carried.asked = s.asked; !p.req.provenByPieces() { // otherwise the pieces of the document stay
 		p.carried.pieces, p.carried.piecesFrom = s.pieces, s.from
 	}
 	p.observe(Resumed{Bytes: have.Len(), Have: have})
@@ -265,7 +265,7 @@ func (p *partial) leave(failed error) error {
 	return err
 }
 
-// keepOpposed records in the journal the server's digests that contradict those of the request or the recorded ones,
+// keepOpposed records in the journal the server's digests that contradict the digests of the request or of the journal,
 // for a later run without a digest. It records nothing if the bytes are from another URL.
 func (p *partial) keepOpposed() error {
 	if len(p.carried.opposed) == 0 {
@@ -282,7 +282,7 @@ func (p *partial) keepOpposed() error {
 	return nil
 }
 
-// modified returns the modification time for the file, if the server's date is wanted, or zero.
+// modified returns the server's date as the modification time for the file, or zero if the request does not want it.
 func (p *partial) modified() time.Time {
 	if !p.req.RemoteTime || !p.req.onDisk() {
 		return time.Time{}
@@ -298,7 +298,7 @@ func (p *partial) modified() time.Time {
 	return t
 }
 
-// heardHint returns the hint for bytes that contradict a digest which the server stated only in an earlier run, or "".
+// heardHint returns a hint if err is about a digest that the server stated only in an earlier run, and otherwise "".
 func (p *partial) heardHint(err error) Hint {
 	if wrong := wrongOf(err); wrong != nil && p.kept > 0 && slices.Contains(p.carried.heard, wrong.Claim) {
 		return HintForget

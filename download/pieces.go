@@ -18,7 +18,7 @@ type pieces struct {
 	from    string            // the document that has the digests, masked
 	queue   []scheduler.Check // pieces to be checked
 	busy    bool
-	checked chan checked // has room for one, so that no check waits for the loop
+	checked chan checked // has a buffer for one value, so that no check waits for the loop
 	proven  byterange.Set
 	wrong   int64 // the last wrong piece
 	banned  int   // number of sources that were banned because of wrong pieces
@@ -49,7 +49,7 @@ func checkPiece(ctx context.Context, part *partfile.File, check *verify.PieceChe
 	return check.Right(), nil
 }
 
-// A gate keeps a hasher behind the bytes that pieces have proven, if pieces are known.
+// A gate restricts a hasher to the bytes of right pieces, if pieces are known.
 type gate struct {
 	*partfile.File
 	mu    sync.Mutex
@@ -62,7 +62,7 @@ func newGate(part *partfile.File, limit int64) *gate {
 	return &gate{File: part, limit: limit, moved: make(chan struct{})}
 }
 
-// bound sets the limit: no byte at or after it passes.
+// bound sets the limit: only bytes before that offset pass.
 func (g *gate) bound(limit int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -99,8 +99,8 @@ func (g *gate) WaitFront(ctx context.Context, past int64) (int64, error) {
 	}
 }
 
-// pass returns the offset up to which the hasher may read, at most front, and a channel that is closed with a new
-// limit.
+// pass returns the offset up to which the hasher may read, at most front, and a channel that is closed when the limit
+// changes.
 func (g *gate) pass(front int64) (int64, <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -33,7 +33,7 @@ type Plan struct {
 	Left     *Left          // the part file of an earlier run; nil if none
 	Resumes  int64          // existing bytes that would be used, if they are unchanged
 	Restarts string         // why the existing bytes would not be used
-	Refused  error          // why the file would not be accepted, whatever its bytes are; nil if that is not known
+	Refused  error          // why the file would not be accepted, whatever its bytes are; nil if no reason is known
 	// Done is the result if the file already exists or the server has nothing newer, and otherwise nil.
 	Done *Result
 }
@@ -49,7 +49,7 @@ const (
 	Swarm               // peers
 )
 
-// A Place is a place that has the file.
+// A Place is a place from which the file may be fetched.
 type Place struct {
 	URL  *url.URL
 	Role Role
@@ -146,7 +146,7 @@ func (x *inspection) foreseeProof() error {
 }
 
 // foreseeSpan is span for a plan. It fetches the pieces that the file shares with other files only if a file of the
-// right size exists, which may be compared with them.
+// right size exists, because that file may be compared with the pieces.
 func (h *planner) foreseeSpan(ctx context.Context) error {
 	if !h.req.spans() {
 		return nil
@@ -341,7 +341,7 @@ func (h *planner) placeOf(d *Described, u *url.URL) Place {
 	return Place{URL: u, Role: ByUser}
 }
 
-// addPlace adds a place, once.
+// addPlace adds p, unless the plan has p already or the request may not use p.
 func (h *planner) addPlace(p Place) {
 	known := func(o Place) bool { return o.URL.String() == p.URL.String() }
 	if !h.req.usable(p.URL) || slices.ContainsFunc(h.plan.Places, known) {

@@ -15,23 +15,23 @@ import (
 
 // This file reads the facts about the file that an earlier run recorded in its journal (partfile.Identity).
 
-// outranked returns the claims that a strong digest of the request outranks, because its channel is at least as
-// trusted. Both may be of different versions: only the bytes show whether digests of different algorithms agree.
+// outranked returns the claims that came over a channel no more trusted than that of a strong digest in given. The claims
+// and that digest may be of different versions: only the bytes show whether digests of different algorithms agree.
 func outranked(claims, given []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool {
 		return !backed(given, c.Channel, verify.User)
 	})
 }
 
-// yieldingOf returns the claims of an earlier run that yield: they count until an authority or the bytes contradict
-// them.
+// yieldingOf returns the claims of an earlier run that are yielding: they count only until an authority or the bytes
+// contradict them.
 func yieldingOf(prior partfile.Identity) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(prior.Claims), func(c verify.Claim) bool {
 		return c.Channel != verify.User && !slices.Contains(prior.Yielding, c)
 	})
 }
 
-// standingOf returns the claims of an earlier run that the server stated and that do not yield.
+// standingOf returns the claims of an earlier run that the server stated and that are not yielding.
 func standingOf(prior partfile.Identity) []verify.Claim {
 	return without(prior.Claims, yieldingOf(prior))
 }
@@ -70,12 +70,12 @@ func priorView(id partfile.Identity) version.View {
 }
 
 // sameDate reports whether an answer, now, has the date in a journal, then. A journal has a date only if it is a strong
-// validator. The date of another host is about its own copy, and does not count.
+// validator. The date of another host is about that host's copy, and does not count.
 func sameDate(then, now version.View) bool {
 	return !now.Modified.IsZero() && now.Modified.Equal(then.Modified) && (now.Host == "" || now.Host == then.Host)
 }
 
-// takenOver returns the facts about the bytes that an earlier run left, after these were found to be bytes of want.
+// takenOver returns the facts about the bytes of prior, which an earlier run left, once they are known to be bytes of want.
 func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
 	// The claims show that the bytes are of this file. The other facts about them are from another server.
 	if sealed && want.URLSum != prior.URLSum && verify.Strong(want.Claims) {

@@ -49,7 +49,7 @@ func head(ctx context.Context, hc network, req *Request, c condition) (source.An
 	return hc.Head(ctx, req.URL, req.lookOptions(c))
 }
 
-// look asks for the header only: by HEAD or, if the server does not support HEAD, by glance.
+// look asks the server of req for the header only: by HEAD or, if the server does not support HEAD, by glance.
 func look(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
 	if source.IsSwarm(req.URL) { // the torrent has the size
 		return source.Answer{URL: req.URL, Size: req.Described.Size, End: -1, Hops: []metalink.Hop{{URL: req.URL}}}, nil

@@ -11,8 +11,8 @@ import (
 	"braid/verify"
 )
 
-// askDocument fetches a document that the server described, in parallel to the first ranges, if pieces would help (RFC
-// 6249, section 4) or the document may have a signature. Documents are fetched one at a time, until one has pieces.
+// askDocument fetches a document that the server names, in parallel to the first ranges, if pieces would help (RFC 6249,
+// section 4) or the document may have a signature. Documents are fetched one at a time, until a document has pieces.
 func (s *session) askDocument() {
 	doc, ok := s.carried.nextDocument(s.file)
 	signed := ok && !isTorrent(doc) && s.req.Trust.Anchors.Any() && !s.carried.signed.asked
@@ -31,7 +31,7 @@ func (s *session) piecesHelp() bool {
 	return others && !s.carried.single && s.size >= leastPieces
 }
 
-// applyDocument applies the description in a document. If it is of no use, the download continues without it.
+// applyDocument applies the result t of fetching a document. If the document is of no use, the download continues.
 func (s *session) applyDocument(t documentResult) {
 	if s.applyEvidence(t) {
 		s.carried.pieces, s.carried.piecesFrom, s.newMirrors = t.file.BestPieces(), t.from, true
@@ -44,7 +44,7 @@ func (s *session) applyDocument(t documentResult) {
 	s.askDocument()
 }
 
-// applyEvidence applies the evidence in a document. It reports whether the document could be read.
+// applyEvidence applies the evidence in the document of t. It reports whether the document is used.
 func (s *session) applyEvidence(t documentResult) bool {
 	s.aside.read()
 	// The document counts as read only now, because the end of a session may have ended the fetch.
@@ -156,8 +156,8 @@ func (s *session) awaitSignatures() error {
 	}
 }
 
-// streamWaits reports whether a stream or an upload must not begin yet. It waits for signatures, for which sent bytes
-// could not be read again. An upload also waits for pieces, so that no uploaded part turns out to be wrong.
+// streamWaits reports whether a stream or an upload must not begin yet. It waits for signatures, because sent bytes cannot
+// be read again to check a signature. An upload also waits for pieces, so that no uploaded part turns out to be wrong.
 func (s *session) streamWaits() bool {
 	looks := s.req.Trust.Require != RequireNothing && s.carried.looking.awaits()
 	return s.req.inOrder() && (s.aside.awaits() || looks) || s.req.Store != nil && s.aside.asking
@@ -180,7 +180,7 @@ func (s *session) startHash() {
 	if c := s.req.byPieces(); !c.Pieces.IsZero() {
 		check.ByPieces(c)
 	}
-	// An earlier run hashed the uploaded parts for other checks.
+	// The error is that an earlier run hashed the uploaded parts for other checks.
 	if err := s.hashing.begin(s.ctx, check, s.size, s.carried.signed.all); err != nil {
 		s.end(notMergeable, fmt.Errorf("the uploaded parts are abandoned: %w", err))
 		return
@@ -205,7 +205,7 @@ func (s *session) rehash() {
 	}
 }
 
-// usePieces starts checking pieces, also existing ones, if their digests are known and are of a file of this size.
+// usePieces starts checking pieces, including existing pieces, if their digests are known and are of a file of this size.
 func (s *session) usePieces() {
 	list := s.carried.pieces
 	if s.carried.piecesRejected || list.IsZero() || s.hashing.byPieces() || s.size < 0 || !s.hashing.begun() {
@@ -331,8 +331,8 @@ func (s *session) tied() bool {
 	return verify.Strong(join(s.claims, s.req.Published.Claims)) || s.req.provenByPieces()
 }
 
-// compareWithUser compares the server's digests with the user's. A contradiction ends the session. If a document
-// describes the file, it only refuses the answer, because there may be other places.
+// compareWithUser compares the server's digests with the user's. A contradiction ends the session or, if a document
+// describes the file, only refuses the answer, because there may be other places.
 func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 	err := verify.Agree(s.req.Trust.Claims, claims)
 	switch {

@@ -57,7 +57,7 @@ func CheckURL(u *url.URL) error {
 	return nil
 }
 
-// An ftpClient is a client for FTP. Other options than these do not apply to FTP.
+// An ftpClient is a client for FTP. Options that Source does not pass on do not apply to FTP.
 type ftpClient struct{ *ftpsource.Client }
 
 func (c ftpClient) Source(u *url.URL, o httpsource.Options) source.Source {

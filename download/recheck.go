@@ -11,7 +11,7 @@ import (
 	"braid/verify"
 )
 
-// A comparison is a search for wrong bytes without digests of pieces, with the claims in the answers of its sources.
+// A comparison is a search for wrong bytes by comparing sources, without pieces. It also reads the claims of the sources.
 type comparison struct {
 	*recheck.Search
 	mixed bool // mixes has changed known.mixed

@@ -18,7 +18,7 @@ type recorded struct {
 	// before is the version recorded for another URL; nil: none. After a document came in place of the file, it is the
 	// version recorded for the URL of the document.
 	before   *state.Version
-	replaces bool // a file exists, and only the server can show whether its own is newer
+	replaces bool // a file exists, which the server's file may replace
 }
 
 // suffices reports whether the request demands no more proof than there was when the file was downloaded.

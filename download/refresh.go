@@ -72,7 +72,7 @@ func (r *refresh) goOn(ctx context.Context) error {
 // These are the sizes of samples in bytes.
 const (
 	noSamples   = 0
-	fewSamples  = 64 << 10 // with an equal ETag, which may not be unique on the host (RFC 9110, section 8.8.3)
+	fewSamples  = 64 << 10 // if the ETag is equal, which may not be unique on the host (RFC 9110, section 8.8.3)
 	manySamples = 1 << 20
 )
 

@@ -50,7 +50,7 @@ func (d *damage) repair(ctx context.Context, s *session) (bool, error) {
 	return found, err
 }
 
-// compare compares the file with other sources until bytes that may be wrong were exchanged.
+// compare compares the file with other sources until it has exchanged bytes that may be wrong. found reports whether it has.
 func (d *damage) compare(ctx context.Context, s *session, wrong *verify.MismatchError) (found bool, err error) {
 	x := d.recheck
 	if x == nil {
@@ -77,9 +77,9 @@ func (d *damage) compare(ctx context.Context, s *session, wrong *verify.Mismatch
 }
 
 // askPlaces asks the server for mirrors to compare with, if the server was not asked in this run because the whole file
-// was there, or if its answer to HEAD may name mirrors. It reports true if the digest of an earlier run yields to
-// another digest that the server now states: then nothing is compared. If the server states another size for the same
-// digest, askPlaces sets known.stated.
+// was there, or if its answer to HEAD may name mirrors. It reports true if the server now contradicts a yielding digest
+// of an earlier run: then nothing is compared. If the server states another size for the same digest, askPlaces sets
+// known.stated.
 func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	o := s.sources.first()
 	asked := o != nil && s.roleOf(o) == asOrigin
@@ -119,7 +119,7 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 		s.hear(st)
 		if same && s.carried.fetches == 0 && st.sizeBy == byServer && differs(st.size, s.size) &&
 			!slices.Contains(s.tried, st.size) && s.mayAnnounce(x.answer.Hops, claims) {
-			s.stated = st.size // the bytes of an earlier run may be only the beginning, or have too many at the end
+			s.stated = st.size // an earlier run may have left only a part of the file, or too many bytes at the end
 		}
 		return false, s.part.Begin(s.identity())
 	case s.mayAnnounce(x.answer.Hops, claims):
@@ -175,7 +175,7 @@ func wrongOf(err error) *verify.MismatchError {
 	return wrong
 }
 
-// goOn lets the next session resume from the existing bytes.
+// goOn makes the next session resume from the existing bytes.
 func goOn(s *session) {
 	s.carried.goesOn = true
 	if s.result.Host != "" {
@@ -187,8 +187,8 @@ func goOn(s *session) {
 	maps.Copy(s.carried.past, s.sources.past())
 }
 
-// nextPieces fetches the described documents that were not fetched yet, until one has pieces. It reports whether a
-// document has pieces for a file of this size.
+// nextPieces fetches documents that the server names and that were not fetched yet, until one has pieces for a file of
+// this size. It reports whether a document has them.
 func nextPieces(ctx context.Context, s *session) bool {
 	for !s.carried.piecesRejected {
 		t, ok := s.carried.readNext(ctx, s.http, s.req, s.file, s.claims, s.trusted())
@@ -204,9 +204,9 @@ func nextPieces(ctx context.Context, s *session) bool {
 	return false
 }
 
-// rejectPieces lets the next session ignore the digests of pieces, if sources were banned because of them: the pieces
+// rejectPieces makes the next session ignore the digests of pieces, if sources were banned because of them: the pieces
 // may be wrong, and the digest of the whole file decides. Without a strong digest, the pieces are the only evidence and
-// are not ignored. It reports whether the pieces are ignored.
+// are not ignored. rejectPieces reports whether the pieces are ignored.
 func rejectPieces(s *session) bool {
 	if s.hashing.pieces.banned == 0 || s.carried.piecesRejected || s.req.inOrder() || !verify.Strong(s.claims) {
 		return false
@@ -218,8 +218,8 @@ func rejectPieces(s *session) bool {
 	return true
 }
 
-// doubtful has the bytes of sources that may have sent wrong bytes. parties is the number of sources that sent bytes.
-// before reports whether some bytes are from an earlier run.
+// doubtful returns three results. The first is the bytes of sources that may have sent wrong bytes. parties is the
+// number of sources that sent bytes. before reports whether some bytes are from an earlier run.
 func (d *damage) doubtful(s *session) (doubtful byterange.Set, parties int, before bool) {
 	earlier := s.part.Have()
 	for _, o := range s.sources.all {

@@ -34,16 +34,16 @@ type Request struct {
 	MakeDir bool
 	// Name is the final name in Dir. If empty, it is the last segment of the path of URL.
 	Name string
-	// RemoteName lets the server name the file if Name is empty, which costs an additional request.
+	// RemoteName takes the name of the file from the server if Name is empty, which costs an additional request.
 	RemoteName bool
 	// Published has the statements of a feed about the file. Its Claims are digests that the server of URL has
-	// published. They must hold like digests found by Lookup, which are then not looked for. Its Mirrors are used once
-	// a strong digest is known, from Published, the user or the server.
+	// published. The file must match them like digests found by Lookup, and they make a lookup unnecessary. The Mirrors
+	// of Published are used once a strong digest is known, from Published, the user or the server.
 	Published metalink.File
 	// Stream, if not nil, receives the bytes in order as they arrive, and no file is made.
 	Stream io.Writer
-	// Target, if not nil, receives the file, and none is made on disk. Dir, Name and the fields about an
-	// existing file are ignored. Stream and Store must be nil.
+	// Target, if not nil, receives the file, and no file is made on disk. Dir, Name and the fields about an existing
+	// file are ignored. Stream and Store must be nil.
 	Target Target
 	// Store, if not nil, receives the file under its name. Dir is ignored. Stream and Target must be nil.
 	Store Store
@@ -57,7 +57,7 @@ type Request struct {
 	// (partfile.Committed), a later Get that finds the file complete sets Result.Due.
 	Due bool
 	// NoMetalink ignores Link fields, so that only the origin and Mirrors are used. A Metalink document in place of the
-	// file then counts as the file. The URL must offer the evidence that it offered before.
+	// file then counts as the file. The URL must still offer the evidence that it offered before.
 	NoMetalink bool
 	// Near selects mirrors that are tried first.
 	Near Near
@@ -69,7 +69,7 @@ type Request struct {
 	Seed Seed
 	// Limits bounds the speed and the size of this download.
 	Limits Limits
-	// Select has patterns that choose the file in a Metalink document in place of the file.
+	// Select has patterns for a Metalink document that comes in place of the file: they choose the file in the document.
 	Select []string
 	// RemoteTime sets the modification time of the file to the server's Last-Modified.
 	RemoteTime bool
@@ -113,7 +113,7 @@ func (r *Request) note(format string, args ...any) {
 
 var errNoURL = errors.New("the request has no URL")
 
-// Path returns the path of the file. It is empty for a Stream or a Target. It returns an error if URL yields no name.
+// Path returns the path of the file. It is empty for a Stream or a Target. The error is that URL has no usable name.
 func (r *Request) Path() (string, error) {
 	name := r.Name
 	switch {
@@ -199,7 +199,7 @@ type Result struct {
 	Elapsed         time.Duration
 }
 
-// A SourceResult describes the part of one source in a download.
+// A SourceResult describes what one source contributed to a download.
 type SourceResult struct {
 	ID     int
 	URL    string  // masked
@@ -272,7 +272,7 @@ type (
 		Ended     bool
 		Why       scheduler.Reason
 	}
-	// RangeEnded is sent at the end of a fetch. It received Bytes in the time Took. Err is nil unless the source
+	// RangeEnded is sent at the end of a fetch, which received Bytes in the time Took. Err is nil unless the source
 	// failed.
 	RangeEnded struct {
 		Fetch, ID int
@@ -281,7 +281,7 @@ type (
 		Took      time.Duration
 		Err       error
 	}
-	// Brought has the bytes received since the previous Brought event. It is sent about ten times a second and at the
+	// Brought has the ranges received since the previous Brought event. It is sent about ten times a second and at the
 	// end of a fetch, and only if Request.Detail is set. Adjacent bytes of one fetch are one Piece.
 	Brought struct{ Pieces []Piece }
 	// Progress is sent a few times a second. Size is -1 while unknown. Rate is in bytes a second.
@@ -301,7 +301,7 @@ type (
 	Complete struct{ Size int64 }
 	// Verified is sent when the whole file was checked.
 	Verified struct{ Proof verify.Proof }
-	// Seeding is sent while the file is in place and offered to peers. They got Given bytes so far.
+	// Seeding is sent while the file is in place and offered to peers. The peers have received Given bytes so far.
 	Seeding struct {
 		Path  string
 		Peers int

@@ -6,8 +6,8 @@ import (
 )
 
 // A Require selects what must be proven before a file gets its final name, or an existing file is kept. The method met
-// decides once the proof of all bytes exists. It is called by getter.commit for each download, by compare, asBefore and
-// holds of existingFile, and by inspection.judge for Client.Verify. The function foresee ends a download early if
+// decides once the proof of all bytes exists. met is called by getter.commit for each download, by compare, asBefore
+// and holds of existingFile, and by inspection.judge for Client.Verify. The function foresee ends a download early if
 // evidence is known to be lacking.
 type Require uint8
 

@@ -170,7 +170,7 @@ func (r *Request) namesDocument(hops []metalink.Hop) bool {
 	return IsDocument(r.URL.Path) || announcesDocument(hops[0])
 }
 
-// follows reports whether a document in place of the file is followed.
+// follows reports whether a document that comes in place of the file is read, and the file that it describes is downloaded.
 func (r *Request) follows() bool { return !r.NoMetalink && r.Described == nil && isWeb(r.URL) }
 
 // announcesDocument reports whether the media type of an answer is that of a document or a torrent.
@@ -200,7 +200,7 @@ func (x resolution) without(a source.Answer) source.Answer {
 	return a
 }
 
-// otherDigests returns the digests in answer at of a chain to a document that do not match data, the document.
+// otherDigests returns the digests in hops[at] that do not match data, the document to which hops led, and an error if any.
 func otherDigests(hops []metalink.Hop, at int, data []byte) (claims []verify.Claim, err error) {
 	if hops[at].Status >= 400 {
 		return nil, nil
@@ -234,7 +234,7 @@ func (x inquiry) statement() statement {
 // An asker asks the server of a request for the header of its answer: look, glance or head.
 type asker func(context.Context, network, *Request, condition) (source.Answer, error)
 
-// inquire asks the server what the file is. A contradiction in the answer is the error, and x.wrong.
+// inquire asks the server what the file is. If the answer contradicts itself, err and x.wrong are that contradiction.
 func (r *Request) inquire(ctx context.Context, hc network, ask asker, c condition) (x inquiry, err error) {
 	if x.answer, err = ask(ctx, hc, r, c); err != nil {
 		return x, err
@@ -252,8 +252,8 @@ func (r *Request) inquire(ctx context.Context, hc network, ask asker, c conditio
 	return x, nil
 }
 
-// onTheWay returns the server's statements in the redirects before a failed answer, if these have a strong digest.
-// Otherwise it returns x and err.
+// onTheWay returns the server's statements in the redirects before a failed answer, if these statements have a strong
+// digest. Otherwise it returns x and err.
 func (r *Request) onTheWay(x inquiry, err error) (inquiry, error) {
 	var e *source.Error
 	if !errors.As(err, &e) || len(e.Hops) == 0 || r.role() != asOrigin {

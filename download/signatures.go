@@ -23,7 +23,7 @@ import (
 )
 
 // Anchors are the keys and certificates that the user trusts to sign files, at most one Trust of each kind. With
-// anchors, the signatures are fetched and checked that a server describes (RFC 6249, section 5), a document has or the
+// anchors, signatures are fetched and checked: those that a server names (RFC 6249, section 5), a document has or the
 // user names. A bad signature is an error. Without anchors, no signature is fetched.
 type Anchors []verify.Trust
 
@@ -58,7 +58,7 @@ type Signature struct {
 	maybe bool          // nothing names the signature: it may exist beside the file
 }
 
-// A found is a signature that was fetched, or could not be.
+// A found is the result of fetching a signature.
 type found struct {
 	from  string
 	data  []byte
@@ -97,8 +97,8 @@ func signaturesOf(req *Request, f metalink.File) (out []Signature) {
 	return out[:min(len(out), mostSignatures)]
 }
 
-// inOneTime returns a context for several small requests, such as for all signatures of a file. Together they have the
-// time of one slow document (rule 21).
+// inOneTime returns a context for several small requests, such as for all signatures of a file. All of them together
+// get the time that one slow document may take (rule 21).
 func (n network) inOneTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, small.Longest*n.patience(), small.ErrSlow)
 }
@@ -176,8 +176,8 @@ func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecke
 
 // fileNames returns the names of the file, for signatures that contain the name of the signed file: the name on the
 // server, or in the document that the user named, and the name on disk. Names that the author of a document chose do
-// not count, because they may be those of an older file with its signature. These are the names in the URLs of places,
-// and in a document that came in place of the file.
+// not count, because they may be the names of an older file with its signature: names in the URLs of places, and names
+// in a document that came in place of the file.
 func fileNames(r *Request) (names []string) {
 	switch {
 	case r.Described != nil && r.Described.URL != nil && !IsDocument(r.Described.URL.Path):

@@ -77,7 +77,7 @@ func (x *sources) hold(u *url.URL, why error) {
 	}
 }
 
-// gaveUp reports whether the source with this URL was asked, except if it was only held back from a pipe.
+// gaveUp reports whether a source with the URL u was used, and not only excluded because the output is a pipe.
 func (x *sources) gaveUp(u *url.URL) bool {
 	return slices.ContainsFunc(x.all, func(o *origin) bool {
 		return o.url.String() == u.String() && !errors.Is(o.err, errLoose)
@@ -157,8 +157,8 @@ func (x *sources) pardon() {
 	}
 }
 
-// credit records that o sent the bytes that a fetch wrote, except bytes that another fetch had written before. That
-// fetch may report these bytes later, because a fetch does not report each write at once.
+// credit records that o sent the bytes that a fetch wrote, except bytes that another fetch had written before. The
+// other fetch may report its bytes later, because a fetch does not report each write at once.
 func (x *sources) credit(o *origin, m message) {
 	for own := range m.theirs.Gaps(m.wrote) {
 		for g := range x.credited.Gaps(own) {

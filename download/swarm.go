@@ -29,8 +29,8 @@ const (
 	PeersOff Peers = iota
 	// PeersAuto asks peers if a torrent is known, and servers are too slow or missing.
 	PeersAuto
-	// PeersOnly asks only peers for the file of a torrent, and asks them at once if a server describes a
-	// torrent. It also applies if a proxy is configured, although peers are not reached through a proxy.
+	// PeersOnly asks only peers for the file of a torrent, and asks them at once if a server names a torrent. It also
+	// applies if a proxy is configured, although peers are not reached through a proxy.
 	PeersOnly
 	// PeersHidden asks no peers. It replaces PeersAuto if a proxy is configured (Client.Peers).
 	PeersHidden
@@ -188,20 +188,20 @@ func asSource(ev scheduler.SourceAdded, t source.Traits, last bool) scheduler.So
 }
 
 const (
-	// swarmLeast is the shortest remaining time for which a torrent is fetched beside servers.
+	// swarmLeast is the remaining time of a download above which a torrent is fetched for its peers.
 	swarmLeast = 10 * time.Second
-	// swarmAfter is how long the servers are measured before that.
+	// swarmAfter is how long the servers are measured before a torrent is fetched.
 	swarmAfter = 3 * time.Second
 )
 
-// An offer is a torrent that a server described.
+// An offer is the result of fetching a torrent that a server named.
 type offer struct {
 	from    string // masked
 	sharing *sharing
 	err     error
 }
 
-// fetchSharing fetches a described torrent and finds the file in it.
+// fetchSharing fetches the torrent doc and finds the file of the given size in it.
 func fetchSharing(ctx context.Context, hc network, doc metalink.MetaURL, o httpsource.Options, size int64) (*sharing, error) {
 	data, a, err := hc.small(ctx, doc.URL, o, metainfo.MaxSize)
 	if err != nil {
@@ -221,7 +221,7 @@ func fetchSharing(ctx context.Context, hc network, doc metalink.MetaURL, o https
 	return &sharing{torrent: t, file: f, named: address.Public | fromOf(a)}, nil
 }
 
-// seedFile seeds the file at path for as long as the user wants. An error is only a note, as the file is in place.
+// seedFile seeds the file at path for as long as the user wants. An error is only a note, because the file is in place.
 func seedFile(ctx context.Context, hc network, req *Request, x *sharing, path string) {
 	if x == nil || !req.seeds() || !req.onDisk() {
 		return
@@ -276,7 +276,7 @@ const seedBeat = 250 * time.Millisecond
 // the torrent is the only place that a document names (enterSwarm), or all servers have failed (rescue). In each case,
 // a strong digest of the whole file must be known.
 
-// rescue lets the next session use peers, if no server is left and a known torrent of the file was not fetched yet. It
+// rescue makes the next session use peers, if no server is left and a known torrent of the file was not fetched yet. It
 // reports whether it does.
 func (a *attempts) rescue(ctx context.Context, s *session) bool {
 	if a.carried.sharing != nil || !a.req.Peers.asked() || a.carried.single || !verify.Strong(s.claims) || ctx.Err() != nil ||
@@ -328,13 +328,13 @@ func (g *getter) enterSwarm(ctx context.Context) error {
 	return last
 }
 
-// fetchSwarm fetches a torrent, whose peers can then be asked for the file.
+// fetchSwarm fetches the torrent doc, whose peers can then be asked for the file.
 func (c *call) fetchSwarm(ctx context.Context, doc metalink.MetaURL, size int64) (*sharing, error) {
 	o := c.req.optionsFor(doc.URL, c.req.namedBy(doc.URL, doc.By), true)
 	return fetchSharing(ctx, c.http, doc, o, size)
 }
 
-// share lets the next sessions use a swarm.
+// share makes the next sessions use the swarm x of the torrent doc.
 func (c *call) share(x *sharing, doc metalink.MetaURL) {
 	c.carried.sharing = x
 	if c.carried.pieces.IsZero() && !c.carried.piecesRejected {

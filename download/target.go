@@ -24,15 +24,15 @@ import (
 type Target interface {
 	io.WriterAt
 	io.ReaderAt
-	// Commit makes the first p.Size() bytes the file. p is the proof that they are right. Bytes after them
-	// have no meaning. An error means that no file was made. Commit should return if ctx ends.
+	// Commit makes the first p.Size() bytes the file. p is the proof that they are right. Bytes after them have no
+	// meaning. An error means that no file was made. Commit should return once ctx is done.
 	Commit(ctx context.Context, p verify.Proof) error
 	// Discard gives up the written bytes, if any.
 	Discard() error
 }
 
 // A TargetError is the error of a Target. errors.Is examines Err. errors.As does not, because an error of a target must
-// not be mistaken for one of a source.
+// not be mistaken for an error of a source.
 type TargetError struct {
 	Op  string // "write", "read", "commit" or "discard"
 	Err error  // error of the target
@@ -77,7 +77,7 @@ func (d *delivery) discard() error {
 	return nil
 }
 
-// A targetFile makes a target the file of a part file without a name, which calls only these methods.
+// A targetFile is a target as the file of a part file without a name. The part file calls only the methods below.
 type targetFile struct {
 	fsys.File // nil
 	target    Target

@@ -14,7 +14,7 @@ import (
 
 // A Store keeps uploaded files, for example an object store.
 type Store interface {
-	// Path returns the name for messages and results of the named file: "s3://bucket/key".
+	// Path returns the path of the named file for messages and results: "s3://bucket/key".
 	Path(name string) string
 	// Upload prepares the upload of the named file. It sends no request before a method of the Upload is called.
 	Upload(name string) Upload
@@ -36,8 +36,8 @@ type Upload interface {
 	Put(ctx context.Context, p UploadPart) error
 	// Restart discards all parts, also those of an earlier run. The next part is the first one.
 	Restart(ctx context.Context) error
-	// Commit makes the uploaded parts the file, which final.Result.Proof proves. If a file exists, the error is
-	// fs.ErrExist, unless final.Replace is set and it is the file that Existing returned.
+	// Commit makes the file from the uploaded parts. final.Result.Proof proves them. If a file exists, the error is
+	// fs.ErrExist, unless final.Replace is set and the file is the one that Existing returned.
 	Commit(ctx context.Context, final UploadFinal) error
 	// Found is called if the file that Existing returned is the right file. It may add files that Commit stores beside
 	// it.
@@ -211,8 +211,7 @@ func (u *uploading) window() int64 {
 	return u.ahead()
 }
 
-// room blocks until bytes up to end may be written: until end is within the window, or beyond by at most a quarter of
-// it.
+// room blocks until bytes up to end may be written: at most one and a quarter windows ahead of the uploaded bytes.
 func (u *uploading) room(ctx context.Context, end int64) error {
 	if u == nil {
 		return nil
@@ -274,7 +273,7 @@ func (u *uploading) takeOver(size int64, state uploadState) {
 	u.uploaded = byterange.NewSet(byterange.Range{End: size})
 }
 
-// end ends an upload that was not committed. keep keeps the parts for a later run.
+// end ends an upload that was not committed. If keep is set, the parts are kept for a later run.
 func (u *uploading) end(keep bool) error {
 	if u == nil || u.ended() {
 		return nil

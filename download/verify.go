@@ -48,7 +48,7 @@ type inspection struct {
 	found      []found        // signatures
 	carried    carried        // has the documents that were read
 
-	described *Described // the original description, if that in req has bytes of neighbours
+	described *Described // the description before pieces shared with neighbours were added; nil if none were
 	beside    neighbours
 	unchecked *uncheckedError
 }
@@ -122,7 +122,7 @@ func openRegular(files fsys.FS, path string) (fsys.File, error) {
 	return files.Open(path)
 }
 
-// signatures fetches the signatures, and returns their checkers. It is an error if a required one cannot count.
+// signatures fetches the signatures, and returns their checkers. It returns an error if no file could pass the checks.
 func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker, error) {
 	all := signaturesFor(&x.req, x.file)
 	if !x.req.Trust.Anchors.Any() {
@@ -148,7 +148,7 @@ func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker,
 }
 
 // signatureSet returns the checks of the fetched signatures. It returns an error if no file could pass the checks.
-// where is the place in that error.
+// where is the Where of that error.
 func (x *inspection) signatureSet(where string) (*signatureSet, error) {
 	set := newSignatureSet(x.found, x.req.Trust.Anchors, append(fileNames(&x.req), filepath.Base(x.verdict.Path)))
 	needed := x.req.needsSignature() && !backed(x.claims, verify.Signed, verify.Signed)
@@ -233,7 +233,7 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, signatures []verify
 	}
 }
 
-// weighPieces removes pieces that contradict the digest of the whole file, which decides (RFC 6249, section 7).
+// weighPieces removes pieces that contradict the digest of the whole file: that digest decides (RFC 6249, section 7).
 func (x *inspection) weighPieces(proof verify.Proof, err error) {
 	v := &x.verdict
 	var wrong *verify.MismatchError

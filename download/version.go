@@ -27,7 +27,7 @@ type revision struct {
 	sized  source.Answer // the last answer with a size
 
 	sharing        *sharing // the file in a torrent with peers; nil: none is known
-	torrentAsked   bool     // a torrent that the server described was fetched
+	torrentAsked   bool     // a torrent that the server named was fetched
 	pieces         verify.Pieces
 	piecesFrom     string   // the document that has the pieces, masked
 	piecesRejected bool     // pieces are not used, because their digests seem to be wrong
@@ -42,9 +42,9 @@ type revision struct {
 	damage         damage
 	past           map[string]*past
 	single         bool          // one source is asked at a time, because the bytes of several sources were wrong
-	wrong          error         // the error of these bytes
+	wrong          error         // why the bytes of several sources were wrong
 	candidates     []candidate   // sources that will be asked alone
-	candidateScope address.Scope // named of the candidate that is being asked
+	candidateScope address.Scope // candidate.named of the candidate that is being asked
 }
 
 // newRevision returns a revision with the facts of the request only.
@@ -84,8 +84,8 @@ func (p *carried) renew(req *Request) {
 }
 
 // renewAfter is renew after a session that failed. It keeps the digests that were found beside the file, for
-// compareEarlier, if only a refused range suggests that the file has changed: the answer may be that of a stand-in,
-// after which there is no lookup.
+// compareEarlier, if only a refused range suggests that the file has changed: the next answer may be that of a
+// stand-in, and no lookup follows such an answer.
 func renewAfter(p *carried, req *Request, s *session) {
 	found := join(p.beside, p.looking.finding().Claims)
 	if !errors.Is(s.err, errShrunk) ||

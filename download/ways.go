@@ -12,7 +12,7 @@ import (
 	"braid/verify"
 )
 
-// dropSize lets the next session try the size that another source gives, or continue without a size. Bytes beyond the
+// dropSize makes the next session try the size that another source gives, or continue without a size. Bytes beyond the
 // new size are voided. It reports false if no other size is possible.
 func (a *attempts) dropSize(s *session) (bool, error) {
 	k, inPlace, noRoom := a.carried.known, errors.Is(s.err, errInPlace), is[*partfile.SpaceError](s.err)
@@ -109,18 +109,17 @@ func trySingle(s *session) bool {
 	return true
 }
 
-// recalls reports whether err means that the file does not have a digest that was recalled from an earlier run.
+// recalls reports whether err means that the file does not have a digest in k.recalled.
 func (k *known) recalls(err error) bool {
 	wrong := wrongOf(err)
 	return wrong != nil && slices.Contains(k.recalled, wrong.Claim)
 }
 
-// standIn makes a mirror of the user the origin, after the origin failed, if no digest is known by which the mirror was
-// a source already. The mirror's statements about the file are no evidence. So standIn is not possible if evidence is
-// demanded: by the request, by the earlier offers of the URL, or by the existing file (rules 30 and 64). The mirror is
-// asked before bytes are discarded. If a digest is known, only a mirror that was held back from a pipe is used, because
-// any other mirror has failed already. Existing bytes are kept if they came from the same mirror with the same strong
-// ETag.
+// standIn makes a mirror that the user named the origin, after the origin failed. If a digest is known, the user's
+// mirrors were sources and have failed, except a mirror that was not used because the output is a pipe. The mirror's
+// statements about the file are no evidence. So standIn is not possible if evidence is demanded: by the request, by the
+// earlier offers of the URL, or by the existing file (rules 30 and 64). The mirror is asked before bytes are discarded.
+// Existing bytes are kept if they came from the same mirror with the same strong ETag.
 func (a *attempts) standIn(ctx context.Context, s *session) (gone bool, err error) {
 	if !a.mayStandIn() {
 		return false, nil
@@ -156,7 +155,7 @@ func (a *attempts) standIn(ctx context.Context, s *session) (gone bool, err erro
 	return false, nil
 }
 
-// begunBy reports whether all existing bytes came from u, with the ETag and the date of x, which u answers now.
+// begunBy reports whether all existing bytes came from u, with the ETag and the date of x, the present answer of u.
 func begunBy(k *known, u *url.URL, x source.Answer) bool {
 	return !k.mixed && k.stoodIn == partfile.SumURL(u) && k.tag.etag != "" &&
 		k.tag == tag{metalink.StrongETag(x.ETag), x.Host} && k.date.Equal(x.LastModified)
@@ -173,8 +172,8 @@ func (a *attempts) mayStandIn() bool {
 	return a.req.Described != nil || a.c.checkPin(a.req, pinOf(metalink.File{})) == nil
 }
 
-// dropRecalled discards the digests that were recalled from an earlier run. The next session resumes if another digest
-// is known, or if all existing bytes came with one ETag.
+// dropRecalled discards the yielding digests, which an earlier run saved. The next session resumes if another digest is
+// known, or if all existing bytes came with the same ETag.
 func (a *attempts) dropRecalled(ctx context.Context, s *session) error {
 	k := a.carried.known
 	a.note("%v: that digest is from an earlier run, and is no longer used", s.err)
@@ -188,7 +187,7 @@ func (a *attempts) dropRecalled(ctx context.Context, s *session) error {
 }
 
 // discard discards the bytes of a complete but wrong file. If a digest is known, it keeps bytes that may be right:
-// those of an earlier run, of the asked server, and of a source that was not completely compared.
+// bytes of an earlier run, of the asked server, and of a source that was not completely compared.
 func (a *attempts) discard(ctx context.Context, s *session) error {
 	if a.req.IfExists.Refresh && a.result.Resumed > 0 {
 		return a.partial.keepRefreshed(s.err)

@@ -25,18 +25,18 @@ type IfExists struct {
 	// effect if Require demands one.
 	Continue bool
 	// Refresh resumes the part file of Name, whatever URL its bytes came from, for example with a new link to the file.
-	// It does so if both have the same strong digest, if the same host states the same size and strong ETag, or, with
-	// Continue, if size and samples are the same. It is an error if there is no part file, or if nothing shows that it
-	// is of this file; the part file then does not change.
+	// It does so if part file and link have the same strong digest, if the same host states the same size and strong
+	// ETag, or, with Continue, if size and samples are the same. The error is that there is no part file, or that
+	// nothing shows that it is of this file; the part file then does not change.
 	Refresh bool
 	// IfNewer replaces an existing file of that name if the server has another file that is not older. AllowOlder also
 	// allows an older file. See Result.NotModified. The known version of the existing file (Known, or else in
 	// Client.State) makes the request conditional. An existing file that is kept must be proven as Require demands.
 	IfNewer, AllowOlder bool
 	// Known, if not nil, is the version that the caller has. Its ETag and date make the request conditional; see
-	// Result.NotModified. With IfNewer, only answers of Known.Host are compared with Known, or those of every host if
-	// Known.Host is empty. With IfNewer and Known.Digest, the existing file counts only if it has that digest, and a
-	// nonzero Known.Over states that the file was proven.
+	// Result.NotModified. With IfNewer, only answers of Known.Host are compared with Known, or the answers of every
+	// host if Known.Host is empty. With IfNewer and Known.Digest, the existing file counts only if it has that digest,
+	// and a nonzero Known.Over states that the file was proven.
 	Known *state.Version
 	// NoVersions means that versions in Client.State are neither read nor written, because the caller keeps versions.
 	NoVersions bool
@@ -47,8 +47,8 @@ type Trust struct {
 	// Claims are digests from the user, or from a document or list that the user named. A claim without a
 	// Channel counts as the user's.
 	Claims []verify.Claim
-	// Anchors are the keys and certificates that may sign the file. Signatures are those of the user or a document, in
-	// addition to those that the server describes.
+	// Anchors are the keys and certificates that may sign the file. Signatures are the signatures that the user names
+	// or a document has, in addition to those that the server names.
 	Anchors    Anchors
 	Signatures []Signature
 	// LessProof accepts less evidence than the URL offered before (Client.State).
@@ -56,9 +56,9 @@ type Trust struct {
 	// Require is the demanded proof.
 	Require Require
 	// Lookup looks for digests that the asked server has published beside the file, in lists of checksums, if neither
-	// Claims nor the server's answers have a strong digest. The lookup runs beside the transfer. The end of the
+	// Claims nor the server's answers have a strong digest. The lookup runs during the transfer. The end of the
 	// download waits for it, but at most 5 s if Require demands nothing. The file must match the found digests
-	// (Result.Looked). It is no error if none is found.
+	// (Result.Looked). It is no error if no digest is found.
 	Lookup bool
 }
 
@@ -86,7 +86,7 @@ type Near struct {
 	Locations []string
 	// Country, if not nil, returns the country of the server of a URL, or "" if it is unknown; see Locations. It is
 	// called for mirrors whose country the server or document does not state, by several goroutines at once. All calls
-	// together have one second.
+	// together may take one second.
 	Country func(ctx context.Context, u *url.URL) string
 }
 
