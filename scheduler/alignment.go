@@ -3,8 +3,8 @@ package scheduler
 import "braid/byterange"
 
 // alignment is the unit in which a mirror delivers bytes: single bytes in ascending order, or whole pieces in any
-// order. For a mirror, a part of a piece costs as much as the whole piece. So ranges are aligned to pieces, if
-// possible.
+// order. For a mirror that delivers pieces, a part of a piece costs as much as the whole piece. So its ranges are
+// aligned to pieces, if possible.
 type alignment struct{ length, lead int64 }
 
 func newAlignment(length, lead int64) alignment { return alignment{max(length, 1), lead} }

@@ -17,13 +17,13 @@ const (
 	windowMin  = 128 << 20
 	windowMax  = 1 << 30
 
-	// Toward the end, a mirror gets lastShare of its part first, and the rest later, if the remaining time is more than
+	// At first, a mirror gets only lastShare of its part of the missing bytes, if the remaining time is more than
 	// manyLags times the lag of a request.
 	lastShare = 0.9
 	manyLags  = 80
 	fewLags   = 10 // a missing range that takes this many lags is worth a request
 
-	urgentTime = 1.0 // safety margin of a deadline in seconds
+	urgentTime = 1.0 // in seconds: safety margin before a deadline
 
 	// trifle is a time in seconds. A range that all mirrors together deliver in less time is not requested from a
 	// mirror that would deliver it later than another mirror.
@@ -50,7 +50,7 @@ func (a *assignment) window() byterange.Range {
 	return byterange.Range{Start: from, End: min(a.ranges.size, from+min(max(ahead, windowMin), most))}
 }
 
-// gaps yields the missing parts of r, in order, that several mirrors may fetch.
+// gaps yields the missing parts of r, in order, without disputed pieces, because only one mirror fetches such a piece.
 func (a *assignment) gaps(r byterange.Range) iter.Seq[byterange.Range] {
 	return func(yield func(byterange.Range) bool) {
 		for gap := range a.ranges.gaps(r) {
@@ -76,11 +76,11 @@ func (a *assignment) gapFor(m *mirror) byterange.Range {
 	if gap.Empty() {
 		gap = a.gapAt(in, at, want, max(worth, m.align.length/2))
 	}
-	// Short gaps are not left to others now. A mirror of whole pieces gets one only if no other is usable or working.
+	// Otherwise m gets a short gap. A mirror of whole pieces gets it only if no other mirror is usable, or none is working.
 	if gap.Empty() && (!m.align.whole() || a.mirrors.lone(m, a.clock.now) || a.requests.len() == 0) {
 		gap = a.gapAt(in, at, want, 0)
 	}
-	if gap.Empty() && a.ranges.consumed < 0 { // beyond the window: far ahead of a blocked front is better than idle
+	if gap.Empty() && a.ranges.consumed < 0 { // beyond the window: far ahead of a blocked front is better than being idle
 		gap = a.gapAt(byterange.Range{Start: in.Start, End: min(a.ranges.size, in.Start+windowMax)}, at, want, 0)
 	}
 	if gap.Empty() {
@@ -111,8 +111,8 @@ func (a *assignment) gapFor(m *mirror) byterange.Range {
 	return r
 }
 
-// goesOn reports whether a fetch to the end of the file would continue into a missing range by itself, while the order
-// of bytes is not important, because no reader consumes them and so few are missing that hashing takes only a moment.
+// goesOn reports whether a fetch to the end of the file will continue into gap by itself, and the order of bytes is not
+// important: no reader consumes them, and so few bytes are missing that hashing takes only a moment.
 func (a *assignment) goesOn(gap byterange.Range) bool {
 	if a.ranges.consumed >= 0 || a.ranges.missing() > hashSlack {
 		return false
@@ -120,9 +120,8 @@ func (a *assignment) goesOn(gap byterange.Range) bool {
 	return a.continued(gap.Start)
 }
 
-// urgent returns the first missing range if m should fetch it now, however short it is, because otherwise the
-// in-order hash of the bytes behind it would not be done when the last byte arrives. If it is not urgent, the
-// result is an empty range.
+// urgent returns the first missing range if m should fetch it now, however short it is, because otherwise the in-order
+// hash of the bytes behind it would not be done when the last byte arrives. If no range is urgent, the result is empty.
 func (a *assignment) urgent(in byterange.Range, m *mirror) byterange.Range {
 	gap := a.gapAt(in, in.Start, 0, 0)
 	if gap.Empty() || m.align.whole() || m.speed == 0 || a.ranges.size-gap.End < hashSlack {
@@ -134,10 +133,10 @@ func (a *assignment) urgent(in byterange.Range, m *mirror) byterange.Range {
 	return gap
 }
 
-// gapAt returns the first missing range in the window that extends beyond at, or otherwise the last one before at. It
-// skips ranges shorter than least: for another mirror, such a range may be worth a request.
+// gapAt returns the first missing range in the window that extends beyond at, or otherwise the last missing range
+// before at. It skips ranges shorter than least: for another mirror, such a range may be worth a request.
 func (a *assignment) gapAt(window byterange.Range, at, want, least int64) (last byterange.Range) {
-	// A gap that begins in the window is considered beyond the end of the window. Otherwise it might be too short.
+	// A gap that begins in the window may extend beyond the end of the window. If cut off there, it might be too short.
 	for g := range a.gaps(byterange.Range{Start: window.Start, End: min(window.End+want, a.ranges.size)}) {
 		if g.Start >= window.End {
 			break
@@ -171,9 +170,9 @@ func (a *assignment) continued(off int64) bool {
 	return false
 }
 
-// want returns the number of bytes to request from m, 0 for none, and their preferred distance in bytes from the front.
-// The size is chosen so that the idle round trip between two requests is negligible. Toward the end the size is
-// smaller, so that all mirrors finish together. The distance keeps mirrors of unknown speed away from the front.
+// want returns size, the number of bytes to request from m (0: none), and ahead, their preferred distance in bytes from
+// the front. The size is chosen so that the idle round trip between two requests is negligible. Toward the end the size
+// is smaller, so that all mirrors finish together. The distance keeps mirrors of unknown speed away from the front.
 func (a *assignment) want(m *mirror) (size, ahead int64) {
 	all := a.mirrors.aggregate()
 	if m.doubtful() { // a trial, where it blocks no other mirror
@@ -205,8 +204,8 @@ func (a *assignment) want(m *mirror) (size, ahead int64) {
 	return size, 0
 }
 
-// turn limits a range to the mirror's part of a small window. A longer range would leave no part of it to other
-// mirrors.
+// turn limits the size of a range to the mirror's part of a small window (Config.Window). A longer range would leave no
+// part of the window to other mirrors.
 func (a *assignment) turn(size int64, speed float64) int64 {
 	if a.cfg.Window == 0 || speed == 0 {
 		return size
@@ -218,7 +217,7 @@ func (a *assignment) turn(size int64, speed float64) int64 {
 func (a *assignment) part(m *mirror, speed float64) float64 {
 	end, lag := a.estimates.horizon(m), a.estimates.lag(m, speed, m.alive)
 	part := speed * (end - lag)
-	// A further request is cheap, and the speeds are better known by then, in particular a speed that is only
+	// A later request for the rest is cheap, and speeds are better known by then, in particular a speed that is only
 	// remembered from an earlier download.
 	if m.meter.total == 0 || end > manyLags*a.estimates.lag(m, speed, true) {
 		part *= lastShare
@@ -226,9 +225,9 @@ func (a *assignment) part(m *mirror, speed float64) float64 {
 	return part
 }
 
-// share returns the minimum that a mirror of unknown speed is asked for: an equal part of a third of the file, limited
-// so that all such parts fit in the window. If that is too much, the rest is taken from the mirror when its speed is
-// known.
+// share returns the minimum number of bytes that a mirror of unknown speed is asked for: an equal part of a third of
+// the file, limited so that all such parts fit in the window. If that is too much, the rest is taken from the mirror
+// when its speed is known.
 func (a *assignment) share() int64 {
 	useful := count(*a.mirrors, func(m *mirror) bool { return !m.gone() && !m.noRanges && (m.open() || !m.last) })
 	n := min(useful+1, a.cfg.Split)
@@ -250,8 +249,8 @@ func (a *assignment) reach(f *fetch) int64 {
 	return max(2*a.share(), 4<<20, a.cfg.MinSplit)
 }
 
-// extend moves the reservations of fetches to the end of the file: free bytes ahead of them are reserved up to a
-// bounded distance. A fetch that meets the range of another fetch is ended there.
+// extend moves the reservations of fetches to the end of the file: missing bytes ahead of such a fetch are reserved for
+// it, up to a bounded distance. A fetch that meets the range of another fetch is ended there.
 func (a *assignment) extend() {
 	for f := range a.requests.active() {
 		if !f.toEnd {

@@ -2,10 +2,10 @@ package scheduler
 
 import "time"
 
-// A Batch decides how many of many downloads run at once. It has a number of places, each for one running download. It
-// adds places in steps, one step at a time, as long as the total throughput grows, in the same way as connections are
-// added for one file (RFC 6249, section 7). It never stops a download: a place that did not pay is removed when a
-// download ends. Like a [Scheduler], a Batch has no clock, and it is not safe for concurrent use.
+// A Batch decides how many downloads run at once. It has a number of places, each for one running download. It adds
+// places in steps, one step at a time, as long as the total throughput grows, in the same way as connections are added
+// for one file (RFC 6249, section 7). It never stops a download: a place that did not add to the throughput is removed
+// when a download ends. Like a [Scheduler], a Batch has no clock, and it is not safe for concurrent use.
 //
 // If downloads are short, the end of a download shows how long it occupied its place and how much work it was. The
 // ratio of work to time, multiplied by the number of places, is the throughput, regardless of the phase of each place.
@@ -38,7 +38,7 @@ type watch struct {
 	since time.Time // when the number changed
 	ready time.Time // when all places were in use; zero if not yet
 	short tally     // downloads that began at ready or later and have ended
-	early tally     // other downloads that began after since, except newcomers
+	early tally     // the other downloads that began after since and have ended, except newcomers
 }
 
 // caution is the effect of steps that did not pay.
@@ -92,8 +92,8 @@ func NewBatch(fixed int) *Batch {
 	return b
 }
 
-// Resize changes the number of places as for NewBatch. If more downloads are running, none begins until enough have
-// ended.
+// Resize changes the number of places as for NewBatch. If more downloads are running than there are places, none begins
+// until enough have ended.
 func (b *Batch) Resize(now time.Time, fixed int) {
 	b.most, b.fixed = MostAtOnce, false
 	b.allowed = max(b.least, min(b.allowed, MostAtOnce))

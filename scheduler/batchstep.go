@@ -9,8 +9,8 @@ type batchStep struct {
 	fresh      int // downloads on new connections
 	unanswered int // fresh downloads without an answer yet
 
-	// For short downloads: worth is the work a second of a place before the step, and done the total work until then.
-	// firsts are the newcomers that have ended. doubt is set if the step did not seem to pay and is judged once more.
+	// For short downloads: worth is the work that a place did in a second before the step, and done the total work until
+	// then. firsts are the newcomers that have ended. doubt is set if the step did not seem to pay and is judged once more.
 	worth  float64
 	done   int64
 	firsts tally
@@ -36,7 +36,7 @@ const (
 	holdMost  = time.Minute
 )
 
-// decide is the only function that changes the number of places.
+// decide begins, judges and ends steps. Only Resize and AtLeast also change the number of places.
 func (b *Batch) decide(now time.Time) {
 	if b.ready.IsZero() && len(b.running) <= b.allowed && 2*b.step.unanswered <= b.step.fresh {
 		b.ready = now
@@ -125,7 +125,7 @@ func (b *Batch) pays(now time.Time) {
 	b.raise(now, batchStep{worth: worth}, b.next())
 }
 
-// onTop reports whether the newcomers, which needed only a few round trips, mostly added to what the others deliver.
+// onTop reports whether newcomers that needed only a few round trips mostly added to what the other downloads deliver.
 func (b *Batch) onTop(now time.Time) bool {
 	s := b.step
 	before := s.worth * float64(s.from) * now.Sub(b.since).Seconds()
@@ -137,8 +137,8 @@ func (b *Batch) onTop(now time.Time) bool {
 func (b *Batch) quick(held time.Duration) bool { return held < 6*b.rtt }
 
 // worth returns the work a second of a place for short downloads. It includes running downloads that take longer than
-// the mean, because those that end first are not representative. If none has ended, it returns the worth before the
-// step.
+// the mean, because downloads that end first are not representative. If no download has ended, it returns the worth
+// before the step.
 func (b *Batch) worth(now time.Time) float64 {
 	all, mean := b.short, b.short.mean()
 	if all.n == 0 {

@@ -7,8 +7,8 @@ import (
 )
 
 // checks owns what is known about the content of the present bytes: which pieces can be checked, were checked or are
-// disputed, and, in each mirror, which of its bytes passed no check. Bytes become present, and missing again, by its
-// methods only.
+// disputed, and, in each mirror, which of its bytes passed no check. Only methods of checks make bytes present, or
+// missing again.
 type checks struct {
 	clock    *clock
 	actions  *actions
@@ -114,7 +114,7 @@ func (c *checks) ban(m *mirror) {
 	}
 }
 
-// repair makes m fetch a disputed piece from its start. After an interrupted answer, m continues within the piece.
+// repair makes m fetch a disputed piece from its start or, after an interrupted answer, the rest. It reports whether it did.
 func (c *checks) repair(m *mirror) bool {
 	for i := range c.pieces.disputed {
 		d := &c.pieces.disputed[i]

@@ -122,7 +122,7 @@ func (s *Scheduler) place() {
 	}
 	slices.SortStableFunc(free, bySpeed)
 	for _, m := range free {
-		if s.requests.at(m.host) < s.cfg.PerHost { // another mirror on the same host may have been served
+		if s.requests.at(m.host) < s.cfg.PerHost { // another mirror on the same host may have got a range
 			s.feed(m, ReasonNext)
 		}
 	}
@@ -186,8 +186,8 @@ func (s *Scheduler) candidate() (best *mirror) {
 	return best
 }
 
-// lastResort reports whether m, a mirror of last resort, may be used now: no other mirror is usable, or the others have
-// worked long enough to show that they are slow.
+// lastResort reports whether m, a mirror of last resort, may be used now: no other mirror is usable, or the other
+// mirrors have worked long enough to show that they are slow.
 func (s *Scheduler) lastResort(m *mirror) bool {
 	if s.mirrors.count()+s.requests.leaving() > 0 {
 		return s.mirrors.flowing(s.clock.now, s.mirrors.settlePeriod()) && s.estimates.remaining() > lastTime
@@ -207,7 +207,7 @@ func (s *Scheduler) feed(m *mirror, why Reason) bool {
 		return true
 	}
 	if m.trust == silenced && s.ranges.size >= 0 && s.requests.len() > 0 && s.estimates.remaining() < trialTime {
-		return false // the others finish before a trial could help
+		return false // the other mirrors finish before a trial could help
 	}
 	if s.checks.repair(m) || !m.doubtful() && s.tail.hurry(m, why) {
 		return true

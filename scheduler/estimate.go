@@ -22,7 +22,7 @@ type estimates struct {
 	mirrors  *mirrors
 	ranges   *ranges
 	requests *requests
-	turns    []turn // buffer of horizon
+	turns    []turn // reused by horizon
 }
 
 // remaining returns how long the rest of the file takes at the present speed.

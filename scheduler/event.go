@@ -22,12 +22,12 @@ const (
 	FaultTransient
 	// FaultHeld means that the source was not asked, because its host has reached a request limit. It is not a failure.
 	FaultHeld
-	// FaultGone means that the source cannot serve the file. It is not used again.
+	// FaultGone means that the source cannot serve the file, and is not used again.
 	FaultGone
-	// FaultWrong means that the source announced another file. It is banned from this download.
+	// FaultWrong means that the source announced another file, and is banned from this download.
 	FaultWrong
-	// FaultWrongBytes means that the source delivered wrong bytes. It is banned, and its unchecked bytes are missing
-	// again.
+	// FaultWrongBytes means that the source delivered wrong bytes. The source is banned, and its unchecked bytes are
+	// missing again.
 	FaultWrongBytes
 )
 
@@ -40,7 +40,7 @@ type (
 	SourceAdded struct {
 		ID    SourceID
 		Host  string        // host:port of the URL; Answered may report another
-		Trips int           // round trips of setup for each request, before the one for its first byte
+		Trips int           // round trips that each request needs before the round trip for its first byte
 		Align int64         // length of the pieces, if the source delivers pieces in any order; 0 or 1: bytes in order
 		Lead  int64         // offset of the first piece, if not 0; may be negative
 		Slow  bool          // the source may be silent for a long time without having failed
@@ -193,7 +193,7 @@ const (
 	ReasonSameHost
 	// ReasonNoRanges means that the source answers ranges with the whole file, and others do better.
 	ReasonNoRanges
-	// ReasonWrongBytes means that a piece was wrong that only this source delivered.
+	// ReasonWrongBytes means that the source alone delivered all of a wrong piece.
 	ReasonWrongBytes
 	// ReasonDone means that all bytes are present.
 	ReasonDone

@@ -43,7 +43,7 @@ func (f *fetch) advance(pos int64) {
 // belong to a complete piece.
 func (f *fetch) partial(n int64) { f.came = max(f.came+n, 0) }
 
-// becomeExclusive makes a fetch deliver a disputed piece alone. Bytes before reached are no progress.
+// becomeExclusive makes f the only fetch that may deliver its disputed piece. Bytes before reached are no progress.
 func (f *fetch) becomeExclusive(reached int64) { f.exclusive, f.reached = true, reached }
 
 // becomeWhole makes a fetch deliver everything up to the end of the file, because its server ignored the range.

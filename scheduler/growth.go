@@ -62,7 +62,7 @@ const (
 )
 
 // more returns how many connections may be opened now. open is the number of open connections, and late the number of
-// those that have not answered. A measurement begins when the caller calls dial.
+// connections that have not answered. A measurement begins when the caller calls dial.
 func (g *growth) more(open, late int) int {
 	if g.measuring || g.ended {
 		return max(0, g.allowed-open)
@@ -113,9 +113,9 @@ func (g *growth) observe(now time.Time, ms mirrors) (s sample) {
 	return s
 }
 
-// patience returns the time after the dial at which a step is judged even if not all new connections have
-// delivered bytes for half a round trip: one round trip to connect, one to the first bytes, and half of the
-// next to observe the others meanwhile.
+// patience returns the time after the dial at which a step is judged even if not all new connections have delivered
+// bytes for half a round trip: one round trip to connect, one to the first bytes, and half a round trip to observe the
+// older connections meanwhile.
 func patience(rtt time.Duration) time.Duration { return rtt * 5 / 2 }
 
 // ripening returns how long a connection must deliver before it counts as past slow start and observed long enough.
@@ -127,7 +127,7 @@ func (g *growth) ripening() time.Duration {
 }
 
 // judge returns the verdict on the running step. The step pays as soon as the newcomers mostly add to what the others
-// delivered before. That it does not pay is decided only after slow start.
+// delivered before. The verdict that a step does not pay is given only after slow start.
 func (g *growth) judge(now time.Time, s sample) verdict {
 	if !g.measuring || !s.seen && now.Sub(g.dialed) < patience(s.rtt) {
 		return undecided
@@ -179,7 +179,7 @@ func (g *growth) moot() {
 // limit ends growth with the given number of connections.
 func (g *growth) limit(allowed int) { g.allowed, g.ended = allowed, true }
 
-// allowAgain allows at least as many connections as before a trial that was wrong.
+// allowAgain allows at least kept connections, the number before a trial that was wrong.
 func (g *growth) allowAgain(kept int) { g.allowed = max(g.allowed, kept) }
 
 // plan makes the next step add at least n connections.

@@ -9,10 +9,10 @@ const (
 	silence     = 2 * time.Second // a mirror may be quiet for this or for silenceRTTs round trips, whichever is longer
 	silenceRTTs = 8
 	lively      = time.Second // a mirror counts as working if it was active within this time
-	enough      = 256 << 10   // progress that makes up for a failure
+	enough      = 256 << 10   // in bytes: progress that makes up for a failure
 	slowGrace   = 5 * time.Second
 	retryMax    = 30 * time.Second // longest pause after a failure
-	slowed      = 0.1              // share of its speed below which the speed of a mirror is updated
+	slowed      = 0.1              // share of the recorded speed of a mirror below which noticeDrip updates it
 
 	// A request with setup cost, as in FTP, takes several round trips before bytes arrive, and the first request takes
 	// more (login, TLS). Such a mirror may be quiet firstSilence times as long as others before its round-trip time is
@@ -34,7 +34,7 @@ func (f *fetch) mayBeQuiet() time.Duration {
 	return max(limit, (silenceRTTs+firstTrips*time.Duration(m.trips))*m.rtt)
 }
 
-// judge decides about mirrors that are silent, slow or failing, and about those that answer a range with the whole
+// judge decides about mirrors that are silent, slow or failing, and about mirrors that answer a range with the whole
 // file. It records whether any mirror has answered, because Config.FirstTries applies until then.
 type judge struct {
 	cfg        Config
@@ -70,13 +70,13 @@ func (j *judge) review() {
 	}
 }
 
-// heldBack reports whether f has reached the end of the window because of a slow reader. Then it is not silent.
+// heldBack reports whether f has reached the end of the window because of a slow reader. Such a fetch is not silent.
 func (j *judge) heldBack(f *fetch) bool {
 	return j.cfg.Window > 0 && f.pos >= j.assignment.window().End && f.pos < j.ranges.size
 }
 
-// standIn reports whether another mirror could do the work of f: one that is working, or free to begin. If all mirrors
-// are silent at once, the fault is probably local, and ending all fetches would not help.
+// standIn reports whether another mirror could do the work of f: that mirror is working, or free to begin. If all
+// mirrors are silent at once, the fault is probably local, and ending all fetches would not help.
 func (j *judge) standIn(f *fetch) bool {
 	if j.ranges.size < 0 {
 		return false
@@ -122,7 +122,7 @@ func (j *judge) lighten(f *fetch) {
 	rest := j.estimates.remaining() - j.estimates.hashing(f.pos) // at m.speed
 	keep := max(int64(m.speed*min(period, rest).Seconds()), minSteal)
 	end := m.align.up(f.pos + keep)
-	// With less, the gain would be too small for a request.
+	// Fewer bytes, if taken from f, would not be worth a request.
 	if least := max(minRange, j.cfg.MinSplit); f.end-end >= least && f.left()-keep >= least {
 		j.requests.shrink(f, end, ReasonSlow)
 	}
@@ -161,7 +161,7 @@ func (j *judge) brokeOff(f *fetch, after time.Duration) {
 	}
 	if after != 0 || f.got < part || f.got <= 0 {
 		j.backOff(f.src, after)
-	} else if j.ranges.size < 0 { // m will be asked from the beginning, like any other mirror
+	} else if j.ranges.size < 0 { // its mirror will be asked from the first byte, like any other mirror
 		f.src.becomeClosed()
 	}
 }

@@ -7,7 +7,7 @@ const (
 	slots     = 256 // slightly more than five seconds of history
 )
 
-// muchMore is the ratio between two consecutive periods above which a window counts as growing.
+// muchMore is the ratio between the bytes of two consecutive periods above which a window counts as growing.
 const muchMore = 1.5
 
 // growthLeast is the shortest period that is compared with the previous one, because bytes from a nearby server arrive
@@ -68,7 +68,7 @@ func (m *meter) over(now time.Time, w time.Duration) float64 {
 	return float64(m.bytes(now, w)) / (w + part).Seconds()
 }
 
-// steady returns the speed after the start of the flow: over its second half, at most over the last 3 s.
+// steady returns the mean speed over the second half of the present flow, at most over the last 3 s.
 func (m *meter) steady(now time.Time) float64 {
 	if m.flow.IsZero() {
 		return 0
@@ -76,7 +76,7 @@ func (m *meter) steady(now time.Time) float64 {
 	return m.over(now, min(max(now.Sub(m.flow)/2, 3*slotWidth), 3*time.Second))
 }
 
-// grows reports whether the last period delivered much more than the previous one, as in slow start.
+// grows reports whether the last period delivered much more than the period before, as in slow start.
 func (m *meter) grows(now time.Time, period time.Duration) bool {
 	last := m.bytes(now, period)
 	return float64(last) > muchMore*float64(m.bytes(now, 2*period)-last)

@@ -83,7 +83,7 @@ func (m *mirror) usable(now time.Time) bool { return !m.gone() && !now.Before(m.
 // doubtful reports whether the mirror has failed and not yet shown that it works.
 func (m *mirror) doubtful() bool { return m.trust != trusted }
 
-// becomePlanned requires stateUntried. Planning then counts the mirror as open.
+// becomePlanned requires stateUntried. estimates.horizon then counts the mirror as open.
 func (m *mirror) becomePlanned() { m.state = statePlanned }
 
 // becomeUntried cancels a plan that was not carried out.
@@ -128,7 +128,7 @@ func (m *mirror) failed() {
 // fellSilent marks a mirror as silenced, so that it is not tried again when the others are almost done.
 func (m *mirror) fellSilent() { m.trust = silenced }
 
-// heldUp marks a mirror to be opened after all others.
+// heldUp marks a mirror with a slow tail, so that it is opened after all others.
 func (m *mirror) heldUp() { m.slowTail = true }
 
 // progressed resets the count of failures.

@@ -92,8 +92,8 @@ func (ms mirrors) guess() float64 {
 	return sum / n
 }
 
-// medianRTT returns the median round-trip time of the open mirrors, which is the shorter one of two. It returns 100 ms
-// if no round-trip time is known.
+// medianRTT returns the median round-trip time of the open mirrors (of two, the shorter). It returns 100 ms if no
+// round-trip time is known.
 func (ms mirrors) medianRTT() time.Duration {
 	var all []time.Duration
 	for _, m := range ms {

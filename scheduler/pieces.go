@@ -26,13 +26,13 @@ type pieces struct {
 // two mirrors, about the other mirror.
 type disputed struct {
 	piece   byterange.Range
-	by      []*mirror // mirrors that delivered all of it before; nil if unknown
+	by      []*mirror // mirrors that together delivered the wrong piece; nil if unknown
 	sole    *mirror   // mirror that fetches the piece, also after an interrupted answer; nil if not chosen yet
 	reached int64     // offset that earlier attempts reached
 	taken   int       // number of times that it was taken from a mirror with a slow tail
 }
 
-// belongsToAnother reports whether a mirror other than m fetches the piece, now or when it is free.
+// belongsToAnother reports whether a mirror other than m fetches the piece, or will fetch it when that mirror is free.
 func (d *disputed) belongsToAnother(m *mirror, now time.Time) bool {
 	return d.sole != m && d.sole != nil && d.sole.open() && d.sole.usable(now)
 }
@@ -56,7 +56,7 @@ func (p *pieces) at(i int64) byterange.Range {
 // index returns the number of the piece that contains the byte at off.
 func (p *pieces) index(off int64) int64 { return (off + p.lead) / p.length }
 
-// next returns the next boundary of a piece at or after off. It returns off without pieces or a boundary before limit.
+// next returns the next boundary of a piece at or after off. It returns off if no boundary before limit is known.
 func (p *pieces) next(off, limit int64) int64 {
 	if p.length == 0 {
 		return off
@@ -110,7 +110,7 @@ func (p *pieces) dispute(piece byterange.Range, by []*mirror) {
 			all.Add(r)
 		}
 	}
-	if !all.Contains(piece) { // for example bytes from an earlier run
+	if !all.Contains(piece) { // the origin of some bytes is unknown, for example of bytes from an earlier run
 		by = nil
 	}
 	if i, again := p.find(piece.Start); !again {
@@ -118,7 +118,7 @@ func (p *pieces) dispute(piece byterange.Range, by []*mirror) {
 	}
 }
 
-// resolve removes a piece that is right now, and returns the mirrors that had delivered it wrong.
+// resolve removes a piece that is right now, and returns the mirrors that had delivered the wrong piece.
 func (p *pieces) resolve(piece byterange.Range) (by []*mirror) {
 	i, was := p.find(piece.Start)
 	if was {
@@ -145,7 +145,7 @@ func (p *pieces) take(off int64) {
 	}
 }
 
-// outside yields the parts of r, in order, that belong to no disputed piece. Several mirrors may fetch them.
+// outside yields the parts of r, in order, that belong to no disputed piece. Several mirrors may fetch such a part.
 func (p *pieces) outside(r byterange.Range) iter.Seq[byterange.Range] {
 	return func(yield func(byterange.Range) bool) {
 		for _, d := range p.disputed {

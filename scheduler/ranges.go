@@ -73,7 +73,7 @@ func (g *ranges) reserve(r byterange.Range) {
 	}
 }
 
-// free cancels a reservation.
+// free cancels the reservation of r.
 func (g *ranges) free(r byterange.Range) { g.reserved.Remove(r) }
 
 // busy reports whether a part of r is reserved.

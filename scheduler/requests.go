@@ -39,7 +39,7 @@ func (q *requests) active() iter.Seq[*fetch] {
 	}
 }
 
-// start asks a mirror for a range.
+// start asks m for r or, if whole is set, for the whole file.
 func (q *requests) start(m *mirror, r byterange.Range, whole bool, why Reason) {
 	q.lastID++
 	f := &fetch{
@@ -94,13 +94,13 @@ func (q *requests) close(m *mirror, why Reason) {
 	}
 }
 
-// lower frees the reservation of a fetch to the end of the file from end on. The fetch goes on.
+// lower frees the reservation of f, a fetch to the end of the file, from end on. The fetch goes on.
 func (q *requests) lower(f *fetch, end int64) {
 	q.ranges.free(byterange.Range{Start: end, End: f.end})
 	f.end = end
 }
 
-// extend reserves the missing bytes after the end of a fetch to the end of the file, up to end.
+// extend reserves for f, a fetch to the end of the file, the missing bytes after its reservation, up to end.
 func (q *requests) extend(f *fetch, end int64) {
 	q.ranges.reserve(byterange.Range{Start: f.end, End: end})
 	f.end = end

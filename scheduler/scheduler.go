@@ -313,7 +313,7 @@ type Config struct {
 	// zero, only speeds and round trips decide.
 	MinSplit int64
 	// Aggregate is the remembered best total speed of all sources, in bytes a second. Sources with remembered speeds
-	// are used from the start until the sum of their speeds reaches it. If zero, there is no limit.
+	// are used from the start until the sum of their speeds reaches Aggregate. If zero, there is no limit.
 	Aggregate float64
 	// Growth determines how connections are added. The zero value doubles the steps.
 	Growth GrowthMode

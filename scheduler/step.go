@@ -20,5 +20,5 @@ type actions struct{ list []Action }
 
 func (a *actions) add(do Action) { a.list = append(a.list, do) }
 
-// reset begins a step. It reuses the memory of the previous one.
+// reset begins a step. It reuses the memory of the previous step.
 func (a *actions) reset() { a.list = a.list[:0] }

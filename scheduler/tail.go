@@ -29,7 +29,7 @@ const (
 	answerTime = 300 * time.Millisecond // assumed time to answer of an unknown mirror
 
 	hashSlack = 96 << 20 // bytes that are hashed in a moment
-	hurryTime = 4        // seconds before the end
+	hurryTime = 4        // in seconds: hurry takes bytes only from a range that is due in less time
 )
 
 // steal assigns to m the part of another range that m would finish sooner. It is called when no unassigned range is
@@ -75,7 +75,7 @@ func (t *tail) victim(m *mirror) *fetch {
 	return worst
 }
 
-// readerIsLate reports whether half of a small window waits for the reader, so that faster delivery would not help.
+// readerIsLate reports whether half of a small window waits for the reader of a stream: faster delivery would not help.
 func (t *tail) readerIsLate() bool {
 	return t.cfg.Window > 0 && t.ranges.first(0)-t.ranges.front() > t.cfg.Window/2
 }
@@ -200,8 +200,8 @@ func (t *tail) splitAt(f *fetch, m *mirror, off int64) int64 {
 	return f.pos
 }
 
-// hurry assigns to m the bytes of the frontmost range that would arrive too late for the in-order hash, which would
-// then have much to do after the last byte.
+// hurry assigns to m those bytes of the frontmost range that would arrive too late for the in-order hash. Otherwise
+// much would be left to hash after the last byte. It reports whether it did.
 func (t *tail) hurry(m *mirror, why Reason) bool {
 	f := t.frontmost()
 	if f == nil || f.src == m || f.src.align.whole() || m.align.whole() || f.src.noRanges || f.exclusive ||

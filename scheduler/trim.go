@@ -37,7 +37,7 @@ type trial struct {
 
 const (
 	crowded    = 0.7  // share of their best speeds below which mirrors seem to share a link
-	crowdedOne = 0.85 // the same for each of most mirrors, so that it is not only a few that got slower
+	crowdedOne = 0.85 // the same for one mirror: most mirrors must be below it, not only a few
 	unchanged  = 0.9  // share of the total speed that remains if the closed mirrors added nothing
 	revoked    = 0.8  // share below which the verdict was wrong or is outdated
 	probed     = 0.15 // share of the total speed that is closed without a sign
@@ -126,8 +126,8 @@ func (t *trim) delay() {
 	t.next = t.clock.now.Add(t.wait)
 }
 
-// regrow resumes growth if the mirrors that a trial left deliver much less than all did before, and after a long time,
-// because the network may have changed or the verdict may have been wrong.
+// regrow resumes growth if the mirrors that a trial left deliver much less than all mirrors did before, and after a
+// long time, because the network may have changed or the verdict may have been wrong.
 func (t *trim) regrow() {
 	switch {
 	case !t.growth.ended || t.growth.mode == GrowSingle || t.running:
@@ -184,8 +184,8 @@ func level(values []float64) bool {
 	return n >= 3 && 2*n >= len(values)
 }
 
-// wholeFirst sorts mirrors so that those that deliver whole pieces are kept. Peers do not let a client continue at once
-// after a pause, so a trial would cost what a swarm delivers in tens of seconds.
+// wholeFirst sorts mirrors that deliver whole pieces to the front, where they are kept. Peers do not let a client
+// continue at once after a pause, so a trial would cost what a swarm delivers in tens of seconds.
 func wholeFirst(a, b *mirror) int {
 	switch whole := a.align.whole(); {
 	case whole == b.align.whole():
@@ -216,7 +216,7 @@ func (t *trim) shareOf(some mirrors) float64 {
 // exchange replaces the weakest open mirrors by untried mirrors, again and again, until each mirror was tried (RFC
 // 6249, section 7: an established connection closes). After that, each closed mirror may return once, if it is faster
 // than the weakest open mirror. The first exchanges happen early and involve several mirrors. Each exchange that finds
-// nothing better makes the next one later and smaller.
+// nothing better makes the next exchange later and smaller.
 type exchange struct {
 	clock     *clock
 	mirrors   *mirrors
@@ -239,8 +239,8 @@ const (
 	muchFaster    = 1.3              // how much faster a returning mirror must be than the mirror that it replaces
 )
 
-// watched returns how long all mirrors must deliver before they are compared. The time is shorter at first, with
-// untried mirrors.
+// watched returns how long all mirrors must deliver before they are compared. The time is shorter while untried mirrors
+// are left, and grows with each exchange that finds nothing better.
 func (e *exchange) watched() time.Duration {
 	if e.untried() == 0 {
 		return e.mirrors.settlePeriod()
@@ -260,8 +260,8 @@ func (e *exchange) tries() bool {
 	return e.barren < 3 && e.estimates.remaining() >= exchangeLeast && e.untried() > 0
 }
 
-// swap closes the weakest mirrors to make room for next: one mirror if next was tried and is much faster, or several
-// for next and other untried mirrors.
+// swap closes the weakest mirrors, so that next can be opened: one mirror if next was tried and is much faster, or
+// several for next and other untried mirrors.
 func (e *exchange) swap(next *mirror) {
 	weak := e.mirrors.weakest()
 	if next == nil || len(weak) < 2 || next.doubtful() || next.last {
