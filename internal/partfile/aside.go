@@ -20,7 +20,7 @@ type asides struct {
 	names   []string   // names of the files in told
 }
 
-// paths returns the paths of the files that this run and earlier ones set aside and that still exist.
+// paths returns the paths of the files that this run and earlier runs set aside and that still exist.
 func (a *asides) paths() (all []string) {
 	names := slices.Clone(a.names)
 	for _, o := range a.list() {
@@ -63,9 +63,9 @@ type ownAside struct {
 // mostAsides is the number of names that are tried for a file set aside.
 const mostAsides = 99
 
-// take renames the part file, which is open as part, to NAME.part.bad and returns the new name. An empty file stays.
-// own is set if one of braid's journals describes the bytes: then the files that earlier runs set aside are removed. If
-// the process is stopped right after the rename, the journal describes bytes that are gone.
+// take renames the part file, which is open as part, to NAME.part.bad and returns the new name. An empty file is not
+// renamed. own is set if one of braid's journals describes the bytes: then the files that earlier runs set aside are
+// removed. If the process is stopped right after the rename, the journal describes bytes that are gone.
 func (a *asides) take(part fsys.File, own bool) (name string, taken bool, err error) {
 	info, err := part.Info()
 	name = a.at.part() + asideEnding
@@ -136,13 +136,13 @@ func (a *asides) rename(from, ending string) (name string, err error) {
 }
 
 // oldAsides is the list of files set aside in the journal that Open found, with the sealed payload. The list is ignored
-// if the seal is missing or wrong, because any program may have written it.
+// if the seal is missing or wrong, because any program may have written such a list.
 type oldAsides struct {
 	payload []byte
 	list    []ownAside
 }
 
-// list returns the files.
+// list returns the files of this run, and those of earlier runs if their list is sealed.
 func (a *asides) list() []ownAside {
 	if len(a.before.list) > 0 && a.journal.fits(a.before.payload) {
 		return slices.Concat(a.own, a.before.list)
@@ -150,7 +150,7 @@ func (a *asides) list() []ownAside {
 	return a.own
 }
 
-// remove removes the files that are unchanged.
+// remove removes the listed files that are unchanged.
 func (a *asides) remove() { a.own, a.before = a.at.removeOwn(a.list()), oldAsides{} }
 
 // removeOwn removes the files in list that are unchanged, and returns the files that it could not remove.

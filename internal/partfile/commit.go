@@ -47,8 +47,8 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := s.announce(p, final.Due); err != nil {
 		return s.back(err)
 	}
-	// This comes before the rename: if the process is stopped right after the rename, no journal lists these files for
-	// the next run.
+	// The files set aside are removed before the rename: if the process is stopped right after the rename, no journal
+	// lists them for the next run.
 	f.asides.remove()
 	if err := s.rename(final.Replace); err != nil {
 		return s.back(err)
@@ -164,8 +164,8 @@ func (s *store) back(err error) error {
 }
 
 // Close syncs the bytes written so far and keeps them for the next run. Without any bytes, it removes the part file and
-// the journal. The journal stays if only the journal identifies files that were set aside as braid's. If the part file
-// is not in its place any more, the error is a *MovedError. After Commit, Discard or Close it does nothing.
+// the journal. The journal stays if files were set aside, because only the journal shows that braid set them aside. If
+// the part file is not in its place any more, the error is a *MovedError. After Commit, Discard or Close it does nothing.
 func (f *File) Close() error {
 	s := f.store
 	switch s.ledger.now() {

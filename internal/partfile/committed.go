@@ -74,7 +74,7 @@ func (c *Committed) open() (ok bool, err error) {
 	if c.file, isNew, err = c.at.openLocked(c.at.journal(), c.at.part()); err != nil {
 		return false, err
 	}
-	if isNew { // another process removed it meanwhile
+	if isNew { // another process removed the journal meanwhile
 		return false, c.at.remove(c.at.journal())
 	}
 	if c.info, ok, err = c.at.placed(c.at.name); !ok || err != nil {
@@ -142,7 +142,7 @@ func (c *Committed) Clear() error {
 }
 
 // Clear removes the journal of the file name, which is relative to dir, as [Committed.Clear] does, but without reading
-// it. It does nothing if the file does not exist or its part file has bytes.
+// the journal. It does nothing if the file does not exist or its part file has bytes.
 func Clear(files fsys.FS, dir, name string) error {
 	at, err := openPlace(files, dir, name)
 	if err != nil {

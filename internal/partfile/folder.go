@@ -142,7 +142,8 @@ func closeUnless(f fsys.File, err error) (fsys.File, error) {
 	return f, nil
 }
 
-// isNameOf reports whether name still refers to f, and returns its state. The error is a *NameError if ours rejects it.
+// isNameOf reports whether name still refers to f, and returns the state of the file at name. The error is a *NameError if
+// ours rejects it.
 func (d folder) isNameOf(name string, f fsys.File) (info fsys.Info, same bool, err error) {
 	open, err := f.Info()
 	if err != nil {
@@ -229,7 +230,7 @@ func (d folder) placed(name string) (info fsys.Info, ok bool, err error) {
 	return info, err == nil && (part.ID == info.ID || kind(part.Mode) == "" && part.Size == 0), err
 }
 
-// target reports whether name is an ordinary file.
+// target returns the state of the ordinary file name, if present. For anything else at name, the error is a takenError.
 func (d folder) target(name string) (info fsys.Info, present bool, err error) {
 	info, err = d.dir.Stat(name)
 	switch {

@@ -25,7 +25,7 @@ type guarded struct {
 	fsys.File
 	path     string      // for messages; empty for a temporary file, which nothing guards
 	guard    fsys.Guard  // nil if the system has none
-	accepted bool        // all of the file was read: ignore that it is open elsewhere or has holes
+	accepted bool        // the whole file was read: ignore that it is open elsewhere or has holes
 	early    atomic.Bool // not watched yet
 
 	mu      sync.Mutex
@@ -152,8 +152,8 @@ func (g *guarded) accept() error {
 	return errors.Join(err, g.record())
 }
 
-// untouched returns a *TouchedError if another program may have changed the first size bytes of the file. info is its
-// present state.
+// untouched returns a *TouchedError if another program may have changed the first size bytes of the file. info is the
+// present state of the file.
 func (g *guarded) untouched(info fsys.Info, size int64) (err error) {
 	touched := func(what string) error { return &TouchedError{g.path, what} }
 	if info.Size < size {
@@ -181,7 +181,7 @@ func (g *guarded) untouched(info fsys.Info, size int64) (err error) {
 }
 
 // unchanged returns a *TouchedError if another program changed the file since the last call of record. info is the
-// present state.
+// present state of the file.
 func (g *guarded) unchanged(info fsys.Info) error {
 	g.mu.Lock()
 	err := g.differs(info)

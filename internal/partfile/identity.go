@@ -22,7 +22,7 @@ type Identity struct {
 	// Asked is set if the server of URL was asked for the file. Otherwise a document describes the file, and URL is a
 	// place that the document names.
 	Asked bool
-	// Document is that document. It is zero if Asked is set or if the document has no URL.
+	// Document is the document that describes the file. It is zero if Asked is set or if the document has no URL.
 	Document Document
 	// Size is the size of the file, or -1 if it is unknown. SizeBy is the host:port of the server that sent Size, if
 	// that is not the asked server. In that case only the digests can confirm the size.
@@ -30,9 +30,9 @@ type Identity struct {
 	SizeBy string
 	// Claims are the digests of the whole file.
 	Claims []verify.Claim
-	// Yielding are the claims in Claims that hold in a later run although it does not state them itself, until the
-	// server or the bytes contradict them. They are not the user's. They came from the request, or from the server
-	// before the server stated other claims, which may be about another version.
+	// Yielding are the claims in Claims that a later run which does not state them uses only until the server or the
+	// bytes contradict them. The user's claims are not among them. They came with the request, or from the server
+	// before it stated other claims, which may be about another version.
 	Yielding []verify.Claim
 	// Listed are the claims in Claims that are not the user's but come from a list which the user named.
 	Listed []verify.Claim
@@ -46,7 +46,7 @@ type Identity struct {
 	PieceSum string
 	// ETag is a strong entity tag with its quotes, or empty. ETagHost is the host:port of the server that sent it.
 	ETag, ETagHost string
-	// StoodIn is SumURL of the mirror that gave ETag because it stood in for the server of URL. It is empty if none did.
+	// StoodIn is SumURL of the mirror that gave ETag because it stood in for the server of URL; empty if no mirror did.
 	StoodIn string
 	// Mixed is set if parts of the file come from servers that do not send ETag. Then only the digests show that the
 	// parts belong together.

@@ -70,8 +70,7 @@ func (l *ledger) now() phase {
 }
 
 // claim reserves the first unclaimed part of r for the caller. It returns an empty range if all of r is claimed or may
-// returns false. It blocks while bytes of r are being voided. After a range that is not empty, the caller must call
-// endClaim.
+// returns false. It blocks while bytes of r are being voided. If the range is not empty, the caller must call endClaim.
 func (l *ledger) claim(r byterange.Range, may func() bool) (gap byterange.Range, p phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -230,7 +229,7 @@ func (l *ledger) revoked() byterange.Set {
 	return l.barrier.Clone()
 }
 
-// release allows void to be claimed again. Its ranges were revoked and are recorded as void.
+// release allows the ranges in void, which were revoked and are recorded as void, to be claimed again.
 func (l *ledger) release(void byterange.Set) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

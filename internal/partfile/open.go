@@ -120,8 +120,8 @@ func (f *File) setAside(why string, own bool) error {
 }
 
 // Reset declares the bytes of an earlier run to be useless. MakeWay, or else Begin, sets these bytes aside as
-// NAME.part.bad, replacing a file that an earlier run set aside; Aside then returns the reason. Until that the bytes
-// stay: if no other bytes come, Close and Discard leave them to the next run.
+// NAME.part.bad, replacing a file that an earlier run set aside; Aside then returns the reason. Until then the bytes
+// stay: if no other bytes come, Close and Discard leave the useless bytes to the next run.
 func (f *File) Reset(reason string) error {
 	if err := f.store.check("reset"); err != nil {
 		return err
@@ -180,8 +180,8 @@ func OpenTemp(files fsys.FS, dir string) (*File, error) {
 	return Around(part), nil
 }
 
-// Around returns a File for bytes that are stored in part. It has no name, journal or earlier run, and accepts writes
-// at once.
+// Around returns a File for bytes that are stored in part. The File has no name, no journal and no earlier run, and
+// accepts writes at once.
 func Around(part fsys.File) *File {
 	l := newLedger(writing)
 	l.unjournaled = true
@@ -198,7 +198,7 @@ func (f *File) Prior() (Identity, bool) {
 }
 
 // Recover takes over the bytes of an earlier run. It reads each range in the journal and compares its CRC-32C. Ranges
-// that match are in Have afterwards, the others are missing. If ctx ends, neither is decided.
+// that match are in Have afterwards, the others are missing. If ctx is done first, all these bytes stay undecided.
 func (f *File) Recover(ctx context.Context) error {
 	if f.store.ledger.now() != inherited {
 		return nil

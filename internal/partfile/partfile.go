@@ -99,7 +99,7 @@ var ErrStopped = errors.New("the writer was stopped")
 
 // WriteWhile is WriteAt for a writer that can be stopped. It fails with ErrStopped as soon as may returns false before
 // a write begins. may is called with a lock held. So after a writer was stopped, its bytes can be revoked, and no byte
-// of it arrives later. The ranges that another writer has already claimed are added to theirs.
+// of that writer arrives later. The ranges that another writer has already claimed are added to theirs.
 func (f *File) WriteWhile(p []byte, off int64, may func() bool, theirs *byterange.Set) (fresh int, err error) {
 	return f.store.write(p, off, may, theirs)
 }
@@ -123,8 +123,8 @@ func (f *File) Front() int64 {
 	return front
 }
 
-// WaitFront blocks until Front is beyond past, and returns Front. If ctx ends first, it returns the error of ctx. If f
-// is closed, the error is fs.ErrClosed.
+// WaitFront blocks until Front is beyond past, and returns Front. If ctx is done first, it returns the error of ctx. If
+// f is closed, the error is fs.ErrClosed.
 func (f *File) WaitFront(ctx context.Context, past int64) (front int64, err error) {
 	for {
 		front, moved, phase := f.store.ledger.frontBeyond(past)
@@ -143,8 +143,8 @@ func (f *File) WaitFront(ctx context.Context, past int64) (front int64, err erro
 }
 
 // Revoke removes r from Have because its bytes turned out wrong. Front may decrease, and earlier verdicts about bytes
-// of r are void. WriteAt blocks for bytes of r until the caller calls Void, which must be next. Revoke itself does not
-// block.
+// of r are void. WriteAt blocks for bytes of r until the caller calls Void, which the caller must do next. Revoke
+// itself does not block.
 func (f *File) Revoke(r byterange.Range) {
 	if !r.Empty() {
 		f.store.ledger.revoke(r)

@@ -21,9 +21,9 @@ import (
 //	void:     8 bytes start, 8 bytes end
 //	committed: JSON
 //
-// Records are only appended. The last identity is the valid one. A void record cancels every earlier done record that
+// Records are only appended. The last identity record is valid. A void record cancels every earlier done record that
 // overlaps it. A committed record is valid only as the last record and only without a part file. Versions of braid that
-// do not know it treat it as a torn tail.
+// do not know committed records treat such a record as a torn tail.
 const (
 	magic      = "braidjnl"
 	version    = 1

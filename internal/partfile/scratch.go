@@ -24,7 +24,7 @@ func (s *Scratch) ReadAt(p []byte, off int64) (int, error) { return s.file.ReadA
 // WriteAt implements io.WriterAt.
 func (s *Scratch) WriteAt(p []byte, off int64) (int, error) { return s.file.WriteAt(p, off) }
 
-// Release returns n bytes from off on to the file system, if it supports that.
+// Release returns n bytes from off on to the file system, if the file system supports that.
 func (s *Scratch) Release(off, n int64) error {
 	return s.file.Release(off, n)
 }
