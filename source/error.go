@@ -11,7 +11,7 @@ import (
 	"braid/verify"
 )
 
-// A Fault is the kind of a failure. Each kind has its own exit code.
+// A Fault is the kind of a failure. The braid command has an exit code for each kind.
 type Fault uint8
 
 // The faults, with the exit code of a download that fails because of its source.
@@ -78,8 +78,8 @@ func (e *ContentError) Error() string {
 // while.
 var ErrNotAsked = errors.New("not asked")
 
-// MaxAfter is the longest requested delay after which a server is asked again. With a longer one, the server counts as
-// down.
+// MaxAfter is the longest requested delay after which a server is asked again. A server that requests a longer delay
+// counts as down.
 const MaxAfter = 120 * time.Second
 
 // Error returns the host and the cause. It omits the URL, which the caller knows.

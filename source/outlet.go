@@ -15,8 +15,8 @@ type Outlet struct {
 	Device string
 }
 
-// Apply makes a dialer use the outlet. A ControlContext of the dialer must be set before; it is still called, and
-// first.
+// Apply makes d use the outlet. If d has a ControlContext, it must be set before Apply is called; it is still called,
+// and first.
 func (o Outlet) Apply(d *net.Dialer) {
 	if o.Addr.IsValid() {
 		d.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(o.Addr, 0))
@@ -42,7 +42,7 @@ func (o Outlet) Apply(d *net.Dialer) {
 	}
 }
 
-// An OutletError reports that a connection could not be bound to its device.
+// An OutletError reports that a connection could not be bound to the network interface Device.
 type OutletError struct {
 	Device string
 	Err    error

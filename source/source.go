@@ -39,13 +39,13 @@ type Traits struct {
 	Slow bool
 }
 
-// A Source is a place with a file, or another version of it. It is safe for concurrent use. The caller limits the
-// number of concurrent requests.
+// A Source is a place with a file, or with another version of the file. It is safe for concurrent use. The caller
+// limits the number of concurrent requests.
 type Source interface {
 	Traits() Traits
 
-	// Fetch writes the bytes of r to w, each at most once, until r is done, w returns ErrEnough, ctx ends or the source
-	// fails. A range from 0 to byterange.Unbounded requests the whole file.
+	// Fetch writes the bytes of r to w, each at most once, until r is done, w returns ErrEnough, ctx is done or the
+	// source fails. A range from 0 to byterange.Unbounded requests the whole file.
 	//
 	// The error is nil if r is done or w returned ErrEnough, ctx.Err() if ctx ended the fetch, an unchanged error of w,
 	// or an *Error. The bytes written before an error are what the source sent for their offsets, except after a
@@ -111,8 +111,8 @@ type Answer struct {
 	ETag         string    // as sent; "" if absent
 	LastModified time.Time // zero if absent or garbled
 
-	// Claims are the digests in this response only; Hops has those of earlier responses. They are digests of the whole
-	// file, even if the response is a part.
+	// Claims are the digests in this response only; Hops has the digests in earlier responses. They are digests of the
+	// whole file, even if the response is a part.
 	Claims []verify.Claim
 
 	// Content are the digests of the response's content. A Fetch of the complete content has compared them, and returns

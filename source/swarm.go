@@ -24,7 +24,7 @@ func SwarmURL(t metainfo.Torrent, f metainfo.File) *url.URL {
 func IsSwarm(u *url.URL) bool { return u.Scheme == SwarmHost }
 
 // A Swarms takes part in BitTorrent swarms (BEP 3). Package torrentsource implements Swarms. A program that does not
-// import that package links no BitTorrent library. Its methods may be called concurrently.
+// import that package links no BitTorrent library. The methods of a Swarms may be called concurrently.
 type Swarms interface {
 	// Swarm returns a source for a file of a torrent. It does not connect before the first request.
 	Swarm(t metainfo.Torrent, f metainfo.File, o SwarmOptions) Swarm
@@ -62,14 +62,14 @@ type Standing struct {
 
 // SwarmOptions has the options of one file in a swarm.
 type SwarmOptions struct {
-	// Part has the bytes that Here reported. These bytes are checked and uploaded to peers. If Part is nil, none are.
+	// Part has the bytes that Here reported. These bytes are checked and uploaded to peers. If nil, nothing is uploaded.
 	Part io.ReaderAt
 	// Dir is the folder for unverified data.
 	Dir string
 	// Peers has additional addresses of peers, host:port.
 	Peers []string
-	// Seed also uploads to peers that send nothing in return. The first source of a torrent decides for all its
-	// sources.
+	// Seed also uploads to peers that send nothing in return. The first source of a torrent decides for all sources of
+	// the torrent.
 	Seed bool
 	// Named has the scopes to which connections may lead, depending on who named the torrent. Zero is no limit.
 	Named address.Scope

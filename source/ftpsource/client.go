@@ -65,7 +65,7 @@ type Client struct {
 	Outlet source.Outlet
 	// AllowHosts are hosts to which connections are always allowed.
 	AllowHosts address.Hosts
-	// Resolver resolves names. If nil, that of package net is used.
+	// Resolver resolves names. If nil, the resolver of package net is used.
 	Resolver *net.Resolver
 
 	closing time.Duration // for tests; defaultCloseTime if zero
@@ -78,7 +78,7 @@ type Client struct {
 type Options struct {
 	// User is the name and password. If nil, the password in the URL is used, or else Client.Credentials.
 	User *url.Userinfo
-	// Mirror reports that a server or document named this server, not the user. It gets no credentials.
+	// Mirror reports that a server or document named this server, not the user. The server gets no credentials.
 	Mirror bool
 	// Named has the scopes of addresses to which connections are allowed, if a server or document named the URL:
 	// address.Public and the scope of that server. If zero, the user named the URL, and all addresses are allowed.

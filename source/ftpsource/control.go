@@ -31,7 +31,7 @@ type control struct {
 	timer   *time.Timer
 }
 
-// open connects and logs in. l closes the connection when ctx ends.
+// open connects and logs in. l closes the connection once ctx is done.
 func (c *Client) open(ctx context.Context, l *leash, a account, p address.Policy) (*control, error) {
 	conn, rtt, proxied, err := c.connect(ctx, a, a.host, p)
 	if err != nil {
@@ -170,7 +170,7 @@ func (k *control) ask(words ...string) (reply, error) {
 	return k.read(k.client.timeout())
 }
 
-// read reads a reply, which must be complete within a time.
+// read reads a reply, which must be complete within the given time.
 func (k *control) read(within time.Duration) (reply, error) {
 	k.conn.SetReadDeadline(time.Now().Add(within))
 	p, err := readReply(k.lines)

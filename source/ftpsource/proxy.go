@@ -72,8 +72,8 @@ func (c *Client) tlsFor(a account) *tls.Config {
 	return c.TLS
 }
 
-// tunnel connects to addr through the user's proxy. It returns the connection to the proxy, which then transports the
-// bytes of the server, and its round-trip time.
+// tunnel connects to addr through the user's proxy via. It returns the connection to the proxy, over which the bytes of
+// the server then come, and the round-trip time to the proxy.
 func (c *Client) tunnel(ctx context.Context, via *url.URL, addr string) (*net.TCPConn, time.Duration, error) {
 	conn, rtt, err := c.dial(ctx, via.Host, address.Policy{Scope: address.Anywhere})
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *Client) tunnel(ctx context.Context, via *url.URL, addr string) (*net.TC
 }
 
 // askTunnel requests a tunnel (RFC 9110, section 9.3.6). It reads no bytes after the header of the response, because
-// these come from the FTP server.
+// later bytes come from the FTP server.
 func askTunnel(conn net.Conn, via *url.URL, addr string) error {
 	request := "CONNECT " + addr + " HTTP/1.1\r\nHost: " + addr + "\r\n"
 	if via.User != nil {

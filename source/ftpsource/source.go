@@ -171,7 +171,7 @@ func (s *Source) answer(k *control, size int64) source.Answer {
 	return a
 }
 
-// A leash closes the connections of a fetch when the context of the fetch ends.
+// A leash closes the connections of a fetch once the context of the fetch is done.
 type leash struct {
 	mu    sync.Mutex
 	conns []io.Closer

@@ -51,7 +51,7 @@ func (e *ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// run runs the transfer.
+// run gives w the answer, and then the bytes of r.
 func (t *transfer) run(r byterange.Range, w source.Sink) error {
 	a, err := t.look(r)
 	if err != nil {
@@ -104,7 +104,7 @@ func (t *transfer) look(r byterange.Range) (a source.Answer, err error) {
 	return a, nil
 }
 
-// size requests the size (RFC 3659, section 4). It returns -1 if the server does not support it.
+// size requests the size (RFC 3659, section 4). It returns -1 if the server does not support SIZE.
 func (t *transfer) size() (int64, error) {
 	p, err := t.control.ask("SIZE", t.s.path)
 	switch {
@@ -241,7 +241,7 @@ func (t *transfer) ended(a source.Answer, off int64, err error) error {
 	switch {
 	case off == a.End && err == io.EOF:
 		t.data.Close()
-		p, err := t.control.read(t.s.client.closeTime()) // any reply is accepted, as all bytes were received
+		p, err := t.control.read(t.s.client.closeTime()) // any reply is accepted, because all bytes were received
 		t.inOrder = err == nil && p.kind() == 2
 		return nil
 	case off == a.End: // all bytes were received

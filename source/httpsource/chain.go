@@ -50,8 +50,8 @@ func (c *chain) follow(ctx context.Context) (*web.Exchange, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Rule 35: the mirror has no version with this ETag. It is asked again without If-Match, because its digest may
-		// show that it has the file.
+		// Rule 35: the mirror has no version with this ETag. The mirror is asked again without If-Match, because a
+		// digest in its response may show that it has the file.
 		if x.StatusCode == http.StatusPreconditionFailed && c.ifMatch != "" {
 			c.ifMatch, c.failed = "", true
 			x.Finish()
@@ -125,7 +125,7 @@ func (c *chain) note(x *web.Exchange) {
 }
 
 // channel returns the trust in the last response. If any response so far came over http or from a server whose
-// certificate was not checked, an attacker may have changed it.
+// certificate was not checked, an attacker may have changed the last response.
 func (c *chain) channel() verify.Channel {
 	for _, h := range c.hops {
 		if !h.Proven() {

@@ -53,7 +53,7 @@ type Client struct {
 	// Proxy returns the proxy for a URL. If nil, the environment is used. The address that a proxy connects to is
 	// unknown, so for proxied requests only literal addresses in URLs are checked.
 	Proxy func(*url.URL) (*url.URL, error)
-	// Cookies has the cookies for servers that the user named. Received cookies are not stored in it.
+	// Cookies has the cookies for servers that the user named. Received cookies are not stored in Cookies.
 	Cookies http.CookieJar
 	// Outlet selects how connections leave this machine.
 	Outlet source.Outlet
@@ -62,9 +62,9 @@ type Client struct {
 	// HostRate returns the maximum number of requests per second for the host of a URL, including redirects. If nil, or
 	// if it returns 0, there is no limit.
 	HostRate func(*url.URL) float64
-	// Pace shares the pace of hosts with other Clients. If nil, the Client has its own.
+	// Pace shares the pace of hosts with other Clients. If nil, the Client has a Pacer of its own.
 	Pace Pacer
-	// Resolver resolves names. If nil, that of package net is used.
+	// Resolver resolves names. If nil, the resolver of package net is used.
 	Resolver *net.Resolver
 	// Dial replaces the client's dialer in tests. The addresses that it connects to are not checked.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)

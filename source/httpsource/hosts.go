@@ -20,8 +20,8 @@ type hosts struct {
 	known map[string]hostPace
 }
 
-// A Pacer decides when requests to a host may be sent. Several Clients, also in several processes, can share one. A
-// host is a host:port. Its methods may be called concurrently. Held and Hold do not block.
+// A Pacer decides when requests to a host may be sent. Several Clients, also in several processes, can share a Pacer. A
+// host is a host:port. All methods may be called concurrently. Held and Hold do not block.
 type Pacer interface {
 	// Held returns for how long no request may be sent to a host, and the status of the response that demanded the
 	// delay.

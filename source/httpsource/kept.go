@@ -43,5 +43,5 @@ func kept(h http.Header, mirror bool) http.Header {
 	return k
 }
 
-// fieldCost is the memory for a value besides its bytes.
+// fieldCost is the number of bytes of memory that a value needs in addition to its text.
 const fieldCost = 16

@@ -23,7 +23,7 @@ type Reply struct {
 
 // Post sends a body to the server at u and reads the response, of at most most bytes, whatever its status. It is for
 // servers that return the URL of a file in this way. Redirects are followed with the body. The error is a
-// *source.Error, or that of the context.
+// *source.Error, or the error of ctx.
 func (c *Client) Post(ctx context.Context, u *url.URL, o Options, body []byte, most int64) (Reply, error) {
 	k := c.Source(u, o).chain(http.MethodPost, byterange.Range{End: byterange.Unbounded})
 	k.body = body

@@ -25,7 +25,7 @@ type Options struct {
 	HeaderTo []string
 	// Secure limits HeaderTo to https, because the user's URL is https.
 	Secure bool
-	// User is the name and password for the origin. If nil, those in its URL are used.
+	// User is the name and password for the origin. If nil, the name and password in the URL of the source are used.
 	User *url.Userinfo
 	// Referer is the user's URL, for requests to its mirrors. Its scheme, host and path are sent. It is not sent from
 	// https to http, or if it contains a secret.
@@ -35,7 +35,7 @@ type Options struct {
 	// IfNoneMatch and IfModifiedSince make requests for the whole file conditional.
 	IfNoneMatch     string
 	IfModifiedSince time.Time
-	// Mirror means that a server or document named this server, not the user. It gets no credentials.
+	// Mirror means that a server or document named this server, not the user. The server gets no credentials.
 	Mirror bool
 	// Apart means that the user named this server, but not as the origin. It gets User and Header, and neither cookies
 	// nor the client certificate.
@@ -46,8 +46,8 @@ type Options struct {
 	Named address.Scope
 	// Not are hosts that no request may go to, including that of the URL.
 	Not *address.Exclusion
-	// Returns means that the caller retries a request whose turn is later (source.Error.Held). Otherwise Fetch waits
-	// for the turn.
+	// Returns means that Fetch returns an error if the turn of its request is later (source.Error.Held), and the caller
+	// retries. Otherwise Fetch waits for the turn.
 	Returns bool
 	// Unheeded means that a Retry-After in a response to this source does not delay requests of other sources to the
 	// host, because this request is optional. Delays that the host demanded in other responses apply to this source.

@@ -2,9 +2,9 @@
 // a file of a torrent, with github.com/anacrolix/torrent.
 //
 // A swarm delivers whole pieces. The bytes of a piece stay in a scratch file until its digest is verified. Only then
-// are they passed to the sink, in the goroutine that called Fetch. So unverified bytes never leave this package, and it
-// never writes to other files. Pieces that other sources delivered are read from their files, checked, and uploaded to
-// peers.
+// are they passed to the sink, in the goroutine that called Fetch. So unverified bytes never leave this package, and
+// the package never writes to other files. Pieces that other sources delivered are read from their files, checked, and
+// uploaded to peers.
 //
 // Nothing is opened before the first Fetch. Peers and trackers are named by strangers. Each address is therefore
 // checked at the time of the connection, by the policy of the server that named the torrent. A client listens only on a
@@ -44,7 +44,7 @@ type Client struct {
 	Listen string
 	// NoDHT asks only trackers for peers, not the distributed hash table (BEP 5) and other peers (BEP 11).
 	NoDHT bool
-	// Bootstrap lists nodes, host:port, for joining the distributed hash table. If nil, well-known ones are used.
+	// Bootstrap lists nodes, host:port, for joining the distributed hash table. If nil, well-known nodes are used.
 	Bootstrap []string
 
 	mu     sync.Mutex

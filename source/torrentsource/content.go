@@ -14,9 +14,9 @@ import (
 	"braid/source"
 )
 
-// A content is the storage of a torrent for the library. The shelf has received bytes until their piece is verified and
-// the jobs that want it have written it. Bytes that the Part of a member has are read from that Part. The library calls
-// content while it holds a lock of its own, so the library must never be called with mu held.
+// A content is the storage of a torrent for the library. The shelf keeps received bytes until their piece is verified
+// and written by the jobs that want the piece. Bytes that the Part of a member has are read from that Part. The library
+// calls content while it holds a lock of its own, so the library must never be called with mu held.
 type content struct {
 	length, size int64 // of a piece, and of the torrent
 	shelf        *shelf

@@ -31,7 +31,7 @@ type job struct {
 	answered bool
 }
 
-// A handed is a verified piece.
+// A handed is a verified piece that a job must write. The job then closes done.
 type handed struct {
 	piece int
 	done  chan struct{}
@@ -224,7 +224,7 @@ func (s *Source) fail(f source.Fault, retry bool, err error) *source.Error {
 	return &source.Error{URL: source.Mask(s.url), Host: source.SwarmHost, Fault: f, Retry: retry, Err: err}
 }
 
-// want adds a job to those that want pieces, and makes the library request the pieces.
+// want adds j to the jobs that want the pieces from first to last-1, and makes the library request these pieces.
 func (w *swarm) want(j *job, first, last int) {
 	w.asks.Lock()
 	defer w.asks.Unlock()

@@ -10,8 +10,8 @@ import (
 const mostShelved = 8 << 20
 
 // A shelf stores unverified pieces: in memory up to a limit, else in the scratch file. Most pieces in memory are
-// verified and written soon, without use of the scratch file. A piece is dropped from where its first byte was stored,
-// or moved from memory to the file by put if no job wants it.
+// verified and written soon, without use of the scratch file. A piece stays where its first byte was stored, but put
+// moves a piece that no job wants from memory to the file.
 type shelf struct {
 	length int64 // of a piece
 	most   int64 // limit of the bytes in memory

@@ -66,7 +66,7 @@ func (s *Source) joined() (*swarm, error) {
 	return w, nil
 }
 
-// Here reports that bytes of the file are in Part, from any source. Peers can get them if they match the torrent.
+// Here reports that bytes of the file are in Part, from any source. Peers can get these bytes if they match the torrent.
 func (s *Source) Here(r byterange.Range) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

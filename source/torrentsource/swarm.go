@@ -115,7 +115,7 @@ func (c *Client) config(w *swarm, private, seed bool) *torrent.ClientConfig {
 }
 
 // keepAlive is the time after which a message is sent to an idle peer. The library's default is a minute. But in
-// v1.61.0 its writer can miss a wakeup (issue 1070), and then sends no requests until this time has passed.
+// v1.61.0 the library's writer can miss a wakeup (issue 1070), and then sends no requests until this time has passed.
 const keepAlive = 2 * time.Second
 
 // enterTable asks the distributed hash table for peers (BEP 5). The node of the swarm does not answer queries.
