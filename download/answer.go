@@ -196,8 +196,8 @@ func (s *session) retag(st statement) {
 	s.describe()
 }
 
-// otherSize refuses an answer with another size than the one being fetched. If the size being fetched is from a party
-// of lower rank, another session tries the size in the answer.
+// otherSize refuses an answer with another size than s.size. If s.size is from a party of lower rank, another session
+// tries the size in the answer.
 func (s *session) otherSize(o *origin, a source.Answer) error {
 	o.claimed = a.Size
 	if err := verify.Agree(s.claims, a.Claims); err != nil {
@@ -361,8 +361,8 @@ func (s *session) pipes() bool {
 	return s.req.Stream != nil && !s.req.provenByPieces() && (s.carried.pieces.IsZero() || s.carried.piecesRejected)
 }
 
-// mayFeed reports whether the bytes of an answer may go into the same pipe as those of the first answer: if both have
-// the same digest, share an ETag (pref, RFC 6249, section 3.3; or typedBoth), or have the same date and size.
+// mayFeed reports whether the bytes of a may go into the same pipe as the bytes of s.lead. It is true if both have the
+// same digest, the same ETag (of one host, or shared: pref, typedBoth), or the same date and size.
 func (s *session) mayFeed(o *origin, a source.Answer) bool {
 	t := tagOf(metalink.File{}, a)
 	switch {

@@ -60,7 +60,7 @@ type history struct {
 	digest       bool // an authority stated a strong digest, so all places were already sources
 	mixed        bool // only a digest shows that all existing bytes are of one version
 	nearby       bool // only a digest beside the file shows that the bytes of an earlier run are of this version
-	recalled     bool // the digest that does not match is from an earlier run, and yields
+	recalled     bool // the digest that does not match is from an earlier run, and is used only until contradicted
 	heads        int  // how often HEAD was sent
 	drops        int  // number of sizes that were given up
 }
@@ -79,7 +79,7 @@ type way uint8
 const (
 	askHead        way = iota // send HEAD, and continue
 	dropSize                  // try the size that another source gives, or continue without a size
-	dropRecalled              // discard the digests of an earlier run that yield
+	dropRecalled              // discard the yielding digests of an earlier run
 	nextVersion               // discard the facts about the previous version
 	withoutServer             // continue with other places: the server refuses a range, and announces no other version
 	compareSamples            // if the user allows that, resume if size, date and samples are the same (RFC 9110, section 8.8)

@@ -28,7 +28,7 @@ type host struct {
 	end   func() // result of Share; nil while no bytes come from the host
 }
 
-// mostHosts is the number of stored limits at which those not in use are removed.
+// mostHosts is the number of stored limits at which limits not in use are removed.
 const mostHosts = 1000
 
 // begin returns the limit for the host of u, from which a fetch begins to receive. l is nil if the host has no limit.

@@ -18,10 +18,10 @@ var pinned = kind{folder: "pins", most: 10_000, old: year, due: "000"}
 type Pin struct {
 	// HTTPS is the strongest algorithm of a digest over https. HTTP is the strongest over http.
 	HTTPS, HTTP verify.Algorithm
-	// Signatures are the kinds of signatures that are described (RFC 6249, section 5).
+	// Signatures are the kinds of the signatures that the server names (RFC 6249, section 5).
 	Signatures Kinds
-	// Pieces reports whether a Metalink document with digests of pieces is described. Such a document helps to repair a
-	// file, but is no additional proof. So a missing document is never an error.
+	// Pieces reports whether the server names a Metalink document with digests of pieces. Such a document helps to
+	// repair a file, but is no additional proof. So a missing document is never an error.
 	Pieces bool
 }
 

@@ -15,7 +15,7 @@ const (
 
 var speeds = kind{folder: "hosts", most: 1000, old: 14 * day, due: "00", hint: true}
 
-// A Speed is the speed of a host in earlier downloads. It is a hint for the beginning, until there are measurements.
+// A Speed is the speed of a host in earlier downloads. It is used at the beginning of a download, until speeds are measured.
 type Speed struct {
 	Rate float64       // bytes a second; 0: unknown, or the host failed
 	RTT  time.Duration // 0: unknown
@@ -47,7 +47,7 @@ func (s *Store) Speed(host string) Speed {
 
 // Learn records the speed of a host. The stored rate is the mean of the old and the new rate, so that one unusual run
 // has little effect, except that a higher rate of AllHosts replaces the old one. After a failure, the rate is 0, and
-// the next rate is stored as it is.
+// the next rate is stored unchanged.
 func (s *Store) Learn(host string, now Speed) {
 	if s == nil || s.PinsOnly || host == AllHosts && now.Rate <= 0 {
 		return

@@ -51,12 +51,12 @@ type Store struct {
 	lost  error               // why the last version could not be written
 }
 
-// A kind is a kind of entries, which has its own folder.
+// A kind is a kind of entries. Each kind has its own folder.
 type kind struct {
 	folder string
 	most   int           // maximum of entries
 	old    time.Duration // time since its last use after which an entry is removed
-	due    string        // prefix of names (hashes): tidy runs after an entry with it was written
+	due    string        // tidy runs after an entry was written with a name (a hash) that has this prefix
 	hint   bool          // entries are written without a sync, and reading is not a use
 }
 

@@ -19,7 +19,7 @@ type Version struct {
 	ETag         string
 	LastModified time.Time
 	Host         string
-	// Size and Digest, a SHA-256, are those of the bytes.
+	// Size and Digest, a SHA-256, are those of the bytes of the file.
 	Size   int64
 	Digest verify.Digest
 	// Over is the channel of the best evidence for these bytes; zero without evidence.
