@@ -47,7 +47,7 @@ func (p *carried) fallBack(u *url.URL) bool {
 	return true
 }
 
-// nextFallback makes the next fallback the origin. It reports false if none is left.
+// nextFallback makes the next fallback the origin. It reports false if no fallback is left.
 func (p *carried) nextFallback() bool {
 	if len(p.fallbacks) == 0 {
 		return false
@@ -69,7 +69,7 @@ type attempts struct {
 
 // again prepares another session after s has failed. If nothing is left to try, it returns the error of the download.
 func (a *attempts) again(ctx context.Context, s *session) error {
-	// Void ranges must be recorded on disk before another session begins. Otherwise they may be back after a kill.
+	// Void ranges must be recorded on disk before another session begins: after a kill, a later run would use their bytes.
 	if ctx.Err() == nil && s.how != failed && !is[*partfile.SpaceError](s.err) {
 		if err := s.disk.last.wait(ctx); err != nil {
 			return err
@@ -233,8 +233,8 @@ func (a *attempts) anew(ctx context.Context, s *session) error {
 	return a.partial.empty(ctx)
 }
 
-// replaced reports whether the server's file is shorter now because a document took its place. That document
-// may describe the file that was being downloaded.
+// replaced reports whether the server now sends a document in place of the file, so that the file seems to be shorter.
+// The document may describe the file that was being downloaded.
 func (a *attempts) replaced(ctx context.Context, s *session) bool {
 	if !errors.Is(s.err, errShrunk) {
 		return false
@@ -280,8 +280,8 @@ func (a *attempts) askHead(ctx context.Context, s *session) error {
 const mostTouched = 3
 
 // reread prepares another session after another program changed the part file. The session keeps the bytes that have
-// not changed since they were received, and hashes all of them again. It reports false if the digest is wrong although
-// no bytes have changed.
+// not changed since they were received, and hashes these bytes again. reread reports false if the digest is wrong
+// although no bytes have changed.
 func (a *attempts) reread(ctx context.Context, s *session) (bool, error) {
 	bad, err := a.partial.part.Recheck(ctx)
 	if err != nil {

@@ -22,7 +22,7 @@ type Batch struct {
 	// AtLeast is the minimum of downloads that run at a time if AtOnce is measured. If zero, it is 1.
 	AtLeast int
 	// Spare, if not nil, delivers more jobs for GetEach. While AtOnce downloads run, one of these jobs may run in
-	// addition. They are meant for hosts without another running download.
+	// addition. Such jobs are meant for hosts without another running download.
 	Spare <-chan Job
 	// Resize, if not nil, delivers new values of AtOnce while downloads run. Running downloads are not stopped.
 	Resize <-chan int
@@ -33,9 +33,9 @@ type Batch struct {
 
 // A Job is one download of GetEach.
 type Job struct {
-	// Context limits this download. If nil, the context of GetEach does; otherwise Context should be derived from it.
+	// Context limits this download. It should be derived from the context of GetEach, which is used if Context is nil.
 	Context context.Context
-	// Request returns the request. It is called in a goroutine of the download. Its error is that of the download.
+	// Request returns the request. It is called in a goroutine of the download. Its error becomes that of the download.
 	Request func() (Request, error)
 }
 

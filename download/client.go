@@ -31,10 +31,10 @@ import (
 // A Client downloads files. The zero value works. It is safe for use by several goroutines and must not be
 // changed after first use.
 type Client struct {
-	// HTTP makes the requests. If nil, every Get uses its own httpsource.Client with the default settings. Its
-	// timeouts, TLS settings and hosts also apply to FTP.
+	// HTTP makes the requests. If nil, every Get uses its own httpsource.Client with the default settings. The
+	// timeouts, TLS settings and hosts in HTTP also apply to FTP.
 	HTTP *httpsource.Client
-	// Credentials returns the name and password for an FTP server if its URL has no password; see ftpsource.Client.
+	// Credentials returns the name and password for an FTP server if u has no password; see ftpsource.Client.
 	Credentials func(u *url.URL) *url.Userinfo
 	// PerHost limits concurrent requests for one file at one host. If zero, it is 1, the rule of RFC 6249, section 7.
 	PerHost int
@@ -62,7 +62,7 @@ type Client struct {
 	// Forges are more rows for the table of forges. Request.Trust.Lookup tries them before the built-in rows; see [NewForge].
 	Forges []*Forge
 	// ForgeHeader returns header fields with credentials for a request of Request.Trust.Lookup to the forge or registry
-	// at u. The fields are sent over https to the host of u, and never after a redirect. If nil, there are none.
+	// at u. The fields are sent over https to the host of u, and never after a redirect. If nil, no such fields are sent.
 	ForgeHeader func(u *url.URL) (map[string][]string, error)
 	// State stores the speeds of hosts, the evidence that URLs offered and, for requests with IfNewer, the versions
 	// that servers stated. If nil, nothing is stored. Long downloads save the speeds now and then; the caller must save
@@ -76,8 +76,8 @@ type Client struct {
 	Limit *limit.Limiter
 	// HostLimits limit the bytes a second from each host. If nil, there is no such limit.
 	HostLimits *limit.Hosts
-	// Growth selects how connections are added. The zero value doubles their number; scheduler.GrowSingle
-	// adds one at a time, as RFC 6249, section 7, says.
+	// Growth selects how connections are added. With the zero value, the number of added connections doubles in each
+	// step; with scheduler.GrowSingle, each step adds one connection (RFC 6249, section 7).
 	Growth scheduler.GrowthMode
 
 	// Open has functions by scheme, in lower case. A function returns the source of a URL in Request.Mirrors; the source
@@ -112,8 +112,8 @@ func (c *Client) Get(ctx context.Context, req Request) (Result, error) {
 }
 
 // Plan reports what Get would do before it fetches the first byte of the file. It asks for header fields, documents and
-// signatures, reads the disk, and changes nothing. The error is that of Get, if it is known before the first byte; the
-// Plan then has the findings up to that point.
+// signatures, reads the disk, and changes nothing. If Get would fail before the first byte, Plan returns that error,
+// and the findings up to that point.
 func (c *Client) Plan(ctx context.Context, req Request) (Plan, error) {
 	hc, done := c.network(ctx)
 	defer done()
@@ -206,7 +206,7 @@ func (c *Client) Renew(ctx context.Context, d *Document, not *address.Exclusion)
 }
 
 // Magnet fetches the torrent of a magnet link: from the URLs in the link, otherwise from peers. The torrent must have
-// the hash in the link, which counts as given by the user. The error is an *Error.
+// the hash in the link. That hash counts as given by the user. The error is an *Error.
 func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Document, error) {
 	m, err := metainfo.ParseMagnet(link)
 	if err != nil {

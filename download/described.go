@@ -31,7 +31,7 @@ type Described struct {
 	Size    int64             // -1: unknown
 	Pieces  verify.Pieces     // zero: none
 	Mirrors []metalink.Mirror // what the document states about Request.URL and Request.Mirrors
-	// Torrents are the torrents that the document names. They may have pieces that the document lacks, and peers.
+	// Torrents are the torrents that the document names. A torrent may have peers, and pieces that the document lacks.
 	Torrents []metalink.MetaURL
 	Notes    []string // about unused parts of the document
 
@@ -56,7 +56,7 @@ type Document struct {
 	Notes []string
 
 	by              address.Scope  // scope of the document's server
-	redirectDigests []verify.Claim // digests in redirects that do not match the document, so that they are about the file
+	redirectDigests []verify.Claim // digests in redirects that are not of the document, and so are about the file
 	originDigests   []verify.Claim // the redirectDigests that the asked server gave
 	torrent         *metainfo.Torrent
 	peers           []string // given by a magnet link

@@ -69,7 +69,7 @@ func metalinkOf(f metalink.File) (metalink.MetaURL, bool) {
 	return metalink.MetaURL{}, false
 }
 
-// describedBy fetches doc and adds what it states about the file to the description file, which is from header fields.
+// describedBy fetches doc and adds its statements to file, the description of the file by header fields.
 func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaURL, file metalink.File,
 	claims []verify.Claim, trusted bool) documentResult {
 	t := documentResult{doc: doc, from: source.Mask(doc.URL)}

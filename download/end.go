@@ -200,7 +200,7 @@ func unsatisfied(err error) (size int64, ok bool) {
 	return size, err == nil
 }
 
-// settle sets the size of the file once all of it was downloaded.
+// settle sets the size of the file once all its bytes were downloaded.
 func (s *session) settle(size int64) {
 	if s.size = size; s.reserve() == nil {
 		s.step(scheduler.SizeKnown{Size: size})
@@ -279,8 +279,8 @@ func (s *session) endsHere(err error, fault scheduler.Fault) (size int64, ok boo
 	return front, again
 }
 
-// takeContentDigest uses the Content-Digest of a complete answer (RFC 9530, section 2). That of the asked server counts
-// like Digest. That of any other server only shows that the transfer was not damaged.
+// takeContentDigest uses the Content-Digest of a complete answer (RFC 9530, section 2). From the asked server, it
+// counts like Digest. From any other server, it only shows that the transfer was not damaged.
 func (s *session) takeContentDigest(f *flight) {
 	o, a := f.from, f.answer
 	if f.sink.cut || a.Ranged || len(a.Content) == 0 || !o.first || s.standIn() || s.req.described() || verify.Strong(s.claims) {
@@ -350,10 +350,10 @@ func (s *session) ban(lane scheduler.SourceID) {
 	s.reportDown(o, lane)
 }
 
-// A cutoff records where bodies broke off, for example chunked bodies without a last chunk. The rest is requested. If
-// no more bytes come, a strong digest decides whether the downloaded bytes are the file.
+// A cutoff records where bodies broke off, for example chunked bodies without a last chunk. The rest of the file is
+// requested. If no more bytes come, a strong digest decides whether the downloaded bytes are the file.
 type cutoff struct {
-	at        int64      // where the last body broke off; 0: none did
+	at        int64      // where the last body broke off; 0: no body
 	tried     []int64    // sizes that were compared with the digest
 	comparing bool       // the digest is being compared
 	shrunk    bool       // the server has nothing after these bytes: if the digest does not match, the file has changed

@@ -12,13 +12,13 @@ import (
 
 // An Evidence is the evidence for a file in addition to the header fields of its server.
 type Evidence struct {
-	Document   string        // the Metalink document or torrent that was read, masked; empty if none was
+	Document   string        // the Metalink document or torrent that was read, masked; empty if no document was read
 	Err        error         // why the document cannot be used
 	File       metalink.File // the offer, completed by the document
 	Signatures []Signed
 }
 
-// A Signed holds a signature's statements about itself, which prove nothing without the file and a trusted key.
+// A Signed holds what a signature states about itself. That proves nothing without the file and a trusted key.
 type Signed struct {
 	From string   // masked URL of the signature, or name of the document that contains it
 	By   []string // the signers that the signature states, one line each; not escaped
@@ -79,7 +79,7 @@ func (r *Request) needsSignature() bool {
 	return r.Trust.Require == RequireSignature && !backed(r.Trust.Claims, verify.Signed, verify.Signed)
 }
 
-// byPieces returns the pieces that a torrent claims for the file; zero if it has none, or a strong digest is known.
+// byPieces returns the pieces that a torrent claims for the file; zero without a torrent, or if a strong digest is known.
 func (r *Request) byPieces() verify.PieceClaim {
 	d := r.Described
 	if d == nil || !d.Torrent || verify.Strong(r.Trust.Claims) {
@@ -91,7 +91,7 @@ func (r *Request) byPieces() verify.PieceClaim {
 // provenByPieces reports whether the pieces of a torrent are the only evidence.
 func (r *Request) provenByPieces() bool { return !r.byPieces().Pieces.IsZero() }
 
-// keepsNewer reports whether an older file must not replace a newer one.
+// keepsNewer reports whether an older file must not replace a newer file.
 func (r *Request) keepsNewer() bool { return !r.IfExists.AllowOlder && !verify.Strong(r.Trust.Claims) }
 
 // signaturesFor returns the signatures of signaturesOf. If a signature is demanded and nothing names a signature, it

@@ -19,8 +19,8 @@ import (
 // errRefused ends a fetch whose body is not wanted. It is not a failure.
 var errRefused = errors.New("not wanted")
 
-// errUntied refuses a mirror for which neither a digest nor an ETag shows that it has the origin's file. The mirror may
-// be asked alone if the origin fails.
+// errUntied refuses a mirror if neither a digest nor an ETag shows that the mirror has the origin's file. The mirror
+// may be asked alone if the origin fails.
 var errUntied = errors.New("nothing shows that it has the same version: used only if the others fail")
 
 // changed returns the error of a file that changed at the origin during the download.
@@ -49,7 +49,7 @@ func elsewhere(file metalink.File, a source.Answer) bool {
 
 var errOtherHost = errors.New("the server now redirects to another host, and nothing shows that it has the same file")
 
-// tagOf returns the tag of the Metalink server or, without one, of the server that answers.
+// tagOf returns the tag of the Metalink server or, without a Metalink server, of the server that answers.
 func tagOf(file metalink.File, a source.Answer) tag {
 	t := tag{metalink.StrongETag(a.ETag), a.Host}
 	if file.Server != nil {
@@ -114,7 +114,7 @@ func common(a, b []verify.Claim) (out []verify.Claim) {
 	return out
 }
 
-// against returns the elements of claims that others contradict.
+// against returns the elements of claims that the claims in others contradict.
 func against(claims, others []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool {
 		return verify.Agree([]verify.Claim{c}, others) == nil
@@ -131,7 +131,7 @@ func sharesAlgorithm(a, b []verify.Claim) bool {
 func isSHA256(c verify.Claim) bool { return c.Digest.Algorithm() == verify.SHA256 }
 
 // vouchesForItself reports whether an answer's Content-Digest is evidence once the body is complete (RFC 9530, section
-// 2). That of a mirror is not.
+// 2). The Content-Digest of a mirror is no evidence.
 func vouchesForItself(a source.Answer) bool {
 	return !a.Ranged && verify.Strong(a.Content) && ownAnswers(a.Hops, asOrigin, false) == len(a.Hops)
 }
@@ -199,8 +199,8 @@ func (c *Client) checkBoth(ctx context.Context, hc network, r *Request, x resolu
 
 const hintOtherFile Hint = "the server has a different file than the requested one"
 
-// sharesTag reports whether a mirror's answer has the known ETag, and comes from the host that gave it or from a host
-// that shares it. The same ETag from any other host has no meaning (RFC 9110, section 8.8.3).
+// sharesTag reports whether theirs, a mirror's answer, has the known ETag and comes from the host that gave the ETag,
+// or from a host that shares ETags. The same ETag from any other host has no meaning (RFC 9110, section 8.8.3).
 func (k *known) sharesTag(theirs version.View) bool {
 	return theirs.ETag != "" && theirs.ETag == k.tag.etag && (theirs.Shares || theirs.Host == k.tag.host)
 }

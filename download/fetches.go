@@ -10,7 +10,7 @@ import (
 	"braid/scheduler"
 )
 
-// fetches are the running requests of a session, with the counts of their work. They belong to the session's
+// fetches are the running requests of a session, with the counts of their work. The fields belong to the session's
 // loop. Each fetch runs in its own goroutine and sends messages to the loop.
 type fetches struct {
 	running  map[scheduler.FetchID]*flight

@@ -73,7 +73,7 @@ func taken(err error) bool {
 type call struct {
 	c        *Client
 	http     network
-	req      *Request // with the name and the description that were found for it
+	req      *Request // completed by the name and the description that were found
 	carried  *carried
 	result   *Result
 	trees    *mirrorTrees // nil except in a batch
@@ -97,7 +97,7 @@ func (c *call) inTheWay(why string) error {
 // A getter is one call of Get: one session, or several if a session fails and another may succeed.
 type getter struct {
 	*call
-	asked    Request // as the caller made it, without a name that was found for it
+	asked    Request // as the caller made it, without a name that was found
 	began    time.Time
 	existing existingFile
 	partial  partial

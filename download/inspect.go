@@ -170,8 +170,8 @@ func (x *inspection) read(ctx context.Context, f fsys.File, signatures []verify.
 	return check.Proof()
 }
 
-// neighbours are the files of a torrent that share the first or the last piece of the checked file. They are read from
-// disk, in the same folders relative to the checked file as in the torrent. No server is asked for their bytes.
+// neighbours are the files of a torrent that share the first or the last piece of the checked file. Neighbours are read
+// from disk, in the same folders relative to the checked file as in the torrent. No server is asked for their bytes.
 type neighbours struct {
 	names   map[int][]string // a few names of the neighbours in piece i of the file
 	missing map[int]string   // name of a neighbour that is missing or incomplete, so that piece i cannot be checked

@@ -17,9 +17,9 @@ import (
 // This file holds the known facts about the file, each with the party that stated it. learn, hear, digests and recall
 // add the facts of answers, documents and journals to a known. All other code reads them there.
 //
-// An authority is the user or the asked server. The asked server is that of the URL that the user typed, or the target
-// of its redirects, as long as no redirect stated anything about the file (metalink.Own). Digests count only from
-// authorities. Sizes, tags and dates of other parties are about their own copies, and count until the digest of an
+// An authority is the user or the asked server. The asked server is the server of the URL that the user typed, or the
+// target of its redirects, as long as no redirect stated anything about the file (metalink.Own). Digests count only
+// from authorities. Sizes, tags and dates of other parties are about their own copies, and count until the digest of an
 // authority refutes them.
 
 // A rank orders the parties that state facts about the file (rule 64).
@@ -286,8 +286,8 @@ func without[T comparable](a, b []T) []T {
 }
 
 // stated returns the statement of an answer. by is its rank, except that a size from a mirror has rank byOther. If a
-// mirror answered and the server's digest identifies the version, the statement has no tag and date, because those of
-// the mirror are about its copy.
+// mirror answered and the server's digest identifies the version, the statement has no tag and no date, because the
+// mirror's tag and date are about its copy.
 func (x resolution) stated(a source.Answer, by rank, at *url.URL) statement {
 	file := x.file
 	st := statement{by: by, file: file, size: a.Size, sizeBy: by, at: at, tag: tagOf(file, a), date: dateOf(file, a),

@@ -112,7 +112,7 @@ func (l *List) Vouch(r *Request) error {
 // Has reports whether a claim is from the list.
 func (l *List) Has(c verify.Claim) bool { return strings.HasSuffix(c.Field, " of "+l.Name) }
 
-// find looks for the file under the names that its server or document uses, and then under the user's name.
+// find looks for the file under the names that its server or document uses, and then under the name that r gives it.
 func (l *List) find(r *Request) ([]verify.Claim, []*sums.Error, error) {
 	names := namesOf(r)
 	if r.Name == "" {

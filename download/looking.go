@@ -178,7 +178,7 @@ func (l *looking) keep(s *session) {
 }
 
 // oppose handles found digests that contradict the digest of another host. Digests from a lookup for another file may
-// be of an earlier version, so oppose looks again first. Otherwise it ends the session.
+// be of an earlier version, so oppose looks again first. Otherwise oppose ends the session.
 func (l *looking) oppose(s *session, r lookedUp) {
 	if r.early && !l.anew && l.spare != nil {
 		s.carried.beside = join(s.beside, r.Claims) // the server may not answer again

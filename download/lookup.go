@@ -84,7 +84,7 @@ func looksFor(r *Request, claims []verify.Claim, file metalink.File) bool {
 }
 
 // wantsList reports whether a signed list is looked for although the server or a document names signatures: a signature
-// is needed, and none of the fetched signatures all is by a trusted key. It is false if the user names signatures.
+// is needed, and none of the signatures in all is by a trusted key. It is false if the user names signatures.
 func wantsList(r *Request, all []found) bool {
 	if !r.needsSignature() || len(r.Trust.Signatures) > 0 {
 		return false
@@ -106,7 +106,7 @@ func agreeSigned(r *Request, found []verify.Claim) error {
 	return nil
 }
 
-// opposed returns an error if the digests found contradict claims, which a host stated to which the server redirected.
+// opposed returns an error if found contradicts claims, the digests of a host to which the server redirected.
 func opposed(r *Request, claims, found []verify.Claim) error {
 	if err := verify.Agree(claims, found); err != nil {
 		return fail(Mismatch, "verify", source.Mask(r.URL), &otherHostError{err}, HintNoLookup)
@@ -125,8 +125,8 @@ func (e *otherHostError) Unwrap() error { return e.error }
 
 // lookUp looks for digests beside the file. If r demands no proof, lookUp waits at most hc.grace for the result. It
 // does not use results of lookups for other files, which may be of an earlier version. asked are the claims of the user
-// and of the host of the URL itself. If a strong digest is among them, only signed digests count. The error is that
-// they contradict the other claims, or that signed digests contradict the user's.
+// and of the host of the URL itself. If a strong digest is in asked, only signed digests count. The error is that found
+// digests contradict the other claims, or that signed digests contradict the user's.
 func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, file metalink.File,
 	asked, claims []verify.Claim) (verify.Finding, error) {
 	s, ok := newSearch(r, hc, hops, asked, file)

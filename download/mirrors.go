@@ -50,8 +50,8 @@ func (s *session) addMirrors() {
 	s.addLanes()
 }
 
-// holdBack makes mirrors fallbacks for the case that the server fails, because nothing shows that they have the
-// server's file. As sources, they would only interrupt a slow answer of the server, whose rest would be lost.
+// holdBack makes mirrors fallbacks for the case that the server fails, because nothing shows that they have the server's
+// file. As sources, they would only interrupt a slow answer of the server, and the rest of the answer would be lost.
 func holdBack(s *session, mirrors []metalink.Mirror) {
 	for _, m := range mirrors {
 		s.carried.fallBack(m.URL)
@@ -259,8 +259,8 @@ func (s *session) take(o offer) {
 	s.addSwarm()
 }
 
-// useLast adds a mirror again, as a last resort: it is used if all other sources are in use and much is left, or if
-// there are no others. A second call has no effect.
+// useLast adds a mirror again, as a last resort: the mirror is used if all other sources are in use and much is left,
+// or if there is no other source. A second call has no effect.
 func (s *session) useLast(o *origin) {
 	if o.last > 0 {
 		return

@@ -54,8 +54,8 @@ type treeMirror struct {
 	tree *mirrorTree
 }
 
-// mirrorsOf returns the mirrors that may have the file at u, by priority. A mirror that shares ETags for one file may
-// not share them for another (RFC 6249, section 3.3).
+// mirrorsOf returns the mirrors that may have the file at u, by priority. A mirror that shares the ETag of one file
+// need not share the ETag of another file (RFC 6249, section 3.3).
 func (a *mirrorTrees) mirrorsOf(u *url.URL) (found []treeMirror) {
 	if a == nil {
 		return nil

@@ -156,7 +156,7 @@ func (r *Request) lookOptions(c condition) httpsource.Options {
 	return o
 }
 
-// asked returns the URL that the user typed: that of the file or of its document. It returns nil for a local document.
+// asked returns the URL that the user typed: of the file, or of the document. It returns nil for a local document.
 func (r *Request) asked() *url.URL {
 	if r.Described != nil {
 		return r.Described.URL

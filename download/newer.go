@@ -143,7 +143,7 @@ func (e *existingFile) unchanged(a source.Answer) {
 	}
 }
 
-// nothingNewer reports whether the server has no newer file than the existing one. If a strong digest is known, compare
+// nothingNewer reports whether the server has no newer file than the existing file. If a strong digest is known, compare
 // has shown that the files differ.
 //
 // The error is that the server's file is older, and that the existing file, which stays, is not proven as demanded.

@@ -148,8 +148,8 @@ func (p *partial) beginFromBase(ctx context.Context) error {
 	return nil
 }
 
-// copyBase copies the useful bytes that are not yet in the part file. These bytes are verified like all others, because
-// the base file may have changed.
+// copyBase copies the useful bytes that are not yet in the part file. These bytes are verified like all other bytes,
+// because the base file may have changed.
 func (p *partial) copyBase(ctx context.Context, s *baseFile) error {
 	f, err := openRegular(p.http.files, s.path)
 	if err != nil {

@@ -290,7 +290,7 @@ func (h *planner) followDocument(ctx context.Context) (*getter, error) {
 }
 
 // findPlaces lists the places in the order in which the scheduler would use them: the URL of the request, then the
-// others by remembered speed, and those of equal speed by preference (RFC 6249, section 3.1).
+// other places by remembered speed, and places of equal speed by preference (RFC 6249, section 3.1).
 func (h *planner) findPlaces(ctx context.Context, x *inspection) {
 	first := Place{URL: h.req.URL}
 	if d := h.req.Described; d != nil {

@@ -77,7 +77,7 @@ func sameDate(then, now version.View) bool {
 
 // takenOver returns the facts about the bytes of prior, which an earlier run left, once they are known to be bytes of want.
 func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
-	// The claims show that the bytes are of this file. The other facts about them are from another server.
+	// The claims show that the bytes are of this file. The other facts about the bytes are from another server.
 	if sealed && want.URLSum != prior.URLSum && verify.Strong(want.Claims) {
 		if prior.Claims, prior.Mixed = want.Claims, true; prior.SizeBy == "" && want.Size < 0 {
 			prior.SizeBy = "?"

@@ -163,7 +163,7 @@ func (s *session) streamWaits() bool {
 	return s.req.inOrder() && (s.aside.awaits() || looks) || s.req.Store != nil && s.aside.asking
 }
 
-// signatures returns the checker of the fetched signatures, or none without signatures.
+// signatures returns the checker of the fetched signatures, or nothing if there are no signatures.
 func (s *session) signatures() []verify.SignatureChecker {
 	if len(s.carried.signed.all) == 0 {
 		return nil

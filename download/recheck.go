@@ -44,7 +44,7 @@ func (x *comparison) mixes(s *session) error {
 	return s.part.Begin(s.identity())
 }
 
-// close ends the search, if there is one.
+// close ends the search. x may be nil.
 func (x *comparison) close() {
 	if x != nil {
 		x.Close()
@@ -59,7 +59,7 @@ func onDisk(err error) error {
 	return err
 }
 
-// places converts the sources of a session to those of a search.
+// places converts the sources of a session to the places of a search.
 func (x *comparison) places(all []*origin) (places []*recheck.Place) {
 	for _, o := range all {
 		p := &recheck.Place{

@@ -70,7 +70,7 @@ func (v *recorded) outdated(r *Request, prior partfile.Identity) bool {
 // identified reports whether the digest of the existing version is known.
 func (v *recorded) identified() bool { return v.here != nil && !v.here.Digest.IsZero() }
 
-// older reports whether an answer is about an older version than that of the existing file.
+// older reports whether an answer is about an older version than the existing file.
 func (v *recorded) older(a source.Answer) bool {
 	return compare(v.here, a) == older || compare(v.before, a) == older
 }
@@ -97,9 +97,9 @@ const (
 	older
 )
 
-// compare compares the ETag and the date of an answer with those of the existing file. Equal values mean the same file
-// only if both are from one host. An earlier date from any host means an older file, because the asked server may
-// redirect to a server with an older copy.
+// compare compares the ETag and the date of an answer with those in here, the version of the existing file. Equal
+// values mean the same file only if both are from one host. An earlier date from any host means an older file, because
+// the asked server may redirect to a server with an older copy.
 func compare(here *state.Version, a source.Answer) relation {
 	if here == nil {
 		return unknown

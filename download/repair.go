@@ -128,7 +128,7 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	return false, nil
 }
 
-// restore puts back the replaced bytes if their replacements did not lead to the right file.
+// restore restores the bytes that the comparison has replaced, because the new bytes did not lead to the right file.
 func (d *damage) restore(k *known) error {
 	x := d.recheck
 	if x == nil || !x.Replaced() {

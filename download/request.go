@@ -47,7 +47,7 @@ type Request struct {
 	Target Target
 	// Store, if not nil, receives the file under its name. Dir is ignored. Stream and Target must be nil.
 	Store Store
-	// Trust has evidence for the file, and states how much of it is demanded.
+	// Trust has evidence for the file, and states how much evidence is demanded.
 	Trust Trust
 	// Described, if not nil, is the description of the file by a Metalink document; see Document.Request.
 	Described *Described
@@ -236,8 +236,8 @@ type (
 		RTT       time.Duration
 		Whole     bool // a range was requested, and the whole file is sent
 	}
-	// SourceDown is sent when a source failed. The source may be asked again after Back. Gone means that it is not
-	// asked again. Banned means that its content was wrong. Active is the number of sources that are still active.
+	// SourceDown is sent when a source failed. The source may be asked again after Back. Gone means that the source is
+	// not asked again, and Banned that its content was wrong. Active is the number of sources that are still active.
 	SourceDown struct {
 		ID           int
 		URL, Host    string
@@ -297,7 +297,7 @@ type (
 	Comparing struct{ Done, Size int64 }
 	// Restarted is sent when the existing bytes cannot be used and the download starts over.
 	Restarted struct{ Reason string }
-	// Complete is sent when all bytes were received, before the last of them are checked.
+	// Complete is sent when all bytes were received, before the last bytes are checked.
 	Complete struct{ Size int64 }
 	// Verified is sent when the whole file was checked.
 	Verified struct{ Proof verify.Proof }

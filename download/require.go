@@ -43,7 +43,7 @@ func (r Require) met(p verify.Proof) bool {
 }
 
 // foresee returns an error and a hint if required evidence is known to be lacking before bytes are received. claims are
-// those of the user and of the answer a. signatures reports whether there may be a signature of the file.
+// the claims of the user and of the answer a. signatures reports whether there may be a signature of the file.
 func foresee(r *Request, claims []verify.Claim, a source.Answer, signatures bool) (hint Hint, lacks error) {
 	switch {
 	case r.Trust.Require == RequireDigest && !verify.Strong(claims) && !vouchesForItself(a):

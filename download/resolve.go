@@ -113,7 +113,7 @@ func (r *Request) resolve(hops []metalink.Hop, as role, on footing) (resolution,
 	return x, nil
 }
 
-// agrees returns an error if a mirror's digests contradict claims, those of the asked server (RFC 6249, section 7).
+// agrees returns an error if a mirror's digests contradict claims, the digests of the asked server (RFC 6249, section 7).
 func agrees(claims []verify.Claim, h metalink.Hop) error {
 	if h.Status >= 400 { // the fields are about an error page
 		return nil
@@ -324,7 +324,7 @@ func maybeXML(b []byte) bool {
 	return len(b) == 0 || b[0] == '<' || b[0] >= 0xfe
 }
 
-// hold holds p back. It releases the held bytes if they are decided, or if no more bytes are wanted.
+// hold holds p back. It releases the held bytes once they suffice to decide, or if no more bytes are wanted.
 func (k *sink) hold(p []byte, off int64) (int, error) {
 	f, before := k.front, k.front.held
 	if f.held = p; len(before) > 0 {
@@ -352,7 +352,7 @@ func (k *sink) release() error {
 	return err
 }
 
-// settle releases the held bytes at the end of a fetch. It returns the error of release, or that of the fetch.
+// settle releases the held bytes at the end of a fetch. It returns the error of release, or err, that of the fetch.
 func (k *sink) settle(err error) error {
 	if k.front == nil || int64(len(k.front.held)) == k.front.written || errors.Is(err, context.Canceled) {
 		return err

@@ -71,7 +71,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 			s.take(o)
 		case all := <-s.carried.signed.done:
 			s.applySignatures(all)
-			s.usePieces() // only here, because prove fetches nothing again
+			s.usePieces() // not in applySignatures: prove calls it, too, and fetches no piece again
 		case r := <-s.carried.looking.done:
 			s.carried.looking.apply(s, r)
 		case size := <-s.cut.ends:

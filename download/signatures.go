@@ -237,8 +237,8 @@ func (s *signatureSet) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// Signatures implements verify.SignatureChecker. One good signature suffices, but a bad one by a key that counts is an
-// error.
+// Signatures implements verify.SignatureChecker. One good signature suffices, but a bad signature by a key that counts
+// is an error.
 func (s *signatureSet) Signatures() (out []verify.SignatureResult, err error) {
 	if s.hopeless != nil && severe(s.hopeless) {
 		return nil, s.hopeless

@@ -176,8 +176,8 @@ func (x *sources) void(r byterange.Range) {
 	}
 }
 
-// contender returns a size that a source states for the file and for which possible returns true, preferably that of
-// the asked server. It returns -1 if there is none.
+// contender returns a size that a source states for the file and for which possible returns true, preferably the size
+// of the asked server. It returns -1 if there is no such size.
 func (x *sources) contender(possible func(int64) bool) int64 {
 	best := int64(-1)
 	for _, o := range x.all {
@@ -232,7 +232,7 @@ func (x *sources) none() error {
 
 // A NoSourceError is the error of a download after all sources failed.
 type NoSourceError struct {
-	Errs []error // the last error of each source that failed, that of the origin first
+	Errs []error // the last error of each source that failed, the origin first
 	Last error   // the latest of these errors
 }
 

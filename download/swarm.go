@@ -131,7 +131,7 @@ func (d *Document) sharingOf(name string) *sharing {
 	return nil
 }
 
-// swarms returns the BitTorrent client for all downloads of a client, or nil if it has no Swarms.
+// swarms returns the BitTorrent client for all downloads of c, or nil if c.Swarms is nil.
 func (c *Client) swarms(n network) source.Swarms {
 	if c.Swarms == nil {
 		return nil

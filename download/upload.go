@@ -39,8 +39,8 @@ type Upload interface {
 	// Commit makes the file from the uploaded parts. final.Result.Proof proves them. If a file exists, the error is
 	// fs.ErrExist, unless final.Replace is set and the file is the one that Existing returned.
 	Commit(ctx context.Context, final UploadFinal) error
-	// Found is called if the file that Existing returned is the right file. It may add files that Commit stores beside
-	// it.
+	// Found is called if the file that Existing returned is the right file. Found may add files that Commit would store
+	// beside that file.
 	Found(ctx context.Context, final UploadFinal)
 	// Close ends an upload that was not committed. It keeps the parts for the next Resume, or discards them. After
 	// Close, no bytes are read.

@@ -38,7 +38,7 @@ type inspection struct {
 	began   time.Time
 	verdict Verdict
 
-	answer     source.Answer // of the server, if one was asked
+	answer     source.Answer // of the server, if a server was asked
 	document   bool          // the answer was a document that describes the file
 	file       metalink.File // the description by server and documents
 	claims     []verify.Claim

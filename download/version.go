@@ -12,8 +12,8 @@ import (
 )
 
 // A revision holds the facts that the sessions of a download know about one version of the file. When the file changes
-// at its origin, a new revision replaces the old one, because digests, documents, pieces and failures of mirrors do not
-// apply to the new version.
+// at its origin, a new revision replaces the old revision, because digests, documents, pieces and failures of mirrors
+// do not apply to the new version.
 type revision struct {
 	*known
 	goesOn bool // bytes of this version exist, from which the next session resumes
@@ -74,7 +74,7 @@ func (p *carried) update(req *Request, st statement) {
 	p.learn(st)
 }
 
-// renew discards the facts about the known version. No session may use them any more.
+// renew discards the facts about the known version. No session may use these facts any more.
 func (p *carried) renew(req *Request) {
 	if p.single { // origin may be a source that was asked alone
 		p.origin = req.URL

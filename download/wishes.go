@@ -21,8 +21,8 @@ type IfExists struct {
 	Rename bool
 	// Continue resumes a file for which the server gives neither a digest nor a strong validator, if the same server
 	// states the same size and date, and samples of the existing bytes are the same when fetched again. An existing
-	// file of that name that is not longer than the server's is resumed in the same way. This is no proof, and has no
-	// effect if Require demands one.
+	// file of that name that is not longer than the server's is resumed in the same way. Continue has no effect if
+	// Require demands a proof, because samples prove nothing.
 	Continue bool
 	// Refresh resumes the part file of Name, whatever URL its bytes came from, for example with a new link to the file.
 	// It does so if part file and link have the same strong digest, if the same host states the same size and strong
@@ -64,7 +64,7 @@ type Trust struct {
 
 // Access states which servers may be asked for the file, and what is sent to them.
 type Access struct {
-	// Not lists hosts to which no connection is made for this file. Mirrors on these hosts are left out. It is an error
+	// Not lists hosts to which no connection is made for this file. Mirrors on these hosts are not used. It is an error
 	// if URL or Mirrors names such a host.
 	Not *address.Exclusion
 	// NoFTP means that FTP servers are not used.

@@ -4,7 +4,7 @@
 // Everything is in one folder, each entry in its own file. The name of an entry is a hash, so the folder does not
 // reveal the downloads. An entry is replaced as a whole, so several programs may use the folder at once. A damaged
 // entry is ignored until another entry replaces it. The modification time of an entry is the time of its last use.
-// Entries that were not used for long are removed. If there are too many, the least recently used are removed.
+// Entries that were not used for long are removed. If too many entries are left, the least recently used are removed.
 //
 // No download needs an entry: without one, a file is compared or fetched, a URL counts as new, and a speed is measured.
 //
@@ -132,7 +132,7 @@ func (s *Store) put(k kind, name string, r any) error {
 	return nil
 }
 
-// tidy removes entries that were not used for long. If too many are left, it removes the least recently used ones. A
+// tidy removes entries that were not used for long. If too many are left, it removes the least recently used entries. A
 // last use in the future, from a wrong clock, is set to now.
 func (s *Store) tidy(k kind) error {
 	names, err := os.ReadDir(filepath.Join(s.Dir, k.folder))
