@@ -76,7 +76,7 @@ func (a *assignment) gapFor(m *mirror) byterange.Range {
 	if gap.Empty() {
 		gap = a.gapAt(in, at, want, max(worth, m.align.length/2))
 	}
-	// Otherwise m gets a short gap. A mirror of whole pieces gets it only if no other mirror is usable, or none is working.
+	// Otherwise m gets a short gap. A mirror of whole pieces gets it only if no other is usable or no request is running.
 	if gap.Empty() && (!m.align.whole() || a.mirrors.lone(m, a.clock.now) || a.requests.len() == 0) {
 		gap = a.gapAt(in, at, want, 0)
 	}
@@ -213,7 +213,7 @@ func (a *assignment) turn(size int64, speed float64) int64 {
 	return min(size, max(minRange, int64(float64(a.cfg.Window)*speed/max(speed, a.mirrors.aggregate()))))
 }
 
-// part returns how many of the missing bytes a mirror can deliver before the others finish the rest.
+// part returns how many of the missing bytes a mirror can deliver before the other mirrors finish the rest.
 func (a *assignment) part(m *mirror, speed float64) float64 {
 	end, lag := a.estimates.horizon(m), a.estimates.lag(m, speed, m.alive)
 	part := speed * (end - lag)
@@ -241,7 +241,7 @@ func (a *assignment) reach(f *fetch) int64 {
 		if a.ranges.missing() <= hashSlack { // see goesOn
 			period = min(period, a.estimates.remaining()/2)
 		}
-		if f.src.noRanges { // stopping it there would lose its bytes, even if it gets slow
+		if f.src.noRanges { // stopping the fetch would lose its bytes, even if the mirror is slow
 			least = 0
 		}
 		return a.turn(max(int64(f.src.speed*period.Seconds()), least, a.cfg.MinSplit), f.src.speed)
@@ -267,7 +267,7 @@ func (a *assignment) extend() {
 			}
 			break
 		}
-		if f.end < want && !f.src.noRanges && f.left() <= minRange { // the following bytes are reserved by others
+		if f.end < want && !f.src.noRanges && f.left() <= minRange { // the following bytes are reserved by other fetches
 			a.requests.shrink(f, f.end, ReasonMet)
 		}
 	}

@@ -7,7 +7,7 @@ import "time"
 // for one file (RFC 6249, section 7). It never stops a download: a place that did not add to the throughput is removed
 // when a download ends. Like a [Scheduler], a Batch has no clock, and it is not safe for concurrent use.
 //
-// If downloads are short, the end of a download shows how long it occupied its place and how much work it was. The
+// If downloads are short, a download that has ended shows how long it occupied its place and how much work it did. The
 // ratio of work to time, multiplied by the number of places, is the throughput, regardless of the phase of each place.
 // So a step is known to pay when the first downloads in the new places have ended, and known not to pay two round trips
 // later. A step adds at most two places for each download that has ended, because a list that begins with small files
@@ -92,8 +92,8 @@ func NewBatch(fixed int) *Batch {
 	return b
 }
 
-// Resize changes the number of places as for NewBatch. If more downloads are running than there are places, none begins
-// until enough have ended.
+// Resize changes the number of places as for NewBatch. If more downloads are running than there are places, no download
+// begins until enough have ended.
 func (b *Batch) Resize(now time.Time, fixed int) {
 	b.most, b.fixed = MostAtOnce, false
 	b.allowed = max(b.least, min(b.allowed, MostAtOnce))

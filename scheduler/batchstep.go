@@ -54,8 +54,8 @@ func (b *Batch) decide(now time.Time) {
 // slowStart returns how long the speed of new connections grows.
 func (b *Batch) slowStart() time.Duration { return max(10*b.rtt, 300*time.Millisecond) }
 
-// judgeShort judges a step by the downloads that began after all of its places were in use. The step pays early if the
-// newcomers mostly add to what the other downloads delivered before.
+// judgeShort judges a step by the downloads that began after all places of the step were in use. The step pays early if
+// the newcomers mostly add to what the other downloads delivered before.
 func (b *Batch) judgeShort(now time.Time) {
 	switch share := b.share(b.worth(now), b.step.worth); {
 	case b.onTop(now):
@@ -102,8 +102,8 @@ func (b *Batch) judgeLong(now time.Time) {
 // spared is the share of the throughput that must remain after a step down.
 const spared = 0.95
 
-// share returns the throughput that a step added, as a share of what its places would add if each were worth as much as
-// a place before the step. worth and before are the worth of a place after and before the step.
+// share returns the throughput that a step added, divided by that of as many places as the step added if each had the
+// worth of a place before the step. worth and before are the worth of a place after and before the step.
 func (b *Batch) share(worth, before float64) float64 {
 	if before <= 0 {
 		return 0
@@ -195,7 +195,7 @@ func (b *Batch) moot(now time.Time) {
 	b.settle(now, b.slowStart())
 }
 
-// settle ends a step and sets the pause before the next one.
+// settle ends a step and sets the pause before the next step.
 func (b *Batch) settle(now time.Time, pause time.Duration) {
 	b.step, b.usual, b.hold = batchStep{}, 0, now.Add(pause)
 	b.restart(now)

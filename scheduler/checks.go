@@ -83,8 +83,8 @@ func (c *checks) pieceChecked(ev PieceChecked) {
 	}
 }
 
-// cleared handles a piece that is right. If it is disputed between two mirrors, and one of them has now delivered all
-// of it correctly, the other mirror is banned.
+// cleared handles a piece that is right. If the piece is disputed between two mirrors, and one of them has now
+// delivered the whole piece correctly, the other mirror is banned.
 func (c *checks) cleared(piece byterange.Range, from mirrors, only bool) {
 	by := c.pieces.resolve(piece)
 	if !only || len(by) != 2 {
@@ -95,7 +95,7 @@ func (c *checks) cleared(piece byterange.Range, from mirrors, only bool) {
 	}
 }
 
-// ban ends the use of a mirror. Its bytes are missing again, except for pieces that were proven or are being checked.
+// ban ends the use of m. The bytes of m are missing again, except for pieces that were proven or are being checked.
 func (c *checks) ban(m *mirror) {
 	c.actions.add(Ban{m.id})
 	if m.running != nil {

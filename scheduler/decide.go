@@ -158,8 +158,8 @@ func (s *Scheduler) expand() {
 	}
 }
 
-// expandLast opens a mirror of last resort in addition to those that growth allows, unless growth or a trial has shown
-// that the open mirrors fill the link.
+// expandLast opens a mirror of last resort in addition to the mirrors that growth allows, unless growth or a trial has
+// shown that the open mirrors fill the link.
 func (s *Scheduler) expandLast() []*mirror {
 	open := s.mirrors.count() + s.requests.leaving()
 	if s.growth.measuring || s.growth.full || s.trim.running || s.trim.sure || open >= s.growth.most {
@@ -197,7 +197,7 @@ func (s *Scheduler) lastResort(m *mirror) bool {
 	})
 }
 
-// feed assigns a range to m, and reports whether it found one.
+// feed assigns a range to m, and reports whether it found a range.
 func (s *Scheduler) feed(m *mirror, why Reason) bool {
 	if m.noRanges { // ask for the whole file, and only if no other mirror can serve it
 		if s.requests.len() > 0 || s.mirrors.ranged(m) {

@@ -9,14 +9,14 @@ import (
 // SourceID identifies a source. The caller chooses it; by convention 0 is the origin.
 type SourceID int
 
-// FetchID identifies a fetch. The scheduler counts them from 1.
+// FetchID identifies a fetch. The scheduler numbers the fetches from 1.
 type FetchID int
 
-// Fault is the way in which a fetch failed. It determines how its source is used afterwards.
+// Fault is the way in which a fetch failed. It determines how the source of the fetch is used afterwards.
 type Fault uint8
 
 const (
-	// FaultNone means that the fetch ended because its range was complete or it was cancelled.
+	// FaultNone means that the fetch ended because its range was complete or the fetch was cancelled.
 	FaultNone Fault = iota
 	// FaultTransient means that another attempt makes sense, after a pause.
 	FaultTransient
@@ -76,7 +76,7 @@ type (
 		Fault Fault
 		After time.Duration // minimum pause before the next request (Retry-After); 0 for the usual back-off
 	}
-	// SizeKnown reports the size of the file, if no answer contained it and all bytes are present.
+	// SizeKnown reports the size of the file once all bytes are present, if no answer contained the size.
 	SizeKnown struct{ Size int64 }
 	// Consumed reports the position of the in-order reader of a stream. The window then begins there, so that a slow
 	// reader slows down the sources.
@@ -134,8 +134,8 @@ type (
 	}
 	// Ban reports that a source delivered wrong bytes and is not used again.
 	Ban struct{ Source SourceID }
-	// Discard reports that present bytes are wrong, or came from a banned source. The caller must remove them before it
-	// carries out the following actions. A fetch that was cancelled because of these bytes must not write afterwards.
+	// Discard reports that present bytes are wrong, or came from a banned source. The caller must remove these bytes before
+	// it carries out the following actions. A fetch that was cancelled because of these bytes must not write afterwards.
 	Discard struct{ Range byterange.Range }
 	// Finish reports that every byte is on disk, every fetch has ended and every check has passed.
 	Finish struct{}
@@ -169,8 +169,8 @@ const (
 	ReasonReturn
 	// ReasonExchange means that an untried source replaces the weakest source.
 	ReasonExchange
-	// ReasonSplit means that the source takes over the part of another source's range that it finishes sooner. The
-	// other fetch is shortened for the same reason.
+	// ReasonSplit means that the source takes over the part of another source's range that the source finishes sooner.
+	// The other fetch is shortened for the same reason.
 	ReasonSplit
 	// ReasonPiece means that a piece from several sources was wrong and is fetched again from one source.
 	ReasonPiece
@@ -191,7 +191,7 @@ const (
 	ReasonCrowded
 	// ReasonSameHost means that the source is another name of a host that is in use.
 	ReasonSameHost
-	// ReasonNoRanges means that the source answers ranges with the whole file, and others do better.
+	// ReasonNoRanges means that the source answers ranges with the whole file, and other sources do better.
 	ReasonNoRanges
 	// ReasonWrongBytes means that the source alone delivered all of a wrong piece.
 	ReasonWrongBytes

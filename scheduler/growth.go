@@ -54,7 +54,7 @@ const (
 )
 
 const (
-	// stragglersMost limits the unanswered connections, including those of the next step. At the limit, steps
+	// stragglersMost limits the unanswered connections, including the connections of the next step. At the limit, steps
 	// add single connections.
 	stragglersMost = 4
 	// gainShare is the share of the newcomers' speed that must be additional for a step to pay.
@@ -126,8 +126,8 @@ func (g *growth) ripening() time.Duration {
 	return 300 * time.Millisecond
 }
 
-// judge returns the verdict on the running step. The step pays as soon as the newcomers mostly add to what the others
-// delivered before. The verdict that a step does not pay is given only after slow start.
+// judge returns the verdict on the running step. The step pays as soon as the new connections mostly add to what the
+// older ones delivered before. The verdict that a step does not pay is given only after slow start.
 func (g *growth) judge(now time.Time, s sample) verdict {
 	if !g.measuring || !s.seen && now.Sub(g.dialed) < patience(s.rtt) {
 		return undecided
@@ -146,7 +146,7 @@ func (g *growth) judge(now time.Time, s sample) verdict {
 	return undecided
 }
 
-// conclude ends the running step with a verdict. It returns how many of its connections to close.
+// conclude ends the running step with the verdict v. It returns how many connections of the step to close.
 func (g *growth) conclude(v verdict, s sample) (cut int) {
 	g.measuring = false
 	if v == pays || v == tooLate {

@@ -15,8 +15,8 @@ const (
 	slowed      = 0.1              // share of the recorded speed of a mirror below which noticeDrip updates it
 
 	// A request with setup cost, as in FTP, takes several round trips before bytes arrive, and the first request takes
-	// more (login, TLS). Such a mirror may be quiet firstSilence times as long as others before its round-trip time is
-	// known. Its first request may take firstTrips times as many round trips of setup as later ones.
+	// more (login, TLS). Before its round-trip time is known, such a mirror may be quiet firstSilence times as long as
+	// other mirrors. Its first request may take firstTrips times as many round trips of setup as later requests.
 	firstSilence = 3
 	firstTrips   = 3
 )
@@ -103,8 +103,8 @@ func (f *fetch) noticeDrip(now time.Time) {
 	}
 }
 
-// lighten shortens a fetch to the range that it can deliver in reasonable time. It is for a mirror whose
-// speed collapsed or was guessed wrong.
+// lighten shortens f to the range that its mirror can deliver in reasonable time, if the speed of the mirror collapsed
+// or was guessed wrong.
 func (j *judge) lighten(f *fetch) {
 	m := f.src
 	if f.toEnd || f.exclusive || f.got == 0 || !f.known(j.clock.now) || f.warms(j.clock.now) || !j.standIn(f) {
@@ -152,8 +152,8 @@ func (f *fetch) known(now time.Time) bool {
 	return now.Sub(f.since) >= silence
 }
 
-// brokeOff handles an answer that ended early. If it delivered a good part of the range, its mirror may continue at
-// once: a server that often closes connections is slow, not broken.
+// brokeOff handles an answer that ended early. If the answer delivered a good part of the range, its mirror may
+// continue at once: a server that often closes connections is slow, not broken.
 func (j *judge) brokeOff(f *fetch, after time.Duration) {
 	part := min(enough, f.size/4)
 	if f.exclusive { // another mirror would have to begin again
@@ -182,8 +182,8 @@ func (j *judge) backOff(m *mirror, after time.Duration) {
 	m.until = j.clock.now.Add(max(min(wait, retryMax), after))
 }
 
-// completeAnswer handles a mirror that answers a range with the whole file. The mirror is kept only if no other is
-// left, or if it would deliver the file before the others deliver the rest.
+// completeAnswer handles a mirror that answers a range with the whole file. The mirror is kept only if no other mirror
+// is left, or if it would deliver the file before the other mirrors deliver the rest.
 func (j *judge) completeAnswer(f *fetch) {
 	m := f.src
 	m.noRanges = true

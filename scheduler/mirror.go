@@ -11,7 +11,7 @@ type state uint8
 
 const (
 	stateUntried state = iota // never asked
-	statePlanned              // never asked, but about to be opened with others whose speeds are remembered
+	statePlanned              // never asked, but about to be opened with other mirrors whose speeds are remembered
 	stateOpen                 // in use: the mirror has a place, and ranges are assigned to it
 	stateClosed               // was in use, and may be asked again
 	stateGone                 // not asked again
@@ -107,7 +107,7 @@ func (m *mirror) becomeClosed() {
 func (m *mirror) becomeGone() { m.state = max(m.state, stateGone) }
 
 // becomeBanned ends the use of a mirror that delivered wrong bytes. The remembered speed of an untried mirror is
-// dropped, because it may be that of another server.
+// dropped, because it may be the speed of another server.
 func (m *mirror) becomeBanned() {
 	if !m.tried() {
 		m.speed = 0
@@ -125,7 +125,7 @@ func (m *mirror) failed() {
 	m.fails++
 }
 
-// fellSilent marks a mirror as silenced, so that it is not tried again when the others are almost done.
+// fellSilent marks a mirror as silenced, so that it is not tried again when the other mirrors are almost done.
 func (m *mirror) fellSilent() { m.trust = silenced }
 
 // heldUp marks a mirror with a slow tail, so that it is opened after all others.

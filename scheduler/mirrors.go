@@ -66,7 +66,7 @@ func bySlowness(a, b *mirror) int { return cmp.Compare(a.speed, b.speed) }
 func (ms mirrors) aggregate() float64 { return ms.sum(func(m *mirror) float64 { return m.speed }) }
 
 // mean returns the measured speed of the open mirrors in the last period, in bytes a second. The period should be long,
-// because a source may pause for a moment to measure its path, possibly together with all others.
+// because a source may pause for a moment to measure its path, possibly together with all other sources.
 func (ms mirrors) mean(now time.Time, period time.Duration) float64 {
 	return ms.sum(func(m *mirror) float64 { return m.meter.over(now, period) })
 }
@@ -128,8 +128,8 @@ func (ms mirrors) settled(now time.Time) bool {
 	})
 }
 
-// weakest returns the open mirrors, the slowest first, without those that deliver whole pieces; wholeFirst explains
-// what closing these costs.
+// weakest returns the open mirrors, the slowest first, without mirrors that deliver whole pieces. wholeFirst explains
+// what closing such a mirror costs.
 func (ms mirrors) weakest() mirrors {
 	some := ms.which(func(m *mirror) bool { return !m.align.whole() })
 	slices.SortStableFunc(some, bySlowness)
@@ -150,7 +150,7 @@ func (ms mirrors) allowed(m *mirror, size int64) bool {
 	return !m.noRanges || size < 0 || !ms.ranged(m)
 }
 
-// lone reports whether m is the only usable mirror, apart from those that deliver whole pieces.
+// lone reports whether m is the only usable mirror, apart from mirrors that deliver whole pieces.
 func (ms mirrors) lone(m *mirror, now time.Time) bool {
 	return !slices.ContainsFunc(ms, func(o *mirror) bool {
 		return o != m && !o.noRanges && o.usable(now) && !o.align.whole()

@@ -21,8 +21,8 @@ type pieces struct {
 	disputed []disputed    // pieces to be fetched from one mirror, in order
 }
 
-// disputed is a piece that was wrong and had come from several mirrors, so that none of them is known to be at fault.
-// One mirror fetches it again, exclusively. The next check decides about that mirror and, if the piece had come from
+// disputed is a piece that was wrong and had come from several mirrors, so that it is unknown which mirror is at fault.
+// One mirror alone fetches the piece again. The next check decides about that mirror and, if the piece had come from
 // two mirrors, about the other mirror.
 type disputed struct {
 	piece   byterange.Range

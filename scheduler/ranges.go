@@ -38,7 +38,7 @@ func (g *ranges) missing() int64 {
 	return g.size - g.count
 }
 
-// gain records r as present. It returns the number of bytes that were not present before, and adds them to from.
+// gain records r as present. It returns the number of bytes that were not present before, and adds these bytes to from.
 func (g *ranges) gain(r byterange.Range, from *byterange.Set) (fresh int64) {
 	for gap := range g.here.Gaps(r) {
 		fresh += gap.Len()

@@ -111,15 +111,15 @@ func (s *Scheduler) Outlook(id SourceID) (until time.Time, gone bool) {
 type Speed struct {
 	Source SourceID
 	Host   string        // host that answered
-	Rate   float64       // bytes a second: the highest mean over 3 s, or less if it collapsed; 0 after a failure
+	Rate   float64       // bytes a second: the highest mean over 3 s, or less if the speed collapsed; 0 after a failure
 	RTT    time.Duration // 0 if unknown
 }
 
-// collapsed is the fraction of its highest speed below which the present speed of a source is reported instead.
+// collapsed is the fraction of the highest speed of a source below which its present speed is reported instead.
 const collapsed = 0.25
 
-// Speeds returns the speeds that are worth remembering, in the order in which the sources were added: those of sources
-// that worked for a second or more, and of remembered sources that failed.
+// Speeds returns the speeds that are worth remembering, in the order in which the sources were added: the speeds of
+// sources that worked for a second or more, and of remembered sources that failed.
 func (s *Scheduler) Speeds() (out []Speed) {
 	for _, m := range s.mirrors {
 		if m.top == 0 && (m.speed == 0 || !m.doubtful()) {

@@ -160,7 +160,7 @@ func (t *tail) split(f *fetch, m *mirror) int64 {
 	lag, hangs := t.estimates.lag(m, ours, m.alive), t.estimates.hangs(f)
 	left := float64(f.left())
 	take := min(theirs*(left/theirs+hangs-lag)*ours/(theirs+ours), left)
-	// The working mirrors will be free soon as well. Bytes that m cannot deliver before the end are left to them.
+	// The working mirrors will be free soon as well. Bytes that m cannot deliver before the end are left to these mirrors.
 	take = min(take, ours*(t.estimates.horizon(nil)-lag/2))
 	gain := take / theirs
 	if take == left {

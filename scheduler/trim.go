@@ -6,9 +6,9 @@ import (
 )
 
 // trim closes connections that add nothing. Growth is judged while the first connections are still getting faster, so
-// more may be open than the client's own link can use. If the mirrors together deliver much less than the sum of their
-// best speeds, half of them are closed on trial. Without such a sign, a few mirrors are closed from time to time, if
-// the download lasts long enough. If the total speed then stays the same, that counts as a sign.
+// more connections may be open than the client's own link can use. If the mirrors together deliver much less than the
+// sum of their best speeds, half of them are closed on trial. Without such a sign, a few mirrors are closed from time
+// to time, if the download lasts long enough. If the total speed then stays the same, that counts as a sign.
 type trim struct {
 	clock     *clock
 	mirrors   *mirrors
@@ -19,7 +19,7 @@ type trim struct {
 	running   bool
 	sure      bool      // the last trial changed nothing
 	next      time.Time // no trial before this time
-	trial     trial     // the running trial, or the last one that changed something
+	trial     trial     // the running trial, or the last trial that changed something
 	wait      time.Duration
 	again     time.Time // when growth may resume
 	pause     time.Duration
@@ -224,7 +224,7 @@ type exchange struct {
 	requests  *requests
 	estimates *estimates
 	due       time.Time // no exchange before this time
-	barren    int       // consecutive exchanges without a new mirror much faster than those it replaced
+	barren    int       // consecutive exchanges without a new mirror much faster than the mirrors that it replaced
 	level     float64   // speed of the fastest mirror that was replaced
 	places    int       // number of places for untried mirrors
 	tried     []*mirror // mirrors that got these places
