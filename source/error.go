@@ -57,7 +57,7 @@ type Error struct {
 	Held bool
 
 	Status int            // HTTP status; 0 without a response
-	Told   bool           // the server requires another name and password than those sent
+	Told   bool           // the server requires another name and password than the request had
 	Hops   []metalink.Hop // the responses so far, including the failed one
 	Err    error          // cause, without the URL
 }

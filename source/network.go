@@ -78,7 +78,7 @@ func cutOff(err error) bool {
 	return errors.As(err, &network) && !strings.Contains(err.Error(), "remote error: tls:")
 }
 
-// Plain removes details from a network error that do not help its user, such as the address of the name server.
+// Plain removes details from a network error that do not help the user, such as the address of the name server.
 func Plain(err error) error {
 	var dns *net.DNSError
 	var near *address.Error

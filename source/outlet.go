@@ -9,7 +9,7 @@ import (
 
 // An Outlet selects how connections leave this machine. With the zero value the system decides.
 type Outlet struct {
-	// Addr is the local address of connections. Only servers of its address family can be reached.
+	// Addr is the local address of connections. Only servers of the same address family can be reached.
 	Addr netip.Addr
 	// Device is the network interface of connections, regardless of routes (socket(7), SO_BINDTODEVICE).
 	Device string

@@ -28,14 +28,14 @@ type Traits struct {
 	Align int64
 	// Validators reports that a response may have an ETag, a date or digests, which distinguish versions.
 	Validators bool
-	// Trips is the number of round trips that each request needs before the one that returns its first byte, for
+	// Trips is the number of round trips that each request needs before the round trip that returns its first byte, for
 	// example for commands and a new connection. It is 0 if one round trip is enough.
 	Trips int
 	// InOrder reports that the bytes of a range arrive in order.
 	InOrder bool
 	// Lead is the offset at which one of the units begins. It may be negative.
 	Lead int64
-	// Slow reports that the source needs time to find the bytes, and that they arrive irregularly.
+	// Slow reports that the source needs time to find the bytes, and that the bytes arrive irregularly.
 	Slow bool
 }
 
@@ -102,17 +102,17 @@ type Answer struct {
 	RTT  time.Duration // round-trip time to Host, measured for this answer; 0 if unknown
 
 	Start int64 // offset of the first byte that will come
-	End   int64 // one past the last byte announced; -1 if unknown
+	End   int64 // offset after the last announced byte; -1 if unknown
 	Size  int64 // of the whole representation; -1 if unknown
 
-	// Ranged reports that the response is the requested range. If false, it is the whole file from 0.
+	// Ranged reports that the response is the requested range. If false, the response is the whole file from 0.
 	Ranged bool
 
 	ETag         string    // as sent; "" if absent
 	LastModified time.Time // zero if absent or garbled
 
-	// Claims are the digests in this response only; Hops has the digests in earlier responses. They are digests of the
-	// whole file, even if the response is a part.
+	// Claims are the digests of the whole file in this response, even if the response is a part. Hops has the digests
+	// in earlier responses.
 	Claims []verify.Claim
 
 	// Content are the digests of the response's content. A Fetch of the complete content has compared them, and returns

@@ -39,7 +39,7 @@ type Swarms interface {
 // runs.
 type Swarm interface {
 	Source
-	// Here reports that SwarmOptions.Part has the bytes of r. Gone reports that it no longer has them.
+	// Here reports that SwarmOptions.Part has the bytes of r. Gone reports that Part no longer has these bytes.
 	Here(r byterange.Range)
 	Gone(r byterange.Range)
 	// Seed joins the swarm without a Fetch, so that peers can get the ranges in Part.

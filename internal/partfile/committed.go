@@ -20,7 +20,7 @@ type committed struct {
 	URLSum  string // URLSum of the identity
 	Size    int64
 	ModTime time.Time
-	Digest  []claimRecord // SHA-256 of all bytes; if the proof has none, it is empty, and size and time identify the file
+	Digest  []claimRecord // SHA-256 of all bytes; empty if the proof has no SHA-256: then size and time identify the file
 	Due     bool          `json:",omitempty"` // see Final.Due
 	digest  verify.Digest
 }

@@ -174,7 +174,7 @@ func ours(path string, info fsys.Info) error {
 	return nil
 }
 
-// kind describes the type of a file that is not an ordinary one. It is empty for an ordinary file.
+// kind describes the type of a file that is not ordinary. It is empty for an ordinary file.
 func kind(mode fs.FileMode) string {
 	switch mode.Type() {
 	case 0:

@@ -17,7 +17,7 @@ type TouchedError struct {
 func (e *TouchedError) Error() string { return e.Path + ": " + e.What }
 
 // A guarded is the open part file. It detects changes of the file by other programs. Before the watch begins, and on
-// systems without a guard, it compares the size and times of the file with those after braid's last write.
+// systems without a guard, it compares the size and times of the file with its state after braid's last write.
 //
 // Ending a watch takes the system longer than downloading a small file. So a new file, which no other program can have
 // open yet, is watched only after watchedSize bytes or the first call of watch.

@@ -30,9 +30,9 @@ type Identity struct {
 	SizeBy string
 	// Claims are the digests of the whole file.
 	Claims []verify.Claim
-	// Yielding are the claims in Claims that a later run which does not state them uses only until the server or the
-	// bytes contradict them. The user's claims are not among them. They came with the request, or from the server
-	// before it stated other claims, which may be about another version.
+	// Yielding are claims in Claims that are not the user's. A later run that does not state them itself uses them only
+	// until the server or the bytes contradict them. Such claims came with the request, or from the server before it
+	// stated other claims, which may be about another version.
 	Yielding []verify.Claim
 	// Listed are the claims in Claims that are not the user's but come from a list which the user named.
 	Listed []verify.Claim

@@ -15,7 +15,7 @@ import (
 )
 
 // journal is the file NAME.part.journal, open and locked. Its records describe what happened, in order. mu is held
-// while records are written. It is acquired before the mutex of the ledger.
+// while records are written. mu is acquired before the mutex of the ledger.
 type journal struct {
 	name string // final name of the download
 	key  *Key   // seals the records
@@ -49,7 +49,7 @@ func (j *journal) sealed(payload []byte) []byte { return j.key.sealed(j.name, pa
 func (j *journal) fits(payload []byte) bool { return j.key.fits(j.name, payload) }
 
 // append writes the bytes that fill appends. If writing fails, the next append begins at the same offset, so that no
-// record follows a torn one. The caller holds mu.
+// record follows a torn record. The caller holds mu.
 func (j *journal) append(fill func([]byte) []byte) error {
 	j.buf = fill(j.buf[:0])
 	if _, err := j.file.WriteAt(j.buf, j.size); err != nil {
@@ -87,7 +87,7 @@ func (j *journal) restart(payload []byte) error {
 	return j.file.Datasync()
 }
 
-// begin records an identity, unless it equals the last one.
+// begin records an identity, unless it equals the last recorded identity.
 func (j *journal) begin(payload []byte) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -54,7 +54,7 @@ func (k *Key) Make() error {
 	if err := k.create(); err != nil {
 		return err
 	}
-	return k.read() // another process may have created it first
+	return k.read() // another process may have created the key file first
 }
 
 // read reads the key file, unless the key was read before. The caller holds mu.

@@ -145,7 +145,7 @@ func (l *ledger) extend(w run) (due bool) {
 	return l.runs[i].Len() >= runSize
 }
 
-// takeRuns removes the runs of at least atLeast bytes and appends them to dst. With maxRuns runs or more, it takes all.
+// takeRuns removes the runs of at least atLeast bytes and appends them to dst. With maxRuns runs or more, it takes all runs.
 func (l *ledger) takeRuns(dst []run, atLeast int64) []run {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -254,9 +254,9 @@ func (l *ledger) have() byterange.Set {
 	return l.done.Clone()
 }
 
-// frontBeyond returns the front. If the front is not beyond past, it also returns a channel that is closed when that
-// may have changed. The channel stays open while the front only moves below past, so that not each write wakes a
-// waiter.
+// frontBeyond returns the front. If the front is not beyond past, it also returns a channel that is closed when the
+// front may have moved beyond past. The channel stays open while the front only moves below past, so that not every
+// write wakes a waiter.
 func (l *ledger) frontBeyond(past int64) (front int64, moved <-chan struct{}, p phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -79,8 +79,8 @@ func (f *File) Begin(id Identity) error {
 	return nil
 }
 
-// Amend changes the recorded identity, even if it describes bytes of an earlier run, used or not. It does nothing if
-// the key has not sealed that identity.
+// Amend changes the recorded identity, even if the identity describes bytes of an earlier run, whether used or not. It
+// does nothing if the key has not sealed that identity.
 func (f *File) Amend(change func(*Identity)) error {
 	if f.store.temporary() {
 		return nil

@@ -93,7 +93,7 @@ func (e *NewerError) Error() string {
 		e.Format, version)
 }
 
-// newer returns the version in the header of a journal. ok reports whether it is later than the constant version.
+// newer returns the version in the header of a journal. ok reports whether it is later than the version of this program.
 func newer(head []byte) (v uint32, ok bool) {
 	const end = headerSize - 4
 	if len(head) < headerSize || string(head[:len(magic)]) != magic ||

@@ -83,7 +83,7 @@ type Options struct {
 	// Named has the scopes of addresses to which connections are allowed, if a server or document named the URL:
 	// address.Public and the scope of that server. If zero, the user named the URL, and all addresses are allowed.
 	Named address.Scope
-	// Not excludes hosts from all connections, including the one to the URL's host.
+	// Not excludes hosts from all connections, including connections to the URL's host.
 	Not *address.Exclusion
 }
 

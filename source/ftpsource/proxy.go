@@ -50,8 +50,8 @@ func (c *Client) connect(ctx context.Context, a account, addr string, p address.
 	return conn, rtt, true, err
 }
 
-// dialData opens a data connection to a port of the server. The address is that of the control connection, not that in
-// the reply (rule 58). A proxy gets the name of the host.
+// dialData opens a data connection to a port of the server. It uses the address of the control connection, not the
+// address in the reply (rule 58). A proxy gets the name of the host.
 func (k *control) dialData(ctx context.Context, port int, p address.Policy) (*net.TCPConn, error) {
 	host := k.peer.String()
 	if k.proxied {

@@ -48,7 +48,7 @@ type Client struct {
 	// only to servers that the user named, not to mirrors.
 	TLS *tls.Config
 	// TLSFor has configurations for single servers: the key is "host:port", or "host" for any port, in lower case.
-	// Responses from a server whose certificate is not checked (InsecureSkipVerify) are trusted like those over http.
+	// Responses from a server whose certificate is not checked (InsecureSkipVerify) are trusted like responses over http.
 	TLSFor map[string]*tls.Config
 	// Proxy returns the proxy for a URL. If nil, the environment is used. The address that a proxy connects to is
 	// unknown, so for proxied requests only literal addresses in URLs are checked.
@@ -73,10 +73,10 @@ type Client struct {
 	// connections. The returned RoundTripper may be used concurrently. The RoundTripper must pass on the context of
 	// requests, and must not follow redirects or decode bodies.
 	Wrap func(own http.RoundTripper) http.RoundTripper
-	// Transport replaces the client's transport, for example by a recording in a test or by one that the whole program
-	// uses. It applies its own addresses, timeouts and proxy instead of the fields above. Literal addresses in URLs are
-	// still checked. A response with more bytes than announced is not detected. Transport must not decode bodies or
-	// follow redirects.
+	// Transport replaces the client's transport, for example by a recording in a test or by a transport that the whole
+	// program uses. Transport applies its own addresses, timeouts and proxy instead of the fields above. Literal
+	// addresses in URLs are still checked. A response with more bytes than announced is not detected. Transport must
+	// not decode bodies or follow redirects.
 	Transport http.RoundTripper
 
 	once  sync.Once

@@ -14,7 +14,7 @@ import (
 	"braid/verify"
 )
 
-// judge returns the answer in a response, or the reason why it does not answer the current request.
+// judge returns the answer in a response, or the reason why the response does not answer the current request.
 func (c *chain) judge(x *web.Exchange) (source.Answer, error) {
 	resp := x.Response
 	a := source.Answer{

@@ -44,7 +44,7 @@ type Options struct {
 	// address.Public and the scope of that server (metalink.Hop.From). If zero, the user named the URL, and all
 	// addresses are allowed.
 	Named address.Scope
-	// Not are hosts that no request may go to, including that of the URL.
+	// Not are hosts that no request may go to, including the host of the URL.
 	Not *address.Exclusion
 	// Returns means that Fetch returns an error if the turn of its request is later (source.Error.Held), and the caller
 	// retries. Otherwise Fetch waits for the turn.
@@ -94,7 +94,7 @@ func (s *Source) Traits() source.Traits {
 // Fetch implements source.Source. If the answer is the whole file instead of r, w gets an Answer with Ranged false and,
 // if it accepts, the bytes from 0.
 //
-// If an answer has a malformed digest and no valid strong one, w gets the answer and may refuse it. If w accepts it,
+// If an answer has a malformed digest and no valid strong digest, w gets the answer and may refuse it. If w accepts it,
 // Fetch fails, unless a strong digest is known from elsewhere (Options.Trusted). If the source is a mirror, w does not
 // get the answer.
 func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {

@@ -130,7 +130,7 @@ func (c *content) backed(i int) bool {
 	return true
 }
 
-// holder returns the member whose Part has the byte at an offset of the torrent, and the end of its range there.
+// holder returns the member whose Part has the byte at an offset of the torrent, and the end of the range with that byte.
 func (c *content) holder(at int64) (m *member, end int64) {
 	for i := range c.members {
 		m := &c.members[i]

@@ -121,7 +121,7 @@ func (j *job) run(ctx context.Context) error {
 	}
 }
 
-// trim gives up the pieces beyond the end of the range, if the sink has lowered it.
+// trim gives up the pieces beyond the end of the range, if the sink has lowered that end.
 func (j *job) trim() {
 	if j.pieces == nil {
 		return
@@ -249,8 +249,8 @@ func (w *swarm) want(j *job, first, last int) {
 // pieces last, because it takes other pieces for rarer.
 const atOnce = torrent.PiecePriorityNow
 
-// inOrder is the priority of other pieces. The library requests rare pieces first, which a swarm depends on, and the
-// others in ascending order, so that the file can be hashed while it is received.
+// inOrder is the priority of other pieces. The library requests rare pieces first, which a swarm depends on, and other
+// pieces in ascending order, so that the file can be hashed while it is received.
 const inOrder = torrent.PiecePriorityReadahead
 
 // finish makes the library request the rest of a piece before others.

@@ -7,7 +7,7 @@ import (
 )
 
 // usable returns the trackers whose URLs the library parses without change and that have no user name. For other URLs,
-// it would panic.
+// the library would panic.
 func usable(tiers [][]string) (list [][]string) {
 	for _, tier := range tiers {
 		var kept []string
@@ -28,7 +28,7 @@ func usable(tiers [][]string) (list [][]string) {
 }
 
 // listenTracker opens a socket for requests to a tracker over UDP (BEP 15). If that fails, as for IPv6 on a machine
-// without it, it returns a socket whose requests fail, because the library would panic after an error.
+// without IPv6, it returns a socket whose requests fail, because the library would panic after an error.
 func (w *ways) listenTracker(network, addr string) (net.PacketConn, error) {
 	w.asked.Store(true)
 	conn, err := w.listenPacket(network, addr)
