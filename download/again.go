@@ -111,7 +111,7 @@ func (a *attempts) otherNow(s *session, err error) error {
 	return s.opposes(s.next.file.Claims)
 }
 
-// happened counts how a session ended, and returns the history that decides about the next session.
+// happened counts how s ended, and returns the history that decides about the next session.
 func (a *attempts) happened(s *session) history {
 	p := a.carried
 	switch s.how {
@@ -132,7 +132,7 @@ func (a *attempts) happened(s *session) history {
 	}
 }
 
-// try applies a recovery strategy and reports whether it could be applied. An error ends the download.
+// try applies the recovery strategy w and reports whether it could be applied. An error ends the download.
 func (a *attempts) try(ctx context.Context, w way, s *session) (gone bool, err error) {
 	switch w {
 	case askHead:

@@ -29,7 +29,7 @@ type baseFile struct {
 // Repairable reports whether the damage, and a source of the right bytes, are known.
 func (v *Verdict) Repairable() bool { return v.repair != nil }
 
-// repairOf returns the request that replaces the wrong file with the right file, or nil if the request of x has no URL.
+// repairOf returns the request that replaces the wrong file with the right file, or nil if x.req has no URL.
 func (x *inspection) repairOf(mode fs.FileMode) *Request {
 	if x.req.URL == nil {
 		return nil

@@ -215,7 +215,7 @@ func (b *batch) run(ctx context.Context, jobs <-chan Job) (begun int) {
 	}
 }
 
-// begin gives a download to a worker. The number of workers is the largest number of downloads that ran at once.
+// begin gives j to a worker. The number of workers is the largest number of downloads that ran at once.
 func (b *batch) begin(ctx context.Context, j Job) scheduler.JobID {
 	id := b.growth.Began(time.Now())
 	b.running++

@@ -152,7 +152,7 @@ func (c *Client) Repair(ctx context.Context, v Verdict, observe func(Event)) (Re
 	return c.Get(ctx, req)
 }
 
-// Probe asks what the server offers and downloads nothing. The error is an *Error.
+// Probe asks the server of req.URL what it offers, and downloads nothing. The error is an *Error.
 func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 	req = req.own()
 	hc, done, err := c.begin(ctx, &req, "probe")
@@ -225,7 +225,7 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 	return fetchMagnet(ctx, hc, &req, m)
 }
 
-// List fetches the checksum file at the URL of a request. The error is an *Error.
+// List fetches the checksum file at req.URL. The error is an *Error.
 func (c *Client) List(ctx context.Context, req Request) (*List, error) {
 	return c.list(ctx, req, false)
 }

@@ -63,9 +63,9 @@ type Document struct {
 	shared          *edges.Pieces
 }
 
-// ReadDocument reads a document that the user gave. The claims of the document count as the user's. The URLs in the
-// document may lead to this machine or to public addresses, but not to private networks, because documents are often
-// from strangers. The error is an *Error.
+// ReadDocument reads a document that the user gave from r. The claims of the document count as the user's. The URLs in
+// the document may lead to this machine or to public addresses, but not to private networks, because documents are
+// often from strangers. The error is an *Error.
 func ReadDocument(r io.Reader, name string) (*Document, error) {
 	d, err := parseDocument(r, name, verify.User, address.Loopback)
 	if err != nil {
@@ -110,7 +110,7 @@ func documentOf(ctx context.Context, hc network, req *Request, may func([]metali
 	return d, nil
 }
 
-// fetchDocument fetches and reads one document. A digest in the last answer is about the document. A digest in a
+// fetchDocument fetches and reads the document at u. A digest in the last answer is about the document. A digest in a
 // redirect is about the document if it matches the document, and otherwise about the file.
 func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (*Document, []metalink.Hop, error) {
 	data, a, err := hc.small(ctx, u, o, metalink.MaxSize)
@@ -220,7 +220,7 @@ func (d *Document) noPlace(p Peers) error {
 	return errors.New("it names no usable URL of this file, and no torrent with usable peers")
 }
 
-// fail returns an error about a file of the document.
+// fail returns an error about the file f of the document.
 func (d *Document) fail(f metalink.File, k Kind, err error, hint Hint) *Error {
 	return fail(k, "document", d.Name+", file "+source.Escape(f.Name), err, hint)
 }

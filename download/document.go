@@ -249,7 +249,7 @@ func torrentDocument(t metainfo.Torrent, over verify.Channel, by address.Scope) 
 	return d
 }
 
-// IsTorrent reports whether a URL or a path names a torrent.
+// IsTorrent reports whether name, a URL or a path, ends in .torrent.
 func IsTorrent(name string) bool { return strings.EqualFold(path.Ext(name), ".torrent") }
 
 const magnetName = "the magnet link"
@@ -286,7 +286,7 @@ func fetchMagnet(ctx context.Context, hc network, req *Request, m metainfo.Magne
 	return magnetDocument(t, m, magnetName), nil
 }
 
-// magnetDocument returns the torrent of a magnet link, with the trackers, web seeds and peers of the link.
+// magnetDocument returns t, the torrent of the magnet link m, with the trackers, web seeds and peers of m.
 func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Document {
 	t.AddWebSeeds(m.WebSeeds...)
 	if len(m.Trackers) > 0 {
@@ -297,12 +297,12 @@ func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Documen
 	return d
 }
 
-// otherTorrent returns the error of a torrent without the hash of the magnet link.
+// otherTorrent returns the error of a torrent with the hash got instead of want, the hash of the magnet link.
 func otherTorrent(got, want metainfo.Hash) error {
 	return &fault{kind: Protocol, what: fmt.Sprintf("this is the torrent %v, not %v", got, want)}
 }
 
-// fromOf returns the address scope of the server that answered.
+// fromOf returns the address scope of the server of the last hop of a.
 func fromOf(a source.Answer) address.Scope {
 	if len(a.Hops) == 0 {
 		return 0

@@ -16,7 +16,7 @@ import (
 	"braid/verify"
 )
 
-// ended handles the end of a fetch and reports its fault, if any, to the scheduler.
+// ended handles the end of f and reports its fault, if any, to the scheduler.
 func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	o := f.from
 	if s.begun && s.how == ongoing { // a redirect to the failed target may have stated another digest
@@ -105,7 +105,7 @@ func (s *session) faulted(f *flight, err error, fault scheduler.Fault) bool {
 
 var errShrunk = changed("it is shorter than the request")
 
-// shrunk reports whether the origin itself answers 416 to a range of the known file, which means that the file has
+// shrunk reports whether the origin itself answered 416 to a range of the known file. That means that the file has
 // changed. A 416 of a mirror means that the mirror is stale.
 func (s *session) shrunk(o *origin, err error) bool {
 	var e *source.Error
@@ -124,7 +124,7 @@ func (s *session) endsEarlier(o *origin, err error) bool {
 	return s.guessed() && s.ends(size) && !slices.Contains(s.tried, size)
 }
 
-// reportDown sends a SourceDown event for a source that failed.
+// reportDown sends a SourceDown event for o, a source that failed.
 func (s *session) reportDown(o *origin, lane scheduler.SourceID) {
 	until, gone := s.sched.Outlook(lane)
 	s.observe(SourceDown{
@@ -157,7 +157,7 @@ func noMerge(reason string, cause error) error {
 	return &fault{kind: Network, what: reason, cause: cause}
 }
 
-// short returns an error if a body without a length ended before the size of the file, or before the size
+// short returns an error if the body of f, which had no length, ended before the size of the file, or before the size
 // that the same server stated for the same version (RFC 9110, section 8.6).
 func (s *session) short(f *flight) error {
 	a, before := f.answer, s.carried.sized
@@ -301,7 +301,7 @@ func (s *session) takeContentDigest(f *flight) {
 	s.corroborate(a.Content)
 }
 
-// exclude ends a fetch of a source that sent wrong bytes. It voids the unreported bytes of the fetch.
+// exclude ends f, a fetch of a source that sent wrong bytes. It voids the unreported bytes of f.
 func (s *session) exclude(f *flight) {
 	f.excluded = true
 	unheard := f.sink.halt(f.at)
@@ -336,7 +336,7 @@ func (s *session) void(r byterange.Range) {
 	}
 }
 
-// ban excludes a source that sent a wrong piece.
+// ban excludes the source of lane, which sent a wrong piece.
 func (s *session) ban(lane scheduler.SourceID) {
 	o := s.sources.lanes[lane]
 	if o.banned {

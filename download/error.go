@@ -103,7 +103,7 @@ func (f *fault) Unwrap() error { return f.cause }
 // local returns a final fault of this machine, for example of the disk.
 func local(err error) error { return &fault{kind: Local, cause: err, final: true} }
 
-// outputFault returns the error of a stream that accepts no more bytes.
+// outputFault returns the error of a stream that failed with err.
 func outputFault(err error) error {
 	return &fault{kind: Local, what: "output: " + err.Error(), cause: err}
 }
@@ -185,7 +185,7 @@ func wrap(err error, what string, req *Request) *Error {
 	return &Error{Kind: kind, What: what, Where: source.Mask(req.URL), Err: err}
 }
 
-// namesExcluded reports whether the host of the request's own URL turned out to have an excluded address.
+// namesExcluded reports whether err means that the host of r.URL turned out to have an excluded address.
 func namesExcluded(r *Request, err error) bool {
 	near, ok := errors.AsType[*address.Error](err)
 	src, named := errors.AsType[*source.Error](err)

@@ -174,7 +174,7 @@ func (e *existingFile) askFile(ctx context.Context) (x inquiry, done bool, err e
 	return x, false, err
 }
 
-// complete sets the result if the right file already exists.
+// complete sets the result to the right file, which already exists. proof is about that file, and the answer a describes it.
 func (e *existingFile) complete(proof verify.Proof, a source.Answer) {
 	e.result.AlreadyComplete, e.result.Proof, e.result.Size = true, proof, proof.Size()
 	e.result.ETag, e.result.LastModified, e.result.Host = a.ETag, a.LastModified, a.Host
@@ -237,7 +237,7 @@ func (e existsError) Error() string {
 }
 func (existsError) Is(target error) bool { return target == fs.ErrExist }
 
-// checkFile verifies a file on disk, by pieces if any are given.
+// checkFile verifies the file at path with the claims, the signatures and, if there are any, the pieces.
 func checkFile(ctx context.Context, files fsys.FS, path string, claims []verify.Claim, pieces verify.PieceClaim,
 	signatures ...verify.SignatureChecker) (verify.Proof, error) {
 	f, err := files.Open(path)

@@ -23,7 +23,7 @@ var errRefused = errors.New("not wanted")
 // may be asked alone if the origin fails.
 var errUntied = errors.New("nothing shows that it has the same version: used only if the others fail")
 
-// changed returns the error of a file that changed at the origin during the download.
+// changed returns the error of a file that changed at the origin during the download. what is the change.
 func changed(what string) error {
 	return &fault{kind: Mismatch, what: "the file changed at the origin: " + what, final: true}
 }
@@ -154,7 +154,7 @@ func backed(claims []verify.Claim, least, most verify.Channel) bool {
 	})
 }
 
-// pinOf returns the evidence that a server offers.
+// pinOf returns the evidence in file, the description by a server.
 func pinOf(file metalink.File) state.Pin {
 	var kinds []string
 	for _, d := range file.Documents {
@@ -229,7 +229,7 @@ func (g *getter) checkPinned(proof verify.Proof) error {
 	return g.c.checkPin(&unsigned, g.carried.offers(g.carried.file).Raise(g.carried.pin))
 }
 
-// checkInPlace returns an error if a document in place of the file offers less evidence than the URL offered before.
+// checkInPlace returns an error if the document that describes the file offers less evidence than the URL did before.
 func (g *getter) checkInPlace(described *Request) error {
 	var kinds []string
 	for _, sig := range described.Trust.Signatures {

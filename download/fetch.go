@@ -253,7 +253,7 @@ func (k *sink) startTimer() {
 	})
 }
 
-// report sends the bytes written since the last report. The caller holds mu.
+// report sends a message about the bytes that were written since the last report. The caller holds mu.
 func (k *sink) report() error {
 	if k.pending.wrote.Empty() {
 		return nil
@@ -279,7 +279,7 @@ func (k *sink) end() message {
 	return k.pending
 }
 
-// send sends the loop a message, unless the fetch was cancelled.
+// send sends m to the loop, unless the fetch was cancelled.
 func (k *sink) send(m message) error {
 	select {
 	case k.out <- m:
@@ -289,7 +289,7 @@ func (k *sink) send(m message) error {
 	}
 }
 
-// faultOf returns what the error of a fetch means for its source, and when the source may be asked again.
+// faultOf returns what err means for the source of the fetch that it ended, and when the source may be asked again.
 func faultOf(err error) (scheduler.Fault, time.Duration) {
 	var e *source.Error
 	switch {

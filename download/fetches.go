@@ -40,7 +40,7 @@ func (x *fetches) begin(id scheduler.FetchID, f *flight, fetch func() error) {
 	})
 }
 
-// ended removes a fetch that has reported its end.
+// ended removes f, which has reported its end.
 func (x *fetches) ended(id scheduler.FetchID, f *flight, err error) {
 	f.cancel()
 	delete(x.running, id)
@@ -68,7 +68,7 @@ func (x *fetches) drain(credit func(*origin, message)) {
 	x.workers.Wait()
 }
 
-// count counts the bytes that a fetch wrote.
+// count counts the bytes that f wrote according to m.
 func (x *fetches) count(f *flight, m message) {
 	f.at = m.wrote.End
 	f.bytes += m.wrote.Len()
@@ -117,7 +117,7 @@ func (x *fetches) bring(f *flight, wrote byterange.Range) {
 	f.fresh.End = wrote.End
 }
 
-// queueBrought adds the contiguous range of a fetch to the next Brought event.
+// queueBrought adds the last contiguous range of f to the next Brought event.
 func (x *fetches) queueBrought(f *flight) {
 	if !f.fresh.Empty() {
 		x.brought = append(x.brought, Piece{f.number, f.fresh})

@@ -19,7 +19,7 @@ import (
 	"braid/verify/sums"
 )
 
-// IsDocument reports whether a URL or a path names a Metalink document or a torrent.
+// IsDocument reports whether name, a URL or a path, has the ending of a Metalink document or a torrent.
 func IsDocument(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".meta4", ".metalink", ".torrent":

@@ -89,7 +89,7 @@ func (c *call) observe(ev Event) { c.req.observe(ev) }
 
 func (c *call) note(format string, args ...any) { c.req.note(format, args...) }
 
-// inTheWay returns the error of an existing file that is not replaced.
+// inTheWay returns the error of an existing file that is not replaced. why is the reason.
 func (c *call) inTheWay(why string) error {
 	return &Error{Kind: Local, What: "file", Where: source.Escape(c.result.Path), Err: existsError{why}, Hint: HintExists}
 }
@@ -307,7 +307,7 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	return g.partial.commit(ctx, proof)
 }
 
-// explain returns the error for the caller, with the kept bytes and the next step.
+// explain returns err as the error for the caller, with the kept bytes and the next step.
 func (g *getter) explain(ctx context.Context, err error) *Error {
 	e := *wrap(err, "download", g.req)
 	none, _ := errors.AsType[*NoSourceError](err)

@@ -77,7 +77,7 @@ func (x *inspection) ask(ctx context.Context) error {
 	return nil
 }
 
-// checkAnswer compares the server's answer with the user's claims, and with the earlier offers of the URL.
+// checkAnswer compares said, the server's answer, with the user's claims, and with the earlier offers of the URL.
 func (x *inspection) checkAnswer(ctx context.Context, said resolution) (err error) {
 	where := source.Mask(x.req.URL)
 	if err := verify.Agree(x.req.Trust.Claims, said.file.Claims); err != nil {
@@ -224,7 +224,7 @@ func (x *inspection) edge(s *sharing, i int) ([]byte, error) {
 	return data, nil
 }
 
-// readPart reads a part of a piece from a file on disk, if the file has the size that the torrent states.
+// readPart reads p, a part of a piece, into b from the file at path, if the file has the size that the torrent states.
 func readPart(files fsys.FS, path string, p metainfo.Part, b []byte) error {
 	f, err := openRegular(files, path)
 	if err != nil {
@@ -268,7 +268,7 @@ func (s *sharing) beside(file string, other metainfo.File) string {
 	return filepath.Join(append(append([]string{dir}, to...), path.Base(other.Name))...)
 }
 
-// suspects adds to the error about a wrong piece the names of neighbours in that piece, which may be damaged instead.
+// suspects adds to err, if it is about a wrong piece, the names of neighbours in that piece: one may be damaged instead.
 func (n *neighbours) suspects(err error) error {
 	if e, ok := errors.AsType[*verify.PieceError](err); ok && len(n.names[e.Piece]) > 0 {
 		return fmt.Errorf("%w; possibly %s beside it is damaged instead", err, strings.Join(n.names[e.Piece], " or "))

@@ -77,7 +77,7 @@ type statement struct {
 	asked  []verify.Claim
 }
 
-// newKnown returns the facts of the request.
+// newKnown returns the facts that r states.
 func newKnown(r *Request) *known {
 	k := &known{claims: r.Trust.Claims, given: r.Trust.Claims, size: -1, stated: -1, file: metalink.File{Size: -1}}
 	if d := r.Described; d != nil {
@@ -133,8 +133,8 @@ func (k *known) view() version.View {
 	return v
 }
 
-// learn adds the statement of an answer about this version. Claims and places count only from the asked server. A size
-// counts only if no size of a higher rank is known.
+// learn adds st, the statement of an answer about this version. Claims and places count only from the asked server. A
+// size counts only if no size of a higher rank is known.
 func (k *known) learn(st statement) {
 	if st.by >= byServer {
 		k.outdate(st.file.Claims)
@@ -313,7 +313,7 @@ func (st statement) view() version.View {
 	return v
 }
 
-// describe adds the facts of the statement to an identity.
+// describe returns id with the facts of st.
 func (st statement) describe(id partfile.Identity) partfile.Identity {
 	v := st.view()
 	if v.Size >= 0 {

@@ -30,7 +30,7 @@ type List struct {
 	found bool // found by a lookup: no user, server or document named the list (rule 77)
 }
 
-// ReadList reads a list that the user gave. The claims of the list count as the user's. The error is an *Error.
+// ReadList reads a list that the user gave from r. The claims of the list count as the user's. The error is an *Error.
 func ReadList(r io.Reader, name string) (*List, error) {
 	data, err := io.ReadAll(io.LimitReader(r, sums.MaxSize+1))
 	if err == nil {
@@ -109,7 +109,7 @@ func (l *List) Vouch(r *Request) error {
 	return nil
 }
 
-// Has reports whether a claim is from the list.
+// Has reports whether c is from the list.
 func (l *List) Has(c verify.Claim) bool { return strings.HasSuffix(c.Field, " of "+l.Name) }
 
 // find looks for the file under the names that its server or document uses, and then under the name that r gives it.
@@ -129,8 +129,8 @@ func (l *List) find(r *Request) ([]verify.Claim, []*sums.Error, error) {
 	return claims, malformed, err
 }
 
-// namesOf returns the names that a list may use for the file of a request: the name in a document, or the path of the
-// URL and its ends (endsOf).
+// namesOf returns the names that a list may use for the file of r: the name in a document, or the path of the URL and
+// its ends (endsOf).
 func namesOf(r *Request) []string {
 	if r.Described != nil {
 		return []string{r.Described.Name}
@@ -144,7 +144,7 @@ func namesOf(r *Request) []string {
 	return endsOf(r.URL.Path)
 }
 
-// endsOf returns a path, and the path without its first folder, first two folders and so on.
+// endsOf returns the path p, and p without its first folder, first two folders and so on.
 func endsOf(p string) (ends []string) {
 	folders := strings.Split(strings.Trim(path.Dir(p), "/"), "/")
 	for i := range folders {

@@ -119,7 +119,7 @@ func (l *looking) maySign() bool {
 	return l.begun && (l.result == nil || backed(l.result.Claims, verify.Signed, verify.Signed))
 }
 
-// apply applies the result to the session.
+// apply applies the result r to the session s.
 func (l *looking) apply(s *session, r lookedUp) {
 	l.result = &r
 	for _, p := range r.Places {
@@ -181,7 +181,7 @@ func (l *looking) keep(s *session) {
 // be of an earlier version, so oppose looks again first. Otherwise oppose ends the session.
 func (l *looking) oppose(s *session, r lookedUp) {
 	if r.early && !l.anew && l.spare != nil {
-		s.carried.beside = join(s.beside, r.Claims) // the server may not answer again
+		s.carried.beside = join(s.beside, r.Claims) // the server may not answer the second time
 		l.spare.Found, l.spare.Early = verify.Finding{}, false
 		l.anew, l.begun, l.result = true, false, nil
 		l.search(s)

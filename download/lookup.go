@@ -98,7 +98,7 @@ func onlySigned(claims []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel != verify.Signed })
 }
 
-// agreeSigned returns an error if a signed list contradicts the digests that the request gave.
+// agreeSigned returns an error if the signed claims in found contradict the digests that r gave.
 func agreeSigned(r *Request, found []verify.Claim) error {
 	if err := verify.Agree(r.Trust.Claims, onlySigned(found)); err != nil {
 		return fail(Mismatch, "verify", source.Mask(r.URL), err, hintOtherFile)
@@ -194,7 +194,7 @@ func (w searchWeb) Ask(ctx context.Context, q *lookup.Question) search.Answer {
 	return a
 }
 
-// secret returns the credentials for a question: those for the URL of the question, or the token for its host.
+// secret returns the credentials for q: those for the URL of q, or the token for the host of that URL.
 func (w searchWeb) secret(q *lookup.Question) (fields map[string][]string, err error) {
 	if w.http.fields != nil {
 		if fields, err = w.http.fields(q.URL); err != nil || len(fields) > 0 {

@@ -87,7 +87,7 @@ func (s *session) trusted() bool { return vouched(s.firm()) || vouched(s.req.Tru
 // mirrorOptions returns the options for requests to servers other than the one that the user asked.
 func (s *session) mirrorOptions() httpsource.Options { return s.req.mirrorOptions(s.trusted()) }
 
-// optionsFor returns the options for requests to a place or a document that the user did not type.
+// optionsFor returns the options for requests to u, a place or a document that the user did not type.
 func (s *session) optionsFor(u *url.URL, named address.Scope) httpsource.Options {
 	return s.req.optionsFor(u, named, s.trusted())
 }
@@ -128,7 +128,7 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 	}
 }
 
-// addLane adds a lane of a source to the scheduler. Each lane runs one fetch at a time.
+// addLane adds a lane of o to the scheduler. Each lane runs one fetch at a time.
 func (s *session) addLane(o *origin) {
 	added := scheduler.SourceAdded{ID: s.sources.lane(o), Host: o.host, Trips: o.src.Traits().Trips}
 	if o.lanes == 1 {
@@ -249,7 +249,7 @@ func (s *session) slow() bool {
 	return time.Duration(s.fetches.stats.beats)*beat >= swarmAfter && left > s.fetches.stats.rate()*swarmLeast.Seconds()
 }
 
-// take adds the swarm of an offered torrent as a source.
+// take adds the swarm of the torrent in o as a source.
 func (s *session) take(o offer) {
 	if o.err != nil {
 		s.note("%s is not used for peers: %v", o.from, o.err)
@@ -259,8 +259,8 @@ func (s *session) take(o offer) {
 	s.addSwarm()
 }
 
-// useLast adds a mirror again, as a last resort: the mirror is used if all other sources are in use and much is left,
-// or if there is no other source. A second call has no effect.
+// useLast adds the mirror o again, as a last resort: it is used if all other sources are in use and much is left, or if
+// there is no other source. A second call has no effect.
 func (s *session) useLast(o *origin) {
 	if o.last > 0 {
 		return

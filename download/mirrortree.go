@@ -32,7 +32,7 @@ const (
 	mostMisses = 3
 )
 
-// add adds the folders of the mirrors that a Metalink server named.
+// add adds the folders of the mirrors in f, which a Metalink server named.
 func (a *mirrorTrees) add(f metalink.File) {
 	if a == nil || f.Server == nil {
 		return
@@ -77,7 +77,7 @@ func (a *mirrorTrees) mirrorsOf(u *url.URL) (found []treeMirror) {
 	return found
 }
 
-// record records whether a mirror had the requested file.
+// record records whether the mirror of t had the requested file.
 func (a *mirrorTrees) record(t *mirrorTree, has bool) {
 	if a == nil || t == nil {
 		return

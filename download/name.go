@@ -19,7 +19,7 @@ import (
 	"braid/source"
 )
 
-// nameFrom returns the last segment of the path of a URL as a file name.
+// nameFrom returns the last segment of the path of u as a file name.
 func nameFrom(u *url.URL) (string, error) {
 	path := u.EscapedPath()
 	if p, ok := protocolOf(u); ok {
@@ -54,7 +54,7 @@ func ownName(err error) bool {
 	return errors.As(err, &name) && name.Own
 }
 
-// remoteName returns the name that an answer gives the file. A path, or any other unsafe name, is an error.
+// remoteName returns the name that the answer a gives the file. A path, or any other unsafe name, is an error.
 func remoteName(a source.Answer) (string, error) {
 	if len(a.Hops) > 0 {
 		field := http.Header(a.Hops[len(a.Hops)-1].Header).Get("Content-Disposition")

@@ -210,8 +210,8 @@ func (r *Request) allowed(mirrors []metalink.Mirror) (kept []metalink.Mirror, no
 	return kept, notes
 }
 
-// named returns the address scopes to which a place of the request may lead, depending on the server or document that
-// named the place. It is zero if the user named the place. See httpsource.Options.Named.
+// named returns the address scopes to which u, a place of the request, may lead, depending on the server or document
+// that named u. It is zero if the user named u. See httpsource.Options.Named.
 func (r *Request) named(u *url.URL) address.Scope {
 	switch {
 	case r.Described == nil && r.URL != nil && u.String() == r.URL.String():
@@ -235,8 +235,8 @@ func (r *Request) namedBy(u *url.URL, by address.Scope) address.Scope {
 	return address.Public | by
 }
 
-// namedSignature returns the address scopes to which the URL of a signature may lead. For a signature beside the file,
-// these are the scopes of the file's place.
+// namedSignature returns the address scopes to which sig.URL may lead. For a signature beside the file, these are the
+// scopes of the file's place.
 func (r *Request) namedSignature(sig Signature) address.Scope {
 	if sig.named != 0 || r.Described == nil {
 		return sig.named

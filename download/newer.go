@@ -208,7 +208,7 @@ func (e *existingFile) dated(a source.Answer, claims []verify.Claim) bool {
 	return err == nil && there && !then.IsZero() && then.Equal(usable(info.ModTime)) && info.Size == a.Size
 }
 
-// keep records the server's version of the file that is now in place.
+// keep records the version of the file that is now in place. host is the server that gave it.
 func (e *existingFile) keep(proof verify.Proof, host string) {
 	if e.planOnly || e.req.IfExists.NoVersions || !e.req.IfExists.IfNewer || !e.req.hasName() {
 		return

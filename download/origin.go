@@ -102,7 +102,7 @@ func (s *session) checkFirst(o *origin, x resolution, a source.Answer) error {
 	return sameFile(o, a, s.view().Size, s.claims)
 }
 
-// wrongOf returns an error if the answer is about another file than the server describes.
+// wrongOf returns an error if the answer a is about another file than the server describes.
 func (s *session) wrongOf(o *origin, x resolution, a source.Answer) error {
 	if x.wrong != nil {
 		return mismatch(o, "%w", x.wrong)
@@ -206,7 +206,7 @@ func (s *session) headFits(a source.Answer) bool {
 	return s.carried.steady || head.Host != a.Host || version.Compare(theirs, viewOf(a)).Judgment != version.Other
 }
 
-// roleOf returns the role of a source.
+// roleOf returns the role of o.
 func (s *session) roleOf(o *origin) role {
 	switch {
 	case !o.first || s.req.Described != nil:
@@ -225,8 +225,8 @@ func (s *session) sizeRank(o *origin, a source.Answer) rank {
 	return byOther
 }
 
-// applyRefusal reads the redirects before the failed answer of a mirror. The statements of the asked server in these
-// redirects still count, and may name other places.
+// applyRefusal reads the redirects before err, the failed answer of a mirror. The statements of the asked server in
+// these redirects still count, and may name other places.
 func (s *session) applyRefusal(o *origin, err error) {
 	var e *source.Error
 	if !o.first || !errors.As(err, &e) {
@@ -308,8 +308,8 @@ func (s *session) heed(x resolution) {
 	s.describe()
 }
 
-// mayAnnounce reports whether an answer may show that the file has changed: the answer, or a digest in it, must have
-// come over channels as trusted as that of the known digest. An attacker can change an answer over http.
+// mayAnnounce reports whether an answer may show that the file has changed: the answers hops, or a digest in claims,
+// must have come over channels as trusted as that of the known digest. An attacker can change an answer over http.
 func (s *session) mayAnnounce(hops []metalink.Hop, claims []verify.Claim) bool {
 	return mayAnnounce(join(s.ofServer(), s.denied), hops, claims)
 }
@@ -342,7 +342,7 @@ func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
 	return nil
 }
 
-// confirmSize records in the journal that the asked server has confirmed the size that another party gave.
+// confirmSize records in the journal that st, of the asked server, confirms the size that another party gave.
 func (s *session) confirmSize(st statement) {
 	if st.size >= 0 && st.size == s.size && st.sizeBy > s.sizeBy {
 		s.learnSize(st.size, st.sizeBy, st.at)
@@ -350,7 +350,7 @@ func (s *session) confirmSize(st statement) {
 	}
 }
 
-// disowned ends the session if the known size came from a source that has a document in place of the file.
+// disowned ends the session if the known size came from o, which has a document in place of the file.
 func (s *session) disowned(o *origin, err error) {
 	if errors.Is(err, errInPlace) && s.sizeAt == o.url.String() {
 		s.end(sizeDisowned, err)

@@ -235,7 +235,7 @@ func (p *partial) commit(ctx context.Context, proof verify.Proof) error {
 	return err
 }
 
-// judge records whether the next run could resume from the bytes that a session left.
+// judge records whether the next run could resume from the bytes that s left.
 func (p *partial) judge(s *session) {
 	p.useful = s.mayMerge() && s.how != gotDocument
 	p.unproven = !p.useful && s.begun && s.how != gotDocument
@@ -306,7 +306,7 @@ func (p *partial) heardHint(err error) Hint {
 	return ""
 }
 
-// explain adds to an error the kept bytes and the next step.
+// explain adds to e the kept bytes and the next step. err is the cause of e.
 func (p *partial) explain(e *Error, err error) {
 	if e.Kept = p.kept; p.kept > 0 {
 		e.Part = cmp.Or(p.keptAt, p.part.Path())
@@ -317,7 +317,7 @@ func (p *partial) explain(e *Error, err error) {
 	p.explainMoved(e, err)
 }
 
-// advise sets the hint of an error if bytes were kept.
+// advise sets the hint of e if bytes were kept.
 func (p *partial) advise(e *Error, err error) {
 	none, _ := errors.AsType[*NoSourceError](err)
 	switch {
@@ -331,7 +331,7 @@ func (p *partial) advise(e *Error, err error) {
 	}
 }
 
-// explainMoved adds to an error that the folder was moved or removed during the download, whatever else happened.
+// explainMoved adds to e that the folder was moved or removed during the download, whatever else happened.
 func (p *partial) explainMoved(e *Error, err error) {
 	if moved, ok := errors.AsType[*partfile.MovedError](err); ok { // the complete file was moved
 		e.Kind, e.Hint = Local, "the same command starts over"

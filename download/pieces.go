@@ -31,7 +31,7 @@ type checked struct {
 	err   error // of the disk
 }
 
-// checkPiece reads a piece back and reports whether it is right.
+// checkPiece reads the piece r back and reports whether it is right.
 func checkPiece(ctx context.Context, part *partfile.File, check *verify.PieceChecker, r byterange.Range) (bool, error) {
 	buf := hashBuffers.Get().(*[hashBuffer]byte)
 	defer hashBuffers.Put(buf)

@@ -328,7 +328,7 @@ func (h *planner) findPlaces(ctx context.Context, x *inspection) {
 	})
 }
 
-// placeOf returns a place of a file that a document describes.
+// placeOf returns the place u of a file that d describes.
 func (h *planner) placeOf(d *Described, u *url.URL) Place {
 	for _, m := range d.Mirrors {
 		if m.URL.String() == u.String() {
@@ -368,7 +368,7 @@ func (h *planner) checkLimits() error {
 	return h.checkSpace(size)
 }
 
-// checkSpace returns an error if the file does not fit on the disk. It opens a nameless file to get the free space.
+// checkSpace returns an error if size bytes do not fit on the disk. It opens a nameless file to get the free space.
 func (h *planner) checkSpace(size int64) error {
 	f, err := h.http.files.OpenTemp(cmp.Or(h.req.Dir, "."))
 	switch {

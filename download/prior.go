@@ -23,15 +23,15 @@ func outranked(claims, given []verify.Claim) []verify.Claim {
 	})
 }
 
-// yieldingOf returns the claims of an earlier run that are yielding: they count only until an authority or the bytes
-// contradict them.
+// yieldingOf returns the yielding claims of prior: they count only until an authority or the bytes contradict them.
+// prior is the record of an earlier run.
 func yieldingOf(prior partfile.Identity) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(prior.Claims), func(c verify.Claim) bool {
 		return c.Channel != verify.User && !slices.Contains(prior.Yielding, c)
 	})
 }
 
-// standingOf returns the claims of an earlier run that the server stated and that are not yielding.
+// standingOf returns the claims in prior that the server stated and that are not yielding.
 func standingOf(prior partfile.Identity) []verify.Claim {
 	return without(prior.Claims, yieldingOf(prior))
 }
@@ -51,8 +51,8 @@ func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
 	return claims
 }
 
-// identityView returns the facts of a version in a journal. If the bytes are mixed, the tag and the date apply only to
-// some of them, and are left out.
+// identityView returns the facts in id, the record of a journal. If the bytes are mixed, the tag and the date apply
+// only to some of them, and are omitted.
 func identityView(id partfile.Identity) version.View {
 	if id.Mixed {
 		id.ETag, id.ETagHost, id.LastModified = "", "", time.Time{}
@@ -60,7 +60,7 @@ func identityView(id partfile.Identity) version.View {
 	return version.View{Size: id.Size, Digests: id.Claims, ETag: id.ETag, Host: id.ETagHost, Modified: id.LastModified}
 }
 
-// priorView is like identityView, for the bytes of an earlier run. A size that no authority stated is left out.
+// priorView is like identityView, for the bytes of an earlier run. It also omits a size that no authority stated.
 func priorView(id partfile.Identity) version.View {
 	v := identityView(id)
 	if id.SizeBy != "" {
@@ -110,7 +110,7 @@ func undecided(ctx context.Context, err error) bool {
 	return is[*source.Error](err) || is[*Error](err) || err != nil && ctx.Err() != nil
 }
 
-// tagged reports whether all bytes came with one strong ETag of a known host.
+// tagged reports whether all bytes of prior came with one strong ETag of a known host.
 func tagged(prior partfile.Identity) bool {
 	return prior.ETag != "" && prior.ETagHost != "" && !prior.Mixed
 }

@@ -70,7 +70,7 @@ func lookAt(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (
 	return glanceAt(ctx, hc, u, o)
 }
 
-// glance begins a fetch and refuses the body.
+// glance begins a fetch from req.URL and refuses the body.
 func glance(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
 	return glanceAt(ctx, hc, req.URL, req.lookOptions(c))
 }

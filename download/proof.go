@@ -94,7 +94,7 @@ func (s *session) askSignatures() {
 	})
 }
 
-// applySignatures applies the fetched signatures. Bytes that were hashed before are hashed again.
+// applySignatures applies all, the fetched signatures. Bytes that were hashed before are hashed again.
 func (s *session) applySignatures(all []found) {
 	s.aside.fetchingSignatures = false
 	for _, f := range all {
@@ -205,7 +205,7 @@ func (s *session) rehash() {
 	}
 }
 
-// usePieces starts checking pieces, including existing pieces, if their digests are known and are of a file of this size.
+// usePieces starts checking pieces, including existing pieces, if their digests are known and fit the size of the file.
 func (s *session) usePieces() {
 	list := s.carried.pieces
 	if s.carried.piecesRejected || list.IsZero() || s.hashing.byPieces() || s.size < 0 || !s.hashing.begun() {
@@ -232,8 +232,8 @@ func (s *session) pieceChecked(c checked) {
 	s.hashing.checkNext(s.ctx, s.provenBySwarm)
 }
 
-// provenBySwarm reports whether all bytes of a piece came from the swarm, which checks each piece with the same digest.
-// Like all bytes, the piece is read back later for the in-order hash.
+// provenBySwarm reports whether all bytes of the piece c.Piece came from the swarm, which checks each piece with the
+// same digest. Like all bytes, the piece is read back later for the in-order hash.
 func (s *session) provenBySwarm(c scheduler.Check) bool {
 	x, list := s.carried.sharing, s.hashing.pieces.list
 	if s.swarm.src == nil || x == nil {
@@ -331,8 +331,8 @@ func (s *session) tied() bool {
 	return verify.Strong(join(s.claims, s.req.Published.Claims)) || s.req.provenByPieces()
 }
 
-// compareWithUser compares the server's digests with the user's. A contradiction ends the session or, if a document
-// describes the file, only refuses the answer, because there may be other places.
+// compareWithUser compares claims, the server's digests, with the user's. A contradiction ends the session or, if a
+// document describes the file, only refuses the answer, because there may be other places.
 func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 	err := verify.Agree(s.req.Trust.Claims, claims)
 	switch {

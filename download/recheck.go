@@ -51,7 +51,7 @@ func (x *comparison) close() {
 	}
 }
 
-// onDisk returns the error of a search, with an error of the disk converted to a local fault.
+// onDisk returns err, the error of a search, with an error of the disk converted to a local fault.
 func onDisk(err error) error {
 	if e, ok := errors.AsType[*recheck.DiskError](err); ok {
 		return local(e.Err)
@@ -76,10 +76,10 @@ func (x *comparison) places(all []*origin) (places []*recheck.Place) {
 	return places
 }
 
-// own returns the number of answers at the beginning of a chain that are from the asked server.
+// own returns the number of answers at the beginning of hops that are from the asked server.
 func (x *comparison) own(hops []metalink.Hop) int { return ownAnswers(hops, asOrigin, x.spoken) }
 
-// check returns an error for an answer that is about another file.
+// check returns an error if the answer a of o is about another file.
 func (x *comparison) check(o *origin, a source.Answer) error {
 	if o.first {
 		resized := x.own(a.Hops) == len(a.Hops) && x.bound && differs(a.Size, x.Size())
@@ -94,7 +94,7 @@ func (x *comparison) check(o *origin, a source.Answer) error {
 	return err
 }
 
-// failed handles the statements in a failed answer about the source's file.
+// failed handles the statements about the file in err, a failed answer of o.
 func (x *comparison) failed(o *origin, err error) error {
 	if e, ok := errors.AsType[*source.Error](err); ok && o.first {
 		if err := x.announced(e.Hops, false); err != nil {

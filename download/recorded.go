@@ -21,7 +21,7 @@ type recorded struct {
 	replaces bool // a file exists, which the server's file may replace
 }
 
-// suffices reports whether the request demands no more proof than there was when the file was downloaded.
+// suffices reports whether r demands no more proof than there was when the existing file was downloaded.
 func (v *recorded) suffices(r *Request) bool {
 	return !v.identified() || !verify.Strong(r.Trust.Claims) && !r.Trust.Anchors.Any() &&
 		(r.Trust.Require == RequireNothing || v.here.Over != 0)
@@ -48,8 +48,8 @@ func (v *recorded) stepsDown(r *Request, proof verify.Proof) bool {
 	return v.replaces && !r.Trust.LessProof && (less(v.here) || less(v.before))
 }
 
-// relation returns how an answer relates to the existing file. The date and ETag of a mirror that answered
-// for a server with a digest do not count.
+// relation returns how the answer x relates to the existing file. The date and ETag of a mirror that answered for a
+// server with a digest do not count.
 func (v *recorded) relation(x inquiry) relation {
 	if x.wrong != nil || x.decides() {
 		return unknown
@@ -60,8 +60,8 @@ func (v *recorded) relation(x inquiry) relation {
 	return compare(v.here, x.answer)
 }
 
-// outdated reports whether the part file of an earlier run is of an older version than the existing file, and so must
-// not replace that file.
+// outdated reports whether the part file with the record prior is of an older version than the existing file, and so
+// must not replace that file.
 func (v *recorded) outdated(r *Request, prior partfile.Identity) bool {
 	then := source.Answer{ETag: prior.ETag, LastModified: prior.Date, Host: prior.Host, Size: prior.Size}
 	return r.IfExists.IfNewer && r.keepsNewer() && v.older(then)
@@ -70,7 +70,7 @@ func (v *recorded) outdated(r *Request, prior partfile.Identity) bool {
 // identified reports whether the digest of the existing version is known.
 func (v *recorded) identified() bool { return v.here != nil && !v.here.Digest.IsZero() }
 
-// older reports whether an answer is about an older version than the existing file.
+// older reports whether the answer a is about an older version than the existing file.
 func (v *recorded) older(a source.Answer) bool {
 	return compare(v.here, a) == older || compare(v.before, a) == older
 }

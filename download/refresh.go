@@ -43,7 +43,7 @@ func lookForPart(c *call) error {
 	return nil
 }
 
-// keepRefreshed returns the error of a download that would have to start over. The resumed bytes are kept.
+// keepRefreshed returns the error of a download that would have to start over because of err. It keeps the resumed bytes.
 func (p *partial) keepRefreshed(err error) error {
 	p.useful = true
 	return p.fail(Local, fmt.Errorf("the new link cannot be used to resume: %w", err), HintAnew)
@@ -144,7 +144,7 @@ func (r *refresh) sameDigest() bool {
 	return verify.Strong(shared) || r.link.PieceSum != "" && r.link.PieceSum == r.prior.PieceSum
 }
 
-// compare fetches samples of the existing bytes again. It returns an error if a sample differs.
+// compare fetches samples of the existing bytes again, of size bytes. It returns an error if a sample differs.
 func (r *refresh) compare(ctx context.Context, size int64) error {
 	have := r.part.Have()
 	r.kept = have.Len()

@@ -169,7 +169,7 @@ func ban(s *session, p *recheck.Place, r byterange.Range) {
 	}
 }
 
-// wrongOf returns the mismatch in the error of a session, or nil.
+// wrongOf returns the mismatch in err, or nil.
 func wrongOf(err error) *verify.MismatchError {
 	wrong, _ := errors.AsType[*verify.MismatchError](err)
 	return wrong

@@ -165,7 +165,7 @@ func (r *Request) checkURL() error {
 	return nil
 }
 
-// fail returns an *Error of the download.
+// fail returns an *Error about the download of r.
 func (r *Request) fail(k Kind, err error, hint Hint) *Error {
 	where := ""
 	if r.URL != nil {

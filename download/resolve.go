@@ -140,7 +140,7 @@ func ownAnswers(hops []metalink.Hop, as role, spoken bool) int {
 	return metalink.Own(hops)
 }
 
-// natureOf returns the nature of the last answer of a chain, according to its header.
+// natureOf returns the nature of the last answer in hops, according to its header.
 func (r *Request) natureOf(hops []metalink.Hop, as role) nature {
 	switch {
 	case len(hops) == 0 || !r.follows():
@@ -165,7 +165,7 @@ func (r *Request) mayReplace(hops []metalink.Hop, as role) bool {
 	return r.namesDocument(hops) || metalink.AskedAt(hops, last) && !slices.ContainsFunc(hops[:last], strongly)
 }
 
-// namesDocument reports whether the URL of the request, or the media type of its first answer, is that of a document.
+// namesDocument reports whether r.URL or the media type of the first answer is that of a document.
 func (r *Request) namesDocument(hops []metalink.Hop) bool {
 	return IsDocument(r.URL.Path) || announcesDocument(hops[0])
 }
@@ -173,14 +173,14 @@ func (r *Request) namesDocument(hops []metalink.Hop) bool {
 // follows reports whether a document that comes in place of the file is read, and the file that it describes is downloaded.
 func (r *Request) follows() bool { return !r.NoMetalink && r.Described == nil && isWeb(r.URL) }
 
-// announcesDocument reports whether the media type of an answer is that of a document or a torrent.
+// announcesDocument reports whether the media type of h is that of a document or a torrent.
 func announcesDocument(h metalink.Hop) bool {
 	kind := http.Header(h.Header).Get("Content-Type")
 	plain, _, _ := strings.Cut(kind, ";")
 	return h.Status < 400 && (metalink.IsMediaType(kind) || strings.EqualFold(strings.TrimSpace(plain), metalink.Torrent))
 }
 
-// strongly reports whether an answer carries a strong digest.
+// strongly reports whether h carries a strong digest.
 func strongly(h metalink.Hop) bool {
 	claims, _ := verify.FromHeader(h.Header, verify.HTTP)
 	return verify.Strong(claims)

@@ -179,7 +179,7 @@ func (s *session) drain() {
 	s.hashing.stop()
 }
 
-// launch starts the fetch that the scheduler requested.
+// launch starts a, a fetch that the scheduler requested.
 func (s *session) launch(a scheduler.Fetch) {
 	o := s.sources.lanes[a.Source]
 	ctx, cancel := context.WithCancel(s.ctx)

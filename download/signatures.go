@@ -82,7 +82,7 @@ func isSignature(media string) bool {
 	return ok
 }
 
-// signaturesOf lists the signatures of the user and of the file's description.
+// signaturesOf lists the signatures that the user named, and those in f, the description of the file.
 func signaturesOf(req *Request, f metalink.File) (out []Signature) {
 	out = append(out, req.Trust.Signatures...)
 	for _, sig := range f.Signatures {
@@ -103,7 +103,7 @@ func (n network) inOneTime(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeoutCause(ctx, small.Longest*n.patience(), small.ErrSlow)
 }
 
-// signaturesAt fetches the signatures of a file.
+// signaturesAt fetches all, the signatures of a file.
 func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request, trusted bool) []found {
 	ctx, cancel := hc.inOneTime(ctx)
 	defer cancel()
@@ -156,8 +156,8 @@ func (s *signatureSet) doomed(required bool) error {
 	return nil
 }
 
-// checker returns the checker of a signature and its anchors. It returns nil if the signature could not be fetched, or
-// if there is no anchor for its kind (rule 51).
+// checker returns the checker of the signature f, and the anchors for it. It returns nil if the signature could not be
+// fetched, or if there is no anchor for its kind (rule 51).
 func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecker, trust verify.Trust, err error) {
 	switch {
 	case f.err != nil && severe(f.err): // too long

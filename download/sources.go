@@ -64,7 +64,7 @@ type past struct {
 	claimed int64 // see origin
 }
 
-// has reports whether a source has this URL.
+// has reports whether a source has the URL u.
 func (x *sources) has(u *url.URL) bool {
 	return slices.ContainsFunc(x.all, func(o *origin) bool { return o.url.String() == u.String() })
 }
@@ -103,7 +103,7 @@ func (x *sources) oldest() (date time.Time) {
 	return date
 }
 
-// add adds a source with its state after earlier sessions.
+// add adds o. before is the state of o after earlier sessions.
 func (x *sources) add(o *origin, before *past) {
 	o.id = len(x.all)
 	if before != nil {
@@ -113,14 +113,14 @@ func (x *sources) add(o *origin, before *past) {
 	x.all = append(x.all, o)
 }
 
-// lane adds a lane to a source, which can then run one more fetch at a time.
+// lane adds a lane to o, which can then run one more fetch at a time.
 func (x *sources) lane(o *origin) scheduler.SourceID {
 	o.lanes++
 	x.lanes = append(x.lanes, o)
 	return scheduler.SourceID(len(x.lanes) - 1)
 }
 
-// failed records why a fetch ended, and excludes a source that has another file or sent wrong bytes.
+// failed records why a fetch of o ended, and excludes o if it has another file or sent wrong bytes.
 func (x *sources) failed(o *origin, err error, fault scheduler.Fault) {
 	var e *source.Error
 	if !o.first && errors.As(err, &e) {
@@ -133,7 +133,7 @@ func (x *sources) failed(o *origin, err error, fault scheduler.Fault) {
 	o.banned = o.banned || o.other || fault == scheduler.FaultWrongBytes
 }
 
-// silent records that a fetch was cancelled because the source sent nothing. The source may be asked again.
+// silent records that a fetch was cancelled because o sent nothing. The source may be asked again.
 func (x *sources) silent(o *origin) {
 	o.err = o.breaks(small.ErrSilent)
 	x.last = o.err
@@ -144,7 +144,7 @@ func (o *origin) breaks(err error) error {
 	return &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultNetwork, Retry: true, Err: err}
 }
 
-// ban excludes a source that sent wrong bytes.
+// ban excludes o, which sent wrong bytes.
 func (x *sources) ban(o *origin, format string, args ...any) {
 	o.banned, o.err = true, mismatch(o, "wrong bytes: "+format, args...)
 	x.last = o.err

@@ -12,7 +12,7 @@ import (
 	"braid/verify"
 )
 
-// shows adds the facts in an answer to o.showing. A missing field changes nothing.
+// shows adds the facts in the answer a to o.showing. A missing field changes nothing.
 func (o *origin) shows(a source.Answer, claims []verify.Claim) {
 	w := &o.showing
 	if o.first {

@@ -69,8 +69,8 @@ func (c *Client) peersFor(p Peers, origin *url.URL) Peers {
 	return p
 }
 
-// proxied reports whether a proxy is configured: for the server of a file, or for unknown hosts. A
-// configuration with an error counts as a proxy.
+// proxied reports whether a proxy is configured: for the server of origin, or for unknown hosts. A configuration with
+// an error counts as a proxy.
 func (c *Client) proxied(origin *url.URL) bool {
 	hc := c.HTTP
 	if hc == nil {
@@ -99,7 +99,7 @@ type sharing struct {
 
 func (x *sharing) url() *url.URL { return source.SwarmURL(x.torrent, x.file) }
 
-// edges returns a fetcher of the pieces that the file shares with other files.
+// edges returns a fetcher of the pieces that the file x shares with other files.
 func (x *sharing) edges(n network, r *Request) edges.Fetcher {
 	e := edges.Fetcher{Torrent: x.torrent, File: x.file, Known: x.shared, Patience: n.patience()}
 	if r.Peers != PeersOnly {
@@ -149,7 +149,7 @@ func (c *Client) swarms(n network) source.Swarms {
 // A swarm is the swarm in which a session takes part. src is nil if the session has not joined a swarm.
 type swarm struct{ src source.Swarm }
 
-// join joins the swarm of the file, and offers the existing bytes to peers.
+// join joins the swarm of the file of s, and offers the existing bytes to peers.
 func (w *swarm) join(s *session) source.Source {
 	x := s.carried.sharing
 	w.src = s.http.swarms.Swarm(x.torrent, x.file,
@@ -181,7 +181,7 @@ func (w *swarm) gone(r byterange.Range) {
 	}
 }
 
-// asSource adds the traits of a source to the event that announces it.
+// asSource adds t, the traits of a source, to ev, the event that adds the source.
 func asSource(ev scheduler.SourceAdded, t source.Traits, last bool) scheduler.SourceAdded {
 	ev.Align, ev.Lead, ev.Slow, ev.Last = t.Align, t.Lead, t.Slow, last
 	return ev

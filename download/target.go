@@ -43,7 +43,7 @@ func (e *TargetError) Error() string { return "target: " + e.Op + ": " + e.Err.E
 // Is reports whether the target's error is err. It is false for source.ErrEnough, which has a meaning for sources.
 func (e *TargetError) Is(err error) bool { return err != source.ErrEnough && errors.Is(e.Err, err) }
 
-// nameless returns a part file for a file without a name.
+// nameless returns a part file without a name: around t, or in a temporary file if t is nil.
 func nameless(files fsys.FS, t Target) (*partfile.File, error) {
 	if t != nil {
 		return partfile.Around(targetFile{target: t}), nil

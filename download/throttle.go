@@ -7,7 +7,7 @@ import (
 	"braid/source"
 )
 
-// limitOf returns the limit of one download, or nil without one.
+// limitOf returns the limit of the download r, or nil if there is none.
 func (c *Client) limitOf(r *Request) *limit.Limiter {
 	if r.Limits.Rate != nil {
 		return r.Limits.Rate
@@ -15,8 +15,8 @@ func (c *Client) limitOf(r *Request) *limit.Limiter {
 	return c.Limit
 }
 
-// throttled returns a sink for a fetch that obeys the limits of this download and of the host that answers. The caller
-// must call end when the fetch is over.
+// throttled returns k as a sink that obeys the limits of this download and of the host that answers. The caller must
+// call end when the fetch is over.
 func (c *Client) throttled(ctx context.Context, r *Request, o *origin, k *sink) (to source.Sink, end func()) {
 	all, hosts := c.limitOf(r), c.HostLimits
 	if o.swarm {

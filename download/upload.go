@@ -57,7 +57,7 @@ type UploadPart struct {
 	Claims []verify.Claim
 	// State is stored for Resume, so that a later run can continue after the part. It has no secrets.
 	State []byte
-	// Uploaded must be called when the part is uploaded and its state is stored.
+	// Uploaded must be called by the Upload once the part is uploaded and State is stored.
 	Uploaded func()
 }
 
@@ -109,7 +109,7 @@ type savedSignature struct {
 	Maybe bool   `json:"maybe,omitempty"`
 }
 
-// describe records the facts about the uploaded file.
+// describe records id, the facts about the uploaded file.
 func (u *uploading) describe(id partfile.Identity) {
 	if u == nil {
 		return
@@ -289,7 +289,7 @@ func (u *uploading) ended() bool {
 	return was
 }
 
-// commit makes the uploaded parts the file.
+// commit makes the file from the uploaded parts.
 func (u *uploading) commit(ctx context.Context, final UploadFinal) error {
 	if err := u.to.Commit(ctx, final); err != nil {
 		return err

@@ -110,7 +110,7 @@ var (
 	errNothing   = errors.New("nothing shows what it should be")
 )
 
-// openRegular opens a file for reading. A file that is not regular is an error, because reads may never end.
+// openRegular opens the file at path for reading. A file that is not regular is an error, because reads may never end.
 func openRegular(files fsys.FS, path string) (fsys.File, error) {
 	info, err := files.Stat(path)
 	if err == nil && !info.Mode.IsRegular() {
@@ -244,7 +244,7 @@ func (x *inspection) weighPieces(proof verify.Proof, err error) {
 	}
 }
 
-// explain returns the error for the caller, with the next step.
+// explain returns err as the error for the caller, with the next step.
 func (x *inspection) explain(ctx context.Context, err error) *Error {
 	if own := (*Error)(nil); errors.As(err, &own) {
 		return own

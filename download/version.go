@@ -47,7 +47,7 @@ type revision struct {
 	candidateScope address.Scope // candidate.named of the candidate that is being asked
 }
 
-// newRevision returns a revision with the facts of the request only.
+// newRevision returns a revision with the facts of req only.
 func newRevision(req *Request) revision {
 	v := revision{known: newKnown(req), signed: signed{done: make(chan []found, 1)}}
 	v.looking.done = make(chan lookedUp, 1)
@@ -64,8 +64,8 @@ func (v *revision) announced(a source.Answer) {
 	}
 }
 
-// update adds a statement of the asked server. If the statement is about another version, all facts about the known
-// version are discarded first.
+// update adds st, a statement of the asked server. If st is about another version, all facts about the known version
+// are discarded first.
 func (p *carried) update(req *Request, st statement) {
 	p.steady = p.strong() && len(common(p.claims, st.file.Claims)) > 0
 	if version.Compare(p.view(), st.view()).Judgment == version.Other {

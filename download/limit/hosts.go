@@ -15,7 +15,7 @@ type Hosts struct {
 	// Rate returns how many bytes a second the host of a URL may send. Zero means no limit.
 	Rate func(*url.URL) int64
 	// Share, if not nil, is called when bytes begin to come from a host (host:port). It sets l to this process's part
-	// of perSecond, a limit for several processes together, until end is called.
+	// of perSecond, until end is called. perSecond is a limit for several processes together.
 	Share func(host string, perSecond int64, l *Limiter) (end func())
 
 	mu    sync.Mutex
@@ -72,7 +72,7 @@ func (h *Hosts) release(k *host) {
 	}
 }
 
-// Limited reports whether the host of a URL has a limit.
+// Limited reports whether the host of u has a limit.
 func (h *Hosts) Limited(u *url.URL) bool { return h != nil && h.Rate(u) > 0 }
 
 // A Gate lets the bytes of one answer pass as fast as two limits allow: All, and the limit of the host that answers.

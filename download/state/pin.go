@@ -125,8 +125,8 @@ func (s *Store) ForgetPin(u *url.URL) {
 	}
 }
 
-// pinName returns the name of the entry of a URL, a hash of scheme, host, port and path. A URL with a query has no
-// entry: its path may stand for a different file each time, and the query may be a secret.
+// pinName returns the name of the entry of u, a hash of scheme, host, port and path. A URL with a query has no entry:
+// its path may stand for a different file each time, and the query may be a secret.
 func (s *Store) pinName(u *url.URL) (name string, ok bool) {
 	if s == nil || u == nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" {
 		return "", false
@@ -134,7 +134,7 @@ func (s *Store) pinName(u *url.URL) (name string, ok bool) {
 	return nameOf(u.Scheme + "://" + source.HostPort(u) + "/" + strings.TrimPrefix(u.EscapedPath(), "/")), true
 }
 
-// pin returns the Pin of an entry. The caller holds mu.
+// pin returns the Pin of the entry called name. The caller holds mu.
 func (s *Store) pin(name string) Pin {
 	p, ok := s.pins[name]
 	var r pinRecord
@@ -144,7 +144,7 @@ func (s *Store) pin(name string) Pin {
 	return p
 }
 
-// raisePin adds an offer to an entry. The caller holds mu.
+// raisePin adds offered to the entry called name. The caller holds mu.
 func (s *Store) raisePin(name string, offered Pin) error {
 	before := s.pin(name)
 	p := before.Raise(offered)

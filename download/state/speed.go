@@ -97,7 +97,7 @@ func (s *Store) learned() map[string]measured {
 	return learned
 }
 
-// host returns the known speed of a host. It reads the entry on first use. The caller holds mu.
+// host returns the known speed of the host called name. It reads the entry on first use. The caller holds mu.
 func (s *Store) host(name string) measured {
 	m, ok := s.hosts[name]
 	if !ok {

@@ -106,11 +106,11 @@ func (s *Store) get(k kind, name string, r any) (at time.Time, ok bool) {
 	return info.ModTime, true
 }
 
-// touch sets the time of an entry's last use. If that fails, the entry is only removed sooner.
+// touch sets the time of the last use of the entry called name to at. If that fails, the entry is only removed sooner.
 func (s *Store) touch(k kind, name string, at time.Time) { os.Chtimes(s.path(k, name), at, at) }
 
-// put writes an entry. An entry that replaces another entry is synced to disk first, so that no known facts are lost. A
-// new entry is not synced.
+// put writes r to the entry called name. An entry that replaces another entry is synced to disk first, so that no known
+// facts are lost. A new entry is not synced.
 func (s *Store) put(k kind, name string, r any) error {
 	if s.Dir == "" || s.PinsOnly {
 		return errNotWritten
@@ -155,7 +155,7 @@ func (s *Store) tidy(k kind) error {
 	return err
 }
 
-// encode returns the content of an entry: a hash, which only detects damage, and one line of JSON.
+// encode returns r as the content of an entry: a hash, which only detects damage, and one line of JSON.
 func encode(r any) []byte {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -169,7 +169,7 @@ func checksum(text []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// decode reads an entry that encode wrote. It reports false for any other content or format (rule 8).
+// decode reads data, an entry that encode wrote, into r. It reports false for any other content or format (rule 8).
 func decode(data []byte, r any) bool {
 	sum, text, _ := bytes.Cut(data, []byte(" "))
 	var head struct{ V int }
