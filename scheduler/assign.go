@@ -213,7 +213,7 @@ func (a *assignment) turn(size int64, speed float64) int64 {
 	return min(size, max(minRange, int64(float64(a.cfg.Window)*speed/max(speed, a.mirrors.aggregate()))))
 }
 
-// part returns how many of the missing bytes a mirror can deliver before the other mirrors finish the rest.
+// part returns how many of the missing bytes m can deliver before the other mirrors finish the rest.
 func (a *assignment) part(m *mirror, speed float64) float64 {
 	end, lag := a.estimates.horizon(m), a.estimates.lag(m, speed, m.alive)
 	part := speed * (end - lag)
@@ -234,7 +234,7 @@ func (a *assignment) share() int64 {
 	return min(a.ranges.size/int64(3*n), windowMin/int64(n+1))
 }
 
-// reach returns how many bytes ahead of a fetch to the end of the file are reserved for it.
+// reach returns how many bytes ahead of f, a fetch to the end of the file, are reserved for f.
 func (a *assignment) reach(f *fetch) int64 {
 	if f.src.speed > 0 && f.src.flows(a.clock.now, max(time.Second, warmTrips*f.src.rtt)) {
 		period, least := windowTime, int64(minRange)

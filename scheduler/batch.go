@@ -138,7 +138,7 @@ func (b *Batch) Began(now time.Time) JobID {
 	return b.lastID
 }
 
-// Answered records the first answer to a download, and the round-trip time to its server.
+// Answered records the first answer to the download id, and the round-trip time to its server.
 func (b *Batch) Answered(_ time.Time, id JobID, rtt time.Duration) {
 	j := b.running[id]
 	if j == nil || j.answered {

@@ -133,7 +133,7 @@ func (b *Batch) onTop(now time.Time) bool {
 	return s.firsts.n > 0 && 2*s.firsts.n >= s.newcomers && b.quick(s.firsts.mean()) && gain >= float64(s.firsts.work)/2
 }
 
-// quick reports whether a download took so few round trips that the link was probably not the limit.
+// quick reports whether held, the time of a download, is of so few round trips that the link was probably not the limit.
 func (b *Batch) quick(held time.Duration) bool { return held < 6*b.rtt }
 
 // worth returns the work a second of a place for short downloads. It includes running downloads that take longer than

@@ -54,7 +54,7 @@ func (c *checks) piecesKnown(ev PiecesKnown) {
 	}
 }
 
-// pieceChecked handles the result of a check. A mirror that delivered all of a wrong piece is banned.
+// pieceChecked handles ev, the result of a check. A mirror that delivered all of a wrong piece is banned.
 func (c *checks) pieceChecked(ev PieceChecked) {
 	piece, ok := c.pieces.checked(ev)
 	if !ok {

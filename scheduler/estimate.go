@@ -45,7 +45,7 @@ func (e *estimates) lag(m *mirror, speed float64, alive bool) float64 {
 	return rtt.Seconds() * (1 + float64(max(1, m.trips)) + max(0, doublings-1))
 }
 
-// pace returns the present speed of a fetch in bytes a second.
+// pace returns the present speed of f in bytes a second.
 func (e *estimates) pace(f *fetch) float64 {
 	if f.got == 0 && f.src.doubtful() {
 		return 0
@@ -62,7 +62,7 @@ func (e *estimates) pace(f *fetch) float64 {
 	return f.src.meter.over(e.clock.now, time.Second)
 }
 
-// eta returns how many seconds a fetch still needs.
+// eta returns how many seconds f still needs.
 func (e *estimates) eta(f *fetch) float64 {
 	return float64(f.left())/max(e.pace(f), 1) + e.hangs(f)
 }
@@ -84,7 +84,7 @@ func (e *estimates) hangs(f *fetch) float64 {
 	return quiet.Seconds()
 }
 
-// due returns in how many seconds a fetch must end so that the following bytes are hashed when the last byte arrives.
+// due returns in how many seconds f must end so that the following bytes are hashed when the last byte arrives.
 func (e *estimates) due(f *fetch) float64 { return e.dueAt(f.end) }
 
 // dueAt is like due, for a range that ends at end.

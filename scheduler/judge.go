@@ -92,8 +92,8 @@ func (j *judge) standIn(f *fetch) bool {
 	})
 }
 
-// noticeDrip updates the speed of a mirror that sends a few bytes with pauses between them. Each byte after a pause
-// begins a new flow of unknown speed, so updateSpeed would keep the old speed.
+// noticeDrip updates the speed of the mirror of f if it sends a few bytes with pauses between them. Each byte after a
+// pause begins a new flow of unknown speed, so updateSpeed would keep the old speed.
 func (f *fetch) noticeDrip(now time.Time) {
 	if f.got == 0 || now.Sub(f.since) < silence {
 		return
@@ -152,8 +152,8 @@ func (f *fetch) known(now time.Time) bool {
 	return now.Sub(f.since) >= silence
 }
 
-// brokeOff handles an answer that ended early. If the answer delivered a good part of the range, its mirror may
-// continue at once: a server that often closes connections is slow, not broken.
+// brokeOff handles the early end of f. If f delivered a good part of its range, its mirror may continue at once: a
+// server that often closes connections is slow, not broken.
 func (j *judge) brokeOff(f *fetch, after time.Duration) {
 	part := min(enough, f.size/4)
 	if f.exclusive { // another mirror would have to begin again
@@ -182,8 +182,8 @@ func (j *judge) backOff(m *mirror, after time.Duration) {
 	m.until = j.clock.now.Add(max(min(wait, retryMax), after))
 }
 
-// completeAnswer handles a mirror that answers a range with the whole file. The mirror is kept only if no other mirror
-// is left, or if it would deliver the file before the other mirrors deliver the rest.
+// completeAnswer handles a mirror that answers f, which is for a range, with the whole file. The mirror is kept only if
+// no other mirror is left, or if it would deliver the file before the other mirrors deliver the rest.
 func (j *judge) completeAnswer(f *fetch) {
 	m := f.src
 	m.noRanges = true

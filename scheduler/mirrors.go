@@ -71,7 +71,7 @@ func (ms mirrors) mean(now time.Time, period time.Duration) float64 {
 	return ms.sum(func(m *mirror) float64 { return m.meter.over(now, period) })
 }
 
-// speedOf returns the speed of a mirror or, if it is unknown, the mean speed of the mirrors that were tried.
+// speedOf returns the speed of m or, if it is unknown, the mean speed of the mirrors that were tried.
 func (ms mirrors) speedOf(m *mirror) float64 {
 	if m.speed > 0 {
 		return m.speed

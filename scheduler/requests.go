@@ -19,7 +19,7 @@ type requests struct {
 	lastID  FetchID
 }
 
-// find returns a running request, or nil.
+// find returns the running request id, or nil.
 func (q *requests) find(id FetchID) *fetch { return q.byID[id] }
 
 // len returns the number of running requests, including those that are being ended.
@@ -68,7 +68,7 @@ func (q *requests) shrink(f *fetch, end int64, why Reason) {
 	q.actions.add(Shrink{f.id, end, why})
 }
 
-// cancel ends a fetch. Its undelivered bytes are missing from now on.
+// cancel ends f. The undelivered bytes of f are missing from now on.
 func (q *requests) cancel(f *fetch, why Reason) {
 	if f.ending {
 		return
@@ -78,7 +78,7 @@ func (q *requests) cancel(f *fetch, why Reason) {
 	q.actions.add(Cancel{f.id, why})
 }
 
-// release frees the reservation of a fetch.
+// release frees the reservation of f.
 func (q *requests) release(f *fetch) {
 	if !f.ending {
 		q.ranges.free(byterange.Range{Start: f.pos, End: f.end})
@@ -86,7 +86,7 @@ func (q *requests) release(f *fetch) {
 	}
 }
 
-// close takes the place from a mirror and cancels its fetch.
+// close takes the place from m and cancels the fetch of m.
 func (q *requests) close(m *mirror, why Reason) {
 	m.becomeClosed()
 	if m.running != nil {
@@ -121,14 +121,14 @@ func (q *requests) reserveAgain(r byterange.Range) {
 	}
 }
 
-// remove deletes a fetch that has ended.
+// remove deletes f, which has ended.
 func (q *requests) remove(f *fetch) {
 	delete(q.byID, f.id)
 	q.running = slices.DeleteFunc(q.running, func(o *fetch) bool { return o == f })
 	q.release(f)
 }
 
-// countBehind counts the present bytes between the position and the end of a fetch that delivers whole pieces.
+// countBehind counts the present bytes between the position and the end of f, if f delivers whole pieces.
 func (q *requests) countBehind(f *fetch) {
 	f.behind = 0
 	if f.src.align.whole() {
@@ -142,7 +142,7 @@ func (q *requests) at(host string) int {
 	return count(q.running, func(f *fetch) bool { return f.src.host == host })
 }
 
-// free reports whether a mirror is usable and its host may get another request.
+// free reports whether m is usable and its host may get another request.
 func (q *requests) free(m *mirror) bool { return m.usable(q.clock.now) && q.at(m.host) < q.perHost }
 
 // leaving returns the number of mirrors that lost their place and whose connection is not closed yet.

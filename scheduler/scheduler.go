@@ -174,7 +174,7 @@ func (s *Scheduler) add(ev SourceAdded) {
 	}
 }
 
-// takeAnswer handles an answer. It ends the fetch if the answer must not be used.
+// takeAnswer handles the answer ev. It ends the fetch if the answer must not be used.
 func (s *Scheduler) takeAnswer(ev Answered) {
 	f := s.requests.find(ev.Fetch)
 	if f == nil || f.ending {
@@ -271,7 +271,7 @@ func (s *Scheduler) coming(ev Coming) {
 	f.src.meter.add(s.clock.now, ev.N)
 }
 
-// ended handles the end of a fetch and its consequences for the source.
+// ended handles the end of a fetch, and what follows from it for the source.
 func (s *Scheduler) ended(ev FetchEnded) {
 	f := s.requests.find(ev.Fetch)
 	if f == nil {

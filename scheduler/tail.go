@@ -80,20 +80,19 @@ func (t *tail) readerIsLate() bool {
 	return t.cfg.Window > 0 && t.ranges.first(0)-t.ranges.front() > t.cfg.Window/2
 }
 
-// begins reports whether a fetch was requested so recently that its speed cannot be known yet. If the round-trip time
-// is unknown, answerTime is long enough. The result is false for a doubtful mirror.
+// begins reports whether f was requested so recently that its speed cannot be known yet. If the round-trip time is
+// unknown, answerTime is long enough. The result is false for a doubtful mirror.
 func (t *tail) begins(f *fetch) bool {
 	patience := max(answerTime, time.Duration(4+2*f.src.trips)*f.src.rtt)
 	return f.got == 0 && !f.src.doubtful() && t.clock.now.Sub(f.since) < patience
 }
 
-// staysWhole reports whether a range is too small to be split according to Config.MinSplit, and its fetch does not
-// hang.
+// staysWhole reports whether the rest of f is too small to be split according to Config.MinSplit, and f does not hang.
 func (t *tail) staysWhole(f *fetch) bool {
 	return f.left() < 2*t.cfg.MinSplit && t.estimates.hangs(f) == 0
 }
 
-// protected reports whether a fetch may be taken from its mirror only because of a slow tail: splitting it is not worth
+// protected reports whether f may be taken from its mirror only because of a slow tail: splitting f is not worth
 // another request or is not possible.
 func (t *tail) protected(f *fetch) bool {
 	return f.src.noRanges || f.exclusive || f.left() < minSteal && t.estimates.hangs(f) == 0
@@ -268,7 +267,7 @@ func (t *tail) relieve() {
 	}
 }
 
-// drips returns how many seconds a fetch still needs, or 0 if the fetch was not observed long enough or has stopped.
+// drips returns how many seconds f still needs, or 0 if f was not observed long enough or has stopped.
 func (t *tail) drips(f *fetch) float64 {
 	now := t.clock.now
 	if f.got == 0 || f.src.align.whole() || now.Sub(f.since) < relieveTime || now.Sub(f.activeAt) > silence*3/4 {
@@ -277,7 +276,7 @@ func (t *tail) drips(f *fetch) float64 {
 	return float64(f.left()) / max(f.src.meter.over(now, relieveTime), 1)
 }
 
-// waits reports whether a mirror has no fetch and could begin one now.
+// waits reports whether m has no fetch and could begin one now.
 func (t *tail) waits(m *mirror) bool {
 	return m.running == nil && !m.slowTail && !m.last && t.requests.free(m) && (!m.noRanges || t.requests.len() == 1)
 }

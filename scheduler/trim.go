@@ -309,7 +309,7 @@ func (e *exchange) judge() {
 	e.tried, e.level = nil, 0
 }
 
-// opening returns the reason for opening a mirror that is not in use.
+// opening returns the reason for opening m, which is not in use.
 func (e *exchange) opening(m *mirror) Reason {
 	if i := slices.Index(e.chosen, m); i >= 0 {
 		e.chosen = slices.Delete(e.chosen, i, i+1)

@@ -14,8 +14,8 @@ import (
 	"braid/internal/web"
 )
 
-// NetworkFault classifies an error of the network or of TLS, and reports whether another attempt makes sense. The fault
-// of an unknown error is FaultProtocol.
+// NetworkFault classifies err, an error of the network or of TLS, and reports whether another attempt makes sense. The
+// fault of an unknown error is FaultProtocol.
 func NetworkFault(err error) (fault Fault, retry bool) {
 	var handshake *web.HandshakeError
 	var dns *net.DNSError
@@ -53,7 +53,7 @@ func IsTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout() || errors.Is(err, context.DeadlineExceeded)
 }
 
-// untrusted reports whether the server could not prove its identity or does not use TLS (rule 29).
+// untrusted reports whether err means that the server could not prove its identity or does not use TLS (rule 29).
 func untrusted(err error) bool {
 	var plain tls.RecordHeaderError
 	var unverified *tls.CertificateVerificationError
@@ -64,7 +64,7 @@ func untrusted(err error) bool {
 		errors.As(err, &name) || errors.As(err, &authority)
 }
 
-// cutOff reports whether the network failed, and not the peer.
+// cutOff reports whether err means that the network failed, and not the peer.
 func cutOff(err error) bool {
 	var network net.Error
 	var errno syscall.Errno
@@ -78,7 +78,7 @@ func cutOff(err error) bool {
 	return errors.As(err, &network) && !strings.Contains(err.Error(), "remote error: tls:")
 }
 
-// Plain removes details from a network error that do not help the user, such as the address of the name server.
+// Plain removes details from err that do not help the user, such as the address of the name server.
 func Plain(err error) error {
 	var dns *net.DNSError
 	var near *address.Error

@@ -28,7 +28,7 @@ func (e *ProxyError) Error() string {
 // Unwrap returns the cause.
 func (e *ProxyError) Unwrap() error { return e.Err }
 
-// viaProxy returns the error that a proxy caused: the proxy could not be reached, or refused a SOCKS request.
+// viaProxy returns the error in err that a proxy caused: the proxy could not be reached, or refused a SOCKS request.
 func viaProxy(err error) (*net.OpError, bool) {
 	var op *net.OpError
 	ok := errors.As(err, &op) && (op.Op == "proxyconnect" || strings.HasPrefix(op.Op, "socks "))

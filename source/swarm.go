@@ -15,7 +15,7 @@ import (
 // SwarmHost is the Answer.Host and Error.Host of every swarm. It is also the scheme of the URLs of swarms.
 const SwarmHost = "bittorrent"
 
-// SwarmURL returns a URL for a file of a torrent: bittorrent://HASH/path.
+// SwarmURL returns a URL for the file f of the torrent t: bittorrent://HASH/path.
 func SwarmURL(t metainfo.Torrent, f metainfo.File) *url.URL {
 	return &url.URL{Scheme: SwarmHost, Host: t.InfoHash.String(), Path: "/" + f.Path()}
 }

@@ -96,8 +96,8 @@ func (a *asides) takeJournal() error {
 	return err
 }
 
-// announce records the file that is about to be set aside, so that the file is known as braid's even if the process is
-// stopped right after the rename. If the usual name is taken, the actual name is recorded after the rename.
+// announce records o, the file that is about to be set aside, so that the file is known as braid's even if the process
+// is stopped right after the rename. If the usual name is taken, the actual name is recorded after the rename.
 func (a *asides) announce(o ownAside) error {
 	a.own = append(a.own, o)
 	payload, err := a.payload()
@@ -117,7 +117,7 @@ func (a *asides) payload() ([]byte, error) {
 	return a.journal.sealed(payload), err
 }
 
-// rename renames an entry to a free name: NAME.part.bad, NAME.2.part.bad, and so on.
+// rename renames from, an entry, to a free name: NAME.part.bad, NAME.2.part.bad, and so on.
 func (a *asides) rename(from, ending string) (name string, err error) {
 	if len(a.at.name+"."+strconv.Itoa(mostAsides)+ending+asideEnding) > maxEntry {
 		ending = partEnding

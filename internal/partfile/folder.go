@@ -160,8 +160,8 @@ func (d folder) isNameOf(name string, f fsys.File) (info fsys.Info, same bool, e
 	return info, true, ours(d.join(name), info)
 }
 
-// ours checks that a file is an ordinary file, belongs to the effective user and has one name. The effective user may
-// change during the process: apt's transport begins as root and drops its rights.
+// ours returns an error if the file is not ordinary, not of the effective user, or has several names. The effective
+// user may change during the process: apt's transport begins as root and drops its rights.
 func ours(path string, info fsys.Info) error {
 	switch {
 	case kind(info.Mode) != "":

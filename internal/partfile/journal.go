@@ -87,7 +87,7 @@ func (j *journal) restart(payload []byte) error {
 	return j.file.Datasync()
 }
 
-// begin records an identity, unless it equals the last recorded identity.
+// begin records payload, an identity, unless it equals the last recorded identity.
 func (j *journal) begin(payload []byte) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -107,7 +107,7 @@ func (j *journal) begin(payload []byte) error {
 	return nil
 }
 
-// record records the identity of the file.
+// record records id, the identity of the file.
 func (j *journal) record(id Identity) error {
 	j.urlSum = id.URLSum
 	payload, err := id.encode()
@@ -117,7 +117,7 @@ func (j *journal) record(id Identity) error {
 	return j.begin(j.sealed(payload))
 }
 
-// amend changes the recorded identity, if the key has sealed it.
+// amend changes the recorded identity with change, if the key has sealed it.
 func (j *journal) amend(change func(*Identity)) error {
 	if !j.fits(j.identity) {
 		return nil

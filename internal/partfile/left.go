@@ -161,7 +161,7 @@ func (h history) have(size int64) (set byterange.Set) {
 	return set
 }
 
-// regular returns the state of an entry. It reports false if the entry is missing or ours rejects it.
+// regular returns the state of the entry called name. It reports false if the entry is missing or ours rejects it.
 func (d folder) regular(name string) (info fsys.Info, ok bool, err error) {
 	info, err = d.dir.Stat(name)
 	switch {
@@ -188,7 +188,7 @@ func (d folder) asideAt(entry string) (a Aside, ok bool, err error) {
 	return Aside{Path: d.join(entry), Name: name, Size: info.Size, Changed: info.ModTime}, ok, err
 }
 
-// nameOfAside returns the final name that belongs to a file set aside.
+// nameOfAside returns the final name that belongs to entry, and reports whether entry is the name of a file set aside.
 func nameOfAside(entry string) (name string, ok bool) {
 	rest, ok := strings.CutSuffix(entry, asideEnding)
 	if !ok {

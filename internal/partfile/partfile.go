@@ -218,7 +218,7 @@ func (f *File) Preallocate(size int64) error {
 	return errors.Join(f.store.part.Reserve(size), f.store.part.record())
 }
 
-// Skip marks the first size bytes as written; they are stored elsewhere. It is for temporary files only.
+// Skip marks the first size bytes, which are stored elsewhere, as written. It is for temporary files only.
 func (f *File) Skip(size int64) { f.store.skip(size) }
 
 // Release returns the blocks below off to the file system, because their bytes have been written to a pipe. These bytes

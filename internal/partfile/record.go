@@ -93,7 +93,7 @@ func (e *NewerError) Error() string {
 		e.Format, version)
 }
 
-// newer returns the version in the header of a journal. ok reports whether it is later than the version of this program.
+// newer returns the version in head, the header of a journal. ok reports whether that version is later than that of this program.
 func newer(head []byte) (v uint32, ok bool) {
 	const end = headerSize - 4
 	if len(head) < headerSize || string(head[:len(magic)]) != magic ||
@@ -104,7 +104,7 @@ func newer(head []byte) (v uint32, ok bool) {
 	return v, v > version
 }
 
-// notOurs reports whether an error of readHistory means that the journal cannot be used.
+// notOurs reports whether err, of readHistory, means that the journal cannot be used.
 func notOurs(err error) bool {
 	_, later := errors.AsType[*NewerError](err)
 	return err == errForeign || later
@@ -177,7 +177,7 @@ func readMore(r io.Reader, buf []byte, n int) ([]byte, error) {
 	return buf, err
 }
 
-// apply applies a record to h. It returns errTorn for a record that braid would not have written.
+// apply applies a record, kind and payload, to h. It returns errTorn for a record that braid would not have written.
 func (h *history) apply(kind byte, payload []byte) error {
 	h.committed, h.ending = nil, nil
 	switch {

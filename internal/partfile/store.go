@@ -287,7 +287,7 @@ func (s *store) release() (err error) {
 	return err
 }
 
-// skip marks the first size bytes as written; they are stored elsewhere.
+// skip marks the first size bytes, which are stored elsewhere, as written.
 func (s *store) skip(size int64) {
 	s.freed = size
 	s.ledger.restore(byterange.Range{End: size})

@@ -140,7 +140,7 @@ func (c *Client) take(a account) *control {
 	return nil
 }
 
-// keep stores a connection for the next request, for at most idleTime.
+// keep stores k for the next request, for at most idleTime.
 func (c *Client) keep(k *control) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -129,7 +129,7 @@ func (k *control) secure(ctx context.Context) error {
 	return nil
 }
 
-// handshake begins TLS on a connection to the server.
+// handshake begins TLS on conn, a connection to the server.
 func (k *control) handshake(ctx context.Context, conn net.Conn) (*tls.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, k.client.connectTimeout())
 	defer cancel()
@@ -158,7 +158,7 @@ type loginError struct{ said *Error }
 
 func (e *loginError) Error() string { return e.said.Error() }
 
-// ask sends a command and reads the reply.
+// ask sends words, a command, and reads the reply.
 func (k *control) ask(words ...string) (reply, error) {
 	if k.lines.Buffered() > 0 {
 		return reply{}, errUnasked
@@ -189,7 +189,7 @@ func (k *control) want(kind int, words ...string) (reply, error) {
 	return p, err
 }
 
-// refused returns the error for a reply. It masks secrets, because servers repeat commands in replies (rule 62).
+// refused returns the error for p. It masks secrets, because servers repeat commands in replies (rule 62).
 func (k *control) refused(command string, p reply) *Error {
 	const most = 120
 	text := p.text()

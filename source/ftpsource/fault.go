@@ -6,7 +6,7 @@ import (
 	"braid/source"
 )
 
-// classify returns the fault of an error, and whether another attempt makes sense.
+// classify returns the fault of err, and whether another attempt makes sense.
 func classify(err error) (fault source.Fault, retry bool) {
 	var login *loginError
 	var said *Error

@@ -139,7 +139,7 @@ type given struct{ net.Conn }
 func (g given) Dial(string, string) (net.Conn, error)                         { return g.Conn, nil }
 func (g given) DialContext(context.Context, string, string) (net.Conn, error) { return g.Conn, nil }
 
-// askSocks requests a connection (RFC 1928). The proxy resolves names.
+// askSocks requests a connection to addr from via, a proxy (RFC 1928). The proxy resolves names.
 func askSocks(ctx context.Context, conn net.Conn, via *url.URL, addr string) error {
 	var auth *proxy.Auth
 	if via.User != nil {

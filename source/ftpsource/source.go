@@ -134,7 +134,7 @@ type sinkError struct{ err error }
 
 func (e *sinkError) Error() string { return e.err.Error() }
 
-// judge makes the error that Fetch returns.
+// judge makes from err the error that Fetch returns.
 func (s *Source) judge(ctx context.Context, err error) error {
 	var sink *sinkError
 	var done *source.Error

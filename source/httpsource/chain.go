@@ -109,7 +109,7 @@ func (c *chain) request(ctx context.Context) (*web.Request, *web.Exchange, error
 	return nil, nil, e
 }
 
-// note records a response as a hop.
+// note records the response x as a hop.
 func (c *chain) note(x *web.Exchange) {
 	h := metalink.Hop{
 		URL: c.trail.URL, From: x.From, Status: x.StatusCode, Header: kept(x.Header, c.s.opts.Mirror),

@@ -89,7 +89,7 @@ func (c *chain) complete(x *web.Exchange, a source.Answer, off int64) error {
 	}
 }
 
-// contentError returns an error if the content of a response does not match its digest.
+// contentError returns an error if the content that k has read does not match its digest.
 func contentError(k *web.Content) error {
 	if got, want, wrong := k.Wrong(); wrong {
 		return &source.ContentError{Got: got, Want: want}

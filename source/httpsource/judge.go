@@ -14,7 +14,7 @@ import (
 	"braid/verify"
 )
 
-// judge returns the answer in a response, or the reason why the response does not answer the current request.
+// judge returns the answer in x, or the reason why x does not answer the current request.
 func (c *chain) judge(x *web.Exchange) (source.Answer, error) {
 	resp := x.Response
 	a := source.Answer{
@@ -45,8 +45,8 @@ func (c *chain) judge(x *web.Exchange) (source.Answer, error) {
 	return a, err
 }
 
-// entityTag returns the ETag of a response as sent. It returns "" for an empty tag, which does not identify a version,
-// and for several tags.
+// entityTag returns the ETag in h as sent. It returns "" for an empty tag, which does not identify a version, and for
+// several tags.
 func entityTag(h http.Header) string {
 	tag := single(h, "ETag")
 	if strings.TrimPrefix(tag, "W/") == `""` || strings.Count(tag, `"`) > 2 {
@@ -55,8 +55,8 @@ func entityTag(h http.Header) string {
 	return tag
 }
 
-// single returns the value of a field that occurs once. It returns "" for several values, because two servers on the
-// way may each have added one.
+// single returns the value of the field called name in h if it occurs once. It returns "" for several values, because
+// two servers on the way may each have added one.
 func single(h http.Header, name string) string {
 	if values := h.Values(name); len(values) == 1 {
 		return strings.TrimSpace(values[0])
@@ -118,14 +118,14 @@ func (c *chain) part206(resp *http.Response) (got byterange.ContentRange, err er
 	return got, nil
 }
 
-// gzipped reports whether a response is compressed with gzip and the caller accepts that (RFC 9110, section 8.4.1.3).
+// gzipped reports whether h announces gzip and the caller accepts that (RFC 9110, section 8.4.1.3).
 func (c *chain) gzipped(h http.Header) bool {
 	v := strings.ToLower(strings.TrimSpace(strings.Join(h.Values("Content-Encoding"), ",")))
 	return c.s.opts.Gzip && (v == "gzip" || v == "x-gzip")
 }
 
-// identity returns an error for a content coding that was not requested, because ranges and digests would apply to the
-// encoded bytes.
+// identity returns an error if h has a content coding that was not requested, because ranges and digests would apply to
+// the encoded bytes.
 func identity(h http.Header) error {
 	for _, v := range h.Values("Content-Encoding") {
 		if v != "" && !strings.EqualFold(strings.TrimSpace(v), "identity") {
@@ -135,7 +135,7 @@ func identity(h http.Header) error {
 	return nil
 }
 
-// refused returns the error for a status without a file.
+// refused returns the error for x, which has a status without a file.
 func (c *chain) refused(x *web.Exchange) error {
 	status := x.StatusCode
 	e := c.fail(x, source.FaultRefused, fmt.Errorf("status %d %s", status, http.StatusText(status)))

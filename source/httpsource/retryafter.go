@@ -9,8 +9,8 @@ import (
 	"braid/source"
 )
 
-// retryAfter returns the delay that a response requests. problem is not empty if the delay is too long or invalid; the
-// server is then treated as down (rule 23).
+// retryAfter returns the delay that a response with the header h requests. problem is not empty if the delay is too
+// long or invalid; the server is then treated as down (rule 23).
 func retryAfter(h http.Header, now time.Time) (wait time.Duration, problem string) {
 	wait, given, ok := web.RetryAfter(h, now)
 	switch {

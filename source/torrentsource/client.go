@@ -87,7 +87,7 @@ type plainScratch struct{ *os.File }
 // Release does nothing, because not every system can free a part of a file.
 func (plainScratch) Release(int64, int64) error { return nil }
 
-// join joins the swarm of a source.
+// join joins the swarm of s.
 func (c *Client) join(s *Source) (*swarm, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,7 +107,7 @@ func (c *Client) join(s *Source) (*swarm, error) {
 	return w, nil
 }
 
-// leave removes a source from its swarm. It closes the swarm after the last source has left.
+// leave removes a source from w. It closes w after the last source has left.
 func (c *Client) leave(w *swarm) {
 	c.mu.Lock()
 	w.refs--

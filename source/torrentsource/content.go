@@ -54,12 +54,12 @@ func (c *content) OpenTorrent(context.Context, *metainfo.Info, metainfo.Hash) (s
 	}, nil
 }
 
-// at returns the range of a piece in the torrent.
+// at returns the range of piece i in the torrent.
 func (c *content) at(i int) byterange.Range {
 	return byterange.Range{Start: int64(i) * c.length, End: min(int64(i+1)*c.length, c.size)}
 }
 
-// enter adds a source as a member, with the ranges of its file that are on disk.
+// enter adds s as a member. here are the ranges of its file that are on disk.
 func (c *content) enter(s *Source, here byterange.Set) {
 	c.mu.Lock()
 	c.members = append(c.members, member{source: s})
@@ -77,7 +77,7 @@ func (c *content) exit(s *Source) {
 	c.members = slices.DeleteFunc(c.members, func(m member) bool { return m.source == s })
 }
 
-// here records that a range is in the Part of a member. It reports whether pieces must be checked.
+// here records that r is in the Part of s. It reports whether pieces must be checked.
 func (c *content) here(s *Source, r byterange.Range) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,7 +95,7 @@ func (c *content) here(s *Source, r byterange.Range) bool {
 	return len(c.checks) > before
 }
 
-// gone records that a range is no longer in the Part of a member. It reports whether a verified piece was there.
+// gone records that r is no longer in the Part of s. It reports whether a verified piece was there.
 func (c *content) gone(s *Source, r byterange.Range) (changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +117,7 @@ func (c *content) memberOf(s *Source) int {
 	return slices.IndexFunc(c.members, func(m member) bool { return m.source == s })
 }
 
-// backed reports whether all bytes of a piece are in the Parts of members.
+// backed reports whether all bytes of piece i are in the Parts of members.
 func (c *content) backed(i int) bool {
 	r := c.at(i)
 	for at := r.Start; at < r.End; {
@@ -175,7 +175,7 @@ func (c *content) readPart(p []byte, at int64) (int, error) {
 	return part.ReadAt(p[:min(int64(len(p)), end-at)], off)
 }
 
-// write stores bytes of a piece from a peer.
+// write stores the bytes p of piece i, which a peer sent.
 func (c *content) write(i int, p []byte, off int64) (int, error) {
 	n, err := c.shelf.WriteAt(i, p, off)
 	c.mu.Lock()
@@ -204,7 +204,7 @@ func (c *content) failure() error {
 	return c.err
 }
 
-// right passes a verified piece to the jobs that want it, and waits until they have written it.
+// right passes piece i, which is verified, to the jobs that want it, and waits until they have written it.
 func (c *content) right(i int) {
 	c.mu.Lock()
 	c.proven[i] = true
@@ -224,7 +224,7 @@ func (c *content) right(i int) {
 	}
 }
 
-// wrong discards the received bytes of a piece.
+// wrong discards the received bytes of piece i.
 func (c *content) wrong(i int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -235,7 +235,7 @@ func (c *content) wrong(i int) {
 	delete(c.rough, i)
 }
 
-// drop discards the bytes of a piece in the shelf.
+// drop discards the bytes of piece i in the shelf.
 func (c *content) drop(i int) {
 	if _, ok := c.rough[i]; !ok {
 		return
@@ -255,14 +255,14 @@ func (c *content) idle(pieces []int) {
 	}
 }
 
-// fails records an error of the scratch file.
+// fails records err, an error of the scratch file.
 func (c *content) fails(err error) {
 	if c.err == nil {
 		c.err = err
 	}
 }
 
-// complete reports whether a piece can be uploaded to peers and no job wants it.
+// complete reports whether piece i can be uploaded to peers and no job wants it.
 func (c *content) complete(i int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

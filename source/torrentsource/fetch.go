@@ -46,7 +46,7 @@ func (j *job) note(n int64) {
 	}
 }
 
-// give makes the job write a piece, and waits until the piece is written.
+// give makes the job write piece i, and waits until the piece is written.
 func (j *job) give(i int, closed <-chan struct{}) {
 	h := handed{i, make(chan struct{})}
 	select {
@@ -173,7 +173,7 @@ func (j *job) answer() error {
 // files, and the offset.
 func (s *Source) tag() string { return fmt.Sprintf(`"btih-%v-%d"`, s.torrent.InfoHash, s.file.Offset) }
 
-// write writes the wanted part of a piece.
+// write writes the wanted part of piece i.
 func (j *job) write(i int) error {
 	if !j.left[i] {
 		return nil
@@ -253,7 +253,7 @@ const atOnce = torrent.PiecePriorityNow
 // pieces in ascending order, so that the file can be hashed while it is received.
 const inOrder = torrent.PiecePriorityReadahead
 
-// finish makes the library request the rest of a piece before others.
+// finish makes the library request the rest of piece i before other pieces.
 func (w *swarm) finish(i int) {
 	w.asks.Lock()
 	defer w.asks.Unlock()

@@ -36,7 +36,7 @@ func (w *ways) DialerNetwork() string { return "tcp" }
 // mostMet is the maximum length of ways.met.
 const mostMet = 50
 
-// Dial connects to a peer.
+// Dial connects to the peer at addr.
 func (w *ways) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	w.mu.Lock()
 	if !slices.Contains(w.met, addr) {
@@ -46,7 +46,7 @@ func (w *ways) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	return w.dial(ctx, "tcp", addr, true)
 }
 
-// dialTracker connects to a tracker.
+// dialTracker connects to the tracker at addr.
 func (w *ways) dialTracker(ctx context.Context, network, addr string) (net.Conn, error) {
 	w.asked.Store(true)
 	return w.dial(ctx, network, addr, false)
@@ -87,7 +87,7 @@ func (w *ways) check(policy address.Policy, addr string) error {
 	return err
 }
 
-// hold records a connection, to close it with the swarm. It returns false if the swarm is already closed.
+// hold records c, to close it with the swarm. It returns false if the swarm is already closed.
 func (w *ways) hold(c interface{ Close() error }) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -213,7 +213,7 @@ func (c *packets) ReadFrom(p []byte) (int, net.Addr, error) {
 // retryTime is the pause between two attempts to read from a socket.
 const retryTime = 100 * time.Millisecond
 
-// WriteTo sends a packet, if the address is allowed.
+// WriteTo sends the packet p to an address, if that address is allowed.
 func (c *packets) WriteTo(p []byte, to net.Addr) (int, error) {
 	if err := c.ways.check(c.policy, to.String()); err != nil {
 		return 0, err

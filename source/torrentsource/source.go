@@ -26,7 +26,7 @@ type Source struct {
 	closed bool
 }
 
-// Source returns a source of a file of a torrent.
+// Source returns a source of the file f of the torrent t.
 func (c *Client) Source(t metainfo.Torrent, f metainfo.File, o source.SwarmOptions) *Source {
 	if o.Named == 0 {
 		o.Named = address.Anywhere
@@ -66,7 +66,7 @@ func (s *Source) joined() (*swarm, error) {
 	return w, nil
 }
 
-// Here reports that bytes of the file are in Part, from any source. Peers can get these bytes if they match the torrent.
+// Here reports that the bytes r of the file are in Part, from any source. Peers can get them if they match the torrent.
 func (s *Source) Here(r byterange.Range) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *Source) Here(r byterange.Range) {
 	}
 }
 
-// Gone reports that bytes of the file are no longer in Part, because they were wrong.
+// Gone reports that the bytes r of the file are no longer in Part, because they were wrong.
 func (s *Source) Gone(r byterange.Range) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -51,7 +51,7 @@ func (s *Source) content() geometry {
 	return geometry{s.torrent.Info(), s.torrent.PieceLength, s.torrent.Size}
 }
 
-// start joins a swarm.
+// start joins the swarm k.
 func (c *Client) start(k key, private bool, o source.SwarmOptions, g geometry) (*swarm, error) {
 	scratch, err := c.scratch(o.Dir)
 	if err != nil {
