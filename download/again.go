@@ -200,7 +200,7 @@ func (a *attempts) nextVersion(ctx context.Context, s *session) (answers bool, e
 	return answers, err
 }
 
-// leaveServer bans the first source if it refused a range of the file and other places are left. It reports whether it did.
+// leaveServer bans the first source of s, if it refused a range and other places are left, and reports whether it did.
 func leaveServer(s *session) bool {
 	o := s.sources.first()
 	if !errors.Is(s.err, errShrunk) || !s.strong() || o == nil || places(s) < 2 {
@@ -211,7 +211,7 @@ func leaveServer(s *session) bool {
 	return true
 }
 
-// anew makes the next session start at the first byte.
+// anew makes the session after s start at the first byte.
 func (a *attempts) anew(ctx context.Context, s *session) error {
 	switch {
 	case a.req.IfExists.Refresh && a.result.Resumed > 0:

@@ -258,7 +258,7 @@ func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []
 	return l.checkSigned(ctx, hc, req, named)
 }
 
-// begin checks a request for the operation what, and returns the network for it. The caller must call done at the end.
+// begin checks req for the operation what, and returns the network for it. The caller must call done at the end.
 func (c *Client) begin(ctx context.Context, req *Request, what string) (hc network, done func(), err error) {
 	if req.URL == nil {
 		return hc, nil, fail(Usage, what, "", errNoURL, "")
@@ -290,7 +290,7 @@ func (c *Client) maxSize() int64 {
 	return c.MaxSize
 }
 
-// config returns the configuration of the scheduler of one session.
+// config returns the configuration of the scheduler of s.
 func (c *Client) config(s *session) scheduler.Config {
 	cfg := scheduler.Config{
 		Size: -1, PerHost: c.PerHost, Split: c.Split, MinSplit: c.MinSplit, Growth: c.Growth, Tries: c.Tries, FirstTries: c.Tries,

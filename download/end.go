@@ -105,8 +105,8 @@ func (s *session) faulted(f *flight, err error, fault scheduler.Fault) bool {
 
 var errShrunk = changed("it is shorter than the request")
 
-// shrunk reports whether the origin itself answered 416 to a range of the known file. That means that the file has
-// changed. A 416 of a mirror means that the mirror is stale.
+// shrunk reports whether err is an answer of 416, to a range of the known file, from the origin itself. That means that
+// the file has changed. A 416 of a mirror means that the mirror is stale.
 func (s *session) shrunk(o *origin, err error) bool {
 	var e *source.Error
 	return errors.As(err, &e) && e.Status == http.StatusRequestedRangeNotSatisfiable &&
@@ -180,7 +180,7 @@ func (s *session) endOfFile(o *origin, err error) (size int64, ok bool) {
 	return size, ok && o.first && s.size < 0 && s.ends(size) && (s.mayEnd(s.part, size) || s.stillTagged(err))
 }
 
-// stillTagged reports whether a failed answer has the same tag as all of the downloaded bytes.
+// stillTagged reports whether err is an answer with the same tag as all of the downloaded bytes.
 func (s *session) stillTagged(err error) bool {
 	e, ok := errors.AsType[*source.Error](err)
 	if !ok || len(e.Hops) == 0 || s.tag.etag == "" || s.mixed || s.part.Front() == 0 {
@@ -279,8 +279,8 @@ func (s *session) endsHere(err error, fault scheduler.Fault) (size int64, ok boo
 	return front, again
 }
 
-// takeContentDigest uses the Content-Digest of a complete answer (RFC 9530, section 2). From the asked server, it
-// counts like Digest. From any other server, it only shows that the transfer was not damaged.
+// takeContentDigest uses the Content-Digest of the complete answer to f (RFC 9530, section 2). From the asked server,
+// it counts like Digest. From any other server, it only shows that the transfer was not damaged.
 func (s *session) takeContentDigest(f *flight) {
 	o, a := f.from, f.answer
 	if f.sink.cut || a.Ranged || len(a.Content) == 0 || !o.first || s.standIn() || s.req.described() || verify.Strong(s.claims) {

@@ -311,7 +311,7 @@ func faultOf(err error) (scheduler.Fault, time.Duration) {
 	return scheduler.FaultGone, 0
 }
 
-// wrongBytes reports whether a fetch ended because the received bytes are not of the file.
+// wrongBytes reports whether err means that the received bytes are not of the file.
 func wrongBytes(err error) bool {
 	return errors.As(err, new(*overrunError)) || errors.As(err, new(*source.ContentError))
 }

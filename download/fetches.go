@@ -141,7 +141,7 @@ func (x *fetches) reportBrought() {
 	x.brought = nil
 }
 
-// reportEnd sends a RangeEnded event.
+// reportEnd sends a RangeEnded event for f. err is why f ended.
 func (x *fetches) reportEnd(f *flight, err error) {
 	x.queueBrought(f)
 	x.reportBrought()

@@ -213,7 +213,7 @@ func (d *Document) note(format string, args ...any) {
 	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
-// sameServer reports whether scheme, host and port are the same.
+// sameServer reports whether a and b have the same scheme, host and port.
 func sameServer(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && source.HostPort(a) == source.HostPort(b)
 }

@@ -148,7 +148,7 @@ func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 	return nil
 }
 
-// uploaded releases the space of uploaded bytes on disk.
+// uploaded releases the space on disk of the bytes before front, which are uploaded.
 func (h *hasher) uploaded(front int64) {
 	if err := h.part.Release(front); err != nil {
 		h.failed(local(err))

@@ -56,7 +56,7 @@ func (x *hashing) begin(ctx context.Context, check *verify.Checker, size int64, 
 	return nil
 }
 
-// fail sends the loop the reason why hashing or writing cannot continue, unless another failure is pending.
+// fail sends err, the reason why hashing or writing cannot continue, to the loop, unless another failure is pending.
 func (x *hashing) fail(err error) {
 	select {
 	case x.failed <- err:
@@ -156,8 +156,8 @@ func (x *hashing) proven() int64 {
 	return x.pieces.proven.FirstGap(0)
 }
 
-// check queues the check of a piece. known reports whether a piece is already proven. Other pieces are read back in a
-// goroutine.
+// check queues c, the check of a piece. known reports whether a piece is already proven. Other pieces are read back in
+// a goroutine.
 func (x *hashing) check(ctx context.Context, c scheduler.Check, known func(scheduler.Check) bool) {
 	x.pieces.queue = append(x.pieces.queue, c)
 	x.checkNext(ctx, known)
@@ -180,7 +180,7 @@ func (x *hashing) checkNext(ctx context.Context, known func(scheduler.Check) boo
 	})
 }
 
-// recordCheck records the result of a check. If the piece is right, the hasher may read it.
+// recordCheck records c, the result of a check. If the piece is right, the hasher may read it.
 func (x *hashing) recordCheck(c checked) {
 	p := &x.pieces
 	if p.busy = false; !c.ok {

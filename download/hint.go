@@ -48,7 +48,7 @@ const (
 	HintRepairAll  Hint = "repair it, which fetches all of it again"
 )
 
-// looseHint returns a hint about mirrors that were not used because the output is a pipe, or "" if there were none.
+// looseHint returns a hint about the mirrors in all that were not used because the output is a pipe, or "" if there are none.
 func looseHint(all []SourceResult) Hint {
 	for _, src := range all {
 		if errors.Is(src.Err, errLoose) {

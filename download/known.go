@@ -160,8 +160,8 @@ func (k *known) learnSize(size int64, by rank, at *url.URL) {
 	}
 }
 
-// hear adds the digests and the evidence in an answer of the asked server that has no bytes of the file. The digests
-// identify the version, so a new tag in the answer does not mean that the file has changed.
+// hear adds the digests and the evidence in st, from an answer of the asked server that has no bytes of the file. The
+// digests identify the version, so a new tag in the answer does not mean that the file has changed.
 func (k *known) hear(st statement) {
 	k.digests(st.file.Claims)
 	k.pin, k.asked = k.pin.Raise(st.pin), join(k.asked, st.asked)
@@ -174,7 +174,7 @@ func (k *known) hear(st statement) {
 	}
 }
 
-// digests adds digests of an authority. If recalled digests contradict these, the recalled digests are removed.
+// digests adds claims, digests of an authority. If recalled digests contradict these, the recalled digests are removed.
 func (k *known) digests(claims []verify.Claim) {
 	if len(k.recalled) > 0 && verify.Agree(k.recalled, claims) != nil {
 		k.forgetRecalled()
@@ -229,7 +229,7 @@ func (k *known) forgetOthers() {
 	k.mixed = false
 }
 
-// recall adds the facts of an earlier run from its sealed journal. Mirrors are added only if the request uses links.
+// recall adds prior, the facts of an earlier run from its sealed journal. Mirrors are added only if r uses links.
 // Signed claims count only as claims of the server, because their signer may not be trusted now. The claims of the
 // earlier request become yielding.
 func (k *known) recall(prior partfile.Identity, r *Request) {

@@ -91,8 +91,8 @@ func (l *looking) search(s *session) {
 // resume makes the next session begin the lookup again, if the lookup had no result when the previous session ended.
 func (l *looking) resume() { l.begun = l.result != nil || len(l.done) > 0 }
 
-// again makes the next session repeat the lookup, if the found digests are from a lookup for another file and may be of
-// an earlier version. It reports whether the lookup is repeated.
+// again makes the session after s repeat the lookup, if the found digests are from a lookup for another file and may be
+// of an earlier version. It reports whether the lookup is repeated.
 func (l *looking) again(s *session) bool {
 	if l.anew || l.result == nil || !l.result.early {
 		return false
@@ -177,8 +177,8 @@ func (l *looking) keep(s *session) {
 	}
 }
 
-// oppose handles found digests that contradict the digest of another host. Digests from a lookup for another file may
-// be of an earlier version, so oppose looks again first. Otherwise oppose ends the session.
+// oppose handles digests in r, the result, that contradict the digest of another host. Digests from a lookup for
+// another file may be of an earlier version, so oppose looks again first. Otherwise oppose ends s.
 func (l *looking) oppose(s *session, r lookedUp) {
 	if r.early && !l.anew && l.spare != nil {
 		s.carried.beside = join(s.beside, r.Claims) // the server may not answer the second time
@@ -199,8 +199,8 @@ func (l *looking) late() []verify.Claim {
 // early returns the found digests of other algorithms, which must be known before the first byte is hashed.
 func (l *looking) early() []verify.Claim { return without(l.finding().Claims, l.late()) }
 
-// await waits for the result and applies it. If no proof is required, it waits for at most network.grace. It then ends
-// the search, and applies the digests that were found until then.
+// await waits for the result and applies it to s. If no proof is required, it waits for at most network.grace. It then
+// ends the search, and applies the digests that were found until then.
 func (l *looking) await(s *session) error {
 	if !l.awaits() {
 		return s.err

@@ -75,8 +75,8 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	return wrong
 }
 
-// mixElsewhere calls mix if the bytes of an answer are from a mirror, and do not come with the known tag. A mirror may
-// copy the ETag of the server, so a tag counts only together with its host.
+// mixElsewhere calls mix if the bytes of the answer a are from a mirror, and do not come with the known tag. A mirror
+// may copy the ETag of the server, so a tag counts only together with its host.
 func (s *session) mixElsewhere(x resolution, a source.Answer) {
 	if x.mirror < x.answers && (tag{metalink.StrongETag(a.ETag), a.Host}) != s.tag {
 		s.mix()
@@ -286,8 +286,8 @@ func (s *session) corroborate(claims []verify.Claim) (added bool) {
 	return true
 }
 
-// heed adds the claims and the places that the server stated, although its redirects led to another file or to a failure.
-// If the claims are new, the known size becomes a guess: no authority stated the size of the file with these claims.
+// heed adds the claims and the places in x that the server stated, although its redirects led to another file or to a
+// failure. If the claims are new, the known size becomes a guess: no authority stated the size of the file with these claims.
 func (s *session) heed(x resolution) {
 	s.pin, s.asked = s.pin.Raise(pinOf(x.own)), join(s.asked, x.asked)
 	file := x.file
@@ -319,8 +319,8 @@ func mayAnnounce(known []verify.Claim, hops []metalink.Hop, claims []verify.Clai
 	return !overHTTPS(known) || overHTTPS(claims) || !slices.ContainsFunc(hops, func(h metalink.Hop) bool { return !h.Proven() })
 }
 
-// checkVersion compares the server's first answer of this session with the known facts. Another version replaces the
-// known version. It is an error if the file has changed too often.
+// checkVersion compares st, the first statement of the server in this session, with the known facts. Another version
+// replaces the known version. It is an error if the file has changed too often.
 func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
 	if len(s.recalled) > 0 && verify.Agree(s.recalled, st.file.Claims) != nil {
 		s.forgetRecalled()

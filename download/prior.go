@@ -60,7 +60,7 @@ func identityView(id partfile.Identity) version.View {
 	return version.View{Size: id.Size, Digests: id.Claims, ETag: id.ETag, Host: id.ETagHost, Modified: id.LastModified}
 }
 
-// priorView is like identityView, for the bytes of an earlier run. It also omits a size that no authority stated.
+// priorView is identityView for id, the record of an earlier run. It also omits a size that no authority stated.
 func priorView(id partfile.Identity) version.View {
 	v := identityView(id)
 	if id.SizeBy != "" {

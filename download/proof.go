@@ -221,7 +221,7 @@ func (s *session) usePieces() {
 	s.step(scheduler.PiecesKnown{Length: list.Length(), Lead: list.Lead()})
 }
 
-// pieceChecked applies the result of a check.
+// pieceChecked applies c, the result of a check.
 func (s *session) pieceChecked(c checked) {
 	if c.err != nil {
 		s.stop(c.err)

@@ -24,7 +24,7 @@ type comparison struct {
 	spoken bool           // see footing
 }
 
-// newComparison returns a comparison of the sources of a session.
+// newComparison returns a comparison of the sources of s.
 func newComparison(s *session) (x *comparison, err error) {
 	x = &comparison{bound: s.bound(), claims: s.claims, stated: s.ofServer(),
 		asked: s.req.Described == nil && !s.standIn(), spoken: verify.Strong(s.asked)}
@@ -59,7 +59,7 @@ func onDisk(err error) error {
 	return err
 }
 
-// places converts the sources of a session to the places of a search.
+// places converts all, the sources of a session, to the places of a search.
 func (x *comparison) places(all []*origin) (places []*recheck.Place) {
 	for _, o := range all {
 		p := &recheck.Place{

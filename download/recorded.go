@@ -27,8 +27,8 @@ func (v *recorded) suffices(r *Request) bool {
 		(r.Trust.Require == RequireNothing || v.here.Over != 0)
 }
 
-// condition returns the condition of the first request. With AllowOlder, a date alone is no condition, because a 304
-// would not distinguish an older file from the same file.
+// condition returns the condition for the first request of r. With AllowOlder, a date alone is no condition, because a
+// 304 would not distinguish an older file from the same file.
 func (v *recorded) condition(r *Request) condition {
 	switch here := v.here; {
 	case here == nil:
@@ -75,8 +75,8 @@ func (v *recorded) older(a source.Answer) bool {
 	return compare(v.here, a) == older || compare(v.before, a) == older
 }
 
-// channelOfProof returns the channel of the best evidence of a proof. It is User for claims of the user and for
-// signatures, and 0 without evidence.
+// channelOfProof returns the channel of the best evidence of p. It is User for claims of the user and for signatures,
+// and 0 without evidence.
 func channelOfProof(p verify.Proof) verify.Channel {
 	if !p.Verified() {
 		return 0
@@ -122,7 +122,7 @@ func compare(here *state.Version, a source.Answer) relation {
 	return unknown
 }
 
-// opaque returns an ETag in the form for the weak comparison of If-None-Match (RFC 9110, section 8.8.3.2).
+// opaque returns etag in the form for the weak comparison of If-None-Match (RFC 9110, section 8.8.3.2).
 func opaque(etag string) string { return strings.TrimPrefix(etag, "W/") }
 
 // firstDate is the earliest usable date. Earlier dates, and dates in the future, are from clocks that were not set.

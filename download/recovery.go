@@ -143,8 +143,8 @@ func (h history) ways(o outcome) []way {
 	return slices.DeleteFunc(all, h.closed)
 }
 
-// closed reports whether a way cannot be applied. Bytes that went through a pipe are not sent again. If a digest is
-// known, the user's mirrors were sources already, except those that could not feed a pipe.
+// closed reports whether w cannot be applied. Bytes that went through a pipe are not sent again. If a digest is known,
+// the user's mirrors were sources already, except those that could not feed a pipe.
 func (h history) closed(w way) bool {
 	switch w {
 	case standIn:

@@ -144,7 +144,7 @@ func (r *refresh) sameDigest() bool {
 	return verify.Strong(shared) || r.link.PieceSum != "" && r.link.PieceSum == r.prior.PieceSum
 }
 
-// compare fetches samples of the existing bytes again, of size bytes. It returns an error if a sample differs.
+// compare fetches samples of the existing bytes again, of size bytes each. It returns an error if a sample differs.
 func (r *refresh) compare(ctx context.Context, size int64) error {
 	have := r.part.Have()
 	r.kept = have.Len()

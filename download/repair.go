@@ -25,8 +25,8 @@ type damage struct {
 	recheck *comparison // the search without pieces; nil: none
 }
 
-// repair prepares another session for a complete file with a wrong digest. Pieces show which bytes that session must
-// fetch again. Without pieces, the file is compared with other sources. repair reports false if nothing was found.
+// repair prepares a session after s, which left a complete file with a wrong digest. Pieces show which bytes that session
+// must fetch again. Without pieces, the file is compared with other sources. repair reports false if nothing was found.
 func (d *damage) repair(ctx context.Context, s *session) (bool, error) {
 	wrong := wrongOf(s.err)
 	if s.how == otherFile && len(s.req.Published.Claims) == 0 { // nothing shows which mirrors have the file
@@ -140,7 +140,7 @@ func (d *damage) restore(k *known) error {
 	return onDisk(x.Restore())
 }
 
-// blame bans the sources that sent wrong bytes, after the proof has shown which bytes are right.
+// blame bans the sources of s that sent wrong bytes, after the proof has shown which bytes are right.
 func (d *damage) blame(s *session) {
 	x := d.recheck
 	if x == nil {
@@ -175,7 +175,7 @@ func wrongOf(err error) *verify.MismatchError {
 	return wrong
 }
 
-// goOn makes the next session resume from the existing bytes.
+// goOn makes the session after s resume from the existing bytes.
 func goOn(s *session) {
 	s.carried.goesOn = true
 	if s.result.Host != "" {
@@ -204,9 +204,9 @@ func nextPieces(ctx context.Context, s *session) bool {
 	return false
 }
 
-// rejectPieces makes the next session ignore the digests of pieces, if sources were banned because of them: the pieces
-// may be wrong, and the digest of the whole file decides. Without a strong digest, the pieces are the only evidence and
-// are not ignored. rejectPieces reports whether the pieces are ignored.
+// rejectPieces makes the session after s ignore the digests of pieces, if sources were banned because of them: the
+// pieces may be wrong, and the digest of the whole file decides. Without a strong digest, the pieces are the only
+// evidence and are not ignored. rejectPieces reports whether the pieces are ignored.
 func rejectPieces(s *session) bool {
 	if s.hashing.pieces.banned == 0 || s.carried.piecesRejected || s.req.inOrder() || !verify.Strong(s.claims) {
 		return false

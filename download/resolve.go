@@ -83,7 +83,7 @@ type footing struct {
 // footing returns the footing before the first answer.
 func (r *Request) footing() footing { return footing{digest: verify.Strong(r.Trust.Claims)} }
 
-// resolve reads a chain of answers. The error is a contradiction in the asked server's own fields, or, if the asked
+// resolve reads the answers hops. The error is a contradiction in the asked server's own fields, or, if the asked
 // server gave no description, the reason why a mirror has another file.
 func (r *Request) resolve(hops []metalink.Hop, as role, on footing) (resolution, error) {
 	x := resolution{mirror: ownAnswers(hops, as, on.spoken), answers: len(hops), spoken: on.spoken}
@@ -129,7 +129,7 @@ func agrees(claims []verify.Claim, h metalink.Hop) error {
 	return err
 }
 
-// ownAnswers returns how many answers at the beginning of a chain are from the asked server. For spoken, see footing.
+// ownAnswers returns how many answers at the beginning of hops are from the asked server. For spoken, see footing.
 func ownAnswers(hops []metalink.Hop, as role, spoken bool) int {
 	switch {
 	case as == asMirror:
@@ -155,8 +155,8 @@ func (r *Request) natureOf(hops []metalink.Hop, as role) nature {
 	return anotherFile
 }
 
-// mayReplace reports whether the last answer of a chain may be a document in place of the file: the request's URL or
-// the first answer names a document, or the last answer is from the asked server itself and no redirect had a digest.
+// mayReplace reports whether the last answer in hops may be a document in place of the file: r.URL or the first answer
+// names a document, or the last answer is from the asked server itself and no redirect had a digest.
 func (r *Request) mayReplace(hops []metalink.Hop, as role) bool {
 	if as != asOrigin || len(hops) == 0 {
 		return false
@@ -299,7 +299,7 @@ type front struct {
 // isXML reports whether the path of u ends in .xml.
 func isXML(u *url.URL) bool { return strings.EqualFold(path.Ext(u.Path), ".xml") }
 
-// read reads the bytes that are already on disk into f. If that fails, it returns nil, and nothing is held back.
+// read reads into f the bytes of part that are already on disk. If that fails, it returns nil, and nothing is held back.
 func (f *front) read(part io.ReaderAt) *front {
 	if f == nil || f.written == 0 {
 		return f

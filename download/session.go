@@ -107,7 +107,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 // beat is the interval between updates of the journal.
 const beat = 50 * time.Millisecond
 
-// step passes an event to the scheduler and performs its actions. Events that an action causes are passed on in turn.
+// step passes ev to the scheduler and performs its actions. Events that an action causes are passed on in turn.
 func (s *session) step(ev scheduler.Event) {
 	do, wake := s.sched.Step(time.Now(), ev)
 	s.wake = wake
@@ -144,7 +144,7 @@ func (s *session) step(ev scheduler.Event) {
 	}
 }
 
-// handle handles a message of a fetch.
+// handle handles m, a message of a fetch.
 func (s *session) handle(m message) {
 	f := s.fetches.running[m.id]
 	switch {

@@ -76,7 +76,7 @@ type signed struct {
 
 const mostSignatures = 16 // maximum for one file
 
-// isSignature reports whether a media type is that of detached signatures.
+// isSignature reports whether media is the media type of detached signatures.
 func isSignature(media string) bool {
 	_, ok := signatures.OfType(media)
 	return ok
@@ -219,7 +219,7 @@ func (s *signatureSet) MarshalBinary() ([]byte, error) {
 
 var errNoState = errors.New("other signatures than those that were checked")
 
-// UnmarshalBinary restores the state of a set of the same signatures.
+// UnmarshalBinary restores the state in data, which is that of a set of the same signatures.
 func (s *signatureSet) UnmarshalBinary(data []byte) error {
 	var states [][]byte
 	if err := json.Unmarshal(data, &states); err != nil || len(states) != len(s.checkers) {

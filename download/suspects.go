@@ -48,8 +48,8 @@ func (x *sources) candidates(size int64, unsized, described bool) (out []candida
 	return out
 }
 
-// doubts returns a rank for a source: 0 without faults, 1 if it was banned, 2 if it failed without an answer, and 3 if
-// it alone sent all bytes of the wrong file.
+// doubts returns a rank of o: 0 without faults, 1 if it was banned, 2 if it failed without an answer, and 3 if it alone
+// sent all bytes of the wrong file.
 func (o *origin) doubts(size int64) int {
 	switch {
 	case size > 0 && o.brought.Len() == size:
@@ -62,8 +62,8 @@ func (o *origin) doubts(size int64) int {
 	return 0
 }
 
-// share returns a rank for sources with the same doubts: the asked server comes before mirrors. If a document describes
-// the file, the source that sent the fewest bytes comes first.
+// share returns a rank of o among sources with the same doubts: the asked server comes before mirrors. If a document
+// describes the file, the source that sent the fewest bytes comes first.
 func (o *origin) share(described bool) int64 {
 	switch {
 	case described:

@@ -167,14 +167,14 @@ func (w *swarm) leave() {
 	}
 }
 
-// here offers bytes of other sources to peers.
+// here offers r, bytes of other sources, to peers.
 func (w *swarm) here(r byterange.Range) {
 	if w.src != nil {
 		w.src.Here(r)
 	}
 }
 
-// gone stops offering wrong bytes to peers.
+// gone stops offering r, wrong bytes, to peers.
 func (w *swarm) gone(r byterange.Range) {
 	if w.src != nil {
 		w.src.Gone(r)

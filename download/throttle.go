@@ -39,7 +39,7 @@ type throttle struct {
 	gate limit.Gate
 }
 
-// Answer finds the limit of the host that answers.
+// Answer finds the limit of the host that gave the answer a.
 func (t *throttle) Answer(a source.Answer) error {
 	err := t.sink.Answer(a)
 	if err == nil {

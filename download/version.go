@@ -128,7 +128,7 @@ func newAside() aside {
 	return aside{documents: make(chan documentResult, 1), offered: make(chan offer, 1)}
 }
 
-// begin records that a document is being fetched, and whether it may have signatures.
+// begin records that a document is being fetched. signed means that it may have signatures.
 func (x *aside) begin(signed bool) { x.asking, x.reading = true, signed }
 
 // read records that no document is being fetched any more.

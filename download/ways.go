@@ -12,8 +12,8 @@ import (
 	"braid/verify"
 )
 
-// dropSize makes the next session try the size that another source gives, or continue without a size. Bytes beyond the
-// new size are voided. It reports false if no other size is possible.
+// dropSize makes the session after s try the size that another source gives, or continue without a size. Bytes beyond
+// the new size are voided. It reports false if no other size is possible.
 func (a *attempts) dropSize(s *session) (bool, error) {
 	k, inPlace, noRoom := a.carried.known, errors.Is(s.err, errInPlace), is[*partfile.SpaceError](s.err)
 	before, held := k.size, s.cut.held > 0
@@ -64,7 +64,7 @@ func (a *attempts) dropSize(s *session) (bool, error) {
 	return true, nil
 }
 
-// giveUp records that a size did not lead to the file. A size that was only contradicted may be tried once more.
+// giveUp records that size did not lead to the file. A size that was only contradicted may be tried once more.
 func (k *known) giveUp(size int64, contradicted bool) {
 	if contradicted && !slices.Contains(k.disowned, size) {
 		k.disowned = append(k.disowned, size)
@@ -73,7 +73,7 @@ func (k *known) giveUp(size int64, contradicted bool) {
 	k.tried = append(k.tried, size)
 }
 
-// places returns the number of known places of the file.
+// places returns the number of places of the file that s knows.
 func places(s *session) int {
 	n := len(s.sources.all)
 	for _, m := range s.file.Mirrors {
@@ -89,7 +89,7 @@ func places(s *session) int {
 	return n
 }
 
-// trySingle prepares a session with one source, after the bytes of several sources were wrong and could not be
+// trySingle prepares a session with one source, after the bytes of several sources of s were wrong and could not be
 // repaired, or after another such session. It reports whether a source is left.
 func trySingle(s *session) bool {
 	p := s.carried

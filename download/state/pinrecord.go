@@ -47,7 +47,7 @@ func (r pinRecord) MarshalJSON() ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. It ignores a kind that is not in the table.
+// UnmarshalJSON reads data, which MarshalJSON wrote. It ignores a kind that is not in the table.
 func (r *pinRecord) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, (*plainRecord)(r)); err != nil {
 		return err
