@@ -152,7 +152,7 @@ func (a *assignment) gapAt(window byterange.Range, at, want, least int64) (last 
 	return last
 }
 
-// awaited reports whether a missing range is shorter than MinSplit and the preceding fetch continues into it by itself.
+// awaited reports whether g, a missing range, is shorter than MinSplit and the preceding fetch continues into it by itself.
 func (a *assignment) awaited(g byterange.Range) bool {
 	if g.Len() >= a.cfg.MinSplit {
 		return false

@@ -92,8 +92,8 @@ func NewBatch(fixed int) *Batch {
 	return b
 }
 
-// Resize changes the number of places as for NewBatch. If more downloads are running than there are places, no download
-// begins until enough have ended.
+// Resize changes the number of places to fixed, as for NewBatch. If more downloads are running than there are places,
+// no download begins until enough have ended.
 func (b *Batch) Resize(now time.Time, fixed int) {
 	b.most, b.fixed = MostAtOnce, false
 	b.allowed = max(b.least, min(b.allowed, MostAtOnce))
@@ -103,7 +103,7 @@ func (b *Batch) Resize(now time.Time, fixed int) {
 	}
 }
 
-// AtLeast sets the minimum of concurrent downloads while their number is adapted. With more than one place, a slow
+// AtLeast sets to n the minimum of concurrent downloads while their number is adapted. With more than one place, a slow
 // download does not delay all others.
 func (b *Batch) AtLeast(n int) {
 	b.least = min(max(1, n), MostAtOnce)
@@ -118,7 +118,7 @@ func (b *Batch) fix(places int) {
 	}
 }
 
-// Began records that a download began.
+// Began records that a download began at now.
 func (b *Batch) Began(now time.Time) JobID {
 	if b.since.IsZero() {
 		b.since, b.ready, b.flow.epoch = now, now, now
@@ -161,7 +161,7 @@ func (b *Batch) Arrived(now time.Time, id JobID, n int64) {
 	}
 }
 
-// Ended records the end of a download. A failed download counts only its bytes as work, because the refusals of a
+// Ended records the end of the download id. A failed download counts only its bytes as work, because the refusals of a
 // server are no reason to send it more requests.
 func (b *Batch) Ended(now time.Time, id JobID, well bool) {
 	j := b.running[id]

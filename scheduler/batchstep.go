@@ -172,7 +172,7 @@ func (b *Batch) sampled() bool {
 	return b.short.n >= min(need, sampleSize)
 }
 
-// fails gives up the places of a step, except for the share that paid. For a step down it restores all places.
+// fails gives up the places of the step, except for share, the part worth keeping. For a step down it restores all places.
 func (b *Batch) fails(now time.Time, share float64) {
 	if b.allowed > b.step.from {
 		b.allowed = b.step.from + int(min(max(0, share), 1)*float64(b.allowed-b.step.from))

@@ -46,7 +46,7 @@ func (c *checks) check(r byterange.Range) {
 	}
 }
 
-// piecesKnown begins to check pieces, including pieces that are present. Only the first description of pieces is used.
+// piecesKnown begins to check the pieces in ev, including pieces that are present. Only the first description is used.
 func (c *checks) piecesKnown(ev PiecesKnown) {
 	if c.pieces.length == 0 {
 		c.pieces = newPieces(ev, c.ranges.size)

@@ -72,10 +72,10 @@ const (
 	lastBytes = 256 << 10
 )
 
-// hangs returns by how many seconds the end of a fetch will probably be delayed by a lost packet, which delays the
-// following bytes by one or several round trips. If the fetch has been quiet for more than a round trip, the result is
-// the time for which it has been quiet. If more than lastBytes are missing, the result is 0, because closing the
-// connection would cost as much.
+// hangs returns by how many seconds the end of f will probably be delayed by a lost packet, which delays the following
+// bytes by one or several round trips. If f has been quiet for more than a round trip, the result is the time for which
+// it has been quiet. If more than lastBytes are missing, the result is 0, because closing the connection would cost as
+// much.
 func (e *estimates) hangs(f *fetch) float64 {
 	quiet := e.clock.now.Sub(f.activeAt)
 	if f.got == 0 || f.left() > lastBytes || quiet < max(hangTime, f.src.rtt) || quiet.Seconds() < 4*packet/max(f.src.speed, 1) {

@@ -114,8 +114,8 @@ func (g *growth) observe(now time.Time, ms mirrors) (s sample) {
 }
 
 // patience returns the time after the dial at which a step is judged even if not all new connections have delivered
-// bytes for half a round trip: one round trip to connect, one to the first bytes, and half a round trip to observe the
-// older connections meanwhile.
+// bytes for half a round trip: one rtt to connect, one to the first bytes, and half of one to observe the older
+// connections meanwhile.
 func patience(rtt time.Duration) time.Duration { return rtt * 5 / 2 }
 
 // ripening returns how long a connection must deliver before it counts as past slow start and observed long enough.
@@ -126,8 +126,8 @@ func (g *growth) ripening() time.Duration {
 	return 300 * time.Millisecond
 }
 
-// judge returns the verdict on the running step. The step pays as soon as the new connections mostly add to what the
-// older ones delivered before. The verdict that a step does not pay is given only after slow start.
+// judge returns the verdict on the running step, of which s is a sample. The step pays as soon as the new connections
+// mostly add to what the older ones delivered before. The verdict that a step does not pay is given only after slow start.
 func (g *growth) judge(now time.Time, s sample) verdict {
 	if !g.measuring || !s.seen && now.Sub(g.dialed) < patience(s.rtt) {
 		return undecided
@@ -176,7 +176,7 @@ func (g *growth) moot() {
 	g.allowed = max(1, g.allowed-g.added)
 }
 
-// limit ends growth with the given number of connections.
+// limit ends growth, with allowed as the number of connections.
 func (g *growth) limit(allowed int) { g.allowed, g.ended = allowed, true }
 
 // allowAgain allows at least kept connections, the number before a trial that was wrong.

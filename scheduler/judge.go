@@ -128,7 +128,7 @@ func (j *judge) lighten(f *fetch) {
 	}
 }
 
-// warms reports whether the window of a new connection is still growing, so that its mirror will become faster.
+// warms reports whether f uses a new connection whose window is still growing, so that its mirror will become faster.
 func (f *fetch) warms(now time.Time) bool {
 	m := f.src
 	switch {

@@ -84,7 +84,7 @@ func (p *pieces) complete(here *byterange.Set, r byterange.Range) (checks []Chec
 	return checks
 }
 
-// checked handles the result of a check. It reports false if no such check was requested.
+// checked handles ev, the result of a check. It reports false if no such check was requested.
 func (p *pieces) checked(ev PieceChecked) (piece byterange.Range, ok bool) {
 	if p.length == 0 || p.open == 0 || ev.Piece < 0 || ev.Piece > p.index(p.size-1) {
 		return byterange.Range{}, false

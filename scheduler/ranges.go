@@ -27,7 +27,7 @@ func (g *ranges) setSize(size int64) {
 	g.free(beyond)
 }
 
-// consume records the position of the reader of a stream.
+// consume records that the reader of a stream is at front.
 func (g *ranges) consume(front int64) { g.consumed = front }
 
 // missing returns the number of bytes that are not present, or -1 while the size is unknown.

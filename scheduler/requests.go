@@ -56,7 +56,7 @@ func (q *requests) start(m *mirror, r byterange.Range, whole bool, why Reason) {
 	q.actions.add(Fetch{f.id, m.id, r, why})
 }
 
-// shrink makes a fetch end early, at end.
+// shrink makes f end early, at end. why is the reason.
 func (q *requests) shrink(f *fetch, end int64, why Reason) {
 	if end <= f.pos {
 		q.cancel(f, why)

@@ -97,7 +97,7 @@ func (s *Scheduler) Step(now time.Time, ev Event) (do []Action, wake time.Time) 
 	return s.actions.list, s.next
 }
 
-// Outlook returns when a source may be asked again, which may be in the past. gone reports whether the source is never
+// Outlook returns when the source id may be asked again, which may be in the past. gone reports whether it is never
 // asked again.
 func (s *Scheduler) Outlook(id SourceID) (until time.Time, gone bool) {
 	m := s.mirrors.find(id)
@@ -140,7 +140,7 @@ func (s *Scheduler) Speeds() (out []Speed) {
 // Peak returns the highest total speed of all sources over a second, in bytes a second.
 func (s *Scheduler) Peak() float64 { return s.peak }
 
-// apply updates the state. It reports whether a decision is needed.
+// apply updates the state after ev. It reports whether a decision is needed.
 func (s *Scheduler) apply(ev Event) bool {
 	switch ev := ev.(type) {
 	case SourceAdded:
@@ -271,7 +271,7 @@ func (s *Scheduler) coming(ev Coming) {
 	f.src.meter.add(s.clock.now, ev.N)
 }
 
-// ended handles the end of a fetch, and what follows from it for the source.
+// ended handles ev, the end of a fetch, and what follows from it for the source.
 func (s *Scheduler) ended(ev FetchEnded) {
 	f := s.requests.find(ev.Fetch)
 	if f == nil {
@@ -315,7 +315,7 @@ type Config struct {
 	// Aggregate is the remembered best total speed of all sources, in bytes a second. Sources with remembered speeds
 	// are used from the start until the sum of their speeds reaches Aggregate. If zero, there is no limit.
 	Aggregate float64
-	// Growth determines how connections are added. The zero value doubles the steps.
+	// Growth determines how connections are added. With the zero value, each step adds twice as many as the last step.
 	Growth GrowthMode
 	// Tries is the number of failures without progress after which a source is given up. If zero, it is 20.
 	Tries int

@@ -228,9 +228,9 @@ func (t *tail) frontmost() (first *fetch) {
 	return first
 }
 
-// A mirror with a slow tail may occupy the only place: growth has ended with it, the user wants one source at a time,
-// or the other mirrors answer with whole files. So each fetch is compared with the mirrors that wait. The mirror of a
-// fetch loses its place if the fetch was observed for relieveTime and still needs many times as long as a waiting
+// A mirror with a slow tail may occupy the only place: growth has ended with one place, the user wants one source at a
+// time, or the other mirrors answer with whole files. So each fetch is compared with the mirrors that wait. The mirror
+// of a fetch loses its place if the fetch was observed for relieveTime and still needs many times as long as a waiting
 // mirror would.
 const (
 	relieveTime  = 5 * time.Second

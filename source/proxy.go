@@ -35,7 +35,7 @@ func viaProxy(err error) (*net.OpError, bool) {
 	return op, ok
 }
 
-// socksFault classifies the refusal of a SOCKS proxy by its text, because the libraries have no error values for it.
+// socksFault classifies err, the refusal of a SOCKS proxy, by its text, because the libraries have no error values for it.
 func socksFault(err error) (fault Fault, ok bool) {
 	op, ok := viaProxy(err)
 	if !ok || op.Op == "proxyconnect" {

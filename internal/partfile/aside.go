@@ -161,7 +161,7 @@ func (d folder) removeOwn(list []ownAside) (left []ownAside) {
 	})
 }
 
-// tell appends to told and names.
+// tell adds name and why to told, and name to names.
 func (a *asides) tell(name, why string) {
 	if a.told != "" {
 		a.told += "; "

@@ -95,7 +95,7 @@ func unable(err error) bool {
 	}, lacks)
 }
 
-// linkNew implements renameNew by link and remove. In between, the file has two names.
+// linkNew implements renameNew by link and remove. In between, the file has both names.
 func (d folder) linkNew(from, to string) error {
 	if err := d.dir.Link(from, d.dir, to); err != nil {
 		return err
@@ -174,7 +174,7 @@ func ours(path string, info fsys.Info) error {
 	return nil
 }
 
-// kind describes the type of a file that is not ordinary. It is empty for an ordinary file.
+// kind describes the type in mode of a file that is not ordinary. It is empty for an ordinary file.
 func kind(mode fs.FileMode) string {
 	switch mode.Type() {
 	case 0:

@@ -265,7 +265,7 @@ func (d folder) removeAlone(name string) error {
 	return d.remove(name + journalEnding)
 }
 
-// removeLocked removes a part file and its locked journal. The journal is removed last, as in Discard.
+// removeLocked removes the part file of base and its locked journal f. The journal is removed last, as in Discard.
 func (d folder) removeLocked(f fsys.File, base string) ([]string, error) {
 	h, err := readHistory(io.NewSectionReader(f, 0, math.MaxInt64))
 	if err != nil {

@@ -52,7 +52,7 @@ func (s *store) undecided() error {
 	return &StateError{s.part.path, "the bytes of an earlier run are neither kept nor set aside"}
 }
 
-// inherit keeps the journal of an earlier run, without its torn tail.
+// inherit keeps the journal of an earlier run, without its torn tail. h is the content of that journal.
 func (s *store) inherit(h history) error {
 	if err := s.journal.file.Truncate(h.size); err != nil {
 		return err

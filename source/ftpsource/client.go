@@ -163,7 +163,7 @@ func (c *Client) forget(k *control) {
 	}
 }
 
-// policy returns the policy for connections to a host.
+// policy returns the policy for connections to host. named is Options.Named.
 func (c *Client) policy(host string, named address.Scope) address.Policy {
 	if named == 0 {
 		named = address.Anywhere

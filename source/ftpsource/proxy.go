@@ -100,8 +100,8 @@ func (c *Client) tunnel(ctx context.Context, via *url.URL, addr string) (*net.TC
 	return conn, rtt, nil
 }
 
-// askTunnel requests a tunnel (RFC 9110, section 9.3.6). It reads no bytes after the header of the response, because
-// later bytes come from the FTP server.
+// askTunnel requests a tunnel to addr from via, a proxy (RFC 9110, section 9.3.6). It reads no bytes after the header
+// of the response, because later bytes come from the FTP server.
 func askTunnel(conn net.Conn, via *url.URL, addr string) error {
 	request := "CONNECT " + addr + " HTTP/1.1\r\nHost: " + addr + "\r\n"
 	if via.User != nil {

@@ -30,7 +30,7 @@ type reply struct {
 	lines []string // without codes
 }
 
-// newLines returns a reader that can hold the longest line.
+// newLines returns a reader of r that can hold the longest line.
 func newLines(r io.Reader) *bufio.Reader { return bufio.NewReaderSize(r, maxLine+len("\r\n")) }
 
 // readReply reads one reply. RFC 959, section 4.2: "the format for multi-line replies is that the first line will begin
@@ -66,7 +66,7 @@ func readReply(r *bufio.Reader) (reply, error) {
 	return p, nil
 }
 
-// readLine reads a line without its end, which is CR LF, or LF from some servers.
+// readLine reads a line from r without its end, which is CR LF, or LF from some servers.
 func readLine(r *bufio.Reader) (string, error) {
 	line, err := r.ReadSlice('\n')
 	switch {
@@ -168,7 +168,7 @@ func port(digits string) (int, error) {
 	return int(n), nil
 }
 
-// has reports whether a reply to FEAT lists a feature (RFC 2389, section 3.2).
+// has reports whether p, a reply to FEAT, lists feature (RFC 2389, section 3.2).
 func (p reply) has(feature string) bool {
 	return slices.ContainsFunc(p.lines, func(line string) bool {
 		return strings.EqualFold(strings.Join(strings.Fields(line), " "), feature)

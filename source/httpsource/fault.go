@@ -8,7 +8,7 @@ import (
 	"braid/source"
 )
 
-// classify returns the fault of a transport error, and whether another attempt makes sense.
+// classify returns the fault of err, a transport error, and whether another attempt makes sense.
 func classify(err error) (fault source.Fault, retry bool) {
 	answer, ok := errors.AsType[*web.AnswerError](err)
 	switch {

@@ -161,7 +161,7 @@ func (c *chain) refused(x *web.Exchange) error {
 	return e
 }
 
-// unsatisfied sets fault and cause of the error for a 416: the server has a different, shorter file (rule 25), or it
+// unsatisfied sets fault and cause of e, the error for a 416: the server has a different, shorter file (rule 25), or it
 // refuses a range of its own file.
 func (c *chain) unsatisfied(x *web.Exchange, e *source.Error) {
 	if c.whole {

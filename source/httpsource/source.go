@@ -136,7 +136,7 @@ func (c *chain) get(ctx context.Context) (x *web.Exchange, a source.Answer, err 
 	return x, a, err
 }
 
-// refusesRanges reports whether the server refuses a range that is within the size that it states.
+// refusesRanges reports whether err means that the server refuses a range that is within the size that it states.
 func (c *chain) refusesRanges(err error) bool {
 	e, ok := errors.AsType[*source.Error](err)
 	return ok && !c.whole && e.Status == http.StatusRequestedRangeNotSatisfiable && e.Fault == source.FaultProtocol

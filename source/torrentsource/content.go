@@ -69,7 +69,7 @@ func (c *content) enter(s *Source, here byterange.Set) {
 	}
 }
 
-// exit removes a member. Bytes that only this member had are then missing.
+// exit removes the member s. Bytes that only this member had are then missing.
 func (c *content) exit(s *Source) {
 	c.gone(s, byterange.Range{Start: 0, End: s.file.Size})
 	c.mu.Lock()
@@ -298,7 +298,7 @@ func (p piece) ReadAt(b []byte, off int64) (int, error) {
 // lateAnswer is how long an error of a read for a peer is delayed.
 const lateAnswer = time.Minute
 
-// WriteTo implements io.WriterTo. It writes the whole piece, to compute its digest.
+// WriteTo implements io.WriterTo. It writes the whole piece to w, to compute its digest.
 func (p piece) WriteTo(w io.Writer) (n int64, err error) {
 	buf := copyBuffers.Get().(*[copySize]byte)
 	defer copyBuffers.Put(buf)

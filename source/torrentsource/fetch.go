@@ -206,7 +206,7 @@ func (j *job) write(i int) error {
 	return nil
 }
 
-// noPeerError returns the error for a fetch that received no bytes until the timeout.
+// noPeerError returns the error for a fetch from w that received no bytes until the timeout.
 func (s *Source) noPeerError(w *swarm) error {
 	st := w.torrent.Stats()
 	if refused := w.ways.refused.Load(); refused != nil && st.ActivePeers == 0 {
@@ -289,7 +289,7 @@ func (w *swarm) unwant(j *job, pieces []int) {
 	c.idle(idle)
 }
 
-// forget removes a job.
+// forget removes j.
 func (w *swarm) forget(j *job) {
 	close(j.over)
 	var rest []int

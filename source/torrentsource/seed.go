@@ -14,7 +14,7 @@ func (s *Source) Seed() error {
 	return err
 }
 
-// Settle replaces Part by the complete file, which has got its final name.
+// Settle replaces Part by part, the complete file, which has got its final name.
 func (s *Source) Settle(part io.ReaderAt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -118,7 +118,7 @@ func (c *Client) config(w *swarm, private, seed bool) *torrent.ClientConfig {
 // v1.61.0 the library's writer can miss a wakeup (issue 1070), and then sends no requests until this time has passed.
 const keepAlive = 2 * time.Second
 
-// enterTable asks the distributed hash table for peers (BEP 5). The node of the swarm does not answer queries.
+// enterTable asks the distributed hash table for peers of w (BEP 5). The node of the swarm does not answer queries.
 func (c *Client) enterTable(w *swarm) error {
 	conn, err := w.ways.listenPacket("udp4", ":0")
 	if err != nil {
@@ -324,7 +324,7 @@ func (c *closeFunc) Close() error {
 	return nil
 }
 
-// Metadata fetches the torrent of a magnet link from peers (BEP 9). The library checks its hash.
+// Metadata fetches the torrent of the magnet link m from peers (BEP 9). The library checks its hash.
 func (c *Client) Metadata(ctx context.Context, m metainfo.Magnet, named address.Scope) (metainfo.Torrent, error) {
 	if named == 0 {
 		named = address.Anywhere

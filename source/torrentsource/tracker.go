@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// usable returns the trackers whose URLs the library parses without change and that have no user name. For other URLs,
-// the library would panic.
+// usable returns the trackers in tiers whose URLs the library parses without change and that have no user name. For
+// other URLs, the library would panic.
 func usable(tiers [][]string) (list [][]string) {
 	for _, tier := range tiers {
 		var kept []string
@@ -46,7 +46,7 @@ type questions struct {
 	open map[[4]byte]bool // by transaction ID
 }
 
-// WriteTo sends a request. The transaction ID follows the connection ID and the action.
+// WriteTo sends p, a request. The transaction ID follows the connection ID and the action.
 func (c *questions) WriteTo(p []byte, to net.Addr) (int, error) {
 	if len(p) >= 16 {
 		c.mu.Lock()
@@ -56,7 +56,7 @@ func (c *questions) WriteTo(p []byte, to net.Addr) (int, error) {
 	return c.PacketConn.WriteTo(p, to)
 }
 
-// ReadFrom reads an answer. The transaction ID follows the action. failed is the action of an error.
+// ReadFrom reads an answer into p. The transaction ID follows the action. failed is the action of an error.
 func (c *questions) ReadFrom(p []byte) (int, net.Addr, error) {
 	const failed = "\x00\x00\x00\x03"
 	n, from, err := c.PacketConn.ReadFrom(p)
