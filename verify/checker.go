@@ -21,8 +21,8 @@ type sum struct {
 	hash.Hash
 }
 
-// NewChecker returns a Checker of a file of size bytes; a negative size is unknown. Every claim must hold, the weak
-// ones too, and no signature may be bad. The Checker always computes SHA-256, so that a result can name it.
+// NewChecker returns a Checker of a file of size bytes; a negative size means unknown. The file must match every claim,
+// weak claims too, and no signature may be bad. The Checker always computes SHA-256, because results report it.
 func NewChecker(size int64, claims []Claim, signatures ...SignatureChecker) *Checker {
 	c := &Checker{size: size, claims: slices.SortedStableFunc(slices.Values(claims), byStrength), signatures: signatures}
 	for _, a := range slices.Backward(Algorithms()) {
@@ -34,12 +34,12 @@ func NewChecker(size int64, claims []Claim, signatures ...SignatureChecker) *Che
 	return c
 }
 
-// ByPieces requires the file to have these pieces. It is for files without a known strong digest. It must be called
-// before the first Write.
+// ByPieces requires the file to match p. It is for files without a known strong digest. It must be called before the
+// first Write.
 func (c *Checker) ByPieces(p PieceClaim) { c.claimed, c.pieces = p, NewPieceComparer(p.Pieces) }
 
-// Claim adds claims that must hold as well. After the first Write, their algorithms must be among those being computed:
-// SHA-256, and those of the earlier claims.
+// Claim adds claims that the file must match as well. After the first Write, the algorithm of each must be SHA-256 or
+// that of an earlier claim, because the other digests are not computed.
 func (c *Checker) Claim(more []Claim) {
 	c.claims = slices.SortedStableFunc(slices.Values(slices.Concat(c.claims, more)), byStrength)
 }
@@ -63,8 +63,8 @@ func (c *Checker) Write(p []byte) (int, error) {
 func (c *Checker) Written() int64 { return c.written }
 
 // Proof checks the bytes written so far as the whole file. The error is a *SizeError, a *MismatchError of the strongest
-// claim that does not hold, a *PieceError, or the error of a SignatureChecker. A key or certificate that is not trusted
-// is no error if another signature is good, or if a claim is from a signed list.
+// claim that does not match, a *PieceError, or the error of a SignatureChecker. An untrusted key or certificate is no
+// error if an earlier SignatureChecker found a good signature, or if a matching claim is from a signed list.
 func (c *Checker) Proof() (Proof, error) {
 	if c.size >= 0 && c.written != c.size {
 		return Proof{}, &SizeError{Got: c.written, Want: c.size}

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// A Channel is how a claim arrived. A greater Channel is more trusted.
+// A Channel states how a claim was received. A greater Channel is more trusted.
 type Channel uint8
 
 const (
-	// HTTP can be modified by an attacker on the network. It protects only against accidents.
+	// HTTP means that an attacker on the network may have changed the claim. It protects only against accidents.
 	HTTP Channel = iota + 1
-	// HTTPS is authenticated: the claim is the server's.
+	// HTTPS means that the server is authenticated and made the claim.
 	HTTPS
-	// Signed is a claim with a verified signature, for example a digest in a signed list.
+	// Signed means that a verified signature covers the claim, for example a digest in a signed list.
 	Signed
-	// User is a claim of the user who started the download.
+	// User means that the user who started the download made the claim.
 	User
 )
 
@@ -37,11 +37,11 @@ func (c Channel) String() string {
 	return "unknown channel"
 }
 
-// A Claim states a digest of the whole file and its origin.
+// A Claim states a digest of the whole file, and where the digest is from.
 type Claim struct {
 	Digest  Digest
 	Field   string          // header field, file or option: "Digest", "Repr-Digest", "X-Checksum-Sha256", "--sha256"
-	Channel Channel         // zero if unknown, which is trusted less than any other
+	Channel Channel         // zero: unknown, and trusted less than any other
 	By      SignatureResult // the signature, if Channel is Signed
 }
 
@@ -81,7 +81,7 @@ func (c Claim) from() string {
 	return from
 }
 
-// Strong reports whether one of the claims is SHA-256 or better. A server's mirrors are used only then.
+// Strong reports whether one of the claims is SHA-256 or better. Otherwise a server's mirrors are not used.
 func Strong(claims []Claim) bool {
 	return slices.ContainsFunc(claims, func(c Claim) bool { return c.Digest.Algorithm().Strong() })
 }

@@ -1,5 +1,5 @@
-// Package verify decides whether bytes are the right bytes. It parses the digests that servers and users give (RFC
-// 3230, RFC 9530, RFC 6249 section 6), hashes a file in order and returns a [Proof]. Without a Proof a file does not
+// Package verify decides whether a file has the right content. It parses the digests that servers and users give (RFC
+// 3230, RFC 9530, RFC 6249 section 6), hashes the file in order and returns a [Proof]. Without a Proof, a file does not
 // get its final name.
 //
 // The package does not guess. A malformed digest is an error and is never treated as absent. Two digests that
@@ -31,8 +31,8 @@ import (
 // An Algorithm is a hash function for digests. A greater Algorithm is stronger. The zero value is not an algorithm.
 type Algorithm uint8
 
-// The cryptographic hashes in the registries of RFC 3230 and RFC 9530. A new hash is inserted by its strength here and
-// in the table below.
+// The supported cryptographic hashes from the registries of RFC 3230 and RFC 9530, the weakest first. A new hash also
+// needs a row in the table below.
 const (
 	MD5 Algorithm = iota + 1
 	SHA1
@@ -102,14 +102,14 @@ func (a Algorithm) Strong() bool { return a.known() && algorithms[a].strong }
 // New returns a new hash. It panics if a is not an algorithm.
 func (a Algorithm) New() hash.Hash { return algorithms[a].new() }
 
-// A Digest is a digest of a whole file. Digests can be compared with ==. The zero value is no digest. Other values come
-// only from the functions of this package and have the right length.
+// A Digest is the digest of a file or of a piece. Digests can be compared with ==. The zero value is no digest. Other
+// values come only from the functions of this package and have the length of their algorithm.
 type Digest struct {
 	alg Algorithm
 	raw string
 }
 
-// NewDigest returns the digest with the given raw bytes.
+// NewDigest returns the digest of algorithm a with the bytes raw. A wrong length is an error.
 func NewDigest(a Algorithm, raw []byte) (Digest, error) {
 	if !a.known() {
 		return Digest{}, fmt.Errorf("digest of an unknown algorithm")
@@ -120,7 +120,7 @@ func NewDigest(a Algorithm, raw []byte) (Digest, error) {
 	return Digest{a, string(raw)}, nil
 }
 
-// ParseHex parses hexadecimal digits in either case.
+// ParseHex returns the digest of algorithm a with the hexadecimal digits s, in either case.
 func ParseHex(a Algorithm, s string) (Digest, error) {
 	if want := 2 * a.Size(); a.known() && len(s) != want {
 		return Digest{}, fmt.Errorf("%v has %d characters, want %d hexadecimal digits", a, len(s), want)

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// A DigestError reports a digest field that cannot be used, because it is malformed, or because it contradicts another
-// digest field of the same response. It then wraps a *ConflictError. Such a field is never treated as absent.
+// A DigestError reports a digest field that is malformed, or that contradicts another digest field of the same
+// response. In the case of a contradiction, it wraps a *ConflictError.
 type DigestError struct {
 	Field string // "Digest", "Repr-Digest" or the name of a store's field
 	Value string // the malformed part, as received
 	Why   string // the fault
 	Err   error  // the cause, or nil
-	Note  bool   // the field is a store's own, so a malformed value is ignored and no error
+	Note  bool   // the field belongs to storeFields: a malformed value is reported, but is no error
 }
 
 // Error quotes the value, at most 200 bytes of it.

@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// A Finding has the digests that a server has published beside a file, and the places that were searched.
+// A Finding is the result of a search for digests that a server has published beside a file.
 type Finding struct {
 	Claims []Claim   // strong claims by the asked server
 	Places []Place   // in the order of the search
-	Date   time.Time // of the newest list in Claims, by its Last-Modified; zero: unknown
+	Date   time.Time // Last-Modified of the newest list that Claims are from; zero: unknown
 }
 
-// A Place is a URL that may have had a digest of the file.
+// A Place is a URL that was searched for digests of the file, and the result.
 type Place struct {
 	URL    string  // masked
 	Claims []Claim // about the file
-	// By is the host that answered, if it is not the asked server. The claims are then no evidence.
+	// By is the host that answered; "" if it is the asked server. If By is set, Claims are no evidence.
 	By  string
 	Err error // the reason, if Claims is empty
-	// Unsigned is why the signature of the list is not accepted, if an untrusted key made it.
+	// Unsigned is the error of the list's signature, if an untrusted key made the signature; otherwise nil.
 	Unsigned error
 }
 
-// Unsigned returns the Unsigned of the first place that has one, or nil.
+// Unsigned returns the first Unsigned error in f.Places, or nil.
 func (f Finding) Unsigned() error {
 	for _, p := range f.Places {
 		if p.Unsigned != nil {
@@ -56,8 +56,8 @@ func (p Place) String() string {
 	return text
 }
 
-// Agreeing returns the first list of a mirror that has one of the digests. ok is false without such a list. The list
-// proves nothing.
+// Agreeing returns the first list from a mirror that contains one of digests. If no list qualifies, ok is false. The
+// list proves nothing, because it is not from the asked server.
 func (f Finding) Agreeing(digests []Digest) (list Place, ok bool) {
 	right := func(c Claim) bool { return slices.Contains(digests, c.Digest) }
 	for _, p := range f.Places {

@@ -11,8 +11,8 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// Digest and Repr-Digest are digests of the whole representation. Content-Digest is the digest of the content sent,
-// which in a 206 response is a part.
+// The values of Digest and Repr-Digest are digests of the whole representation. The value of Content-Digest is the
+// digest of the content of one response. In a 206 response, the content is a part.
 const (
 	digestField        = "Digest"
 	reprDigestField    = "Repr-Digest"
@@ -20,8 +20,8 @@ const (
 )
 
 // FromHeader parses the digests of one response: Digest (RFC 3230, section 4.3.2), Repr-Digest (RFC 9530, section 3)
-// and the fields of stores ([StoreFieldNames]). The keys of header are in canonical form, as in net/http. It returns at
-// most one claim of each algorithm, the strongest first. Unsupported algorithms are skipped.
+// and the fields of object stores ([StoreFieldNames]). The keys of header are in canonical form, as in net/http.
+// FromHeader returns at most one claim of each algorithm, the strongest first. Unsupported algorithms are skipped.
 //
 // The error is a *DigestError. It reports two values that contradict each other, or a malformed Digest or Repr-Digest
 // in a response without a strong digest.
@@ -37,8 +37,8 @@ func FromHeader(header map[string][]string, over Channel) ([]Claim, error) {
 	return claims, err
 }
 
-// ReadHeader parses the digests of one response like FromHeader, for callers that have other evidence: it returns
-// malformed values instead of an error.
+// ReadHeader is like FromHeader for callers that have other evidence: it returns malformed values in malformed instead
+// of an error. Values that contradict each other are still an error.
 func ReadHeader(header map[string][]string, over Channel) (claims []Claim, malformed []*DigestError, err error) {
 	a := answer{over: over}
 	for _, line := range header[digestField] {
@@ -58,9 +58,9 @@ func ReadHeader(header map[string][]string, over Channel) (claims []Claim, malfo
 	return a.claims, a.malformed, nil
 }
 
-// OfContent parses Content-Digest (RFC 9530, section 2), the digest of the content as sent. In a response with a part
-// of the file, the content is that part. OfContent returns claims of strong algorithms, the strongest first. A
-// malformed field is ignored as a whole, as RFC 9651, section 4.2, demands, because it is not a claim about the file.
+// OfContent parses Content-Digest (RFC 9530, section 2), the digest of the content as sent. The content of a partial
+// response is the part. OfContent returns claims of strong algorithms, the strongest first. A malformed field is
+// ignored as a whole (RFC 9651, section 4.2), not an error, because the field claims nothing about the whole file.
 func OfContent(header map[string][]string, over Channel) []Claim {
 	a := answer{over: over}
 	lines := header[contentDigestField]
@@ -79,8 +79,8 @@ type answer struct {
 }
 
 const (
-	maxMalformed = 20      // malformed values of one response that are reported
-	maxValue     = 1 << 10 // bytes of a value in an error
+	maxMalformed = 20      // limit of the malformed values that are reported for one response
+	maxValue     = 1 << 10 // limit of the bytes of a value in an error
 )
 
 // spoil records a malformed value. The errors are kept for the whole download, so their size is limited.
@@ -191,7 +191,7 @@ func (a *answer) member(name, member string) error {
 			continue
 		}
 		m, _ := dict.Get(key)
-		item, _ := m.(httpsfv.Item) // an inner list yields the zero Item, which has no bytes
+		item, _ := m.(httpsfv.Item) // for an inner list, item is zero and has no Value
 		raw, ok := item.Value.([]byte)
 		if !ok {
 			a.spoil(name, member, alg.String()+" is not a byte sequence", nil)
@@ -210,8 +210,8 @@ func (a *answer) member(name, member string) error {
 }
 
 // padSequences adds missing padding to the byte sequences in s. RFC 9651, section 4.2.7: "parsers SHOULD NOT fail when
-// a Byte Sequence does not have padding". A sequence begins with a colon at the position of a value and ends at the
-// next colon.
+// a Byte Sequence does not have padding". A byte sequence begins with a colon after "=", "(" or a space, and ends at
+// the next colon.
 func padSequences(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -238,8 +238,8 @@ func padSequences(s string) string {
 // pad returns base64 with its padding.
 func pad(v string) string { return v + strings.Repeat("=", -len(v)&3) }
 
-// consumeMember splits s, a valid dictionary, after its first member (RFC 9651, section 4.2.2). A comma
-// inside a string belongs to the member; no other value has one.
+// consumeMember splits s, a valid dictionary, after its first member (RFC 9651, section 4.2.2). A comma inside a string
+// does not end the member. Values of other types contain no comma.
 func consumeMember(s string) (member, rest string) {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -253,7 +253,7 @@ func consumeMember(s string) (member, rest string) {
 	return s, ""
 }
 
-// closingQuote returns the index of the quote that ends the string that begins at s[open], or len(s).
+// closingQuote returns the index of the quote that closes the string at s[open], or len(s).
 func closingQuote(s string, open int, escapes bool) int {
 	for i := open + 1; i < len(s); i++ {
 		switch {
@@ -269,8 +269,8 @@ func closingQuote(s string, open int, escapes bool) int {
 // trimOWS removes optional white space (RFC 9110, section 5.6.3).
 func trimOWS(s string) string { return strings.Trim(s, " \t") }
 
-// Want returns the values of Want-Digest (RFC 3230, section 4.3.1) and Want-Repr-Digest (RFC 9530, section 4) that
-// request the digests worth having.
+// Want returns the values of Want-Digest (RFC 3230, section 4.3.1) and Want-Repr-Digest (RFC 9530, section 4). They
+// request the algorithms with a positive want in the table algorithms, the most wanted first.
 func Want() (digest, repr string) {
 	asked := slices.DeleteFunc(Algorithms(), func(a Algorithm) bool { return algorithms[a].want == 0 })
 	slices.SortStableFunc(asked, func(a, b Algorithm) int { return cmp.Compare(algorithms[b].want, algorithms[a].want) })
@@ -283,7 +283,7 @@ func Want() (digest, repr string) {
 	return strings.Join(old, ", "), strings.Join(new, ", ")
 }
 
-// Field returns the value of Digest (RFC 3230) for ds.
+// Field returns the value of a Digest field (RFC 3230) with the digests ds.
 func Field(ds ...Digest) string {
 	var members []string
 	for _, d := range ds {
@@ -294,7 +294,7 @@ func Field(ds ...Digest) string {
 	return strings.Join(members, ",")
 }
 
-// ReprField returns the value of Repr-Digest (RFC 9530) for ds.
+// ReprField returns the value of a Repr-Digest field (RFC 9530) with the digests ds.
 func ReprField(ds ...Digest) string {
 	dict := httpsfv.NewDictionary()
 	for _, d := range ds {
@@ -304,7 +304,7 @@ func ReprField(ds ...Digest) string {
 	}
 	field, err := httpsfv.Marshal(dict)
 	if err != nil {
-		panic(err) // the keys are constants and the values bytes: both can be written
+		panic(err) // the keys are constants and the values are bytes, so Marshal cannot fail
 	}
 	return field
 }

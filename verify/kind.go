@@ -2,11 +2,11 @@ package verify
 
 import "time"
 
-// MaxSignature is the maximum size of a file with signatures in bytes.
+// MaxSignature is the maximum size, in bytes, of a file with signatures.
 const MaxSignature = 1 << 20
 
 // A SignatureKind is a format of signatures, and of the keys or certificates that check them. Each kind is a variable
-// of a package of its own and a row of the table in package signatures. No other package names a kind.
+// in its own package and a row of the table in package signatures. No other package refers to a single kind.
 type SignatureKind struct {
 	// Name is the name in messages, "OpenPGP". Article is its indefinite article.
 	Name, Article string
@@ -15,7 +15,7 @@ type SignatureKind struct {
 	// Beside are the suffixes that turn the name of a file into the name of its signature. They are tried in this
 	// order.
 	Beside []string
-	// Served are the kinds of files that a server announces as signatures.
+	// Served are the kinds of files that package serve announces as signatures.
 	Served []SignatureFile
 	// Option is the name of the option for files with keys: "keyring". Several kinds may share an option. A file that
 	// no kind accepts is then passed to the first of these kinds in the table.
@@ -25,27 +25,27 @@ type SignatureKind struct {
 	Sniff func(data []byte) bool
 	// SniffKeys reports whether data has public or secret keys, or certificates, of this kind.
 	SniffKeys func(data []byte) bool
-	// NewTrust parses keys. The error is a *KeyError.
+	// NewTrust returns the Trust in the keys of its argument. The error is a *KeyError.
 	NewTrust func(Keys) (Trust, error)
 	// Read parses the signatures in data without checking them.
 	Read func(data []byte, now time.Time) ([]SignatureResult, error)
-	// SniffSecret reports whether data has a secret key of this kind, and NewSigner unlocks it; now is the time of
-	// signing. They are nil if the kind is only checked.
+	// SniffSecret reports whether data has a secret key of this kind. NewSigner unlocks such a key; now is the time of
+	// signing. Both are nil if signatures of this kind can only be checked.
 	SniffSecret func(data []byte) bool
 	NewSigner   func(secret, passphrase []byte, now time.Time) (Signer, error)
 	// Describe returns a line about the signer of a signature that was read.
 	Describe func(SignatureResult) string
 }
 
-// A SignatureFile is a file name ending of signatures and its media type.
+// A SignatureFile is a file name ending of signature files, and their media type.
 type SignatureFile struct{ Ending, Type string }
 
-// Keys are keys or certificates as the user gives them.
+// Keys are keys or certificates as given by the user, before they are parsed.
 type Keys struct {
 	Files []KeyFile
 	// Pins are the fingerprints of the accepted keys. If empty, all keys are accepted.
 	Pins []string
-	// AllowExpired accepts signatures by keys that have expired since.
+	// AllowExpired accepts a signature by a key that has expired after the signature was made.
 	AllowExpired bool
 	// Sniffed means that the content of the files determined their kind. A certificate must then belong to an
 	// authority.
@@ -67,13 +67,13 @@ type Trust interface {
 	// Any reports whether the set has a key or certificate.
 	Any() bool
 
-	// Names returns a fingerprint, an id or a subject for each key or certificate of the set. Foreign text is escaped.
+	// Names returns a fingerprint, an id or a subject for each key or certificate. Text from keys is escaped.
 	Names() []string
 
 	// Pinned reports whether the user named the accepted keys.
 	Pinned() bool
 
-	// Check returns a checker of a file's signatures. The error is a *SignatureError if no file could pass.
+	// Check returns a checker for a file with these signatures. The error is a *SignatureError if no file could pass.
 	Check(Detached) (SignatureChecker, error)
 }
 

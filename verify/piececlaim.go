@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A PieceClaim states the digests of pieces without a digest of the whole file, as a torrent does. A match of all
-// pieces is evidence of its own kind, weaker than a SHA-256 digest (see Proof.ByPieces).
+// A PieceClaim states the digests of a file's pieces instead of a digest of the whole file, as a torrent does. A match
+// of all pieces is weaker evidence than a SHA-256 digest (see Proof.ByPieces).
 type PieceClaim struct {
 	Pieces  Pieces
-	Field   string // the document: "disk.torrent"
+	Field   string // name of the document: "disk.torrent"
 	Channel Channel
 }
 
@@ -29,10 +29,10 @@ func (e *PieceError) Error() string {
 	return fmt.Sprintf("the bytes from %d to %d do not match the piece of %s", start, end-1, e.Claim.Field)
 }
 
-// A PieceComparer compares a file with pieces as it is read, in order. It is not safe for concurrent use.
+// A PieceComparer compares a file, which is written to it in order, with Pieces. It is not safe for concurrent use.
 type PieceComparer struct {
 	pieces Pieces
-	next   int           // number of the piece after check
+	next   int           // number of the piece after the piece of check
 	left   int64         // bytes that check still needs
 	check  *PieceChecker // nil after the last piece
 	wrong  []int

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The limits of PieceLength. Shorter pieces locate damage better, but each piece costs a line of a document that is
-// fetched before the file.
+// The limits of PieceLength. Shorter pieces locate damage better, but each piece adds a line to the Metalink document,
+// which is fetched before the file.
 const (
 	minPieceLength = 256 << 10
 	manyPieces     = 2000
@@ -23,7 +23,7 @@ func PieceLength(size int64) int64 {
 	return length
 }
 
-// A PieceMaker computes the Pieces of a file as it is read, in order. It is not safe for concurrent use.
+// A PieceMaker computes the Pieces of a file that is written to it in order. It is not safe for concurrent use.
 type PieceMaker struct {
 	alg    Algorithm
 	length int64
@@ -33,7 +33,7 @@ type PieceMaker struct {
 	sums   strings.Builder
 }
 
-// NewPieceMaker returns a PieceMaker. It panics if a is not an algorithm or length is not positive.
+// NewPieceMaker returns a PieceMaker for pieces of length bytes. It panics if a or length is invalid.
 func NewPieceMaker(a Algorithm, length int64) *PieceMaker {
 	if length <= 0 {
 		panic(fmt.Sprintf("verify: pieces of %d bytes", length))
@@ -63,7 +63,7 @@ func (m *PieceMaker) endPiece() {
 	m.left = m.length
 }
 
-// Pieces returns the pieces of the bytes written; it is zero if none were written. Write must not be called afterwards.
+// Pieces returns the pieces of the bytes written. Without bytes, it returns zero. Write must not be called afterwards.
 func (m *PieceMaker) Pieces() Pieces {
 	if m.left < m.length {
 		m.endPiece()

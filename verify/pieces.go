@@ -9,24 +9,24 @@ import (
 )
 
 // Pieces are the digests of the parts of a file. All parts have the same length, except the last one, which may be
-// shorter (RFC 5854, section 4.1.3). Pieces locate damage in a file. Only the digest of the whole file proves that it
-// is the right file: pieces give no Proof, except those of a torrent, which has no such digest (PieceClaim).
+// shorter (RFC 5854, section 4.1.3). Pieces locate damage in a file. Only the digest of the whole file proves its
+// content. Pieces give no Proof, except the pieces of a torrent without a digest of the whole file (PieceClaim).
 //
-// Pieces can be compared with ==. The zero value has no pieces. Other values come from NewPieces or NewSpan and are
-// complete.
+// Pieces can be compared with ==. The zero value has no pieces. Other values come from NewPieces, NewSpan or a
+// PieceMaker and have a digest for each piece.
 type Pieces struct {
 	alg    Algorithm
 	length int64
 	size   int64
-	pad    int64  // zeros hashed after the last piece
-	lead   int64  // bytes of the first piece before the file; see NewSpan
-	before string // the lead bytes, once known
-	after  string // bytes of the last piece after the file
+	pad    int64  // number of zero bytes hashed after the last piece
+	lead   int64  // number of bytes of the first piece that lie before the file; see NewSpan
+	before string // the content of these bytes; "" until Beside is called
+	after  string // the content of the last piece after the file
 	sums   string // the raw digests, concatenated
 }
 
-// NewPieces returns the Pieces of a file of size bytes. The digests are in order, of one algorithm, and as many as the
-// file has pieces. The file must not be empty.
+// NewPieces returns the Pieces of a file of size bytes in pieces of length bytes. digests has the digest of each piece,
+// in order and of one algorithm. The file must not be empty.
 func NewPieces(size, length int64, digests []Digest) (Pieces, error) {
 	switch {
 	case length <= 0:
@@ -37,9 +37,9 @@ func NewPieces(size, length int64, digests []Digest) (Pieces, error) {
 	return newPieces(size, length, 0, digests)
 }
 
-// NewSpan returns the Pieces of one of several files in a torrent. The digests are those of all pieces that have bytes
-// of the file, and the first piece begins lead bytes before it. The first and the last piece cannot be checked before
-// Beside is called.
+// NewSpan returns the Pieces of one of several files in a torrent. digests are those of all pieces that contain bytes
+// of the file. The first of these pieces begins lead bytes before the file. The first and the last piece cannot be
+// checked before Beside is called.
 func NewSpan(size, length, lead int64, digests []Digest) (Pieces, error) {
 	if lead < 0 || lead >= length || size <= 0 || size > math.MaxInt64-lead {
 		return Pieces{}, fmt.Errorf("%d bytes before a file of %d in a piece of %d", lead, size, length)
@@ -64,8 +64,8 @@ func newPieces(size, length, lead int64, digests []Digest) (Pieces, error) {
 	return p, nil
 }
 
-// Padded returns p with a last piece whose digest covers the given number of zeros after its bytes. With the zeros, the
-// last piece is at most as long as the other pieces. A torrent may fill up files like that (BEP 47, "padding files").
+// Padded returns p with a longer last piece: its digest also covers the given number of zero bytes after the file. The
+// piece must not get longer than the other pieces. Torrents may pad files like that (BEP 47, "padding files").
 func (p Pieces) Padded(zeros int64) (Pieces, error) {
 	start, end := p.At(p.Count() - 1)
 	if zeros < 0 || p.IsZero() || zeros > p.length-(end-start) {
@@ -75,7 +75,7 @@ func (p Pieces) Padded(zeros int64) (Pieces, error) {
 	return p, nil
 }
 
-// Beside returns p with the bytes of the first piece before the file, and of the last piece after it.
+// Beside returns p with the missing content of its first and last piece: before lies before the file, after follows it.
 func (p Pieces) Beside(before, after []byte) (Pieces, error) {
 	start, end := p.At(p.Count() - 1)
 	left := p.length - (end - start)
@@ -89,7 +89,7 @@ func (p Pieces) Beside(before, after []byte) (Pieces, error) {
 	return p, nil
 }
 
-// Lead returns the number of bytes of the first piece before the file.
+// Lead returns the number of bytes of the first piece that lie before the file.
 func (p Pieces) Lead() int64 { return p.lead }
 
 // IsZero reports whether p has no pieces.
@@ -131,7 +131,7 @@ func (p Pieces) Digest(i int) Digest {
 	return Digest{p.alg, p.sums[i*n : (i+1)*n]}
 }
 
-// Check reports whether b is the whole piece i.
+// Check reports whether b is the correct content of piece i.
 func (p Pieces) Check(i int, b []byte) bool {
 	c := p.Checker(i)
 	c.Write(b)
@@ -154,11 +154,11 @@ func (p Pieces) Checker(i int) *PieceChecker {
 	return c
 }
 
-// A PieceChecker hashes a piece as it is read, in order. It is not safe for concurrent use.
+// A PieceChecker hashes one piece, which is written to it in order. It is not safe for concurrent use.
 type PieceChecker struct {
 	want Digest
-	left int64     // bytes still missing; negative after too many
-	pad  int64     // zeros hashed after the piece
+	left int64     // number of bytes still missing; negative if too many were written
+	pad  int64     // number of zero bytes hashed after the piece
 	hash hash.Hash // nil if the piece does not exist
 
 	after string // bytes after the file that are part of the piece
@@ -184,7 +184,7 @@ func (c *PieceChecker) Write(b []byte) (int, error) {
 
 var zeros [4 << 10]byte
 
-// Right reports whether the bytes written so far are the piece.
+// Right reports whether the bytes written so far are the whole piece and have its digest.
 func (c *PieceChecker) Right() bool {
 	return c.hash != nil && c.left == 0 && string(c.hash.Sum(nil)) == c.want.raw
 }

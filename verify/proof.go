@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A Proof states that a file is complete, and the evidence for its content. Only this package makes a Proof, so that a
-// function that takes one cannot be called for a file that was not read. The zero value is not a proof.
+// A Proof states that a file is complete, and holds the evidence for its content. Only this package creates Proofs: a
+// Checker that has read the file, or Unchecked. The zero value is not a proof.
 type Proof struct {
 	valid      bool
 	size       int64
 	digests    []Digest          // strongest first
 	evidence   []Claim           // most trusted first
 	signatures []SignatureResult // good signatures, in the order of the checkers
-	pieces     *PieceClaim       // the claim that held, or nil
+	pieces     *PieceClaim       // the claim that the pieces of the file match, or nil
 }
 
-// Unchecked returns the proof of a file of size bytes without any claims. The proof is Valid, but neither Verified nor
-// Signed. If size is negative, Unchecked returns the zero Proof.
+// Unchecked returns the Proof for a file of size bytes about which nothing was claimed. The Proof is Valid, but neither
+// Verified nor Signed. If size is negative, Unchecked returns the zero Proof.
 func Unchecked(size int64) Proof {
 	if size < 0 {
 		return Proof{}
@@ -31,15 +31,15 @@ func (p Proof) Valid() bool { return p.valid }
 // Size returns the number of bytes of the file.
 func (p Proof) Size() int64 { return p.size }
 
-// Verified reports whether a claimed digest of SHA-256 or better holds, or the file is signed.
+// Verified reports whether the file matches a claimed digest of SHA-256 or better, or is Signed.
 func (p Proof) Verified() bool { return Strong(p.evidence) || p.Signed() }
 
-// ByPieces reports whether all pieces of a torrent hold. This rules out accidents and third parties, because no second
-// preimage of SHA-1 is known. It is weaker than Verified, because the author of the torrent could have made two files
-// with the same pieces.
+// ByPieces reports whether the file matches all pieces of a torrent. A match rules out accidents and third parties,
+// because no second preimage of SHA-1 is known. It is weaker evidence than Verified, because the author of the torrent
+// could have made two files with the same pieces.
 func (p Proof) ByPieces() bool { return p.pieces != nil }
 
-// Pieces returns the claim about pieces that held, or the zero value.
+// Pieces returns the claim that the pieces of the file match, or the zero value if no pieces were claimed.
 func (p Proof) Pieces() PieceClaim {
 	if p.pieces == nil {
 		return PieceClaim{}
@@ -47,7 +47,7 @@ func (p Proof) Pieces() PieceClaim {
 	return *p.pieces
 }
 
-// Signed reports whether the file, or the list that its digest is from, has a good signature by a key or certificate
+// Signed reports whether the file, or the checksum list with its digest, has a good signature by a key or certificate
 // that the user trusts.
 func (p Proof) Signed() bool {
 	return len(p.signatures) > 0 || slices.ContainsFunc(p.evidence, func(c Claim) bool {
@@ -69,11 +69,11 @@ func (p Proof) Signatures() []SignatureResult {
 // Digests returns the computed digests, the strongest first.
 func (p Proof) Digests() []Digest { return slices.Clone(p.digests) }
 
-// Evidence returns the claims that held, the most trusted first.
+// Evidence returns the claims that the file matches, the most trusted first.
 func (p Proof) Evidence() []Claim { return slices.Clone(p.evidence) }
 
-// String returns the best evidence, or "unverified": the user's digest, then signatures of the file, then the most
-// trusted other digest, or after the user's digest only one from a signed list.
+// String returns the best evidence, or "unverified". The user's digest comes first, then the signatures of the file,
+// then the most trusted other digest. After a digest of the user, the other digest must be from a signed list.
 func (p Proof) String() string {
 	if !p.valid {
 		return "no proof"

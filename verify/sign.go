@@ -10,11 +10,11 @@ type Signer interface {
 	// Kind returns the kind of the signatures.
 	Kind() *SignatureKind
 
-	// Key identifies the signing key.
+	// Key returns the fingerprint or id of the signing key.
 	Key() string
 
-	// Begin begins a signature of a file. The name is part of the signature if the kind has a place for it. The error is
-	// a *SignatureError if the key cannot sign any more.
+	// Begin begins the signature of a file. The name of the file is part of the signature if the kind supports that.
+	// The error is a *SignatureError if the key cannot sign any more.
 	Begin(name string, now time.Time) (Signing, error)
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A SignatureCode is the verdict on a signature, or on the data that should hold it.
+// A SignatureCode is the verdict on a signature, or on data that should contain a signature.
 type SignatureCode uint8
 
 const (
@@ -24,11 +24,11 @@ const (
 	SignatureTooLarge
 	// SignatureMalformed means that the data is garbage or truncated, or that other data follows it.
 	SignatureMalformed
-	// SignatureNotOfFile means a message, a key, or a signature of something other than the bytes of a file.
+	// SignatureNotOfFile means that the data is a message, a key, or a signature of something other than a file.
 	SignatureNotOfFile
-	// SignatureUnsupported means an unsupported version, algorithm or critical part.
+	// SignatureUnsupported means that the signature has an unsupported version, algorithm or critical part.
 	SignatureUnsupported
-	// SignatureUnknownKey means that the keyring lacks the key.
+	// SignatureUnknownKey means that the keyring does not contain the signer's key.
 	SignatureUnknownKey
 	// SignatureNotPinned means that the keyring has the key, but the pins do not include it.
 	SignatureNotPinned
@@ -38,7 +38,7 @@ const (
 	SignatureNoChain
 	// SignatureRevoked means that the key or its primary key was revoked.
 	SignatureRevoked
-	// SignatureKeyExpired means that the key has expired, or had expired when it signed.
+	// SignatureKeyExpired means that the key has expired, or had already expired when the signature was made.
 	SignatureKeyExpired
 	// SignatureCertificateExpired means that a certificate has expired.
 	SignatureCertificateExpired
@@ -51,8 +51,8 @@ const (
 	SignatureExpired
 	// SignatureFuture means that the signature's time is more than 10 minutes ahead.
 	SignatureFuture
-	// SignatureWeak means a digest weaker than SHA-256, RSA under 2048 bits, DSA, or a certificate with a curve other
-	// than P-256, P-384 and P-521.
+	// SignatureWeak means that the digest is weaker than SHA-256, that the key is a DSA key or an RSA key under 2048
+	// bits, or that the curve of a certificate is not P-256, P-384 or P-521.
 	SignatureWeak
 	// SignatureBad means that the key did not sign these bytes.
 	SignatureBad
@@ -79,20 +79,20 @@ func (c SignatureCode) String() string {
 	return signatureCodes[c]
 }
 
-// A SignatureResult is the verdict on one signature, with the contents of the signature and its key. The contents are
-// proven only if Code is SignatureGood; Time never is. All strings are printable and fit on a line. Results can be
-// compared with ==.
+// A SignatureResult is the verdict on one signature, with details from the signature and its key. The details are
+// proven only if Code is SignatureGood. Time is never proven. All strings are printable and fit on a line. Results can
+// be compared with ==.
 type SignatureResult struct {
 	Kind   string // Name of its SignatureKind
 	Code   SignatureCode
 	Reason string    // details
-	Key    string    // fingerprint or id of the key, or SHA-256 of the certificate, as its kind writes it; "" if unavailable
+	Key    string    // fingerprint or id of the key, or SHA-256 of the certificate, in the notation of Kind; "" if unavailable
 	Subkey string    // fingerprint of the OpenPGP subkey that signed; "" if the primary key signed
-	Signer string    // the key's user or subject, quoted; without a key, the signature's reference to it; may be ""
+	Signer string    // user ID of the key, or subject of the certificate, quoted; without a key, from the signature; may be ""
 	Time   time.Time // the creation time in the signature, or zero
 	Hash   string    // "SHA-512", "RSA-PSS 3072 with SHA-256"; "" if unknown
 	From   string    // the signature's masked URL or path; "" if unknown
-	Pinned bool      // the user named this key
+	Pinned bool      // the user's pins include this key
 }
 
 // String names the signer: `OpenPGP signature by 0123..., "Alice <alice@example.org>"`.
@@ -113,22 +113,22 @@ func GoodSignature(all []SignatureResult) (good SignatureResult, ok bool) {
 	return all[i], true
 }
 
-// A SignatureChecker reads a file, and then returns the verdicts on the signatures of the file in one signature file. A
-// SignatureChecker is not safe for concurrent use.
+// A SignatureChecker checks a file against the signatures in one signature file. The caller writes the file, and then
+// calls Signatures. A SignatureChecker is not safe for concurrent use.
 type SignatureChecker interface {
 	// Write takes the next bytes of the file. It never fails.
 	io.Writer
 
-	// Signatures checks the bytes written so far as the whole file. If it returns an error, the file must not be used,
-	// even if digests match. If it returns neither an error nor a good signature, nothing was validated because no key
-	// was given.
+	// Signatures takes the bytes written so far as the whole file, and returns the verdict on each signature. If it
+	// returns an error, the file must not be used, even if digests match. If it returns neither an error nor a good
+	// signature, nothing was validated because no key was given.
 	Signatures() ([]SignatureResult, error)
 }
 
 // A SignatureError reports why a signature is not accepted, a keyring cannot be used, or signing failed.
 type SignatureError struct {
 	Code       SignatureCode
-	Of         string            // "keyring", "secret key"; "" for a signature
+	Of         string            // the rejected object: "keyring", "secret key"; "" for a signature
 	By         string            // fingerprint of the key, or the quoted name of the signer; "" if unknown
 	Reason     string            // details; printable, on one line
 	Signatures []SignatureResult // the verdicts, if the signatures could be read
@@ -152,10 +152,10 @@ func (e *SignatureError) Error() string {
 	return s.String()
 }
 
-// JudgeSignatures returns nil if one signature is good and none by an accepted key is bad. Otherwise it returns a
+// JudgeSignatures returns nil if a signature in all is good and none by an accepted key is bad. Otherwise it returns a
 // *SignatureError with the most informative verdict: a bad signature, then another fault with a trusted key, then an
-// untrusted key, then an unknown key, then a signature that could not be read and names no key. By returns the name of
-// the signer for the error.
+// untrusted key, then an unknown key, then a signature that could not be read and names no key. The function by returns
+// the signer's name for the error.
 func JudgeSignatures(all []SignatureResult, by func(SignatureResult) string) error {
 	rank := func(r SignatureResult) int {
 		switch r.Code {
@@ -181,7 +181,7 @@ func JudgeSignatures(all []SignatureResult, by func(SignatureResult) string) err
 	return &SignatureError{Code: worst.Code, By: by(worst), Reason: worst.Reason, Signatures: all}
 }
 
-// byStranger reports whether err means that no key or certificate of a signature is trusted.
+// byStranger reports whether err is a *SignatureError about a signer that is not trusted.
 func byStranger(err error) bool {
 	e, ok := errors.AsType[*SignatureError](err)
 	if !ok {

@@ -8,10 +8,10 @@ import (
 	"hash"
 )
 
-// A Checker of a file that cannot be read again, such as one written to a pipe, continues in another process from its
-// state.
+// The state of a Checker can be saved, so that another process can continue the check. This is needed if the file
+// cannot be read again, for example because it was written to a pipe.
 
-// A resumable part of a Checker can save and restore its state. The hashes of the standard library and the
+// A resumable is a part of a Checker that can save and restore its state. The hashes of the standard library and the
 // SignatureCheckers of all kinds are resumable.
 type resumable interface {
 	encoding.BinaryMarshaler
@@ -21,7 +21,7 @@ type resumable interface {
 // checkerState is the encoded state of a Checker.
 type checkerState struct {
 	Written    int64             `json:"written"`
-	Hashes     map[string][]byte `json:"hashes"` // by name
+	Hashes     map[string][]byte `json:"hashes"` // by name of the algorithm
 	Signatures [][]byte          `json:"signatures,omitempty"`
 	Pieces     *piecesState      `json:"pieces,omitempty"`
 }
@@ -63,8 +63,8 @@ func (c *Checker) MarshalBinary() (data []byte, err error) {
 
 var errNoState = errors.New("the saved state of a check cannot be used")
 
-// UnmarshalBinary restores a state into c, to which nothing was written. It fails if c computes something that the
-// state lacks; c must not be used then.
+// UnmarshalBinary restores a state from MarshalBinary into c. Nothing may have been written to c before.
+// UnmarshalBinary fails if c computes something that the state does not contain; c must not be used then.
 func (c *Checker) UnmarshalBinary(data []byte) error {
 	var s checkerState
 	if err := json.Unmarshal(data, &s); err != nil {

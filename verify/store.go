@@ -18,7 +18,7 @@ type storeField struct {
 var storeFields = [...]storeField{
 	{"X-Checksum-Sha512", hexField(SHA512)}, // Artifactory, GitLab's package registry
 	{"X-Checksum-Sha256", hexField(SHA256)},
-	{"X-Linked-Etag", linkedTag},            // Hugging Face: on the redirect to its store
+	{"X-Linked-Etag", linkedTag},            // Hugging Face, in the redirect to its object store
 	{"X-Amz-Checksum-Sha256", amazonSHA256}, // S3 and compatible stores
 	{"Docker-Content-Digest", ociDigest},    // OCI Distribution Specification 1.1, "Pulling blobs"
 }
@@ -38,8 +38,8 @@ const (
 	amazonType = "X-Amz-Checksum-Type"
 )
 
-// FromStore reports whether c is from a store's own field. Such a claim proves a file as Digest does, but it is not an
-// Instance Digest, so Links in the same response are ignored (RFC 6249, section 6).
+// FromStore reports whether c is from one of the storeFields. Such a claim is evidence like a claim from Digest. But it
+// is not an Instance Digest, so Link fields in the same response are ignored (RFC 6249, section 6).
 func (c Claim) FromStore() bool {
 	for _, f := range storeFields {
 		if c.Field == f.name {
@@ -49,7 +49,7 @@ func (c Claim) FromStore() bool {
 	return false
 }
 
-// stored parses the fields of stores. A malformed value is not an error, because no specification defines the fields.
+// stored parses the storeFields in header. A malformed value is no error, because no specification defines the fields.
 func (a *answer) stored(header map[string][]string) error {
 	for _, f := range storeFields {
 		for _, line := range header[f.name] {
@@ -74,8 +74,8 @@ func hexField(alg Algorithm) func(string, map[string][]string) (Digest, error) {
 	return func(value string, _ map[string][]string) (Digest, error) { return ParseHex(alg, value) }
 }
 
-// linkedTag parses an entity tag that is the SHA-256 of a file in large-file storage, if the response also has the
-// size. For another file, the tag is a SHA-1 of something else.
+// linkedTag parses X-Linked-Etag, which is the SHA-256 of the file if the response also has X-Linked-Size. Otherwise
+// the tag is not a SHA-256 of the file, and linkedTag returns no digest.
 func linkedTag(value string, header map[string][]string) (Digest, error) {
 	d, err := ParseHex(SHA256, strings.Trim(value, `"`))
 	if err != nil || len(header[linkedSize]) != 1 || !number(header[linkedSize][0]) {
@@ -86,8 +86,8 @@ func linkedTag(value string, header map[string][]string) (Digest, error) {
 
 func number(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// amazonSHA256 parses base64. It skips a digest of digests, as an object that was uploaded in parts may have. Such a
-// value is followed by the number of parts, or the response states that it is not of the full object.
+// amazonSHA256 parses base64. It skips the digest of digests that an object uploaded in parts may have: the value then
+// contains "-", or the checksum type is not FULL_OBJECT.
 func amazonSHA256(value string, header map[string][]string) (Digest, error) {
 	if strings.Contains(value, "-") || len(header[amazonType]) > 0 &&
 		!strings.EqualFold(trimOWS(header[amazonType][0]), "FULL_OBJECT") {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// OfURL returns the digests that the text of u has of its file. They are in the fragment, as #sha256=HEX or as
-// #sha256-BASE64 (Subresource Integrity), or at the end of the path, in stores that name files by their content:
+// OfURL returns the digests of the file at u that u itself contains. A digest is in the fragment, as #sha256=HEX or as
+// #sha256-BASE64 (Subresource Integrity), or at the end of the path of a content-addressed store:
 // /v2/NAME/blobs/sha256:HEX (OCI Distribution Specification), /by-hash/SHA256/HEX (Debian's repositories),
 // /.well-known/ni/sha-256/BASE64URL (RFC 6920, section 4). The author of the URL claims these digests. A fragment or
-// such a path that names an algorithm without a valid digest is an error.
+// path of such a form that names an algorithm without a valid digest is an error.
 func OfURL(u *url.URL) (digests []Digest, err error) {
 	for part := range strings.SplitSeq(u.Fragment, "&") {
 		d, ok, err := ofFragment(part)
@@ -64,7 +64,7 @@ func looksLikeSHA(name string) bool {
 	return ok && rest != "" && '0' <= rest[0] && rest[0] <= '9'
 }
 
-// unsupported returns the error for a digest that cannot be checked.
+// unsupported returns the error for a digest of the unsupported algorithm name.
 func unsupported(name string) error {
 	return fmt.Errorf("%s is not supported; %v and %v are", name, SHA256, SHA512)
 }
@@ -90,8 +90,8 @@ func ParseIntegrity(s string) (d Digest, ok bool, err error) {
 	return d, true, err
 }
 
-// ofPath parses the digest at the end of the path of a store that names files by their content. It returns the zero
-// Digest for other paths.
+// ofPath parses the digest at the end of p if p is a path of a content-addressed store; see OfURL. For other paths it
+// returns the zero Digest.
 func ofPath(p string) (Digest, error) {
 	if named, ok := strings.CutPrefix(p, "/.well-known/ni/"); ok {
 		return parseNamed(named)
