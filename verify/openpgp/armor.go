@@ -60,7 +60,7 @@ func consumeBlock(l *lines, kind string) ([]byte, error) {
 	checksum := false
 	for before := *l; l.next(); before = *l {
 		if _, ok := armorLine(l.line, "-----BEGIN "); ok {
-			*l = before // the next block may be complete
+			*l = before // the next block may be complete, so its BEGIN line is left
 			break
 		}
 		if end, ok := armorLine(l.line, "-----END "); ok {
@@ -103,7 +103,7 @@ func decode64(digits []byte) ([]byte, error) {
 	return data[:n], nil
 }
 
-// armorLine returns the kind in a line such as "-----BEGIN PGP SIGNATURE-----".
+// armorLine returns the kind of block in a line such as "-----BEGIN PGP SIGNATURE-----".
 func armorLine(line []byte, prefix string) (kind string, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(prefix+"PGP "))
 	if !ok {
@@ -130,7 +130,7 @@ func (l *lines) next() bool {
 	return true
 }
 
-// armored returns a signature in armor with a checksum, which is optional in RFC 9580 but required by GnuPG 2.2.
+// armored returns sig in armor with a checksum. The checksum is optional in RFC 9580, but GnuPG 2.2 requires it.
 func armored(sig []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := armor.EncodeWithChecksumOption(&out, signatureBlock, nil, true)

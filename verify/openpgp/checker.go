@@ -14,20 +14,20 @@ import (
 	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 )
 
-// maxSalted limits the hashes that are computed at once: each version 6 signature has a salt, and so needs a hash of
-// its own (RFC 9580, section 5.2.4).
+// maxSalted limits the version 6 signatures of a Checker: each has a salt, so each requires a separate hash of the file
+// (RFC 9580, section 5.2.4).
 const maxSalted = 16
 
-// A Policy decides which signatures count. The zero value accepts no signature, because each is later than the zero
-// Now.
+// A Policy decides which signatures count. The zero value accepts no signature, because every signature was made after
+// the zero Now.
 type Policy struct {
 	// Now is the present time.
 	Now time.Time
 	// Pins are the accepted keys. The pin of a primary key accepts all its subkeys, too. If empty, every key of the
 	// keyring counts.
 	Pins []Fingerprint
-	// AllowExpiredKey accepts a key that has expired since it signed, for archives. The time of a signature is not
-	// proven: anyone who obtains an old key can sign with an old time.
+	// AllowExpiredKey accepts a signature by a key that expired after signing, for archives. The time of a signature is
+	// not proven: anyone who obtains an old key can sign with an old time.
 	AllowExpiredKey bool
 	// Text accepts only signatures of a text (type 0x01). The bytes written to the Checker must then be that text in
 	// canonical form, with CR and LF at the end of each line (RFC 9580, section 5.2.4).
@@ -39,16 +39,16 @@ func (p Policy) pinned(s signer) bool {
 	return len(p.Pins) == 0 || slices.Contains(p.Pins, s.key()) || slices.Contains(p.Pins, s.primary())
 }
 
-// A Checker reads a file in order and judges signatures of it. It is not safe for concurrent use.
+// A Checker judges the signatures of a file that is written to it in order. It is not safe for concurrent use.
 type Checker struct {
 	anchored   bool
 	signatures []verify.SignatureResult
 	pending    []pending
-	hashes     map[byte]hash.Hash // by identifier, shared by the signatures without salt
+	hashes     map[byte]hash.Hash // by hash algorithm; shared by the signatures without salt
 	salted     []hash.Hash
 }
 
-// A pending is a signature by pinned keys whose verdict depends on the file.
+// A pending is a signature by a known key that the pins accept. The verdict on it depends on the file.
 type pending struct {
 	index   int // in Checker.signatures
 	sig     *packet.Signature
@@ -56,9 +56,9 @@ type pending struct {
 	signers []signer // several only if their key IDs collide
 }
 
-// New returns a Checker of a file's detached signatures: binary packets or armor, one or many. It fails, with a
-// *verify.SignatureError, if no file could pass, because the data holds no acceptable signature. Without keys
-// and pins, signatures are parsed but not validated.
+// New returns a Checker of a file with the given detached signatures, one or more, as binary packets or armor. If none
+// of them is acceptable, no file could pass, and New returns a *verify.SignatureError. Without keys and pins,
+// signatures are parsed but not validated.
 func New(signatures []byte, keys Keyring, policy Policy) (*Checker, error) {
 	list, err := readSignatures(signatures)
 	if err != nil {
@@ -80,7 +80,7 @@ func New(signatures []byte, keys Keyring, policy Policy) (*Checker, error) {
 	return c, nil
 }
 
-// add judges w as far as possible without the file.
+// add appends w to c.signatures, judged as far as possible without the file.
 func (c *Checker) add(w written, keys shelf, policy Policy) error {
 	said := verify.SignatureResult{Kind: kindName, Signer: w.issuer.String(), Hash: digests[w.hash].name}
 	if w.sig != nil {
@@ -102,7 +102,7 @@ func (c *Checker) add(w written, keys shelf, policy Policy) error {
 	return nil
 }
 
-// hashFor returns the hash of the file that w needs.
+// hashFor returns the hash that the file is written to for w. Signatures without salt share a hash.
 func (c *Checker) hashFor(w written) (hash.Hash, error) {
 	salt := w.sig.Salt()
 	if h := c.hashes[w.hash]; h != nil && salt == nil {
@@ -145,7 +145,7 @@ func (c *Checker) MarshalBinary() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalBinary restores a state into c, to which nothing was written.
+// UnmarshalBinary restores a state from MarshalBinary into c. Nothing may have been written to c before.
 func (c *Checker) UnmarshalBinary(data []byte) error {
 	var s state
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -171,8 +171,8 @@ func (c *Checker) UnmarshalBinary(data []byte) error {
 
 var errState = errors.New("the state is for other signatures")
 
-// A state is the encoded state of a Checker: first the hashes with an identifier, ordered by it, then the salted
-// hashes, which have no identifier.
+// A state is the encoded state of a Checker: first the hashes with an identifier, ordered by identifier, then the
+// salted hashes, which have no identifier.
 type state struct {
 	Hashes []hashState `json:"hashes"`
 }
@@ -182,8 +182,8 @@ type hashState struct {
 	State []byte `json:"state"`
 }
 
-// Signatures implements [verify.SignatureChecker]. With keys or pins, a nil error means that one signature is good.
-// Without keys and pins, no signature is checked. The error is a *verify.SignatureError.
+// Signatures implements [verify.SignatureChecker]. With keys or pins, a nil error means that at least one signature is
+// good. Without keys and pins, no signature is checked. The error is a *verify.SignatureError.
 func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	all := slices.Clone(c.signatures)
 	if !c.anchored {
@@ -198,7 +198,7 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	return all, nil
 }
 
-// decide completes r after the whole file was hashed.
+// decide sets the verdict on p in r. The whole file must have been hashed.
 func (p pending) decide(r *verify.SignatureResult) {
 	by := p.signers[0]
 	r.Code, r.Reason = verify.SignatureBad, "it is not of this file"

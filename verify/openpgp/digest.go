@@ -11,10 +11,10 @@ import (
 // A digest describes a hash algorithm (RFC 9580, section 9.5).
 type digest struct {
 	name string
-	new  func() hash.Hash // nil: weak
+	new  func() hash.Hash // nil if the algorithm is weak
 }
 
-// digests maps the identifiers of hash algorithms. The hashes of the standard library implement [hash.Cloner], so that
+// digests has the hash algorithms by identifier. The hashes of the standard library implement [hash.Cloner], so that
 // many signatures can share a hash. The library may use other implementations, which cannot be cloned.
 var digests = map[byte]digest{
 	1:  {"MD5", nil},

@@ -4,13 +4,13 @@
 //
 // A signature counts if it is a detached binary signature (type 0x00) with SHA-256 or better, by a pinned key that may
 // sign files and is not weak, revoked or expired. Of several signatures, one by a pinned key must be good, and none by
-// a pinned key may be bad; those by unknown keys are reported and ignored. Every refusal is an [*verify.SignatureError]
-// with the key and the reason.
+// a pinned key may be bad. Signatures by unknown keys are reported and ignored. Every refusal is an
+// [*verify.SignatureError] with the key and the reason.
 //
 // The package does not handle mail: it has no signed messages, encryption, web of trust or key servers. It checks a
-// cleartext signature if a parser has extracted the text ([Policy.Text]). The clock is an argument, and files are
-// bytes. A key in a message or from a server is not trusted: only the [Keyring] is an anchor. Without a keyring nothing
-// is validated, and no signature is reported as good.
+// cleartext signature if a parser has extracted the text ([Policy.Text]). It reads no clock and opens no file. Only
+// keys in the [Keyring] are trusted, not a key in a message or from a server. Without a keyring nothing is validated,
+// and no signature is reported as good.
 //
 //	keys, err := openpgp.ParseKeyring(export)
 //	...

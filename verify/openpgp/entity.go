@@ -13,7 +13,7 @@ type shelf struct {
 	parsed map[Fingerprint]*pgp.Entity // by primary key
 }
 
-// find returns the keys that a signature names, each with its primary key.
+// find returns the keys in the keyring that i identifies.
 func (s shelf) find(i issuer) (signers []signer) {
 	var done []Fingerprint
 	for _, c := range s.keys.certs {
@@ -30,7 +30,7 @@ func (s shelf) find(i issuer) (signers []signer) {
 	return signers
 }
 
-// parse merges all exports of one primary key of the keyring.
+// parse parses all exports of the key primary in k, and merges them.
 func (k Keyring) parse(primary Fingerprint) (all *pgp.Entity) {
 	for _, c := range k.certs {
 		if c.keys[0] != primary {
@@ -82,7 +82,7 @@ func mergeSubkey(a *pgp.Entity, sub pgp.Subkey) {
 	a.Subkeys = append(a.Subkeys, sub)
 }
 
-// signersOf returns the keys of e that i names.
+// signersOf returns the keys of e that i identifies.
 func signersOf(e *pgp.Entity, i issuer) (signers []signer) {
 	if i.names(fingerprint(e.PrimaryKey.Fingerprint)) {
 		signers = append(signers, signer{entity: e})

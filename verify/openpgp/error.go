@@ -13,7 +13,7 @@ func fail(c verify.SignatureCode, format string, args ...any) *verify.SignatureE
 	return &verify.SignatureError{Code: c, Reason: fmt.Sprintf(format, args...)}
 }
 
-// about sets the subject of err, which may be nil, to something other than a signature.
+// about sets the subject of a *verify.SignatureError to something other than a signature. It returns err.
 func about(subject string, err error) error {
 	if e, ok := errors.AsType[*verify.SignatureError](err); ok {
 		e.Of = subject

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Fingerprint identifies a key (RFC 9580, section 5.5.4). It is 20 bytes of a version 4 key or 32 bytes of a version
-// 6 key. Fingerprints can be compared with ==. The zero value identifies none.
+// A Fingerprint identifies a key (RFC 9580, section 5.5.4). It has 20 bytes for a key of version 4, and 32 bytes for a
+// key of version 6. Fingerprints can be compared with ==. The zero value identifies no key.
 type Fingerprint struct{ raw string }
 
 const (
@@ -55,7 +55,7 @@ func (f Fingerprint) String() string {
 // IsZero reports whether f is the zero value.
 func (f Fingerprint) IsZero() bool { return f.raw == "" }
 
-// keyID returns the key ID, which signatures without a fingerprint have (RFC 9580, section 5.5.4).
+// keyID returns the key ID. Signatures without a fingerprint refer to their key by it (RFC 9580, section 5.5.4).
 func (f Fingerprint) keyID() uint64 {
 	switch len(f.raw) {
 	case sizeV4:

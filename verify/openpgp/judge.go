@@ -7,7 +7,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 )
 
-// judge returns the pinned keys that may have made w. Without any, it returns why, and r names the key at fault.
+// judge returns the pinned keys that may have made w. Otherwise it returns a fault, and r names the key at fault.
 func judge(w written, keys shelf, policy Policy, r *verify.SignatureResult) ([]signer, *verify.SignatureError) {
 	found := keys.find(w.issuer)
 	if len(found) == 0 {
@@ -49,7 +49,7 @@ func unknownKey(w written, policy Policy) *verify.SignatureError {
 	return fail(verify.SignatureUnknownKey, "%v is not in the keyring", w.issuer)
 }
 
-// judgeSigner returns why w is not accepted as a signature by s, or nil if that depends on the file.
+// judgeSigner returns why w is not accepted as a signature by s, or nil if only the file remains to be checked.
 func judgeSigner(w written, s signer, policy Policy) *verify.SignatureError {
 	if !policy.pinned(s) {
 		return fail(verify.SignatureNotPinned, "")
@@ -60,13 +60,13 @@ func judgeSigner(w written, s signer, policy Policy) *verify.SignatureError {
 	return judgeTimes(w.sig, s, policy)
 }
 
-// judgeForm checks the contents of the signature except its times.
+// judgeForm returns a fault of w apart from its times. If text is set, w must be a signature of a text.
 func judgeForm(w written, text bool) *verify.SignatureError {
 	switch d, known := digests[w.hash]; {
 	case text && w.kind != packet.SigTypeText:
 		return fail(verify.SignatureNotOfFile, "of type 0x%02x instead of a text", uint8(w.kind))
 	case w.kind == packet.SigTypeText && !text:
-		// The hash of a text ignores its line endings, so more than one file has it.
+		// The hash of a text ignores line endings, so files that differ in them have the same hash.
 		return fail(verify.SignatureNotOfFile, "of a text (type 0x01), not of a binary file")
 	case w.kind != packet.SigTypeBinary && !text:
 		return fail(verify.SignatureNotOfFile, "of type 0x%02x", uint8(w.kind))
@@ -83,7 +83,7 @@ func judgeForm(w written, text bool) *verify.SignatureError {
 	return nil
 }
 
-// judgeTimes checks the key, and the times of key and signature.
+// judgeTimes returns a fault of the key s, or of the times of s and sig.
 func judgeTimes(sig *packet.Signature, s signer, policy Policy) *verify.SignatureError {
 	if sig.Version != s.public().Version {
 		return fail(verify.SignatureUnsupported, "a signature of version %d by a key of version %d", sig.Version,

@@ -22,7 +22,7 @@ type Keyring struct {
 	unread []error // why parts of the exports could not be used, and where
 }
 
-// A certificate is an exported primary key with its subkeys and signatures. Each check parses it again, because the
+// A certificate is an exported primary key with its subkeys and signatures. Each check parses raw again, because the
 // library caches results in the parsed form.
 type certificate struct {
 	raw  []byte
@@ -80,7 +80,7 @@ func (k *Keyring) readExport(export []byte) {
 
 var errSecret = errors.New("a secret key: give the public one (gpg --export)")
 
-// hasSecret reports whether an export has a secret key or subkey, also behind public keys.
+// hasSecret reports whether export contains a secret key or subkey anywhere.
 func hasSecret(export []byte) (has bool) {
 	blocks := []block{{data: export}}
 	if !isBinary(export) {
@@ -98,8 +98,8 @@ func hasSecret(export []byte) (has bool) {
 // isKeybox reports whether export is GnuPG's internal key file, which is not in OpenPGP format.
 func isKeybox(export []byte) bool { return len(export) >= 12 && string(export[8:12]) == "KBXf" }
 
-// leaveOut records an unusable part: the line where its armor begins, and the number of the key in it, both from 1.
-// Each is 0 if unknown.
+// leaveOut records err for an unusable part of an export. The armor of the part begins at line, and key is the number
+// of the key in the armor. Both count from 1; 0 means unknown.
 func (k *Keyring) leaveOut(line, key int, err error) {
 	if key > 0 {
 		err = fmt.Errorf("key %d: %w", key, err)
@@ -132,8 +132,8 @@ func (k *Keyring) readBlock(b block) {
 	}
 }
 
-// splitKeys splits a sequence of packets before each primary key. With an error, it leaves out the last key, because
-// that key may lack a revocation.
+// splitKeys splits a sequence of packets before each primary key. If it returns an error, keys lacks the last key,
+// because a revocation of that key may be missing.
 func splitKeys(data []byte) (keys [][]byte, err error) {
 	var key *bytes.Buffer
 	err = eachPacket(data, func(p *packet.OpaquePacket) error {

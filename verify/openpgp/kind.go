@@ -15,7 +15,7 @@ const (
 	pgpType  = "application/pgp-signature" // RFC 3156, section 5
 )
 
-// Kind is OpenPGP.
+// Kind describes OpenPGP signatures.
 var Kind = &verify.SignatureKind{
 	Name: kindName, Article: "an",
 	Types:  []string{pgpType},
@@ -27,7 +27,7 @@ var Kind = &verify.SignatureKind{
 	SniffKeys: sniffKeys,
 	NewTrust:  newTrust,
 
-	SniffSecret: func(data []byte) bool { return false }, // OpenPGP is the first kind, which takes data of no other kind
+	SniffSecret: func(data []byte) bool { return false }, // the first kind gets data that no kind recognizes
 	NewSigner:   newKeySigner,
 	Read:        read,
 	Describe: func(r verify.SignatureResult) string {
@@ -46,11 +46,11 @@ func sniffKeys(data []byte) bool {
 	return len(data) > 0 && (data[0] == public || data[0]&^3 == oldPublic)
 }
 
-// A Trust is a keyring. Without Pins every key in it counts.
+// A Trust is the keys that the user trusts. Without Pins, all keys in Keys are accepted.
 type Trust struct {
 	Keys Keyring
 	Pins []Fingerprint
-	// AllowExpiredKey takes signatures by keys that have expired since, for archives.
+	// AllowExpiredKey is for archives; see [Policy].
 	AllowExpiredKey bool
 }
 
@@ -85,10 +85,10 @@ func read(data []byte, now time.Time) ([]verify.SignatureResult, error) {
 	return c.Signatures()
 }
 
-// named returns the name of the key of a signature for an error.
+// named returns the fingerprint of the key that made r, for an error.
 func named(r verify.SignatureResult) string { return cmp.Or(r.Subkey, r.Key) }
 
-// newTrust is Kind.NewTrust. Its error names the file if there is only one.
+// newTrust is Kind.NewTrust. If k has a single file, an error names that file.
 func newTrust(k verify.Keys) (verify.Trust, error) {
 	t := Trust{AllowExpiredKey: k.AllowExpired}
 	var exports [][]byte

@@ -25,20 +25,21 @@ func Sign(r io.Reader, secretKey, passphrase []byte, now time.Time) ([]byte, err
 	return s.Signature()
 }
 
-// A Signing signs a file as it is read, in order, so that digests can be computed in the same pass. It is not safe for
-// concurrent use.
+// A Signing signs a file that is written to it in order, so that digests can be computed in the same pass. It is not
+// safe for concurrent use.
 type Signing struct {
 	key  Fingerprint
 	sig  bytes.Buffer
 	hash io.WriteCloser // its Close writes the signature into sig
 }
 
-// NewSigning returns a Signing with the time now. The secret key is an export (gpg --export-secret-keys), armored or
-// binary, of one primary key. The newest valid signing subkey signs if the export has its secret part, otherwise the
-// primary key signs. The digest is SHA-512, or the key's preference if that is SHA-256 or better.
+// NewSigning returns a Signing that makes a signature with the time now. secretKey is an export (gpg
+// --export-secret-keys), armored or binary, of one primary key. The newest valid signing subkey signs if the export has
+// its secret part, otherwise the primary key signs. The digest is SHA-512, or the key's preference if that is SHA-256
+// or better.
 //
-// The error is a *verify.SignatureError if the key is locked, revoked, expired, weak or missing. The library uses
-// randomness for some algorithms.
+// The error is a *verify.SignatureError if the key is locked, revoked, expired, weak or missing. For some algorithms,
+// the library uses randomness.
 func NewSigning(secretKey, passphrase []byte, now time.Time) (*Signing, error) {
 	by, err := openSigner(secretKey, passphrase, now)
 	if err != nil {
@@ -49,9 +50,9 @@ func NewSigning(secretKey, passphrase []byte, now time.Time) (*Signing, error) {
 		DefaultHash:  crypto.SHA512,
 		SigningKeyId: by.public().KeyId,
 		// By default the library adds a random notation as a defence against processor faults during signing. Such
-		// faults reveal the key only if the same bytes are signed twice, and the time is among them.
+		// faults reveal the key only if the same bytes are signed twice. The signed bytes contain the time.
 		NonDeterministicSignaturesViaNotation: packet.BoolPointer(false),
-		// chooseSigner has checked the flags: a primary key without flags may sign.
+		// chooseSigner has already checked the key flags. A primary key without flags may sign.
 		InsecureAllowAllKeyFlagsWhenMissing: true,
 	}
 	s := &Signing{key: by.key()}
@@ -106,7 +107,7 @@ func (s keySigner) Begin(_ string, now time.Time) (verify.Signing, error) {
 	return signing, nil
 }
 
-// openSigner returns an unlocked key that can sign.
+// openSigner returns the key in secretKey that signs at the time now, unlocked with passphrase.
 func openSigner(secretKey, passphrase []byte, now time.Time) (signer, error) {
 	e, err := readSecret(secretKey)
 	if err != nil {
@@ -176,7 +177,7 @@ func chooseSigner(e *pgp.Entity, now time.Time) (signer, error) {
 			return s, nil
 		}
 		f.By = s.key().String()
-		// An encryption subkey is a normal part of a key, so the fault of any other key replaces its fault.
+		// An encryption subkey is normal and cannot sign, so the fault of any other key replaces its fault.
 		if first == nil || first.Code == verify.SignatureKeyUnfit {
 			first = f
 		}
@@ -192,7 +193,7 @@ func (s signer) private() *packet.PrivateKey {
 	return s.entity.PrivateKey
 }
 
-// present reports whether the export has the secret part, not only a placeholder for it.
+// present reports whether the export has the secret part of s, not only a placeholder for it.
 func (s signer) present() bool { return s.private() != nil && !s.private().Dummy() }
 
 func (s signer) unlock(passphrase []byte) error {

@@ -17,11 +17,11 @@ type written struct {
 	kind    packet.SignatureType
 	hash    byte
 	issuer  issuer
-	sig     *packet.Signature // nil if the library does not support it
+	sig     *packet.Signature // nil if the library does not support the signature
 	err     error             // why sig is nil
 }
 
-// An issuer identifies the maker of a signature. It is a hint, which may be empty or wrong.
+// An issuer identifies the key that made a signature. It is an unproven hint, and may be empty.
 type issuer struct {
 	key   Fingerprint
 	id    uint64
@@ -49,7 +49,7 @@ func (i issuer) String() string {
 }
 
 // readSignatures parses a file of detached signatures: binary, or one or more blocks of armor. Anything else in the
-// file is a *verify.SignatureError, because a message without a signature, or beside one, proves nothing about a file.
+// file is a *verify.SignatureError, because a message, signed or not, proves nothing about another file.
 func readSignatures(file []byte) ([]written, error) {
 	if len(file) > verify.MaxSignature {
 		return nil, fail(verify.SignatureTooLarge, "%d bytes, more than %d", len(file), verify.MaxSignature)
@@ -151,8 +151,8 @@ func describePacket(tag uint8) string {
 	return fmt.Sprintf("a packet of type %d", tag)
 }
 
-// readSignature parses a signature packet (RFC 9580, section 5.2). An unknown version or unknown parts are not an
-// error, but the signature is not accepted.
+// readSignature parses a signature packet (RFC 9580, section 5.2). If the version or a part of the signature is
+// unsupported, it sets err in the result instead of returning an error.
 func readSignature(p *packet.OpaquePacket) (written, error) {
 	body := p.Contents
 	if len(body) < 4 {

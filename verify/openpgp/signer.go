@@ -14,7 +14,7 @@ const tolerance = 10 * time.Minute
 
 const minRSABits = 2048
 
-// A signer is a key that may have made a signature.
+// A signer is a primary key or subkey that signs, or that may have made a signature.
 type signer struct {
 	entity *pgp.Entity
 	sub    *pgp.Subkey // nil for the primary key of entity
@@ -39,11 +39,11 @@ func (s signer) name(r *verify.SignatureResult) {
 	}
 }
 
-// fault returns why a signature of a file that s made at the time made is not accepted at the time now, or nil.
+// fault returns why a signature of a file, made by s at the time made, is not accepted at the time now, or nil.
 //
-// The key's self-signatures are judged as of now, not as of the time of the signature as in the library. A thief of the
-// key can choose that time, and exports often hold only the latest self-signature, which is younger than older
-// signatures.
+// The key's self-signatures are judged as of now. The library judges them as of the time of the signature, but a thief
+// of the key can choose that time. Also, an export often has only the newest self-signature, which can be younger than
+// the signature.
 func (s signer) fault(made, now time.Time, allowExpired bool) *verify.SignatureError {
 	if f := weakKey(s.entity.PrimaryKey); f != nil {
 		return f
@@ -115,8 +115,8 @@ func binding(e *pgp.Entity, sub *pgp.Subkey, at time.Time) (*packet.Signature, *
 	return b, nil
 }
 
-// bindingFault returns why no binding of sub is valid. A signing subkey signs its primary key in return (type 0x19).
-// Otherwise anyone could claim the subkey of another key.
+// bindingFault returns why no binding of sub is valid. A signing subkey must have signed its primary key (type 0x19,
+// the back-signature). Otherwise anyone could claim the subkey of another key.
 func bindingFault(e *pgp.Entity, sub *pgp.Subkey) string {
 	for _, b := range sub.Bindings {
 		if b.Packet.FlagSign && e.PrimaryKey.VerifyKeySignature(sub.PublicKey, b.Packet) != nil {
@@ -136,7 +136,7 @@ func userID(e *pgp.Entity, at time.Time) string {
 }
 
 // maySign reports whether the key flags allow signing. As in GnuPG, a primary key without flags may do everything. A
-// subkey without flags has no back-signature that the library checks.
+// subkey without flags may not sign, because the library checks no back-signature for it.
 func maySign(flags *packet.Signature, isSubkey bool) bool {
 	if !flags.FlagsValid {
 		return !isSubkey
@@ -152,7 +152,8 @@ func expiry(k *packet.PublicKey, self *packet.Signature) time.Time {
 	return k.CreationTime.Add(time.Duration(*self.KeyLifetimeSecs) * time.Second)
 }
 
-// expired compares the expiry times of the keys behind a signature with the time it was made and with now.
+// expired returns a fault if one of ends, the expiry times of the keys, is before made or, unless allowExpired, before
+// now.
 func expired(ends []time.Time, made, now time.Time, allowExpired bool) *verify.SignatureError {
 	for _, end := range ends {
 		switch {
@@ -166,7 +167,6 @@ func expired(ends []time.Time, made, now time.Time, allowExpired bool) *verify.S
 	return nil
 }
 
-// day returns the date of a time.
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // revocationReason returns the reason and time of the first valid revocation (RFC 9580, section 5.2.3.31).

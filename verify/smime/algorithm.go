@@ -12,8 +12,8 @@ import (
 	"fmt"
 )
 
-// The accepted lengths of RSA keys. A verification with a key of the longest accepted length takes about a millisecond.
-// With a key that fills a message, it would take a minute.
+// The accepted lengths of RSA keys in bits. A verification with a key of the longest accepted length takes about a
+// millisecond. With a key as long as a message, it would take a minute.
 const (
 	minRSA = 2048
 	maxRSA = 8192
@@ -34,7 +34,6 @@ var digests = map[oid]digest{
 	"\x2a\x86\x48\x86\xf7\x0d\x02\x05":     {"MD5", 0},
 }
 
-// A scheme is a signature scheme.
 type scheme uint8
 
 const (
@@ -52,7 +51,7 @@ const (
 )
 
 // signatureAlgorithms are the accepted signature algorithms. hash is the hash in the algorithm's name, which must be
-// the signer's digest; 0 allows any.
+// the signer's digest. If hash is 0, any digest is allowed.
 var signatureAlgorithms = map[oid]struct {
 	scheme scheme
 	hash   crypto.Hash
@@ -72,7 +71,7 @@ var signatureAlgorithms = map[oid]struct {
 type method struct {
 	digest
 	scheme scheme
-	salt   int // length for pss
+	salt   int // length of the salt, for pss
 }
 
 // method returns the method of s, or a fault if the method is not accepted.

@@ -57,7 +57,7 @@ func fromMail(text []byte) ([]byte, *verify.SignatureError) {
 	if !strings.EqualFold(field(head, "content-transfer-encoding"), "base64") {
 		return nil, fail(verify.SignatureUnsupported, "a mail that is not in base64")
 	}
-	der, err := base64.StdEncoding.DecodeString(body) // which skips line ends
+	der, err := base64.StdEncoding.DecodeString(body) // DecodeString skips line ends
 	if err != nil {
 		return nil, fail(verify.SignatureMalformed, "the body of the mail is not base64")
 	}
@@ -67,7 +67,7 @@ func fromMail(text []byte) ([]byte, *verify.SignatureError) {
 // unfold joins the lines of a field (RFC 5322, section 2.2.3).
 var unfold = strings.NewReplacer("\n ", " ", "\n\t", " ")
 
-// field returns the first value of a field in the header of a mail.
+// field returns the first value of the field name in head, the header of a mail.
 func field(head, name string) string {
 	for line := range strings.Lines(unfold.Replace(head)) {
 		key, value, _ := strings.Cut(line, ":")

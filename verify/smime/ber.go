@@ -22,12 +22,12 @@ const (
 	indefinite  = 0x80 // in place of a length
 )
 
-// maxDepth is more than twice the depth of a message with a time stamp, which is a message in a message.
+// maxDepth is more than twice the depth of a message with a time stamp. The time stamp is a message itself.
 const maxDepth = 40
 
 // toDER converts BER, which streaming signers write, to DER: lengths become definite and minimal, and strings become
 // primitive (X.690, section 10). DER is unchanged: the signed attributes "MUST be DER encoded, even if the rest of the
-// structure is BER encoded" (RFC 5652, section 5.3). It takes time linear in the length of b times maxDepth.
+// structure is BER encoded" (RFC 5652, section 5.3). The time that toDER takes is linear in len(b) times maxDepth.
 func toDER(b []byte) ([]byte, *verify.SignatureError) {
 	der, rest, err := appendDER(make([]byte, 0, len(b)), b, 0)
 	if err != nil {
@@ -78,7 +78,7 @@ func appendAll(out, body []byte, depth int) (der []byte, err *verify.SignatureEr
 	return out, err
 }
 
-// appendUntilEnd converts elements up to the two zero bytes that end an indefinite length (X.690, section 8.1.5).
+// appendUntilEnd appends the elements before the two zero bytes that end an indefinite length (X.690, section 8.1.5).
 func appendUntilEnd(out, b []byte, depth int) (der, rest []byte, err *verify.SignatureError) {
 	for err == nil {
 		if after, ended := bytes.CutPrefix(b, []byte{0, 0}); ended {

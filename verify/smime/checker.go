@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// A Checker reads a file in order and judges the signatures of a message about it. It is not safe for concurrent use.
+// A Checker judges the signatures in a message about a file, which is written to it in order. It is not safe for
+// concurrent use.
 type Checker struct {
 	anchored   bool
 	signatures []verify.SignatureResult
@@ -21,7 +22,7 @@ type Checker struct {
 	hashes     map[crypto.Hash]hash.Hash // needed by pending signatures
 	opaque     bool
 	differs    bool   // the file differs from the content of an opaque message
-	content    []byte // the content not yet compared
+	content    []byte // the part of the opaque message's content that was not compared yet
 }
 
 // A pending is a signature whose verdict depends on the file.
@@ -31,9 +32,10 @@ type pending struct {
 	digest []byte
 }
 
-// New returns a Checker of a file for a CMS message: DER, BER, PEM or a mail. Certificates must be valid at now. It
-// fails, with a *verify.SignatureError, if no file could pass: the message cannot be read, no signature in it counts,
-// or a trusted signer's signature is bad. Without roots, signatures are parsed but not validated.
+// New returns a Checker of a file with the signatures in a CMS message: DER, BER, PEM or a mail. Certificates must be
+// valid at the time now. New fails, with a *verify.SignatureError, if no file could pass: the message cannot be read,
+// no signature in it counts, or a trusted signer's signature is bad. Without roots, signatures are parsed but not
+// validated.
 func New(signature []byte, roots []*x509.Certificate, now time.Time) (*Checker, error) {
 	data, err := dearmor(signature)
 	if err != nil {
@@ -59,7 +61,7 @@ func New(signature []byte, roots []*x509.Certificate, now time.Time) (*Checker, 
 	return c, nil
 }
 
-// add judges s as far as possible without the file.
+// add appends s to c.signatures, judged as far as possible without the file.
 func (c *Checker) add(s signerInfo, m message, a anchors) {
 	cert := s.find(m.certificates, a.roots)
 	said := s.describe(cert)
@@ -85,7 +87,7 @@ func (m message) noCertificate() *verify.SignatureError {
 	return fail(verify.SignatureNoCertificate, "the certificate is neither in the message nor among the roots")
 }
 
-// wait hashes the file for the signature that is appended to c.signatures next.
+// wait makes c compare the h hash of the file with digest, for the signature that is appended to c.signatures next.
 func (c *Checker) wait(h crypto.Hash, digest []byte) {
 	if c.hashes[h] == nil {
 		c.hashes[h] = h.New()
@@ -124,7 +126,7 @@ func (c *Checker) MarshalBinary() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalBinary restores a state into c, to which nothing was written.
+// UnmarshalBinary restores a state from MarshalBinary into c. Nothing may have been written to c before.
 func (c *Checker) UnmarshalBinary(data []byte) error {
 	var s state
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -152,11 +154,11 @@ var errState = errors.New("the state is for another message")
 type state struct {
 	Hashes  map[crypto.Hash][]byte `json:"hashes"`
 	Differs bool                   `json:"differs,omitempty"`
-	Left    int                    `json:"left,omitempty"` // bytes of content
+	Left    int                    `json:"left,omitempty"` // length of content
 }
 
-// Signatures implements [verify.SignatureChecker]. With roots, a nil error means that one signature is good. Without
-// roots, no signature is checked. The error is a *verify.SignatureError.
+// Signatures implements [verify.SignatureChecker]. With roots, a nil error means that at least one signature is good.
+// Without roots, no signature is checked. The error is a *verify.SignatureError.
 func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	all := slices.Clone(c.signatures)
 	if !c.anchored {

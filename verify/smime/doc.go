@@ -4,13 +4,13 @@
 //
 // A signature counts if the message is detached or holds the same file, all its digests are SHA-256 or better, its
 // signed attributes have the file's digest, and the certificate of its key is for signing, valid now and chained to a
-// root. Of several signers, one with a chain to a root must be good, and none with a chain may be bad; the others are
-// reported and ignored. Every refusal is an [*verify.SignatureError] with the signer and the reason.
+// root. Of several signers, one with a chain to a root must be good, and none with a chain may be bad. The other
+// signers are reported and ignored. Every refusal is an [*verify.SignatureError] with the signer and the reason.
 //
 // The package does not handle mail in general: it has no multipart messages, encryption or text canonicalization. It
-// does not ask servers about revoked certificates. The clock is an argument, and files are bytes. Certificates in a
-// message are not trusted: they only connect the signer to the roots. Without roots nothing is validated, and no
-// signature is reported as good.
+// does not ask servers about revoked certificates. It reads no clock and opens no file. Certificates in a message are
+// not trusted: they only connect the signer to the roots. Without roots nothing is validated, and no signature is
+// reported as good.
 //
 //	roots, err := smime.ParseRoots(pem)
 //	...

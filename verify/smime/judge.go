@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// usages are the purposes (RFC 5280, section 4.2.1.12). Each certificate of a chain must have one of them. They never
-// include ExtKeyUsageAny, which accepts certificates of TLS servers and disabled policy checks (CVE-2025-22874).
+// usages are the accepted extended key usages (RFC 5280, section 4.2.1.12). Each certificate of a chain must have one.
+// ExtKeyUsageAny must not be added. It accepts TLS server certificates and turned off policy checks (CVE-2025-22874).
 var usages = []x509.ExtKeyUsage{x509.ExtKeyUsageEmailProtection}
 
-// anchors are the roots and the intermediate certificates.
+// anchors are the trusted roots, and the intermediate certificates of a message.
 type anchors struct {
 	roots         []*x509.Certificate
 	pool          *x509.CertPool
@@ -40,8 +40,8 @@ func pool(certificates []*x509.Certificate) *x509.CertPool {
 	return p
 }
 
-// find returns the signer's certificate from the message or the roots (RFC 5652, section 5.3, sid). It returns the
-// first certificate that matches. Only a forger or a broken authority makes several.
+// find returns the signer's certificate from lists (RFC 5652, section 5.3, sid). It returns the first certificate that
+// matches. Several match only if a forger or a faulty authority made them.
 func (s signerInfo) find(lists ...[]*x509.Certificate) *x509.Certificate {
 	fits := func(c *x509.Certificate) bool {
 		if s.issuer != nil {
@@ -56,8 +56,9 @@ func (s signerInfo) find(lists ...[]*x509.Certificate) *x509.Certificate {
 	return nil
 }
 
-// judge returns the hash of the signature of s if the signature counts. The file's digest is compared later. judge
-// checks the chain before the signature: a bad signature matters only if its signer is trusted (rule 48).
+// judge returns the hash algorithm of the signature of s, or a fault if the signature does not count. The file's digest
+// is compared later. judge checks the chain before the signature: a bad signature matters only if its signer is trusted
+// (rule 48).
 func (a anchors) judge(s signerInfo, cert *x509.Certificate) (crypto.Hash, *verify.SignatureError) {
 	if err := a.chain(cert); err != nil {
 		return 0, err
@@ -79,7 +80,7 @@ func (a anchors) judge(s signerInfo, cert *x509.Certificate) (crypto.Hash, *veri
 	return m.hash, nil
 }
 
-// chain returns a fault unless a certificate is for signing and chains to a root at a.now (C11; RFC 5280, section 6).
+// chain returns a fault unless cert may sign, and chains to a root at a.now (C11; RFC 5280, section 6).
 func (a anchors) chain(cert *x509.Certificate) *verify.SignatureError {
 	now := a.now
 	switch {
@@ -97,14 +98,14 @@ func (a anchors) chain(cert *x509.Certificate) *verify.SignatureError {
 	if err != nil {
 		return chainFault(err, cert)
 	}
-	// RFC 8550, section 4.4.2, assumes both bits if the extension is missing; here the extension is required (rule 49).
+	// RFC 8550, section 4.4.2, allows both uses if the extension is missing. Here it must be present (rule 49).
 	if cert.KeyUsage&(x509.KeyUsageDigitalSignature|x509.KeyUsageContentCommitment) == 0 {
 		return fail(verify.SignatureKeyUnfit, "its key usage is not digitalSignature")
 	}
 	return nil
 }
 
-// chainFault describes why a chain is invalid.
+// chainFault returns the fault for err, an error of cert.Verify.
 func chainFault(err error, cert *x509.Certificate) *verify.SignatureError {
 	var invalid x509.CertificateInvalidError
 	switch {

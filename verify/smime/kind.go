@@ -15,7 +15,7 @@ const (
 	option   = "smime-ca"
 )
 
-// Kind is S/MIME.
+// Kind describes S/MIME signatures.
 var Kind = &verify.SignatureKind{
 	Name: kindName, Article: "an",
 	Types: []string{ // RFC 8551, section 3.2
@@ -48,13 +48,13 @@ func sniff(data []byte) bool {
 	return len(data) > 0 && data[0] == tagSequence
 }
 
-// sniffKeys is Kind.SniffKeys: a certificate in PEM.
+// sniffKeys is Kind.SniffKeys. It looks for a certificate in PEM.
 func sniffKeys(data []byte) bool {
 	i := bytes.Index(data, []byte("-----BEGIN CERTIFICATE-----"))
 	return i == 0 || i > 0 && data[i-1] == '\n'
 }
 
-// A Trust is a set of certificates of roots or of signers.
+// A Trust is a set of trusted certificates, of authorities or of signers.
 type Trust struct{ Roots []*x509.Certificate }
 
 // Kind implements [verify.Trust].
@@ -88,7 +88,7 @@ func read(data []byte, now time.Time) ([]verify.SignatureResult, error) {
 	return c.Signatures()
 }
 
-// named returns the name of a signer for an error.
+// named returns the signer of r, for an error.
 func named(r verify.SignatureResult) string { return r.Signer }
 
 // newTrust is Kind.NewTrust.

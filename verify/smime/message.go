@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The limits of a message. Usually a message has one signer and two or three certificates. Each signer can cost a
-// hundred verifications of certificates, which is the limit of package x509.
+// The limits of a message. Usually a message has one signer and two or three certificates. For each signer, package
+// x509 may verify up to a hundred signatures of certificates.
 const (
 	maxSigners      = 8
 	maxCertificates = 32
@@ -30,7 +30,7 @@ type message struct {
 	opaque       bool   // the message has the content that it signs
 	content      []byte // if opaque
 	certificates []*x509.Certificate
-	unreadable   error // of the first unreadable certificate
+	unreadable   error // error of the first unreadable certificate, or nil
 	signers      []signerInfo
 }
 
@@ -43,7 +43,7 @@ type signerInfo struct {
 	signature algorithm
 	value     []byte
 	attributes
-	fault *verify.SignatureError // in the attributes
+	fault *verify.SignatureError // in the signed attributes; nil if none
 }
 
 // attributes are the signed attributes (RFC 5652, section 11).
@@ -53,7 +53,7 @@ type attributes struct {
 	signingTime   time.Time // zero if missing or unreadable
 }
 
-// An algorithm is an AlgorithmIdentifier. Parameters are nil if missing or NULL.
+// An algorithm is an AlgorithmIdentifier. Its parameters are nil if missing or NULL.
 type algorithm struct {
 	id         oid
 	parameters []byte
@@ -109,7 +109,7 @@ func (r *reader) signedData() (m message) {
 	return m
 }
 
-// version reads a version. A later version than supported is a fault.
+// version reads a version. A version later than latest is a fault; what describes the versioned structure.
 func (r *reader) version(what string, latest int) {
 	if v := r.small("version of " + what); v > latest {
 		r.fail(verify.SignatureUnsupported, "version %d of %s", v, what)
@@ -150,8 +150,8 @@ func (r *reader) signerInfo() (s signerInfo) {
 	if set, ok := r.optional(tagContext0, "signed attributes"); ok {
 		s.attributes, s.fault = readAttributes(set)
 	} else {
-		// A signature without attributes is about the file itself. Bytes that were once signed as attributes would then
-		// pass as a file.
+		// A signature without attributes covers the file itself. If it were accepted, the encoded attributes of another
+		// signature by the same key would pass as a signed file.
 		s.fault = fail(verify.SignatureNotOfFile, "it has no signed attributes (openssl's -noattr)")
 	}
 	s.signature = r.algorithm("signature algorithm")
@@ -203,7 +203,7 @@ func readAttributes(set element) (attributes, *verify.SignatureError) {
 	return a, r.err()
 }
 
-// read parses the value of an attribute.
+// read parses the value of the attribute of type kind into a.
 func (a *attributes) read(kind oid, values *reader) {
 	switch kind {
 	case idContentType: // MUST be the type in SignedData (RFC 5652, section 11.1), which is id-data here
@@ -217,7 +217,7 @@ func (a *attributes) read(kind oid, values *reader) {
 	}
 }
 
-// name returns the message's reference to the signer.
+// name returns how the message identifies the signer.
 func (s signerInfo) name() string {
 	if s.issuer == nil {
 		return "key identifier " + printable(hex.EncodeToString(s.keyID))

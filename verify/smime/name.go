@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// distinguishedName formats a name as in RFC 4514.
+// distinguishedName formats a name in DER as in RFC 4514.
 func distinguishedName(der []byte) string {
 	var rdn pkix.RDNSequence
 	if _, err := asn1.Unmarshal(der, &rdn); err != nil {
@@ -36,8 +36,8 @@ var attributeNames = map[string]string{
 	"2.5.4.97":                   "organizationIdentifier",
 }
 
-// namePart formats one part of a name. The attributes that pkix would write in hexadecimal digits are formatted as a
-// common name, to escape their text.
+// namePart formats one part of a name. It formats the attributes in attributeNames as a common name and replaces CN,
+// because package pkix would write their values in hexadecimal digits.
 func namePart(v pkix.AttributeTypeAndValue) string {
 	name, known := attributeNames[v.Type.String()]
 	if _, isText := v.Value.(string); !known || !isText {

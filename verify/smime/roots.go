@@ -8,14 +8,14 @@ import (
 	"fmt"
 )
 
-// The limits of a file of roots: several times all public authorities.
+// The limits of a file of roots. All public authorities together need only a fraction.
 const (
 	maxRootsSize = 4 << 20
 	maxRoots     = 2000
 )
 
 // ParseRoots parses certificates in PEM, of authorities or of trusted signers. Text around the PEM blocks is ignored.
-// Any other block is an error with its number, so that no root is dropped silently.
+// Any other block is an error that states the number of the block, so that no root is dropped silently.
 func ParseRoots(data []byte) ([]*x509.Certificate, error) {
 	if len(data) > maxRootsSize {
 		return nil, fmt.Errorf("%d bytes of roots, more than %d", len(data), maxRootsSize)
