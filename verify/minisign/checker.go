@@ -13,18 +13,18 @@ import (
 	"braid/verify"
 )
 
-// A Checker reads a file in order and judges a signature of it. It is not safe for concurrent use.
+// A Checker judges a signature of a file that is written to it in order. It is not safe for concurrent use.
 type Checker struct {
 	signature signature
 	said      verify.SignatureResult
-	keys      []Key      // keys with the signature's id
-	digest    hash.Hash  // of the file; nil for the older form
-	file      whole.File // for the older form
+	keys      []Key      // keys with the signature's id that signed its comment
+	digest    hash.Hash  // of the file; nil in the older form
+	file      whole.File // the content, in the older form
 }
 
-// New returns a Checker of a file with the given names. The file name in the signature, if any, must be among the
-// names; without names any is accepted. New fails, with a *verify.SignatureError, if no file could pass. Without keys
-// the signature is parsed but not validated.
+// New returns a Checker of a file. If the signature names a file, that name must be in names. If names is empty, any
+// name is accepted. New fails, with a *verify.SignatureError, if no file could pass. Without keys the signature is
+// parsed but not validated.
 func New(data []byte, keys []Key, names []string) (*Checker, error) {
 	s, wrong := parse(data)
 	if wrong != nil {
@@ -49,12 +49,12 @@ func New(data []byte, keys []Key, names []string) (*Checker, error) {
 		return nil, c.refuse(verify.SignatureBad, "it is a signature of "+mask.Quote(name, 100))
 	}
 	if s.algorithm == prehashed {
-		c.digest, _ = blake2b.New512(nil) // without a key it never fails
+		c.digest, _ = blake2b.New512(nil) // fails only with a key
 	}
 	return c, nil
 }
 
-// refuse returns an error that rejects the signature for every file.
+// refuse returns an error with the verdict code on the signature.
 func (c *Checker) refuse(code verify.SignatureCode, reason string) error {
 	c.said.Code, c.said.Reason = code, reason
 	return &verify.SignatureError{Code: code, By: c.said.Key, Reason: reason, Signatures: []verify.SignatureResult{c.said}}
@@ -104,7 +104,7 @@ func (c *Checker) MarshalBinary() ([]byte, error) {
 	return c.file.MarshalBinary()
 }
 
-// UnmarshalBinary restores a state into c.
+// UnmarshalBinary restores a state from MarshalBinary into c.
 func (c *Checker) UnmarshalBinary(state []byte) error {
 	if c.digest != nil {
 		return c.digest.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)

@@ -13,10 +13,10 @@ const (
 	option   = "keyring"
 )
 
-// Kind is minisign.
+// Kind describes minisign signatures.
 var Kind = &verify.SignatureKind{
 	Name: kindName, Article: "a",
-	Types:  []string{"application/x-minisign"}, // none is registered
+	Types:  []string{"application/x-minisign"}, // no type is registered
 	Beside: []string{".minisig"},
 	Served: []verify.SignatureFile{{Ending: ".minisig", Type: "application/x-minisign"}},
 	Option: option,
@@ -50,8 +50,8 @@ var Kind = &verify.SignatureKind{
 
 func begins(data []byte) bool { return bytes.HasPrefix(data, []byte(untrusted)) }
 
-// sniffKeys is Kind.SniffKeys. It accepts a file with a comment, or a key in base64 without one. The keys of signify
-// have the same form, and their comments end in "public key" or "secret key".
+// sniffKeys is Kind.SniffKeys. It accepts a key file with a comment, or a key in base64 without a comment. Key files of
+// signify have the same form, but their comments end in "public key" or "secret key".
 func sniffKeys(data []byte) bool {
 	text := bytes.TrimSpace(data)
 	if i := bytes.Index(append([]byte("\n"), text...), []byte("\n"+untrusted)); i >= 0 {
@@ -61,7 +61,7 @@ func sniffKeys(data []byte) bool {
 	return len(text) == (keySize+2)/3*4 && !bytes.ContainsAny(text, " \n")
 }
 
-// A Trust is a set of keys that may sign. The user named each of them.
+// A Trust is the set of keys that the user trusts. Each key was named by the user.
 type Trust struct{ Keys []Key }
 
 // Kind implements [verify.Trust].
@@ -86,7 +86,7 @@ func (t Trust) Check(d verify.Detached) (verify.SignatureChecker, error) {
 	return New(d.Data, t.Keys, d.Names)
 }
 
-// newTrust is Kind.NewTrust. Pins are of OpenPGP keys and exclude all other keys, so they are an error here.
+// newTrust is Kind.NewTrust. Pins name OpenPGP keys and exclude all other keys, so they are an error here.
 func newTrust(k verify.Keys) (verify.Trust, error) {
 	var t Trust
 	for _, f := range k.Files {

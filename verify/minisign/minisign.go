@@ -1,8 +1,8 @@
 // Package minisign checks signatures made by minisign: Ed25519 over the BLAKE2b-512 of a file, or, in the older form,
 // over the file itself (https://jedisct1.github.io/minisign/, "Signature format").
 //
-// The package does not guess. The trusted comment must be signed, and if it names a file, the signature is of that file
-// only. Otherwise a server could serve an older file, with its signature, under the name of the newest.
+// The package does not guess. The trusted comment must be signed. If the comment names a file, the signature is valid
+// only for that file. Otherwise a server could serve an older file, with its signature, under the name of the newest.
 //
 //	key, err := minisign.ParseKey(data)
 //	checker, err := minisign.New(signature, []minisign.Key{key}, names)
@@ -30,9 +30,9 @@ const (
 	signatureSize = 2 + 8 + ed25519.SignatureSize
 )
 
-// The algorithms: the first two bytes of a signature. Keys have the first one. No signature covers these bytes: if
-// those of a signature of the newer form are changed to the older form, it is a good signature of the 64 bytes of the
-// BLAKE2b-512. So the older form is not accepted for a file of that size.
+// The signature algorithms are the first two bytes of a signature; public keys begin with wholeFile. The signature does
+// not cover these two bytes. If prehashed is changed to wholeFile, the signature is a good one of the 64 bytes of the
+// BLAKE2b-512. Therefore wholeFile is not accepted for a file of 64 bytes.
 const (
 	wholeFile = "Ed"
 	prehashed = "ED"
@@ -43,7 +43,7 @@ const (
 	trusted   = "trusted comment: "
 )
 
-// A Key is a public key. Its id only selects the key to try: anyone can make a key with a given id.
+// A Key is a public key. Its id only selects the keys to try: anyone can make a key with a given id.
 type Key struct {
 	id     [8]byte
 	public [ed25519.PublicKeySize]byte
@@ -52,10 +52,10 @@ type Key struct {
 // ID returns minisign's name for the key, 16 hexadecimal digits.
 func (k Key) ID() string { return idText(k.id) }
 
-// idText formats an id like minisign, as a little-endian number.
+// idText formats an id as minisign does: as a little-endian number.
 func idText(id [8]byte) string { return fmt.Sprintf("%016X", binary.LittleEndian.Uint64(id[:])) }
 
-// ParseKey parses a file that minisign -G wrote, or only its second line.
+// ParseKey parses a public key file that minisign -G wrote, or only its second line.
 func ParseKey(data []byte) (Key, error) {
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	comment := strings.TrimSpace(lines[0])
@@ -78,9 +78,9 @@ func ParseKey(data []byte) (Key, error) {
 type signature struct {
 	algorithm string
 	id        [8]byte
-	of        [ed25519.SignatureSize]byte // of the file
+	of        [ed25519.SignatureSize]byte // signature of the file
 	comment   string                      // the trusted comment
-	global    [ed25519.SignatureSize]byte // of the signature and the comment
+	global    [ed25519.SignatureSize]byte // signature of the other signature and the comment
 }
 
 // parse parses a signature file. It must have exactly four lines.
@@ -116,7 +116,7 @@ func parse(data []byte) (signature, *verify.SignatureError) {
 	return s, nil
 }
 
-// describe returns a result with the contents of the signature, without a verdict.
+// describe returns a result with the details of s and without a verdict.
 func (s signature) describe() verify.SignatureResult {
 	r := verify.SignatureResult{Kind: kindName, Key: idText(s.id), Hash: "BLAKE2b-512"}
 	if s.algorithm == wholeFile {
@@ -140,7 +140,7 @@ func (s signature) field(name string) (value string, ok bool) {
 	return "", false
 }
 
-// flagged reports whether the trusted comment has a field that is only a name.
+// flagged reports whether the trusted comment has the field name without a value.
 func (s signature) flagged(name string) bool {
 	for part := range strings.SplitSeq(s.comment, "\t") {
 		if strings.TrimSpace(part) == name {
@@ -150,7 +150,7 @@ func (s signature) flagged(name string) bool {
 	return false
 }
 
-// covers reports whether k signed the signature together with its trusted comment.
+// covers reports whether k signed the trusted comment, together with the signature of the file.
 func (s signature) covers(k Key) bool {
 	return ed25519.Verify(k.public[:], append(bytes.Clone(s.of[:]), s.comment...), s.global[:])
 }

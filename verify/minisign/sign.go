@@ -20,9 +20,9 @@ import (
 	"braid/verify"
 )
 
-// A secret key file has two lines. The second line is the base64 of these fields: the algorithms of signature, key
-// derivation and checksum, the salt and limits of the derivation, and the key: its id, the Ed25519 key and a checksum
-// of both and the signature algorithm. With a passphrase, the fields of the key are XORed with the derived bytes.
+// A secret key file has two lines. The second line is base64. It contains the algorithms of signature, key derivation
+// and checksum, and the salt and limits of the derivation. Then follow the id of the key, the Ed25519 key, and a
+// checksum of the signature algorithm, id and key. With a passphrase, these three are XORed with the derived bytes.
 const (
 	saltAt     = 6
 	limitsAt   = saltAt + 32
@@ -32,17 +32,17 @@ const (
 	withScrypt = "Sc"
 	withoutKDF = "\x00\x00"
 	checksum   = "B2"
-	mostMemory = 2 << 30 // of the derivation; minisign's default is 1 GiB
+	mostMemory = 2 << 30 // bytes of memory for the derivation; minisign's default is 1 GiB
 )
 
-// A Signer signs files with a secret key of minisign. It implements [verify.Signer].
+// A Signer signs files with a minisign secret key. It implements [verify.Signer].
 type Signer struct {
 	id  [idSize]byte
 	key ed25519.PrivateKey
 }
 
-// NewSigner returns the Signer of a file that minisign -G wrote. With minisign's default parameters, unlocking a key
-// that has a passphrase takes a second and 1 GiB of memory. The error is a *verify.SignatureError.
+// NewSigner returns the Signer with the secret key in file, which minisign -G wrote. With minisign's defaults,
+// unlocking a key with a passphrase takes a second and 1 GiB of memory. The error is a *verify.SignatureError.
 func NewSigner(file, passphrase []byte) (*Signer, error) {
 	raw, ok := decodeSecret(file)
 	if !ok {
@@ -66,7 +66,7 @@ func NewSigner(file, passphrase []byte) (*Signer, error) {
 	}
 	key := secret[idSize : idSize+ed25519.PrivateKeySize]
 	sum := blake2b.Sum256(append([]byte(wholeFile), secret[:idSize+ed25519.PrivateKeySize]...))
-	// Without a passphrase minisign writes no checksum.
+	// Without a passphrase, minisign writes no checksum.
 	if string(raw[2:4]) == withScrypt && subtle.ConstantTimeCompare(sum[:], secret[idSize+ed25519.PrivateKeySize:]) != 1 {
 		return nil, fail(verify.SignatureLocked, "the passphrase is wrong")
 	}
@@ -84,7 +84,7 @@ func sniffSecret(data []byte) bool {
 	return ok
 }
 
-// decodeSecret returns the content of a file with a secret key.
+// decodeSecret decodes a file with a secret key. It reports false if data is not such a file.
 func decodeSecret(data []byte) (raw []byte, ok bool) {
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	if len(lines) == 2 && strings.HasPrefix(lines[0], untrusted) {
@@ -94,8 +94,8 @@ func decodeSecret(data []byte) (raw []byte, ok bool) {
 	return raw, len(lines) == 1 && err == nil && len(raw) == secretSize
 }
 
-// derive returns the bytes that a passphrase and the fields of a secret key derive: scrypt with the parameters that
-// libsodium chooses for limits of operations and memory (crypto_pwhash_scryptsalsa208sha256).
+// derive returns the bytes to XOR with the secret key, derived from passphrase and raw, the secret key file. It uses
+// scrypt with the parameters that libsodium's crypto_pwhash_scryptsalsa208sha256 computes from the limits in raw.
 func derive(passphrase, raw []byte) ([]byte, error) {
 	operations, memory := binary.LittleEndian.Uint64(raw[limitsAt:]), binary.LittleEndian.Uint64(raw[limitsAt+8:])
 	const r = 8
@@ -127,10 +127,10 @@ func (s *Signer) Public() Key {
 	return k
 }
 
-// Key implements [verify.Signer]. It returns the public key in base64, as an id is not unique.
+// Key implements [verify.Signer]. It returns the public key in base64, because an id is not unique.
 func (s *Signer) Key() string { return s.Public().text() }
 
-// text returns the second line of the file of a public key.
+// text returns k as in the second line of a public key file.
 func (k Key) text() string {
 	return base64.StdEncoding.EncodeToString(append(append([]byte(wholeFile), k.id[:]...), k.public[:]...))
 }
@@ -141,7 +141,7 @@ func (s *Signer) Begin(name string, now time.Time) (verify.Signing, error) {
 	if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
 		return nil, fail(verify.SignatureUnsupported, "a minisign signature cannot name %s", mask.Quote(name, 100))
 	}
-	digest, _ := blake2b.New512(nil) // without a key it never fails
+	digest, _ := blake2b.New512(nil) // fails only with a key
 	return &signing{s, digest, fmt.Sprintf("timestamp:%d\tfile:%s\thashed", now.Unix(), name)}, nil
 }
 

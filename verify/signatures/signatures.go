@@ -1,5 +1,5 @@
-// Package signatures has the table of the kinds of signatures. A new kind is a package with a [verify.SignatureKind]
-// and a row here. The package does not distinguish kinds otherwise.
+// Package signatures has the table of signature kinds. A new kind is a package with a [verify.SignatureKind] and a row
+// here. Apart from that, the package does not distinguish kinds.
 //
 //	kind := signatures.Of(data)
 //	said, err := kind.Read(data, time.Now()) // the signers as the signatures name them; not validated
@@ -17,7 +17,7 @@ import (
 	"braid/verify/sshsig"
 )
 
-// kinds is the table. Data of no kind is treated as data of the first row, whose checker then reports the fault.
+// kinds is the table. Data of no kind is passed to the first kind, which then reports the fault.
 var kinds = []*verify.SignatureKind{
 	openpgp.Kind,
 	smime.Kind,
@@ -36,15 +36,15 @@ func Of(data []byte) *verify.SignatureKind {
 
 func either(i int) *verify.SignatureKind { return kinds[max(i, 0)] }
 
-// OfType returns the kind of a media type in lower case and without parameters. It reports false if the type is not a
-// type of signatures.
+// OfType returns the kind with the media type media, which is in lower case and without parameters. It reports false if
+// no kind has that type.
 func OfType(media string) (kind *verify.SignatureKind, ok bool) {
 	i := slices.IndexFunc(kinds, func(k *verify.SignatureKind) bool { return slices.Contains(k.Types, media) })
 	return either(i), i >= 0
 }
 
-// OfKeys returns the kind of the keys in data, a file that an option named. Data of no kind is of the first kind with
-// the option.
+// OfKeys returns the kind of the keys in data, a file that was given with option. If data is of no kind, OfKeys returns
+// the first kind with the option.
 func OfKeys(option string, data []byte) *verify.SignatureKind {
 	var first *verify.SignatureKind
 	for _, k := range kinds {
@@ -73,14 +73,14 @@ func Sniff(data []byte) (kind *verify.SignatureKind, ok bool) {
 	return kind, kind != nil
 }
 
-// NewSigner unlocks a secret key, whose kind follows from its content; now is the time of signing. A key of no kind is
-// passed to the first kind, which then reports the fault. The error is a *verify.SignatureError.
+// NewSigner unlocks a secret key of any kind; now is the time of signing. A key of no known kind is passed to the first
+// kind, which reports the fault. The error is a *verify.SignatureError.
 func NewSigner(secret, passphrase []byte, now time.Time) (verify.Signer, error) {
 	signs := func(k *verify.SignatureKind) bool { return k.SniffSecret != nil && k.SniffSecret(secret) }
 	return either(slices.IndexFunc(kinds, signs)).NewSigner(secret, passphrase, now)
 }
 
-// Options returns the options for files with keys.
+// Options returns the names of the options for key files, without duplicates.
 func Options() (names []string) {
 	for _, k := range kinds {
 		if !slices.Contains(names, k.Option) {

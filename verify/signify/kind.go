@@ -13,10 +13,10 @@ const (
 	option   = "keyring"
 )
 
-// Kind is signify.
+// Kind describes signify signatures.
 var Kind = &verify.SignatureKind{
 	Name: kindName, Article: "a",
-	Types:  []string{"application/x-signify"}, // none is registered
+	Types:  []string{"application/x-signify"}, // no type is registered
 	Beside: []string{".sig"},
 	Option: option,
 
@@ -33,15 +33,15 @@ var Kind = &verify.SignatureKind{
 	Describe: func(r verify.SignatureResult) string { return "key " + r.Key },
 }
 
-// sniff is Kind.Sniff. The third line of minisign's signatures is a comment, too.
+// sniff is Kind.Sniff. It rejects signatures of minisign, which have a trusted comment as the third line.
 func sniff(data []byte) bool {
 	_, raw, rest, ok := split(data)
 	return ok && len(raw) == signatureSize && !bytes.HasPrefix(rest, []byte("trusted comment: "))
 }
 
-// sniffKeys is Kind.SniffKeys. Keys of minisign have the same form and differ only in the comment. A key must check one
-// kind of signatures only, because the first of the two signatures of minisign is also a good signature of signify.
-// Signify's comment ends in "public key" or "secret key". Minisign's comment has the name minisign and ends in the
+// sniffKeys is Kind.SniffKeys. Keys of minisign have the same form and differ only in the comment. They must not check
+// signatures of signify, because the first of the two signatures of minisign is also a good signature of signify.
+// Signify's comment ends in "public key" or "secret key". Minisign's comment has the word minisign, or ends in the
 // key's id.
 func sniffKeys(data []byte) bool {
 	text := bytes.TrimSpace(data)
@@ -53,7 +53,7 @@ func sniffKeys(data []byte) bool {
 	return !strings.Contains(comment, "minisign") && strings.HasSuffix(comment, " key")
 }
 
-// A Trust is a set of keys that may sign. The user named each of them.
+// A Trust is the set of keys that the user trusts. Each key was named by the user.
 type Trust struct{ Keys []Key }
 
 // Kind implements [verify.Trust].
@@ -73,10 +73,10 @@ func (t Trust) Names() (names []string) {
 // Pinned implements [verify.Trust].
 func (t Trust) Pinned() bool { return len(t.Keys) > 0 }
 
-// Check implements [verify.Trust]. Signify signs texts unchanged, so d.Text is ignored.
+// Check implements [verify.Trust]. Signify signs a text unchanged, so d.Text is ignored.
 func (t Trust) Check(d verify.Detached) (verify.SignatureChecker, error) { return New(d.Data, t.Keys) }
 
-// newTrust is Kind.NewTrust. Pins are of OpenPGP keys and exclude all other keys, so they are an error here.
+// newTrust is Kind.NewTrust. Pins name OpenPGP keys and exclude all other keys, so they are an error here.
 func newTrust(k verify.Keys) (verify.Trust, error) {
 	var t Trust
 	for _, f := range k.Files {

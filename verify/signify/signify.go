@@ -1,7 +1,7 @@
 // Package signify checks signatures made by OpenBSD's signify: Ed25519 over the file itself (signify(1)). The file is
-// kept in memory until its end, so files of more than 16 MiB are an error.
+// kept in memory until it is complete, so a file of more than 16 MiB is an error.
 //
-// A signature does not name its file. Signify is therefore used to sign lists of digests, which name their files.
+// A signature does not name its file. Signify is therefore used to sign checksum lists, which name their files.
 //
 //	key, err := signify.ParseKey(data)
 //	checker, err := signify.New(signature, []signify.Key{key})
@@ -34,7 +34,7 @@ const algorithm = "Ed"
 
 const untrusted = "untrusted comment: "
 
-// A Key is a public key. Its id only selects the key to try: anyone can make a key with a given id.
+// A Key is a public key. Its id only selects the keys to try: anyone can make a key with a given id.
 type Key struct {
 	id     [8]byte
 	public [ed25519.PublicKeySize]byte
@@ -58,8 +58,8 @@ func ParseKey(data []byte) (Key, error) {
 	return k, nil
 }
 
-// split returns the comment and the decoded second line of a file, and the rest after these lines. In a signed message,
-// the rest is the message.
+// split returns the comment in the first line of data, the decoded second line, and the rest of data. In a signed
+// message, the rest is the message.
 func split(data []byte) (comment string, raw, rest []byte, ok bool) {
 	first, rest, _ := bytes.Cut(data, []byte("\n"))
 	second, rest, _ := bytes.Cut(rest, []byte("\n"))
@@ -68,15 +68,15 @@ func split(data []byte) (comment string, raw, rest []byte, ok bool) {
 	return comment, raw, rest, ok && err == nil
 }
 
-// Split splits a signed message, as signify -S -e writes it, into its first two lines, the signature, and the text. It
-// reports false if data is not a signature with a text after it.
+// Split splits a signed message, as signify -S -e writes it. The first two lines are the signature, and the rest is the
+// text. Split reports false if data is not a signature that is followed by a text.
 func Split(data []byte) (signature, text []byte, ok bool) {
 	_, raw, text, ok := split(data)
 	ok = ok && len(raw) == signatureSize && bytes.Count(data[:len(data)-len(text)], []byte("\n")) == 2
 	return data[:len(data)-len(text)], text, ok
 }
 
-// A Checker reads a file in order and judges a signature of it. It is not safe for concurrent use.
+// A Checker judges a signature of a file that is written to it in order. It is not safe for concurrent use.
 type Checker struct {
 	id   [8]byte
 	of   [ed25519.SignatureSize]byte
@@ -84,9 +84,9 @@ type Checker struct {
 	file whole.File
 }
 
-// New returns a Checker of a file. It ignores a message in data, because the signature must be a signature of the file.
-// New fails, with a *verify.SignatureError, if no file could pass. Without keys the signature is parsed but not
-// validated.
+// New returns a Checker of a file with the signature in data. It ignores a message after the signature, because the
+// signature must be of the file. New fails, with a *verify.SignatureError, if no file could pass. Without keys the
+// signature is parsed but not validated.
 func New(data []byte, keys []Key) (*Checker, error) {
 	_, raw, _, ok := split(data)
 	switch {
@@ -142,5 +142,5 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 // MarshalBinary returns the state of c, for UnmarshalBinary of a Checker of the same signature and keys.
 func (c *Checker) MarshalBinary() ([]byte, error) { return c.file.MarshalBinary() }
 
-// UnmarshalBinary restores a state into c.
+// UnmarshalBinary restores a state from MarshalBinary into c.
 func (c *Checker) UnmarshalBinary(state []byte) error { return c.file.UnmarshalBinary(state) }

@@ -12,20 +12,20 @@ import (
 
 // A Policy restricts the accepted keys.
 type Policy struct {
-	Now          time.Time // at which a key must be valid
-	AllowExpired bool      // accept keys that were valid once
+	Now          time.Time // when a key must be valid
+	AllowExpired bool      // accept keys that are no longer valid
 }
 
-// A Checker reads a file in order and judges a signature of it. It is not safe for concurrent use.
+// A Checker judges a signature of a file that is written to it in order. It is not safe for concurrent use.
 type Checker struct {
 	signature signature
 	said      verify.SignatureResult
-	trusted   bool // the signature is by an accepted key
+	trusted   bool // an accepted key made the signature, if it is good
 	digest    hash.Hash
 }
 
-// New returns a Checker of a file. It fails, with a *verify.SignatureError, if no file could pass. Without keys the
-// signature is parsed but not validated.
+// New returns a Checker of a file with the signature in data. It fails, with a *verify.SignatureError, if no file could
+// pass. Without keys the signature is parsed but not validated.
 func New(data []byte, keys []Key, policy Policy) (*Checker, error) {
 	s, wrong := parse(data)
 	if wrong != nil {
@@ -51,7 +51,7 @@ func New(data []byte, keys []Key, policy Policy) (*Checker, error) {
 	return nil, c.refuse(code, reason)
 }
 
-// judge returns why a signature by k cannot count, or SignatureGood.
+// judge returns SignatureGood, or why signatures by k are not accepted.
 func (k Key) judge(p Policy) (code verify.SignatureCode, reason string) {
 	const layout = "2006-01-02 15:04"
 	switch {
@@ -65,7 +65,7 @@ func (k Key) judge(p Policy) (code verify.SignatureCode, reason string) {
 	return verify.SignatureGood, ""
 }
 
-// refuse returns an error that rejects the signature.
+// refuse returns an error with the verdict code on the signature.
 func (c *Checker) refuse(code verify.SignatureCode, reason string) error {
 	c.said.Code, c.said.Reason = code, reason
 	return &verify.SignatureError{Code: code, By: c.said.Key, Reason: reason, Signatures: []verify.SignatureResult{c.said}}
@@ -91,7 +91,7 @@ func (c *Checker) MarshalBinary() ([]byte, error) {
 	return c.digest.(encoding.BinaryMarshaler).MarshalBinary()
 }
 
-// UnmarshalBinary restores a state into c.
+// UnmarshalBinary restores a state from MarshalBinary into c.
 func (c *Checker) UnmarshalBinary(state []byte) error {
 	return c.digest.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)
 }

@@ -17,16 +17,16 @@ import (
 // mostKeys is the maximum number of keys in a file.
 const mostKeys = 10_000
 
-// A Key is a public key that may sign, with the limits that a file of allowed signers sets.
+// A Key is a trusted public key, with the limits from a file of allowed signers.
 type Key struct {
 	public        ssh.PublicKey
-	signer        string    // its principals, or the comment of a public key
-	after, before time.Time // when it is valid; zero: without a limit
-	elsewhere     bool      // the key may sign in other namespaces only
+	signer        string    // the key's principals, or the comment of the public key
+	after, before time.Time // when the key is valid; zero: without a limit
+	elsewhere     bool      // the key may sign only in other namespaces
 }
 
-// ParseKeys parses a file of public keys, as ssh-keygen writes them, or of allowed signers. It ignores the names of
-// principals: all of them may sign.
+// ParseKeys parses a file of public keys, as ssh-keygen writes them, or of allowed signers. It does not check who the
+// principals are: all of them may sign.
 func ParseKeys(data []byte) (keys []Key, err error) {
 	if bytes.Contains(data, []byte("PRIVATE KEY-----")) {
 		return nil, errors.New("a private key, not a public one")
@@ -99,8 +99,8 @@ func parseLine(line string) (k Key, err error) {
 	return k, nil
 }
 
-// isOption reports whether the first field of a line looks like options of an allowed signer, or of a key that may log
-// in (sshd(8), "AUTHORIZED_KEYS FILE FORMAT"). ssh-keygen would take the field for a principal and ignore the options.
+// isOption reports whether the first field of a line looks like options of an allowed signer or of a login key
+// (sshd(8), "AUTHORIZED_KEYS FILE FORMAT"). ssh-keygen would take them for a principal and ignore them.
 func isOption(principals string) bool {
 	switch first, _, _ := strings.Cut(strings.ToLower(principals), ","); first {
 	case "cert-authority", "restrict", "no-touch-required", "verify-required", "pty", "no-pty", "agent-forwarding",
@@ -111,7 +111,7 @@ func isOption(principals string) bool {
 	return strings.Contains(principals, "=")
 }
 
-// word returns what stands before the first white space.
+// word returns the part of line before the first white space.
 func word(line string) string {
 	if i := strings.IndexAny(line, " \t"); i >= 0 {
 		return line[:i]
@@ -144,13 +144,13 @@ func (k *Key) limit(option string) (err error) {
 	return err
 }
 
-// matches reports whether a list of patterns has name (ssh_config(5), "PATTERNS").
+// matches reports whether name matches patterns, a list (ssh_config(5), "PATTERNS").
 func matches(patterns, name string) bool {
 	matched := false
 	for p := range strings.SplitSeq(patterns, ",") {
 		p, negated := strings.CutPrefix(strings.TrimSpace(p), "!")
 		if strings.ContainsAny(p, `[\`) {
-			continue // our namespace has no such characters, which have more meanings in package path
+			continue // our namespace has neither, and package path gives them meanings
 		}
 		switch ok, _ := path.Match(p, name); {
 		case ok && negated:

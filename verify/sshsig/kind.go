@@ -15,10 +15,10 @@ const (
 	option   = "keyring"
 )
 
-// Kind is SSH.
+// Kind describes SSH signatures.
 var Kind = &verify.SignatureKind{
 	Name: kindName, Article: "an",
-	Types:  []string{"application/x-ssh-signature"}, // none is registered
+	Types:  []string{"application/x-ssh-signature"}, // no type is registered
 	Beside: []string{".sig"},
 	Option: option,
 
@@ -35,8 +35,8 @@ var Kind = &verify.SignatureKind{
 	Describe: func(r verify.SignatureResult) string { return "key " + r.Key },
 }
 
-// sniffKeys is Kind.SniffKeys. It accepts a private key, for which ParseKeys has an error of its own, and text with the
-// name of an algorithm as a field of a line. Armored and binary OpenPGP keys have no such lines.
+// sniffKeys is Kind.SniffKeys. It accepts a private key, because ParseKeys has a clear error for it. It also accepts
+// text that has the name of an algorithm as a field of a line. OpenPGP keys have no such lines.
 func sniffKeys(data []byte) bool {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN OPENSSH PRIVATE KEY-----")) {
 		return true
@@ -55,7 +55,7 @@ func sniffKeys(data []byte) bool {
 	return false
 }
 
-// A Trust is a set of keys that may sign. The user named each of them.
+// A Trust is the set of keys that the user trusts. Each key was named by the user.
 type Trust struct {
 	Keys         []Key
 	AllowExpired bool
@@ -87,7 +87,7 @@ func (t Trust) Check(d verify.Detached) (verify.SignatureChecker, error) {
 	return New(d.Data, t.Keys, Policy{Now: d.Now, AllowExpired: t.AllowExpired})
 }
 
-// newTrust is Kind.NewTrust. Pins are of OpenPGP keys and exclude all other keys, so they are an error here.
+// newTrust is Kind.NewTrust. Pins name OpenPGP keys and exclude all other keys, so they are an error here.
 func newTrust(k verify.Keys) (verify.Trust, error) {
 	t := Trust{AllowExpired: k.AllowExpired}
 	for _, f := range k.Files {

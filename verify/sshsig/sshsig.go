@@ -1,7 +1,7 @@
-// Package sshsig checks signatures made by ssh-keygen -Y sign: SSH signatures of files (OpenSSH, PROTOCOL.sshsig), by
-// the keys of a file of public keys or of allowed signers (ssh-keygen(1), "ALLOWED SIGNERS").
+// Package sshsig checks signatures made by ssh-keygen -Y sign: SSH signatures of files (OpenSSH, PROTOCOL.sshsig). The
+// trusted keys are in a file of public keys or of allowed signers (ssh-keygen(1), "ALLOWED SIGNERS").
 //
-// Only the namespace "file" counts. A signature of a commit or of a mail is an error.
+// Only signatures in the namespace "file" count. A signature of a commit or of a mail is an error.
 //
 //	keys, err := sshsig.ParseKeys(data)
 //	checker, err := sshsig.New(signature, keys, sshsig.Policy{Now: time.Now()})
@@ -29,12 +29,12 @@ const (
 	label     = "SSH SIGNATURE"
 	namespace = "file"
 	leastRSA  = 2048      // bits
-	dsa       = "ssh-dss" // a constant of its own, because that of package ssh is deprecated
+	dsa       = "ssh-dss" // defined here because the constant of package ssh is deprecated
 )
 
 var magic = [6]byte([]byte("SSHSIG"))
 
-// hashes are the digests of the file that may be signed.
+// hashes are the digest algorithms that a signature may use for the file.
 var hashes = map[string]struct {
 	name string
 	make func() hash.Hash
@@ -43,14 +43,14 @@ var hashes = map[string]struct {
 	"sha512": {"SHA-512", sha512.New},
 }
 
-// algorithms are the algorithms of accepted signatures: OpenSSH's algorithms except DSA and those with SHA-1.
+// algorithms are the accepted signature algorithms: OpenSSH's algorithms without DSA and without SHA-1.
 var algorithms = map[string]bool{
 	ssh.KeyAlgoED25519: true, ssh.KeyAlgoSKED25519: true,
 	ssh.KeyAlgoECDSA256: true, ssh.KeyAlgoECDSA384: true, ssh.KeyAlgoECDSA521: true, ssh.KeyAlgoSKECDSA256: true,
 	ssh.KeyAlgoRSASHA256: true, ssh.KeyAlgoRSASHA512: true,
 }
 
-// weak are algorithms with SHA-1.
+// weak are the signature algorithms with SHA-1.
 var weak = map[string]bool{ssh.KeyAlgoRSA: true, dsa: true}
 
 type signature struct {
@@ -119,7 +119,7 @@ func bitsOfRSA(k ssh.PublicKey) int {
 	return 0
 }
 
-// signs reports whether s is a signature, by the key of s, of a file with the digest.
+// signs reports whether s is a signature, by the key of s, of the file with this digest.
 func (s signature) signs(digest []byte) bool {
 	return s.key.Verify(ssh.Marshal(struct {
 		Magic                             [6]byte

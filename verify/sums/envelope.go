@@ -22,7 +22,7 @@ const (
 	atEnd
 )
 
-// An envelope removes the cleartext signature around a list, if the list has one, and collects its text.
+// An envelope removes a cleartext signature around a list, and collects the signed text.
 type envelope struct {
 	at        place
 	lines     []string // of the text, with dash escapes removed
@@ -32,7 +32,7 @@ type envelope struct {
 func (e *envelope) wrapped() bool { return e.at > inPlain }
 
 // open returns the part of a line that belongs to the list, or why the message cannot be read. It is strict, because
-// lenient readers of signed messages disagree about the text.
+// lenient parsers of signed messages disagree about which text is signed.
 func (e *envelope) open(line string) (text, why string) {
 	trimmed := strings.TrimRight(line, " \t")
 	switch e.at {
@@ -83,7 +83,7 @@ func (e *envelope) header(line string) (why string) {
 }
 
 // text reads a line of the message. RFC 9580, section 7.2: a line that begins with a dash is prefixed by a dash and a
-// space; other lines may be. The signature does not cover white space at the end of a line.
+// space. Other lines may have that prefix. The signature does not cover white space at the end of a line.
 func (e *envelope) text(trimmed string) (text, why string) {
 	if trimmed == beginSignature {
 		e.at = inSignature

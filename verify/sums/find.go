@@ -9,18 +9,18 @@ import (
 	"braid/verify"
 )
 
-// maxNear is the number of names that an error lists at most.
+// maxNear is the maximum number of names that an error lists.
 const maxNear = 5
 
-// Find returns the claims of the list about a file that may have several names. The first name that the list has
-// counts. If the list has no name of the file, the error is about the last name. claims has at most one claim of each
-// algorithm, the strongest first. Each claim records the line, the name of the list and the channel. malformed has the
-// unreadable lines that are or may be about the file. They are an error unless a claim is strong or the caller has
-// other evidence.
+// Find returns the claims of the list about a file. The file may have several names: the first of names that is in the
+// list counts. If none is in the list, the error is about the last name. claims has at most one claim of each
+// algorithm, the strongest first. Each claim records the line, list (the name of the list) and the channel. malformed
+// has the unreadable lines that are or may be about the file. They are an error unless a claim is strong or the caller
+// has other evidence.
 //
-// An entry matches if its name, without a leading ./, equals name. If no entry does, the only path that ends in /name
-// matches. The name may have folders. A list that is only a digest is about the file that the list is named after, or
-// about any file if the list's name does not say.
+// An entry matches if its name, without a leading ./, equals one of names, which may have folders. If no entry matches,
+// a path that ends in /name matches, if the list has no other such path. A list that is only a digest is about the file
+// that the list is named after, or about any file if the list is not named after a file.
 //
 // The error is a *verify.ConflictError if one algorithm has two values, an *AmbiguousError if several paths end in
 // /name, or a *NotFoundError.
@@ -45,7 +45,7 @@ func (l List) Find(names []string, list string, over verify.Channel) (claims []v
 	return nil, nil, none
 }
 
-// claimsOf returns the claims of rows, which are about the file name.
+// claimsOf returns the claims in rows. All rows are about the file name.
 func claimsOf(name string, rows []row, list string, over verify.Channel) (claims []verify.Claim, err error) {
 	var only []string
 	wrong := false
@@ -73,7 +73,7 @@ func claimsOf(name string, rows []row, list string, over verify.Channel) (claims
 	return claims, nil
 }
 
-// rowsOf returns the lines about one file.
+// rowsOf returns the lines about the file name.
 func (l List) rowsOf(name string) (rows []row, err error) {
 	if len(l.rows) > 0 && !slices.ContainsFunc(l.rows, func(r row) bool { return !r.nameless() }) {
 		if l.speaksOf(base(name)) {
@@ -102,8 +102,8 @@ func (l List) rowsOf(name string) (rows []row, err error) {
 	return deeper, nil
 }
 
-// speaksOf reports whether a list without names is about the file name. A list called disk.sha256 may be about
-// disk.iso.
+// speaksOf reports whether a list that is only a digest is about the file name. For example, a list called disk.sha256
+// may be about disk.iso.
 func (l List) speaksOf(name string) bool {
 	return l.about == "" || name == l.about || strings.HasPrefix(name, l.about+".")
 }
@@ -128,7 +128,7 @@ func (l List) near(name string) (names []string) {
 	return firstFew(names)
 }
 
-// alike returns the share of two names that agrees at their beginnings and ends: 1 if the names differ only in case.
+// alike returns the fraction of the longer name that equals the other name at its beginning and end, ignoring case.
 func alike(a, b string) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -171,8 +171,8 @@ func (e *NotFoundError) Error() string {
 	return quote(e.Name) + " is not in it"
 }
 
-// An AmbiguousError reports that several paths of a list end in the name that was looked up (exit code 12). A name with
-// folders would select a single path.
+// An AmbiguousError reports that several paths in a list end in the name that was looked up (exit code 12). To select a
+// single path, look up the name with its folders.
 type AmbiguousError struct {
 	Name  string
 	Paths []string // at most 5, as the list spells them; not trusted

@@ -23,7 +23,7 @@ func ours(name string) verify.Algorithm {
 	return a
 }
 
-// others are names of unsupported algorithms. Many of these have digests as long as those of a supported algorithm.
+// others maps the names of unsupported algorithms. Many of them have digests as long as those of supported algorithms.
 var others = map[string]string{
 	"b2sum": "BLAKE2", "b2sums": "BLAKE2", "blake2": "BLAKE2", "blake2b": "BLAKE2", "blake2s": "BLAKE2",
 	"b3sum": "BLAKE3", "b3sums": "BLAKE3", "blake3": "BLAKE3",
@@ -34,13 +34,13 @@ var others = map[string]string{
 	"xxh128": "XXH128", "xxh128sum": "XXH128", "crc32": "CRC-32",
 }
 
-// lastOnly are names of unsupported algorithms that count only at the end of a list's name: in jdk-17-b3 they mean
-// something else.
+// lastOnly maps names of unsupported algorithms that count only at the end of a list's name, because elsewhere they
+// have another meaning, as in jdk-17-b3.
 var lastOnly = map[string]string{"b2": "BLAKE2", "b3": "BLAKE3"}
 
-// A hint is the algorithm that the name of a list implies for lines without the name of an algorithm.
+// A hint is the algorithm that the name of a list implies for lines that name no algorithm.
 type hint struct {
-	alg     verify.Algorithm // 0 if the name implies none, or several
+	alg     verify.Algorithm // 0 if the name implies no algorithm, or several
 	foreign string           // an unsupported algorithm, or ""
 }
 
@@ -83,7 +83,8 @@ func consumeWords(words []string) (alg verify.Algorithm, foreign string, n int) 
 	return 0, "", 1
 }
 
-// algorithm returns the algorithm of a digest with the given number of hexadecimal digits, or why it is unknown.
+// algorithm returns the algorithm of a digest with this number of hexadecimal digits, or the name of an unsupported
+// algorithm in foreign, or in why the reason why the algorithm is unknown.
 func (h hint) algorithm(digits int) (alg verify.Algorithm, foreign, why string) {
 	if h.foreign != "" {
 		return 0, "", fmt.Sprintf("the name of the list says %s, which is not supported", h.foreign)
@@ -121,10 +122,10 @@ func about(list string) string {
 	return ""
 }
 
-// singular returns word without the "sum" or "sums" of a program's or list's name.
+// singular returns word without the ending "sum" or "sums", as in sha256sum and SHA256SUMS.
 func singular(word string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(word, "s"), "sum")
 }
 
-// normal returns a name of an algorithm as the tables spell it.
+// normal returns the name of an algorithm in the spelling of the tables.
 func normal(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }

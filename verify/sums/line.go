@@ -12,8 +12,8 @@ import (
 // stdin is OpenSSL's name for standard input.
 const stdin = "stdin"
 
-// row parses a line that is not empty. If the line is malformed, why is the reason, and r has the file name, if the
-// name could be read.
+// row parses a line that is not empty. If the line is malformed, why is the reason, and r has only the file name, if
+// that could be read.
 func (h hint) row(text string) (r row, why string) {
 	rest, escaped := strings.CutPrefix(text, `\`)
 	if digits, after := consumeDigits(rest); digits != "" {
@@ -33,8 +33,8 @@ func (h hint) row(text string) (r row, why string) {
 	return r, why
 }
 
-// consumeDigits splits s after the digits of a digest, which end at a blank or at the end of the line. It returns no
-// digits if s begins with fewer than CRC-32 has.
+// consumeDigits splits s after the digits of a digest, which end at a blank or at the end of s. It returns no digits if
+// s begins with fewer than 8, the length of a CRC-32.
 func consumeDigits(s string) (digits, rest string) {
 	const fewest = 8
 	n := strings.IndexFunc(s, func(c rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", c) })
@@ -52,7 +52,7 @@ func (h hint) untagged(digits, after string) (r row, why string) {
 	alg, foreign, why := h.algorithm(len(digits))
 	r.foreign = foreign
 	if foreign == "" && why == "" {
-		r.Digest, _ = verify.ParseHex(alg, digits) // as many digits as alg has
+		r.Digest, _ = verify.ParseHex(alg, digits) // ParseHex cannot fail: algorithm compared the length
 	}
 	if !blank(after) {
 		r.Name = cutMode(after[1:])
@@ -60,8 +60,8 @@ func (h hint) untagged(digits, after string) (r row, why string) {
 	return r, why
 }
 
-// cutMode returns s without the mode that precedes a name: a space, or a star for a file read in binary mode. Some
-// programs write no mode.
+// cutMode returns s without the character for the mode that precedes a name: a space, or a star for binary mode. Some
+// programs write no such character.
 func cutMode(s string) string {
 	if len(s) == 1 || s[0] != ' ' && s[0] != '*' {
 		return s
@@ -85,7 +85,7 @@ func splitTagged(s string) (tag, name, value string, ok bool) {
 	return tag, name, strings.Trim(value, " \t"), ok
 }
 
-// isTag reports whether s can be the name of an algorithm.
+// isTag reports whether s has the form of an algorithm's name.
 func isTag(s string) bool {
 	const longest = 32
 	for _, c := range []byte(s) {
@@ -96,8 +96,8 @@ func isTag(s string) bool {
 	return s != "" && len(s) <= longest
 }
 
-// tagged parses a line that names its algorithm. Lines of unknown algorithms are skipped (rule 31) but remembered;
-// "SIZE (disk.iso) = 5" is such a line.
+// tagged parses a line that names its algorithm. A line of an unsupported algorithm is no error (rule 31), but is kept
+// as a row with its name. "SIZE (disk.iso) = 5" is such a line.
 func tagged(tag, name, value string) (r row, why string) {
 	if blank(name) {
 		return row{}, "no file name"
@@ -116,7 +116,7 @@ func tagged(tag, name, value string) (r row, why string) {
 	return r, ""
 }
 
-// unescape decodes the escapes of a name in a line that begins with a backslash.
+// unescape decodes name, from a line that begins with a backslash. If name is invalid, why is the reason.
 func unescape(name string) (plain, why string) {
 	var b strings.Builder
 	for rest := name; rest != ""; {
@@ -138,7 +138,7 @@ func unescape(name string) (plain, why string) {
 	return b.String(), ""
 }
 
-// strange returns why a line cannot be read.
+// strange returns why text, a line of no known form, cannot be read.
 func strange(text string) string {
 	if text[0] == '<' {
 		return "this is a web page or XML, not a list of digests"

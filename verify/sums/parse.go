@@ -11,8 +11,8 @@ import (
 
 // Read parses a list. The name is the file name of the list without folders, or empty if unknown. The name implies the
 // algorithm of lines that do not name an algorithm (B2SUMS is not a list of SHA-512), and the file of a digest without
-// a name (disk.iso.sha256). An unreadable line that could belong to a list is not an error of the whole list. It
-// affects only the file that it is about, see [List.Find] and [List.Lines]. The error is an *Error or a *LimitError.
+// a name (disk.iso.sha256). An unreadable line is not an error of the whole list, unless it shows that data is not a
+// list. It affects only its file; see [List.Find] and [List.Lines]. The error is an *Error or a *LimitError.
 func Read(name string, data []byte) (List, error) {
 	if len(data) > MaxSize {
 		return List{}, &LimitError{0, MaxSize, "bytes"}
@@ -56,7 +56,7 @@ type line struct {
 	text   string
 }
 
-// lines splits a list into lines, and counts from first. It removes a byte order mark, and carriage returns at the ends
+// lines splits a list into lines, numbered from first. It removes a byte order mark, and carriage returns at the ends
 // of lines.
 func lines(list string, first int) iter.Seq[line] {
 	return func(yield func(line) bool) {
@@ -101,7 +101,7 @@ func (p *parser) take(l line) error {
 	return nil
 }
 
-// end checks the list as a whole.
+// end returns an error if the list as a whole cannot be used.
 func (p *parser) end() error {
 	if why := p.envelope.unfinished(); why != "" {
 		return &Error{0, why}

@@ -3,13 +3,12 @@
 //
 //	9f86d081...0f00a08  disk.iso              sha256sum; with * before the name: read as binary
 //	\9f86d081...0f00a08  a\nb                  the same with \n, \r and \\ in the name
-//	SHA256 (disk.iso) = 9f86d081...0f00a08     sha256sum --tag, BSD; SHA2-256(disk.iso)= is OpenSSL's
-//	9f86d081...0f00a08                         only a digest: of the file that the list is named after
+//	SHA256 (disk.iso) = 9f86d081...0f00a08     sha256sum --tag, BSD; OpenSSL: SHA2-256(disk.iso)=
+//	9f86d081...0f00a08                         only a digest, of the file that the list is named after
 //
 // The package does not guess. A line of another form is an error, not skipped, unless another line has a strong digest
-// of the same file. Two different digests of one file are an error. Digests of algorithms that package verify does not
-// support are not evidence, even if they are as long as those of a supported one. Names are only compared; they never
-// become paths.
+// of the same file. Two different digests of one file are an error. Digests of unsupported algorithms are not evidence,
+// even if they are as long as digests of a supported algorithm. Names are only compared and never become paths.
 //
 // A list is as trustworthy as the [verify.Channel] it came over, which the caller passes. The package does not check a
 // PGP cleartext signature around a list; [List.Message] returns the signed text.
@@ -51,7 +50,7 @@ type List struct {
 	rows    []row
 	byBase  map[string][]int // indexes of rows by base name, in order, without nameless rows
 	lost    []*Error         // unreadable lines that may be about any file
-	about   string           // the file that the list is named after, or ""
+	about   string           // the file that the list is named after; "" if unknown
 	message Message
 }
 
@@ -64,7 +63,7 @@ type Message struct {
 	Signature []byte
 }
 
-// A row is a line with a digest, or with another fact about a file, such as the digest of an unsupported algorithm.
+// A row is a line with a digest, or a line about a file without a usable digest.
 type row struct {
 	Entry
 	foreign string // the name of an unsupported algorithm in the line; Digest is then zero
@@ -83,9 +82,9 @@ func (l List) malformed() []*Error {
 	return wrong
 }
 
-// Lines returns an iterator over the lines that cannot be attributed to a file, then the entries in order. The error of
-// a readable entry is nil. The error of any other entry is why its line cannot be read. Lines of unsupported algorithms
-// are left out.
+// Lines returns an iterator over the lines that cannot be attributed to a file, and then over the entries, in order. If
+// the line of an entry cannot be read, the error is the reason; otherwise it is nil. Lines of unsupported algorithms
+// are skipped.
 func (l List) Lines() iter.Seq2[Entry, *Error] {
 	return func(yield func(Entry, *Error) bool) {
 		for _, e := range l.lost {
@@ -108,9 +107,9 @@ func (l List) Lines() iter.Seq2[Entry, *Error] {
 // Wrapped reports whether the list is the text of a signed message, whose signature was not checked.
 func (l List) Wrapped() bool { return l.message.Signature != nil }
 
-// Message returns the signed message around the list, or the zero value if the list has none. The text to be verified
-// is made from the lines that were parsed, so that the text and the list cannot differ. Text outside of the signature
-// is an error of Read.
+// Message returns the signed message around the list, or the zero value for an unsigned list. Its text is composed of
+// the lines that were parsed, so that the verified text and the list cannot differ. In Read, text outside of the
+// message is an error.
 func (l List) Message() Message { return l.message }
 
 // An Error reports why a list cannot be used (exit code 7).
