@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// TextSignature returns data as the signature of a document, if data is a signature in text form: an armored OpenPGP
-// signature, or a minisign signature. It does not verify the signature.
+// TextSignature returns data in the form of a document's signature, if data is a signature in text form: an armored
+// OpenPGP signature, or a minisign signature. It does not verify the signature.
 func TextSignature(data []byte) (sig Signature, ok bool) {
 	if text, ok := ArmoredSignature(data); ok {
 		return Signature{Type: "application/pgp-signature", Text: text}, true // RFC 3156, section 5

@@ -8,8 +8,8 @@ import (
 	"braid/verify"
 )
 
-// Own returns the number of answers at the beginning of a chain that count as answers of the asked server: the asked
-// server's own answers, and answers of a server to which it redirected without describing the file.
+// Own returns how many of hops, counted from the first, count as answers of the asked server. These are the asked
+// server's own answers, and answers of a server to which it redirected before any answer described the file.
 func Own(hops []Hop) int {
 	plain := true // no answer so far has described the file
 	for i, h := range hops {
@@ -21,7 +21,7 @@ func Own(hops []Hop) int {
 	return len(hops)
 }
 
-// First returns the number of answers at the beginning of a chain that the host of the first URL sent.
+// First returns how many of hops, counted from the first, came from the server of the first URL.
 func First(hops []Hop) int {
 	for i, h := range hops {
 		if !address.SameServer(hops[0].URL, h.URL) {
@@ -31,9 +31,9 @@ func First(hops []Hop) int {
 	return len(hops)
 }
 
-// AskedAt reports whether answer at of a chain comes from the asked server. The asked server is the host of the first
-// URL, where http may become https on the default ports. If no answer before the Metalink server's answer describes the
-// file, the Metalink server counts as the asked server, too.
+// AskedAt reports whether hops[at] comes from the asked server. The asked server is the host of the first URL, where
+// http may become https on the default ports. If no answer before the Metalink server's answer describes the file, the
+// Metalink server counts as the asked server, too.
 func AskedAt(hops []Hop, at int) bool {
 	if address.SameServer(hops[0].URL, hops[at].URL) {
 		return true
@@ -58,7 +58,7 @@ func (h Hop) speaks() bool {
 	return h.Status < 400 && (said("Digest") || said("Repr-Digest") || h.links() || h.stored())
 }
 
-// stored reports whether an answer has a digest in a store's field.
+// stored reports whether an answer has a digest in a field of an object store or forge.
 func (h Hop) stored() bool {
 	claims, _, _ := verify.ReadHeader(h.Header, verify.HTTP)
 	return slices.ContainsFunc(claims, verify.Claim.FromStore)

@@ -47,7 +47,7 @@ const NoPriority = 999_999
 type Document struct {
 	Generator string
 	// Origin is the URL of the document. Dynamic reports that a newer version may be published there (RFC 5854, section
-	// 4.2.9). Without an origin they are nil and false.
+	// 4.2.9). Without an origin, Origin is nil and Dynamic is false.
 	Origin  *url.URL
 	Dynamic bool
 	// Files have distinct, safe names (see CheckPath).
@@ -66,8 +66,8 @@ type Refused struct {
 	Reason string
 }
 
-// From sets the channel over which d was received in its claims, and the location of the sender in its mirrors and
-// documents.
+// From sets the Channel of the claims of d to over, and By of its mirrors and documents to by, the location of the
+// sender.
 func (d *Document) From(over verify.Channel, by address.Scope) {
 	for i := range d.Files {
 		d.Files[i].From(over, by)

@@ -13,10 +13,11 @@
 //		fmt.Println(f.Name, f.Size, f.Claims, f.Mirrors)
 //	}
 //
-// It ignores links without a strong digest (RFC 6249, section 6) and the links of a mirror (section 2). Responses that
-// contradict each other are an error (section 7). So is a document that is truncated, too large, contradicts itself or
-// has a DOCTYPE. A file is left out if its name could escape its folder, be hidden or deceive a reader. The package
-// does not verify files or signatures, makes no requests and does not use the file system.
+// The package ignores links without a strong digest (RFC 6249, section 6) and the links of a mirror (section 2).
+// Responses that contradict each other are an error (section 7). A document is an error if it is truncated or too
+// large, contradicts itself or has a DOCTYPE. A file is left out if its name could escape its folder, be hidden or
+// deceive a reader. The package does not verify files or signatures, makes no requests and does not use the file
+// system.
 //
 // The functions keep no state and may be called concurrently. A value must not be modified concurrently.
 package metalink
@@ -28,7 +29,7 @@ import (
 	"braid/verify"
 )
 
-// Limits per server. Mirrors and documents beyond their limit are counted in File.IgnoredCount.
+// Limits of a File. Mirrors and documents beyond their limit are counted in File.IgnoredCount.
 const (
 	MaxMirrors   = 200
 	maxDocuments = 50
@@ -38,7 +39,7 @@ const (
 
 // A Hop is one response of a redirect chain. The keys of Header are in canonical form, as in net/http.
 type Hop struct {
-	URL    *url.URL      // of the request
+	URL    *url.URL      // URL of the request
 	From   address.Scope // location of the server, if known
 	Status int
 	Header map[string][]string
@@ -58,9 +59,9 @@ type File struct {
 	Size int64
 	// Claims are the digests of the whole file, strongest first. If several claims have the same digest, the most
 	// trusted is kept. A description from header fields has the claims of the Metalink server and of the responses
-	// before it, or, without a Metalink server, of all responses up to the first with a strong digest. A description
-	// from a document has one claim for each algorithm, with the field "metalink" and the channel that Document.From
-	// sets.
+	// before it. Without a Metalink server, it has the claims of all responses up to the first with a strong digest. A
+	// description from a document has one claim for each algorithm, with the field "metalink" and the channel that
+	// Document.From sets.
 	Claims []verify.Claim
 	// ETag is the strong entity tag in the Metalink server's response, with its quotes. It is empty if the tag is weak
 	// or missing.
@@ -70,9 +71,9 @@ type File struct {
 	// Documents are documents about the file: Metalink/XML, torrents, signatures. A description from a document has
 	// them in order of priority.
 	Documents []MetaURL
-	// Pieces are lists of digests of parts. The strongest algorithm comes first, and of one algorithm the list with the
-	// shortest pieces; see BestPieces. Signatures are signatures of the whole file. A description from header fields
-	// has neither.
+	// Pieces are lists of piece digests. The list with the strongest algorithm comes first, and of lists with the same
+	// algorithm the list with the shortest pieces; see BestPieces. Signatures are signatures of the whole file. A
+	// description from header fields has neither.
 	Pieces     []verify.Pieces
 	Signatures []Signature
 	// Malformed is the error of the first malformed hash, if the document has no valid strong hash of the file; see
@@ -93,8 +94,8 @@ type File struct {
 // http, https, ftp or ftps.
 type Mirror struct {
 	URL   *url.URL
-	Pri   int           // 1 to NoPriority, the lowest first; 0 if none is stated, which means NoPriority
-	Pref  bool          // shares the server's ETag or digests (section 3.3)
+	Pri   int           // 1 to NoPriority, the lowest first; 0: not stated, the same as NoPriority
+	Pref  bool          // the mirror has the server's ETags or digests (section 3.3)
 	Geo   string        // ISO 3166-1 alpha-2 code in capitals, or ""
 	Depth int           // number of folder levels that are mirrored too (section 3.4)
 	By    address.Scope // location of the server that named the mirror

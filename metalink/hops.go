@@ -26,8 +26,8 @@ func (e *HopError) Unwrap() error { return e.Err }
 // FromHops reads the responses to one request in order. trusted reports that the user gave a strong digest. Links are
 // then used even if the server sent no digest.
 //
-// The error is a *HopError. The returned File then describes only the responses before the faulty one. If its Server is
-// set, a mirror sent the faulty response, and the other mirrors can still be used.
+// The error is a *HopError. The returned File then describes only the responses before the faulty one. If File.Server
+// is set, a mirror sent the faulty response, and the other mirrors can still be used.
 func FromHops(hops []Hop, trusted bool) (File, error) {
 	c := chain{
 		hops: hops, trusted: trusted, digests: make([][]verify.Claim, len(hops)),
@@ -90,12 +90,12 @@ func (c *chain) addDigests(i int, h Hop, over verify.Channel) error {
 	return nil
 }
 
-// instanceDigest reports whether a strong digest of Digest or Repr-Digest is among claims.
+// instanceDigest reports whether claims have a strong digest from Digest or Repr-Digest.
 func instanceDigest(claims []verify.Claim) bool {
 	return verify.Strong(slices.DeleteFunc(slices.Clone(claims), verify.Claim.FromStore))
 }
 
-// readLinks takes the links of h, if h is the Metalink server.
+// readLinks adds the links of h to the file if h is from the Metalink server.
 //
 // RFC 6249, section 2: "If Metalink clients find Link header fields from mirrors that in turn list mirrors [...] they
 // MUST discard such Link header fields". Section 6: "If Instance Digests are not provided by the Metalink servers, the
@@ -117,7 +117,7 @@ func (c *chain) readLinks(i int, h Hop) {
 	}
 }
 
-// ownLinks returns the links of h that have a relation of RFC 6249 and are about h itself.
+// ownLinks returns the links of h that have a relation of RFC 6249 and are about the resource of h itself.
 func (c *chain) ownLinks(h Hop) []linkheader.Link {
 	var links []linkheader.Link
 	for _, l := range c.parse(h.Header["Link"]) {
@@ -142,9 +142,9 @@ func elsewhere(l linkheader.Link, base *url.URL) bool {
 	return err != nil || u.Fragment != "" || u.Scheme != base.Scheme || resource(u) != resource(base)
 }
 
-// claims returns the digests of the file. It leaves out the digests of mirrors, which were only compared. The responses
-// after the Metalink server's response are from mirrors; without a Metalink server, the responses after the first with
-// a strong digest.
+// claims returns the digests of the file. It leaves out the digests of mirrors, which were only compared. Mirrors sent
+// all responses after the Metalink server's response or, without a Metalink server, after the first response with a
+// strong digest.
 func (c *chain) claims() []verify.Claim {
 	var all []verify.Claim
 	for i, claims := range c.digests {

@@ -59,8 +59,8 @@ func (c *chain) addLinks(links []linkheader.Link, h Hop) {
 	}
 }
 
-// selves returns the URLs of the responses of base's server, which must not be added as mirrors. RFC 6249, section 2:
-// links "from a Metalink server listing itself as a mirror" MUST be discarded.
+// selves returns the URLs of all responses of the server of base. They must not be added as mirrors. RFC 6249, section
+// 2: links "from a Metalink server listing itself as a mirror" MUST be discarded.
 func (c *chain) selves(base *url.URL) map[string]string {
 	seen := map[string]string{}
 	for _, h := range c.hops {
@@ -94,8 +94,8 @@ func (c *chain) addMirror(l linkheader.Link, u *url.URL, by address.Scope, seen 
 	}
 }
 
-// Resolve resolves target relative to base. It removes the fragment and the user information, because a server has no
-// credentials to give. If the URL cannot be used, it returns the reason.
+// Resolve resolves target relative to base. It removes the fragment and the user information, because credentials must
+// not come from a server. If the URL cannot be used, it returns the reason.
 func Resolve(target string, base *url.URL) (u *url.URL, reason string) {
 	if len(target) > maxURL {
 		return nil, "over 8 KiB"

@@ -26,10 +26,10 @@ func (e *OtherFileError) Error() string {
 // Unwrap returns the underlying error.
 func (e *OtherFileError) Unwrap() error { return e.Err }
 
-// Merge combines the description of a file in header fields with that in a document. If both have a digest of one
-// algorithm, or a size, these must be equal; otherwise the error is an *OtherFileError. Among equal mirrors, those of
-// the header come first. Pieces are taken from the document, and signatures from both. If several claims have the same
-// digest, the most trusted is kept. The arguments are not modified.
+// Merge combines the description of a file in header fields with the description in a document. If both have a digest
+// of the same algorithm, or both have a size, the two values must be equal. Otherwise the error is an *OtherFileError.
+// Among equal mirrors, those of the header come first. Pieces are taken from the document, and signatures from both. If
+// several claims have the same digest, the most trusted is kept. The arguments are not modified.
 func Merge(header, document File) (File, error) {
 	if err := verify.Agree(header.Claims, document.Claims); err != nil {
 		return File{}, &OtherFileError{Name: document.Name, Err: err}

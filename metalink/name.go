@@ -16,7 +16,7 @@ const MaxName = 255
 // A NameError is the reason why a name from a server, a document or a URL is refused.
 type NameError struct {
 	What string // what is wrong, such as "begins with a dot"
-	// Own reports that braid gives this name to its own files beside a download. A file of that name from a server
+	// Own reports that braid gives such a name to its own files beside a download. A file of that name from a server
 	// would be mistaken for the state of an earlier run.
 	Own bool
 }
@@ -109,7 +109,7 @@ func device(name string) bool {
 // equal to such a name.
 func IsOwn(name string) bool { return ownEnding(name) != "" }
 
-// ownEnding returns the ending that makes name a name of braid's own files, or "". These are partial files, their
+// ownEnding returns the ending of name that marks a file of braid, or "". The marked files are partial files, their
 // journals and files that were set aside.
 func ownEnding(name string) string {
 	name = fold(name)

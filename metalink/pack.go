@@ -6,7 +6,7 @@ import "encoding/binary"
 type packer struct {
 	out    []byte
 	last   string // the last URL that was written
-	before Mirror // without its URL
+	before Mirror // the last mirror that was written, without its URL
 }
 
 func (p *packer) number(n int) { p.size(int64(n)) }

@@ -6,8 +6,8 @@ import (
 )
 
 // FromResponse reads the header fields of resp, as an http.Client returns it, and of the redirects before resp. It does
-// not read the body. Its errors are those of FromHops. Size is the size of a complete body without a content coding,
-// else -1. A server with a certificate that was not verified counts as a server without TLS.
+// not read the body. Its errors are those of FromHops. It sets File.Size if the body is complete and has no content
+// coding. A server with a certificate that was not verified counts as a server without TLS.
 func FromResponse(resp *http.Response) (File, error) {
 	var hops []Hop
 	for r := resp; r != nil; {

@@ -13,7 +13,7 @@ type Tree struct {
 	To   *url.URL // the same folder on the mirror
 }
 
-// Tree returns the folder around the file at origin that m mirrors. RFC 6249, section 3.4:
+// Tree returns the folder that m mirrors, with the file at origin in it. RFC 6249, section 3.4:
 //
 //	"A value of 1 means that the file and all other files and URI path segments contained in the rightmost
 //	URI path segment are mirrored. For values of N, N-1 URI path segments closer to the Host are mirrored."

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Parse parses a document. An error in the document is an *Error; another error comes from r. The document is then
-// empty, because no part of a document with an error is trusted.
+// Parse parses a Metalink document. If the document is faulty, the error is an *Error and the Document is empty,
+// because no part of a faulty document is trusted. Any other error comes from r.
 func Parse(r io.Reader) (Document, error) {
 	d, err := Read(r)
 	for _, f := range d.Files {
@@ -23,8 +23,8 @@ func Parse(r io.Reader) (Document, error) {
 	return d, err
 }
 
-// Read is like Parse, for a caller that may have other digests of a file. If a file has no strong hash but a malformed
-// one, Read returns no error but sets File.Malformed.
+// Read is like Parse, for a caller that may have other digests of a file. If a file has a malformed hash and no strong
+// hash, Read sets File.Malformed instead of returning an error.
 func Read(r io.Reader) (Document, error) {
 	var files []File
 	d, err := Scan(r, func(f File) { files = append(files, f) })
@@ -92,10 +92,10 @@ type parser struct {
 	begun bool // the first token has been read
 	line  int  // line of the last token
 	files int
-	lines map[string]int // line of the description by file name
+	lines map[string]int // by file name: line of the file's description
 }
 
-// blame returns err as an *Error with its line, or as an error of the reader.
+// blame returns err as an *Error with its line, or as an error of the reader if reading has failed.
 func (p *parser) blame(err error) error {
 	if e, ok := errors.AsType[*Error](p.in.err); ok { // checked first, because the decoder may report an earlier error
 		e.Line, _ = p.d.InputPos()
@@ -337,7 +337,7 @@ func (p *parser) warn(text string) {
 	}
 }
 
-// resolve is Resolve for an absolute URL (rule 45).
+// resolve is Resolve without a base URL: target must be absolute (rule 45).
 func resolve(target string) (u *url.URL, reason string) { return Resolve(target, &url.URL{}) }
 
 // attr returns an attribute of e without a namespace, or "".

@@ -40,8 +40,8 @@ func (p *parser) file(e xml.StartElement, inside func(*fileReader, xml.StartElem
 	return err
 }
 
-// judgeMalformed warns of malformed hashes. Without a valid strong hash, the first one is recorded as an error (rule
-// 31).
+// judgeMalformed warns of malformed hashes. If no strong hash is valid, it sets File.Malformed to the error of the
+// first malformed hash (rule 31).
 func (f *fileReader) judgeMalformed() {
 	strong := verify.Strong(f.file.Claims)
 	for i, e := range f.malformed {
@@ -203,7 +203,7 @@ func (f *fileReader) hash(e xml.StartElement) error {
 	return nil
 }
 
-// signature reads a signature with a media type (RFC 5854, section 4.2.13).
+// signature reads a signature of the given media type (RFC 5854, section 4.2.13).
 func (f *fileReader) signature(media string) error {
 	text, err := f.text()
 	if err != nil {
@@ -232,7 +232,7 @@ func (f *fileReader) url(location string, priority int) error {
 	return nil
 }
 
-// metaURL reads the URL of a document about the file. The rules for the URL and the name are those of a file (rule 45).
+// metaURL reads the URL of a document about the file. Its URL and name must be as valid as those of a file (rule 45).
 func (f *fileReader) metaURL(media, name string, priority int) error {
 	target, err := f.target()
 	if err != nil {
@@ -274,7 +274,7 @@ func priority4(e xml.StartElement) int {
 	return int(n)
 }
 
-// priority3 returns the priority for a preference of Metalink 3, which is 100 to 1 with the highest first.
+// priority3 returns the priority for the preference of e in Metalink 3. Preferences are 100 to 1, the highest first.
 func priority3(e xml.StartElement) int {
 	n, err := number(trim(attr(e, "preference")))
 	if err != nil || n < 1 || n > 100 {

@@ -21,8 +21,8 @@ type input struct {
 	err   error             // why reading ended; ReadByte returns it from then on
 }
 
-// newInput reads the byte order mark. XML 1.0, section 4.3.3: "Entities encoded in UTF-16 MUST [...] begin with the
-// Byte Order Mark".
+// newInput returns an input for the document in r. It reads the byte order mark of r. XML 1.0, section 4.3.3: "Entities
+// encoded in UTF-16 MUST [...] begin with the Byte Order Mark".
 func newInput(r io.Reader) *input {
 	in := &input{src: bufio.NewReader(r)}
 	mark, err := in.src.Peek(3)

@@ -61,7 +61,7 @@ func (f *fileReader) warnPieces(why string) {
 	f.warn("pieces of " + quote(f.file.Name) + " ignored: " + why)
 }
 
-// add adds a digest. Metalink 3 numbers the pieces.
+// add adds the digest text. number3 is the number of the piece, which only Metalink 3 states.
 func (l *pieceList) add(number3, text string) {
 	if l.bad != "" {
 		return
@@ -135,8 +135,8 @@ func (f *fileReader) takePieces(pieces verify.Pieces) error {
 	return nil
 }
 
-// BestPieces returns the pieces of the strongest algorithm, and of several lists of that algorithm the shortest pieces.
-// It returns the zero value if f has no pieces.
+// BestPieces returns the pieces of the strongest algorithm, and of several lists of that algorithm the list with the
+// shortest pieces. It returns the zero value if f has no pieces.
 func (f File) BestPieces() verify.Pieces {
 	if len(f.Pieces) == 0 {
 		return verify.Pieces{}

@@ -33,8 +33,8 @@ func New(name string, pieces verify.Pieces) (Torrent, error) {
 	return t, t.describe(v.dict)
 }
 
-// Format returns the encoding of t with webSeeds instead of its own web seeds. generator names the program that encodes
-// t.
+// Format returns t as a .torrent file with webSeeds in place of the web seeds of t. generator is the name of the
+// program that creates the file.
 func (t Torrent) Format(generator string, webSeeds []string) ([]byte, error) {
 	b := []byte("d")
 	if len(t.Trackers) > 0 {

@@ -109,7 +109,7 @@ func (t *Torrent) take(entries []entry, sums string, single bool) error {
 			return err
 		case !pieces.IsZero():
 			f.Pieces = []verify.Pieces{pieces}
-		case f.Size == 0: // at most one file is empty and has this name
+		case f.Size == 0: // an empty file has no pieces, but a known digest
 			f.Claims = []verify.Claim{{Digest: emptyDigest(), Field: "torrent"}}
 		default:
 			if f.Span, err = t.spanOf(f, sums); err != nil {

@@ -1,5 +1,5 @@
 // Package metainfo reads and writes .torrent files (BEP 3) and parses magnet links (BEP 9). A torrent has the names and
-// sizes of its files, the digests of their pieces and the URLs of web servers that have them.
+// sizes of its files, the digests of their pieces and the URLs of web servers with the files.
 //
 //	t, err := metainfo.Parse(resp.Body)
 //	...
@@ -7,9 +7,9 @@
 //		fmt.Println(f.Name, f.Size, len(f.Pieces), t.Mirrors(f))
 //	}
 //
-// It is not a BitTorrent client and makes no requests, so a program that only reads pieces does not link a client. A
-// torrent that is truncated, too large or contradicts itself is an error. A file whose name could escape its folder is
-// left out. The digests of pieces are of SHA-1. They locate damage but prove nothing.
+// The package is not a BitTorrent client and makes no requests, so a program that only reads pieces does not link a
+// client. A torrent that is truncated, too large or contradicts itself is an error. A file whose name could escape its
+// folder is left out. The digests of pieces are of SHA-1. They locate damage, but are weaker evidence than a SHA-256.
 //
 // Torrents of version 2 alone (BEP 52) are not supported. Hybrid torrents are read as version 1.
 package metainfo
@@ -38,19 +38,19 @@ const (
 	maxPieceLength = 1 << 30
 
 	maxTrackers, maxWebSeeds, maxWarnings = 200, 200, 100
-	// maxPlaces limits the web seeds multiplied by the number of files, but a torrent may always have four.
+	// maxPlaces limits the number of web seeds times the number of files. But a torrent may always have four web seeds.
 	maxPlaces = 40_000
 )
 
 // A Torrent is a parsed .torrent file.
 type Torrent struct {
-	// Name is the name of the only file, or of the folder of several files. It is the unescaped name in the torrent.
+	// Name is the name in the torrent, not escaped: of the single file, or of the folder with several files.
 	Name string
 	// Files are the files with safe names. The names are distinct. Padding files are not included.
 	Files []File
 	// Refused lists the files that were left out because of their names.
 	Refused []metalink.Refused
-	// Size is the total size of all files. PieceLength is the size of all pieces except the last.
+	// Size is the total size of all files. PieceLength is the size of each piece, except that the last may be shorter.
 	Size, PieceLength int64
 	InfoHash          Hash
 	// Trackers are URLs in tiers. The URLs of the first tier are asked first (BEP 12).
@@ -62,15 +62,15 @@ type Torrent struct {
 
 	all   []entry    // all entries, including the entries without a File
 	sums  string     // the digests of all pieces, concatenated
-	seeds []*url.URL // url-list
-	info  string     // the info dictionary as written, which has the hash InfoHash
+	seeds []*url.URL // the web seeds (url-list)
+	info  string     // the info dictionary as written; its SHA-1 is InfoHash
 }
 
 // A File is a file of a torrent.
 type File struct {
 	// File has the name and the size, and the pieces if no other file shares them. Its mirrors are set by Document.
 	metalink.File
-	Offset int64 // position in the torrent
+	Offset int64 // position of the file in the torrent, in bytes
 	// Span has all pieces that overlap the file, if the file shares some of them with its neighbours. It is zero if
 	// Pieces is set, and for an empty file. See verify.NewSpan.
 	Span verify.Pieces
@@ -194,7 +194,7 @@ func (t *Torrent) trackers(dict map[string]value) (tiers [][]string) {
 	return tiers
 }
 
-// IsTracker reports whether s is the URL of a tracker.
+// IsTracker reports whether s is a URL of a kind that trackers have.
 func IsTracker(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "udp")
@@ -214,7 +214,7 @@ func urlList(v value) (seeds []string) {
 	return seeds
 }
 
-// AddWebSeeds adds web seeds, such as the web seeds of a magnet link.
+// AddWebSeeds adds web seeds, for example those of a magnet link. It drops unusable or surplus seeds with a warning.
 func (t *Torrent) AddWebSeeds(seeds ...string) {
 	most := min(maxWebSeeds, max(4, maxPlaces/(len(t.Files)+1)))
 	for _, s := range seeds {

@@ -7,7 +7,7 @@ import (
 	"braid/verify"
 )
 
-// spanOf returns all pieces that overlap a file. The first and the last piece may contain bytes of other files.
+// spanOf returns all pieces that overlap f. The first and the last piece may contain bytes of other files.
 func (t *Torrent) spanOf(f File, sums string) (verify.Pieces, error) {
 	n := verify.SHA1.Size()
 	first, last := int(f.Offset/t.PieceLength), int((f.Offset+f.Size-1)/t.PieceLength)
