@@ -23,15 +23,15 @@ const (
 	cacheHeader = "braid digests 1 crc32c=%08x\n"
 	// maxCache limits the size of the cache file. The cache of a folder with 100 000 files and maxPieces is smaller.
 	maxCache = 256 << 20
-	// maxPieces is the number of pieces that are stored, enough for 3 TiB in files of 1 GiB. More files are read again
-	// in the next run.
+	// maxPieces limits the number of pieces that are stored. It is enough for 3 TiB in files of 1 GiB. Further files
+	// are read again in the next run.
 	maxPieces = 3 << 20
 	// savePause is the minimum time between two writes of the cache file.
 	savePause = time.Second
 )
 
-// cachedFolder holds the results for the files of one folder. It names the folder, because a file in another folder may
-// have the same name, size and time, but other bytes.
+// cachedFolder holds the results for the files of one folder, and its path. A file in another folder may have the same
+// name, size and time, but other bytes.
 type cachedFolder struct {
 	Folder string       `json:"folder"`
 	Files  []cachedFile `json:"files"`
@@ -42,7 +42,7 @@ type cachedFile struct {
 	stamp
 	SHA256    string `json:"sha-256"`
 	Early     bool   `json:"early,omitempty"`  // read before the file was quiet
-	Twice     bool   `json:"twice,omitempty"`  // the file had other bytes with a time in the same second
+	Twice     bool   `json:"twice,omitempty"`  // another version of the file had a time in the same second
 	Pieces    []byte `json:"pieces,omitempty"` // SHA-256 of pieces of verify.PieceLength
 	Signature string `json:"signature,omitempty"`
 	Signer    string `json:"signer,omitempty"` // the key that made Signature
@@ -122,7 +122,7 @@ func (d *digests) remember(c cachedFile) {
 	d.known.put(c.Name, k)
 }
 
-// cached returns the cache entry for k. It includes the pieces if they are at most room, and subtracts them from room.
+// cached returns the cache entry for k. It has the pieces of k if *room suffices for them, and reduces *room.
 func (d *digests) cached(name string, k known, room *int) cachedFile {
 	c := cachedFile{Name: name, stamp: k.stamp, SHA256: k.digest.Hex(), Early: k.early, Twice: k.twice}
 	if n := k.pieces.Count(); n <= *room {

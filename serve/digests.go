@@ -22,12 +22,12 @@ var errClosed = errors.New("the server is closed")
 // digests computes and caches the SHA-256 of files and, on request, their pieces and signatures. It reads each version
 // of a file once, regardless of the number of clients.
 //
-// A stamp identifies a version. A program that writes through a memory mapping changes the file before its stamp, if
-// the file system updates the stamp at all. So a file that was hashed soon after a write is hashed again after
+// A stamp identifies a version. If a program writes through a memory mapping, the content changes before the stamp, and
+// some file systems never update the stamp. So a file that was hashed soon after a write is hashed again after
 // quietTime.
 type digests struct {
 	root   *os.Root
-	folder string // absolute path, for the cache file
+	folder string // absolute path of root, stored in the cache file
 	file   string // cache file; "" for none
 	log    *slog.Logger
 	ctx    context.Context // context of the hashing; canceled by close
@@ -46,7 +46,7 @@ type digests struct {
 	saving bool // a goroutine is writing the cache file
 }
 
-// known is the result for one version of a file. Of stamp and info, only stamp is stored across restarts; info is nil
+// known is the result for one version of a file. Of stamp and info, only stamp is stored in the cache file. info is nil
 // until the file was seen in this run.
 type known struct {
 	stamp stamp
@@ -118,7 +118,7 @@ func (d *digests) close() {
 }
 
 // of returns the facts about the open file that info describes, including the facts that w selects. The error is
-// errChanged if the file of that name is another version now.
+// errChanged if name is another version now.
 func (d *digests) of(ctx context.Context, name string, info fs.FileInfo, w wants) (facts, error) {
 	found, j, err := d.lookUp(name, info, w)
 	if j == nil {
@@ -178,7 +178,7 @@ func (d *digests) run(key jobKey, j *job) {
 	}
 }
 
-// hash reads a version of a file. The error is errChanged if the version changed before the end.
+// hash reads the version of a file that key identifies. The error is errChanged if the file changed meanwhile.
 func (d *digests) hash(key jobKey) (fs.FileInfo, facts, error) {
 	select {
 	case d.slots <- struct{}{}:
@@ -244,7 +244,7 @@ const (
 	coarseTick = 2 * time.Second
 )
 
-// unsettled returns how long a file that was changed at changed may still change without a visible difference.
+// unsettled returns for how long from now a file that was changed at changed may change again and keep that time.
 func unsettled(changed, now time.Time) time.Duration {
 	tick := fineTick
 	if changed.Nanosecond() == 0 {

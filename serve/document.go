@@ -34,7 +34,7 @@ func signatureKinds() (kinds []documentKind) {
 	return kinds
 }
 
-// meta4Suffix is the suffix of Metalink documents, which are made for files without one.
+// meta4Suffix is the suffix of Metalink documents. They may be generated for files that have none.
 const meta4Suffix = ".meta4"
 
 // armorSuffix and minisignSuffix are the suffixes of signatures in text form, which a Metalink document can contain.
@@ -111,9 +111,9 @@ func (s *Server) described(name string, kind documentKind, v *version) (string, 
 	return seen.name, seen.ok
 }
 
-// judge reads a document. A document that cannot be parsed is named in answers nevertheless, because clients may
-// understand it and need not trust it. A document about other bytes, left behind when the file was replaced, is not
-// named.
+// judge reads a document, and returns the name of the file in it and whether responses link to it. They link to a
+// document that cannot be parsed, because clients may understand it and need not trust it. They do not link to a
+// document about other bytes, which was left behind when the file was replaced.
 func (s *Server) judge(document string, kind documentKind, base string, v *version) (string, bool) {
 	files, err := s.readDocument(document, kind)
 	if err != nil {

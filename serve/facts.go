@@ -21,7 +21,7 @@ func (w wants) cover(o wants) bool {
 type facts struct {
 	digest    verify.Digest
 	pieces    verify.Pieces // zero if the file is empty
-	signature string        // text; "" if the key could not sign
+	signature string        // text of the signature; "" if the key could not sign
 	has       wants         // which of the wants were computed
 	twice     bool          // the file had other bytes before, with a time in the same second
 }
@@ -37,7 +37,7 @@ func newSigner(secret, passphrase []byte) (verify.Signer, error) {
 	return signatures.NewSigner(secret, passphrase, time.Now())
 }
 
-// measure reads r, a version of a file, once for everything in key.wants.
+// measure reads r, a version of a file, once. It computes the digest and everything in key.wants.
 func (d *digests) measure(r io.Reader, key jobKey) (found facts, err error) {
 	pieces := verify.NewPieceMaker(pieceAlgorithm, verify.PieceLength(key.stamp.Size))
 	if key.pieces {
@@ -63,8 +63,8 @@ func (d *digests) measure(r io.Reader, key jobKey) (found facts, err error) {
 	return found, nil
 }
 
-// beginSignature begins a signature. It returns nil if the key has expired since the start, and the file is then served
-// unsigned.
+// beginSignature begins the signature of the file name. It returns nil if the key cannot sign any more. The file is
+// then served unsigned.
 func (d *digests) beginSignature(name string) verify.Signing {
 	signing, err := d.signer.Begin(path.Base(name), time.Now())
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"braid/verify"
 )
 
-// errChanged reports that a file is not the version any more whose digest is known.
+// errChanged reports that a file is no longer the version with the known digest.
 var errChanged = errors.New("the file is being changed")
 
 // stamp identifies a version of a file by its size, modification time, file ID and change time. Programs can set the
@@ -61,7 +61,7 @@ type version struct {
 }
 
 // Read reads, and then checks that the file is still the version that was hashed. The system updates the change time
-// before written bytes can be read, so that a check before reading would prove nothing.
+// before written bytes can be read. So the check must follow the reading.
 func (v *version) Read(p []byte) (int, error) {
 	n, err := v.file.Read(p)
 	info, statErr := v.file.Stat()
@@ -90,8 +90,8 @@ func (v *version) Seek(offset int64, whence int) (int64, error) { return v.file.
 // openTries is the number of attempts to open a file that is being changed.
 const openTries = 3
 
-// open opens the file and determines its digest. The file may be replaced between these steps. The digest must then be
-// that of the open file, which is sent.
+// open opens the file name and determines its digest. If the file is replaced between these two steps, open tries
+// again, because the digest must be that of the opened file.
 func (s *Server) open(ctx context.Context, name string) (*version, error) {
 	for range openTries - 1 {
 		v, err := s.openOnce(ctx, name)

@@ -11,8 +11,8 @@ import (
 // defaultMaxConnections is the default of LimitListener's most.
 const defaultMaxConnections = 1000
 
-// share is the divisor for one address: it may have most/share connections. This machine may have all, because a proxy
-// on it acts for many clients.
+// share is the divisor for the limit of one address: most/share connections. Loopback addresses have no such limit,
+// because a proxy on this machine acts for many clients.
 const share = 4
 
 // limited is a listener that limits the number of connections.

@@ -55,7 +55,7 @@ func (s *Server) duplicates(r *http.Request, name string) []linkheader.Link {
 	return links
 }
 
-// mirrorsOf returns the mirrors to name for a file, except a mirror whose URL has the given host and path.
+// mirrorsOf returns the mirrors to list for the file name, except a mirror with the given host and path.
 func (s *Server) mirrorsOf(name, host, path string) (named []Mirror) {
 	for _, m := range s.mirrors {
 		if len(named) >= s.maxLinks {
@@ -69,8 +69,8 @@ func (s *Server) mirrorsOf(name, host, path string) (named []Mirror) {
 	return named
 }
 
-// At returns the location of the file at m, in the form for documents. name is its path below the folder. It reports
-// false if m is a mirror of another file only.
+// At returns the location at m of the file at the path name below the folder, in the form for documents. It reports
+// false if m is a mirror of another single file.
 func (m Mirror) At(name string) (at metalink.Mirror, ok bool) {
 	target, ok := m.target(name)
 	u, err := url.Parse(target)
@@ -88,14 +88,14 @@ func (m Mirror) target(name string) (string, bool) {
 	return plainURL(m.URL), strings.HasSuffix(m.URL.Path, "/"+name)
 }
 
-// below returns the URL of the file if base is the URL of the folder.
+// below returns the URL of the file name in the folder at base.
 func below(base *url.URL, name string) string { return plainURL(base) + escapePath(name) }
 
 // depthOf returns m.Depth, limited to the served folder: nothing is known about what surrounds the folder at m.URL.
 func (m Mirror) depthOf(name string) int { return min(m.Depth, strings.Count(name, "/")+1) }
 
-// isSelf reports whether target is the requested URL. All mirrors often use the same list of mirrors, and a client must
-// discard a server that names itself (C2).
+// isSelf reports whether target is the requested URL. Servers often share one list of mirrors, and a client must
+// discard a server that lists itself (C2).
 func isSelf(host, path string, u *url.URL, target string) bool {
 	if !strings.EqualFold(u.Host, host) {
 		return false

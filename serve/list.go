@@ -18,8 +18,8 @@ import (
 )
 
 // list answers a request for a folder with a list of the served names and sizes, without anything that a browser would
-// execute. For HEAD it leaves out the length, which costs as much as the page: "a server MAY omit header fields for
-// which a value is determined only while generating the content" (RFC 9110, section 9.3.2).
+// execute. For HEAD it omits Content-Length, because computing that costs as much as the page: "a server MAY omit
+// header fields for which a value is determined only while generating the content" (RFC 9110, section 9.3.2).
 func (s *Server) list(res *response, r *http.Request, name string) {
 	folder, err := s.root.Open(filepath.FromSlash(name))
 	if err != nil {
@@ -65,7 +65,7 @@ type page struct {
 }
 
 const (
-	// maxPages is the approximate number of bytes that are kept.
+	// maxPages is the approximate limit of the memory for the kept pages, in bytes.
 	maxPages = 64 << 20
 	// largeFolder is the number of entries from which on a page is kept.
 	largeFolder = 1000
@@ -74,7 +74,7 @@ const (
 	pageRest = 9
 )
 
-// of returns the page of an open folder.
+// of returns the page of the folder name, which is open as folder.
 func (p *pages) of(ctx context.Context, s *Server, name string, folder *os.File) ([]byte, error) {
 	info, err := folder.Stat()
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *pages) of(ctx context.Context, s *Server, name string, folder *os.File)
 	}
 }
 
-// find returns the page of a folder that is kept or being made. If mine is true, the caller must make it.
+// find returns the page of a folder that is kept or being made. If mine is true, the caller must make the page.
 func (p *pages) find(name string, folder stamp) (found *page, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

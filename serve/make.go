@@ -111,7 +111,7 @@ func (s *Server) isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// copies returns the locations of the file: at mirrors, at the server that this one is a mirror of, and at this server.
+// copies returns the locations of the file: at mirrors, at the server that s is a mirror of, and at s itself.
 func (s *Server) copies(r *http.Request, name string) (all []metalink.Mirror) {
 	self := s.self
 	if self == nil {

@@ -18,17 +18,17 @@ import (
 type Mirror struct {
 	// URL is the location of the folder at the mirror, if it ends with a slash; the path of a file below the folder is
 	// appended to it. Otherwise it is the URL of a single file: of each file whose path below the folder is the end of
-	// the URL's path. So http://host/pub/a/x.iso is named for /a/x.iso and /x.iso, but not for /b/x.iso.
+	// the URL's path. So http://host/pub/a/x.iso is listed for /a/x.iso and /x.iso, but not for /b/x.iso.
 	URL *url.URL
 	// Pri is the priority, from 1 (first) to 999999. If zero, no priority is stated, which means 999999.
 	Pri int
 	// Geo is the country of the mirror, two letters (ISO 3166-1). If empty, no country is stated.
 	Geo string
-	// Depth is how many levels around a file are mirrored too (RFC 6249, section 3.4). More levels than are below the
-	// folder are never claimed.
+	// Depth is how many levels around a file are mirrored too (RFC 6249, section 3.4). The depth that is announced for
+	// a file never exceeds the levels within the folder.
 	Depth int
-	// Pref is set if the mirror sends the same ETag or Digest. It is ignored for an FTP mirror, which sends no such
-	// fields.
+	// Pref is set if the mirror sends the same ETag or Digest as this server. It is ignored for an FTP mirror, which
+	// sends no such fields.
 	Pref bool
 }
 
@@ -189,8 +189,8 @@ func byPriority(a, b Mirror) int {
 	return cmp.Compare(cmp.Or(a.Pri, linkheader.LowestPri), cmp.Or(b.Pri, linkheader.LowestPri))
 }
 
-// ParseMirrors parses one mirror on each line. It ignores empty lines and lines that begin with #. An error names the
-// line.
+// ParseMirrors parses one mirror on each line. It ignores empty lines and lines that begin with #. An error states the
+// number of the line.
 func ParseMirrors(r io.Reader) ([]Mirror, error) {
 	var mirrors []Mirror
 	lines := bufio.NewScanner(r)

@@ -19,11 +19,11 @@ type pacer struct {
 const (
 	// paceStep is the time in which each response sends one chunk.
 	paceStep = 10 * time.Millisecond
-	// paceSlack is how much delay of a late chunk is made up for; timers are always slightly late.
+	// paceSlack limits how much of a chunk's delay is made up for; timers are always slightly late.
 	paceSlack = 20 * time.Millisecond
 )
 
-// join counts a response until the returned function is called.
+// join counts a response as active until the returned function is called.
 func (p *pacer) join() (leave func()) {
 	p.add(1)
 	return func() { p.add(-1) }
@@ -44,7 +44,7 @@ func (p *pacer) chunk() int {
 	return int(min(max(1, turn/int64(max(1, p.active))), bufferSize))
 }
 
-// wait blocks until n bytes may be sent or ctx ends.
+// wait blocks until n bytes may be sent or ctx is done.
 func (p *pacer) wait(ctx context.Context, n int) error {
 	timer := time.NewTimer(p.reserve(time.Now(), n))
 	defer timer.Stop()
@@ -56,7 +56,7 @@ func (p *pacer) wait(ctx context.Context, n int) error {
 	}
 }
 
-// reserve reserves the time for n bytes, and returns how long to wait for it.
+// reserve reserves the next free time for n bytes, and returns how long to wait for that time.
 func (p *pacer) reserve(now time.Time, n int) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

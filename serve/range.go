@@ -9,8 +9,8 @@ import (
 	"braid/byterange"
 )
 
-// maxRanges is the maximum of ranges in one answer: "A server that supports range requests MAY ignore or reject a Range
-// header field that contains [...] many small ranges" (RFC 9110, section 14.2).
+// maxRanges is the maximum number of ranges in one answer: "A server that supports range requests MAY ignore or reject
+// a Range header field that contains [...] many small ranges" (RFC 9110, section 14.2).
 const maxRanges = 64
 
 // dateHolds reports whether a date in If-Range, if there is one, may be compared. A date is a strong validator only if
@@ -22,8 +22,8 @@ func dateHolds(r *http.Request, now time.Time) bool {
 	return err != nil || !now.Before(date.Add(time.Second))
 }
 
-// withRanges returns r with a Range field that package http handles as RFC 9110 demands. A field that must be ignored
-// is removed, whether its unit is not bytes (section 14.2) or it is malformed. A field that selects no existing byte is
+// withRanges returns r with a Range field that package http handles as RFC 9110 demands. It removes a field that must
+// be ignored: its unit is not bytes (section 14.2), or it is malformed. A field that selects no existing byte is
 // replaced by one that results in a 416. For HEAD the field is removed, so that the answer is that of a GET of the
 // whole file (V3): "GET is the only method" that ranges are defined for (section 14.2).
 func withRanges(r *http.Request, size int64) *http.Request {

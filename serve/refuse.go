@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxRefusals is the number of refused clients that are answered at the same time. More clients get no answer.
+	// maxRefusals limits the number of refused clients that are answered at the same time. More clients get no answer.
 	maxRefusals = 64
 	// askTime is the time limit for a refused client to send the first bytes of its request, and then again to receive
 	// the answer.

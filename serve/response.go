@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// bufferSize is the maximum that is read from a file and sent at once.
+// bufferSize is the maximum number of bytes that are read from a file and sent at once.
 const bufferSize = 64 << 10
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
@@ -56,8 +56,8 @@ func (res *response) WriteHeader(status int) {
 	res.status, res.began = status, time.Now()
 	res.deadline(res.began.Add(res.stall)) // an answer without a body needs a deadline, too
 	if status >= 400 && status != http.StatusPreconditionFailed {
-		// The body is a message, and these fields would describe it (RFC 9530, section 3). A 412 has no body, and its
-		// client needs to know the present file (S9, rule 35).
+		// The body is an error message, and these fields would describe that message (RFC 9530, section 3). A 412 has
+		// no body, and its client needs to know the present file (S9, rule 35).
 		for _, field := range [...]string{"Digest", "Repr-Digest", "Link", "Etag"} {
 			res.Header().Del(field)
 		}
@@ -128,7 +128,7 @@ func (res *response) chunk() int {
 	return res.pacer.chunk()
 }
 
-// send writes one chunk, when the pacer allows it.
+// send waits for the pacer and writes one chunk.
 func (res *response) send(p []byte) (int, error) {
 	if res.status == 0 {
 		res.WriteHeader(http.StatusOK)

@@ -38,12 +38,12 @@ const defaultMaxLinks = 50
 type Options struct {
 	// Mirrors are copies of the folder or of files in it.
 	Mirrors []Mirror
-	// MaxLinks limits the mirrors that one answer names. Mirrors with the lowest pri are named first. If zero, MaxLinks
-	// is defaultMaxLinks; if negative, no mirror is named.
+	// MaxLinks limits the number of mirrors that one response lists. Mirrors with the lowest pri come first. If
+	// MaxLinks is zero, the limit is 50. If it is negative, no mirror is listed.
 	MaxLinks int
-	// MirrorOf is the URL of the folder on the Metalink server that this server is a mirror of. Answers then name the
-	// original as rel=canonical, but no mirrors, because clients must discard mirrors that a mirror names. If nil, this
-	// server is not a mirror.
+	// MirrorOf is the URL of the folder on the Metalink server that this server is a mirror of. Responses then link to
+	// the original with rel=canonical. They list no mirrors, because clients must discard mirrors that a mirror lists.
+	// If nil, this server is not a mirror.
 	MirrorOf *url.URL
 	// Meta4 enables the generation of a Metalink document (RFC 5854) with digests of pieces for each file that has no
 	// such document beside it. The file and its pieces are hashed in one pass.
@@ -51,8 +51,8 @@ type Options struct {
 	// URL is the public URL of the folder, for generated documents. If nil, the URL is derived from each request, which
 	// is wrong if a proxy provides TLS for this server or changes the path.
 	URL *url.URL
-	// SecretKey signs files without a signature: an export of one OpenPGP key, which Passphrase unlocks if it is
-	// locked. If empty, nothing is signed.
+	// SecretKey is the file of a secret key, of OpenPGP (one exported key) or minisign. It signs the files that have no
+	// signature. Passphrase unlocks the key if it is locked. If SecretKey is empty, nothing is signed.
 	SecretKey, Passphrase []byte
 	// Rate limits the bytes per second of all bodies together, for demonstrations. If zero, there is no limit.
 	Rate int64
@@ -65,11 +65,11 @@ type Options struct {
 }
 
 const (
-	// stallTimeout is the time after which the connection of a client that accepts no byte is closed.
+	// stallTimeout is the time after which the connection of a client that accepts no data is closed.
 	stallTimeout = time.Minute
-	// slowest is the minimum mean speed of a client in bytes a second. It does not count the first stallTimeout.
+	// slowest is the minimum mean speed of a client in bytes per second. The first stallTimeout is not counted.
 	slowest = 2 << 10
-	// bodyTime is the time limit for a client to send a body that is not read, after its answer was sent.
+	// bodyTime limits how long the server waits for the body of a request, which it discards, after the response.
 	bodyTime = time.Second
 )
 
