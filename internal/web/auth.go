@@ -68,8 +68,8 @@ func (c challenge) answer(q question) string {
 	return "Digest " + c.fields(user, q, response, count, qop, hashed)
 }
 
-// fields returns the parameters of a Digest answer. Section 3.4 defines which values are quoted, and servers check
-// that.
+// fields returns the parameters of a Digest answer. RFC 7616, section 3.4, defines which values are quoted, and servers
+// check the quotes.
 func (c challenge) fields(user string, q question, response, count string, qop, hashed bool) string {
 	list := []string{userField(user)}
 	add := func(name, value string) { list = append(list, name+"="+value) }

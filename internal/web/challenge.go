@@ -25,7 +25,7 @@ func choose(fields []string) (best challenge, ok bool) {
 	return best, rank > 0
 }
 
-// isDigest reports whether the scheme is Digest. Answers of that scheme do not contain the password.
+// isDigest reports whether the scheme is Digest. A login in that scheme does not contain the password.
 func (c challenge) isDigest() bool { return c.algorithm != nil }
 
 // stale reports whether the password was right and only the nonce too old.
@@ -143,7 +143,7 @@ func skipToken68(s string) string {
 	return s
 }
 
-// basic returns an answer of the Basic scheme, which contains the password.
+// basic returns the Authorization field of the Basic scheme, which contains the password.
 func basic(user, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }

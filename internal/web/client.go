@@ -98,8 +98,8 @@ type Request struct {
 	Not *address.Exclusion
 }
 
-// Do sends a request, if its address is in scope, and reads the header section of the answer. The error is an error of
-// net/http, an *AnswerError, a *HandshakeError, a *TunnelError or an *address.Error.
+// Do sends a request, if its addresses are allowed, and reads the header section of the answer. The error is an error
+// of net/http, an *AnswerError, a *HandshakeError, a *TunnelError or an *address.Error.
 func (c *Client) Do(ctx context.Context, r *Request) (*Exchange, error) {
 	c.init()
 	w, err := c.route(r.URL, r.Named, r.Not)

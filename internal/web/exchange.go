@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxInformational = 20   // answers with status 1xx before the answer (rule 20)
+	maxInformational = 20   // answers with status 1xx before the final answer (rule 20)
 	maxFields        = 4000 // of a header section (rule 20)
 
 	// The rest of a body is read to keep the connection if it has at most maxDrain bytes and arrives within drainTime.
@@ -128,8 +128,8 @@ var (
 	ErrCut    = errors.New("the body ends without close_notify")
 )
 
-// Complete returns an error if a body that has ended is too long or truncated. sized reports whether its length was
-// announced. Without an announced length, only the close_notify of TLS shows that the body was not truncated.
+// Complete returns an error if the body, which was read to its end, is too long or truncated. sized states whether its
+// length was announced. Without that, only the close_notify of TLS shows that the body was not truncated.
 func (x *Exchange) Complete(sized bool) error {
 	switch {
 	case x.conn == nil:

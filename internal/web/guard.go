@@ -59,7 +59,7 @@ const (
 
 func newGuard(conn net.Conn) *guard { return &guard{Conn: conn, closed: make(chan struct{})} }
 
-// newTunnel returns a guard for a connection that does not carry requests, at first or ever.
+// newTunnel returns a guard for a connection that begins as a tunnel.
 func newTunnel(conn net.Conn) *guard {
 	g := newGuard(conn)
 	g.phase = through
@@ -283,8 +283,8 @@ func (g *guard) begin(head []byte) error {
 	return nil
 }
 
-// framing returns the two fields that determine the length of a body. A space after the name of such a field is an
-// error (RFC 9112, section 5.1): net/http would ignore the field.
+// framing returns the value of Content-Length, and whether the response has a Transfer-Encoding. A space after the name
+// of such a field is an error (RFC 9112, section 5.1): net/http would ignore the field.
 func framing(lines []string) (length string, chunked bool, err error) {
 	for _, line := range lines {
 		name, value, _ := strings.Cut(line, ":")

@@ -46,8 +46,8 @@ func (l *logins) learn(a account, c challenge) {
 	l.known[a] = &login{challenge: c}
 }
 
-// mostChallenges is the number of challenges that are answered for one request. A second challenge may be needed if the
-// stored nonce is too old.
+// mostChallenges is the maximum number of challenges that are answered for one request. A second challenge may be
+// needed if the stored nonce is too old.
 const mostChallenges = 2
 
 // authorize sets the Authorization field. Over https it sends Basic credentials at once. Over http it waits for the

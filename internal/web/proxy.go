@@ -17,7 +17,7 @@ import (
 // error and never means "no proxy", because a request that was sent directly cannot be undone.
 type ProxyRules struct {
 	HTTP, HTTPS, FTP *url.URL
-	// Except are the hosts of direct connections.
+	// Except are the hosts that are reached without a proxy.
 	Except NoProxy
 	// Everywhere sends requests to this machine through the proxy, too. Rules from environment variables do not set it.
 	Everywhere bool
@@ -126,7 +126,7 @@ func ParseProxy(word string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, User: u.User, Host: host + ":" + port}, nil
 }
 
-// NoProxy is the set of hosts of direct connections. The zero value is empty.
+// NoProxy is a set of hosts that are reached without a proxy. The zero value is empty.
 type NoProxy struct {
 	all  bool
 	some []exception

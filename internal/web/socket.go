@@ -53,8 +53,8 @@ func newSocket(conn *net.TCPConn) (*socket, error) {
 	return s, nil
 }
 
-// gather sets whether the following reads gather. While they gather, more than gatherBytes must still be to come, so
-// the end of a body must be read without gathering.
+// gather sets whether the following reads gather. During a gathering read, more than gatherBytes must be still to come.
+// The end of a body must therefore be read without gathering.
 func (s *socket) gather(on bool) {
 	if s.gathers && !on {
 		s.timer.Stop()

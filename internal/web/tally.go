@@ -18,7 +18,7 @@ type Tally struct {
 
 type tallyKey struct{}
 
-// Context returns a context for requests that t counts.
+// Context returns ctx with t. t counts the requests that have the returned context.
 func (t *Tally) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, tallyKey{}, t)
 }
@@ -54,7 +54,7 @@ func (t *Tally) Add(u *url.URL) {
 	outer.Add(u)
 }
 
-// AddAll counts requests to hosts that another process has sent.
+// AddAll adds the numbers of requests to each host that another process has sent.
 func (t *Tally) AddAll(sent map[string]int) {
 	if t == nil || len(sent) == 0 {
 		return

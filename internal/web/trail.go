@@ -28,8 +28,8 @@ type endlessError string
 func (e endlessError) Error() string        { return string(e) }
 func (e endlessError) Is(target error) bool { return target == ErrRedirects }
 
-// Trail is the URL of a request and the way by which the URL was reached. Each request of a chain of redirects has its
-// own Trail.
+// Trail is the URL of a request, and how the URL was reached. Each request of a chain of redirects has a separate
+// Trail.
 type Trail struct {
 	URL *url.URL
 	// Named is the scope of addresses that URL may lead to: address.Public and the scope of the server that named URL.

@@ -16,8 +16,8 @@ import (
 // does not. Without a certificate both are the same.
 type transports struct{ anonymous, known wrapped }
 
-// wrapped is a transport of this package with the RoundTripper that requests pass through. That is the result of
-// Client.Wrap, if Wrap is set.
+// wrapped is a transport of this package, and the RoundTripper through which requests are sent. Both are the same
+// unless Client.Wrap is set.
 type wrapped struct {
 	own     *http.Transport
 	outside http.RoundTripper
@@ -65,7 +65,7 @@ func (c *Client) newTransport(config *tls.Config) *http.Transport {
 		OnProxyConnectResponse: tunnelled,
 		DialContext:            c.dialPlain,
 		DialTLSContext:         c.dialTLS(config),
-		TLSClientConfig:        config, // through a proxy
+		TLSClientConfig:        config, // for servers behind a proxy
 		TLSHandshakeTimeout:    c.connectTimeout(),
 		Protocols:              protocols,
 		DisableCompression:     true,

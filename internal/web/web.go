@@ -5,8 +5,8 @@
 //	t := web.Trail{URL: u}
 //	x, err := client.Do(ctx, &web.Request{Method: "GET", Trail: t, Header: user.Header(&t), User: user})
 //
-// It does not repeat requests or follow redirects by itself, decodes nothing and stores no cookies. Its errors do not
-// quote values that may be secret.
+// The package does not repeat requests or follow redirects by itself, decodes nothing and stores no cookies. Its errors
+// do not quote values that may be secret.
 package web
 
 import (
