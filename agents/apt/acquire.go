@@ -144,7 +144,7 @@ func (x *item) request(u *url.URL, user *url.Userinfo) download.Request {
 		Detail:     true,
 		NoMetalink: len(x.claims) == 0,
 	}
-	// Not with a digest: the content of a 304 response could not be checked, and apt would accept the response.
+	// Send If-Modified-Since only without a digest: a 304 response has no content to check, but apt would accept it.
 	if len(x.claims) == 0 && !x.since.IsZero() {
 		r.IfExists.Known = &state.Version{LastModified: x.since}
 	}
@@ -201,7 +201,7 @@ func (m *Message) addHash(d verify.Digest) {
 var hashName = map[verify.Algorithm]string{verify.MD5: "MD5Sum-Hash", verify.SHA1: "SHA1-Hash",
 	verify.SHA256: "SHA256-Hash", verify.SHA512: "SHA512-Hash"}
 
-// addHashes adds the digests of a file to a message.
+// addHashes adds the digests of the file called name to m.
 func addHashes(m *Message, name string) error {
 	f, err := os.Open(name)
 	if err != nil {

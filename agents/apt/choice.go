@@ -11,7 +11,7 @@ import (
 	"braid/source"
 )
 
-// A hosts chooses the server for each small file. A small file comes from one server, and its download does not see the
+// A hosts chooses the server for each small file. A small file is downloaded from one server, independently of the
 // other downloads. So hosts counts the outstanding and the received bytes of each server.
 type hosts struct {
 	mu  sync.Mutex

@@ -87,7 +87,7 @@ var trustName = regexp.MustCompile(`^acquire::(?:https?|braid|braid\+https?)::(?
 	`[^:]*(?:cert|cipher|crl|insecure|issuer|ocsp|revo|ssl|tls|trust|verif)[^:]*)$`)
 
 // aboutTrust returns the server and the last word of a name that trustName matches. word is "" if the name does not
-// match. A name after Proxy is the name of a server.
+// match. It is also "" after Proxy::, where the last word is a server.
 func aboutTrust(name string) (host, word string) {
 	x := trustName.FindStringSubmatch(name)
 	if x == nil || x[1] == "proxy" {
@@ -170,7 +170,7 @@ func (n noRedirects) RoundTrip(r *http.Request) (*http.Response, error) {
 type proxies struct {
 	settings *settings
 	rules    web.ProxyRules // from the environment
-	err      error          // from the environment
+	err      error          // error in the environment
 
 	mu    sync.Mutex
 	given map[string]string // by host: sent by apt with a URI, or returned by the program of Proxy-Auto-Detect

@@ -38,7 +38,7 @@ func (m *Message) Get(name string) string {
 	return ""
 }
 
-// Add adds a field. Like apt, it omits an empty one.
+// Add adds a field. Like apt, it omits a field with an empty value.
 func (m *Message) Add(name, value string) {
 	if value != "" {
 		m.Fields = append(m.Fields, Field{name, value})

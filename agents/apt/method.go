@@ -32,7 +32,7 @@ type Method struct {
 
 	mu       sync.Mutex
 	failed   error           // error of Out
-	warned   map[string]bool // hosts with wrong files that apt was warned of
+	warned   map[string]bool // hosts that sent a wrong file, as reported to apt
 	names    map[string]bool // names of the files that are being fetched
 	settings settings
 	logins   []login
@@ -44,9 +44,9 @@ type Method struct {
 	room     chan struct{}
 }
 
-// Run handles apt's messages until apt closes the pipe, or until ctx ends. It returns nil if apt closed the pipe. If
-// apt's configuration has a user for the sandbox, the process becomes that user before it sends any request. If that
-// fails, Run sends the error to apt and returns it.
+// Run handles apt's messages until apt closes the pipe or ctx is done. It returns nil if apt closed the pipe. If apt's
+// configuration has a user for the sandbox, the process becomes that user before it sends any request. If that fails,
+// Run sends the error to apt and returns it.
 func (m *Method) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer m.running.Wait()

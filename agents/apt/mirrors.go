@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A base is the URL of a repository on one server. The URLs of its files begin with the URL.
+// A base is the URL of a repository on one server. The URLs of the repository's files begin with that URL.
 type base struct {
 	url      string // ends with a slash
 	priority int    // the mirror with the lowest comes first

@@ -11,7 +11,7 @@ import (
 )
 
 // plain returns the size of the existing file, or 0 without a file. It returns an error if x.file is not a regular
-// file, because a link leads elsewhere.
+// file, because writing through a link would change another file.
 func (x *item) plain() (size int64, err error) {
 	info, err := os.Lstat(x.file)
 	switch {
@@ -25,8 +25,8 @@ func (x *item) plain() (size int64, err error) {
 	return info.Size(), nil
 }
 
-// free removes files with the names of the partial file and its journal that this process cannot have written: a link,
-// a file with a second name, and a file of another user, because apt runs some downloads as root.
+// free removes the partial file and its journal if this process cannot have written them: a link, a file with a second
+// name, or a file of another user, because apt runs some downloads as root.
 func (x *item) free() error {
 	dir, err := fsys.OS.OpenDir(filepath.Dir(x.file))
 	if err != nil {

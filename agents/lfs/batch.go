@@ -157,7 +157,7 @@ func (s *server) postOnce(ctx context.Context, to *url.URL, fields http.Header, 
 	return s.http.Post(ctx, to, httpsource.Options{Header: header, User: s.known.user}, question, mostAnswer)
 }
 
-// pause reports whether a request is worth another try, and after what time.
+// pause returns how long to wait before another try, and whether the request is worth another try.
 func pause(r httpsource.Reply, err error, try int) (time.Duration, bool) {
 	wait := time.Second << (try - 1)
 	if err != nil {

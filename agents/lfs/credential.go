@@ -44,8 +44,8 @@ func (a *Agent) fill(ctx context.Context, u *url.URL) (c credential, err error) 
 	return credential{user: url.UserPassword(name, password), description: out}, nil
 }
 
-// tell reports to git's helpers once whether the server accepted the credential: approve or reject. An error is
-// ignored, because git asks for the credential again the next time.
+// tell reports to git's helpers, once, whether the server accepted the credential. verdict is approve or reject. An
+// error is ignored, because git asks for the credential again the next time.
 func (a *Agent) tell(ctx context.Context, c *credential, verdict string) {
 	if c.description != "" {
 		a.git(ctx, c.description+"\n", "credential", verdict)

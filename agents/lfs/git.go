@@ -92,7 +92,7 @@ type place struct {
 	endpoint *url.URL    // of the remote's LFS server
 	ssh      string      // USER@HOST:PATH of a remote over SSH, or ""
 	remote   string      // name, such as "origin"
-	config   [][2]string // settings that name a remote that is only a URL
+	config   [][2]string // settings that give a name to a remote that is only a URL
 }
 
 // check returns an error if the endpoint is not the URL of a server or folder. A repository can set it in .lfsconfig,
@@ -167,7 +167,7 @@ func parseEnv(out, remote string) (p place, endpoint string) {
 	return p, endpoint
 }
 
-// settings returns the http.* settings of git for an endpoint, and its header fields.
+// settings returns the http.* settings of git for an endpoint, and in fields the header fields among them.
 func (a *Agent) settings(ctx context.Context, endpoint *url.URL) (s Settings, fields []string, err error) {
 	s.Endpoint = endpoint
 	out, err := a.git(ctx, "", "config", "-z", "--get-urlmatch", "http", withoutUser(endpoint).String())

@@ -64,7 +64,7 @@ func (a *Agent) newLogin(ctx context.Context, p place) (*login, error) {
 	return &login{command: append([]string{"ssh"}, args...)}, nil
 }
 
-// holds reports whether the last request used an action from before, so that a new action may help.
+// holds reports whether the last request used the action of an earlier request, so that a new action may help.
 func (l *login) holds() bool { return l != nil && l.action != nil && !l.asked }
 
 // to returns the URL of the batch API and the header fields for it.

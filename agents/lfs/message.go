@@ -106,7 +106,7 @@ type lines struct {
 	err      error // why reading ended; set before messages is closed
 }
 
-// newLines starts a goroutine that reads messages until an error, the end of r or the end of ctx. It then calls gone.
+// newLines starts a goroutine that reads messages until an error, the end of r, or ctx is done. It then calls gone.
 func newLines(ctx context.Context, r io.Reader, gone func()) *lines {
 	l := &lines{messages: make(chan message)}
 	go func() {

@@ -31,8 +31,8 @@ type session struct {
 	client *download.Client
 	server *server
 	folder string // folder of partial files
-	// asked has the credentials for servers of objects by scheme and host. A credential without a user means that the
-	// server accepts none.
+	// asked has the credentials for object servers by scheme and host. A credential without a user means that the
+	// server accepts no credential.
 	asked map[string]credential
 }
 
@@ -244,8 +244,8 @@ func (s *session) tidy(r download.Request, err error) {
 	}
 }
 
-// left returns the path of an object that an earlier run completed but git-lfs did not move, because it was killed. It
-// returns "" if the object is missing. A file younger than an hour may belong to a running git-lfs.
+// left returns the path of an object that an earlier run completed but git-lfs did not move, because git-lfs was
+// killed. It returns "" if the object is missing. A file younger than an hour may belong to a running git-lfs.
 func (s *session) left(oid string) string {
 	name := filepath.Join(s.folder, oid+"-braid")
 	info, err := os.Lstat(name)
@@ -297,7 +297,7 @@ func (t *told) progress(done int64) {
 const handedBack = "lfs.braid.handedback"
 
 // upload hands an object back to git-lfs, which asks for uploads only because a standalone agent gets all transfers.
-// The settings restrict this agent to downloads there, because the server may choose the agent for uploads, too.
+// The settings for that git-lfs restrict this agent to downloads, because the server may choose it for uploads, too.
 func (s *session) upload(ctx context.Context, m message) error {
 	const agent = ".standalonetransferagent"
 	if slices.ContainsFunc(os.Environ(), func(variable string) bool { return strings.HasSuffix(variable, "="+handedBack) }) {
