@@ -67,8 +67,8 @@ func SameOrigin(a, b string) bool {
 
 // SameServer reports whether a and b are on the same server: their schemes, hosts and ports are equal, or a is http on
 // port 80 and b is https on port 443 of the same host. On other ports, http and https may be different servers. The
-// opposite, a as https and b as http, is not the same server, because a URL that somebody else named must not lead from
-// https to http. Two nil URLs are on the same server.
+// opposite, a as https and b as http, is not the same server: a URL that another server named must not lead from https
+// to http. Two nil URLs are on the same server.
 func SameServer(a, b *url.URL) bool {
 	if a == nil || b == nil {
 		return a == b

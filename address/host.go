@@ -34,9 +34,9 @@ func OfHost(host string) (s Scope, ok bool) {
 	return s, s != 0
 }
 
-// readings returns the addresses for which programs take a host. Programs differ in numbers with a leading zero:
-// inet_aton(3) reads them as octal, other programs as decimal. numeric reports whether the host ends in a number, which
-// a name does not (RFC 3696, section 2), even if it is not a valid address.
+// readings returns the addresses that programs may understand by host. Programs differ in numbers with a leading zero:
+// inet_aton(3) reads them as octal, other programs as decimal. numeric reports whether host ends in a number. A name
+// does not (RFC 3696, section 2), so host is then an address or invalid.
 func readings(host string) (all []netip.Addr, numeric bool) {
 	host = ascii(host)
 	if a, err := netip.ParseAddr(host); err == nil {

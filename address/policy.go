@@ -26,8 +26,8 @@ func (p Policy) Check(a netip.Addr) error {
 	return &Error{Addr: a}
 }
 
-// CheckHost returns an *Error if the host of a URL is an address in any form, see [ParseHost], and is not allowed.
-// Names are checked only by Not. The addresses of a name must be checked when a connection is made.
+// CheckHost returns an *Error if the host of a URL is an address in any form, see [ParseHost], and is not allowed. A
+// name is checked only against Not. The addresses of a name must be checked when a connection is made.
 func (p Policy) CheckHost(host string) error {
 	if err := p.Not.CheckHost(host); err != nil {
 		return err
@@ -74,7 +74,7 @@ func contains(nets []netip.Prefix, a netip.Addr) bool {
 // An Error reports a connection that is not allowed, because its address is not in the policy or is excluded.
 type Error struct {
 	Addr     netip.Addr // invalid if only the name is known
-	Excluded string     // the word of an Exclusion, or ""
+	Excluded string     // the word of the Exclusion that excludes it, or ""
 	host     string     // as written in the URL, or ""
 	scope    Scope      // scope of the name
 }

@@ -22,8 +22,8 @@ type Scheme struct {
 	NoNames      bool // names of the file in responses
 	NoDocuments  bool // Metalink documents of the file
 
-	// Logins means that a mirror given by the user gets the name and password in its own URL. Otherwise only the origin
-	// gets a name and password.
+	// Logins means that a mirror given by the user gets the name and password in the mirror's URL. Otherwise only the
+	// origin gets a name and password.
 	Logins bool
 }
 
@@ -38,7 +38,7 @@ var schemes = []Scheme{
 		NoHead: true, NoValidators: true, NoDigests: true, NoNames: true, NoDocuments: true},
 }
 
-// SchemeNamed returns the row of a scheme in lower case. It reports false if files cannot be fetched from such URLs.
+// SchemeNamed returns the Scheme name, in lower case. It reports false if files cannot be fetched from such URLs.
 func SchemeNamed(name string) (s Scheme, ok bool) {
 	for _, s := range schemes {
 		if s.Name == name {

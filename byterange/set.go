@@ -93,10 +93,10 @@ func (s Set) FirstGap(off int64) int64 {
 	return off
 }
 
-// All yields the ranges of s in order.
+// All returns an iterator over the ranges of s in order.
 func (s Set) All() iter.Seq[Range] { return slices.Values(s.ranges) }
 
-// Covered yields the parts of within that are in s, in order.
+// Covered returns an iterator over the parts of within that are in s, in order.
 func (s Set) Covered(within Range) iter.Seq[Range] {
 	return func(yield func(Range) bool) {
 		i, j := s.overlapping(within)
@@ -108,7 +108,7 @@ func (s Set) Covered(within Range) iter.Seq[Range] {
 	}
 }
 
-// Gaps yields the parts of within that are not in s, in order.
+// Gaps returns an iterator over the parts of within that are not in s, in order.
 func (s Set) Gaps(within Range) iter.Seq[Range] {
 	return func(yield func(Range) bool) {
 		at := within.Start

@@ -12,10 +12,10 @@ const ows = " \t"
 // extended is the prefix of an extended value in UTF-8 without a language (RFC 8187, section 3.2.1).
 const extended = "UTF-8''"
 
-// String returns l as a link-value. Parse of the result returns l, except that the target has characters
-// percent-encoded that are not allowed in a URI. Parameters with a name that ends in * are encoded by RFC 8187. The
-// result is always a valid field value: parameters whose name is not a token are omitted, and control characters in
-// values become spaces.
+// String returns l as a link-value. Parse of the result returns l, except that characters of the target that are not
+// allowed in a URI are percent-encoded. Parameters with a name that ends in * are encoded by RFC 8187. The result is
+// always a valid field value: parameters whose name is not a token are omitted, and control characters in values become
+// spaces.
 func (l Link) String() string {
 	var b strings.Builder
 	b.WriteByte('<')

@@ -1,8 +1,8 @@
 // Package linkheader reads and writes Link header fields (RFC 8288). It supports the parameters that RFC 6249 defines
 // for links with the relations duplicate and describedby.
 //
-// Like RFC 8288, appendix B, it is tolerant: malformed links are omitted and reported, and the other links are kept.
-// Package metalink resolves the references and decides whether a mirror may be used.
+// Like RFC 8288, appendix B, the package is tolerant: malformed links are omitted and reported, and the other links are
+// kept. Package metalink resolves the references and decides whether a mirror may be used.
 //
 //	links, problems := linkheader.Parse(resp.Header["Link"])
 //	for _, l := range links {

@@ -132,8 +132,8 @@ func consumeLink(s string) (l Link, rest, why string) {
 	return Link{target, params}, rest, ""
 }
 
-// consumeTarget splits s after its leading "<" URI-Reference ">" (RFC 8288, section 3). Between both, any characters
-// are accepted, except a comma followed by "<": then the ">" is missing, and the "<" begins the next link.
+// consumeTarget splits s after its leading "<" URI-Reference ">" (RFC 8288, section 3). Any characters are accepted as
+// URI-Reference, except a comma followed by "<": then the ">" is missing, and the "<" begins the next link.
 func consumeTarget(s string) (target, rest string, ok bool) {
 	if !strings.HasPrefix(s, "<") {
 		return "", s, false
@@ -152,8 +152,8 @@ func consumeTarget(s string) (target, rest string, ok bool) {
 }
 
 // consumeParams splits s after its leading *( OWS ";" OWS [ link-param ] OWS ). If a parameter is broken, why is not
-// empty and rest begins at the error. It drops parameters that are empty, whose name is not a token, or whose extended
-// value cannot be decoded.
+// empty and rest begins at the error. Parameters are dropped if they are empty, their name is not a token, or their
+// extended value cannot be decoded.
 func consumeParams(s string) (params []Param, rest, why string) {
 	for {
 		s = strings.TrimLeft(s, ows)
