@@ -19,7 +19,7 @@ import (
 	"braid/internal/mask"
 )
 
-// DB is an open file with mode 0600.
+// DB is an open bbolt file. The mode of the file is 0600.
 type DB struct {
 	*bbolt.DB
 	// Lost is the reason why a damaged file was set aside, and Aside its present path.
@@ -68,8 +68,8 @@ func (e *NewerError) Error() string {
 }
 
 // CheckVersion compares the version of a file, at a key of the bucket meta, with the known version. It returns a
-// *[NewerError] if the version of the file is higher, and a *[DamageError] for any other difference. A new file gets
-// known.
+// *[NewerError] if the version of the file is higher, and a *[DamageError] for any other difference. In a new file, it
+// stores the known version.
 func CheckVersion(meta *bbolt.Bucket, key []byte, known string) error {
 	got := meta.Get(key)
 	is, err := strconv.ParseUint(string(got), 10, 31)

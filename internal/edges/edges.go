@@ -32,9 +32,9 @@ type Pieces struct {
 }
 
 const (
-	maxBytes = 64 << 20 // maximum of bytes in all stored pieces, and in one piece
-	maxParts = 200      // maximum of files in a piece, because each needs a request
-	maxSeeds = 8        // maximum of web seeds that are asked for a piece
+	maxBytes = 64 << 20 // maximum number of bytes in all stored pieces, and in one piece
+	maxParts = 200      // maximum number of files in a piece, because each needs a request
+	maxSeeds = 8        // maximum number of web seeds that are asked for a piece
 )
 
 // ErrLarge is the error of a piece that is too much to fetch for a check.
@@ -157,7 +157,7 @@ func (x Fetcher) fetch(ctx context.Context, parts []metainfo.Part, want verify.D
 		}
 		within := x.Patience
 		if n == len(seeds)-1 && x.Peers == nil {
-			within *= small.Longest // no other place is left
+			within *= small.Longest // no other source is left to try
 		}
 		brought, err := x.seedParts(ctx, within, parts, k)
 		last = cmpErr(err, last)

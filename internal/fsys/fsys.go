@@ -2,8 +2,8 @@
 // small state files.
 //
 // There are two implementations. [OS] is a thin layer above the system calls, without further cost. The implementation
-// for tests (internal/test/fsystest) loses power, runs full and fails at any operation. Folders are held open and names
-// are looked up in them, so renaming a parent of an open folder does not affect the program.
+// for tests (internal/test/fsystest) simulates a loss of power, a full disk and a failure of any operation. Folders are
+// held open and names are looked up in them, so renaming a parent of an open folder does not affect the program.
 //
 // The package is not a general file system: a [Dir] accepts names but no paths, no symbolic links are created, nothing
 // is removed recursively, and files are read and written only at offsets.
@@ -57,7 +57,7 @@ type Dir interface {
 	// RenameNew renames an entry without ever replacing another: if to exists, the error is fs.ErrExist. On a file
 	// system that cannot guarantee that, the error is errors.ErrUnsupported.
 	RenameNew(from, to string) error
-	// Link creates a second link to the file from in another folder of the same FS, without replacing an entry.
+	// Link links the file from as to in dir, a folder of the same FS. It does not replace an entry.
 	Link(from string, dir Dir, to string) error
 	// Names returns the sorted names of the entries.
 	Names() ([]string, error)

@@ -44,7 +44,7 @@ func (osFS) Stat(name string) (Info, error) {
 	return infoOf(&st), nil
 }
 
-// openUnlinked creates a nameless file on file systems and systems without O_TMPFILE, such as NFS.
+// openUnlinked creates a nameless file where O_TMPFILE is not supported, such as on NFS and on other systems.
 func openUnlinked(dir string) (File, error) {
 	f, err := os.CreateTemp(dir, ".braid-*.tmp")
 	if err != nil {
@@ -138,7 +138,7 @@ func (d osDir) Create(name string, perm fs.FileMode) (File, error) {
 	return osFile{os.NewFile(uintptr(fd), path.Join(d.f.Name(), name))}, nil
 }
 
-// Open does not wait for the other end of a FIFO. O_NONBLOCK has no effect on files.
+// Open does not wait for the other end of a FIFO. O_NONBLOCK has no effect on regular files.
 func (d osDir) Open(name string) (File, error) {
 	fd, err := d.open(name, unix.O_RDWR|unix.O_NONBLOCK, 0)
 	if err != nil {

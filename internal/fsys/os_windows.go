@@ -62,7 +62,7 @@ func (osFS) OpenTemp(dir string) (File, error) {
 	return nil, &fs.PathError{Op: "open a temporary file in", Path: dir, Err: fs.ErrExist}
 }
 
-// osDir implements Dir. [os.Root] refuses symbolic links that lead out of its folder, and osDir all others.
+// osDir implements Dir. [os.Root] refuses symbolic links that lead out of its folder, and osDir refuses all others.
 type osDir struct{ root *os.Root }
 
 func (d osDir) at(name string) string { return filepath.Join(d.root.Name(), name) }

@@ -73,7 +73,7 @@ func ReadFile(files FS, path string, most int64) ([]byte, error) {
 // Reader returns a reader that begins at the start of f.
 func Reader(f File) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) }
 
-// MkdirAll creates the folder at path and its missing parents. It syncs each of these, because a file is lost if a
+// MkdirAll creates the folder at path and its missing parents. It syncs each new entry, because a file is lost if a
 // folder on its path is lost.
 func MkdirAll(files FS, path string, perm fs.FileMode) error {
 	path = filepath.Clean(path)

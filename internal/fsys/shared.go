@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// Shared returns files with open folders that their users share. A folder is opened again only if its path leads to
-// another folder by now. A Sync that begins during another Sync of the folder waits for the next Sync, which serves all
-// callers that wait. Shared is for many small files in few folders: each file needs the open folder for a moment, and a
-// Sync of the folder takes longer than the download of the file.
+// Shared returns a file system like files, but all users of a folder share one open Dir. A folder is opened again only
+// if its path now leads to another folder. A Sync that begins during another Sync of the folder waits for the next
+// Sync, which serves all callers that wait. Shared is for many small files in few folders: each file needs the open
+// folder for a moment, and a Sync of the folder takes longer than the download of the file.
 func Shared(files FS) FS {
 	return &sharing{FS: Or(files), open: map[folderKey]*sharedFolder{}}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // The functions below replace a file as a whole: a reader sees either the old or the new content, even after a loss of
-// power. The old file stays until the new one is on disk, and interrupted writes leave no trace.
+// power. The old file stays until the new file is on disk. A write that fails removes its temporary file.
 
 // WriteFile replaces the content of the file at path by data, and sets its mode to perm regardless of the umask. It
 // writes a temporary file in the same folder and renames it. After an error the file at path is unchanged and the

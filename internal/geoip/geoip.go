@@ -81,7 +81,7 @@ type Finder struct {
 }
 
 // Country returns the country of the server of u. It is the country of the server's first address with a known country;
-// see Database.Country. A host that could not be resolved before ctx ended is not resolved again.
+// see Database.Country. A host that could not be resolved before ctx was done is not resolved again.
 func (f *Finder) Country(ctx context.Context, u *url.URL) string {
 	host := u.Hostname()
 	if a, err := netip.ParseAddr(host); err == nil {

@@ -70,7 +70,7 @@ func tellKept(p *problem.Problem, e *download.Error) {
 				p.Hint = roomBy(e.Part) + ", then " + p.Hint
 			}
 		}
-	// these errors are about a document or a list, of which nothing is kept
+	// errors of the other kinds are about a document or a list, and nothing of it is kept
 	case e.Kind != download.Usage && e.Kind != download.Local && e.What != "read":
 		if p.Kept = "nothing kept"; len(e.Aside) > 0 {
 			p.Kept += " but " + strings.Join(e.Aside, " and ") + ", which was set aside"

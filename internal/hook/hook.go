@@ -1,6 +1,6 @@
 // Package hook runs the program of --on-complete for files that are complete.
 //
-// It shows nothing: the output goes to a writer or into the Result.
+// The package shows nothing: the output goes to a writer or into the Result.
 package hook
 
 import (
@@ -108,8 +108,8 @@ func absolute(path string) string {
 	return path
 }
 
-// run runs the hook and waits for it. A word {} is replaced by the path. Output goes to w. The end of ctx
-// ends the hook.
+// run runs the hook and waits for it. A word {} is replaced by the path. Output goes to w. If ctx is done, the hook is
+// ended.
 func (c *Command) run(ctx context.Context, w io.Writer, path string, env []string) error {
 	p := program.Program{Args: c.args, Path: absolute(path),
 		Env: append(slices.DeleteFunc(os.Environ(), ofHooks), env...), Out: w}
@@ -129,12 +129,12 @@ type Result struct {
 	Err           error
 	Took          time.Duration
 	Output        []byte // output that was not shown yet
-	// Unmarked is the error because of which the journal cannot record that the hook has run. It runs again next time.
+	// Unmarked is why the journal cannot record that the hook has run, or nil. The hook then runs again next time.
 	Unmarked error
 }
 
-// Complete runs the hook for a complete file. Output goes to w. The journal of the file, which is locked
-// meanwhile, marks the hook as due until it succeeds.
+// Complete runs the hook for a complete file. Output goes to w. The journal of the file is locked meanwhile. It marks
+// the hook as due until the hook succeeds.
 func (c *Command) Complete(ctx context.Context, w io.Writer, req download.Request, r download.Result) Result {
 	began := time.Now()
 	ended := Result{Program: c.args[0], Path: r.Path}

@@ -1,4 +1,4 @@
-// Package listen has the common parts of the servers of commands: they serve until a context ends, report their
+// Package listen has the common parts of the servers of commands: they serve until a context is done, report their
 // addresses, and answer other processes of the same user at a socket in their folder.
 package listen
 
@@ -17,7 +17,7 @@ import (
 // shutdownTime is the time limit for unfinished answers when the server ends.
 const shutdownTime = 5 * time.Second
 
-// Serve serves until ctx ends. It then waits for unfinished answers, shutdownTime at most.
+// Serve serves until ctx is done. It then waits for unfinished answers, shutdownTime at most.
 func Serve(ctx context.Context, s *http.Server, listener net.Listener, log *slog.Logger) error {
 	s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug) // faults of clients are only debug messages
 	ended := make(chan error, 1)

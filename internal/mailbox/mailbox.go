@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// A Mailbox passes events of a download to the goroutine that shows them, so that a slow terminal or pipe
-// does not block the download.
+// A Mailbox is an unbounded queue with one reader. For example, it passes events of a download to the goroutine that
+// shows them, so that a slow terminal or pipe does not block the download.
 type Mailbox[T any] struct {
-	// replaces reports whether next makes last obsolete. Then last is dropped, unless All has yielded it already.
+	// replaces reports whether next makes last obsolete. Then last is dropped, unless the reader has it already.
 	replaces func(last, next T) bool
 
 	mu     sync.Mutex
@@ -45,7 +45,7 @@ func (q *Mailbox[T]) Close() {
 	q.more.Signal()
 }
 
-// All yields the items in order until Close. Only one goroutine may call it.
+// All returns an iterator over the items, in order, until Close. Only one goroutine may use it.
 func (q *Mailbox[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for {

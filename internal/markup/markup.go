@@ -1,5 +1,5 @@
-// Package markup writes HTML and SVG without a language of templates. text/template finds methods by name, so that the linker
-// keeps every exported method of the program: 7 MB.
+// Package markup writes HTML and SVG without a template language. text/template finds methods by name, so with it the
+// linker keeps every exported method of the program: 7 MB.
 package markup
 
 import (
@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// constant is the type of markup that is written as it is. Outside of this package only constants have it, so foreign text
-// cannot become markup.
+// constant is the type of markup that is written unescaped. Outside of this package, only untyped constants can be
+// passed for it, so foreign text cannot become markup.
 type constant string
 
-// A Page is the beginning of a document. The zero value is an empty one.
+// A Page is a document that is being written. The zero value is empty.
 type Page struct{ b strings.Builder }
 
-// Add writes markup, with each value in place of a "{}", escaped. The place is in a text, or in a quoted attribute whose
-// value is no script, style or URL; a URL of others is a value only if its scheme is known to be harmless.
+// Add writes markup with an escaped value in place of each "{}". A "{}" may be in text, or in a quoted attribute that
+// is not a script, style or URL. But it may be a foreign URL with a scheme that is known to be harmless.
 func (p *Page) Add(markup constant, values ...any) {
 	rest := string(markup)
 	for _, v := range values {
@@ -28,7 +28,7 @@ func (p *Page) Add(markup constant, values ...any) {
 	p.b.WriteString(rest)
 }
 
-// If adds markup if a condition holds.
+// If calls Add if holds is true.
 func (p *Page) If(holds bool, markup constant, values ...any) {
 	if holds {
 		p.Add(markup, values...)

@@ -1,7 +1,7 @@
 // Package mask prepares URLs and external text for messages, logs and state files, where secrets and control characters
 // must not appear.
 //
-// It recognizes secrets only in URLs. Other secrets must be kept out of messages by the code that has them.
+// The package recognizes secrets only in URLs. Other secrets must be kept out of messages by the code that has them.
 package mask
 
 import (

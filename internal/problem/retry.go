@@ -11,7 +11,7 @@ import (
 )
 
 // fleetKinds maps kinds of problems to endings of jobs: Wrong for a problem that may disappear at the server, Lacks for
-// a lack of this worker that another worker may not have, and Useless for a problem that only the user can solve. Any
+// something that this worker lacks but another may have, and Useless for a problem that only the user can solve. Any
 // other kind is a failure, which is retried soon.
 var fleetKinds = map[download.Kind]fleet.Kind{
 	download.Refused:      fleet.Wrong,

@@ -24,14 +24,14 @@ type Program struct {
 	Dir string
 	// Out receives the output of the program. Its input is empty.
 	Out io.Writer
-	// Grace is the time limit for the program to end after the context has ended. If zero, it is 5 seconds.
+	// Grace is the time limit for the program to end after the context of Run is done. If zero, it is 5 seconds.
 	Grace time.Duration
 }
 
 const grace = 5 * time.Second
 
-// Run runs the program and waits for it. When ctx ends, it asks the program and its children to end, and kills them
-// after Grace. The error is then the cause of the end of ctx.
+// Run runs the program and waits for it. When ctx is done, Run asks the program and its children to end, and kills them
+// after Grace. The error is then the cause of ctx.
 func (p *Program) Run(ctx context.Context) error {
 	args := slices.Clone(p.Args)
 	for i := range args[1:] {

@@ -88,7 +88,7 @@ type memory struct {
 	first    bool // only the first most bytes are wanted; there may be more
 	long     bool
 	answer   source.Answer
-	parts    [][]byte // a buffer that grows would be copied again and again, and several fetches run at once
+	parts    [][]byte // not one growing buffer, which would be copied repeatedly while several fetches run at once
 	size     int64
 	received func()               // called for each answer and each write
 	take     func(size int) error // waits for a slot

@@ -1,4 +1,4 @@
-// Package stream reads the content of a source while it is received, within limits of time.
+// Package stream reads the content of a source while it is received, within time limits.
 package stream
 
 import (
@@ -22,7 +22,7 @@ type Reader struct {
 	fetched sync.WaitGroup
 }
 
-// Limits are limits of time. Waits for the reader do not count.
+// Limits are time limits. Time that is spent waiting for the reader does not count.
 type Limits struct {
 	Silence time.Duration // maximum between two writes of the source; the error is a *SilentError
 	Total   time.Duration // maximum of the whole content; the error is a *LateError

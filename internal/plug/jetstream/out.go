@@ -1,6 +1,6 @@
 //go:build nofleet
 
-// Package jetstream stands for the fleet's queue in a program that is built without it. Its queues cannot be opened, so
+// Package jetstream replaces the fleet's queue in a program that is built without it. Its queues cannot be opened, so
 // their methods are never called.
 package jetstream
 

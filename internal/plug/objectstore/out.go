@@ -1,6 +1,6 @@
 //go:build nofleet
 
-// Package objectstore stands for object stores in a program that is built without them. Its stores cannot be opened, so
+// Package objectstore replaces object stores in a program that is built without them. Its stores cannot be opened, so
 // their methods are never called.
 package objectstore
 
