@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Checker hashes a file in order and compares it with claims. It is not safe for concurrent use.
+// A Checker compares a file, which is written to it in order, with claims. It is not safe for concurrent use.
 type Checker struct {
 	size       int64 // negative: unknown
 	claims     []Claim
@@ -34,8 +34,7 @@ func NewChecker(size int64, claims []Claim, signatures ...SignatureChecker) *Che
 	return c
 }
 
-// ByPieces requires the file to match p. It is for files without a known strong digest. It must be called before the
-// first Write.
+// ByPieces requires the file to match p. Call it before the first Write, and only if no strong digest is known.
 func (c *Checker) ByPieces(p PieceClaim) { c.claimed, c.pieces = p, NewPieceComparer(p.Pieces) }
 
 // Claim adds claims that the file must match as well. After the first Write, the algorithm of each must be SHA-256 or

@@ -86,7 +86,7 @@ func Strong(claims []Claim) bool {
 	return slices.ContainsFunc(claims, func(c Claim) bool { return c.Digest.Algorithm().Strong() })
 }
 
-// Agree returns a *ConflictError if the claims in a and b, which are about the same file, have two values for one
+// Agree returns a *ConflictError if the claims in a and b, all about the same file, have different values for one
 // algorithm. RFC 6249, section 7: "Metalink clients MUST reject individual downloads from mirrors that support Instance
 // Digests if the Instance Digest from the mirror does not match".
 func Agree(a, b []Claim) error {

@@ -66,8 +66,8 @@ func Algorithms() []Algorithm {
 	return all
 }
 
-// ParseAlgorithm returns the algorithm that header fields, Metalink documents or users call name. Case is ignored, and
-// sha, sha1 and sha-1 are one algorithm.
+// ParseAlgorithm returns the algorithm called name in a header field, a Metalink document or an option. Case is
+// ignored, and sha, sha1 and sha-1 are one algorithm.
 func ParseAlgorithm(name string) (Algorithm, bool) {
 	name = strings.ToLower(name)
 	for a := MD5; a.known(); a++ {
@@ -88,7 +88,7 @@ func (a Algorithm) String() string {
 	return algorithms[a].name
 }
 
-// Size returns the length of a digest in bytes.
+// Size returns the length of a digest of a in bytes. It returns 0 if a is not an algorithm.
 func (a Algorithm) Size() int {
 	if !a.known() {
 		return 0

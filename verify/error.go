@@ -8,8 +8,8 @@ import (
 // A DigestError reports a digest field that is malformed, or that contradicts another digest field of the same
 // response. In the case of a contradiction, it wraps a *ConflictError.
 type DigestError struct {
-	Field string // "Digest", "Repr-Digest" or the name of a store's field
-	Value string // the malformed part, as received
+	Field string // "Digest", "Repr-Digest" or a name in StoreFieldNames
+	Value string // the faulty part, as received, possibly shortened
 	Why   string // the fault
 	Err   error  // the cause, or nil
 	Note  bool   // the field belongs to storeFields: a malformed value is reported, but is no error
@@ -31,7 +31,7 @@ func (e *ConflictError) Error() string {
 		e.A.Digest.Hex(), e.A.from(), e.B.Digest.Hex(), e.B.from())
 }
 
-// A MismatchError reports a file that does not have a claimed digest.
+// A MismatchError reports a file with another digest than claimed. Got is the digest of the file.
 type MismatchError struct {
 	Claim Claim
 	Got   Digest

@@ -94,7 +94,7 @@ func (a *answer) spoil(field, value, why string, err error) {
 // excerpt returns a copy of the beginning of value, so that the rest of the field can be freed.
 func excerpt(value string) string { return strings.Clone(value[:min(len(value), maxValue)]) }
 
-// add records a claim. A second claim with the same digest is dropped.
+// add records a claim, unless a claim with the same digest exists. A contradiction is an error.
 func (a *answer) add(field, value string, d Digest) error {
 	c := Claim{Digest: d, Field: field, Channel: a.over}
 	if err := Agree(a.claims, []Claim{c}); err != nil {
@@ -168,7 +168,7 @@ func (a *answer) dictionary(name, field string) error {
 		return nil
 	}
 	// In a dictionary the last of several members with one key wins (RFC 9651, section 4.2.2). Here two different
-	// digests are an error (rule 32), so each member is parsed on its own.
+	// digests are an error (rule 32), so each member is parsed separately.
 	for rest := field; rest != ""; {
 		var member string
 		member, rest = consumeMember(rest)
@@ -235,7 +235,7 @@ func padSequences(s string) string {
 	return b.String()
 }
 
-// pad returns base64 with its padding.
+// pad returns v, which is base64, with padding.
 func pad(v string) string { return v + strings.Repeat("=", -len(v)&3) }
 
 // consumeMember splits s, a valid dictionary, after its first member (RFC 9651, section 4.2.2). A comma inside a string

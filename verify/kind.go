@@ -8,7 +8,7 @@ const MaxSignature = 1 << 20
 // A SignatureKind is a format of signatures, and of the keys or certificates that check them. Each kind is a variable
 // in its own package and a row of the table in package signatures. No other package refers to a single kind.
 type SignatureKind struct {
-	// Name is the name in messages, "OpenPGP". Article is its indefinite article.
+	// Name is the name in messages, such as "OpenPGP". Article is the indefinite article of Name.
 	Name, Article string
 	// Types are the media types of signatures of this kind, in lower case, the most usual first.
 	Types []string
@@ -18,7 +18,7 @@ type SignatureKind struct {
 	// Served are the kinds of files that package serve announces as signatures.
 	Served []SignatureFile
 	// Option is the name of the option for files with keys: "keyring". Several kinds may share an option. A file that
-	// no kind accepts is then passed to the first of these kinds in the table.
+	// no kind recognizes is then passed to the first kind with that option.
 	Option string
 
 	// Sniff reports whether data begins like a signature of this kind and of no other kind.
@@ -47,8 +47,8 @@ type Keys struct {
 	Pins []string
 	// AllowExpired accepts a signature by a key that has expired after the signature was made.
 	AllowExpired bool
-	// Sniffed means that the content of the files determined their kind. A certificate must then belong to an
-	// authority.
+	// Sniffed means that the content of Files determined the kind, not an option. A certificate must then belong to a
+	// certificate authority.
 	Sniffed bool
 }
 
@@ -70,7 +70,7 @@ type Trust interface {
 	// Names returns a fingerprint, an id or a subject for each key or certificate. Text from keys is escaped.
 	Names() []string
 
-	// Pinned reports whether the user named the accepted keys.
+	// Pinned reports whether the user chose each key that is accepted.
 	Pinned() bool
 
 	// Check returns a checker for a file with these signatures. The error is a *SignatureError if no file could pass.
@@ -90,7 +90,7 @@ type Detached struct {
 
 // A KeyError reports why keys or certificates cannot be used.
 type KeyError struct {
-	Option string // the option that named the keys
+	Option string // the option for the keys, such as "keyring"
 	File   string // the faulty file; "" if no single file is at fault, or if Why names it
 	Why    string
 	Hint   string // the remedy; "" if it is obvious

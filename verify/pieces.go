@@ -20,8 +20,8 @@ type Pieces struct {
 	size   int64
 	pad    int64  // number of zero bytes hashed after the last piece
 	lead   int64  // number of bytes of the first piece that lie before the file; see NewSpan
-	before string // the content of these bytes; "" until Beside is called
-	after  string // the content of the last piece after the file
+	before string // content of the first piece before the file; "" until Beside is called
+	after  string // content of the last piece after the file
 	sums   string // the raw digests, concatenated
 }
 
@@ -98,14 +98,14 @@ func (p Pieces) IsZero() bool { return p == Pieces{} }
 // Algorithm returns the algorithm of the digests.
 func (p Pieces) Algorithm() Algorithm { return p.alg }
 
-// Length returns the number of bytes of a piece. The last piece may be shorter, and also the first piece if there is a
-// Lead.
+// Length returns the number of bytes of a piece. The last piece may have fewer. If Lead is positive, the part of the
+// first piece that lies in the file has fewer, too.
 func (p Pieces) Length() int64 { return p.length }
 
 // Size returns the number of bytes of the file.
 func (p Pieces) Size() int64 { return p.size }
 
-// Count returns the number of pieces. The other methods number them from 0.
+// Count returns the number of pieces. Other methods number the pieces from 0.
 func (p Pieces) Count() int {
 	if p.IsZero() {
 		return 0

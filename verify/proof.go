@@ -108,8 +108,8 @@ func (p Proof) String() string {
 	return "unverified (" + p.evidence[0].String() + " matches, which proves nothing against an attacker)"
 }
 
-// weakOfUser returns the weak digests that the user gave and that match. The user asked for the comparison, although it
-// proves nothing.
+// weakOfUser describes the weak digests that the user gave and the file matches. The user asked for that comparison,
+// although it proves nothing.
 func (p Proof) weakOfUser() (fit []string) {
 	for _, c := range p.evidence {
 		if c.Channel == User && !c.Digest.Algorithm().Strong() {

@@ -14,7 +14,7 @@ import (
 type SignatureCode uint8
 
 const (
-	// SignatureUnchecked means that no trusted key could check the signature, or that the file was not complete.
+	// SignatureUnchecked means that no trusted key was given for the check, or that the file was not complete.
 	SignatureUnchecked SignatureCode = iota
 	// SignatureGood is the only verdict that proves anything.
 	SignatureGood
@@ -30,7 +30,7 @@ const (
 	SignatureUnsupported
 	// SignatureUnknownKey means that the keyring does not contain the signer's key.
 	SignatureUnknownKey
-	// SignatureNotPinned means that the keyring has the key, but the pins do not include it.
+	// SignatureNotPinned means that the keyring has the signer's key, but the user's pins exclude it.
 	SignatureNotPinned
 	// SignatureNoCertificate means that the signer's certificate is neither in the message nor among the roots.
 	SignatureNoCertificate
@@ -49,12 +49,12 @@ const (
 	SignatureKeyUnfit
 	// SignatureExpired means that the signature has expired.
 	SignatureExpired
-	// SignatureFuture means that the signature's time is more than 10 minutes ahead.
+	// SignatureFuture means that the signature's time is more than 10 minutes in the future.
 	SignatureFuture
 	// SignatureWeak means that the digest is weaker than SHA-256, that the key is a DSA key or an RSA key under 2048
 	// bits, or that the curve of a certificate is not P-256, P-384 or P-521.
 	SignatureWeak
-	// SignatureBad means that the key did not sign these bytes.
+	// SignatureBad means that the key did not sign this file.
 	SignatureBad
 	// SignatureLocked means that the secret key needs a passphrase, or that the passphrase is wrong.
 	SignatureLocked
@@ -83,7 +83,7 @@ func (c SignatureCode) String() string {
 // proven only if Code is SignatureGood. Time is never proven. All strings are printable and fit on a line. Results can
 // be compared with ==.
 type SignatureResult struct {
-	Kind   string // Name of its SignatureKind
+	Kind   string // Name of the SignatureKind
 	Code   SignatureCode
 	Reason string    // details
 	Key    string    // fingerprint or id of the key, or SHA-256 of the certificate, in the notation of Kind; "" if unavailable

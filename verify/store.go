@@ -14,7 +14,7 @@ type storeField struct {
 	parse func(value string, header map[string][]string) (Digest, error)
 }
 
-// storeFields are the fields of stores that ReadHeader parses, besides those of RFC 3230 and RFC 9530.
+// storeFields are the fields of stores that ReadHeader parses, besides the fields of RFC 3230 and RFC 9530.
 var storeFields = [...]storeField{
 	{"X-Checksum-Sha512", hexField(SHA512)}, // Artifactory, GitLab's package registry
 	{"X-Checksum-Sha256", hexField(SHA256)},

@@ -33,8 +33,8 @@ func OfURL(u *url.URL) (digests []Digest, err error) {
 	return digests, nil
 }
 
-// ofFragment parses a part of a fragment. It reports whether the part names an algorithm. It returns an error if no valid
-// digest of the algorithm follows.
+// ofFragment parses a part of a fragment. ok reports whether part names an algorithm. It is an error if no valid digest
+// of that algorithm follows.
 func ofFragment(part string) (d Digest, ok bool, err error) {
 	if d, ok, err = ParseIntegrity(part); ok {
 		return d, true, err
@@ -69,9 +69,8 @@ func unsupported(name string) error {
 	return fmt.Errorf("%s is not supported; %v and %v are", name, SHA256, SHA512)
 }
 
-// ParseIntegrity parses sha256-BASE64 or sha512-BASE64 (W3C Subresource Integrity, section 3.5). It reports whether s
-// has that form. It returns an error if the value is not base64 of the right length, and for sha384, which is not
-// supported.
+// ParseIntegrity parses sha256-BASE64 or sha512-BASE64 (W3C Subresource Integrity, section 3.5). ok reports whether s
+// has that form. A value that is not base64 of the right length is an error. So is sha384, which is not supported.
 func ParseIntegrity(s string) (d Digest, ok bool, err error) {
 	name, value, ok := strings.Cut(s, "-")
 	name = strings.ToLower(name)

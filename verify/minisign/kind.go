@@ -61,7 +61,7 @@ func sniffKeys(data []byte) bool {
 	return len(text) == (keySize+2)/3*4 && !bytes.ContainsAny(text, " \n")
 }
 
-// A Trust is the set of keys that the user trusts. Each key was named by the user.
+// A Trust is the set of the keys that the user chose to trust.
 type Trust struct{ Keys []Key }
 
 // Kind implements [verify.Trust].

@@ -24,15 +24,15 @@ import (
 	"braid/verify"
 )
 
-// The lengths in bytes of the decoded base64.
+// The lengths of a key and of a signature in bytes, after their base64 is decoded.
 const (
 	keySize       = 2 + 8 + ed25519.PublicKeySize
 	signatureSize = 2 + 8 + ed25519.SignatureSize
 )
 
 // The signature algorithms are the first two bytes of a signature; public keys begin with wholeFile. The signature does
-// not cover these two bytes. If prehashed is changed to wholeFile, the signature is a good one of the 64 bytes of the
-// BLAKE2b-512. Therefore wholeFile is not accepted for a file of 64 bytes.
+// not cover these two bytes. If prehashed is changed to wholeFile, the result is a good signature of the 64 bytes of
+// the BLAKE2b-512. Therefore wholeFile is not accepted for a file of 64 bytes.
 const (
 	wholeFile = "Ed"
 	prehashed = "ED"

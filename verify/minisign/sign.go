@@ -145,7 +145,7 @@ func (s *Signer) Begin(name string, now time.Time) (verify.Signing, error) {
 	return &signing{s, digest, fmt.Sprintf("timestamp:%d\tfile:%s\thashed", now.Unix(), name)}, nil
 }
 
-// A signing is a signature being made. It implements [verify.Signing].
+// A signing computes one signature. It implements [verify.Signing].
 type signing struct {
 	by      *Signer
 	digest  hash.Hash

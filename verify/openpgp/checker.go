@@ -24,7 +24,7 @@ type Policy struct {
 	// Now is the present time.
 	Now time.Time
 	// Pins are the accepted keys. The pin of a primary key accepts all its subkeys, too. If empty, every key of the
-	// keyring counts.
+	// keyring is accepted.
 	Pins []Fingerprint
 	// AllowExpiredKey accepts a signature by a key that expired after signing, for archives. The time of a signature is
 	// not proven: anyone who obtains an old key can sign with an old time.

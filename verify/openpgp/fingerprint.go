@@ -55,7 +55,7 @@ func (f Fingerprint) String() string {
 // IsZero reports whether f is the zero value.
 func (f Fingerprint) IsZero() bool { return f.raw == "" }
 
-// keyID returns the key ID. Signatures without a fingerprint refer to their key by it (RFC 9580, section 5.5.4).
+// keyID returns the key ID. It is the only reference to the key in some signatures (RFC 9580, section 5.5.4).
 func (f Fingerprint) keyID() uint64 {
 	switch len(f.raw) {
 	case sizeV4:

@@ -7,7 +7,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 )
 
-// judge returns the pinned keys that may have made w. Otherwise it returns a fault, and r names the key at fault.
+// judge returns the pinned keys that may have made w. Otherwise it returns a fault and names the faulty key in r.
 func judge(w written, keys shelf, policy Policy, r *verify.SignatureResult) ([]signer, *verify.SignatureError) {
 	found := keys.find(w.issuer)
 	if len(found) == 0 {

@@ -35,7 +35,7 @@ var Kind = &verify.SignatureKind{
 	},
 }
 
-// sniffKeys is Kind.SniffKeys: an armored block with keys, or a packet with a key (RFC 9580, section 4.2).
+// sniffKeys is Kind.SniffKeys. It looks for an armored block, or a packet, with a key (RFC 9580, section 4.2).
 func sniffKeys(data []byte) bool {
 	for _, label := range []string{"-----BEGIN PGP PUBLIC KEY BLOCK-----", "-----BEGIN PGP PRIVATE KEY BLOCK-----"} {
 		if i := bytes.Index(data, []byte(label)); i == 0 || i > 0 && data[i-1] == '\n' {
@@ -46,7 +46,7 @@ func sniffKeys(data []byte) bool {
 	return len(data) > 0 && (data[0] == public || data[0]&^3 == oldPublic)
 }
 
-// A Trust is the keys that the user trusts. Without Pins, all keys in Keys are accepted.
+// A Trust is the set of keys that the user trusts. Without Pins, all keys in Keys are accepted.
 type Trust struct {
 	Keys Keyring
 	Pins []Fingerprint

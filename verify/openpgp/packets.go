@@ -10,7 +10,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 )
 
-// The packet types that are distinguished (RFC 9580, section 5).
+// The packet types that this package distinguishes (RFC 9580, section 5).
 const (
 	tagSignature    = 2
 	tagSecretKey    = 5

@@ -81,7 +81,7 @@ func readSignatures(file []byte) ([]written, error) {
 // section 4.2).
 func isBinary(file []byte) bool { return len(file) > 0 && file[0]&0x80 != 0 }
 
-// asError wraps err in a *verify.SignatureError unless err is one.
+// asError returns err if it is a *verify.SignatureError, and otherwise converts it to one.
 func asError(err error) error {
 	if _, ok := err.(*verify.SignatureError); ok {
 		return err
@@ -202,7 +202,7 @@ func issuerOf(version byte, body []byte) (i issuer) {
 	return i
 }
 
-// consumeArea splits body after its subpackets: a length of 2 bytes, or 4 in version 6, and that many bytes.
+// consumeArea splits body after its first area of subpackets: a length (2 bytes, 4 in version 6) and that many bytes.
 func consumeArea(version byte, body []byte) (area, rest []byte) {
 	width := 2
 	if version == 6 {

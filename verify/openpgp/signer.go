@@ -31,7 +31,7 @@ func (s signer) public() *packet.PublicKey {
 func (s signer) key() Fingerprint     { return fingerprint(s.public().Fingerprint) }
 func (s signer) primary() Fingerprint { return fingerprint(s.entity.PrimaryKey.Fingerprint) }
 
-// name sets Key and Subkey of r to the keys of s.
+// name sets Key and Subkey of r to the fingerprints of s.
 func (s signer) name(r *verify.SignatureResult) {
 	r.Key, r.Subkey = s.primary().String(), ""
 	if s.sub != nil {
@@ -76,7 +76,7 @@ func (s signer) fault(made, now time.Time, allowExpired bool) *verify.SignatureE
 	return expired(ends, made, now, allowExpired)
 }
 
-// weakKey returns a fault if others may be able to forge signatures by k.
+// weakKey returns a fault if k is so weak that its signatures could be forged.
 func weakKey(k *packet.PublicKey) *verify.SignatureError {
 	switch pub := k.PublicKey.(type) {
 	case *rsa.PublicKey:
@@ -91,7 +91,7 @@ func weakKey(k *packet.PublicKey) *verify.SignatureError {
 	return nil
 }
 
-// selfSignature returns the newest self-signature of e at the time at, or a fault if the key is revoked.
+// selfSignature returns the newest self-signature of e at the time at, or a fault if e is revoked or lacks it.
 func selfSignature(e *pgp.Entity, at time.Time) (*packet.Signature, *verify.SignatureError) {
 	if e.Revoked(at) {
 		return nil, fail(verify.SignatureRevoked, "%s", revocationReason(e.Revocations))
@@ -103,7 +103,7 @@ func selfSignature(e *pgp.Entity, at time.Time) (*packet.Signature, *verify.Sign
 	return self, nil
 }
 
-// binding returns the newest binding signature of the subkey at the time at, or a fault if the subkey is revoked.
+// binding returns the newest binding signature of sub at the time at, or a fault if sub is revoked or lacks it.
 func binding(e *pgp.Entity, sub *pgp.Subkey, at time.Time) (*packet.Signature, *verify.SignatureError) {
 	b, err := sub.LatestValidBindingSignature(at, nil)
 	if sub.Revoked(b, at) {
@@ -144,7 +144,7 @@ func maySign(flags *packet.Signature, isSubkey bool) bool {
 	return flags.FlagSign
 }
 
-// expiry returns when a key expires by its self-signature, or the zero time if the key does not expire.
+// expiry returns when k expires according to self, or the zero time if k does not expire.
 func expiry(k *packet.PublicKey, self *packet.Signature) time.Time {
 	if self.KeyLifetimeSecs == nil || *self.KeyLifetimeSecs == 0 {
 		return time.Time{}
@@ -152,8 +152,7 @@ func expiry(k *packet.PublicKey, self *packet.Signature) time.Time {
 	return k.CreationTime.Add(time.Duration(*self.KeyLifetimeSecs) * time.Second)
 }
 
-// expired returns a fault if one of ends, the expiry times of the keys, is before made or, unless allowExpired, before
-// now.
+// expired returns a fault if an expiry time in ends is before made or, unless allowExpired is set, before now.
 func expired(ends []time.Time, made, now time.Time, allowExpired bool) *verify.SignatureError {
 	for _, end := range ends {
 		switch {

@@ -39,10 +39,9 @@ func sniff(data []byte) bool {
 	return ok && len(raw) == signatureSize && !bytes.HasPrefix(rest, []byte("trusted comment: "))
 }
 
-// sniffKeys is Kind.SniffKeys. Keys of minisign have the same form and differ only in the comment. They must not check
-// signatures of signify, because the first of the two signatures of minisign is also a good signature of signify.
-// Signify's comment ends in "public key" or "secret key". Minisign's comment has the word minisign, or ends in the
-// key's id.
+// sniffKeys is Kind.SniffKeys. Keys of minisign have the same form and differ only in the comment. They must not be
+// accepted, because the first of the two signatures of minisign is also a good signature of signify. Signify's comment
+// ends in "public key" or "secret key". Minisign's comment has the word minisign, or ends in the key's id.
 func sniffKeys(data []byte) bool {
 	text := bytes.TrimSpace(data)
 	i := bytes.Index(append([]byte("\n"), text...), []byte("\n"+untrusted))
@@ -53,7 +52,7 @@ func sniffKeys(data []byte) bool {
 	return !strings.Contains(comment, "minisign") && strings.HasSuffix(comment, " key")
 }
 
-// A Trust is the set of keys that the user trusts. Each key was named by the user.
+// A Trust is the set of the keys that the user chose to trust.
 type Trust struct{ Keys []Key }
 
 // Kind implements [verify.Trust].

@@ -23,7 +23,7 @@ import (
 	"braid/verify"
 )
 
-// The lengths in bytes of the decoded base64.
+// The lengths of a key and of a signature in bytes, after their base64 is decoded.
 const (
 	keySize       = 2 + 8 + ed25519.PublicKeySize
 	signatureSize = 2 + 8 + ed25519.SignatureSize
@@ -43,7 +43,7 @@ type Key struct {
 // ID returns the id of the key in hexadecimal digits.
 func (k Key) ID() string { return hex.EncodeToString(k.id[:]) }
 
-// ParseKey parses a file that signify -G wrote.
+// ParseKey parses a public key file that signify -G wrote.
 func ParseKey(data []byte) (Key, error) {
 	comment, raw, rest, ok := split(bytes.TrimSpace(data))
 	switch {

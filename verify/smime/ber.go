@@ -19,7 +19,7 @@ const (
 
 	constructed = 0x20
 	highNumber  = 0x1f
-	indefinite  = 0x80 // in place of a length
+	indefinite  = 0x80 // the length byte of an element with indefinite length
 )
 
 // maxDepth is more than twice the depth of a message with a time stamp. The time stamp is a message itself.

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// A Checker judges the signatures in a message about a file, which is written to it in order. It is not safe for
-// concurrent use.
+// A Checker judges the signatures in a message about a file, written to it in order. It is not safe for concurrent use.
 type Checker struct {
 	anchored   bool
 	signatures []verify.SignatureResult
@@ -25,7 +24,7 @@ type Checker struct {
 	content    []byte // the part of the opaque message's content that was not compared yet
 }
 
-// A pending is a signature whose verdict depends on the file.
+// A pending is a signature that waits for the digest of the file.
 type pending struct {
 	index  int // in Checker.signatures
 	hash   crypto.Hash
@@ -33,9 +32,8 @@ type pending struct {
 }
 
 // New returns a Checker of a file with the signatures in a CMS message: DER, BER, PEM or a mail. Certificates must be
-// valid at the time now. New fails, with a *verify.SignatureError, if no file could pass: the message cannot be read,
-// no signature in it counts, or a trusted signer's signature is bad. Without roots, signatures are parsed but not
-// validated.
+// valid at now. New fails, with a *verify.SignatureError, if no file could pass: the message cannot be read, no
+// signature in it counts, or a trusted signer's signature is bad. Without roots, signatures are only parsed.
 func New(signature []byte, roots []*x509.Certificate, now time.Time) (*Checker, error) {
 	data, err := dearmor(signature)
 	if err != nil {

@@ -43,7 +43,7 @@ type signerInfo struct {
 	signature algorithm
 	value     []byte
 	attributes
-	fault *verify.SignatureError // in the signed attributes; nil if none
+	fault *verify.SignatureError // fault in the signed attributes, or nil
 }
 
 // attributes are the signed attributes (RFC 5652, section 11).

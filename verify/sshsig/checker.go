@@ -20,7 +20,7 @@ type Policy struct {
 type Checker struct {
 	signature signature
 	said      verify.SignatureResult
-	trusted   bool // an accepted key made the signature, if it is good
+	trusted   bool // the key in the signature is accepted
 	digest    hash.Hash
 }
 

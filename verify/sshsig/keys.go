@@ -25,8 +25,8 @@ type Key struct {
 	elsewhere     bool      // the key may sign only in other namespaces
 }
 
-// ParseKeys parses a file of public keys, as ssh-keygen writes them, or of allowed signers. It does not check who the
-// principals are: all of them may sign.
+// ParseKeys parses a file of public keys, as ssh-keygen writes them, or of allowed signers. It ignores the names of the
+// principals: each listed key may sign.
 func ParseKeys(data []byte) (keys []Key, err error) {
 	if bytes.Contains(data, []byte("PRIVATE KEY-----")) {
 		return nil, errors.New("a private key, not a public one")

@@ -55,7 +55,7 @@ func sniffKeys(data []byte) bool {
 	return false
 }
 
-// A Trust is the set of keys that the user trusts. Each key was named by the user.
+// A Trust is the set of the keys that the user chose to trust.
 type Trust struct {
 	Keys         []Key
 	AllowExpired bool

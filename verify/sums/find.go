@@ -13,10 +13,10 @@ import (
 const maxNear = 5
 
 // Find returns the claims of the list about a file. The file may have several names: the first of names that is in the
-// list counts. If none is in the list, the error is about the last name. claims has at most one claim of each
-// algorithm, the strongest first. Each claim records the line, list (the name of the list) and the channel. malformed
-// has the unreadable lines that are or may be about the file. They are an error unless a claim is strong or the caller
-// has other evidence.
+// list counts. If the list has no such name, the error is about the last name. claims has at most one claim of each
+// algorithm, the strongest first. Each claim records its line, list (the name of the list) and the channel over.
+// malformed has the unreadable lines that are or may be about the file. They are an error unless a claim is strong or
+// the caller has other evidence.
 //
 // An entry matches if its name, without a leading ./, equals one of names, which may have folders. If no entry matches,
 // a path that ends in /name matches, if the list has no other such path. A list that is only a digest is about the file

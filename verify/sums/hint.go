@@ -7,7 +7,7 @@ import (
 	"braid/verify"
 )
 
-// ours returns the algorithm that lists and their file names call name, in lower case, or 0 if package verify does not
+// ours returns the algorithm called name, in lower case, in lists and their file names, or 0 if package verify does not
 // support it. OpenSSL writes sha2-256 for sha-256. The name "sha" is not accepted: in OpenSSL it was SHA-0.
 func ours(name string) verify.Algorithm {
 	if name == "sha" {
@@ -83,8 +83,8 @@ func consumeWords(words []string) (alg verify.Algorithm, foreign string, n int) 
 	return 0, "", 1
 }
 
-// algorithm returns the algorithm of a digest with this number of hexadecimal digits, or the name of an unsupported
-// algorithm in foreign, or in why the reason why the algorithm is unknown.
+// algorithm returns the algorithm of a digest with this number of hexadecimal digits. For an unsupported algorithm it
+// returns the name in foreign, and for an unknown algorithm the reason in why.
 func (h hint) algorithm(digits int) (alg verify.Algorithm, foreign, why string) {
 	if h.foreign != "" {
 		return 0, "", fmt.Sprintf("the name of the list says %s, which is not supported", h.foreign)

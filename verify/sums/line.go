@@ -97,7 +97,7 @@ func isTag(s string) bool {
 }
 
 // tagged parses a line that names its algorithm. A line of an unsupported algorithm is no error (rule 31), but is kept
-// as a row with its name. "SIZE (disk.iso) = 5" is such a line.
+// as a row with the algorithm's name. "SIZE (disk.iso) = 5" is such a line.
 func tagged(tag, name, value string) (r row, why string) {
 	if blank(name) {
 		return row{}, "no file name"

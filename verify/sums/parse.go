@@ -120,7 +120,7 @@ func (p *parser) end() error {
 	return nil
 }
 
-// index maps the last segments of names to rows.
+// index maps the last segment of each name to the indexes of its rows.
 func index(rows []row) map[string][]int {
 	byBase := map[string][]int{}
 	for i, r := range rows {
