@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Add adds mirrors to f and sorts all mirrors of f with Sort. Among equals, mirrors that f already had come first. It
-// ignores mirrors without a URL, the Metalink server itself and URLs that f already has. Beyond MaxMirrors, the last
-// mirrors are ignored. The previous slice of mirrors is not modified.
+// Add adds mirrors to f and sorts all mirrors of f with Sort. Among mirrors of equal rank, those that f already had
+// come first. Add ignores mirrors without a URL, the Metalink server itself and URLs that f already has. Beyond
+// MaxMirrors, the last mirrors are ignored. The previous slice of mirrors is not modified.
 func (f *File) Add(mirrors ...Mirror) {
 	seen := map[string]string{}
 	for _, m := range f.Mirrors {

@@ -39,7 +39,7 @@ const (
 	maxWarnings   = 100     // further warnings are dropped
 )
 
-// NoPriority is the priority of an element without a priority. It is the lowest valid priority (RFC 5854, section
+// NoPriority is the priority of an element that states no priority. It is the lowest valid priority (RFC 5854, section
 // 4.2.16.2).
 const NoPriority = 999_999
 

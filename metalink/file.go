@@ -40,7 +40,7 @@ const (
 // A Hop is one response of a redirect chain. The keys of Header are in canonical form, as in net/http.
 type Hop struct {
 	URL    *url.URL      // URL of the request
-	From   address.Scope // location of the server, if known
+	From   address.Scope // scope of the server's address, if known
 	Status int
 	Header map[string][]string
 	// Unproven reports that the server was reached over TLS without checking its certificate.
@@ -98,7 +98,7 @@ type Mirror struct {
 	Pref  bool          // the mirror has the server's ETags or digests (section 3.3)
 	Geo   string        // ISO 3166-1 alpha-2 code in capitals, or ""
 	Depth int           // number of folder levels that are mirrored too (section 3.4)
-	By    address.Scope // location of the server that named the mirror
+	By    address.Scope // scope of the server that listed the mirror
 }
 
 // A MetaURL is the URL of a document about the file: a link with the relation "describedby" (RFC 6249, sections 4 and
@@ -108,10 +108,10 @@ type MetaURL struct {
 	Type string        // media type in lower case without parameters; Torrent for BitTorrent
 	Name string        // path of the file within the document, or ""
 	Pri  int           // as in Mirror
-	By   address.Scope // location of the server that named the document
+	By   address.Scope // scope of the server that listed the document
 }
 
-// Torrent is the media type of torrents. torrentWord stands for it in documents (RFC 5854, section 4.2.8.2).
+// Torrent is the media type of torrents. Documents write torrentWord instead (RFC 5854, section 4.2.8.2).
 const (
 	Torrent     = "application/x-bittorrent"
 	torrentWord = "torrent"

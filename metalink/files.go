@@ -9,9 +9,9 @@ import (
 )
 
 // A Files holds the files of a document in compact form while they wait to be downloaded. All values are encoded as
-// text, and each URL as its difference from the previous URL. A Files takes less memory than the document has bytes,
-// plus some 50 bytes per file. In values of File each URL would take 250 bytes, and all URLs of a document of 8 MiB
-// more than 100 MiB.
+// text, and each URL as its difference from the previous URL. A Files takes at most the size of the document plus some
+// 50 bytes per file. In values of File each URL would take 250 bytes, and all URLs of a document of 8 MiB more than 100
+// MiB.
 type Files struct{ list []packedFile }
 
 // A packedFile is an encoded File.
@@ -135,8 +135,8 @@ func (r *unpacker) mirror() Mirror {
 	return m
 }
 
-// url writes the difference between a URL and the previous one: the lengths of the common prefix and suffix, and the
-// text between them.
+// url writes the difference between u and the previous URL: the lengths of the common prefix and suffix, and the text
+// between them.
 func (p *packer) url(u *url.URL) {
 	text := ""
 	if u != nil {
@@ -153,8 +153,7 @@ func (p *packer) url(u *url.URL) {
 	p.last = text
 }
 
-// url reads a URL. It returns nil if the written URL was nil. A written URL can always be parsed, which FuzzParse
-// checks.
+// url reads a URL. It returns nil if the written URL was nil. FuzzParse checks that a written URL can always be parsed.
 func (r *unpacker) url() *url.URL {
 	begin, end := r.number(), r.number()
 	r.last = r.last[:begin] + r.text() + r.last[len(r.last)-end:]

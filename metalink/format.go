@@ -173,7 +173,7 @@ func (w *writer) pieces(p verify.Pieces) {
 	w.close("pieces")
 }
 
-// priority returns n as text, or "" for the default.
+// priority returns n as text, or "" if n is the default priority.
 func priority(n int) string { return optional(n > 0 && n < NoPriority, strconv.Itoa(n)) }
 
 func optional(there bool, text string) string {

@@ -77,7 +77,7 @@ func noteSelf(seen map[string]string, u *url.URL) {
 }
 
 // addMirror adds a mirror, unless its URL is in seen or the file has MaxMirrors mirrors. seen maps URLs to the reason
-// why a mirror is ignored.
+// why a mirror with that URL is ignored.
 func (c *chain) addMirror(l linkheader.Link, u *url.URL, by address.Scope, seen map[string]string) {
 	switch reason, again := seen[place(u)]; {
 	case again:

@@ -12,8 +12,8 @@ import (
 // claimField is the Field of a claim that comes from a document.
 const claimField = "metalink"
 
-// An OtherFileError reports that a document and the server describe different files. A document that a server linked is
-// then ignored. With a document that the user gave, the download fails.
+// An OtherFileError reports that a document and the server describe different files. If a server linked the document,
+// the document is then ignored. If the user gave it, the download fails.
 type OtherFileError struct {
 	Name string // name of the file in the document
 	Err  error  // a *verify.ConflictError, or a description of the sizes

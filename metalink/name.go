@@ -105,8 +105,8 @@ func device(name string) bool {
 	return com && utf8.RuneCountInString(port) == 1 && strings.Contains("123456789¹²³", port)
 }
 
-// IsOwn reports whether braid gives the name to files of an unfinished download, or some file system treats the name as
-// equal to such a name.
+// IsOwn reports whether name is a name that braid gives to files of an unfinished download, or equal to such a name in
+// some file system.
 func IsOwn(name string) bool { return ownEnding(name) != "" }
 
 // ownEnding returns the ending of name that marks a file of braid, or "". The marked files are partial files, their
@@ -121,9 +121,9 @@ func ownEnding(name string) string {
 	return ""
 }
 
-// fold maps names that some file system treats as equal to the same string. It folds case (APFS, NTFS, ext4),
-// normalizes (HFS+), removes invisible characters (ext4 folds by NFDICF, which ignores them), and removes dots and
-// spaces at the end (Windows). It also folds compatibility characters, which look alike to a reader.
+// fold maps two names to the same string if some file system treats the names as equal. It folds case (APFS, NTFS,
+// ext4), normalizes (HFS+), removes invisible characters (ext4 folds by NFDICF, which ignores them), and removes dots
+// and spaces at the end (Windows). It also folds compatibility characters, which look alike to a reader.
 func fold(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if ignored(r) {

@@ -26,7 +26,7 @@ func (p *packer) text(s string) {
 	p.out = append(p.out, s...)
 }
 
-// packAll writes the number of values and then each value with one.
+// packAll writes the number of values in all, and then each value by calling one.
 func packAll[V any](p *packer, all []V, one func(*packer, V)) {
 	p.number(len(all))
 	for _, v := range all {

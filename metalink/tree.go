@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Tree is a folder of a server that a mirror has copied with all its contents. Find returns the possible URLs of
-// other files of that server. Each file must still be verified.
+// A Tree is a folder on a server, copied with all its contents by a mirror. Find returns the possible URLs of other
+// files of that server. Each file must still be verified.
 type Tree struct {
 	From *url.URL // folder on the server; its path ends with a slash
 	To   *url.URL // the same folder on the mirror
@@ -38,7 +38,7 @@ func (m Mirror) Tree(origin *url.URL) (t Tree, ok bool) {
 	return Tree{From: withPath(origin, from, ""), To: withPath(m.URL, to, "")}, true
 }
 
-// Find returns the mirror's URL of the file at u. ok is false if u is not in the tree.
+// Find returns the URL on the mirror for the file at u on the server. ok is false if u is not in the tree.
 func (t Tree) Find(u *url.URL) (at *url.URL, ok bool) {
 	if !plainPath(u) || u.Scheme != t.From.Scheme || authority(u) != authority(t.From) {
 		return nil, false

@@ -9,7 +9,7 @@ import (
 	"braid/verify"
 )
 
-// A pieceList is a list of digests of pieces that is being read.
+// A pieceList is a list of piece digests while it is read.
 type pieceList struct {
 	line   int
 	alg    verify.Algorithm

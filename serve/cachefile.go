@@ -43,7 +43,7 @@ type cachedFile struct {
 	SHA256    string `json:"sha-256"`
 	Early     bool   `json:"early,omitempty"`  // read before the file was quiet
 	Twice     bool   `json:"twice,omitempty"`  // another version of the file had a time in the same second
-	Pieces    []byte `json:"pieces,omitempty"` // SHA-256 of pieces of verify.PieceLength
+	Pieces    []byte `json:"pieces,omitempty"` // SHA-256 digests of pieces of length verify.PieceLength
 	Signature string `json:"signature,omitempty"`
 	Signer    string `json:"signer,omitempty"` // the key that made Signature
 }
@@ -136,7 +136,7 @@ func (d *digests) cached(name string, k known, room *int) cachedFile {
 }
 
 // saveSoon starts a goroutine that writes the cache file. If one is running, that goroutine writes the file again after
-// savePause. The caller holds mu.
+// savePause. The caller holds d.mu.
 func (d *digests) saveSoon() {
 	if d.file == "" {
 		return

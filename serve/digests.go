@@ -55,8 +55,8 @@ type known struct {
 	facts
 }
 
-// quietTime is the time after which the system has written pages that were modified through a mapping to disk. Linux
-// writes such pages within half a minute. Later writes to these pages change the stamp.
+// quietTime is the time after which the system has written the modified pages of a mapping to disk. Linux writes such
+// pages within half a minute. Later writes to these pages change the stamp.
 const quietTime = time.Minute
 
 // isQuiet reports whether the last write to the file of s was at least quietTime ago.
@@ -214,7 +214,7 @@ func (d *digests) hash(key jobKey) (fs.FileInfo, facts, error) {
 	return info, found, nil
 }
 
-// settle waits until a change of f would be visible in its change time.
+// settle waits until a change of f would change its change time. The error is errChanged if f is not the version want.
 func (d *digests) settle(f *os.File, want stamp) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -79,7 +79,7 @@ type verdict struct {
 	ok       bool   // the document may describe the file
 }
 
-// maxVerdicts is the number of cached verdicts.
+// maxVerdicts is the maximum number of cached verdicts.
 const maxVerdicts = 50_000
 
 // maxDocument is the maximum size of a document that is read (rule 41). A larger document is truncated and therefore

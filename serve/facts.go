@@ -23,7 +23,7 @@ type facts struct {
 	pieces    verify.Pieces // zero if the file is empty
 	signature string        // text of the signature; "" if the key could not sign
 	has       wants         // which of the wants were computed
-	twice     bool          // the file had other bytes before, with a time in the same second
+	twice     bool          // another version of the file had a time in the same second
 }
 
 // pieceAlgorithm is the algorithm of pieces. Pieces only locate damage, but a stronger algorithm costs nothing more.

@@ -51,7 +51,7 @@ func (s stamp) written() time.Time {
 	return time.Unix(s.Sec, int64(s.Nsec))
 }
 
-// version is one version of a file, open. Its Read method returns only bytes of that version.
+// version is an open file in one version. Its Read method returns only bytes of that version.
 type version struct {
 	file *os.File
 	info fs.FileInfo

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// defaultMaxConnections is the default of LimitListener's most.
+// defaultMaxConnections is the default of the parameter most of LimitListener.
 const defaultMaxConnections = 1000
 
 // share is the divisor for the limit of one address: most/share connections. Loopback addresses have no such limit,
@@ -82,17 +82,17 @@ func (k *limited) admit(conn net.Conn) *counted {
 	return c
 }
 
-// full reports whether another connection from an address would exceed a limit.
+// full reports whether another connection from the address by would exceed a limit.
 func (k *limited) full(by netip.Addr) bool {
 	return len(k.open) >= k.most || k.ownFull(by)
 }
 
-// ownFull reports whether an address has reached its own limit.
+// ownFull reports whether the address by has reached the limit for one address.
 func (k *limited) ownFull(by netip.Addr) bool {
 	return !by.IsLoopback() && k.by[by] >= max(1, k.most/share)
 }
 
-// longestIdle returns the idle connection to close for a new connection from an address, or nil.
+// longestIdle returns the idle connection to close for a new connection from the address by, or nil.
 func (k *limited) longestIdle(by netip.Addr) (oldest *counted) {
 	own := k.ownFull(by)
 	for c := range k.open {

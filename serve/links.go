@@ -80,7 +80,7 @@ func (m Mirror) At(name string) (at metalink.Mirror, ok bool) {
 	return metalink.Mirror{URL: u, Pri: cmp.Or(m.Pri, linkheader.LowestPri), Geo: strings.ToUpper(m.Geo)}, true
 }
 
-// target returns the URL of the file at m.
+// target returns the URL of the file name at m. It reports false if m is a mirror of another single file.
 func (m Mirror) target(name string) (string, bool) {
 	if strings.HasSuffix(m.URL.EscapedPath(), "/") {
 		return below(m.URL, name), true

@@ -67,7 +67,7 @@ type page struct {
 const (
 	// maxPages is the approximate limit of the memory for the kept pages, in bytes.
 	maxPages = 64 << 20
-	// largeFolder is the number of entries from which on a page is kept.
+	// largeFolder is the minimum number of entries of a folder for its page to be kept.
 	largeFolder = 1000
 	// pageRest is the ratio between the time that a page is kept and the time that it took to make. A page is dropped
 	// earlier if the folder changes.

@@ -137,7 +137,7 @@ func (s *Server) copies(r *http.Request, name string) (all []metalink.Mirror) {
 	return all
 }
 
-// maxArmor is the maximum size of signatures, enough for a dozen keys.
+// maxArmor is the maximum size of a signature in bytes, enough for signatures by a dozen keys.
 const maxArmor = 64 << 10
 
 // signature returns the signature of the file, generated or from beside the file, if documents may contain its text.

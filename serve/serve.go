@@ -69,7 +69,7 @@ const (
 	stallTimeout = time.Minute
 	// slowest is the minimum mean speed of a client in bytes per second. The first stallTimeout is not counted.
 	slowest = 2 << 10
-	// bodyTime limits how long the server waits for the body of a request, which it discards, after the response.
+	// bodyTime limits how long the server waits, after its response, for a request body. The body is discarded.
 	bodyTime = time.Second
 )
 

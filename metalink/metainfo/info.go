@@ -17,7 +17,7 @@ type entry struct {
 	link         bool // a symbolic link (BEP 47)
 }
 
-// describe reads the info dictionary.
+// describe reads the info dictionary into t.
 func (t *Torrent) describe(info map[string]value) error {
 	name, pieces := info["name"], info["pieces"]
 	t.Name, t.PieceLength, t.Private = name.text, info["piece length"].num, info["private"].num == 1

@@ -11,7 +11,7 @@ import (
 	"braid/metalink"
 )
 
-// A Magnet is a parsed magnet link (BEP 9). It identifies a torrent and lists places to find it.
+// A Magnet is a parsed magnet link (BEP 9). It identifies a torrent and lists where to find the torrent.
 type Magnet struct {
 	InfoHash Hash
 	Name     string     // name for display, unescaped; "" if missing

@@ -86,7 +86,7 @@ func (f File) Path() string {
 	return strings.Join(f.parts, "/")
 }
 
-// A Hash identifies a torrent. It is the SHA-1 of its info dictionary.
+// A Hash identifies a torrent. It is the SHA-1 of the torrent's info dictionary.
 type Hash [sha1.Size]byte
 
 // String returns the hash in hexadecimal digits, as in magnet links.
@@ -157,7 +157,7 @@ func FromInfo(info []byte, trackers []string) (Torrent, error) {
 	return t, err
 }
 
-// Info returns the bencoded info dictionary, which has the hash InfoHash.
+// Info returns the bencoded info dictionary. InfoHash is its SHA-1.
 func (t Torrent) Info() []byte { return []byte(t.info) }
 
 // warn adds a warning, up to maxWarnings.
@@ -207,7 +207,7 @@ func urlList(v value) (seeds []string) {
 		list = []value{v}
 	}
 	for _, s := range list {
-		if s.text != "" { // some writers use "" for none
+		if s.text != "" { // some writers use "" for an empty list
 			seeds = append(seeds, s.text)
 		}
 	}
