@@ -9,7 +9,7 @@ import (
 type challenge struct {
 	scheme     string // in lower case
 	params     map[string]string
-	*algorithm // of Digest, otherwise nil
+	*algorithm // algorithm of Digest; nil for Basic
 }
 
 // choose returns the strongest supported challenge: Digest with the best algorithm, otherwise Basic.

@@ -31,8 +31,8 @@ type Client struct {
 	ConnectTimeout time.Duration
 	HeaderTimeout  time.Duration
 	IdlePerHost    int
-	// MaxIdle limits the number of idle connections, if it is not zero. IdleTime is how long they are kept open. If
-	// IdleTime is zero, it is a minute.
+	// MaxIdle limits the number of idle connections, if it is not zero. IdleTime is how long an idle connection is kept
+	// open. If IdleTime is zero, it is a minute.
 	MaxIdle  int
 	IdleTime time.Duration
 	// ReadBuffer is the size of the buffer for a header section and the start of the body. If zero, it is the default
@@ -98,8 +98,8 @@ type Request struct {
 	Not *address.Exclusion
 }
 
-// Do sends a request, if its addresses are allowed, and reads the header section of the answer. The error is an error
-// of net/http, an *AnswerError, a *HandshakeError, a *TunnelError or an *address.Error.
+// Do sends a request, if the addresses of its host are allowed, and reads the header section of the answer. The error
+// is an error of net/http, an *AnswerError, a *HandshakeError, a *TunnelError or an *address.Error.
 func (c *Client) Do(ctx context.Context, r *Request) (*Exchange, error) {
 	c.init()
 	w, err := c.route(r.URL, r.Named, r.Not)

@@ -40,7 +40,7 @@ func ParseCookies(text string) (http.CookieJar, error) {
 	return jar, nil
 }
 
-// parseCookie parses a line. It returns the cookie and the URL of the server that could have set it.
+// parseCookie parses a line. u is the URL of a server that could have set c. If the line is invalid, why is the reason.
 func parseCookie(line string) (u *url.URL, c *http.Cookie, why string) {
 	fields := strings.Split(line, "\t")
 	if len(fields) == 6 { // the value is empty: the last tab is easily lost

@@ -52,8 +52,8 @@ func (x *Exchange) Told() bool {
 	return x.Request != nil && x.Request.Header.Get("Authorization") != ""
 }
 
-// exchange sends req through a transport and reads the header section of the answer. Its errors are errors of the
-// transport.
+// exchange sends req with the RoundTripper through, and reads the header section of the answer. Its error is an error
+// of through, or errManyFields.
 func (w *route) exchange(ctx context.Context, req *http.Request, through http.RoundTripper) (*Exchange, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	t := trace{dialed: map[string]time.Time{}}
@@ -62,7 +62,7 @@ func (w *route) exchange(ctx context.Context, req *http.Request, through http.Ro
 	if err != nil {
 		cancel()
 		if conn, _ := t.result(false); conn != nil && conn.endedInHead() {
-			// The error of net/http is about the incomplete line.
+			// net/http reports only that a line is incomplete.
 			err = fmt.Errorf("header section: %w (%w)", io.ErrUnexpectedEOF, err)
 		}
 		return nil, err
@@ -146,7 +146,7 @@ func (x *Exchange) Complete(sized bool) error {
 // goroutines, and after the exchange.
 type trace struct {
 	mu            sync.Mutex
-	dialed        map[string]time.Time // start time by address
+	dialed        map[string]time.Time // by address: start of the connect
 	connect       time.Duration        // duration of the connect
 	reused        bool
 	wrote, heard  time.Time

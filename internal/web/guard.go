@@ -32,7 +32,7 @@ const maxHead = 256 << 10
 // called on it. TLS within a tunnel is above the guard, so net/http alone checks the answers through the tunnel.
 type guard struct {
 	net.Conn
-	socket *socket       // set in the guard that decides when to gather
+	socket *socket       // nil unless this guard decides when the socket gathers
 	closed chan struct{} // closed when the connection is closed
 	once   sync.Once
 

@@ -23,7 +23,7 @@ type ProxyRules struct {
 	Everywhere bool
 }
 
-// OneProxy returns rules that send all requests through one proxy.
+// OneProxy returns rules that send all requests through proxy, except requests to the hosts in except.
 func OneProxy(proxy *url.URL, except NoProxy) ProxyRules {
 	return ProxyRules{HTTP: proxy, HTTPS: proxy, FTP: proxy, Except: except, Everywhere: true}
 }

@@ -26,10 +26,9 @@ type route struct {
 }
 
 // route returns the route of a request to u. The request may connect to addresses in named, or anywhere if named is
-// zero, but not to addresses in not. If the host of u is an address, route checks the address. Otherwise the addresses
-// of the host are checked when its name is resolved. But if a proxy or the user's Transport connects, the addresses
-// cannot be observed, so route refuses names that are never public. The error is an *address.Error or an error of
-// Proxy.
+// zero, but not to addresses in not. If the host of u is an address, route checks it. Otherwise the addresses of the
+// host are checked when its name is resolved. But if a proxy or the user's Transport connects, they cannot be observed,
+// so route refuses names that are never public. The error is an *address.Error or an error of Proxy.
 func (c *Client) route(u *url.URL, named address.Scope, not *address.Exclusion) (w *route, err error) {
 	w = &route{host: u.Hostname()}
 	w.policy = c.AllowHosts.Policy(w.host, cmp.Or(named, address.Anywhere))

@@ -86,7 +86,7 @@ func (s *socket) Read(p []byte) (int, error) {
 	return s.TCPConn.Read(p)
 }
 
-// readEagerly reads the available data. Without any, the error is errDry.
+// readEagerly reads the available data. Without data, the error is errDry.
 func (s *socket) readEagerly(p []byte) (int, error) {
 	s.into = p
 	err := s.raw.Control(s.try)

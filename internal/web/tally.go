@@ -54,7 +54,7 @@ func (t *Tally) Add(u *url.URL) {
 	outer.Add(u)
 }
 
-// AddAll adds the numbers of requests to each host that another process has sent.
+// AddAll adds sent, the numbers of requests of another process by host.
 func (t *Tally) AddAll(sent map[string]int) {
 	if t == nil || len(sent) == 0 {
 		return

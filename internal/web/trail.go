@@ -98,7 +98,7 @@ func IsRedirect(status int) bool {
 // IsHTTP reports whether scheme is http or https.
 func IsHTTP(scheme string) bool { return scheme == "http" || scheme == "https" }
 
-// sameOrigin compares scheme, host and port (RFC 6454, section 5).
+// sameOrigin reports whether a and b have the same scheme, host and port (RFC 6454, section 5).
 func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(address.HostPort(a), address.HostPort(b))
 }

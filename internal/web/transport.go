@@ -91,7 +91,7 @@ func (c *Client) transport(u *url.URL, own bool) http.RoundTripper {
 	return t.anonymous.outside
 }
 
-// tlsFor returns the TLS configuration for a server.
+// tlsFor returns the TLS configuration for the server at hostport.
 func (c *Client) tlsFor(hostport string) *tls.Config {
 	if config, ok := c.TLSFor[hostport]; ok {
 		return config

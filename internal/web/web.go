@@ -21,7 +21,7 @@ const BufferSize = 256 << 10
 // AnswerError reports an answer that cannot be accepted, whatever its content.
 type AnswerError struct {
 	why string
-	// Limit is set if the answer exceeds a limit. Otherwise its end is not clearly defined.
+	// Limit is set if the answer exceeds a limit. Otherwise the end of the answer is ambiguous.
 	Limit bool
 }
 
