@@ -33,7 +33,7 @@ type item struct {
 	uri        string // as apt writes it
 	configured []*url.URL
 	mirrors    []*url.URL
-	file       string         // path for the file
+	file       string         // path at which apt wants the file
 	claims     []verify.Claim // strong digests that apt requires
 	size       int64          // -1 if apt does not know it
 	most       int64          // maximum number of bytes, unless zero
@@ -95,7 +95,7 @@ func (x *item) demands(m *Message) (err error) {
 	return nil
 }
 
-// bytesOf returns the number of bytes in a field, or def if the field is missing.
+// bytesOf returns the number of bytes in the field name, or def if the field is missing.
 func bytesOf(m *Message, name string, def int64) (int64, error) {
 	word := m.Get(name)
 	if word == "" {
@@ -235,7 +235,7 @@ func (x *item) failed(err error) *Message {
 	if transient {
 		m.Add("Transient-Failure", "true")
 	}
-	// apt adds its own text about a wrong digest, with the digest.
+	// apt's text about a wrong digest quotes the digest in this field.
 	if wrong, ok := errors.AsType[*verify.MismatchError](err); ok && reason == "HashSumMismatch" {
 		m.addHash(wrong.Got)
 	}

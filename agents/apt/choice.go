@@ -18,7 +18,7 @@ type hosts struct {
 	all map[string]*load
 }
 
-// A load is the work of a server.
+// A load is the work that a server has done and still has to do.
 type load struct {
 	due   int64 // outstanding bytes
 	bytes int64 // received bytes
@@ -63,7 +63,7 @@ func (h *hosts) order(places []*url.URL, size int64, now time.Time) (sorted []*u
 	}
 }
 
-// at returns the load of a server. The caller holds the lock.
+// at returns the load of a server. The caller holds h.mu.
 func (h *hosts) at(host string) *load {
 	if h.all == nil {
 		h.all = map[string]*load{}

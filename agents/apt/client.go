@@ -73,7 +73,7 @@ func (s *settings) newClient(proxies *proxies) (*httpsource.Client, error) {
 	return c, nil
 }
 
-// anyServer stands for the settings of all servers.
+// anyServer is the URL that selects the settings for all servers.
 var anyServer = &url.URL{Scheme: "https"}
 
 // timeout returns how long a server may send nothing.

@@ -16,7 +16,7 @@ import (
 	"braid/source"
 )
 
-// Apt requests ten files before it waits for the first answer.
+// Limits of the downloads. Apt requests ten files before it waits for the first answer.
 const (
 	atOnce      = 16      // concurrent downloads
 	mostWaiting = 1 << 10 // further requests are an error, so that they cannot fill the memory
@@ -204,7 +204,7 @@ func (m *Method) send(x *Message) {
 	}
 }
 
-// first reports whether apt has not been warned of a host before.
+// first reports whether apt was not warned of host before, and records the warning.
 func (m *Method) first(host string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

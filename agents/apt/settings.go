@@ -15,7 +15,7 @@ type settings struct {
 	lists  map[string][]string // items without a name, by the name of their list
 }
 
-// readSettings reads the message. Settings of Binary::PROGRAM apply to this program and take precedence.
+// readSettings reads the settings in m. Settings of Binary::PROGRAM apply to this program and take precedence.
 func readSettings(m *Message, program string) settings {
 	s := settings{values: map[string]string{}, lists: map[string][]string{}}
 	own := settings{values: map[string]string{}, lists: s.lists}

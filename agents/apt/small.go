@@ -19,7 +19,7 @@ const (
 	mostReleases = 16 << 20
 )
 
-// target returns the target of the download. nil means a partial file.
+// target returns the target of the download, or nil for a partial file on disk.
 func (x *item) target() download.Target {
 	if x.size >= 0 && x.size <= mostInMemory || x.size < 0 && x.most > 0 && x.most <= mostReleases {
 		return &memory{name: x.file}

@@ -35,7 +35,7 @@ type Agent struct {
 	Out io.Writer
 	// Client returns the client that downloads, configured with git's settings for the server. It is called once.
 	Client func(Settings) (*download.Client, error)
-	// Prepare adds the user's options for the URL to a request. It may be nil.
+	// Prepare adds the user's options for the URL of a request to the request. It may be nil.
 	Prepare func(*download.Request) error
 	// Mirrors are folders with objects that have the names of .git/lfs/objects: aa/bb/aabb...
 	Mirrors []*url.URL

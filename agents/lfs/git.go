@@ -89,7 +89,7 @@ func (e *gitError) Unwrap() error { return e.err }
 // A place is the output of git lfs env for a repository and a remote.
 type place struct {
 	storage  string      // folder of the objects
-	endpoint *url.URL    // of the remote's LFS server
+	endpoint *url.URL    // URL of the remote's LFS server
 	ssh      string      // USER@HOST:PATH of a remote over SSH, or ""
 	remote   string      // name, such as "origin"
 	config   [][2]string // settings that give a name to a remote that is only a URL

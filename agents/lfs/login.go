@@ -21,7 +21,7 @@ type login struct {
 }
 
 // plainPath has the characters that need no quoting in a shell. Only paths with other characters are quoted, because
-// git-lfs quotes no path and some servers expect none.
+// git-lfs quotes no path and some servers expect no quotes.
 const plainPath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@"
 
 // plainHost reports whether "user@host" has only the characters of names. A repository can choose both parts. ssh takes

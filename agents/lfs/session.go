@@ -90,7 +90,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// mostRenewals is how often a new action is requested for one object.
+// mostRenewals is the maximum number of new actions that are requested for one object.
 const mostRenewals = 3
 
 // download downloads an object and returns the path of the file, which git-lfs moves to its place.
@@ -185,7 +185,7 @@ func (s *server) addFields(fields http.Header, u *url.URL) {
 	}
 }
 
-// authorized downloads an object. If the action has no credentials and the server requires them, it asks git.
+// authorized downloads an object. If the action has no credentials and the server requires them, authorized asks git.
 func (s *session) authorized(ctx context.Context, r download.Request, from *action) (download.Result, error) {
 	silent := len(http.Header(r.Access.Header).Values("Authorization")) == 0 && !from.authenticated
 	if silent && s.server.isAt(r.URL) {

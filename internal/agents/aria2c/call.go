@@ -1,7 +1,7 @@
 // Package aria2c implements the command line of aria2c: its options, configuration, lists and output. It translates
 // these to the options, jobs and lists of braid.
 //
-// It downloads nothing and does not know the flag parser.
+// The package downloads nothing and does not know the flag parser.
 package aria2c
 
 import (
@@ -58,7 +58,7 @@ func (c *Call) Configure() error {
 	return nil
 }
 
-// Value returns the last value of the option, or "".
+// Value returns the last value of the option name, or "".
 func (c *Call) Value(name string) string {
 	for _, s := range slices.Backward(c.line.Settings) {
 		if s.Name == name {
@@ -68,12 +68,12 @@ func (c *Call) Value(name string) string {
 	return ""
 }
 
-// Has reports whether the option is given.
+// Has reports whether the option name is given.
 func (c *Call) Has(name string) bool {
 	return slices.ContainsFunc(c.line.Settings, func(s option.Setting) bool { return s.Name == name })
 }
 
-// Is reports whether the option is true.
+// Is reports whether the option name is true.
 func (c *Call) Is(name string) bool { return c.Value(name) == "true" }
 
 // misuse converts an *option.Error to a problem with the file, or with the command line if file is "".
@@ -131,7 +131,7 @@ func confPath() string {
 	return filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "aria2", "aria2.conf")
 }
 
-// warn warns about unknown options, and about options that have no effect here although they have one in aria2c.
+// warn warns about unknown options, and about options that have an effect in aria2c but not here.
 func (c *Call) warn() {
 	for _, word := range c.line.Unknown {
 		c.warning("%s: aria2c has no such option; ignored", word)

@@ -15,8 +15,7 @@ import (
 	"braid/metalink/metainfo"
 )
 
-// CheckRPC rejects options that would give other users access, and options that do not work with
-// --enable-rpc.
+// CheckRPC rejects options that would give other users access, and options that do not work with --enable-rpc.
 func (c *Call) CheckRPC() error {
 	const insecure = "in a private network, --rpc-insecure, which aria2c does not have"
 	secret, all, secure := c.Value("rpc-secret"), c.Is("rpc-listen-all"), c.Is("rpc-secure")

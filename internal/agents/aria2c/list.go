@@ -89,7 +89,7 @@ func (c *Call) lines(uri, out string) string {
 	if u, err := url.Parse(uri); out == "" && err == nil && strings.HasSuffix("/"+strings.TrimPrefix(u.Path, "/"), "/") {
 		out = "index.html"
 	}
-	if out != "" { // path may be outside the folder, because the user typed out
+	if out != "" { // path may be outside the folder, because the user chose out
 		path := filepath.Join(cmp.Or(c.Value("dir"), "."), out)
 		fmt.Fprintf(&b, " dir=%s\n out=%s\n", filepath.Dir(path), filepath.Base(path))
 	}

@@ -10,8 +10,8 @@ import (
 	"braid/internal/render"
 )
 
-// A readout writes the progress to standard output in the form of aria2c: [#2089b0 400KiB/33MiB(1%) CN:1
-// DL:115KiB ETA:4m51s]. On a terminal the line is overwritten; elsewhere each second adds a line.
+// A readout writes the progress to standard output in the form of aria2c: [#2089b0 400KiB/33MiB(1%) CN:1 DL:115KiB
+// ETA:4m51s]. On a terminal the line is overwritten; elsewhere each second adds a line.
 type readout struct {
 	w        io.Writer
 	gid      string
@@ -53,7 +53,7 @@ func (m *readout) line(p render.Progress) string {
 	return text + "]"
 }
 
-// Clear erases the line of progress.
+// Clear erases the progress line.
 func (m *readout) Clear() {
 	if m.width > 0 {
 		fmt.Fprintf(m.w, "\r%*s\r", m.width, "")

@@ -80,7 +80,7 @@ func (c *Call) Ended(file int, r download.Request, x download.Result, err error)
 // Fail records an error that does not belong to a download.
 func (c *Call) Fail(p *problem.Problem) { c.results.last = problem.Aria2Code(p) }
 
-// Code returns the exit code: the code of the last failure. Without one, it is 0 if the run did not fail, 7 if a
+// Code returns the exit code: the code of the last failure. Without a failure, it is 0 if the run did not fail, 7 if a
 // download is unfinished, and otherwise the code of kind.
 func (c *Call) Code(failed bool, kind download.Kind) int {
 	t := &c.results

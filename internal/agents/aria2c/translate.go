@@ -14,7 +14,7 @@ import (
 	"braid/internal/render"
 )
 
-// A Flag is an option of braid get with its value. For is the option of aria2c that it replaces.
+// A Flag is an option of braid get with its value. For is the option of aria2c that the Flag replaces.
 type Flag struct{ Name, Value, For string }
 
 // Flags returns the options of braid get that each replace exactly one option of aria2c.
@@ -27,8 +27,8 @@ func (c *Call) Flags() (flags []Flag) {
 	return flags
 }
 
-// Apply translates the options of aria2c for which no single option of braid get exists. It sets fields of d after the
-// flags have been set, returns flags, and sets the environment of this process for proxies.
+// Apply translates the options of aria2c that no single option of braid get replaces. It sets fields of d after the
+// flags have been set, returns further flags, and sets the environment of this process for proxies.
 func (c *Call) Apply(d *job.Defaults) (flags []Flag, err error) {
 	flag := func(name, value string) { flags = append(flags, Flag{Name: name, Value: value}) }
 	d.RemoteName = true
