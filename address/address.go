@@ -9,8 +9,8 @@
 //	err := p.Check(addr)                                         // an *Error, if addr is 10.0.0.5
 //
 // The package does not resolve names and does not connect. An address must be checked when the connection is made.
-// Checking a resolved name earlier is not enough, because it may resolve to another address later. The package also
-// converts hosts and URLs to ASCII.
+// Checking a resolved name earlier is not enough, because the name may resolve to another address later. The package
+// also converts hosts and URLs to ASCII.
 package address
 
 import (

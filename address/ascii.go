@@ -51,8 +51,8 @@ func URL(u *url.URL) *url.URL {
 	return &plain
 }
 
-// HostPort returns the host and port to connect to for u, in lower case and with the scheme's default port if u has
-// none.
+// HostPort returns the host and port to connect to for u, in lower case. If u has no port, it is the default port of
+// the scheme.
 func HostPort(u *url.URL) string {
 	u = URL(u)
 	return join(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), SchemeOf(u).Port, "80"))
@@ -119,7 +119,7 @@ func ASCII(s string) (string, error) {
 	return scheme + "://" + escape(user) + name + port + escape(rest[end:]), nil
 }
 
-// escape percent-encodes the bytes that are not ASCII.
+// escape percent-encodes the bytes of s that are not ASCII.
 func escape(s string) string {
 	const hex = "0123456789ABCDEF"
 	if isASCII(s) {

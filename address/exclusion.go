@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// An Exclusion is a set of hosts to which no connection is made: names with their subdomains, addresses, networks and
+// An Exclusion is a set of hosts that are never connected to: names with their subdomains, addresses, networks and
 // countries. A nil or zero Exclusion excludes nothing. It must not be changed while it is in use.
 type Exclusion struct {
 	// Country returns the country of an address as two capital letters, or "" if it is unknown. If nil, no address is
@@ -28,7 +28,7 @@ type excluded struct {
 var errExcluded = errors.New("write a name (which includes its subdomains), an address, " +
 	"a network such as 10.0.0.0/8, or a country of two letters")
 
-// Add excludes the hosts that a word stands for. Two letters are a country (ISO 3166-1).
+// Add excludes a name with its subdomains, an address, a network, or a country as two letters (ISO 3166-1).
 func (x *Exclusion) Add(word string) error {
 	if len(word) == 2 && isLetter(word[0]) && isLetter(word[1]) {
 		x.some = append(x.some, excluded{word: word, country: strings.ToUpper(word)})

@@ -10,8 +10,8 @@ import (
 )
 
 // ParseHost parses the host of a URL that is an IP address. It accepts every form that some program treats as an
-// address: besides those of netip also 2130706433, 0x7f.1 and 017700000001 (inet_aton(3); WHATWG URL, section 3.5), a
-// trailing dot and digits of other scripts. It returns false for a name.
+// address: besides the forms of netip also 2130706433, 0x7f.1 and 017700000001 (inet_aton(3); WHATWG URL, section 3.5),
+// a trailing dot and digits of other scripts. It returns false for a name.
 func ParseHost(host string) (netip.Addr, bool) {
 	all, _ := readings(host)
 	if len(all) == 0 {

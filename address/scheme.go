@@ -38,7 +38,8 @@ var schemes = []Scheme{
 		NoHead: true, NoValidators: true, NoDigests: true, NoNames: true, NoDocuments: true},
 }
 
-// SchemeNamed returns the Scheme name, in lower case. It reports false if files cannot be fetched from such URLs.
+// SchemeNamed returns the Scheme called name, in lower case. It reports false if files cannot be fetched from such
+// URLs.
 func SchemeNamed(name string) (s Scheme, ok bool) {
 	for _, s := range schemes {
 		if s.Name == name {

@@ -33,7 +33,7 @@ func (s *Set) Add(r Range) {
 	if r.Empty() {
 		return
 	}
-	// Ranges i to j-1 overlap or touch r. They are merged with it.
+	// Ranges i to j-1 overlap or touch r. They are merged with r.
 	i := s.search(0, func(have Range) bool { return have.End >= r.Start })
 	j := s.search(i, func(have Range) bool { return have.Start > r.End })
 	if i == j {
@@ -136,7 +136,7 @@ func (s Set) String() string {
 	return strings.Join(parts, ",")
 }
 
-// overlapping returns the indices i and j of the ranges i to j-1 of s that overlap r.
+// overlapping returns i and j so that the ranges i to j-1 of s are those that overlap r.
 func (s Set) overlapping(r Range) (i, j int) {
 	if r.Empty() {
 		return 0, 0

@@ -44,8 +44,8 @@ type Param struct {
 	Value string
 }
 
-// Param returns the value of the first parameter with a name, which must be in lower case. ok is false if there is
-// none.
+// Param returns the value of the first parameter called name, which must be in lower case. ok is false without such a
+// parameter.
 func (l Link) Param(name string) (value string, ok bool) {
 	for _, p := range l.Params {
 		if p.Name == name {
@@ -55,8 +55,8 @@ func (l Link) Param(name string) (value string, ok bool) {
 	return "", false
 }
 
-// Rel reports whether l has a relation type. Types are compared without regard to case. The first rel parameter may
-// contain several types (RFC 8288, section 3.3):
+// Rel reports whether l has the relation type relation. Types are compared without regard to case. The first rel
+// parameter may contain several types (RFC 8288, section 3.3):
 //
 //	"The rel parameter MUST be present but MUST NOT appear more than once in a given link-value; occurrences
 //	after the first MUST be ignored by parsers."
@@ -126,8 +126,8 @@ func (l Link) Name() string {
 	return v
 }
 
-// number returns the value of a parameter that consists of digits. It returns false if the parameter is missing or does
-// not fit in 31 bits.
+// number returns the value of the parameter name as a number. It returns false if the parameter is missing, is not a
+// decimal number or does not fit in 31 bits.
 func (l Link) number(name string) (n int, ok bool) {
 	v, _ := l.Param(name)
 	u, err := strconv.ParseUint(v, 10, 31)

@@ -180,7 +180,7 @@ func consumeParams(s string) (params []Param, rest, why string) {
 //	link-param = token BWS [ "=" BWS ( token / quoted-string ) ]
 //
 // Names and unquoted values extend to the next separator (RFC 8288, appendix B.3). If a quote is not closed, ok is
-// false and rest begins with it.
+// false and rest begins with the quote.
 func consumeParam(s string) (p Param, rest string, ok bool) {
 	end := indexAny(s, ows+"=;,")
 	p.Name, rest = s[:end], strings.TrimLeft(s[end:], ows)
@@ -220,7 +220,7 @@ func consumeQuoted(s string) (text, rest string, ok bool) {
 	return "", s, false
 }
 
-// indexAny returns the index of the first character of s that is in chars, or len(s) if there is none.
+// indexAny returns the index of the first character of s that is in chars, or len(s).
 func indexAny(s, chars string) int {
 	if i := strings.IndexAny(s, chars); i >= 0 {
 		return i

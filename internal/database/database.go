@@ -1,5 +1,5 @@
-// Package database opens bbolt files and reports every loss of data. A damaged file is set aside with the reason. The
-// error about a file that another process has open names that process.
+// Package database opens bbolt files and reports every loss of data. A damaged file is set aside, and DB has the
+// reason. The error about a file that another process has open names that process.
 package database
 
 import (
@@ -22,7 +22,7 @@ import (
 // DB is an open bbolt file. The mode of the file is 0600.
 type DB struct {
 	*bbolt.DB
-	// Lost is the reason why a damaged file was set aside, and Aside its present path.
+	// Lost is the reason why a damaged file was set aside, and Aside is the path of that file.
 	Lost  error
 	Aside string
 }
@@ -60,7 +60,7 @@ func (e *DamageError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// A NewerError reports a file that a newer braid has written. The file is left alone.
+// A NewerError reports a file that a newer braid has written. The file is not changed.
 type NewerError struct{ Version, Known string }
 
 func (e *NewerError) Error() string {
@@ -101,7 +101,7 @@ func (d *DB) open(path string, prepare func(tx *bbolt.Tx) error) (err error) {
 	}
 	defer func() {
 		if isDamage(err) && file != nil {
-			file.Close() // bbolt does not close it after a panic
+			file.Close() // bbolt does not close the file after a panic
 		}
 	}()
 	return guarded(func() error {

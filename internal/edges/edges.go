@@ -183,8 +183,8 @@ func (x Fetcher) fetch(ctx context.Context, parts []metainfo.Part, want verify.D
 	return nil, last
 }
 
-// addParts adds the parts from a web seed to the versions found before. The bytes of all versions but the
-// first are taken from spare.
+// addParts adds the parts from a web seed to the versions found before. All versions but the first take bytes from
+// spare.
 func addParts(found [][][]byte, brought [][]byte, spare *int) {
 	for j, b := range brought {
 		if b == nil || slices.ContainsFunc(found[j], func(o []byte) bool { return bytes.Equal(o, b) }) {

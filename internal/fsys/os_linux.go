@@ -73,7 +73,7 @@ func (f osFile) Free() (int64, error) {
 
 func (f osFile) Datasync() error { return f.control("fdatasync", unix.Fdatasync) }
 
-// SyncAll syncs the file system of the folder at path. For many small files that is faster than a Sync of each.
+// SyncAll syncs the file system of the folder at path. For many small files that is faster than a Sync of each file.
 func SyncAll(path string) error {
 	fd, err := openat(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err == nil {

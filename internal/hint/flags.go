@@ -91,7 +91,7 @@ var signatureHints = map[verify.SignatureCode]string{
 	verify.SignatureCertificateExpired: hintExpiredCert, verify.SignatureCertificateNotYetValid: hintExpiredCert,
 }
 
-// hintForSignature returns the hint for a signature's error. It returns "" if the hint of the error's kind is as good.
+// hintForSignature returns the hint for a signature's error. It returns "" if the hint for the error's kind suffices.
 func hintForSignature(err error) string {
 	if e, ok := errors.AsType[*verify.SignatureError](err); ok {
 		return signatureHints[e.Code]

@@ -80,7 +80,7 @@ func tellKept(p *problem.Problem, e *download.Error) {
 	}
 }
 
-// roomBy returns a hint for freeing disk space. A file that was set aside is the least useful one.
+// roomBy returns a hint for freeing disk space. A file that was set aside is the least useful file.
 func roomBy(part string) string {
 	if info, err := os.Lstat(part + ".bad"); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		return "free some disk space, for example by removing " + part + ".bad (" + option.SizeText(info.Size()) + ", " +
@@ -148,7 +148,7 @@ func hintFor(e *download.Error) string {
 }
 
 // hintFirst returns the hint for a change that the user must make first, because the same command would fail again. It
-// returns "" if none is needed.
+// returns "" if the command needs no change.
 func hintFirst(e *download.Error) string {
 	if errors.Is(e, httpsource.ErrDowngrade) {
 		return "follow the redirect to http with --allow-downgrade; anyone on the way can then change the file, unless " +

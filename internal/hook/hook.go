@@ -68,8 +68,8 @@ func (c *Command) Wanted(r download.Result) bool { return len(c.args) > 0 && r.P
 // flags of a braid process that the hook runs.
 const filePrefix = "BRAID_FILE_"
 
-// environment returns the environment variables about a file. Secrets in the URL are masked (rule 62),
-// because other programs can read the environment, such as those that the hook starts as other users.
+// environment returns the environment variables about a file. Secrets in the URL are masked (rule 62), because other
+// programs can read the environment, such as programs that the hook starts as another user.
 func environment(req download.Request, r download.Result) []string {
 	signers := []string{}
 	for _, a := range r.Proof.Signatures() {
@@ -108,8 +108,7 @@ func absolute(path string) string {
 	return path
 }
 
-// run runs the hook and waits for it. A word {} is replaced by the path. Output goes to w. If ctx is done, the hook is
-// ended.
+// run runs the hook and waits for it. A word {} is replaced by path. Output goes to w. The hook ends when ctx is done.
 func (c *Command) run(ctx context.Context, w io.Writer, path string, env []string) error {
 	p := program.Program{Args: c.args, Path: absolute(path),
 		Env: append(slices.DeleteFunc(os.Environ(), ofHooks), env...), Out: w}
@@ -143,7 +142,7 @@ func (c *Command) Complete(ctx context.Context, w io.Writer, req download.Reques
 		ended.Took = time.Since(began)
 		return ended
 	}
-	// An error means that another process has the journal open, or that it cannot be read.
+	// An error means that another process has the journal open, or that the journal cannot be read.
 	due, err := partfile.OpenCommitted(fsys.OS, filepath.Dir(r.Path), filepath.Base(r.Path))
 	ended.Unmarked = err
 	defer due.Close()
@@ -154,7 +153,7 @@ func (c *Command) Complete(ctx context.Context, w io.Writer, req download.Reques
 	return ended
 }
 
-// mostOutput limits the output of a hook that is shown after the hook has run beside downloads.
+// mostOutput limits the output of a hook that a Queue keeps, in bytes.
 const mostOutput = 64 << 10
 
 // A beginning keeps the first mostOutput bytes that are written to it and discards the rest.

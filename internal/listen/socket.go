@@ -49,7 +49,7 @@ func (l *listener) Close() error {
 	return errors.Join(err, l.Listener.Close())
 }
 
-// mostPath is the maximum length of a socket's path (unix(7)).
+// mostPath is the maximum length of a socket's path in bytes (unix(7)).
 const mostPath = 107
 
 // reachable returns a path of the socket that is not longer than mostPath. The path is valid until done is called.

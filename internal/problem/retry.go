@@ -60,6 +60,6 @@ var lasting = map[download.Kind]bool{
 	download.NoEvidence: true, download.Limit: true,
 }
 
-// Lasting reports whether a problem of a kind remains until the user or the owner of the server acts. A watcher
+// Lasting reports whether a problem of kind k remains until the user or the owner of the server acts. A watcher
 // requests such a file less often.
 func Lasting(k download.Kind) bool { return lasting[k] }

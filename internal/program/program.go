@@ -22,7 +22,7 @@ type Program struct {
 	// Env is the whole environment, and Dir the working directory. If empty, the values of this process are used.
 	Env []string
 	Dir string
-	// Out receives the output of the program. Its input is empty.
+	// Out receives the output of the program. The input of the program is empty.
 	Out io.Writer
 	// Grace is the time limit for the program to end after the context of Run is done. If zero, it is 5 seconds.
 	Grace time.Duration

@@ -54,9 +54,8 @@ func consumeWord(s string) (word, rest string, err error) {
 	return b.String(), "", nil
 }
 
-// consumeQuoted appends the text before the closing quote to b and returns the number of bytes it used,
-// including the quote. Within double quotes a backslash escapes a backslash, a double quote, a dollar sign
-// and a backquote.
+// consumeQuoted appends the text before the closing quote to b and returns the number of bytes it used, including the
+// quote. Within double quotes a backslash escapes a backslash, a double quote, a dollar sign and a backquote.
 func consumeQuoted(b *strings.Builder, s string, quote byte) (n int, ok bool) {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {

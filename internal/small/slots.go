@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// Free is the size up to which a document needs no slot.
+	// Free is the size, in bytes, up to which a document needs no slot.
 	Free = 64 << 10
-	// mostLarge is the number of larger documents that may be read and parsed at once.
+	// mostLarge is the maximum number of larger documents that are read and parsed at once.
 	mostLarge = 4
 )
 

@@ -21,7 +21,7 @@ import (
 // a byte at a time is never silent.
 const Longest = 10
 
-// These are the reasons to give up a fetch.
+// The reasons to give up a fetch.
 var (
 	ErrSilent = error(silentError{})
 	ErrSlow   = errors.New("it would take too long")

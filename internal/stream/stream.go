@@ -24,8 +24,8 @@ type Reader struct {
 
 // Limits are time limits. Time that is spent waiting for the reader does not count.
 type Limits struct {
-	Silence time.Duration // maximum between two writes of the source; the error is a *SilentError
-	Total   time.Duration // maximum of the whole content; the error is a *LateError
+	Silence time.Duration // maximum time between two writes of the source; the error is a *SilentError
+	Total   time.Duration // maximum time for the whole content; the error is a *LateError
 }
 
 // Open requests the whole content of src. It returns when the source has answered or failed.
@@ -66,8 +66,7 @@ func (p *Reader) Close() {
 	p.fetched.Wait()
 }
 
-// A sink writes a response into a pipe. Its timers run while it waits for the server and stop while it
-// waits for the reader.
+// A sink writes a response into a pipe. Its timers run during waits for the server, not during waits for the reader.
 type sink struct {
 	w        *io.PipeWriter
 	begun    chan source.Answer

@@ -9,7 +9,7 @@ const Most = 16 << 20
 // A File has the bytes of a file, written in order. The zero value is an empty file.
 type File struct {
 	data []byte
-	over bool // it has more than Most bytes
+	over bool // the file has more than Most bytes
 }
 
 // Write appends p. It never fails.

@@ -4,7 +4,7 @@ package cmp
 
 import "fmt"
 
-// Option is there for the signature of Diff.
+// Option completes the signature of Diff.
 type Option any
 
 // Diff returns both values.

@@ -35,12 +35,12 @@ type (
 // Open connects to a queue.
 func Open(ctx context.Context, o Options) (*Queue, error) { return jetstream.Open(ctx, o) }
 
-// NewHost starts or joins the server of a folder.
+// NewHost starts or joins the server of the folder dir.
 func NewHost(dir string, s Socket, log *slog.Logger) (*Host, error) {
 	return jetstream.NewHost(dir, s, log)
 }
 
-// HasQueue reports whether a folder has a queue.
+// HasQueue reports whether the folder dir has a queue.
 func HasQueue(dir string) bool { return jetstream.HasQueue(dir) }
 
 // CheckURL returns an error if list is not the URL of a queue, or a list of its URLs.
