@@ -40,7 +40,7 @@ func FromHops(hops []Hop, trusted bool) (File, error) {
 	return c.file, err
 }
 
-// A chain is a redirect chain that is being read.
+// A chain is the state of reading the responses of a redirect chain.
 type chain struct {
 	hops       []Hop
 	trusted    bool

@@ -62,7 +62,7 @@ func Hidden(s string) bool { return strings.HasPrefix(strings.TrimLeftFunc(s, ig
 // maxPath is the maximum length of a path in Linux.
 const maxPath = 4096
 
-// CheckPath returns an error if a server or document must not name a file with the path name below a folder. The path
+// CheckPath returns an error if a server or document must not choose name as a path of a file below a folder. The path
 // has slashes on every system, and CheckName must accept each element. RFC 5854, section 4.1.2.1, requires a relative
 // path without directory traversal.
 func CheckPath(name string) error {

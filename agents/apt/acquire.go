@@ -235,7 +235,7 @@ func (x *item) failed(err error) *Message {
 	if transient {
 		m.Add("Transient-Failure", "true")
 	}
-	// apt's text about a wrong digest quotes the digest in this field.
+	// apt's text about a wrong digest quotes the digest from the field that addHash adds.
 	if wrong, ok := errors.AsType[*verify.MismatchError](err); ok && reason == "HashSumMismatch" {
 		m.addHash(wrong.Got)
 	}

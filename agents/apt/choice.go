@@ -30,8 +30,8 @@ type load struct {
 // avoided is how long a server is not chosen first after a failure.
 const avoided = 30 * time.Second
 
-// order sorts the URLs of a file by the expected time of completion. The size counts as outstanding on the first server
-// until done is called.
+// order sorts the URLs of a file by the expected time of completion. The caller asks the first server for the file, and
+// calls done at the end; until then, the file's size counts as due from that server.
 func (h *hosts) order(places []*url.URL, size int64, now time.Time) (sorted []*url.URL, done func(time.Time)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -167,7 +167,7 @@ func parseEnv(out, remote string) (p place, endpoint string) {
 	return p, endpoint
 }
 
-// settings returns the http.* settings of git for an endpoint, and in fields the header fields among them.
+// settings returns git's http.* settings for an endpoint: as fields the header fields, as s the other settings.
 func (a *Agent) settings(ctx context.Context, endpoint *url.URL) (s Settings, fields []string, err error) {
 	s.Endpoint = endpoint
 	out, err := a.git(ctx, "", "config", "-z", "--get-urlmatch", "http", withoutUser(endpoint).String())

@@ -64,8 +64,8 @@ func (c *Command) String() string { return strings.Join(c.args, " ") }
 // before or the hook has not succeeded since.
 func (c *Command) Wanted(r download.Result) bool { return len(c.args) > 0 && r.Path != "" && r.Due }
 
-// filePrefix is the prefix of the environment variables about a file. With the prefix BRAID_, some of these would set
-// flags of a braid process that the hook runs.
+// filePrefix is the prefix of the environment variables about a file. With the prefix BRAID_, some of these variables
+// would set flags of a braid process that the hook starts.
 const filePrefix = "BRAID_FILE_"
 
 // environment returns the environment variables about a file. Secrets in the URL are masked (rule 62), because other

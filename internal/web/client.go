@@ -94,7 +94,7 @@ type Request struct {
 	Body []byte
 	// User holds the credentials for the origin.
 	User Credentials
-	// Not are hosts that the request must not connect to.
+	// Not holds the hosts that the request must not connect to.
 	Not *address.Exclusion
 }
 

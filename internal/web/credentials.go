@@ -23,7 +23,7 @@ type Credentials struct {
 	Secure bool
 	// User is the name and password for the origin.
 	User *url.Userinfo
-	// NoCertificate withholds the client certificate from the origin, too.
+	// NoCertificate means that not even the origin gets the client certificate.
 	NoCertificate bool
 	// Cookies are sent to the origin, as far as their domains and paths match. If nil, no cookies are sent.
 	Cookies http.CookieJar

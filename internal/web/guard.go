@@ -66,7 +66,7 @@ func newTunnel(conn net.Conn) *guard {
 	return g
 }
 
-// expect announces that the next write begins a request. There is one request at a time.
+// expect announces that the next write begins a request. A connection carries one request at a time.
 func (g *guard) expect() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,7 +12,7 @@ func (t *Torrent) Document() metalink.Document {
 	return d
 }
 
-// Describe calls take with each file of Document.
+// Describe calls take with each file that Document returns, without collecting the files.
 func (t *Torrent) Describe(take func(metalink.File)) {
 	for _, f := range t.Files {
 		var mirrors []metalink.Mirror
