@@ -10,8 +10,8 @@ import (
 	"braid/internal/problem"
 )
 
-// newApt implements "braid apt", which only has a help text. If apt starts the program, [asApt] reports that before any
-// flag is read, because apt's transport reads no settings of braid.
+// newApt implements "braid apt" with flags or operands, which only has a help text. [asApt] recognizes a start as apt's
+// transport before any flag is read, because the transport reads no settings of braid.
 func newApt(s streams) (action, targets) {
 	return func(ctx context.Context, words []string) error {
 		if len(words) > 0 {
@@ -21,9 +21,9 @@ func newApt(s streams) (action, targets) {
 	}, targets{}
 }
 
-// asApt returns the name of the apt transport that the program was started as. That is the name of its file in
-// /usr/lib/apt/methods. Apt passes no operands. args[0] is the name of the scheme even if Dir::Bin::Methods::https
-// names another program.
+// asApt returns the name of a transport if apt started the program as one. That is the name of the program's file in
+// /usr/lib/apt/methods. Apt passes no operands, and args[0] is that name even if Dir::Bin::Methods::https names another
+// program.
 func asApt(args []string) (name string, ok bool) {
 	if len(args) == 2 && args[1] == "apt" {
 		return "braid+https", true
@@ -38,7 +38,7 @@ func asApt(args []string) (name string, ok bool) {
 func runApt(ctx context.Context, name string, s streams) error {
 	m := &apt.Method{Name: name, In: s.in, Out: s.out}
 	err := m.Run(ctx)
-	if code, ok := signalCode(ctx); ok { // apt ends its transports by a signal
+	if code, ok := signalCode(ctx); ok { // a signal from apt ends its transports
 		return reported(code)
 	}
 	if err == io.ErrUnexpectedEOF {

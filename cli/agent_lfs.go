@@ -16,7 +16,7 @@ import (
 	"braid/source"
 )
 
-// A lfsCommand is one run of braid lfs. Its Defaults apply to all objects.
+// An lfsCommand holds the options of a run of braid lfs. Its Job has the options for all objects.
 type lfsCommand struct {
 	Job *job.Defaults
 	streams
@@ -52,17 +52,17 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 		Prepare: func(r *download.Request) error { return l.Job.ForSite(r) },
 		Failure: func(err error) (int, string) {
 			f := *downloadProblem(ctx, err)
-			if _, alone := err.(*download.Error); !alone { // keep the whole text of other errors
+			if _, alone := err.(*download.Error); !alone { // downloadProblem would drop the text around a *download.Error
 				f = problem.Problem{Kind: f.Kind, What: "error", Why: err.Error(), Err: f.Err}
 			}
-			f.Hint = "" // hints are about other commands
+			f.Hint = "" // the hints name flags of other commands
 			return exitCode(&f), render.ErrorLine(&f)
 		},
 	}
 	return agent.Run(ctx)
 }
 
-// tellGitLFS reports f to git-lfs if the command line has the command lfs and standard input is not a terminal.
+// tellGitLFS reports f to git-lfs if args contain the command lfs and standard input is not a terminal.
 func tellGitLFS(args []string, s streams, f *problem.Problem) {
 	if f, ok := s.in.(*os.File); len(args) < 2 || args[1] != "lfs" || ok && term.IsTerminal(int(f.Fd())) {
 		return
@@ -70,7 +70,7 @@ func tellGitLFS(args []string, s streams, f *problem.Problem) {
 	lfs.Refuse(s.in, s.out, exitCode(f), render.ErrorLine(f)) // if that fails, git-lfs has ended
 }
 
-// open creates the client. Git's settings apply where braid's own flags and settings have no value.
+// open creates the client for a run of git-lfs. The proxy and other settings of git apply where braid has no value.
 func (l *lfsCommand) open(s lfs.Settings) (*download.Client, error) {
 	if l.Job.HTTP.Proxies.Proxy == "" && s.Proxy != "" {
 		if l.Job.HTTP.Proxies.Proxy = s.Proxy; !strings.Contains(s.Proxy, "://") { // without a scheme, as git-config(1) allows
@@ -91,6 +91,6 @@ func (l *lfsCommand) open(s lfs.Settings) (*download.Client, error) {
 		}
 	}
 	client, err := l.Job.Client()
-	client.State = nil // git-lfs runs several processes at the same time
+	client.State = nil // git-lfs runs several of these processes at the same time
 	return client, err
 }

@@ -9,15 +9,16 @@ import (
 
 // A shape describes a flag for arrange.
 type shape struct {
-	name    string // name for the flag parser, for each name that the user may write
+	name    string // the name that the flag parser knows, whichever name the user wrote
 	value   bool   // the flag takes a value
 	ignored bool   // accepted without effect, because the flag requests the default behavior
 }
 
-// shapes maps each name of the flags of a command to the flag.
+// shapes maps each name that the user may write for a flag of a command to the shape of the flag.
 type shapes map[string]shape
 
-// shapesOf describes options, -h and --help, and the letters in ignored, which are accepted without effect.
+// shapesOf returns the shapes of options, of -h and --help, and of the letters in ignored. These letters are accepted
+// without effect.
 func shapesOf(options []option.Option, ignored ...string) shapes {
 	known := shapes{"h": {name: "help"}, "help": {name: "help"}}
 	for _, o := range options {
@@ -37,7 +38,7 @@ type arranged struct {
 	operands []string
 }
 
-// has reports whether the flag was given, with or without a value.
+// has reports whether the flag with that name is in a, with or without a value.
 func (a *arranged) has(name string) bool {
 	for _, f := range a.flags {
 		if given, _, _ := strings.Cut(f, "="); given == "--"+name {
@@ -52,10 +53,9 @@ func (a *arranged) args() []string {
 	return append(append(append([]string{}, a.flags...), "--"), a.operands...)
 }
 
-// arrange moves flags before operands, because the flag parser takes all words after the first operand for operands.
-// arrange reads flags as getopt_long does: -x16, -x 16, --split=4, --split 4, letters without values in one word (-qv),
-// "-" as an operand and "--" as the end of flags. Unlike getopt_long, it takes 16 for the value in -x=16. The error is
-// a *flagError.
+// arrange moves flags before operands, because the flag parser reads everything after the first operand as operands. It
+// reads flags as getopt_long does: -x16, -x 16, --split=4, --split 4, several letters without values in one word (-qv), "-"
+// as an operand, and "--" as the end of the flags. Unlike getopt_long, it reads -x=16 as -x 16. The error is a *flagError.
 func arrange(args []string, known shapes) (arranged, error) {
 	var a arranged
 	for len(args) > 0 {
@@ -84,7 +84,7 @@ func arrange(args []string, known shapes) (arranged, error) {
 	return a, nil
 }
 
-// long parses a flag with a long name. It reports whether it used rest[0] as the value.
+// long adds the flag in word, such as split=4 of --split=4. It reports whether the value of the flag is rest[0].
 func (a *arranged) long(word string, rest []string, known shapes) (used bool, err error) {
 	name, value, given := strings.Cut(word, "=")
 	flag, ok := known[name]
@@ -100,8 +100,8 @@ func (a *arranged) long(word string, rest []string, known shapes) (used bool, er
 	return a.next("--"+name, flag, rest)
 }
 
-// short parses a word of letters. Each letter is a flag without a value, but the last flag may have a value. It reports
-// whether it used rest[0] as the value.
+// short adds the flags in word, such as the letters qv of -qv or x16 of -x16. Only the last letter may have a value. It
+// reports whether that value is rest[0].
 func (a *arranged) short(word string, rest []string, known shapes) (used bool, err error) {
 	for i, r := range word {
 		letter := string(r)
@@ -121,7 +121,7 @@ func (a *arranged) short(word string, rest []string, known shapes) (used bool, e
 	return false, nil
 }
 
-// next takes the word after a flag as its value, even if it looks like a flag.
+// next adds flag with rest[0] as its value, even if rest[0] looks like a flag.
 func (a *arranged) next(written string, flag shape, rest []string) (used bool, err error) {
 	if len(rest) == 0 {
 		return false, &flagError{Flag: written, Why: missingValue}
@@ -129,8 +129,8 @@ func (a *arranged) next(written string, flag shape, rest []string) (used bool, e
 	return true, a.set(written, flag, rest[0])
 }
 
-// set adds a flag with its value. An empty value is an error: it usually comes from an unset variable, and ignoring it
-// would drop a name or a digest.
+// set adds flag with value. An empty value is an error: it usually comes from an unset shell variable, and the user
+// would not notice that a name or a digest is ignored.
 func (a *arranged) set(written string, flag shape, value string) error {
 	if value == "" {
 		return &flagError{Flag: written, Why: emptyValue}

@@ -20,7 +20,7 @@ import (
 	"braid/internal/service"
 )
 
-// An aria2Command is a run of braid under the name aria2c, which is a braid get or a braid daemon.
+// An aria2Command is one run of the program under the name aria2c. It works like braid get, or like braid daemon.
 type aria2Command struct {
 	streams
 	call *aria2c.Call
@@ -79,7 +79,7 @@ func (a *aria2Command) run(ctx context.Context, words []string) error {
 		return err
 	}
 	a.get.Job.Input = list
-	hint := "" // the hints of the parser name the options of braid
+	hint := "" // the parser's hints name options of braid
 	err = l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), l.targets,
 		func(ctx context.Context, _ []string) error {
 			err := work(ctx, documents)
@@ -95,14 +95,14 @@ func (a *aria2Command) run(ctx context.Context, words []string) error {
 	return err
 }
 
-// An aria2Run is the command line of braid get that results from the options of aria2c.
+// An aria2Run is a command line of braid get, translated from one of aria2c.
 type aria2Run struct {
 	line
 	targets targets
 }
 
-// options translates the options to flags of braid get. Braid's settings of servers and verification apply. Its
-// settings of names, folders and output do not apply, because the program that calls aria2c does not know them.
+// options translates aria2c's options to flags of braid get. Braid's settings for servers and verification apply. Braid's
+// settings for names, folders and output do not apply, because the program that called aria2c does not know them.
 func (a *aria2Command) options() (*aria2Run, error) {
 	command, _ := option.Braid().Below("get")
 	r := &aria2Run{line: line{command: command}, targets: targetsOf(a.get)}
@@ -136,7 +136,7 @@ func (a *aria2Command) options() (*aria2Run, error) {
 	return r, nil
 }
 
-// output sets the verbosity and the kind of progress.
+// output sets the verbosity and the progress display of a.get.
 func (a *aria2Command) output() {
 	g := a.get
 	o := a.call.Output(g.terminal)
@@ -151,7 +151,7 @@ func (a *aria2Command) output() {
 	}
 }
 
-// set sets the target of an option to a value, as the flag parser does.
+// set sets the variable of an option to value, as the flag parser does.
 func (t targets) set(option, value string) error {
 	switch to := t.of(option).(type) {
 	case *string:
@@ -184,7 +184,7 @@ func (a *aria2Command) serve(ctx context.Context, documents []string) error {
 	return d.operate(ctx, a.call.Value("rpc-secret"))
 }
 
-// daemon returns a daemon with these options. Daemons on different ports have different queues.
+// daemon returns the daemon that the options describe. Daemons with different ports have different queues.
 func (a *aria2Command) daemon() (*daemonCommand, error) {
 	d := &daemonCommand{Job: a.get.Job, streams: a.get.streams, outputFlags: a.get.outputFlags,
 		MaxConcurrentDownloads: a.get.MaxConcurrentDownloads, Fleet: a.get.Fleet, RPCListenPort: 6800,
@@ -225,6 +225,5 @@ func (a *aria2Command) daemon() (*daemonCommand, error) {
 	return d, nil
 }
 
-// aria2AtOnce is the number of concurrent downloads without -j. Clients of aria2 expect that a download starts when it
-// is added.
+// aria2AtOnce is the number of concurrent downloads without -j. Clients of aria2 expect an added download to start immediately.
 const aria2AtOnce = 5

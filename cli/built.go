@@ -8,7 +8,7 @@ import (
 	"braid/internal/problem"
 )
 
-// leftOut returns the parts that this program was built without.
+// leftOut describes the optional parts that this build of the program lacks.
 func leftOut() (parts []string) {
 	if !jetstream.In {
 		parts = append(parts, problem.NoFleet)
@@ -19,7 +19,7 @@ func leftOut() (parts []string) {
 	return parts
 }
 
-// leftOutNote returns the note of the help about parts that the program was built without.
+// leftOutNote returns the note about missing parts at the end of the help.
 func leftOutNote(parts []string) string {
 	text := ""
 	for _, part := range parts {
@@ -28,7 +28,7 @@ func leftOutNote(parts []string) string {
 	return text
 }
 
-// checkBuilt returns an error for a command that this program was built without.
+// checkBuilt returns an error if command needs an optional part that this build of the program lacks.
 func checkBuilt(command string) error {
 	if jetstream.In || command != "work" && command != "queue" {
 		return nil

@@ -1,7 +1,7 @@
-// Package cli is the command: it reads flags and environment, prints, draws progress and picks exit codes. No other
-// package does that. Messages go to standard error; data and JSON go to standard output.
+// Package cli implements the braid command: it reads flags and environment, prints, draws progress and chooses exit
+// codes. No other package does that. Messages go to standard error; data and JSON go to standard output.
 //
-// It does not know how files are downloaded or served.
+// The package does not contain how files are downloaded or served.
 package cli
 
 import (
@@ -30,7 +30,7 @@ import (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
-	asked    <-chan os.Signal // receives the signals that request the progress; may be nil
+	asked    <-chan os.Signal // receives the signals that ask for the progress; may be nil
 }
 
 // An action runs a command with its operands.
@@ -50,8 +50,8 @@ var commands = map[string]func(streams) (action, targets){
 	"config": newConfig, "completion": newCompletion, "complete": newComplete, "man": newMan, "apt": newApt,
 }
 
-// Main runs the command and returns its exit code. After the first SIGINT or SIGTERM the command ends in good order.
-// After the second the process ends at once. SIGUSR1 shows the progress.
+// Main runs the command in args and returns its exit code. After a first SIGINT or SIGTERM, the command saves its state
+// and ends. A second signal ends the process at once. SIGUSR1 shows the progress.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	log.SetOutput(io.Discard) // net/http logs bytes that servers sent (rule 61)
 	oneMoreThread()
@@ -63,18 +63,18 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return run(ctx, forgetArguments(args), streams{in: stdin, out: stdout, err: stderr, asked: asked})
 }
 
-// oneMoreThread raises GOMAXPROCS by one, unless the environment sets it. The runtime counts a goroutine in a read or
-// write of the kernel as running, and one more lets the hash run meanwhile. On two processors a download from a fast
-// server takes an eighth less time (scripts/bench single).
+// oneMoreThread raises GOMAXPROCS by one, unless the environment sets GOMAXPROCS. The runtime counts a goroutine in a
+// read or write system call as running, so an additional thread can hash meanwhile. On two processors, a download from
+// a fast server takes an eighth less time (scripts/bench single).
 func oneMoreThread() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
 }
 
-// ballast returns memory that counts for the garbage collector but is never touched, so that none of its pages is
-// resident. The heap of a download is so small that garbage collection would take a quarter of the time of a few small
-// files. With the ballast a collection begins after some 16 MiB of garbage.
+// ballast returns memory that raises the garbage collector's heap goal. The memory is never touched, so its pages are
+// never resident. Without the ballast, the heap is so small that garbage collection takes a quarter of the time of a
+// few small downloads. With it, a collection begins after some 16 MiB of garbage.
 func ballast() []byte { return make([]byte, 16<<20) }
 
 func run(ctx context.Context, args []string, s streams) int {
@@ -117,9 +117,9 @@ func execute(ctx context.Context, words []string, s streams) error {
 	return l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), targets, run)
 }
 
-// parse reads flags and environment into the targets, and runs the command. The parser prints nothing; this package
-// writes all messages about wrong use. Of urfave/cli it has the flags: cli.App writes its help by text/template
-// (see internal/markup).
+// parse sets the targets from flags and environment variables, and then calls run. The flag parser prints nothing: this
+// package writes all messages about wrong use. Only the flags of urfave/cli are used, because cli.App writes its help
+// with text/template (see internal/markup).
 func (l *line) parse(ctx context.Context, targets targets, run action) error {
 	set := flag.NewFlagSet("braid", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
@@ -134,14 +134,14 @@ func (l *line) parse(ctx context.Context, targets targets, run action) error {
 	return run(ctx, set.Args())
 }
 
-// targets maps the first name of an option, without hyphens, to the variable for its value: "maxsize".
+// targets maps the first name of an option to the variable that receives its value. Names have no hyphens: "maxsize".
 type targets map[string]any
 
 func (t targets) of(option string) any { return t[strings.ReplaceAll(option, "-", "")] }
 
-// targetsOf returns the exported fields of a command as targets. A field is the target of the option of the same name:
-// MaxSize of --max-size. Options that several commands share have their fields in an embedded or named struct. A field
-// with the tag option:"-" is no target.
+// targetsOf returns the exported fields of the struct that command points to as targets. The field MaxSize is the
+// target of --max-size. Options that several commands share are fields of an embedded or named struct. A field with the
+// tag option:"-" is not a target.
 func targetsOf(command any) targets {
 	t := targets{}
 	t.add(reflect.ValueOf(command).Elem())
@@ -164,7 +164,7 @@ func (t targets) add(command reflect.Value) {
 	}
 }
 
-// isTarget reports whether the flag parser can set a field of that type.
+// isTarget reports whether the flag parser can set a field. field is a pointer to it.
 func isTarget(field any) bool {
 	switch field.(type) {
 	case *string, *bool, cli.Generic:
@@ -173,8 +173,8 @@ func isTarget(field any) bool {
 	return false
 }
 
-// flags returns the flags of a command with the names that arrange produces. A target without an option is ignored: the
-// option belongs to another command with the same struct.
+// flags returns the flags of the command l, under the names that arrange produces. A target without an option is
+// ignored: its option belongs to another command that uses the same struct.
 func (l *line) flags(targets targets) (list []cli.Flag) {
 	given := arranged{flags: l.args[:max(0, slices.Index(l.args, "--"))]}
 	for _, o := range l.command.Options {
@@ -189,7 +189,7 @@ func (l *line) flags(targets targets) (list []cli.Flag) {
 			case *choice:
 				to.Words = o.Choices()
 			case *option.WordsValue:
-				if given.has(name) { // the command line replaces the words of the environment
+				if given.has(name) { // values on the command line replace the values in the environment
 					variables = nil
 				}
 			}
@@ -201,8 +201,8 @@ func (l *line) flags(targets targets) (list []cli.Flag) {
 	return list
 }
 
-// releaseVersion, releaseCommit and releaseDate describe a release; the linker sets them (scripts/release). In other
-// builds they are empty, and the build information of the go command is used.
+// releaseVersion, releaseCommit and releaseDate describe a release. The linker sets them (scripts/release). In other
+// builds they are empty, and the go command's build information is used.
 var releaseVersion, releaseCommit, releaseDate string
 
 // A build describes the build of this program.
@@ -240,7 +240,7 @@ func buildOf(info *debug.BuildInfo) build {
 	return b
 }
 
-// String returns the text of --version: version, Go and platform, revision, and the parts that are left out.
+// String returns the text of --version: version, Go version, platform, revision, and the missing optional parts.
 func (b build) String() string {
 	notes := []string{runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	if b.revision != "" {

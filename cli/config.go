@@ -58,7 +58,7 @@ func (k *configCommand) run(ctx context.Context, words []string) error {
 	return printLines(k.out, lines)
 }
 
-// rows returns a row for each value of a flag, with its origin.
+// rows returns a table row for each value of flag, with the place where the value was set.
 func (k *configCommand) rows(c *job.Settings, command, flag string) (rows [][]string) {
 	if value := os.Getenv(option.Variable(flag)); value != "" {
 		return [][]string{{flag, "= " + maskSetting(flag, value), option.Variable(flag)}}
@@ -73,7 +73,7 @@ func (k *configCommand) rows(c *job.Settings, command, flag string) (rows [][]st
 	return rows
 }
 
-// maskSetting returns a value with its secrets masked (rule 62).
+// maskSetting returns word, a value of flag, with its secrets masked (rule 62).
 func maskSetting(flag, word string) string {
 	switch flag {
 	case "user", "header":
@@ -88,7 +88,7 @@ func maskSetting(flag, word string) string {
 	return word
 }
 
-// tablesText shows the tables of sites and of forges.
+// tablesText returns the lines that show the configuration's tables of sites and forges.
 func tablesText(c *job.Settings) (lines []string) {
 	if c.File == nil {
 		return nil

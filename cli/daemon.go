@@ -21,7 +21,7 @@ import (
 	"braid/internal/watch"
 )
 
-// A daemonCommand is one run of braid daemon. Its Defaults apply to all downloads.
+// A daemonCommand is one run of braid daemon. Its Job has the options for all downloads.
 type daemonCommand struct {
 	Job *job.Defaults
 	streams
@@ -48,7 +48,7 @@ func newDaemon(s streams) (action, targets) {
 	return d.run, targetsOf(d)
 }
 
-// A port is the value of a flag. 0 means any free port.
+// A port is a TCP port in the value of a flag. 0 means any free port.
 type port uint16
 
 func (v *port) Set(s string) error {
@@ -88,8 +88,7 @@ func (d *daemonCommand) run(ctx context.Context, words []string) error {
 	return d.operate(ctx, token)
 }
 
-// operate downloads and serves clients until ctx ends. If token is "", every program on this machine is a
-// client.
+// operate downloads and serves clients until ctx is done. If token is "", every program on this machine may be a client.
 func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	s := d.service
 	s.Root, s.State, s.Files = d.Root, d.State, []string{d.TLSCert, d.TLSKey}
@@ -122,7 +121,7 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	return s.Run(ctx)
 }
 
-// configure passes the values of the flags to the service.
+// configure copies the values of the flags to d.service.
 func (d *daemonCommand) configure() {
 	s := d.service
 	s.AtOnce, s.LowestSpeed = int(d.MaxConcurrentDownloads), int64(d.LowestSpeedLimit)
@@ -142,8 +141,8 @@ func (d *daemonCommand) checkFlags(words []string) error {
 	})
 }
 
-// place determines the download folder, the root, which contains all downloads, and the state folder. It creates the
-// download folder and the state folder.
+// place determines the download folder, the state folder and the root folder, which contains all downloads. It creates
+// the first two.
 func (d *daemonCommand) place() (err error) {
 	if d.Root != "" {
 		if _, err := os.Stat(d.Root); err != nil {
@@ -177,7 +176,7 @@ func (d *daemonCommand) place() (err error) {
 	return nil
 }
 
-// holdsHome reports whether the folder is the user's home or contains it. The root of the file system is an example.
+// holdsHome reports whether folder is the user's home folder or one of its parents, such as the root of the file system.
 func holdsHome(folder string) bool {
 	folder = job.Resolved(folder)
 	home, err := os.UserHomeDir()
@@ -203,13 +202,13 @@ func daemonState(named string) (string, error) {
 	return filepath.Abs(named)
 }
 
-// enqueueingDaemon lists the flags of a daemon that are allowed with --queue.
+// enqueueingDaemon lists the flags of braid daemon that are allowed with --queue.
 var enqueueingDaemon = append([]string{
 	"dir", "root", "state", "rpc-listen-port", "rpc-listen-all", "rpc-insecure", "rpc-allow-origin", "rpc-host",
 	"tls-cert", "tls-key", "log-format",
 }, enqueueing...)
 
-// checkFleet rejects options that have no effect with --queue, because workers download.
+// checkFleet rejects flags that have no effect with --queue, because workers download the files.
 func (d *daemonCommand) checkFleet(ctx context.Context) error {
 	if d.Fleet.Queue == "" {
 		return nil
@@ -224,8 +223,8 @@ func (d *daemonCommand) checkFleet(ctx context.Context) error {
 	return d.Fleet.check("daemon")
 }
 
-// openFleet connects to the job queue if --queue is given. The prefix identifies the jobs of this daemon and is kept in
-// the state folder.
+// openFleet connects to the job queue if --queue is given. A prefix that is kept in the state folder identifies the
+// daemon's jobs in that queue. end closes the connection.
 func (d *daemonCommand) openFleet(ctx context.Context) (end func(), err error) {
 	if d.Fleet.Queue == "" {
 		return func() {}, nil
@@ -242,8 +241,7 @@ func (d *daemonCommand) openFleet(ctx context.Context) (end func(), err error) {
 	return q.Close, nil
 }
 
-// readWatch reads the configuration of the watcher. An error in the configuration is reported before the daemon creates
-// any file.
+// readWatch reads the watcher's configuration, so that an error in it is reported before the daemon creates any file.
 func (d *daemonCommand) readWatch() error {
 	if d.Watch == "" {
 		return nil
@@ -269,7 +267,7 @@ func (d *daemonCommand) readWatch() error {
 	if d.service.Watching, err = watch.NewDelegate(c, newMetrics(), isReserved, pace); err != nil {
 		return err
 	}
-	for _, word := range c.Hosts { // load has checked the word
+	for _, word := range c.Hosts { // watchCommand.load has checked the word
 		if err := d.Job.HTTP.AllowHost.Set(word); err != nil {
 			return problem.Misuse("allow-hosts "+word, err.Error(), "")
 		}
@@ -277,7 +275,7 @@ func (d *daemonCommand) readWatch() error {
 	return nil
 }
 
-// tokenFile is the name of the token's file in the state folder.
+// tokenFile is the name of the file in the state folder with the token for clients.
 const tokenFile = "token"
 
 // tokenOf returns the token of the daemon with the given state folder. It creates the token if it is missing.
@@ -287,9 +285,8 @@ func tokenOf(state string) (string, error) { return randomWord(filepath.Join(sta
 // a job queue.
 const fleetIDFile = "fleet-id"
 
-// fleetPrefix returns the prefix of the Watch field in the jobs of the daemon with the given state folder. The prefix
-// contains a random ID and not the path or the token, because daemons on several machines may have the same path and
-// token.
+// fleetPrefix returns the prefix of the Watch field in the daemon's jobs. It contains a random ID instead of the path
+// of the state folder or the token, because daemons on several machines may have the same path and token.
 func fleetPrefix(state string) (string, error) {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return "", problem.Local("state", state, err)
@@ -301,7 +298,8 @@ func fleetPrefix(state string) (string, error) {
 	return "daemon " + id[:min(12, len(id))] + " ", nil
 }
 
-// randomWord returns the word in the file at path. If the file is missing, it creates the file with a random word.
+// randomWord returns the word in the file at path. If the file is missing or empty, randomWord first writes a random
+// word to it.
 func randomWord(path string) (string, error) {
 	word, err := readToken(path)
 	if word != "" || err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -321,8 +319,8 @@ func readToken(path string) (string, error) {
 	return strings.TrimSpace(string(data)), err
 }
 
-// makeToken creates the file with a token, atomically. If another process has created it meanwhile, makeToken
-// returns the token of that process.
+// makeToken atomically creates the file at path with word as its content. If another process created the file first,
+// makeToken returns the word of that process.
 func makeToken(path, word string) (string, error) {
 	own := path + "-" + word[:16]
 	if err := fsys.WriteFile(fsys.OS, own, []byte(word+"\n"), 0o600); err != nil {
@@ -333,7 +331,7 @@ func makeToken(path, word string) (string, error) {
 	if errors.Is(err, fs.ErrExist) {
 		return readToken(path)
 	}
-	if err != nil { // the file system has no links
+	if err != nil { // the file system has no hard links
 		return word, os.Rename(own, path)
 	}
 	return word, nil

@@ -24,8 +24,8 @@ import (
 	"braid/verify"
 )
 
-// A controlCommand controls a running daemon over the socket in its state folder, with the RPC methods that
-// all clients use.
+// A controlCommand controls a running daemon. It calls the RPC methods that all clients use, over the socket in the
+// daemon's state folder.
 type controlCommand struct {
 	streams
 	verb          string
@@ -82,7 +82,7 @@ func (c *controlCommand) check(words []string) error {
 	})
 }
 
-// connect reads the token and prepares the HTTP client for the daemon's socket.
+// connect reads the daemon's token and prepares an HTTP client for the daemon's socket.
 func (c *controlCommand) connect() (err error) {
 	if c.State, err = daemonState(c.State); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (c *controlCommand) connect() (err error) {
 	return nil
 }
 
-// call calls an RPC method of aria2's interface. Errors contain where, the subject of the call.
+// call calls an RPC method of aria2's interface and stores the answer in result. Errors name where, the object of the call.
 func (c *controlCommand) call(ctx context.Context, where string, result any, method string, params ...any) error {
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method,
 		"params": append([]any{"token:" + c.token}, params...)})
@@ -136,7 +136,7 @@ func (c *controlCommand) call(ctx context.Context, where string, result any, met
 	return nil
 }
 
-// refused converts the daemon's error message to a problem with a hint.
+// refused converts the error message in the daemon's answer, why, to a problem with a hint.
 func (c *controlCommand) refused(where, why string) error {
 	f := &problem.Problem{Kind: download.Other, What: c.verb, Where: where, Why: why}
 	switch {
@@ -153,7 +153,7 @@ func (c *controlCommand) refused(where, why string) error {
 	return f
 }
 
-// add adds downloads and prints their GIDs.
+// add adds the downloads in words to the daemon's queue and prints their GIDs.
 func (c *controlCommand) add(ctx context.Context, words []string) error {
 	options, err := c.options()
 	if err != nil {
@@ -185,7 +185,7 @@ func (c *controlCommand) add(ctx context.Context, words []string) error {
 	return nil
 }
 
-// addition returns the RPC method that adds the download of a word, and the parameters of the call.
+// addition returns the RPC method that adds the download of word, and the parameters for that call.
 func (c *controlCommand) addition(word string) (method string, params []any, err error) {
 	if !metainfo.IsMagnet(word) && job.IsLocalDocument(word) {
 		doc, err := job.OpenDocument(word)
@@ -245,7 +245,7 @@ func (c *controlCommand) options() (map[string]string, error) {
 	return o, nil
 }
 
-// tell prints line, or object with --json.
+// tell prints line or, with --json, object.
 func (c *controlCommand) tell(line any, object any) error {
 	if c.JSON {
 		lines := render.NewJSONWriter(c.out)
@@ -255,7 +255,7 @@ func (c *controlCommand) tell(line any, object any) error {
 	return printLines(c.out, []string{fmt.Sprint(line)})
 }
 
-// command pauses, resumes or removes entries.
+// command pauses, resumes or removes the entries with the given GIDs.
 func (c *controlCommand) command(ctx context.Context, gids []string) error {
 	if c.All {
 		method := map[string]string{"pause": "aria2.pauseAll", "resume": "aria2.unpauseAll",

@@ -18,7 +18,7 @@ import (
 	"braid/source"
 )
 
-// A listedStatus is the status of an entry in the daemon's answer.
+// A listedStatus is the status of a queue entry in an answer of the daemon.
 type listedStatus struct {
 	GID, Status                                 string
 	TotalLength, CompletedLength, DownloadSpeed string
@@ -33,7 +33,7 @@ type listedStatus struct {
 var statusKeys = []string{"gid", "status", "totalLength", "completedLength", "downloadSpeed", "dir", "files",
 	"errorCode", "followedBy", "following", "braid"}
 
-// status lists the entries with the given GIDs, or all entries.
+// status shows the entries with the given GIDs, or all entries of the daemon's queue.
 func (c *controlCommand) status(ctx context.Context, gids []string) error {
 	var raw []json.RawMessage
 	for _, gid := range gids {
@@ -60,9 +60,9 @@ func (c *controlCommand) status(ctx context.Context, gids []string) error {
 	return c.table(raw)
 }
 
-// everything returns the status of all entries. It requests pages, because the daemon limits the number of entries in
-// an answer. An entry that moves in the list between two requests may be in both answers; the later status replaces the
-// earlier one.
+// everything returns the status of all entries of the daemon's queue. It requests them in pages, because the daemon
+// limits the entries in an answer. An entry that moves in the queue between two requests may be in both answers. The
+// later status then replaces the earlier one.
 func (c *controlCommand) everything(ctx context.Context) (raw []json.RawMessage, err error) {
 	const page = 5_000
 	at := map[string]int{}
@@ -120,7 +120,7 @@ func (c *controlCommand) table(raw []json.RawMessage) error {
 	return printLines(c.out, render.Columns(rows))
 }
 
-// row returns the line of an entry in the table.
+// row returns the table row of an entry. digits is the number of digits of its GID to show.
 func (s *listedStatus) row(digits int) []string {
 	size, _ := strconv.ParseInt(s.TotalLength, 10, 64)
 	done, _ := strconv.ParseInt(s.CompletedLength, 10, 64)
@@ -159,7 +159,7 @@ func (s *listedStatus) row(digits int) []string {
 	return []string{s.GID[:min(digits, len(s.GID))], s.Status, far, source.Escape(name), source.Escape(more)}
 }
 
-// uniqueDigits returns the number of digits after which all GIDs differ, at least 6.
+// uniqueDigits returns how many leading digits distinguish the GIDs in list from each other, at least 6.
 func uniqueDigits(list []listedStatus) int {
 	for n := 6; n < 16; n++ {
 		seen := map[string]bool{}

@@ -50,7 +50,7 @@ var exitCodes = map[download.Kind]int{
 	download.Interrupted:  exitSignal + 2, // for SIGINT; exitCode handles other signals
 }
 
-// exitCode returns the exit code of a problem.
+// exitCode returns the exit code for p.
 func exitCode(p *problem.Problem) int {
 	if e, ok := errors.AsType[*signalError](p.Err); ok && p.Kind == download.Interrupted {
 		return e.code()
@@ -58,10 +58,10 @@ func exitCode(p *problem.Problem) int {
 	return kindCode(p.Kind)
 }
 
-// kindCode returns the exit code of a kind, or exitOther.
+// kindCode returns the exit code for problems of kind k, or exitOther if k has none.
 func kindCode(k download.Kind) int { return cmp.Or(exitCodes[k], exitOther) }
 
-// exitKind returns the kind of an exit code, or Other if no kind has it.
+// exitKind returns the kind of problem that has the exit code. The default is Other.
 func exitKind(code int) download.Kind {
 	if code > exitSignal {
 		return download.Interrupted
@@ -74,7 +74,7 @@ func exitKind(code int) download.Kind {
 	return download.Other
 }
 
-// A wrongUse describes a misuse of flags or operands. The misuse is present if when is true.
+// A wrongUse describes a possible misuse of flags or operands. when reports whether the misuse is present.
 type wrongUse struct {
 	when             bool
 	where, why, hint string
@@ -98,8 +98,8 @@ func outputFailure(err error) error {
 	return problem.Local("write", "standard output", err)
 }
 
-// problemOf returns the problem in the chain of err, or converts err to a problem. The cause of the command's context
-// shows whether a signal ended the command.
+// problemOf returns the problem in the chain of err, or converts err to a problem. ctx is the context of the command:
+// its cause shows whether a signal ended the command.
 func problemOf(ctx context.Context, err error) *problem.Problem {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		return p
@@ -111,8 +111,8 @@ func problemOf(ctx context.Context, err error) *problem.Problem {
 	return p
 }
 
-// downloadProblem converts an error of a download to a problem, with the kept bytes and a hint about the flags of the
-// command. ctx is the context of the command.
+// downloadProblem converts a download's error to a problem that states the kept bytes and has a hint about flags. ctx
+// is the context of the command.
 func downloadProblem(ctx context.Context, err error) *problem.Problem {
 	e, ok := errors.AsType[*download.Error](err)
 	if !ok {
@@ -137,7 +137,7 @@ func downloadProblem(ctx context.Context, err error) *problem.Problem {
 	return p
 }
 
-// endedBy returns the text of the signal or the time limit in the chain of err, or "" without either.
+// endedBy returns the text of a signal or an exceeded time limit in the chain of err, or "" if it contains neither.
 func endedBy(err error) string {
 	text := ""
 	if e, ok := errors.AsType[*signalError](err); ok {
@@ -151,13 +151,13 @@ func endedBy(err error) string {
 	return text
 }
 
-// A reported error carries the exit code of a failure that has already been printed.
+// A reported error carries the exit code of a failure. The failure's message has already been printed.
 type reported int
 
 func (r reported) Error() string { return "reported" }
 
-// batchCode returns the exit code of several downloads. An interruption takes precedence, because the result of the
-// remaining work is unknown. Failures of verification follow in the order of rank, and then the lowest code above 1.
+// batchCode returns the exit code for downloads that ended with codes. An interruption takes precedence, because the result
+// of the remaining downloads is unknown. Failed verifications follow in the order of rank, and then the lowest code above 1.
 func batchCode(codes []int) int {
 	worst := exitDone
 	for _, code := range codes {
@@ -171,7 +171,7 @@ func batchCode(codes []int) int {
 // worse reports whether kind a takes precedence over b in the exit code of a batch.
 func worse(a, b download.Kind) bool { return rank(kindCode(a)) < rank(kindCode(b)) }
 
-// rank orders exit codes by precedence; the lowest rank determines the code of a batch.
+// rank orders exit codes by precedence. The code with the lowest rank becomes the code of the batch.
 func rank(code int) int {
 	for i, evil := range [...]int{exitBadSignature, exitMismatch, exitNoKey, exitNoEvidence} {
 		if code == evil {

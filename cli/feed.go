@@ -24,8 +24,8 @@ type feedFlags struct {
 	From       choice
 	MaxSize    size
 	MaxEntries plenty
-	Timeout    duration // longest silence of the server
-	MaxTime    duration // longest time of an answer, without the time of the reader of the output
+	Timeout    duration // longest time without data from the server
+	MaxTime    duration // longest time for an answer, not counting waits for the program that reads the output
 
 	tokenRefused bool // the server refused GITHUB_TOKEN
 }
@@ -34,12 +34,12 @@ func newFeedFlags(s streams) feedFlags {
 	return feedFlags{streams: s, HTTP: &job.HTTP{}, Timeout: duration(30 * time.Second), MaxTime: duration(10 * time.Minute)}
 }
 
-// limits returns the limits that the user set. The limits of rule 52 replace missing ones.
+// limits returns the limits that the user set, and the limits of rule 52 for those that are not set.
 func (f *feedFlags) limits() feed.Limits {
 	return feed.Limits{Bytes: int64(f.MaxSize), Entries: int(f.MaxEntries)}.OrDefault()
 }
 
-// An opened is a feed with a known format. One decoder at a time reads it.
+// An opened is a feed of a known format. Only one decoder at a time may read it.
 type opened struct {
 	io.Reader
 	// name is the feed's name in messages.
@@ -47,14 +47,14 @@ type opened struct {
 	format *feed.Format
 	// base is the URL of the feed, or "" for a file.
 	base string
-	// gzipped reports whether the server compressed the answer. The file itself may be uncompressed.
+	// gzipped reports whether the server compressed the feed for the transfer. Its file may be uncompressed.
 	gzipped bool
 	// stop returns an error if reading must stop.
 	stop  func() error
 	close func()
 }
 
-// open opens the only operand: a file, a URL, or - for standard input.
+// open opens the feed that the only operand names: a file, a URL, or - for standard input.
 func (f *feedFlags) open(ctx context.Context, command string, words []string) (*opened, error) {
 	if len(words) != 1 {
 		return nil, problem.Misuse("feed "+command, "needs exactly one file or URL",
@@ -113,8 +113,7 @@ func openFile(ctx context.Context, name string) (*opened, error) {
 	return &opened{Reader: r, name: name, close: func() { r.Close(); file.Close() }}, nil
 }
 
-// An interruptible reader fails after its context has ended: at the next read, or during a read where the system
-// supports deadlines.
+// An interruptible reader returns an error after ctx is done: at the next Read or, if r supports deadlines, during a Read.
 type interruptible struct {
 	ctx  context.Context
 	r    io.Reader
@@ -141,7 +140,7 @@ func (i *interruptible) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close releases the context.
+// Close stops watching the context.
 func (i *interruptible) Close() { i.stop() }
 
 var errFolder = errors.New("is a folder")
@@ -160,7 +159,7 @@ func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
 	return nil
 }
 
-// decoder returns a decoder of the feed. The decoder calls report, which may be nil, with violations.
+// decoder returns a decoder for the feed o. The decoder calls report for each violation. report may be nil.
 func (f *feedFlags) decoder(o *opened, strict bool, report func(feed.Violation)) antenna.Decoder {
 	return antenna.NewDecoder(o.format, o.Reader,
 		feed.Options{Strict: strict, Limits: f.limits(), Stop: o.stop, Base: o.base, Report: func(v feed.Violation) {
@@ -170,11 +169,11 @@ func (f *feedFlags) decoder(o *opened, strict bool, report func(feed.Violation))
 		}})
 }
 
-// limitCodes are the codes of violations of limits.
+// limitCodes are the codes of the violations that mean an exceeded limit.
 var limitCodes = []string{"too-large", "too-many-entries", "line-too-long", "compressed-too-well", "block-too-large",
 	"entry-too-large", "nested-too-deep"}
 
-// failure converts an error that stopped the reading of a feed to a problem.
+// failure converts err, which stopped the reading of the feed called name, to a problem.
 func (f *feedFlags) failure(ctx context.Context, name string, err error) error {
 	if done, ok := errors.AsType[*problem.Problem](err); ok {
 		return done

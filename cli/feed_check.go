@@ -36,10 +36,10 @@ type findingEvent struct {
 	Text      string `json:"text"`
 	Record    int    `json:"record,omitempty"` // line where the record begins
 	URL       string `json:"url,omitempty"`
-	Discarded bool   `json:"discarded,omitempty"` // strict readers discard the record
+	Discarded bool   `json:"discarded,omitempty"` // a strict reader discards the record
 }
 
-// A checkedEvent is the summary of the whole feed. It is the last line.
+// A checkedEvent is the summary of the whole feed, printed last.
 type checkedEvent struct {
 	render.Head
 	Name     string `json:"name"`
@@ -47,15 +47,15 @@ type checkedEvent struct {
 	Gzip     bool   `json:"gzip"`
 	Charset  string `json:"charset,omitempty"`
 	Declared string `json:"charset_declared,omitempty"`
-	Records  int    `json:"records"`  // records that strict readers read
-	Repaired int    `json:"repaired"` // further records that only tolerant readers read
+	Records  int    `json:"records"`  // records that a strict reader accepts
+	Repaired int    `json:"repaired"` // more records that only a tolerant reader accepts
 	Lost     int    `json:"lost"`     // records that no reader reads
 	Rejected string `json:"rejected,omitempty"`
 	Code     int    `json:"code"`
 }
 
-// A feedTally counts the records of a feed that is decoded in strict mode: records that strict mode keeps, records that
-// tolerant mode would repair, and records with a fatal violation, which are lost in both modes.
+// A feedTally counts the records of a feed that is decoded in strict mode. kept counts the accepted records, repaired
+// those that tolerant mode would repair, and lost those with a fatal violation.
 type feedTally struct {
 	kept, repaired, lost, notes int
 
@@ -75,7 +75,7 @@ func (t *feedTally) add(v feed.Violation) {
 	}
 }
 
-// settle counts the current record.
+// settle adds the current record to the counts.
 func (t *feedTally) settle() {
 	if t.discarded && t.fatal {
 		t.lost++
@@ -108,7 +108,7 @@ func (v *feedCheck) run(ctx context.Context, words []string) error {
 		if err != nil {
 			ended = err
 		} else if t.kept++; written != nil || lines.Err() != nil {
-			break // the output is closed
+			break // the reader of the output has closed it
 		}
 	}
 	t.settle()
@@ -155,7 +155,7 @@ func (t *feedTally) total() int { return t.kept + t.repaired + t.lost }
 
 var weightNames = map[feed.Weight]string{feed.Note: "note", feed.Repair: "repair", feed.Fatal: "error"}
 
-// findingLine formats a finding as compilers do, so that editors can jump to it.
+// findingLine formats a violation like a compiler's message, so that editors can jump to the line.
 func findingLine(name string, v feed.Violation) string {
 	where := name
 	if v.Line > 0 {

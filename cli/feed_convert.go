@@ -66,7 +66,7 @@ func (v *feedConvert) run(ctx context.Context, words []string) error {
 	return err
 }
 
-// toOutput writes to standard output. After an error, the records before the error have been written.
+// toOutput writes the converted feed to standard output. If it returns an error, some records may have been written.
 func (v *feedConvert) toOutput(c *conversion) error {
 	out := bufio.NewWriter(v.feedFlags.streams.out)
 	err := c.write(out)
@@ -107,7 +107,7 @@ type conversion struct {
 }
 
 func (c *conversion) write(w io.Writer) error {
-	i := slices.Index(formats.Written(), c.To.Word) // valid, because the flag was checked
+	i := slices.Index(formats.Written(), c.To.Word) // To is a valid word, because the flag was checked
 	as := formats.Writings()[i]
 	records := c.records(as.Check)
 	if as.Twice {
@@ -125,7 +125,7 @@ func (c *conversion) write(w io.Writer) error {
 	return err
 }
 
-// spool copies the feed to a temporary file, for a format whose encoder reads the records twice.
+// spool copies the feed to a temporary file. Some formats need this, because their encoder reads the records twice.
 func (c *conversion) spool() (*os.File, error) {
 	spool, err := os.CreateTemp("", "braid-*.feed")
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *conversion) again(spool *os.File, check func(feed.Record) error) iter.S
 	}
 }
 
-// records returns the records of the feed that can be written.
+// records returns the records of the feed that the new format can hold.
 func (c *conversion) records(write func(feed.Record) error) iter.Seq[feed.Record] {
 	return func(yield func(feed.Record) bool) {
 		d := c.decoder(c.from, false, func(v feed.Violation) {
@@ -175,8 +175,8 @@ func (c *conversion) records(write func(feed.Record) error) iter.Seq[feed.Record
 	}
 }
 
-// heading returns the heading of the new feed. It names the feed by its URL, or by its file name without the
-// folder, which is private.
+// heading returns the heading of the new feed. The heading names the old feed by its URL, or by its file name. It omits
+// the file's folder, which is private.
 func (c *conversion) heading(now feed.Time) feed.Heading {
 	id, title := c.from.name, c.from.name
 	if !feed.IsURI(id) {

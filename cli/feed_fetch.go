@@ -22,7 +22,7 @@ type pipe struct {
 	client *httpsource.Client
 }
 
-// fetch requests u and follows redirects.
+// fetch sends a request for u, follows redirects and returns the response.
 func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	user, err := f.UserFor(u)
 	if err != nil {
@@ -56,8 +56,8 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	return &pipe{r, client}, nil
 }
 
-// withOrWithout opens a feed with the given fields, which may have the token of a forge. If the server refuses the
-// token, it prints that and opens the feed with bare, the fields without the token.
+// withOrWithout calls open with fields, which may contain a forge's token. If the server refuses the token,
+// withOrWithout prints a message and calls open with bare, the fields without the token.
 func (f *feedFlags) withOrWithout(
 	fields, bare http.Header, u *url.URL, open func(http.Header) (*stream.Reader, error),
 ) (*stream.Reader, error) {
@@ -72,13 +72,13 @@ func (f *feedFlags) withOrWithout(
 	return open(bare)
 }
 
-// gzipped reports whether the server compressed the response.
+// gzipped reports whether the server compressed the response for the transfer.
 func (p *pipe) gzipped() bool {
 	hops := p.Answer.Hops
 	return len(hops) > 0 && http.Header(hops[len(hops)-1].Header).Get("Content-Encoding") != ""
 }
 
-// base returns the URL of the response after redirects.
+// base returns the URL of the response, after redirects, or "" if it is unknown.
 func (p *pipe) base() string {
 	if p.Answer.URL == nil {
 		return ""

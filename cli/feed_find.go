@@ -29,14 +29,14 @@ func newFeedFind(s streams) (action, targets) {
 	return v.run, targetsOf(v)
 }
 
-// A foundEvent is a feed that a page names.
+// A foundEvent is a feed that was found on a page.
 type foundEvent struct {
 	render.Head
 	Format string `json:"format"`
 	Type   string `json:"type,omitempty"`
 	URL    string `json:"url"`
 	Title  string `json:"title,omitempty"`
-	Where  string `json:"where"` // page, header, itself (the URL is a feed)
+	Where  string `json:"where"` // page or header: it has a link to the feed; itself: the given URL is a feed
 }
 
 func (v *feedFind) run(ctx context.Context, words []string) error {
@@ -65,7 +65,7 @@ func (v *feedFind) run(ctx context.Context, words []string) error {
 	return v.tell(found)
 }
 
-// find returns the feeds that a response names, or the response itself if it is a feed.
+// find returns the feeds that the page or the header of a response links to. A response that is a feed itself is returned.
 func (v *feedFind) find(p *pipe) ([]foundEvent, error) {
 	var body io.Reader = p
 	if p.gzipped() {
@@ -103,7 +103,7 @@ func (v *feedFind) tell(found []foundEvent) error {
 			lines.Write(e)
 			continue
 		}
-		_, name, _ := formats.OfType(e.Type) // more specific than the format
+		_, name, _ := formats.OfType(e.Type) // name is more specific than e.Format
 		what := cmp.Or(name, e.Format)
 		if e.Where == "itself" {
 			what += " (itself)"

@@ -30,7 +30,7 @@ func newFeedShow(s streams) (action, targets) {
 	return v.run, targetsOf(v)
 }
 
-// A recordEvent is one record of a feed. Values that the feed does not have are left out.
+// A recordEvent is one record of a feed. Values that the record does not have are omitted.
 type recordEvent struct {
 	render.Head
 	Format    string       `json:"format"`
@@ -38,8 +38,8 @@ type recordEvent struct {
 	Offset    int64        `json:"offset,omitempty"`
 	URL       string       `json:"url"`
 	Virtual   string       `json:"virtual,omitempty"`
-	Tag       string       `json:"tag,omitempty"`         // tag of the release
-	Pre       bool         `json:"pre_release,omitempty"` // marked as a pre-release
+	Tag       string       `json:"tag,omitempty"`         // tag of the record's release
+	Pre       bool         `json:"pre_release,omitempty"` // the release is marked as a pre-release
 	Title     string       `json:"title,omitempty"`
 	Author    string       `json:"author,omitempty"`
 	Type      string       `json:"content_type,omitempty"`
@@ -84,7 +84,7 @@ func recordOf(at time.Time, r *feed.Record) recordEvent {
 	return e
 }
 
-// instant formats a time for JSON. It returns "" for zero, and for a year that RFC 3339 does not allow but LIRS does.
+// instant formats t for JSON. It returns "" for 0, and for years that LIRS allows but RFC 3339 does not.
 func instant(t feed.Time) string {
 	if at := t.UTC(); t != 0 && at.Year() >= 0 && at.Year() <= 9999 {
 		return at.Format(time.RFC3339)
@@ -140,7 +140,7 @@ func (v *feedShow) run(ctx context.Context, words []string) error {
 	return nil
 }
 
-// shows reports whether a record matches --match.
+// shows reports whether r matches a pattern of --match. Without patterns, every record matches.
 func (v *feedShow) shows(r *feed.Record) bool {
 	if len(v.globs) == 0 {
 		return true
@@ -154,7 +154,7 @@ func (v *feedShow) shows(r *feed.Record) bool {
 	return false
 }
 
-// recordLine formats a record as a line. The columns have fixed widths, because later records are not known yet.
+// recordLine formats r as a line with columns of fixed widths, because the later records are not known yet.
 func recordLine(r *feed.Record) string {
 	modified, size := "-", "-"
 	switch at := r.LastModified.UTC(); {
@@ -177,8 +177,8 @@ func escapeLine(s string) string {
 	return source.Escape(s)
 }
 
-// compileGlob compiles a pattern of URLs with the syntax of watches: * matches all but slashes, ** matches
-// everything.
+// compileGlob compiles a pattern of URLs. The syntax is that of watches: * matches everything except slashes, and **
+// matches everything.
 func compileGlob(pattern string) *regexp.Regexp {
 	quoted := regexp.QuoteMeta(pattern)
 	quoted = strings.ReplaceAll(quoted, `\*\*`, `.*`)

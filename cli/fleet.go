@@ -48,7 +48,7 @@ func (f *fleetFlags) text() string {
 	return strings.Join(places, ",")
 }
 
-// check rejects contradictory flags before any connection.
+// check rejects contradictory flags before any connection is opened.
 func (f *fleetFlags) check(command string) error {
 	if !jetstream.In {
 		return problem.LeftOut("--queue", problem.NoFleet)
@@ -81,7 +81,8 @@ func (f *fleetFlags) check(command string) error {
 	})
 }
 
-// refuseOthers rejects flags of the command line that are about downloading: with --queue, workers download.
+// refuseOthers rejects the flags on the command line that are not in allowed: with --queue, workers download, so flags
+// for downloads have no effect.
 func refuseOthers(ctx context.Context, allowed []string, hint string) error {
 	line := configurationOf(ctx).Line
 	for _, name := range slices.Sorted(maps.Keys(line)) {
@@ -98,8 +99,8 @@ type fleetQueue struct {
 	host *jetstream.Host
 }
 
-// files returns the names of the files that the connection uses: the files in the folder of an embedded queue with a
-// named folder, and the files of the flags.
+// files returns the names of the files that the connection uses: the files given with flags, and the files of an
+// embedded queue in the folder that --queue names.
 func (f *fleetFlags) files() []string {
 	folder, named := strings.CutPrefix(f.Queue, embedded+":")
 	if !named {
@@ -108,7 +109,7 @@ func (f *fleetFlags) files() []string {
 	return append(job.OwnNames(folder, "lock", "jetstream", "control"), f.QueueCreds, f.QueueCA, f.QueueCert, f.QueueKey)
 }
 
-// open connects to the job queue. For a command "queue VERB", it does not create a missing queue.
+// open connects to the job queue. It creates a missing queue, except for a command of the form "queue VERB".
 func (f *fleetFlags) open(ctx context.Context, command string, log *slog.Logger) (*fleetQueue, error) {
 	if err := f.check(command); err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func (q *fleetQueue) Close() {
 	}
 }
 
-// failure converts an error of the job queue to a problem.
+// failure converts err, an error of the job queue, to a problem.
 func (f *fleetFlags) failure(command string, err error) error {
 	if _, ok := errors.AsType[*problem.Problem](err); ok || errors.Is(err, context.Canceled) {
 		return err
@@ -184,8 +185,8 @@ func processName() string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6]))
 }
 
-// hostIn starts or joins the server of the queue in dir, or in the state folder if dir is "". If there is set, a
-// missing queue is an error, because a command that shows or changes a queue does not create one.
+// hostIn starts or joins the server of the queue in dir, or in the state folder if dir is "". The argument there makes
+// a missing queue an error: commands that show or change a queue do not create one.
 func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 	if dir == "" {
 		if job.StateFolder() == "" {
@@ -212,10 +213,10 @@ func hostIn(dir string, there bool, log *slog.Logger) (*jetstream.Host, error) {
 	return h, nil
 }
 
-// tls returns the TLS configuration for a remote server, or nil without TLS.
+// tls returns the TLS configuration for a remote queue, or nil if the connection uses no TLS.
 func (f *fleetFlags) tls() (*tls.Config, error) {
 	if f.QueueCreds != "" {
-		// the library would report a missing file as an error of the connection
+		// the library would report a missing file as a connection error
 		if _, err := os.Stat(f.QueueCreds); err != nil {
 			return nil, problem.Local("credentials", f.QueueCreds, err)
 		}

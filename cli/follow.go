@@ -17,7 +17,7 @@ import (
 	"braid/source"
 )
 
-// A followCommand is one run of braid follow. The options of its getCommand are for the download of --once.
+// A followCommand is one run of braid follow. Its getCommand has the options for the download of --once.
 type followCommand struct {
 	*getCommand
 	Asset, Into, Versions string
@@ -33,7 +33,7 @@ func newFollow(s streams) (action, targets) {
 	return f.run, targetsOf(f)
 }
 
-// A releaseEvent is a file of the newest release.
+// A releaseEvent is a file of the newest release of the followed project.
 type releaseEvent struct {
 	render.Head
 	Name       string   `json:"name"`
@@ -43,25 +43,25 @@ type releaseEvent struct {
 	Date       string   `json:"date,omitempty"`
 	URL        string   `json:"url"`
 	Size       int64    `json:"size,omitempty"`
-	Template   string   `json:"template"` // the URL, with fields for the version
+	Template   string   `json:"template"` // the URL, with template fields in place of the version
 	Feed       string   `json:"feed"`
 	Forge      string   `json:"forge,omitempty"`
-	Releases   int      `json:"releases"` // number of these versions that have such a file
-	Versions   int      `json:"versions"` // number of versions in the feed, without unwanted ones
+	Releases   int      `json:"releases"` // number of the counted versions with such a file
+	Versions   int      `json:"versions"` // number of versions in the feed, not counting unwanted versions
 	Digest     string   `json:"digest,omitempty"`
-	Lists      []string `json:"lists,omitempty"`      // lists of digests beside the file
-	Signatures []string `json:"signatures,omitempty"` // signatures beside the file
+	Lists      []string `json:"lists,omitempty"`      // digest lists beside the file
+	Signatures []string `json:"signatures,omitempty"` // signature files beside the file
 }
 
-// A followEvent is the result for the chosen file.
+// A followEvent is the result for the file that matched.
 type followEvent struct {
 	render.Head
-	Name    string `json:"name"` // name of the watch
+	Name    string `json:"name"` // name of the new watch
 	Version string `json:"version"`
 	Tag     string `json:"tag,omitempty"`
-	Entry   string `json:"entry,omitempty"`  // entry for the configuration, in TOML
+	Entry   string `json:"entry,omitempty"`  // entry for watch.toml
 	Config  string `json:"config,omitempty"` // file that contains the entry
-	Added   bool   `json:"added,omitempty"`  // the entry is new
+	Added   bool   `json:"added,omitempty"`  // the entry was not in Config before
 	Path    string `json:"path,omitempty"`   // path of the downloaded file
 }
 
@@ -98,7 +98,7 @@ func (f *followCommand) run(ctx context.Context, words []string) error {
 	return f.follow(ctx, found)
 }
 
-// show shows the release and its files.
+// show shows the newest release and its files.
 func (f *followCommand) show(found *found) error {
 	now := time.Now()
 	rows := [][]string{{"FILE", "VERSION", "SIZE", "RELEASES", "PROOF"}}
@@ -120,7 +120,7 @@ func (f *followCommand) show(found *found) error {
 	if err := f.events.Err(); f.Quiet || f.JSON || len(found.Assets) == 0 || err != nil {
 		return outputFailure(err)
 	}
-	to := f.streams.err // standard output has the entry
+	to := f.streams.err // standard output is only for the entry
 	if len(found.Assets) > 1 {
 		to = f.streams.out
 	}
@@ -131,7 +131,7 @@ func (f *followCommand) show(found *found) error {
 	return outputFailure(err)
 }
 
-// proofOf describes the evidence for a file in the feed.
+// proofOf names what can verify the file a: a digest in the feed, a list of digests, signatures.
 func proofOf(a *follow.Asset) string {
 	var list []string
 	if a.Digest != "" {
@@ -148,7 +148,7 @@ func proofOf(a *follow.Asset) string {
 	return cmp.Or(strings.Join(list, ", "), none)
 }
 
-// undecided returns the problem that no file or several files fit.
+// undecided returns a problem: no file or more than one file of the newest release matches.
 func (f *followCommand) undecided(found *found) error {
 	p := &problem.Problem{Kind: download.Other, What: "follow", Where: found.place()}
 	switch n := len(found.Assets); {
@@ -173,7 +173,8 @@ func (f *followCommand) undecided(found *found) error {
 	return p
 }
 
-// follow prints or appends the entry of the only file. With --once it downloads the file.
+// follow prints the entry for the only file that matches, or appends it to a configuration. With --once it also
+// downloads the file.
 func (f *followCommand) follow(ctx context.Context, found *found) error {
 	a := &found.Assets[0]
 	if a.Releases == 1 && found.Wanted > 1 && !f.Quiet {
@@ -208,7 +209,7 @@ func (f *followCommand) follow(ctx context.Context, found *found) error {
 	return outputFailure(f.events.Err())
 }
 
-// fetch downloads the file, and returns its path.
+// fetch downloads the file a and returns its path.
 func (f *followCommand) fetch(ctx context.Context, a *follow.Asset) (path string, err error) {
 	f.ended = func(_ int, _ download.Request, r download.Result, err error) {
 		if err == nil {

@@ -15,13 +15,13 @@ import (
 	"braid/source"
 )
 
-// A found is a source of releases and the files that fit.
+// A found is a source of releases, with those of its files that match.
 type found struct {
 	follow.Source
 	*follow.Found
 }
 
-// hasFiles reports whether the feed names files of versions.
+// hasFiles reports whether the feed contains URLs of release files, on the project's host or on another.
 func (f *found) hasFiles() bool { return f.Versions > 0 || f.Elsewhere != "" }
 
 // place returns the URL of the feed for messages.
@@ -33,7 +33,7 @@ func (f *found) place() string {
 	return source.Mask(u)
 }
 
-// find finds the releases of the project with the given page.
+// find finds the releases of the project that has the given page.
 func (f *followCommand) find(ctx context.Context, page *url.URL) (*found, error) {
 	if s, ok := follow.Known(page); ok {
 		return f.read(ctx, s)
@@ -44,7 +44,7 @@ func (f *followCommand) find(ctx context.Context, page *url.URL) (*found, error)
 		return nil, err
 	}
 	feeds, err := finder.find(p)
-	at := page // a redirect to another host counts as named by the server
+	at := page // unless the server redirects to another host
 	if u := p.Answer.URL; u != nil && follow.SameHost(page, u) {
 		at = u
 	}
@@ -83,7 +83,7 @@ func (f *followCommand) find(ctx context.Context, page *url.URL) (*found, error)
 	return nil, none
 }
 
-// none returns the problem that a page has no releases.
+// none returns a problem: no releases were found on page. feeds are the feeds that page links to.
 func (f *followCommand) none(page string, feeds []foundEvent) *problem.Problem {
 	p := &problem.Problem{Kind: download.Other, What: "follow", Where: page, Why: "no releases found",
 		Hint: "give the project page of a forge such as GitHub, a folder with an index, or a feed"}
@@ -97,7 +97,7 @@ func (f *followCommand) templateHint() string {
 	return "give the URL of the file, as in --asset 'https://.../{tag}/NAME-{version}.tar.gz'"
 }
 
-// feedFlags returns the options of requests for feeds.
+// feedFlags returns the options for requests of feeds, with the values of f's own options.
 func (f *followCommand) feedFlags() feedFlags {
 	flags := newFeedFlags(f.streams)
 	flags.HTTP = &f.Job.HTTP
@@ -106,14 +106,14 @@ func (f *followCommand) feedFlags() feedFlags {
 	return flags
 }
 
-// mostRecords limits the number of records of a feed, and mostOfURLs the total length of their URLs, because all
-// records are in memory. The newest version may be the last record.
+// mostRecords limits the number of records read from a feed. mostOfURLs limits the total length of their URLs. All
+// records are kept in memory, because the newest version may be the last record.
 const (
 	mostRecords = 50_000
 	mostOfURLs  = 8 << 20
 )
 
-// read reads a feed.
+// read reads the feed of s and returns the releases in it.
 func (f *followCommand) read(ctx context.Context, s follow.Source) (*found, error) {
 	flags := f.feedFlags()
 	o, err := flags.open(ctx, "show", []string{s.Feed})

@@ -18,8 +18,8 @@ import (
 	"braid/metalink"
 )
 
-// add appends an entry to the configuration of --into, unless the configuration already has the entry. It writes
-// nothing that braid watch check would refuse. name is the name of the watch.
+// add appends e to the configuration file of --into, unless the file already has such an entry. add writes nothing that
+// braid watch check would refuse. name is the name of the watch.
 func (f *followCommand) add(e follow.Entry) (name string, added bool, err error) {
 	path, err := filepath.Abs(f.Into)
 	if err != nil {
@@ -64,7 +64,7 @@ func (f *followCommand) add(e follow.Entry) (name string, added bool, err error)
 	return name, true, nil
 }
 
-// warningsOf checks a configuration, and returns the warnings about it.
+// warningsOf checks data, the text of the configuration at path, and returns the warnings about it.
 func (f *followCommand) warningsOf(path string, data []byte) ([]string, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, nil
@@ -84,7 +84,7 @@ func (f *followCommand) warningsOf(path string, data []byte) ([]string, error) {
 	return warnings, nil
 }
 
-// append appends the entry to the configuration of --into.
+// append adds e to the configuration file of --into, and records the result.
 func (f *followCommand) append(e follow.Entry, said *followEvent) (err error) {
 	if said.Name, said.Added, err = f.add(e); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (f *followCommand) append(e follow.Entry, said *followEvent) (err error) {
 	return nil
 }
 
-// entry returns the entry for the configuration.
+// entry returns the configuration entry that watches the releases in found.
 func (f *followCommand) entry(found *found, c *job.Settings) (follow.Entry, error) {
 	dir, err := filepath.Abs(f.Job.Dir)
 	if err != nil {
@@ -115,7 +115,7 @@ func (f *followCommand) entry(found *found, c *job.Settings) (follow.Entry, erro
 		return follow.Entry{}, err
 	}
 	proof := "digest"
-	if anchors.Given() { // otherwise a digest would be enough, without the signature that --once requires
+	if anchors.Given() { // with proof = "digest", the watch would accept a file without the signature that --once requires
 		proof = "signature"
 	}
 	e := follow.Entry{
@@ -140,7 +140,7 @@ func (f *followCommand) entry(found *found, c *job.Settings) (follow.Entry, erro
 	return e, nil
 }
 
-// moreSettings returns the settings of the entry for options of the download.
+// moreSettings returns the entry's settings that correspond to download options of the command.
 func moreSettings(d *job.Options, c *job.Settings, expired bool) (list []follow.Setting) {
 	for _, s := range []struct {
 		key, text string

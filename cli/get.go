@@ -29,7 +29,7 @@ type getCommand struct {
 	screen  *render.Screen
 	lines   *render.JSONWriter
 	folders folders
-	ended   func(file int, r download.Request, x download.Result, err error) // may be nil
+	ended   func(file int, r download.Request, x download.Result, err error) // called after each download; may be nil
 }
 
 func newGetCommand(s streams) *getCommand {
@@ -46,7 +46,7 @@ func newGet(s streams) (action, targets) {
 	return g.run, targetsOf(g)
 }
 
-// check rejects flags that contradict other flags or the operands.
+// check rejects flags that contradict each other or the operands.
 func (g *getCommand) check(words []string) error {
 	several := len(words) > 1 || g.Job.Input.InputFile != ""
 	return firstMisuse(append(g.objectMisuses(), []wrongUse{
@@ -94,8 +94,8 @@ func (g *getCommand) check(words []string) error {
 	}...))
 }
 
-// yield drops options of the settings and the environment that contradict the destination on the command line, because
-// these options are meant for other downloads. On the command line such a contradiction is an error.
+// yield resets options from the settings and the environment that contradict the destination on the command line: they
+// are meant for other downloads. A contradicting option on the command line is an error instead.
 func (g *getCommand) yield(c *job.Settings) {
 	switch objects := c.Line["to"] || objectstore.IsURL(g.Job.Out); {
 	case objects && !c.Line["dir"]:
@@ -123,10 +123,10 @@ func (g *getCommand) yield(c *job.Settings) {
 	}
 }
 
-// agent returns the name and version of this program for object stores.
+// agent returns the name and version of this program, as object stores receive them.
 func agent() string { return "braid/" + thisBuild().version }
 
-// objectMisuses returns the misuses of flags with a destination in an object store.
+// objectMisuses returns the misuses of flags if the destination is an object store.
 func (g *getCommand) objectMisuses() []wrongUse {
 	if g.Job.To == "" && !objectstore.IsURL(g.Job.Out) {
 		return nil

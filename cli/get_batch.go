@@ -15,7 +15,7 @@ import (
 	"braid/internal/render"
 )
 
-// several downloads the files of a list concurrently and returns the exit code.
+// several downloads the files in list concurrently and returns the exit code for all.
 func (g *getCommand) several(ctx context.Context, client *download.Client, list *job.List) int {
 	client.HTTP.IdlePerHost = max(int(g.MaxConcurrentDownloads), download.MostAtOnce)
 	b := &render.Batch{
@@ -54,7 +54,7 @@ func (g *getCommand) several(ctx context.Context, client *download.Client, list 
 	return batchCode([]int{b.Close(list.Files-begun, context.Cause(ctx)), g.written(ctx)})
 }
 
-// observed sets the observer of each request. Files are numbered from 1.
+// observed sets the observer of each request to put, called with the number of the file. Numbers begin with 1.
 func (g *getCommand) observed(requests iter.Seq[download.Request], put func(int, any)) iter.Seq[download.Request] {
 	return func(yield func(download.Request) bool) {
 		file := 0
@@ -70,7 +70,7 @@ func (g *getCommand) observed(requests iter.Seq[download.Request], put func(int,
 	}
 }
 
-// leaves reports whether the error means an existing file that --no-clobber keeps.
+// leaves reports whether err means that the file exists and that --no-clobber keeps it.
 func (g *getCommand) leaves(err error) bool { return g.NoClobber && errors.Is(err, fs.ErrExist) }
 
 // planAll shows the plan of each file on the list and returns the expected exit code.
@@ -90,7 +90,7 @@ func (g *getCommand) planAll(ctx context.Context, client *download.Client, list 
 func (g *getCommand) plan(ctx context.Context, client *download.Client, r download.Request, several bool) int {
 	w := render.NewDownload(g.screen, nil, several)
 	r.Observe = w.Observe
-	if g.Job.Dir != "" && r.Dir == g.Job.Dir { // the command creates the folder
+	if g.Job.Dir != "" && r.Dir == g.Job.Dir { // a download would create this folder
 		r.MakeDir = true
 	}
 	h, err := client.Plan(ctx, r)
@@ -114,7 +114,7 @@ func (g *getCommand) plan(ctx context.Context, client *download.Client, r downlo
 	return exitDone
 }
 
-// wouldFail reports the problem of the planned download, or of planning it.
+// wouldFail reports err, the error of the planned download or of planning it, and returns the exit code.
 func (g *getCommand) wouldFail(ctx context.Context, err error) int {
 	if g.ended != nil {
 		g.ended(-1, download.Request{}, download.Result{}, err)

@@ -13,12 +13,12 @@ import (
 	"braid/internal/render"
 )
 
-// enqueueing lists the flags that are allowed if workers download.
+// enqueueing lists the flags of braid get that are allowed with --queue, where workers download.
 var enqueueing = []string{"queue", "queue-creds", "queue-ca", "queue-cert", "queue-key", "input-file", "priority",
 	"quiet", "verbose", "json"}
 
-// enqueue adds the files of the operands and the list to the job queue instead of downloading them. It returns when the
-// jobs are stored.
+// enqueue adds the files of the operands and of -i to the job queue, for workers to download. It returns when the jobs
+// are stored.
 func (g *getCommand) enqueue(ctx context.Context, words []string) error {
 	if err := refuseOthers(ctx, enqueueing,
 		"set the options of a worker with braid work, and those of one file (out=NAME, checksum=sha-256=HEX) in a list "+
@@ -71,15 +71,15 @@ func (g *getCommand) enqueue(ctx context.Context, words []string) error {
 	return nil
 }
 
-// queuedEvent is a job that was reported to the queue of a fleet, with --queue.
+// A queuedEvent is a file that was added to the job queue as a job.
 type queuedEvent struct {
 	render.Head
 	Name string `json:"name"`
 	Key  string `json:"key"`
-	News string `json:"news"` // queued, known, queued already, or next (a worker has an earlier report)
+	News string `json:"news"` // queued, known, queued already, or next (a worker still has an earlier job for the file)
 }
 
-// tellQueued shows the result of a report.
+// tellQueued prints what the queue answered about job j.
 func (g *getCommand) tellQueued(j *fleet.Job, news fleet.News) error {
 	if g.JSON {
 		lines := render.NewJSONWriter(g.streams.out)

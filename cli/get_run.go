@@ -19,7 +19,7 @@ import (
 	"braid/source"
 )
 
-// run downloads the files that the operands name.
+// run downloads the files that the operands name, or adds them to a job queue.
 func (g *getCommand) run(ctx context.Context, words []string) error {
 	g.yield(configurationOf(ctx))
 	if configurationOf(ctx).Line["queue"] { // in the environment the option is meant for watchers and workers
@@ -33,7 +33,7 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	})
 }
 
-// carryOut downloads the files of the list that make returns. words are the operands.
+// carryOut downloads the files of the list that make returns. words are the operands of the command.
 func (g *getCommand) carryOut(ctx context.Context, words []string,
 	make func(context.Context, *download.Client) (*job.List, error)) error {
 	g.screen = g.outputFlags.screen(g.streams)
@@ -83,7 +83,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string,
 	return g.finish(ctx, g.all(ctx, client, list))
 }
 
-// all downloads the files of the list and returns the exit code.
+// all downloads the files in list and returns the exit code for all.
 func (g *getCommand) all(ctx context.Context, client *download.Client, list *job.List) int {
 	code := g.showNotes(ctx, list)
 	if list.Files == 1 {
@@ -98,7 +98,7 @@ func (g *getCommand) all(ctx context.Context, client *download.Client, list *job
 	return batchCode([]int{code, g.several(ctx, client, list)})
 }
 
-// remember saves the state for the next run. An error is not a failure of the command.
+// remember saves client.State for the next run. If that fails, it warns at most, and the exit code stays.
 func (g *getCommand) remember(client *download.Client) {
 	client.State.Save()
 	if g.Job.Newer.IfNewer && client.State.Dir == "" {
@@ -110,8 +110,8 @@ func (g *getCommand) remember(client *download.Client) {
 	}
 }
 
-// finish writes the report, whatever the exit code of the downloads is. An error in writing the report determines the
-// exit code only if all downloads succeeded. The files stay.
+// finish writes the report page, whatever code is. code is the exit code of the downloads. An error of the report
+// decides the exit code only if all downloads succeeded. The downloaded files stay.
 func (g *getCommand) finish(ctx context.Context, code int) error {
 	if err := g.page.Write(); err != nil {
 		told := g.report(problemOf(ctx, err))
@@ -143,7 +143,7 @@ func (g *getCommand) makeFolder() error {
 	return nil
 }
 
-// one downloads one file, shows the result and returns the exit code.
+// one downloads the file of r, shows the result and returns the exit code.
 func (g *getCommand) one(ctx context.Context, client *download.Client, r download.Request) int {
 	w := render.NewDownload(g.screen, g.lines, false)
 	w.Asked, w.Table, r.Detail = g.streams.asked, g.Verbose, g.Verbose || g.page != nil
@@ -169,7 +169,7 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 	if err != nil {
 		w.Shares(result.Sources)
 		f := downloadProblem(ctx, err)
-		// bytes on standard output cannot be taken back
+		// a pipe's reader already has the bytes
 		if r.Stream != nil && f.Kind == download.Mismatch && len(render.Bringers(result)) > 1 {
 			f.Hint = "a mirror sent wrong bytes; with -o NAME, braid can replace them"
 		}
@@ -202,34 +202,34 @@ func (g *getCommand) written(ctx context.Context) int {
 	return exitCode(f)
 }
 
-// failureOf returns the problem of an error of a download, and its exit code.
+// failureOf converts an error of a download to a problem, and returns the problem and its exit code.
 func failureOf(ctx context.Context, err error) (*problem.Problem, int) {
 	f := downloadProblem(ctx, err)
 	return f, exitCode(f)
 }
 
-// told reports a failure and returns its exit code.
+// told reports err as the failure of a download and returns its exit code.
 func (g *getCommand) told(ctx context.Context, err error) int {
 	f := downloadProblem(ctx, err)
 	g.report(f)
 	return exitCode(f)
 }
 
-// report reports a failure and returns its exit code as an error.
+// report prints f and returns its exit code as an error.
 func (g *getCommand) report(f *problem.Problem) error {
 	g.lines.Fail(f, exitCode(f), "")
 	g.screen.Fail(f)
 	return reported(exitCode(f))
 }
 
-// folders records the folders that were missing before the downloads. The recorded folders that are empty at the end
-// are removed, so that a run without files leaves nothing behind.
+// folders records the folders that did not exist before the downloads. Recorded folders that are empty at the end are
+// removed, so that a run that stores no file leaves nothing behind.
 type folders struct {
 	missing map[string]bool
-	last    string // the last folder that was checked
+	last    string // the folder checked last
 }
 
-// note records the missing folders on the path to dir, including dir.
+// note records dir and its parents that are missing.
 func (f *folders) note(dir string) {
 	dir = filepath.Clean(dir)
 	if dir == f.last {
@@ -247,8 +247,8 @@ func (f *folders) note(dir string) {
 	}
 }
 
-// made records folders that a download has created, such as folders in the file names of a document that a server sent
-// instead of a file.
+// made records folders that a download has created itself. A document that a server sent instead of a file may name
+// files in such folders.
 func (f *folders) made(paths []string) {
 	for _, path := range paths {
 		if f.missing == nil {
@@ -258,7 +258,7 @@ func (f *folders) made(paths []string) {
 	}
 }
 
-// noted returns the requests and calls note for the folder of each.
+// noted returns requests, and calls note for the folder of each request before the request is used.
 func (f *folders) noted(requests iter.Seq[download.Request]) iter.Seq[download.Request] {
 	return func(yield func(download.Request) bool) {
 		for r := range requests {
@@ -282,8 +282,8 @@ func (f *folders) tidy() {
 	}
 }
 
-// forgeTokens returns the tokens for forges that lookups ask for digests, by host. A daemon and a worker have no such
-// tokens, because clients could read private repositories with them.
+// forgeTokens returns the user's access tokens for forges, by host. Lookups of digests use them. A daemon or a worker
+// gets no tokens, because its clients could read private repositories with them.
 func forgeTokens() map[string]string {
 	if token := os.Getenv("GITHUB_TOKEN"); job.IsToken(token) {
 		return map[string]string{"api.github.com": token}
@@ -291,7 +291,7 @@ func forgeTokens() map[string]string {
 	return nil
 }
 
-// severalInOne downloads the files of a document that a server sent in place of the requested file.
+// severalInOne downloads the files that d describes. A server sent the document d instead of the file of r.
 func (g *getCommand) severalInOne(ctx context.Context, client *download.Client, d *download.Document, r download.Request) int {
 	list, err := job.NewListOf(g.Job, d, r)
 	if err != nil {

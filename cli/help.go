@@ -70,7 +70,7 @@ func writeCommands(b *strings.Builder, c option.Command, more ...[]string) {
 	writeLines(b, render.Columns(append(rows, more...)))
 }
 
-// units explains the notation of the values of options.
+// units explains how the values of options are written: sizes, rates, times and others.
 func units(options []option.Option) string {
 	words := map[string]bool{}
 	for _, o := range options {
@@ -98,7 +98,7 @@ func writeExamples(b *strings.Builder, examples []option.Example) {
 	}
 }
 
-// writeFlags writes the flags by group.
+// writeFlags writes the flags of c by group.
 func writeFlags(b *strings.Builder, c option.Command) {
 	for heading, options := range c.Groups() {
 		var rows [][]string
@@ -110,8 +110,8 @@ func writeFlags(b *strings.Builder, c option.Command) {
 	}
 }
 
-// flagRow returns the row of a flag, with its letters before its first long name: "-o, --out NAME". Further long names,
-// which are for users of other programs, are left out.
+// flagRow returns the help of o as a table row. Letters come before the first long name: "-o, --out NAME". Other long
+// names are omitted, because they are for users of other programs.
 func flagRow(o option.Option) []string {
 	letters, long := "", ""
 	for _, name := range strings.Fields(o.Names) {
@@ -125,7 +125,7 @@ func flagRow(o option.Option) []string {
 	return []string{strings.TrimRight("  "+letters+long+" "+o.Value(), " "), o.Text()}
 }
 
-// helpWidth is the width of the lines of help.
+// helpWidth is the width of help lines, in characters.
 const helpWidth = 100
 
 // wrapLast wraps the last cell of each row of columns so that no line is longer than helpWidth.

@@ -17,14 +17,14 @@ import (
 // A line is a parsed command line.
 type line struct {
 	command option.Command
-	args    []string // arguments of the flag parser
+	args    []string // command line for the flag parser
 	shows   string   // text to print instead: help or the version
 
 	configuration *job.Settings
-	places        map[string]string // places in the configuration of values that are from the configuration, by flag
+	places        map[string]string // where in the configuration a value was set, by flag; only for values from there
 }
 
-// readLine parses the words of the command line.
+// readLine parses words, the command line without the name of the program.
 func readLine(words []string) (*line, error) {
 	program := option.Braid()
 	if len(words) > 0 && words[0] == "help" {
@@ -69,23 +69,23 @@ func readLine(words []string) (*line, error) {
 	return l, nil
 }
 
-// configure adds the options of the configuration to the options of the command line.
+// configure adds the configuration's options to a, the flags of the command line.
 func (l *line) configure(a *arranged) (err error) {
 	if l.configuration, err = job.ReadSettings(); err != nil {
 		return err
 	}
 	top, _, _ := strings.Cut(l.command.Name, " ")
 	switch l.command.Name {
-	case "config": // config shows the configuration and takes no options from it
+	case "config": // braid config shows the configuration, but its own options are not in it
 		return nil
-	case "parts resume": // parts resume continues downloads of get
+	case "parts resume": // braid parts resume continues downloads of braid get
 		top = "get"
 	}
 	l.places = fill(l.configuration, top, l.command.Options, a)
 	return nil
 }
 
-// readRoot parses a flag that comes before any command.
+// readRoot parses word, a flag before any command.
 func readRoot(program option.Program, word string) (*line, error) {
 	a, err := arrange([]string{word}, shapesOf(program.Options))
 	switch {
@@ -105,7 +105,7 @@ func readRoot(program option.Program, word string) (*line, error) {
 			continue
 		}
 		f.Hint = "flags follow the command: braid " + c.Name + " " + f.Where
-		for _, flag := range a.flags { // letters of curl in one word; the last one has the rest of the word as its value
+		for _, flag := range a.flags { // word may be several letters of curl; the last letter then has a value
 			name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
 			if hint := foreignValue(name, value); hint != "" && c.Name == "get" {
 				f.Hint = "braid get URL; " + hint
@@ -119,7 +119,7 @@ func readRoot(program option.Program, word string) (*line, error) {
 // version returns the text of --version.
 func version() string { return "braid " + thisBuild().String() + "\n" }
 
-// ignoredByGet are letters of curl that request the default behavior: redirects are followed, a refusal is a failure.
+// ignoredByGet are letters of curl that are the default in braid: follow redirects (-L), and fail if a server refuses (-f).
 var ignoredByGet = []string{"L", "f"}
 
 func ignoredBy(command string) []string {
@@ -129,7 +129,7 @@ func ignoredBy(command string) []string {
 	return nil
 }
 
-// descend returns the command that the first words name, and the words after the name.
+// descend returns the command below c that the first of words name, and the other words.
 func descend(c option.Command, words []string) (option.Command, []string, error) {
 	first, known := c.Below(words[0])
 	switch {
@@ -143,7 +143,7 @@ func descend(c option.Command, words []string) (option.Command, []string, error)
 	if len(c.Commands) == 0 || len(words) > 0 && (words[0] == "-h" || words[0] == "--help") {
 		return c, words, nil
 	}
-	if c.Name == "parts" { // the word list may be left out
+	if c.Name == "parts" { // the word list may be omitted
 		if len(words) > 0 {
 			if named, ok := c.Below(words[0]); ok {
 				return named, words[1:], nil
@@ -166,8 +166,7 @@ func descend(c option.Command, words []string) (option.Command, []string, error)
 	return named, words[1:], nil
 }
 
-// isDownload reports whether a word can only be an operand of get: a URL, a magnet link or a document on
-// disk.
+// isDownload reports whether word can only be an operand of get: a URL, a magnet link, or a local document.
 func isDownload(word string) bool {
 	if job.IsURL(word) || metainfo.IsMagnet(word) {
 		return true
@@ -196,7 +195,7 @@ func unknownCommand(c option.Command, word string) *problem.Problem {
 
 func thereAre(c option.Command) string { return "choose one of " + strings.Join(c.Names(), ", ") }
 
-// explainFlag converts the error of a wrong flag to a problem, with a hint for the right flag.
+// explainFlag converts err, the error for a wrong flag of c, to a problem with a hint about the right flag.
 func explainFlag(err error, c option.Command) *problem.Problem {
 	command := c.Name
 	if command == "braid" {
@@ -234,8 +233,7 @@ func explainFlag(err error, c option.Command) *problem.Problem {
 	return problem.Misuse(e.Flag, e.Why, hint)
 }
 
-// elsewhere maps a command and a flag to a hint. The flags are flags of aria2c and of braid get that the command does
-// not have.
+// elsewhere maps "COMMAND FLAG" to a hint. The flags belong to aria2c or to braid get, and COMMAND does not have them.
 var elsewhere = map[string]string{
 	"daemon --enable-rpc":   "leave it out: braid daemon always serves RPC",
 	"daemon --rpc-secret":   "braid daemon token prints the token",
@@ -245,8 +243,8 @@ var elsewhere = map[string]string{
 	"daemon --conf-path":    "braid config shows the settings and the file that they are read from",
 }
 
-// checkEnvironment rejects empty environment variables of flags that take a value, unless the flag is on the command
-// line. On the command line an empty value is an error, too.
+// checkEnvironment rejects empty environment variables for flags that take a value, unless the command line has the
+// flag: there, an empty value is an error anyway.
 func checkEnvironment(options []option.Option, given *arranged) error {
 	for _, o := range options {
 		if o.Kind == option.Switch || given.has(o.Name()) {
@@ -263,7 +261,7 @@ func checkEnvironment(options []option.Option, given *arranged) error {
 var opposites = [][2]string{{"quiet", "verbose"}, {"verbose", "quiet"}, {"overwrite", "no-clobber"}, {"no-clobber", "overwrite"},
 	{"if-newer", "no-clobber"}, {"no-clobber", "if-newer"}}
 
-// beatEnvironment turns off flags in the environment that contradict flags on the command line.
+// beatEnvironment adds --FLAG=false for each FLAG in the environment that contradicts a flag on the command line.
 func (a *arranged) beatEnvironment() {
 	for _, o := range opposites {
 		if a.has(o[0]) && !a.has(o[1]) && os.Getenv(option.Variable(o[1])) != "" {
@@ -272,7 +270,7 @@ func (a *arranged) beatEnvironment() {
 	}
 }
 
-// The messages of the flag parser about an invalid value on the command line or in the environment.
+// invalidValue and invalidVariable match the flag parser's messages about an invalid value of a flag or a variable.
 var (
 	invalidValue    = regexp.MustCompile(`^invalid (boolean )?value "(.*)" for (?:flag )?-([^ :]+): (.*)$`)
 	invalidVariable = regexp.MustCompile(
@@ -294,8 +292,8 @@ func (l *line) refuse(err error) error {
 	return problem.Misuse(where, why, hint)
 }
 
-// boolean returns the reason why a value is invalid. For a boolean, it replaces the parser's text, which uses terms of
-// Go.
+// boolean returns the reason why a value is invalid. isBool is "" for other values than booleans. For a boolean, the
+// reason replaces why, the flag parser's text, which uses terms of Go.
 func boolean(isBool, why string) string {
 	if isBool != "" {
 		return "the value must be true or false"
@@ -303,8 +301,8 @@ func boolean(isBool, why string) string {
 	return why
 }
 
-// foreignValues has values which show that the user meant a flag of that name in another program: in -fsSL more letters
-// follow -s, and curl's --location takes no value.
+// foreignValues describes values that show that the user meant another program's flag of the same name. In -fsSL more
+// letters follow -s. The flag --location of curl takes no value.
 var foreignValues = map[string]struct {
 	value *regexp.Regexp
 	hint  string

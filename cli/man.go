@@ -14,7 +14,7 @@ import (
 	"braid/internal/problem"
 )
 
-// A manCommand is one run of "braid man". scripts/man and builds of packages run this command.
+// A manCommand is one run of "braid man", which scripts/man and builds of packages use.
 type manCommand struct {
 	Date string
 	Gzip bool
@@ -43,17 +43,17 @@ func (m *manCommand) run(_ context.Context, words []string) error {
 	return nil
 }
 
-// asTyped escapes characters that roff would replace by typographic characters, so that examples can be copied.
+// asTyped escapes characters that roff would replace with typographic ones, so that readers can copy examples.
 var asTyped = strings.NewReplacer(`\-`, `\-`, "-", `\-`, `\\`, `\e`, `\&'`, `\(aq`, "'", `\(aq`, "`", "\\`", "^",
 	`\(ha`, "~", `\(ti`)
 
 func roff(markdown string) string {
 	title, text, _ := strings.Cut(string(md2man.Render([]byte(markdown))), "\n.SH ")
-	// Words that are typed are not hyphenated, and lines are ragged.
+	// .nh: do not hyphenate words that users type. .ad l: do not stretch lines.
 	return title + "\n.nh\n.ad l\n.SH " + asTyped.Replace(text)
 }
 
-// write writes a file. The header of a compressed file has no name and no time, so that the result is reproducible.
+// write writes data to path, compressed with --gzip. The gzip header has no name and no time, so the result is reproducible.
 func (m *manCommand) write(path string, data []byte) error {
 	if !m.Gzip {
 		return os.WriteFile(path, data, 0o644)
@@ -63,7 +63,7 @@ func (m *manCommand) write(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	z.Write(data) // a Buffer returns no error
+	z.Write(data) // writes to a bytes.Buffer do not fail
 	if err := z.Close(); err != nil {
 		return err
 	}

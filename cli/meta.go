@@ -37,8 +37,8 @@ type metaCommand struct {
 
 	algorithms    []verify.Algorithm
 	named, listed []serve.Mirror
-	signer        verify.Signer // nil without --sign-with
-	listedSums    []string      // lines of the list of --sums
+	signer        verify.Signer // nil if --sign-with is not given
+	listedSums    []string      // lines for the list of --sums
 }
 
 func newMeta(s streams) (action, targets) {
@@ -46,7 +46,7 @@ func newMeta(s streams) (action, targets) {
 	return v.run, targetsOf(v)
 }
 
-// A sheet is a document to be written, with the paths of the files that it describes.
+// A sheet is a Metalink document to be written. paths are the paths of the files that it describes.
 type sheet struct {
 	out   string
 	paths []string
@@ -79,8 +79,8 @@ func (v *metaCommand) run(ctx context.Context, paths []string) error {
 	return v.writeSums(paths)
 }
 
-// algorithmNames lists the algorithms: first the algorithm that every document has, then the others from the strongest
-// to the weakest.
+// algorithmNames lists the digest algorithms. SHA-256, which every document has, comes first. The others follow from
+// the strongest to the weakest.
 func algorithmNames() string {
 	names := []string{verify.SHA256.String()}
 	for _, a := range slices.Backward(verify.Algorithms()) {
@@ -128,7 +128,7 @@ func (v *metaCommand) prepare(paths []string) (err error) {
 	return nil
 }
 
-// check returns an error if the document cannot be written.
+// check returns an error if the document s cannot be written. all has the paths of the files of every document.
 func (v *metaCommand) check(s sheet, all []string) error {
 	names := map[string]bool{}
 	for _, path := range s.paths {
@@ -158,11 +158,11 @@ var (
 	errInput = errors.New("is one of the files to be described")
 )
 
-// A metaKind is a kind of document. An existing file can only be replaced by a document of the same kind.
+// A metaKind is a kind of file that braid meta writes. It may replace an existing file only if that file is of the same kind.
 type metaKind struct {
 	looks func(head []byte) bool
 	not   error
-	hint  string // hint if the file exists
+	hint  string // hint for a file that exists
 }
 
 var (
@@ -171,7 +171,8 @@ var (
 	aTorrent = metaKind{metainfo.Looks, errors.New("exists and is not a torrent"), "replace the existing file with --overwrite"}
 )
 
-// checkOut returns an error if no document can be written at path. A file of another kind is never replaced (rule 3).
+// checkOut returns an error if braid meta may not write a file of the given kind at path. An existing file of another
+// kind is never replaced (rule 3).
 func (v *metaCommand) checkOut(path string, inputs []string, kind metaKind) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -194,7 +195,7 @@ func (v *metaCommand) checkOut(path string, inputs []string, kind metaKind) erro
 	return nil
 }
 
-// is reports whether the file at path looks like a document of the kind.
+// is reports whether the file at path begins like a file of kind k.
 func (k metaKind) is(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -205,7 +206,7 @@ func (k metaKind) is(path string) bool {
 	return err == nil && k.looks(head)
 }
 
-// write creates a document and writes it to its file.
+// write creates the document s and writes it.
 func (v *metaCommand) write(ctx context.Context, s sheet) error {
 	d := metalink.Document{Generator: "braid"}
 	for _, path := range s.paths {
@@ -228,7 +229,7 @@ func (v *metaCommand) write(ctx context.Context, s sheet) error {
 		_, err := v.streams.out.Write(data)
 		return outputFailure(err)
 	}
-	if err := v.checkOut(s.out, s.paths, aMeta4); err != nil { // hashing took time; the file may exist now
+	if err := v.checkOut(s.out, s.paths, aMeta4); err != nil { // while the files were hashed, s.out may have been created
 		return err
 	}
 	return v.place(s.out, data)

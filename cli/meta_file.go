@@ -20,7 +20,7 @@ import (
 	"braid/verify"
 )
 
-// mostPieces limits the pieces of a file, so that clients can read its document.
+// mostPieces limits the pieces that a document has for one file, so that clients can read the document.
 const mostPieces = 50_000
 
 var (
@@ -30,7 +30,7 @@ var (
 	errArmor      = errors.New("is not an armored OpenPGP or minisign signature (--sign-with makes one; else move it away)")
 )
 
-// mirrorsOf returns the mirrors of a file, best first.
+// mirrorsOf returns the mirrors of the file with the given name, best first.
 func (v *metaCommand) mirrorsOf(name string) (places []metalink.Mirror) {
 	for _, m := range slices.Concat(v.named, v.listed) {
 		at, ok := m.At(name)
@@ -43,10 +43,10 @@ func (v *metaCommand) mirrorsOf(name string) (places []metalink.Mirror) {
 	return places
 }
 
-// A described file has the facts that its Metalink document and its torrent need.
+// A described file has what its Metalink document and its torrent state about it.
 type described struct {
 	metalink.File
-	sha1 verify.Pieces // pieces for a torrent; zero without a torrent
+	sha1 verify.Pieces // pieces for the torrent; zero if none is written
 }
 
 // describe reads a file once and returns its description.
@@ -55,7 +55,7 @@ func (v *metaCommand) describe(ctx context.Context, path string) (described, err
 	f := described{File: metalink.File{Name: name, Mirrors: v.mirrorsOf(name)}}
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		err = errNoFile // opening a pipe would wait for a writer
+		err = errNoFile // os.Open would block until a pipe has a writer
 	}
 	if err != nil {
 		return f, err
@@ -82,7 +82,7 @@ func (v *metaCommand) describe(ctx context.Context, path string) (described, err
 	return f, err
 }
 
-// measure computes the digests, pieces and signature of f.
+// measure reads r, the content of f, and adds its digests, pieces and signature to f.
 func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *described) error {
 	length := int64(v.PieceLength)
 	if length == 0 {
@@ -123,7 +123,7 @@ func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *described) er
 	return v.finish(&f.File, pieces, sums, signing)
 }
 
-// finish adds the computed digests, pieces and signature to f.
+// finish adds the computed pieces, the digests in sums, and the signature to f.
 func (v *metaCommand) finish(f *metalink.File, pieces *verify.PieceMaker, sums []hash.Hash, signing verify.Signing) error {
 	for i, a := range v.algorithms {
 		d, err := verify.NewDigest(a, sums[i].Sum(nil))
@@ -143,7 +143,7 @@ func (v *metaCommand) finish(f *metalink.File, pieces *verify.PieceMaker, sums [
 	return err
 }
 
-// signaturesBeside returns the signatures in FILE.asc and FILE.minisig, if these files exist.
+// signaturesBeside returns the signatures in path.asc and path.minisig, as far as these files exist.
 func signaturesBeside(path string) (all []metalink.Signature, err error) {
 	for _, ending := range []string{".asc", ".minisig"} {
 		sig, err := signatureIn(path + ending)
@@ -191,7 +191,7 @@ func contents(f metalink.File) string {
 	return strings.Join(parts, ", ")
 }
 
-// torrentFlags are the flags for writing a torrent beside each file.
+// torrentFlags are the flags for writing a torrent beside each described file.
 type torrentFlags struct {
 	Torrent bool
 	Tracker option.WordsValue
@@ -212,8 +212,7 @@ func (f *torrentFlags) check() error {
 	return nil
 }
 
-// tiers returns a tier for each tracker, in order. A client tries a tier when the tiers before it do not answer (BEP
-// 12).
+// tiers returns one tier per tracker, in order. A client uses a tier only if no tracker of the earlier tiers answers (BEP 12).
 func (f *torrentFlags) tiers() (tiers [][]string) {
 	for t := range slices.Chunk(f.Tracker, 1) {
 		tiers = append(tiers, t)
@@ -221,8 +220,7 @@ func (f *torrentFlags) tiers() (tiers [][]string) {
 	return tiers
 }
 
-// makeTorrent returns the torrent of a file with SHA-1 pieces. Its web seeds are the mirrors of the Metalink
-// document in the same order.
+// makeTorrent returns the torrent for f. Its web seeds are the mirrors in the Metalink document, in the same order.
 func (v *metaCommand) makeTorrent(f described) ([]byte, error) {
 	t, err := metainfo.New(f.Name, f.sha1)
 	if err != nil {
@@ -236,7 +234,7 @@ func (v *metaCommand) makeTorrent(f described) ([]byte, error) {
 	return t.Format("braid", seeds)
 }
 
-// writeTorrent writes the torrent of the file at path beside it, with --torrent.
+// writeTorrent writes the torrent of the file at path beside that file if --torrent is given.
 func (v *metaCommand) writeTorrent(path string, f described, inputs []string) error {
 	if !v.Torrent {
 		return nil
@@ -246,16 +244,16 @@ func (v *metaCommand) writeTorrent(path string, f described, inputs []string) er
 	if err != nil {
 		return metaFailure(out, err)
 	}
-	if err := v.checkOut(out, inputs, aTorrent); err != nil { // hashing took time; the file may exist now
+	if err := v.checkOut(out, inputs, aTorrent); err != nil { // while the files were hashed, the torrent may have been created
 		return err
 	}
 	return v.place(out, data)
 }
 
-// errNothing is the error for an empty file, which BEP 3 does not allow in a torrent.
+// errNothing is the error for an empty file. BEP 3 does not allow an empty file in a torrent.
 var errNothing = errors.New("is empty, and a torrent needs at least one byte")
 
-// checkTorrents returns an error if the torrents cannot be written.
+// checkTorrents returns an error if the torrents of the files at paths cannot be written.
 func (v *metaCommand) checkTorrents(paths, all []string) error {
 	if !v.Torrent {
 		return nil

@@ -13,13 +13,13 @@ import (
 	"braid/verify"
 )
 
-// sumsFlags are the flags for writing a list of digests beside the documents.
+// sumsFlags are the flags for writing a list of digests of all described files.
 type sumsFlags struct{ Sums string }
 
-// sumLine matches a line of the list as sha256sum writes it: "DIGEST  NAME", after a backslash if NAME has escapes.
+// sumLine matches a line of such a list in the format of sha256sum: "DIGEST NAME", after a backslash if NAME has escapes.
 var sumLine = regexp.MustCompile(`^\\?[0-9a-f]{64}  .+$`)
 
-// aSums and aSignature are the kinds of the list and of its signature. A file of another kind is not replaced.
+// aSums and aSignature describe the list of digests and its signature file.
 var (
 	aSums = metaKind{looksLikeSums, errors.New("exists and is not a list of digests"),
 		"replace the existing file with --overwrite"}
@@ -28,7 +28,7 @@ var (
 		errors.New("exists and is not a signature"), "replace the existing file with --overwrite"}
 )
 
-// looksLikeSums reports whether the beginning of a file consists of lines of a list. The last line may be incomplete.
+// looksLikeSums reports whether head, the beginning of a file, consists of lines with digests. The last line may be incomplete.
 func looksLikeSums(head []byte) bool {
 	lines := strings.Split(string(head), "\n")
 	for _, line := range lines[:len(lines)-1] {
@@ -39,7 +39,7 @@ func looksLikeSums(head []byte) bool {
 	return len(lines) > 1
 }
 
-// checkSums returns an error if the list or its signature cannot be written.
+// checkSums returns an error if the list of digests or its signature cannot be written.
 func (v *metaCommand) checkSums(paths []string) error {
 	if v.Sums == "" {
 		return nil
@@ -59,12 +59,12 @@ func (v *metaCommand) checkSums(paths []string) error {
 	return v.checkOut(v.Sums+v.signer.Kind().Beside[0], paths, aSignature)
 }
 
-// writeSums writes the list of all files and, with --sign-with, its signature.
+// writeSums writes the list of digests and, with --sign-with, a signature of the list.
 func (v *metaCommand) writeSums(paths []string) error {
 	if v.Sums == "" {
 		return nil
 	}
-	if err := v.checkSums(paths); err != nil { // hashing took time; the files may exist now
+	if err := v.checkSums(paths); err != nil { // while the files were hashed, the list may have been created
 		return err
 	}
 	list := []byte(strings.Join(v.listedSums, ""))
@@ -83,7 +83,7 @@ func (v *metaCommand) writeSums(paths []string) error {
 	return v.place(v.Sums+v.signer.Kind().Beside[0], sig)
 }
 
-// place writes a file and reports that to the user.
+// place writes data to path and reports that to the user.
 func (v *metaCommand) place(path string, data []byte) error {
 	if err := fsys.WriteFile(nil, path, data, 0o644); err != nil {
 		return metaFailure(path, err)
@@ -92,7 +92,7 @@ func (v *metaCommand) place(path string, data []byte) error {
 	return nil
 }
 
-// addSum adds a file to the list, as sha256sum writes it.
+// addSum adds a line for f to the list of digests, in the format of sha256sum.
 func (v *metaCommand) addSum(f metalink.File) {
 	name := strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`).Replace(f.Name)
 	before := ""

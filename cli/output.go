@@ -15,7 +15,7 @@ type outputFlags struct {
 
 	terminal bool                     // standard error is a terminal
 	reword   func(text string) string // see render.Screen.Reword
-	meter    render.Meter             // replaces the meter of Progress, even with Quiet; may be nil
+	meter    render.Meter             // used instead of the meter for Progress, even with Quiet; may be nil
 }
 
 func newOutputFlags(s streams) outputFlags {
@@ -35,7 +35,7 @@ func (o *outputFlags) screen(s streams) *render.Screen {
 	}
 }
 
-// printLines writes lines to w with control characters escaped. w is standard output.
+// printLines writes lines to w, which is standard output. It escapes control characters.
 func printLines(w io.Writer, lines []string) error {
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(w, source.Escape(line)); err != nil {

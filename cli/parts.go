@@ -57,7 +57,7 @@ func (v *partsList) run(ctx context.Context, words []string) error {
 	}
 	now := time.Now()
 	var rows [][]string
-	left = slices.DeleteFunc(left, func(l partfile.Left) bool { return l.Committed && !l.Due && !l.InUse }) // complete
+	left = slices.DeleteFunc(left, func(l partfile.Left) bool { return l.Committed && !l.Due && !l.InUse }) // complete files
 	if v.JSON {
 		return v.writeJSON(left, aside, uploads)
 	}
@@ -75,7 +75,7 @@ func (v *partsList) run(ctx context.Context, words []string) error {
 	return printLines(v.out, render.Columns(rows))
 }
 
-// nearestBelow returns a hint for a word that may be a misspelt command.
+// nearestBelow returns a hint if word may be a misspelt command of group, or "".
 func nearestBelow(group, word string) string {
 	if name := option.Nearest(word, []string{"list", "resume", "remove"}); name != "" {
 		return "did you mean braid " + group + " " + name + "?"
@@ -133,7 +133,7 @@ type partEvent struct {
 	render.LeftLine
 }
 
-// asideEvent is a file that was set aside. Name is the name that the download was for.
+// asideEvent is a file that was set aside. Name is the intended name of the download.
 type asideEvent struct {
 	render.Head
 	Path    string    `json:"path"`
@@ -142,7 +142,7 @@ type asideEvent struct {
 	Changed time.Time `json:"changed"`
 }
 
-// removedEvent: a file was removed.
+// removedEvent is the removal of a file.
 type removedEvent struct {
 	render.Head
 	Path string `json:"path"`
@@ -190,8 +190,8 @@ func (v *partsRemove) run(ctx context.Context, words []string) error {
 	return outputFailure(lines.Err())
 }
 
-// inFolders replaces each folder in words by the unfinished files in the folder, as parts list shows them. code is the
-// exit code for the last folder that cannot be read.
+// inFolders replaces each folder in words with the unfinished files that parts list shows for it. code is the exit code
+// for the last folder that could not be read, or 0.
 func (v *partsRemove) inFolders(words []string) (files []string, code int) {
 	for _, word := range words {
 		if info, err := os.Stat(word); objectstore.IsURL(word) || err != nil || !info.IsDir() {
@@ -221,7 +221,7 @@ func (v *partsRemove) inFolders(words []string) (files []string, code int) {
 	return files, code
 }
 
-// upload aborts the uploads that word names and returns the exit code.
+// upload aborts the uploads of the object or below the folder that word names. It returns the exit code.
 func (v *partsRemove) upload(ctx context.Context, word string, lines *render.JSONWriter) int {
 	told := v.err
 	if v.Quiet {
@@ -239,7 +239,7 @@ func (v *partsRemove) upload(ctx context.Context, word string, lines *render.JSO
 	return exitCode(f)
 }
 
-// placeOfPart returns the folder and the name of a file from its path or the path of its part file.
+// placeOfPart returns the folder and the name of a download. word is its path, or the path of its part file.
 func placeOfPart(word string) (dir, name string) {
 	path := partfile.NameOf(word)
 	return filepath.Dir(path), filepath.Base(path)
@@ -262,17 +262,17 @@ func partFailure(what, word string, err error) *problem.Problem {
 // uploadEvent is an incomplete upload to an object store.
 type uploadEvent struct {
 	render.Head
-	Path   string    `json:"path"`          // path of the future object
-	URL    string    `json:"url,omitempty"` // without secrets; only with a journal on this machine
-	Upload string    `json:"upload"`        // ID of the upload in the store
+	Path   string    `json:"path"`          // path of the object after the upload
+	URL    string    `json:"url,omitempty"` // URL without secrets; only if this machine has the upload's journal
+	Upload string    `json:"upload"`        // ID that the store gave the upload
 	Here   *int64    `json:"here,omitempty"`
 	Began  time.Time `json:"began"`
 	InUse  bool      `json:"in_use,omitempty"` // a process on this machine uses the upload
 	PID    int       `json:"pid,omitempty"`    // ID of that process
 }
 
-// uploads returns the unfinished uploads that this user began on this machine. If word is a URL of an object store, it
-// returns the unfinished uploads below that URL.
+// uploads returns the unfinished uploads that this user began on this machine. If word is the URL of an object store,
+// uploads returns all unfinished uploads below that URL instead.
 func (v *partsList) uploads(ctx context.Context, word string) ([]objectstore.Left, error) {
 	if word == "" {
 		folder := job.StateFolder()
@@ -288,7 +288,7 @@ func (v *partsList) uploads(ctx context.Context, word string) ([]objectstore.Lef
 	return s.Left(ctx)
 }
 
-// place lists the uploads below a URL of an object store.
+// place shows the unfinished uploads below word, the URL of an object store.
 func (v *partsList) place(ctx context.Context, word string) error {
 	left, err := v.uploads(ctx, word)
 	if err != nil {
@@ -329,7 +329,8 @@ func uploadRows(left []objectstore.Left) (rows [][]string) {
 	return rows
 }
 
-// removeUploads aborts the uploads of an object. If word ends with a slash, it aborts all uploads below word.
+// removeUploads aborts the unfinished uploads of the object at word. If word ends with a slash, it aborts those of all
+// objects below word.
 func removeUploads(ctx context.Context, word string, told io.Writer, lines *render.JSONWriter) error {
 	cut := strings.LastIndexByte(word, '/') + 1
 	s, err := objectstore.Open(word[:cut], job.StoreOptions(agent(), 0, func(string) {}))

@@ -13,10 +13,10 @@ import (
 	"braid/source"
 )
 
-// A partsResume is one run of "braid parts resume": a braid get with the URLs in the journals of part files.
+// A partsResume is one run of "braid parts resume". It runs braid get with the URLs in the journals of part files.
 type partsResume struct {
 	get      *getCommand
-	complete []string // complete files, for which only the journal was left
+	complete []string // files that were already complete, with only their journal left
 	lost     []error
 }
 
@@ -48,8 +48,8 @@ func (v *partsResume) run(ctx context.Context, words []string) error {
 	})
 }
 
-// find returns the downloads that the words name. Without words, it returns all downloads in the current folder that
-// can be resumed.
+// find returns the downloads that words name. Without words, it returns all downloads in the current folder that can be
+// resumed.
 func (v *partsResume) find(ctx context.Context, words []string) (found []job.Resumable) {
 	if len(words) == 0 {
 		left, _, err := partfile.List(fsys.OS, ".")

@@ -22,7 +22,7 @@ type probeCommand struct {
 	Timeout  duration
 }
 
-// measureTime is the time that --speed measures each place.
+// measureTime is how long --speed measures each location.
 const measureTime = time.Second
 
 func newProbe(s streams) (action, targets) {
@@ -64,7 +64,7 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	return cmp.Or(p.show(offer, evidence, req.Trust.Require, measured), contradiction(req, wrong))
 }
 
-// show writes the results.
+// show writes the results to standard output.
 func (p *probeCommand) show(o download.Offer, evidence download.Evidence, require download.Require,
 	measured []download.Measurement,
 ) error {
@@ -76,7 +76,7 @@ func (p *probeCommand) show(o download.Offer, evidence download.Evidence, requir
 	return printLines(p.out, render.ProbeLines(o, evidence, require, measured))
 }
 
-// contradiction converts err to a problem. err is the contradiction between the user's digest and the server's.
+// contradiction converts err to a problem. err is the contradiction between the user's digest and the server's; it may be nil.
 func contradiction(r download.Request, err error) error {
 	if err == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"braid/verify"
 )
 
-// mirrorFlags are the flags for naming mirrors.
+// mirrorFlags are the flags that name mirrors.
 type mirrorFlags struct {
 	Mirror  option.WordsValue
 	Mirrors string
@@ -21,7 +21,7 @@ type mirrorFlags struct {
 
 const mostMirrors = 16 << 20
 
-// read returns the mirrors of the flags and the mirrors in the file of --mirrors.
+// read returns the mirrors of --mirror as named, and those in the file of --mirrors as listed.
 func (m *mirrorFlags) read() (named, listed []serve.Mirror, err error) {
 	if m.Mirrors != "" {
 		f, err := os.Open(m.Mirrors)
@@ -43,11 +43,11 @@ func (m *mirrorFlags) read() (named, listed []serve.Mirror, err error) {
 	return named, listed, nil
 }
 
-// signFlags are the flags for the key that signs.
+// signFlags are the flags for the secret key and its passphrase.
 type signFlags struct{ SignWith, PassphraseFile string }
 
-// passphraseVariable is the environment variable with the passphrase. No flag has the passphrase, because other users
-// can see the command line (rule 62).
+// passphraseVariable is the environment variable for the passphrase. No flag takes the passphrase itself, because other
+// users can see the command line (rule 62).
 const passphraseVariable = "BRAID_PASSPHRASE"
 
 const (
@@ -55,7 +55,7 @@ const (
 	mostPassphrase = 4 << 10
 )
 
-// read returns the secret key and its passphrase, or nil without a key.
+// read returns the secret key and its passphrase. Both are nil if --sign-with is not given.
 func (f *signFlags) read() (secret, passphrase []byte, err error) {
 	if f.SignWith == "" && f.PassphraseFile != "" {
 		return nil, nil, problem.Misuse("--passphrase-file", "no key for this passphrase is given",

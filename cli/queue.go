@@ -19,7 +19,7 @@ import (
 	"braid/internal/render"
 )
 
-// A queueCommand shows and changes a job queue.
+// A queueCommand is one run of braid queue, which shows and changes a job queue.
 type queueCommand struct {
 	streams
 	Fleet          fleetFlags
@@ -95,8 +95,8 @@ func (c *queueCommand) check(verb string, rest []string) error {
 	})
 }
 
-// records returns the jobs in the given states, or all jobs, sorted by name. The error is a *jetstream.NewerError if a
-// newer braid has written other jobs.
+// records returns the jobs in one of states, or all jobs, sorted by name. If some other jobs were written by a newer
+// version of braid, the error is a *jetstream.NewerError.
 func (c *queueCommand) records(ctx context.Context, states ...fleet.State) ([]fleet.Record, error) {
 	all, err := c.queue.All(ctx)
 	all = slices.DeleteFunc(all, func(r fleet.Record) bool { return len(states) > 0 && !slices.Contains(states, r.State) })
@@ -104,7 +104,7 @@ func (c *queueCommand) records(ctx context.Context, states ...fleet.State) ([]fl
 	return all, err
 }
 
-// list shows the jobs.
+// list shows the jobs in the states that words name, or all jobs.
 func (c *queueCommand) list(ctx context.Context, words []string) error {
 	var states []fleet.State
 	for _, w := range words {
@@ -128,7 +128,7 @@ func (c *queueCommand) list(ctx context.Context, words []string) error {
 	return passed
 }
 
-// jobEvent and queueEvent are lines of --json. The types of package fleet define their fields.
+// jobEvent and queueEvent are lines of --json output. Their other fields are defined in package fleet.
 type (
 	jobEvent struct {
 		render.Head
@@ -146,7 +146,7 @@ func (c *queueCommand) write(v any) error {
 	return lines.Err()
 }
 
-// jobLine formats a job as a line, with details that depend on its state.
+// jobLine formats r as a line, with details that depend on the state of the job.
 func jobLine(r *fleet.Record) string {
 	line := fmt.Sprintf("%-7s  %s", r.State, option.Shorten(r.Job.Name, 200))
 	if r.Job.Priority != fleet.Normal {
@@ -155,7 +155,7 @@ func jobLine(r *fleet.Record) string {
 	switch {
 	case r.State == fleet.Running:
 		line += "  at " + r.Lease.Holder
-		if r.Progress != (fleet.Progress{}) { // known since the last renewal of the lease
+		if r.Progress != (fleet.Progress{}) { // as of the last renewal of the lease
 			line += ", " + progressText(r.Progress)
 		}
 	case r.State == fleet.Done && r.Good != nil:
@@ -182,7 +182,7 @@ func progressText(p fleet.Progress) string {
 	return line
 }
 
-// status shows the state of the queue and the current answers of its workers.
+// status shows the state of the queue, and how its workers answer now.
 func (c *queueCommand) status(ctx context.Context) error {
 	workers, err := c.queue.Workers(ctx)
 	if err != nil {
@@ -240,7 +240,7 @@ func statusLines(s *fleet.Status) (lines []string) {
 	return lines
 }
 
-// each retries or drops the named jobs.
+// each retries or drops the jobs with the given names or, with --all, all jobs in question.
 func (c *queueCommand) each(ctx context.Context, verb string, names []string) error {
 	do := c.queue.Retry
 	if verb == "drop" {
@@ -266,7 +266,8 @@ func (c *queueCommand) each(ctx context.Context, verb string, names []string) er
 	return nil
 }
 
-// all retries or drops all dead jobs. If words name states, it drops the jobs in these states.
+// all retries or drops all dead jobs. If words, which is only for drop, names states, it drops the jobs in these states
+// instead.
 func (c *queueCommand) all(ctx context.Context, verb string, words []string) error {
 	states := []fleet.State{fleet.Dead}
 	if len(words) > 0 {
@@ -275,7 +276,7 @@ func (c *queueCommand) all(ctx context.Context, verb string, words []string) err
 	for _, w := range words {
 		states = append(states, fleet.State(w))
 	}
-	if verb == "retry" { // a killed retry may have left a queued job whose message was not sent
+	if verb == "retry" { // the process of an earlier retry may have ended before it sent the job's message
 		states = append(states, fleet.Queued)
 	}
 	before := time.Now().Add(c.queue.Offset() - time.Duration(c.Older))
@@ -301,8 +302,8 @@ func (c *queueCommand) all(ctx context.Context, verb string, words []string) err
 // drainEvery is the interval at which drain checks for running jobs.
 const drainEvery = 200 * time.Millisecond
 
-// drain stops workers from taking jobs, until drain --end, and waits until no job is running. A job does not count as
-// running if its worker no longer renews the lease.
+// drain makes workers take no more jobs until drain --end, and waits until no job is running. A job does not count as
+// running after its worker has stopped renewing the lease.
 func (c *queueCommand) drain(ctx context.Context) error {
 	if err := c.queue.Pause(ctx, !c.End); err != nil || c.End {
 		return err
@@ -312,7 +313,7 @@ func (c *queueCommand) drain(ctx context.Context) error {
 	for {
 		running, err := c.queue.Running(ctx)
 		now := time.Now().Add(c.queue.Offset())
-		// otherwise its worker has stopped renewing the lease
+		// a worker that still runs renews its lease in time
 		had := func(r fleet.Record) bool { return now.Before(r.Lease.Until) }
 		if err != nil || !slices.ContainsFunc(running, had) {
 			return err

@@ -7,9 +7,8 @@ import (
 	"unsafe"
 )
 
-// forgetArguments copies the command line and then overwrites the secrets in the original, because other users of the
-// machine see the original as the title of the process (rule 62). It changes only the arguments that the system gave to
-// this process.
+// forgetArguments returns a copy of the command line and overwrites the secrets in the original, because other users of the
+// machine can see the original in lists of processes (rule 62). It changes only arguments that the system gave to this process.
 func forgetArguments(args []string) []string {
 	own := make([]string, len(args))
 	for i, arg := range args {
@@ -23,8 +22,7 @@ func forgetArguments(args []string) []string {
 		if i > 0 {
 			before = own[i-1]
 		}
-		// The runtime's strings of the arguments share memory that the kernel filled. No other string in Go may be
-		// written to.
+		// The runtime made these strings from memory that the kernel filled. Other strings may be in read-only memory.
 		memory := unsafe.Slice(unsafe.StringData(arg), len(arg))
 		for _, secret := range secretsOf(before, own[i]) {
 			for j := secret[0]; j < secret[1]; j++ {
@@ -37,16 +35,16 @@ func forgetArguments(args []string) []string {
 }
 
 var (
-	// secretWord matches an option of aria2c that has a secret value. The option may be abbreviated.
+	// secretWord matches aria2c's options that take a secret, also if they are abbreviated.
 	secretWord = regexp.MustCompile(`^--[a-z-]*(pa(s(s(wd?)?)?)?|secr(et?)?)$`)
-	// secretFlag matches a flag that has a value with a secret after a colon.
+	// secretFlag matches a flag with a value, the next word, that has a secret after a colon.
 	secretFlag = regexp.MustCompile(`^(-[A-Za-z]*[uH]|--user|--header)$`)
-	// secretValue matches such a flag with the value in the same word.
+	// secretValue matches a word that consists of such a flag and its value.
 	secretValue = regexp.MustCompile(`^(-[A-Za-z]*[uH]|--user=|--header=)`)
 )
 
-// secretsOf returns the parts of a word of the command line that are secrets, as pairs of offsets: values of
-// flags, and the parts of a URL that source.Mask masks.
+// secretsOf returns the secret parts of an argument, word, as pairs of offsets. These are values of flags, and the
+// parts of a URL that source.Mask masks. before is the preceding argument.
 func secretsOf(before, word string) (parts [][2]int) {
 	if secretWord.MatchString(before) {
 		return [][2]int{{0, len(word)}}

@@ -90,8 +90,8 @@ func (v *serveCommand) run(ctx context.Context, words []string) error {
 	return listen.Serve(ctx, web, listener, log)
 }
 
-// logger returns a logger of warnings and, with -v, of requests. Its handler quotes characters that could
-// move a terminal's cursor.
+// logger returns a logger for warnings and, with -v, for requests. Its handler quotes characters that could move the
+// cursor of a terminal.
 func (v *serveCommand) logger() *slog.Logger {
 	level := slog.LevelWarn
 	switch {
@@ -130,7 +130,7 @@ func (v *serveCommand) options(dir string, log *slog.Logger) (o serve.Options, e
 	return o, nil
 }
 
-// cacheFile returns the path of the cache of digests for a folder. Each folder has its own cache.
+// cacheFile returns the path of the cache file for digests of the files in dir. Each folder has its own cache file.
 func cacheFile(dir string) (string, error) {
 	folder, err := filepath.Abs(dir)
 	if err != nil {
@@ -148,7 +148,7 @@ func cacheFile(dir string) (string, error) {
 
 var errNoCache = errors.New("the environment names no folder for caches")
 
-// serveFailure converts an error of [serve.New] to a problem.
+// serveFailure converts err, an error of [serve.New] for the folder dir, to a problem.
 func serveFailure(dir string, err error) *problem.Problem {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return problem.Local("serve", dir, err)
@@ -156,10 +156,10 @@ func serveFailure(dir string, err error) *problem.Problem {
 	return problem.Misuse("serve", err.Error(), "see braid serve --help")
 }
 
-// serverTLS are the flags of a server's certificate.
+// serverTLS are the flags for the certificate and the key of a server.
 type serverTLS struct{ TLSCert, TLSKey string }
 
-// config returns the TLS configuration, or nil without TLS.
+// config returns the server's TLS configuration, or nil if neither flag is given.
 func (f *serverTLS) config() (*tls.Config, error) {
 	switch {
 	case f.TLSCert == "" && f.TLSKey == "":
@@ -173,6 +173,6 @@ func (f *serverTLS) config() (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	// HTTP/2 is not offered: clients request ranges of one file over several connections.
+	// No HTTP/2: clients request ranges of one file over several connections.
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}, nil
 }

@@ -11,7 +11,7 @@ import (
 
 type configurationKey struct{}
 
-// configurationOf returns the settings in ctx, or empty settings.
+// configurationOf returns the settings that ctx carries, or empty settings.
 func configurationOf(ctx context.Context) *job.Settings {
 	if c, ok := ctx.Value(configurationKey{}).(*job.Settings); ok {
 		return c
@@ -19,8 +19,8 @@ func configurationOf(ctx context.Context) *job.Settings {
 	return &job.Settings{}
 }
 
-// fill adds the values of the configuration for flags that neither the command line nor the environment sets. It
-// returns the places of these values in the file.
+// fill adds the configuration's values to a, for flags that neither the command line nor the environment sets. It
+// returns the place of each value in the configuration file, by flag.
 func fill(c *job.Settings, command string, options []option.Option, a *arranged) map[string]string {
 	from := map[string]string{}
 	c.Said, c.Line = map[string]bool{}, map[string]bool{}
@@ -42,7 +42,7 @@ func fill(c *job.Settings, command string, options []option.Option, a *arranged)
 	return from
 }
 
-// said reports whether the command line or the environment sets a flag.
+// said reports whether the command line or the environment sets the flag with that name.
 func said(name string, a *arranged) bool {
 	_, set := os.LookupEnv(option.Variable(name))
 	return set || a.has(name)

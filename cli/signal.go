@@ -12,7 +12,7 @@ import (
 	"braid/internal/option"
 )
 
-// A signalError is the cause of a context that ended because of a signal.
+// A signalError is the cause of a context that a signal canceled.
 type signalError struct{ signal syscall.Signal }
 
 func (e *signalError) Error() string {
@@ -22,19 +22,19 @@ func (e *signalError) Error() string {
 	return "interrupted"
 }
 
-// Is makes the error match context.Canceled.
+// Is makes errors.Is(e, context.Canceled) true.
 func (e *signalError) Is(target error) bool { return target == context.Canceled }
 
 // code returns the exit code that shells report for a command that the signal killed.
 func (e *signalError) code() int { return exitSignal + int(e.signal) }
 
-// signalOf returns the signal that ended ctx, or nil.
+// signalOf returns the signal that canceled ctx, or nil.
 func signalOf(ctx context.Context) *signalError {
 	e, _ := errors.AsType[*signalError](context.Cause(ctx))
 	return e
 }
 
-// signalCode returns the exit code if a signal ended ctx. Otherwise ok is false.
+// signalCode returns the exit code for the signal that canceled ctx. ok is false if no signal did.
 func signalCode(ctx context.Context) (code int, ok bool) {
 	if e := signalOf(ctx); e != nil {
 		return e.code(), true
@@ -45,15 +45,16 @@ func signalCode(ctx context.Context) (code int, ok bool) {
 // endedBySignal reports whether a signal ended ctx.
 func endedBySignal(ctx context.Context) bool { return signalOf(ctx) != nil }
 
-// A timeUpError is the cause of a context that ended because of --max-time.
+// A timeUpError is the cause of a context that --max-time canceled.
 type timeUpError struct{ limit time.Duration }
 
 func (e *timeUpError) Error() string { return "not done within " + option.TimeText(e.limit) }
 
-// Is makes the error match context.Canceled.
+// Is makes errors.Is(e, context.Canceled) true.
 func (e *timeUpError) Is(target error) bool { return target == context.Canceled }
 
-// within returns a context that ends after limit, if limit is positive. The returned function ends the context at once.
+// within returns a context that is canceled with parent and, if limit is positive, after limit. The returned function
+// cancels the context at once.
 func within(parent context.Context, limit time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	if limit <= 0 {
@@ -66,8 +67,8 @@ func within(parent context.Context, limit time.Duration) (context.Context, func(
 	}
 }
 
-// untilSignal returns a context that ends with the first SIGINT or SIGTERM, so that the command can end in good order.
-// The second signal calls exit. After the returned function, signals have their default effect again.
+// untilSignal returns a context that the first SIGINT or SIGTERM cancels, so that the command can save its state. The
+// second signal calls exit. The returned function restores the default effect of both signals.
 func untilSignal(parent context.Context, exit func(code int)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)

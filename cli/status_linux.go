@@ -5,5 +5,5 @@ import (
 	"syscall"
 )
 
-// statusSignals request the progress: kill -USR1.
+// statusSignals are the signals that ask for the progress, as kill -USR1 does.
 var statusSignals = []os.Signal{syscall.SIGUSR1}

@@ -4,5 +4,5 @@ package cli
 
 import "os"
 
-// statusSignals is empty, because the system has no signal for requesting the progress.
+// statusSignals is empty, because this system has no signal to ask for the progress.
 var statusSignals []os.Signal

@@ -20,10 +20,10 @@ import (
 // A trustCommand is one run of braid trust: add, list, remove or show.
 type trustCommand struct {
 	streams
-	JSON bool // for the command list
+	JSON bool // used by the command list
 }
 
-// newTrust returns a function that creates a command with the action run.
+// newTrust returns a function that creates a trustCommand. The action of the command is run.
 func newTrust(run func(*trustCommand, context.Context, []string) error) func(streams) (action, targets) {
 	return func(s streams) (action, targets) {
 		k := &trustCommand{streams: s}
@@ -31,7 +31,7 @@ func newTrust(run func(*trustCommand, context.Context, []string) error) func(str
 	}
 }
 
-// add binds a URL to keys.
+// add records keys, the later words, for the URL in words[0].
 func (k *trustCommand) add(ctx context.Context, words []string) error {
 	if len(words) < 2 {
 		return problem.Misuse("trust add", "missing URL or key", "write braid trust add https://example.org/ KEY")
@@ -53,7 +53,7 @@ func (k *trustCommand) add(ctx context.Context, words []string) error {
 	return nil
 }
 
-// remove removes the named keys of a URL, or all its keys.
+// remove removes the keys that the later words name from the URL in words[0], or all its keys if words names none.
 func (k *trustCommand) remove(ctx context.Context, words []string) error {
 	if len(words) == 0 {
 		return problem.Misuse("trust remove", "no URL", "list all URLs and keys with braid trust list")
@@ -83,19 +83,19 @@ func (k *trustCommand) remove(ctx context.Context, words []string) error {
 
 var errNotRecorded = errors.New("no such key is recorded for exactly this URL")
 
-// isFile reports whether word is the path of the file that contained a key when it was recorded.
+// isFile reports whether word is the path of the file that contained key when it was recorded.
 func isFile(key *option.TrustedKey, word string) bool {
 	path, err := filepath.Abs(word)
 	return key.Name != "" && (word == key.Name || err == nil && path == key.Name)
 }
 
-// isKeyName reports whether word is the name of a key, or the fingerprint with which that name begins.
+// isKeyName reports whether word is name, the name of a key, or the fingerprint at the beginning of name.
 func isKeyName(name, word string) bool {
 	fingerprint, _, _ := strings.Cut(name, ", ")
 	return word == name || strings.EqualFold(word, fingerprint)
 }
 
-// list shows all URLs with their keys.
+// list shows all URLs that have recorded keys, with these keys.
 func (k *trustCommand) list(ctx context.Context, words []string) error {
 	if len(words) > 0 {
 		return problem.Misuse("trust list", "takes no operand", "for the keys of one URL, use braid trust show URL")
@@ -120,18 +120,18 @@ func (k *trustCommand) list(ctx context.Context, words []string) error {
 	return printLines(k.out, lines)
 }
 
-// trustEvent: keys are recorded for a URL and all URLs below it. One of the keys must have signed each file from there.
+// trustEvent is a URL that has recorded keys. Each file at or below the URL must be signed with one of these keys.
 type trustEvent struct {
 	render.Head
 	URL  string        `json:"url"`
 	Keys []trustedLine `json:"keys"`
 }
 
-// trustedLine is a file with keys, or the text of a key.
+// trustedLine is a file with keys that was recorded, or one key that was recorded as text.
 type trustedLine struct {
-	Kind  string   `json:"kind"`  // as "minisign" or "OpenPGP"; empty if braid cannot use it
-	Names []string `json:"names"` // fingerprint or ID, and owner, of each key in it
-	Added string   `json:"added"` // the date, as 2026-11-28
+	Kind  string   `json:"kind"`  // such as "minisign" or "OpenPGP"; empty if braid cannot use the key
+	Names []string `json:"names"` // fingerprint or ID, and owner, of each key
+	Added string   `json:"added"` // date of the recording, as 2026-11-28
 	File  string   `json:"file,omitempty"`
 }
 
@@ -153,7 +153,7 @@ func (k *trustCommand) writeJSON(trust *option.Trust) error {
 	return outputFailure(lines.Err())
 }
 
-// show shows the keys of a URL.
+// show shows the keys that apply to the URL in words.
 func (k *trustCommand) show(ctx context.Context, words []string) error {
 	if len(words) != 1 {
 		return problem.Misuse("trust show", "needs exactly one URL", "list all URLs and keys with braid trust list")
@@ -178,7 +178,7 @@ func (k *trustCommand) show(ctx context.Context, words []string) error {
 	return printLines(k.out, append([]string{b.URL}, render.Columns(keyRows(b))...))
 }
 
-// keyRows returns a row for each key: kind, names, date, file.
+// keyRows returns a table row for each key of b: kind, names, date, file.
 func keyRows(b *option.Bound) (rows [][]string) {
 	for i := range b.Keys {
 		key := &b.Keys[i]
@@ -193,7 +193,7 @@ func keyRows(b *option.Bound) (rows [][]string) {
 	return rows
 }
 
-// boundOf parses a URL to which keys are bound.
+// boundOf parses word, a URL to record keys for.
 func boundOf(word string) (option.Bound, error) {
 	b, err := option.NewBound(word)
 	if err == nil {

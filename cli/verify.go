@@ -28,7 +28,7 @@ func newVerify(s streams) (action, targets) {
 	return v.run, targetsOf(v)
 }
 
-// run verifies the files. It returns the exit code with the highest precedence.
+// run verifies the files at paths. Its error carries the exit code that takes precedence.
 func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 	v.screen = v.outputFlags.screen(v.streams)
 	if v.JSON {
@@ -72,7 +72,7 @@ func (v *verifyCommand) leave(codes []int) error {
 	return outputFailure(v.lines.Err())
 }
 
-// file verifies one file and returns the exit code.
+// file verifies the file at path and returns the exit code.
 func (v *verifyCommand) file(ctx context.Context, client *download.Client, path string) int {
 	r, err := v.Request(path)
 	if err != nil {
@@ -97,7 +97,7 @@ func (v *verifyCommand) file(ctx context.Context, client *download.Client, path 
 	return v.fail(path, verifyFailure(ctx, err))
 }
 
-// mend repairs a file and returns the exit code.
+// mend repairs the file of r, which failed verification as verdict states, and returns the exit code.
 func (v *verifyCommand) mend(ctx context.Context, client *download.Client, r download.Request, verdict download.Verdict) int {
 	w := render.NewDownload(v.screen, v.lines, v.several)
 	w.Repairing, w.Asked = true, v.streams.asked
@@ -115,15 +115,15 @@ func (v *verifyCommand) mend(ctx context.Context, client *download.Client, r dow
 	return exitDone
 }
 
-// fail reports a failure and returns its exit code.
+// fail reports the failure f of the file at path and returns its exit code.
 func (v *verifyCommand) fail(path string, f *problem.Problem) int {
 	v.lines.Fail(f, exitCode(f), path)
 	v.screen.Fail(f)
 	return exitCode(f)
 }
 
-// verifyFailure converts an error of a verification to a problem. If no bytes were kept, the problem does not mention
-// kept bytes.
+// verifyFailure converts err, the error of a verification, to a problem. The problem mentions kept bytes only if bytes
+// were kept.
 func verifyFailure(ctx context.Context, err error) *problem.Problem {
 	f := downloadProblem(ctx, err)
 	if e, ok := errors.AsType[*download.Error](err); ok && e.Kept == 0 {
@@ -132,7 +132,7 @@ func verifyFailure(ctx context.Context, err error) *problem.Problem {
 	return f
 }
 
-// check rejects flags that contradict other flags or the operands.
+// check rejects flags that contradict each other or the operands.
 func (v *verifyCommand) check(paths []string) error {
 	several := len(paths) != 1
 	return firstMisuse([]wrongUse{
@@ -158,7 +158,7 @@ func (v *verifyCommand) check(paths []string) error {
 	})
 }
 
-// prepare rejects contradictions, reads the inputs that all files share, and shows their notes.
+// prepare checks the flags, reads the inputs that all files share, and shows the notes about them.
 func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, paths []string) error {
 	if err := v.check(paths); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, pa
 	return nil
 }
 
-// tell shows the warnings and notes of the list and the document.
+// tell shows the warnings and notes about the list of digests and the document.
 func (v *verifyCommand) tell() {
 	for _, text := range v.Sums.Warnings {
 		v.screen.Say("%s", text)

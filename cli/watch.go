@@ -42,8 +42,8 @@ type watchCommand struct {
 	JSON           bool
 	Fleet          fleetFlags
 	Lease          duration
-	// line has the flags of the command line; said has the flags of the command line and the environment. A flag
-	// without effect is an error on the command line and is ignored elsewhere.
+	// line has the flags that the command line sets; said also has those that the environment sets. A flag without
+	// effect is an error only if it is in line.
 	line, said map[string]bool
 	inDaemon   bool
 }
@@ -105,8 +105,8 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 	return v.watch(ctx, c, nil)
 }
 
-// watch watches until ctx ends. With --once it checks everything once. If names is not empty, it watches only the feeds
-// and watches in names.
+// watch watches until ctx is done. With --once it checks everything once. If names is not empty, watch uses only the
+// feeds and watches in names.
 func (v *watchCommand) watch(ctx context.Context, c *watch.Loaded, names []string) error {
 	w := v.watcher()
 	kinds, err := w.Watch(ctx, c, names)
@@ -117,7 +117,7 @@ func (v *watchCommand) watcher() *watch.Watcher {
 	return &watch.Watcher{Err: v.streams.err, Metrics: newMetrics(), Once: v.Once}
 }
 
-// leave returns err or, without an error, the exit code of the kinds as an error.
+// leave returns err or, if err is nil, the exit code for kinds as an error.
 func (v *watchCommand) leave(ctx context.Context, kinds []download.Kind, err error) error {
 	var codes []int
 	for _, k := range kinds {
@@ -133,7 +133,7 @@ func (v *watchCommand) leave(ctx context.Context, kinds []download.Kind, err err
 	return err
 }
 
-// watchFor watches for a job queue: each update becomes a job.
+// watchFor watches on behalf of a job queue, which gets a job for each update.
 func (v *watchCommand) watchFor(ctx context.Context, c *watch.Loaded) error {
 	if err := c.CheckForFleet(); err != nil {
 		return err
@@ -158,7 +158,7 @@ func newMetrics() *watch.Metrics {
 
 var watchVerbs = []string{"status", "check", "run", "forget"}
 
-// misspelt returns an error for a word that is not a file and is similar to a command.
+// misspelt returns an error if word is similar to a command and no file has that name.
 func misspelt(word string) error {
 	near := option.Nearest(word, watchVerbs)
 	if _, err := os.Lstat(word); near == "" || err == nil {
@@ -168,11 +168,11 @@ func misspelt(word string) error {
 		near+"?")
 }
 
-// A reading returns the options for parsing a configuration in dir.
+// A reading returns the options for parsing a configuration file in the folder dir.
 type reading func(dir string) watch.ConfigOptions
 
-// load reads the configuration that the operand or the flags name. A file on the command line takes precedence over
-// --feed and --url in the environment and the settings.
+// load reads the configuration that the operand or the flags name. A configuration file on the command line takes
+// precedence over --feed and --url from the environment or the settings.
 func (v *watchCommand) load(words []string, how reading) (*watch.Loaded, error) {
 	file := v.Config
 	switch {
@@ -206,8 +206,7 @@ func (v *watchCommand) load(words []string, how reading) (*watch.Loaded, error) 
 	return v.fromFile(file, how)
 }
 
-// defaultConfig returns the path of braid/watch.toml in the user's configuration folder, or "" if it does not
-// exist.
+// defaultConfig returns the path of watch.toml in the user's configuration folder for braid, or "" if the file is missing.
 func defaultConfig() string {
 	file := job.SettingsFile("watch.toml")
 	if _, err := os.Stat(file); err != nil {
@@ -216,12 +215,13 @@ func defaultConfig() string {
 	return file
 }
 
-// toWatch is the reading of a watcher.
+// toWatch is the reading for a command that watches.
 func toWatch(dir string) watch.ConfigOptions {
 	return watch.ConfigOptions{Dir: dir, Environment: os.LookupEnv, ReadFile: os.ReadFile}
 }
 
-// toAsk is the reading of a command that only asks a watcher. It needs no secrets and may not have access to them.
+// toAsk is the reading for a command that only sends requests to a watcher. It needs no secrets, and may be unable to
+// read them.
 func toAsk(dir string) watch.ConfigOptions { return watch.ConfigOptions{Dir: dir, NoSecrets: true} }
 
 const mostConfig = 16 << 20
@@ -249,7 +249,7 @@ func (v *watchCommand) fromFile(file string, how reading) (*watch.Loaded, error)
 	return c, err
 }
 
-// fromText parses the text of a configuration file.
+// fromText parses data, the text of the configuration file.
 func (v *watchCommand) fromText(file, path string, data []byte, how reading) (*watch.Loaded, error) {
 	c, err := watch.ParseConfig(data, how(filepath.Dir(path)))
 	if err != nil {
@@ -291,7 +291,7 @@ func (v *watchCommand) fromFlags(how reading) (*watch.Loaded, error) {
 		strings.Join(slices.Concat(v.Feed, v.URL, []string{filepath.Join(here, v.Dir)}), "\x00"))
 }
 
-// finish adds the flags to a configuration and determines its state folder.
+// finish adds the values of flags to the configuration c and determines its state folder.
 func (v *watchCommand) finish(c *watch.Loaded, name, identity string) (*watch.Loaded, error) {
 	c.Command = &watch.Command{Agent: agent(), ExitCode: kindCode, Kind: exitKind, Worse: worse, Ended: endedBySignal}
 	c.Hosts = append(c.Hosts, v.AllowHost...)
@@ -320,7 +320,7 @@ func (v *watchCommand) finish(c *watch.Loaded, name, identity string) (*watch.Lo
 		c.Folder = v.State
 	case c.Config.State != "":
 		c.Folder = c.Config.State
-	// systemd.exec(5). Only the first folder is used. In a daemon, that folder has the daemon's queue.
+	// systemd.exec(5). Only the first folder is used. In a daemon, that folder is for the daemon's queue.
 	case os.Getenv("STATE_DIRECTORY") != "" && !v.inDaemon:
 		c.Folder, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
 	default:

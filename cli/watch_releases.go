@@ -14,7 +14,7 @@ import (
 	"braid/source"
 )
 
-// versionIn returns the version and the configuration in words. Both may be missing. ok is false without a version.
+// versionIn returns the version and the configuration file in words. Both may be missing. ok is false if words has no version.
 func versionIn(words []string) (version string, config []string, ok bool) {
 	if len(words) == 0 {
 		return "", nil, false
@@ -27,7 +27,8 @@ func versionIn(words []string) (version string, config []string, ok bool) {
 	return words[0], words[1:], true
 }
 
-// forgetVersion makes the running watcher leave out a version of a watch. Without a running watcher it does so itself.
+// forgetVersion makes the running watcher skip a version of the watch with that name. If no watcher is running, it
+// changes the stored state itself.
 func (v *watchCommand) forgetVersion(ctx context.Context, name, version string, words []string) error {
 	c, err := v.load(words, toAsk)
 	if err != nil {
@@ -44,7 +45,7 @@ func (v *watchCommand) forgetVersion(ctx context.Context, name, version string, 
 	return outputFailure(err)
 }
 
-// releaseState describes the state of a release. all reports that the text needs no addition.
+// releaseState describes the state of r. all reports that the text is complete.
 func releaseState(r *antenna.ReleaseStatus) (text string, all bool) {
 	text = "version " + r.Version
 	switch r.Stage {
@@ -62,8 +63,8 @@ func releaseState(r *antenna.ReleaseStatus) (text string, all bool) {
 	return text, false
 }
 
-// explain describes what the templates of a configuration match in the feeds, as last read. It returns nothing if no
-// state can be read.
+// explain describes what the templates in c match in the feeds, according to their last poll. It returns nothing if the
+// state of the watcher cannot be read.
 func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []string) {
 	if !slices.ContainsFunc(c.Watches, func(w watch.Watch) bool { return w.Releases != nil }) {
 		return nil

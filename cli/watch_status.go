@@ -46,8 +46,8 @@ func controlFailure(ctx context.Context, c *watch.Loaded, err error) error {
 	return &problem.Problem{Kind: download.Other, What: "watch", Where: c.Folder, Why: source.Escape(err.Error())}
 }
 
-// runVerb makes the running watcher run or forget a feed or a watch. Without a running watcher, this process does so
-// itself.
+// runVerb makes the running watcher check or forget the feed or watch with that name. If no watcher is running, this
+// process does it.
 func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []string) error {
 	c, err := v.load(words, toAsk)
 	if err != nil {
@@ -55,7 +55,7 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 	}
 	unknown := problem.Misuse("watch "+verb+" "+name, "no feed or watch has this name",
 		"list the feeds and watches with braid watch status")
-	if !c.Has(name) && verb != "forget" { // a name that is no longer configured may have stored state
+	if !c.Has(name) && verb != "forget" { // stored state may have a name that is no longer configured
 		return unknown
 	}
 	client := watch.Client{Dir: c.Folder}
@@ -105,7 +105,7 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 			state = "not polled yet"
 		}
 		today, name := fmt.Sprintf("%d, %s", f.Updates, option.SizeText(f.Bytes)), f.Name
-		if f.Kind == antenna.Page { // a page may have the name of a feed
+		if f.Kind == antenna.Page { // a page may have the same name as a feed
 			name += " (itself)"
 		}
 		rows = append(rows, []string{name, ago(f.Polled, now), ago(f.Changed, now), until(f.Next, now), today, state})
@@ -133,8 +133,7 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 	return b.String()
 }
 
-// watchState describes the state of a watch. If one is true, the watch has several URLs, and the text contains the URL
-// of w.
+// watchState describes the state of w. The argument one says that the watch has several URLs; the text then has the URL of w.
 func watchState(w *antenna.WatchStatus, one bool) string {
 	about := ""
 	if one {
@@ -166,7 +165,7 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 	return about + cmp.Or(w.Last.Evidence, "unverified")
 }
 
-// isGone reports whether the file of a watch no longer exists.
+// isGone reports whether the last downloaded file of w no longer exists.
 func isGone(w *antenna.WatchStatus) bool {
 	_, err := os.Lstat(w.Last.Path)
 	return w.Last.Path != "" && errors.Is(err, fs.ErrNotExist)
@@ -181,7 +180,7 @@ func writeRows(b *strings.Builder, rows [][]string) {
 	writeLines(b, render.Columns(rows))
 }
 
-// ago formats the time since t.
+// ago formats the time from t to now.
 func ago(t, now time.Time) string {
 	switch d := now.Sub(t); {
 	case t.IsZero():
@@ -193,7 +192,7 @@ func ago(t, now time.Time) string {
 	}
 }
 
-// until formats the time until t.
+// until formats the time from now to t.
 func until(t, now time.Time) string {
 	switch d := t.Sub(now); {
 	case t.IsZero():
@@ -205,7 +204,7 @@ func until(t, now time.Time) string {
 	}
 }
 
-// feedLine is the state of a feed. Unknown times are left out.
+// feedLine is the state of a feed. Unknown times are omitted.
 type feedLine struct {
 	render.Head
 	PID      int        `json:"pid,omitempty"`
@@ -222,7 +221,7 @@ type feedLine struct {
 	Bytes    int64      `json:"bytes_today"`
 }
 
-// watchLine is the state of a watched file. Unknown times are left out.
+// watchLine is the state of a watched file. Unknown times are omitted.
 type watchLine struct {
 	render.Head
 	PID        int        `json:"pid,omitempty"`
@@ -232,7 +231,7 @@ type watchLine struct {
 	Words      string     `json:"words,omitempty"`
 	HaveCopy   bool       `json:"have_copy"`
 	Path       string     `json:"path,omitempty"`
-	Gone       bool       `json:"gone,omitempty"` // the file no longer exists
+	Gone       bool       `json:"gone,omitempty"` // the file at path no longer exists
 	Size       int64      `json:"size,omitempty"`
 	SHA256     string     `json:"sha256,omitempty"`
 	Evidence   string     `json:"evidence,omitempty"`
@@ -242,9 +241,9 @@ type watchLine struct {
 	Try        int        `json:"try,omitempty"`
 	Next       *time.Time `json:"next,omitempty"`
 	Error      string     `json:"error,omitempty"`
-	Queued     string     `json:"queued,omitempty"`   // state in the queue of a daemon, in words
+	Queued     string     `json:"queued,omitempty"`   // state in the queue of a daemon, as text
 	Declined   bool       `json:"declined,omitempty"` // the last version was removed from that queue
-	// For a watch of releases: the release at the URL, its state, and the newest release in the feeds.
+	// Only for a release watch: the release at URL, its state, and the newest release in the feeds.
 	Version  string     `json:"version,omitempty"`
 	Tag      string     `json:"tag,omitempty"`
 	Stage    string     `json:"stage,omitempty"` // update, waiting, resting, in-place, given-up, unwanted
@@ -284,7 +283,7 @@ func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
 	return outputFailure(lines.Err())
 }
 
-// whenKnown returns a time for JSON, or nil for the zero time.
+// whenKnown returns t for JSON, or nil if t is zero.
 func whenKnown(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -22,7 +22,7 @@ import (
 	"braid/source"
 )
 
-// A workCommand is one run of braid work. Its Defaults apply to all downloads.
+// A workCommand is one run of braid work. Its Job has the options for all downloads.
 type workCommand struct {
 	Job *job.Defaults
 	streams
@@ -33,7 +33,7 @@ type workCommand struct {
 	Lease                  duration
 	Metrics                string
 	LogFormat              choice
-	// LowestSpeedLimit applies to each download.
+	// LowestSpeedLimit applies to each download separately.
 	LowestSpeedLimit rate
 
 	log    *watch.ServiceLog
@@ -42,8 +42,7 @@ type workCommand struct {
 	worker *worker.Worker
 }
 
-// usualWork is the default number of concurrent downloads of a worker. A worker takes a job only when it can begin the
-// download.
+// usualWork is the default number of a worker's concurrent downloads. A worker takes a job only when its download can begin.
 const usualWork = 4
 
 func newWork(s streams) (action, targets) {
@@ -137,7 +136,7 @@ func (w *workCommand) openPlace() (worker.Place, error) {
 	return worker.NewStore(store, w.log.Logger), nil
 }
 
-// registerPlace returns an error if running workers of the queue place files elsewhere.
+// registerPlace returns an error if other running workers of the queue store files in a place other than this one.
 func (w *workCommand) registerPlace(ctx context.Context, place worker.Place) error {
 	id, err := place.ID()
 	if err != nil {
@@ -153,14 +152,14 @@ func (w *workCommand) registerPlace(ctx context.Context, place worker.Place) err
 	return nil
 }
 
-// prepareClient returns the client of all downloads, with the flags that all downloads share.
+// prepareClient returns the client for all downloads, set up with the flags and settings of the worker.
 func (w *workCommand) prepareClient(ctx context.Context) (client *download.Client, err error) {
 	w.Job.OfClients = true
 	if client, err = w.Job.Client(); err != nil {
 		return nil, err
 	}
 	client.HTTP.IdlePerHost, client.LowestSpeed = int(w.MaxConcurrentDownloads), int64(w.LowestSpeedLimit)
-	// a service may have access to no other folder
+	// a service may be unable to write elsewhere
 	if own, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":"); own != "" {
 		client.JournalKey, client.State.Dir = filepath.Join(own, "journal-key"), own
 	}
@@ -170,7 +169,7 @@ func (w *workCommand) prepareClient(ctx context.Context) (client *download.Clien
 	return client, w.Job.ReadSums(ctx, client, nil)
 }
 
-// request returns the request of a job, with the flags and settings of the worker.
+// request returns the download request for job, with the flags and settings of the worker.
 func (w *workCommand) request(job *fleet.Job) (download.Request, error) {
 	listed := option.Entry{URIs: job.URIs}
 	for _, o := range job.Options {
@@ -183,18 +182,19 @@ func (w *workCommand) request(job *fleet.Job) (download.Request, error) {
 	if err := w.Job.Vouch(&r); err != nil {
 		return r, err
 	}
-	if err := metalink.CheckPath(job.Name); err != nil { // the same message as worker.CheckName
+	if err := metalink.CheckPath(job.Name); err != nil { // worker.CheckName returns the same message
 		return r, problem.Misuse("job "+job.Name, err.Error(), "")
 	}
 	return r, w.notOwn(job.Name)
 }
 
-// own returns the files and folders that the worker itself uses.
+// own returns the paths of the files and folders that the worker itself uses.
 func (w *workCommand) own() []string {
 	return slices.Concat(job.OwnFolders(), w.Job.Files(), w.Fleet.files())
 }
 
-// notOwn returns an error if the file of a job would replace a file that the worker uses. No retry can succeed then.
+// notOwn returns an error if the file of the job with that name would replace a file that the worker itself uses. Such
+// a job cannot succeed on a retry.
 func (w *workCommand) notOwn(name string) error {
 	if objectstore.IsURL(w.To) || !job.LeadsTo(filepath.Join(w.To, filepath.FromSlash(name)), w.own()) {
 		return nil
@@ -203,7 +203,7 @@ func (w *workCommand) notOwn(name string) error {
 		"give --to a folder that does not contain the settings, keys or queue")
 }
 
-// expose writes the metrics of the worker.
+// expose writes the worker's metrics to e.
 func (w *workCommand) expose(e *watch.Exposition) {
 	watch.ExposeQueue(e, w.queue.Queue)
 	jobs, now := w.worker.Counts()
