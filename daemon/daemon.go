@@ -4,7 +4,7 @@
 //	d, err := daemon.Open(daemon.Config{Dir: stateFolder, Request: makeRequest})
 //	...
 //	go d.Run(ctx)
-//	err = d.Do(ctx, func(q *queue.Queue) error { // on disk when it returns
+//	err = d.Do(ctx, func(q *queue.Queue) error { // the change is on disk when Do returns
 //		_, err := q.Add(time.Now(), queue.Entry{URIs: []string{"https://example.org/disk.iso"}}, -1)
 //		return err
 //	})
@@ -31,38 +31,39 @@ import (
 
 // A Config configures a Daemon. Request is required, unless Jobs is set.
 type Config struct {
-	// Dir is the folder of the store. It must exist. Only one process can have the store open at a time.
+	// Dir is the folder of the store. It must exist. Only one process at a time can open the store.
 	Dir string
-	// Request returns the request of an entry. It is called in a goroutine of the download. The daemon sets Detail, Due
-	// and Limit of the request. A Limit of the returned request also limits the entry, together with the limit of the
-	// entry's options. [Fail], called with the request's context, ends the download.
+	// Request returns the download request for e. It is called in the download's goroutine. The daemon sets Detail, Due
+	// and the limits of the request. A rate limit that Request set still applies, together with the limit in the
+	// options of e. To end the download, call [Fail] with the context of the request.
 	Request func(ctx context.Context, e queue.Entry) (download.Request, error)
-	// Jobs, if not nil, gives the entries to other processes instead of downloading them here. The daemon then ignores
-	// Request, Client, AtOnce, Limit and Stopped.
+	// Jobs, if not nil, receives the entries as jobs for other processes, instead of downloads in this process.
+	// Request, Client, AtOnce, Limit and Stopped are then ignored.
 	Jobs Jobs
-	// Client downloads. If nil, the zero Client is used.
+	// Client downloads the files. If nil, the zero Client is used.
 	Client *download.Client
-	// AtOnce is the number of downloads that run at once if the option OptionAtOnce of the queue does not set it. If
-	// zero, the daemon measures the number.
+	// AtOnce is the number of concurrent downloads, unless the queue has the option OptionAtOnce. If zero, the daemon
+	// measures which number is best.
 	AtOnce int
-	// Limit is called with the value of the queue's option OptionGlobalLimit, in bytes per second for all downloads
-	// together; said reports whether the option is set. If nil, the daemon sets the Limit of the Client.
+	// Limit is called with the value of the queue's option OptionGlobalLimit. bytes is the limit of all downloads
+	// together, per second; said reports whether the option is set. If nil, the daemon sets the Limit of the Client.
 	Limit func(bytes int64, said bool)
-	// Stopped is called for each entry with a Watch whose download has ended: at once if the entry will continue, and
-	// otherwise after the store has the complete, failed or removed entry, even if no download had begun. It may be
-	// called more than once for an entry and must not block. It may be nil.
+	// Stopped is called for each entry with a Watch after its download has ended. If e will be downloaded again, it is
+	// called at once. If e is complete, failed or removed, it is called after the store has that state, even if no
+	// download had begun. It may be called more than once for e, and for an entry without a Watch that is no longer in
+	// the queue. It must not block, and may be nil.
 	Stopped func(e queue.Entry, res download.Result, err error)
 	// Hide removes secrets from the text of an error before it is stored. If nil, nothing is removed.
 	Hide func(string) string
 	// Empty discards the stored entries and options. Files and partial files stay.
 	Empty bool
-	// Last, if not nil, is called by the loop at the end of an orderly shutdown.
+	// Last, if not nil, is called at the end of an orderly shutdown, in the goroutine that owns the queue.
 	Last func(q *queue.Queue)
 	// Log receives warnings and errors. If nil, slog.Default is used.
 	Log *slog.Logger
 }
 
-// A Daemon owns a queue and runs its downloads. Open returns one.
+// A Daemon owns a queue and downloads its entries. Open returns one.
 type Daemon struct {
 	config  Config
 	client  download.Client
@@ -73,20 +74,20 @@ type Daemon struct {
 	spare   chan download.Job
 	resize  chan int
 	ended   chan ended
-	news    chan queue.GID // entries with a state that the loop should read at once
-	changed chan struct{}  // signals that entries changed; has room for one
-	over    chan struct{}  // closed when the loop has ended
-	crowded atomic.Bool    // an entry waits for a place
+	news    chan queue.GID // entries with a download state that the loop should read at once
+	changed chan struct{}  // receives when entries have changed; has a capacity of one
+	over    chan struct{}  // closed when the loop returns
+	crowded atomic.Bool    // an entry waits until a download can begin
 
 	subs     subscribers
 	pictures pictures
 }
 
-// ErrEnded is returned by calls to a daemon that has ended.
+// ErrEnded is the error of calls to a daemon after its Run has returned.
 var ErrEnded = errors.New("the daemon has stopped")
 
-// Open opens the store. No download begins before Run. A damaged store is moved aside and logged, and the queue is then
-// empty.
+// Open opens the store and returns a daemon with the stored queue. No download begins before Run. A damaged store is
+// moved aside and logged; the queue is then empty.
 func Open(c Config) (*Daemon, error) {
 	d := &Daemon{
 		config: c, log: cmp.Or(c.Log, slog.Default()), calls: make(chan call), jobs: make(chan download.Job),
@@ -120,7 +121,7 @@ func Open(c Config) (*Daemon, error) {
 	return d, nil
 }
 
-// forget empties the store and removes the journals of complete files.
+// forget deletes all entries from the store, and the remaining journals of files that were complete.
 func (d *Daemon) forget() error {
 	for _, e := range d.store.entries {
 		if e.Outcome.Due {
@@ -130,15 +131,15 @@ func (d *Daemon) forget() error {
 	return d.store.empty()
 }
 
-// Close closes a daemon on which Run was never called.
+// Close closes a daemon if its Run was never called.
 func (d *Daemon) Close() error { return d.store.db.Close() }
 
-// leastAtOnce is the least number of downloads that run at once if the daemon measures the number. With fewer,
-// downloads from a slow host would keep all other downloads waiting.
+// leastAtOnce is the minimum number of concurrent downloads while the daemon measures the number. With fewer, downloads
+// from a slow host would delay all others.
 const leastAtOnce = 4
 
-// Run downloads until ctx ends. It then stops the running downloads within ten seconds, so that they continue at the
-// next start. Run must be called only once. It closes the daemon.
+// Run downloads until ctx is done. It then stops the running downloads within ten seconds, so that they continue at the
+// next start, and closes the daemon. Run must be called only once.
 func (d *Daemon) Run(ctx context.Context) error {
 	l := newLoop(ctx, d)
 	batch := download.Batch{AtOnce: l.atOnce, AtLeast: leastAtOnce, Spare: d.spare, Resize: d.resize,
@@ -163,17 +164,17 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return errors.Join(err, d.store.db.Close())
 }
 
-// endKey is the context key of the function that ends a download.
+// endKey is the context key of the function that cancels the context of a download.
 type endKey struct{}
 
-// Fail ends the download of the request that was made with ctx. The download's error is err.
+// Fail ends the download of the request that was made with ctx. The download fails with err.
 func Fail(ctx context.Context, err error) {
 	if end, ok := ctx.Value(endKey{}).(context.CancelCauseFunc); ok {
 		end(&failed{err})
 	}
 }
 
-// A failed is the cause of a context that Fail canceled.
+// A failed is the cause of a context that Fail canceled. It holds the error given to Fail.
 type failed struct{ error }
 
 // seed returns a random seed for the GIDs.
@@ -183,15 +184,15 @@ func seed() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// A call is a function to run in the loop.
+// A call is a function that the loop is to run.
 type call struct {
 	do   func(q *queue.Queue) error
-	done chan error // has room for one
+	done chan error // has a capacity of one
 }
 
-// Do calls a function in the goroutine that owns the queue. The function must not keep the queue. Its changes are on
-// disk when Do returns, even if the function returned an error, unless the store failed. Several calls may share a
-// transaction. If ctx ends before the function is called, it is not called.
+// Do calls do in the goroutine that owns the queue. do must not keep q. When Do returns, the changes that do made are
+// on disk, even if do returned an error, unless the store failed. Several calls may share a transaction. If ctx is done
+// before do is called, do is not called.
 func (d *Daemon) Do(ctx context.Context, do func(q *queue.Queue) error) error {
 	c := call{do, make(chan error, 1)}
 	select {
@@ -214,14 +215,14 @@ func (d *Daemon) Do(ctx context.Context, do func(q *queue.Queue) error) error {
 	}
 }
 
-// Subscribe returns a channel of future notices and a function that ends the subscription. The channel is closed when
-// the daemon ends, and if the receiver is too slow. A slow receiver should then read the whole queue again.
+// Subscribe returns a channel of future notices, and a function that ends the subscription. The channel is closed when
+// the daemon ends, and when too many notices are unread. The receiver should then read the whole queue again.
 func (d *Daemon) Subscribe() (<-chan queue.Notice, func()) { return d.subs.add() }
 
-// mostNotices is the number of notices that a subscriber may leave unread.
+// mostNotices is the maximum number of unread notices of a subscriber.
 const mostNotices = 4096
 
-// A subscribers delivers notices. Any goroutine may add and remove a subscriber.
+// A subscribers delivers notices to subscribers. Its methods may be called from any goroutine.
 type subscribers struct {
 	mu     sync.Mutex
 	all    map[chan queue.Notice]bool

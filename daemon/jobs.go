@@ -12,21 +12,21 @@ import (
 	"braid/daemon/queue"
 )
 
-// Jobs is a queue of jobs that other processes work on. Each entry of the daemon is a job. Put and Drop may block, the
-// other methods do not.
+// Jobs is a queue of jobs for other processes. Each entry of the daemon's queue becomes a job. Put and Drop may block;
+// the other methods do not.
 type Jobs interface {
 	// Changed returns a channel that receives a value when the result of All has changed.
 	Changed() <-chan struct{}
 	// All returns the jobs of this daemon's entries. ok is false until all stored jobs have been read.
 	All() (jobs []Job, ok bool)
-	// Put stores the job of an entry. Putting the same version again has no effect. A *RefusedError is final: no later
-	// attempt can succeed.
+	// Put stores e as a job. It has no effect if the job is stored with the same version. A *RefusedError means that no
+	// later attempt can succeed.
 	Put(ctx context.Context, e queue.Entry, version string) error
-	// Drop deletes a job, even if a worker has it, unless the job is done. It returns nil if the job does not exist.
+	// Drop deletes a job that is not done, even if a worker is working on it. It returns nil if the job does not exist.
 	Drop(ctx context.Context, j Job) error
 }
 
-// A Job is the known state of an entry's job.
+// A Job is the known state of the job for an entry.
 type Job struct {
 	GID     queue.GID
 	Name    string
@@ -36,20 +36,20 @@ type Job struct {
 	Status  queue.Status
 	Live    queue.Live
 	Outcome queue.Outcome
-	// Unsent reports that workers may not have been notified, because a daemon was killed between storing the job and
-	// sending the message. The entry must be put again.
+	// Unsent reports that workers may not know of the job, because a daemon was killed after it stored the job and
+	// before it sent the message to workers. The entry must be put again.
 	Unsent bool
 }
 
-// A RefusedError reports that an entry cannot become a job.
+// A RefusedError reports that an entry cannot become a job. Outcome is the outcome for the entry.
 type RefusedError struct {
 	Outcome queue.Outcome
 }
 
 func (e *RefusedError) Error() string { return e.Outcome.Message }
 
-// versionOf returns a version that changes when the entry's URIs, document or options change, or when the user retries
-// a failed entry. It depends only on stored fields, so that a daemon that was killed finds the jobs that it had put.
+// versionOf returns a version of e that changes with its URIs, document and options, and when the user retries e after
+// a failure. It depends on stored fields alone, so that a daemon recognizes the jobs that it put before it was killed.
 func versionOf(e *queue.Entry) string {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(e.Options)) {
@@ -62,14 +62,14 @@ func versionOf(e *queue.Entry) string {
 const (
 	// collectTime is how long changes are collected before entries and jobs are compared.
 	collectTime = 100 * time.Millisecond
-	// putAgain is the pause after an error of Jobs. mostPut limits the entries that are put between two comparisons.
+	// putAgain is the pause after an error of Jobs. mostPut limits the entries that are put after one comparison.
 	putAgain = 2 * time.Second
 	mostPut  = 500
 )
 
-// follow keeps entries and jobs consistent until ctx ends. A waiting entry has a job. The entry is active while a
-// worker has the job, and ends with the job. A paused or removed entry has no job. follow compares states instead of
-// reacting to events, so that nothing is lost if the process is killed.
+// follow keeps entries and jobs consistent until ctx is done. Each waiting or active entry has a job. The entry becomes
+// active when a worker takes the job, and stops when the job ends. A paused or removed entry has no job. follow
+// compares states instead of reacting to events, so that no change is lost if the process is killed.
 func (d *Daemon) follow(ctx context.Context) {
 	for {
 		var again <-chan time.Time
@@ -96,7 +96,7 @@ func (d *Daemon) follow(ctx context.Context) {
 	}
 }
 
-// compare makes entries and jobs consistent once. It reports whether it left entries to put for the next call.
+// compare makes entries and jobs consistent once. more reports that some entries are left for the next call to put.
 func (d *Daemon) compare(ctx context.Context) (more bool, err error) {
 	jobs, known := d.config.Jobs.All()
 	if !known {
@@ -126,14 +126,14 @@ func (d *Daemon) compare(ctx context.Context) (more bool, err error) {
 	return len(put) > mostPut, nil
 }
 
-// A wanted is an entry to put, with its version.
+// A wanted is an entry that must be put, with its version.
 type wanted struct {
 	queue.Entry
 	version string
 }
 
-// settle updates the entries from the states of their jobs. It returns the entries without a job that workers know, and
-// the jobs without an entry. If a failed job is tried again, its failed entry is resumed.
+// settle updates the entries of q from the states of their jobs. put has the entries without a job that workers know.
+// drop has the jobs without an entry. A failed entry is resumed if its job is tried again.
 func settle(q *queue.Queue, now time.Time, jobs []Job) (put []wanted, drop []Job) {
 	of := map[queue.GID]Job{}
 	for _, j := range jobs {
@@ -144,7 +144,7 @@ func settle(q *queue.Queue, now time.Time, jobs []Job) (put []wanted, drop []Job
 		switch {
 		case there && e.Status < queue.Paused && j.Version == versionOf(&e):
 			of[j.GID] = j
-		// The job stays, because it records how the download ended.
+		// Keep this job: it records how the download ended.
 		case j.Status == queue.Complete, there && e.Status == queue.Failed && j.Status == queue.Failed:
 		default:
 			drop = append(drop, j)
@@ -167,7 +167,7 @@ func settle(q *queue.Queue, now time.Time, jobs []Job) (put []wanted, drop []Job
 	return put, drop
 }
 
-// adopt gives an entry the state of its job.
+// adopt gives the entry e the state of its job j.
 func adopt(q *queue.Queue, now time.Time, e *queue.Entry, j Job) {
 	if j.Status == queue.Waiting {
 		q.Ended(now, e.GID, queue.Outcome{Kind: queue.Interrupted}) // no effect unless the entry was active
@@ -181,7 +181,7 @@ func adopt(q *queue.Queue, now time.Time, e *queue.Entry, j Job) {
 	}
 }
 
-// put puts the job of an entry. If the job is refused, the entry has failed, unless it changed meanwhile.
+// put puts the job for w. If the job is refused, the entry fails, unless it has changed since the comparison.
 func (d *Daemon) put(ctx context.Context, w *wanted) error {
 	err := d.config.Jobs.Put(ctx, w.Entry, w.version)
 	refused, ok := errors.AsType[*RefusedError](err)

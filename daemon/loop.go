@@ -17,37 +17,37 @@ import (
 	"braid/internal/web"
 )
 
-// A loop is the goroutine that owns the queue. It never blocks on a disk, a server or a client.
+// A loop is the state of the goroutine that owns the queue. That goroutine never waits for a disk, a server or a client.
 type loop struct {
 	*Daemon
 	q         *queue.Queue
 	downloads context.Context // parent of the contexts of all runs
 	runs      map[queue.GID]*run
-	begun     int               // number of jobs taken by the batch
-	numbers   map[int]queue.GID // running downloads by their number
-	offer     *offer            // the entry that begins next; nil if none waits
+	begun     int               // number of downloads that the batch has begun
+	numbers   map[int]queue.GID // entries of the running downloads, by download number
+	offer     *offer            // the entry to be downloaded next; nil if none waits
 	results   map[queue.GID]ended
-	stale     bool // prepare must choose the offer again
+	stale     bool // the offer is out of date
 	atOnce    int
-	resized   bool // atOnce has changed since the batch received it
+	resized   bool // atOnce has changed, and the batch has not received it yet
 	looked    time.Time
 
 	pending batch
-	new     map[queue.GID]bool   // entries not yet on disk
+	new     map[queue.GID]bool   // entries that are not on disk yet
 	waiters []waiter             // calls with changes in pending
-	due     map[queue.GID]string // paths of files by entry; when pending is on disk, the journals of the files are removed
+	due     map[queue.GID]string // by entry, paths of files; their journals are removed once pending is on disk
 	writing bool
-	written chan commit // has room for one
+	written chan commit // has a capacity of one
 	failed  error       // error of the last write
 	timer   *time.Timer // fires when pending must be written, although no call waits
 	timed   bool
 }
 
-// An offer is the entry that begins next.
+// An offer is the entry to be downloaded next.
 type offer struct {
 	run   *run
 	job   download.Job
-	fresh bool // no active download uses its host
+	fresh bool // no active download uses the entry's host
 }
 
 // An ended is the result of the download with the number.
@@ -55,17 +55,17 @@ type ended struct {
 	number int
 	res    download.Result
 	err    error
-	entry  queue.Entry // after the end
+	entry  queue.Entry // state of the entry after the download ended
 }
 
 const (
-	// writeAfter is how long changes are collected while no call waits for them.
+	// writeAfter is how long changes are collected before a write while no call waits for them.
 	writeAfter = 300 * time.Millisecond
-	// writeAgain is the pause before the next write after a failed one.
+	// writeAgain is the pause after a failed write.
 	writeAgain = 10 * time.Second
 	// parkTime is how long downloads may take to stop when the daemon ends.
 	parkTime = 9 * time.Second
-	// lookAfter is the maximum age of the states of active downloads in the queue.
+	// lookAfter is the maximum age of the download states that a call sees in the queue.
 	lookAfter = 200 * time.Millisecond
 )
 
@@ -103,7 +103,8 @@ func (l *loop) configure(global map[string]string) {
 	l.q.SetPlaces(atOnce)
 }
 
-// run runs the loop until ctx and all downloads have ended and all changes are on disk.
+// run runs the loop until ctx is done, all downloads have ended and all changes are on disk. stopped is closed when no
+// download runs any more.
 func (l *loop) run(ctx context.Context, stopped <-chan struct{}) error {
 	ending, late := ctx.Done(), (<-chan time.Time)(nil)
 	for {
@@ -149,7 +150,8 @@ func (l *loop) run(ctx context.Context, stopped <-chan struct{}) error {
 	}
 }
 
-// next returns the job to offer, and the channels that may take it. Only a job on an unused host may go to spare.
+// next returns the job to begin next, and the channels to which the job may be sent. Only a job for a host without
+// active downloads may be sent to spare.
 func (l *loop) next(ctx context.Context) (job download.Job, jobs, spare chan<- download.Job) {
 	if l.stale {
 		l.prepare(ctx)
@@ -163,7 +165,7 @@ func (l *loop) next(ctx context.Context) (job download.Job, jobs, spare chan<- d
 	return l.offer.job, l.jobs, spare
 }
 
-// prepare sets the offer to the first entry.
+// prepare makes an offer of the entry that should be downloaded next.
 func (l *loop) prepare(ctx context.Context) {
 	if l.offer != nil {
 		l.offer.run.cancel()
@@ -185,7 +187,7 @@ func (l *loop) prepare(ctx context.Context) {
 	l.offer = &offer{fresh: l.q.Fresh(), run: r, job: download.Job{Context: own, Request: request}}
 }
 
-// request returns the request of an entry. It is called in the goroutine of the download.
+// request returns the download request for e. It is called in the download's goroutine.
 func (d *Daemon) request(ctx context.Context, r *run, e queue.Entry) (download.Request, error) {
 	req, err := d.config.Request(ctx, e)
 	if err != nil {
@@ -212,7 +214,7 @@ func (d *Daemon) request(ctx context.Context, r *run, e queue.Entry) (download.R
 	return req, nil
 }
 
-// begin records that the batch took the offer.
+// begin records that the batch has begun the offered download.
 func (l *loop) begin() {
 	r := l.offer.run
 	l.offer = nil
@@ -222,8 +224,8 @@ func (l *loop) begin() {
 	l.begun++
 }
 
-// end handles the end of a download. If another run that is being stopped still uses the file, the download begins
-// again after the end of that run.
+// end handles the end of a download. If the download failed because another run still used the file, and that run is
+// stopping, the download begins again after that run has ended.
 func (l *loop) end(e ended) {
 	r := l.runs[l.numbers[e.number]]
 	if why, ok := r.why().(*failed); ok && e.err != nil {
@@ -237,14 +239,14 @@ func (l *loop) end(e ended) {
 				return
 			}
 		}
-		if r.rival { // the other run has ended meanwhile
+		if r.rival { // the stopped run has ended in the meantime
 			o = queue.Outcome{Kind: queue.Interrupted}
 		}
 	}
 	l.finish(e, o)
 }
 
-// rivals returns the other runs that write the same file.
+// rivals returns the other runs that write the same file as r.
 func (l *loop) rivals(r *run) iter.Seq[*run] {
 	path := r.now().Path
 	return func(yield func(*run) bool) {
@@ -278,7 +280,7 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 		l.due[g] = live.Path
 	}
 	l.q.Progress(g, live)
-	if o.Kind != queue.Interrupted || l.downloads.Err() == nil { // park orders interrupted entries when the daemon ends
+	if o.Kind != queue.Interrupted || l.downloads.Err() == nil { // when the daemon ends, park orders them
 		l.q.Ended(time.Now(), g, o)
 	}
 	var there bool
@@ -295,7 +297,7 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 // split adds an entry for each file of the document that the entry g downloaded, and returns the outcome of g.
 func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 	e, _ := l.q.Entry(g)
-	if _, err := strconv.Atoi(e.Options[OptionSelect]); err == nil && e.Following != 0 { // it is for one file
+	if _, err := strconv.Atoi(e.Options[OptionSelect]); err == nil && e.Following != 0 { // e stands for one file
 		return refusal(download.Protocol, "the document describes several files now, but described one when this entry was added")
 	}
 	var children []queue.Entry
@@ -349,14 +351,14 @@ func (l *loop) call(c call) {
 	c.done <- err
 }
 
-// look passes the current state of a download to the queue.
+// look updates the state of the download of entry g in the queue.
 func (l *loop) look(g queue.GID) {
 	if r := l.runs[g]; r != nil {
 		l.q.Progress(g, r.now())
 	}
 }
 
-// absorb carries out the changes of the queue. It reports whether a change must be written.
+// absorb carries out the changes that the queue requires. It reports whether entries or options must be written.
 func (l *loop) absorb() bool {
 	c := l.q.Drain()
 	for _, g := range c.Stop {

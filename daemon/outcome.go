@@ -12,10 +12,10 @@ import (
 	"braid/source"
 )
 
-// mostMessage and mostReason limit the lengths of the stored texts of an error.
+// mostMessage and mostReason limit the lengths of an outcome's Message and Reason.
 const mostMessage, mostReason = 1000, 200
 
-// outcomeOf returns the outcome of a download.
+// outcomeOf returns the outcome of a download that ended with res and err.
 func (d *Daemon) outcomeOf(res download.Result, err error) queue.Outcome {
 	if err == nil {
 		o := queue.Outcome{Due: res.Due}
@@ -34,13 +34,13 @@ func (d *Daemon) outcomeOf(res download.Result, err error) queue.Outcome {
 		if errors.Is(err, download.ErrTooSlow) {
 			o.Kind = queue.Yielded
 		}
-	} else if errors.Is(err, context.Canceled) { // canceled before it had a request
+	} else if errors.Is(err, context.Canceled) { // canceled before Config.Request returned
 		o.Kind = queue.Interrupted
 	}
 	return o
 }
 
-// refusal returns the outcome of an entry that is not downloaded; why is its message.
+// refusal returns the outcome of an entry that is refused without a download. why becomes the message.
 func refusal(kind download.Kind, why string) queue.Outcome {
 	return queue.Outcome{Kind: kind.String(), Code: problem.Aria2Code(&problem.Problem{Kind: kind, Why: why}), Message: why}
 }

@@ -17,7 +17,7 @@ type pictures struct {
 	ended []*run
 }
 
-// mostEnded limits the number of ended runs that are kept.
+// mostEnded limits the number of ended runs in a pictures.
 const mostEnded = 12
 
 func (p *pictures) begin(r *run) {
@@ -29,7 +29,7 @@ func (p *pictures) begin(r *run) {
 	p.runs[r.gid] = r
 }
 
-// end records that a run has ended. Beyond mostEnded, the run that ended first is dropped.
+// end records that r has ended. If more than mostEnded runs have ended, the one that ended first is dropped.
 func (p *pictures) end(r *run) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,7 +43,7 @@ func (p *pictures) end(r *run) {
 	p.ended = slices.Delete(p.ended, 0, 1)
 }
 
-// Draw returns a drawing of an entry's current or last download, as a fragment of an HTML page that uses
+// Draw returns a drawing of the current or last download of entry g, as a fragment of an HTML page that uses
 // [report.Style]. It returns nil if no run of the entry is kept.
 func (d *Daemon) Draw(_ context.Context, g queue.GID) ([]byte, error) {
 	d.pictures.mu.Lock()
@@ -57,7 +57,7 @@ func (d *Daemon) Draw(_ context.Context, g queue.GID) ([]byte, error) {
 	return r.rec.Draw(time.Now()), nil
 }
 
-// record records how the download ended.
+// record records that the download ended with res and err.
 func (r *run) record(res download.Result, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

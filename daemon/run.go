@@ -15,23 +15,23 @@ import (
 	"braid/internal/report"
 )
 
-// A run is a running download of an entry.
+// A run is a download of an entry that is running.
 type run struct {
 	gid    queue.GID
 	cancel context.CancelFunc
-	limit  *limit.Limiter // of this download alone
+	limit  *limit.Limiter // for this download alone
 
 	// The loop owns stopping, rival and after. stopping reports that this run is being stopped. rival reports that
-	// another run of the same file was stopped and has ended. after holds the runs that ended because this run used the
-	// file.
+	// another run for the same file was stopped and has ended. after holds the results of runs that failed because this
+	// run was using the file.
 	stopping, rival bool
 	after           []ended
-	why             func() error // returns the cause of its context's end
+	why             func() error // returns why the context of the run was canceled
 
 	mu   sync.Mutex // protects the fields below
 	rec  *report.Recorder
 	have byterange.Set
-	live queue.Live // as of the last observed event
+	live queue.Live // state after the last observed event
 }
 
 func newRun(e queue.Entry, cancel context.CancelFunc) *run {
@@ -40,10 +40,10 @@ func newRun(e queue.Entry, cancel context.CancelFunc) *run {
 	return r
 }
 
-// Options that the daemon itself interprets. OptionLimit limits the speed of an entry's download. OptionSelect lists
-// the numbers of the wanted files in the entry's document. OptionSignature is a signature of the entry's file in
-// base64. A download that is slower than OptionLowest ends if other entries wait for a place. The global options limit
-// the speed of all downloads together and the number of downloads at once.
+// Options that the daemon itself interprets. OptionSelect lists the numbers of the files that are wanted from the
+// entry's document. OptionSignature is a signature of the entry's file, in base64. OptionLimit limits the speed of the
+// entry's download, and OptionGlobalLimit that of all downloads together. OptionAtOnce is the number of concurrent
+// downloads. A download that is slower than OptionLowest ends if other entries are waiting.
 const (
 	OptionSelect      = "select-file"
 	OptionSignature   = "signature"
@@ -53,14 +53,14 @@ const (
 	OptionLowest      = "lowest-speed-limit"
 )
 
-// setLimit sets the limit from an entry's options. An invalid value means no limit; setting the option refused it.
+// setLimit sets the speed limit from an entry's options. An invalid value, which clients cannot set, means no limit.
 func (r *run) setLimit(options map[string]string) {
 	n, _ := option.ParseSize(options[OptionLimit])
 	r.limit.Set(n)
 }
 
-// lowestOf returns a function that returns the lowest acceptable speed of a download. It is the entry's option, or
-// least. The function returns 0 while no entry waits for a place.
+// lowestOf returns a function that returns the lowest acceptable speed of a download, in bytes per second. This is the
+// value in options or, if that is missing, least. While crowded is false, no entry is waiting, and the function returns 0.
 func lowestOf(options map[string]string, least int64, crowded *atomic.Bool) func() int64 {
 	if n, err := option.ParseSize(options[OptionLowest]); err == nil {
 		least = n
@@ -73,7 +73,7 @@ func lowestOf(options map[string]string, least int64, crowded *atomic.Bool) func
 	}
 }
 
-// observe records an event. It reports whether the loop should read the run's state at once.
+// observe records the event ev. It reports whether the loop should read the state of the run at once.
 func (r *run) observe(ev download.Event) (news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,7 +114,7 @@ func (r *run) now() queue.Live {
 	return l
 }
 
-// end returns the final state of the download.
+// end returns the final state of a download that ended with res and err.
 func (r *run) end(res download.Result, err error) queue.Live {
 	l := r.now()
 	l.Speed, l.Connections, l.Sources = 0, 0, nil
@@ -127,7 +127,7 @@ func (r *run) end(res download.Result, err error) queue.Live {
 	return l
 }
 
-// optionsOf returns the options of an entry, with the global options as defaults.
+// optionsOf returns the options of e and, where e has none, the global options.
 func optionsOf(q *queue.Queue, e *queue.Entry) map[string]string {
 	options := maps.Clone(q.Global())
 	delete(options, OptionGlobalLimit) // applies to all downloads together

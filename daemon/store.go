@@ -16,7 +16,7 @@ import (
 // A store keeps the queue on disk.
 type store struct {
 	db      *database.DB
-	entries []queue.Entry // as read by prepare
+	entries []queue.Entry // the stored entries, as read by prepare
 	global  map[string]string
 }
 
@@ -39,7 +39,7 @@ func openStore(dir string) (*store, error) {
 	return s, err
 }
 
-// prepare creates missing buckets and reads all entries and options.
+// prepare creates missing buckets and reads all entries and the global options.
 func (s *store) prepare(tx *bbolt.Tx) error {
 	s.entries, s.global = nil, nil
 	meta, err := tx.CreateBucketIfNotExists(bucketMeta)
@@ -70,7 +70,7 @@ func (s *store) prepare(tx *bbolt.Tx) error {
 
 func key(g queue.GID) []byte { return binary.BigEndian.AppendUint64(nil, uint64(g)) }
 
-// A batch is a set of changes that are written together. A nil entry is deleted.
+// A batch is a set of changes that are written together. A nil Entry means that the entry is deleted.
 type batch struct {
 	entries map[queue.GID]*queue.Entry
 	global  map[string]string // nil if unchanged
@@ -78,12 +78,12 @@ type batch struct {
 
 func (b *batch) empty() bool { return len(b.entries) == 0 && b.global == nil }
 
-// add adds changes, which are newer than the changes in b.
+// add adds c to b. The changes in c are newer than those in b.
 func (b *batch) add(c *queue.Changes) {
 	if b.entries == nil {
 		b.entries = map[queue.GID]*queue.Entry{}
 	}
-	for _, g := range c.Delete { // first, as a deleted GID may have been added again
+	for _, g := range c.Delete { // first, because a deleted GID may have been added again
 		b.entries[g] = nil
 	}
 	for i := range c.Store {
@@ -94,7 +94,7 @@ func (b *batch) add(c *queue.Changes) {
 	}
 }
 
-// before adds the changes of an older batch that could not be written. The changes in b win.
+// before adds the changes of old, an older batch that could not be written. Where both batches have a change, that of b stays.
 func (b *batch) before(old batch) {
 	merged := maps.Clone(old.entries)
 	maps.Copy(merged, b.entries)
@@ -104,7 +104,7 @@ func (b *batch) before(old batch) {
 	}
 }
 
-// write writes b in one transaction and syncs it.
+// write writes b in one transaction and syncs the file.
 func (s *store) write(b batch) error {
 	return s.db.Write(func(tx *bbolt.Tx) error {
 		all := tx.Bucket(bucketEntries)
@@ -124,7 +124,7 @@ func (s *store) write(b batch) error {
 	})
 }
 
-// empty deletes all entries and options.
+// empty deletes all entries and options from the store.
 func (s *store) empty() error {
 	s.entries, s.global = nil, nil
 	return s.db.Write(func(tx *bbolt.Tx) error {

@@ -10,13 +10,13 @@ import (
 	"braid/internal/partfile"
 )
 
-// A waiter is a call that waits until its changes are written.
+// A waiter is a call that is waiting for its changes to be written.
 type waiter struct {
 	done chan<- error
-	err  error // error of the call's function
+	err  error // result of the function that was called
 }
 
-// A commit is the result of one write.
+// A commit is one write of pending changes and its result.
 type commit struct {
 	batch   batch
 	waiters []waiter
@@ -24,7 +24,7 @@ type commit struct {
 	err     error
 }
 
-// write starts a write of pending changes: at once if a call waits for them or final is true, else after writeAfter.
+// write starts to write pending changes: at once if a call waits for them or final is true, and otherwise after writeAfter.
 func (l *loop) write(final bool) {
 	switch {
 	case l.writing || l.pending.empty() && len(l.due) == 0:
@@ -36,7 +36,7 @@ func (l *loop) write(final bool) {
 	}
 }
 
-// writeNow writes all pending changes in one transaction, in another goroutine.
+// writeNow writes all pending changes in one transaction. Another goroutine does this.
 func (l *loop) writeNow() {
 	if l.writing {
 		return
@@ -56,7 +56,7 @@ func (l *loop) writeNow() {
 	}()
 }
 
-// enter adds changes to the pending ones.
+// enter adds c to the pending changes.
 func (l *loop) enter(c *queue.Changes) {
 	for _, e := range c.Store {
 		if e.Status == queue.Waiting && e.Outcome.Attempts == 0 {
@@ -69,8 +69,8 @@ func (l *loop) enter(c *queue.Changes) {
 	l.pending.add(c)
 }
 
-// unwritten reports whether an entry is not on disk yet, and begins to write it. A download must not begin before its
-// entry is stored: if the process were killed, the entry would be lost and its partial file forgotten.
+// unwritten reports whether the entry g is missing on disk. If it is, unwritten starts to write it. A download must not
+// begin before its entry is stored: if the process were killed, nothing would refer to the partial file.
 func (l *loop) unwritten(g queue.GID) bool {
 	if !l.new[g] {
 		return false
@@ -81,7 +81,8 @@ func (l *loop) unwritten(g queue.GID) bool {
 	return true
 }
 
-// clear removes the journal of a complete file. The store must already record that the entry is complete.
+// clear removes the journal of the complete file at path, and reports whether it succeeded. The store must already
+// record that the entry is complete.
 func (d *Daemon) clear(path string) bool {
 	err := partfile.Clear(fsys.OS, filepath.Dir(path), filepath.Base(path))
 	if err != nil {
@@ -90,7 +91,7 @@ func (d *Daemon) clear(path string) bool {
 	return err == nil
 }
 
-// commit handles the end of a write. If the write failed, its changes are written later together with newer ones.
+// commit handles the end of the write c. If the write failed, its changes are written again later, together with newer ones.
 func (l *loop) commit(c commit) {
 	l.writing, l.failed = false, c.err
 	for _, g := range c.settled {
@@ -105,7 +106,7 @@ func (l *loop) commit(c commit) {
 	if c.err == nil {
 		for g := range c.batch.entries {
 			delete(l.new, g)
-			// A stopped entry is reported here. An entry that will continue was reported when its download ended.
+			// A stopped entry is reported here. An entry to be downloaded again was reported when its download ended.
 			if e, there := l.q.Entry(g); !there || e.Status >= queue.Complete {
 				l.tellStopped(g)
 			}
@@ -118,16 +119,16 @@ func (l *loop) commit(c commit) {
 	l.timer.Reset(writeAgain)
 }
 
-// tellStopped reports an entry of a watch that has no running download.
+// tellStopped calls Config.Stopped for the entry g of a watch, unless its download is running or its state is not stored.
 func (l *loop) tellStopped(g queue.GID) {
 	e, there := l.q.Entry(g)
-	// A running download is reported when it ends, and a stopped entry when the store has it.
+	// It is called again when the download has ended, and when the store has the state of a stopped entry.
 	if _, again := l.pending.entries[g]; l.runs[g] != nil || again && e.Status >= queue.Complete {
 		return
 	}
 	r := l.results[g]
 	if !there && r.entry.GID == g {
-		e = r.entry // the entry was forgotten meanwhile
+		e = r.entry // the entry has been forgotten
 	} else if !there {
 		e = queue.Entry{GID: g, Status: queue.Removed}
 	}

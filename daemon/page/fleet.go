@@ -14,34 +14,33 @@ import (
 	"braid/fleet"
 )
 
-// A Fleet is a queue of jobs that other processes carry out.
+// A Fleet is a job queue with workers that download the entries.
 type Fleet interface {
-	// Look returns the state of the queue, with up to most waiting and up to most dead jobs in order of their names.
+	// Look returns the state of the queue. most limits the waiting jobs, and also the dead jobs; both are sorted by name.
 	Look(ctx context.Context, most int) (Standing, error)
-	// Retry queues the named job again if it is waiting or dead, and reports whether it was.
+	// Retry queues the job with that name again if it is waiting or dead. It reports whether the job was.
 	Retry(ctx context.Context, name string) (bool, error)
 }
 
-// A Standing is the state of a fleet's queue.
+// A Standing is the state of a fleet's job queue.
 type Standing struct {
 	fleet.Status
 	Hosts         []fleet.Host
 	Waiting, Dead []fleet.Record
 }
 
-// mostJobs limits how many jobs of each state, workers and hosts are shown.
+// mostJobs limits the number of jobs shown for each state, and the number of workers and of hosts shown.
 const mostJobs = 200
 
-// mostHosts limits how many hosts are listed for a worker.
+// mostHosts limits the number of hosts shown for a worker.
 const mostHosts = 20
 
-// A view is the answer to GET /fleet. All texts in it are escaped, except Key, which the page sends back to retry a
-// job.
+// A view is the answer to GET /fleet. All texts in it are escaped except Key, which the page sends back when it retries a job.
 type view struct {
 	Jobs    map[fleet.State]int `json:"jobs"`
 	Speed   int64               `json:"speed"`
 	Drained bool                `json:"drained"`
-	Lost    int64               `json:"lost,omitempty"` // seconds since the queue's server last came back empty; 0 if it did not
+	Lost    int64               `json:"lost,omitempty"` // seconds since the queue's server came back empty; 0 if it never did
 	Workers []worker            `json:"workers"`
 	Hosts   []host              `json:"hosts"`             // hosts with the most jobs first
 	Unshown int                 `json:"unshown,omitempty"` // number of hosts not in Hosts
@@ -74,7 +73,7 @@ type job struct {
 	Name    string `json:"name"`
 	Worker  string `json:"worker,omitempty"`
 	Tries   int    `json:"tries"`
-	Since   int64  `json:"since"`         // seconds since its state began
+	Since   int64  `json:"since"`         // seconds since the job entered its state
 	Next    int64  `json:"next"`          // seconds until the next attempt
 	Why     string `json:"why,omitempty"` // short form of Message
 	Message string `json:"message,omitempty"`
@@ -84,7 +83,7 @@ type job struct {
 	Sources int    `json:"sources"`
 }
 
-// look answers GET /fleet.
+// look answers GET /fleet with a view.
 func (h *Handler) look(w http.ResponseWriter, r *http.Request) {
 	if !h.Admit(w, r) {
 		return
@@ -126,7 +125,7 @@ func workersOf(s *fleet.Status) []worker {
 	return list[:min(len(list), mostJobs)]
 }
 
-// hostsOf returns the hosts with the most jobs, and the number of the others.
+// hostsOf returns the hosts with the most jobs. unshown is the number of all other hosts.
 func hostsOf(s *Standing) (list []host, unshown int) {
 	speeds := map[string]int64{}
 	for i := range s.Running {
@@ -168,7 +167,7 @@ func jobsOf(records []fleet.Record, now time.Time) []job {
 	return list
 }
 
-// retry retries a job. The body of the request is the name of the job.
+// retry queues a job again. The body of the request is the job's name.
 func (h *Handler) retry(w http.ResponseWriter, r *http.Request) {
 	if !h.Admit(w, r) {
 		return

@@ -32,40 +32,39 @@ import (
 	"braid/internal/report"
 )
 
-// An Engine owns the queue.
+// An Engine is the daemon that owns the queue.
 type Engine interface {
-	// Do calls f with exclusive use of the queue.
+	// Do calls f, which has exclusive use of the queue during the call.
 	Do(ctx context.Context, f func(q *queue.Queue) error) error
-	// Draw returns the drawing of an entry's download by internal/report, or nil if it has no data about the download.
+	// Draw returns a drawing of the entry's current or last download, made by internal/report, or nil without such a download.
 	Draw(ctx context.Context, g queue.GID) ([]byte, error)
 }
 
 // Options configures a [Handler].
 type Options struct {
-	// Admit reports whether a request may see the queue. If it returns false, it has sent a response. It must check the
+	// Admit reports whether the sender of r may see the queue. If not, Admit has sent a response. It must check the
 	// token in the Authorization field, and the Host and Origin fields.
 	Admit func(w http.ResponseWriter, r *http.Request) bool
 	// Every is the interval at which a stream looks for changes. If zero, it is half a second.
 	Every time.Duration
 	// MostStreams limits the number of open streams. If zero, it is 64.
 	MostStreams int
-	// Token is the command or option that prints the token, which the page shows to the user. If empty, it is "braid
-	// daemon token".
+	// Token is the command or option that prints the token, for the page's users. If empty, it is "braid daemon token".
 	Token string
-	// Folder is the folder of a download if the client names none. If empty, the page shows no folder.
+	// Folder is the folder for downloads without the option dir. If empty, the page shows no folder for them.
 	Folder string
-	// Fleet is the queue of a fleet that carries out the downloads. If nil, the daemon downloads itself.
+	// Fleet is the job queue with workers that download the entries. If nil, the daemon downloads them itself.
 	Fleet Fleet
 }
 
-// A Handler answers requests. [New] returns one. Its streams end with the contexts of their requests, so a server that
-// shuts down must cancel its BaseContext.
+// A Handler serves the page. [New] returns one. Each stream of events ends with the context of its request, so a server
+// that shuts down must cancel its BaseContext.
 type Handler struct {
 	Options
 	engine  Engine
 	mux     *http.ServeMux
-	epoch   string        // distinguishes versions of the queue in this process from versions in other processes
-	streams chan struct{} // has a value for each open stream
+	epoch   string        // part of the IDs of events; differs for each process
+	streams chan struct{} // holds one value for each open stream
 }
 
 //go:embed files
@@ -75,7 +74,7 @@ var files embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types picture"
 
-// New returns a handler for the queue of an engine.
+// New returns a handler for the queue of engine.
 func New(engine Engine, o Options) *Handler {
 	if o.Every == 0 {
 		o.Every = 500 * time.Millisecond
@@ -96,7 +95,7 @@ func New(engine Engine, o Options) *Handler {
 	return h
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP answers a request for the page, its files, its data or a drawing.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, value := range map[string]string{
 		"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
@@ -107,7 +106,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// serveFiles registers the files of the page. Browsers may cache them but must revalidate them.
+// serveFiles registers the files of the page. Browsers may cache the files but must revalidate them.
 func (h *Handler) serveFiles() {
 	add := func(pattern, name string, data []byte) {
 		sum := sha256.Sum256(data)
@@ -149,7 +148,7 @@ func (h *Handler) serveFiles() {
 	add("/page/picture.css", "picture.css", report.Style())
 }
 
-// picture answers with the drawing of a download.
+// picture answers with a drawing of the download of an entry.
 func (h *Handler) picture(w http.ResponseWriter, r *http.Request) {
 	if !h.Admit(w, r) {
 		return

@@ -13,13 +13,13 @@ import (
 	"braid/internal/option"
 )
 
-// A row is an entry in the form in which the page gets it. Texts from outside are escaped, so that they contain no
-// control characters and no characters that change the direction of text.
+// A row is a queue entry as the page receives it. Texts from outside are escaped: they contain no control characters,
+// and no characters that change the direction of text.
 type row struct {
 	GID      string `json:"gid"`
 	Name     string `json:"name"`
 	URL      string `json:"url,omitempty"`
-	More     int    `json:"more,omitempty"` // number of further URIs of the file
+	More     int    `json:"more,omitempty"` // number of URIs of the file besides URL
 	Path     string `json:"path,omitempty"`
 	Folder   string `json:"folder,omitempty"` // folder of the file
 	Status   string `json:"status"`
@@ -33,10 +33,10 @@ type row struct {
 	Verified string `json:"verified,omitempty"`
 	Kind     string `json:"kind,omitempty"`
 	Message  string `json:"message,omitempty"`
-	Reason   string `json:"reason,omitempty"` // short reason of a failure
+	Reason   string `json:"reason,omitempty"` // short form of Message
 	Hint     string `json:"hint,omitempty"`
 	Attempts int    `json:"attempts,omitempty"`
-	Watch    string `json:"watch,omitempty"` // watch that requested the entry
+	Watch    string `json:"watch,omitempty"` // name of the watch that requested the entry
 	Limit    string `json:"limit,omitempty"`
 }
 
@@ -47,7 +47,7 @@ const (
 
 func text(s string, runes int) string { return mask.Escape(option.Shorten(s, runes)) }
 
-// rowOf returns the row of an entry. folder is the folder of an entry without the option dir.
+// rowOf returns the row for e. folder is the folder of entries without the option dir.
 func rowOf(e *queue.Entry, folder string) row {
 	r := row{
 		GID: e.GID.String(), Path: text(e.Path, mostText), Folder: text(folderOf(e, folder), mostText),
@@ -75,7 +75,7 @@ func rowOf(e *queue.Entry, folder string) row {
 	return r
 }
 
-// masked returns a URL without its secrets. It returns "" if the URL cannot be parsed.
+// masked returns uri without its secrets, or "" if uri cannot be parsed.
 func masked(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -84,7 +84,7 @@ func masked(uri string) string {
 	return text(mask.URL(u), mostText)
 }
 
-// folderOf returns the folder of an entry's file. It returns given if the entry has no folder.
+// folderOf returns the folder of the file of e. given is the folder of entries without the option dir.
 func folderOf(e *queue.Entry, given string) string {
 	if e.Path != "" {
 		return path.Dir(strings.ReplaceAll(e.Path, `\`, "/"))
@@ -94,8 +94,8 @@ func folderOf(e *queue.Entry, given string) string {
 
 var manyDigits = regexp.MustCompile(`\b([0-9a-fA-F]{8})[0-9a-fA-F]{24,}\b`)
 
-// briefly shortens the message of a failure. It removes the texts that the page shows beside the message, which are the
-// URL, the operation and the host, and most digits of digests.
+// briefly shortens message, the message of a failure. It removes what the page shows elsewhere, which is the URL in
+// address, the text before it and the host. It also removes most digits of digests.
 func briefly(message, address string) string {
 	if _, rest, ok := strings.Cut(message, address+": "); ok && address != "" {
 		message = rest
@@ -106,8 +106,7 @@ func briefly(message, address string) string {
 	return manyDigits.ReplaceAllString(message, "$1...")
 }
 
-// name returns the name of an entry: the name of its file, the name that the client requested, or the last element of
-// its URL.
+// name returns a name for e: the name of its file, the name that the client requested, or the last segment of its first URL.
 func name(e *queue.Entry, first *url.URL) string {
 	switch {
 	case e.Path != "":
@@ -139,7 +138,7 @@ func seconds(t time.Time) int64 {
 	return t.Unix()
 }
 
-// A live is the current state of an active download.
+// A live is the current state of an active download as the page receives it.
 type live struct {
 	GID         string `json:"gid"`
 	Done        int64  `json:"done"`

@@ -14,24 +14,24 @@ import (
 	"braid/daemon/queue"
 )
 
-// A change is one event of the stream.
+// A change is the data of one event in the stream.
 type change struct {
-	All  bool     `json:"all,omitempty"`  // the event replaces everything known before
-	More bool     `json:"more,omitempty"` // the next event continues this change
+	All  bool     `json:"all,omitempty"`  // the event replaces all data sent before
+	More bool     `json:"more,omitempty"` // the next event is a part of the same change
 	Rows []row    `json:"rows,omitempty"`
 	Gone []string `json:"gone,omitempty"`
-	Live []live   `json:"live"` // all active downloads
+	Live []live   `json:"live"` // all active downloads, whether changed or not
 }
 
 const (
 	mostRows  = 1000             // in one event
-	heartbeat = 5 * time.Second  // maximum time between two messages, by which the page detects a lost connection
+	heartbeat = 5 * time.Second  // maximum time between two messages; without one, the page assumes a lost connection
 	sendTime  = 30 * time.Second // time to send one event to a page that does not read
 )
 
 func newEpoch() string { return rand.Text()[:10] }
 
-// version returns the version in a Last-Event-ID field. It returns 0 if another process wrote it.
+// version returns the version in id, a Last-Event-ID field. It returns 0 if another process wrote id.
 func (h *Handler) version(id string) uint64 {
 	rest, ok := strings.CutPrefix(id, h.epoch+"-")
 	v, err := strconv.ParseUint(rest, 10, 64)
@@ -41,8 +41,8 @@ func (h *Handler) version(id string) uint64 {
 	return v
 }
 
-// events sends all entries, or the entries that changed since the event in the Last-Event-ID field. Then it sends all
-// changes.
+// events sends the entries that changed since the event in the Last-Event-ID field or, without one, all entries. Then
+// it sends all changes.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	if !h.Admit(w, r) {
 		return
@@ -60,7 +60,7 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // without it nginx would buffer events
+	w.Header().Set("X-Accel-Buffering", "no") // otherwise nginx would buffer the events
 	s := &stream{h: h, w: w, control: http.NewResponseController(w),
 		version: h.version(r.Header.Get("Last-Event-ID")), first: true}
 	tick := time.NewTicker(h.Every)
@@ -80,12 +80,12 @@ type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	version uint64
-	live    []live // as sent last
+	live    []live // as last sent
 	sent    time.Time
 	first   bool
 }
 
-// step sends the changes since the last step, if any.
+// step sends all changes since the last step, or a heartbeat if one is due.
 func (s *stream) step(ctx context.Context) error {
 	var d queue.Delta
 	now := []live{}
@@ -111,8 +111,8 @@ func (s *stream) step(ctx context.Context) error {
 	return s.tell(&d)
 }
 
-// tell sends a change, in several events if the change is large. Only the last event has an ID with the version, so
-// that a change that was cut off is sent again completely.
+// tell sends d, in several events if it is large. Only the last of these events has an ID. After a lost connection, a
+// change that was sent in part is therefore sent again completely.
 func (s *stream) tell(d *queue.Delta) error {
 	c := change{All: d.All, Live: s.live}
 	for _, g := range d.Gone {
@@ -148,7 +148,7 @@ func (s *stream) tell(d *queue.Delta) error {
 
 func (s *stream) send(text string) error {
 	s.sent = time.Now()
-	s.control.SetWriteDeadline(s.sent.Add(sendTime)) // fails for a test's recorder
+	s.control.SetWriteDeadline(s.sent.Add(sendTime)) // fails for an httptest.ResponseRecorder
 	if _, err := s.w.Write([]byte(text)); err != nil {
 		return err
 	}
