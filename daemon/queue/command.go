@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Add adds an entry at a position among the waiting entries, or after them if position is negative. The entry gets a
-// new GID unless it has one. Its status becomes Paused if it is Paused, else Waiting. If Following is set, the new
-// entry is added to the FollowedBy of that entry.
+// Add adds e at a position among the waiting entries, or behind them if position is negative. The entry gets a new GID
+// unless e has one. Its status is Paused if e is Paused, and otherwise Waiting. If e.Following is set, the GID of the
+// new entry is added to the FollowedBy of that entry.
 func (q *Queue) Add(now time.Time, e Entry, position int) (GID, error) {
 	gids, err := q.AddAll(now, []Entry{e}, position)
 	if err != nil {
@@ -17,8 +17,8 @@ func (q *Queue) Add(now time.Time, e Entry, position int) (GID, error) {
 	return gids[0], nil
 }
 
-// AddAll adds entries one after the other, as Add does. If an entry is refused, AddAll adds none. The entries must have
-// the same Priority and the same Following.
+// AddAll adds entries one after the other, as Add does. If one of them is refused, AddAll adds none. All entries must
+// have the same Priority and the same Following.
 func (q *Queue) AddAll(now time.Time, entries []Entry, position int) (gids []GID, err error) {
 	items := make([]*item, 0, len(entries))
 	for _, e := range entries {
@@ -43,7 +43,7 @@ func (q *Queue) AddAll(now time.Time, entries []Entry, position int) (gids []GID
 	return gids, nil
 }
 
-// enter adds an entry to the queue's items. The entry is in no list yet.
+// enter adds e to q.items, but not to one of the lists.
 func (q *Queue) enter(now time.Time, e Entry) (*item, error) {
 	switch {
 	case len(e.URIs) == 0 && len(e.Document) == 0 && q.items.by[e.Following] == nil:
@@ -64,7 +64,7 @@ func (q *Queue) enter(now time.Time, e Entry) (*item, error) {
 	return it, nil
 }
 
-// Pause pauses a waiting or active entry. A paused entry that was active is the first of its priority to continue.
+// Pause pauses a waiting or active entry. An active entry goes to the front of the waiting entries of its priority.
 func (q *Queue) Pause(g GID) error {
 	it := q.items.by[g]
 	if it == nil || it.Status != Waiting && it.Status != Active {
@@ -83,7 +83,7 @@ func (q *Queue) pause(it *item) {
 	q.record.tell(OnPause, it)
 }
 
-// halt stops the download of an active item, and moves the item to the front of the waiting items with status s.
+// halt stops the download of an active item. It moves the item to the front of the waiting list, with status s.
 func (q *Queue) halt(it *item, s Status) {
 	q.order.move(it, s, 0)
 	q.record.stop(it)
@@ -101,7 +101,7 @@ func (q *Queue) PauseAll() {
 	}
 }
 
-// Resume makes a paused entry wait at its place, and a failed entry wait behind all others.
+// Resume makes a paused entry wait where it is in the list, and a failed entry wait at the end of the list.
 func (q *Queue) Resume(g GID) error {
 	it := q.items.by[g]
 	switch {
@@ -125,7 +125,7 @@ func (q *Queue) ResumeAll() {
 	}
 }
 
-// Remove moves a waiting, paused or active entry to the stopped ones.
+// Remove stops a waiting, paused or active entry and moves it to the stopped entries.
 func (q *Queue) Remove(now time.Time, g GID) error {
 	it := q.items.by[g]
 	if it == nil || it.Status.stopped() {
@@ -155,7 +155,7 @@ func (q *Queue) Forget(g GID) error {
 	return nil
 }
 
-// ForgetAll removes all stopped entries from the queue, except those with a document that another entry still needs.
+// ForgetAll removes the stopped entries from the queue. It keeps entries with a document that another entry still needs.
 func (q *Queue) ForgetAll() {
 	var kept []*item
 	for _, it := range slices.Backward(q.order.lists[stops].items) { // backward, because a document comes before its files
@@ -169,7 +169,7 @@ func (q *Queue) ForgetAll() {
 	q.order.lists[stops].items = kept
 }
 
-// A Whence says what a position is relative to, as in [io.Seeker].
+// A Whence is the base from where a position counts, as in [io.Seeker].
 type Whence uint8
 
 // The values of Whence.
@@ -179,8 +179,8 @@ const (
 	FromEnd
 )
 
-// Move moves a waiting or paused entry to a position relative to whence. A negative position is before whence. It
-// returns the new position, which may differ because the list is shorter or the entry has another priority.
+// Move moves a waiting or paused entry to a position that counts from whence. A negative position is in front of whence. The
+// result counts from the start. It may differ from the requested position, because of the list's length or the priority.
 func (q *Queue) Move(g GID, position int, whence Whence) (int, error) {
 	it := q.items.by[g]
 	if it == nil || it.Status != Waiting && it.Status != Paused {
@@ -197,8 +197,8 @@ func (q *Queue) Move(g GID, position int, whence Whence) (int, error) {
 	return q.order.insert(max(position, 0), it), nil
 }
 
-// Change sets options of an entry that has not stopped. An option with an empty value is removed. An active entry
-// begins again, unless the changed options take effect while it runs.
+// Change sets options of an entry that has not stopped. An empty value removes the option. The download of an active
+// entry begins again, unless the changed options can take effect while it runs.
 func (q *Queue) Change(g GID, options map[string]string) error {
 	it := q.items.by[g]
 	if it == nil || it.Status.stopped() {
@@ -213,7 +213,7 @@ func (q *Queue) Change(g GID, options map[string]string) error {
 	return nil
 }
 
-// whileRunning is the option that takes effect in a running download.
+// whileRunning is the only option that can take effect while a download runs.
 const whileRunning = "max-download-limit"
 
 func equalBut(a, b map[string]string, name string) bool {
@@ -223,7 +223,7 @@ func equalBut(a, b map[string]string, name string) bool {
 	return maps.Equal(a, b)
 }
 
-// merged returns old overlaid with more, without empty values. It returns nil if no option remains.
+// merged returns a copy of old with the options in more added, without empty values. If no option is left, it returns nil.
 func merged(old, more map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, old)
@@ -235,8 +235,8 @@ func merged(old, more map[string]string) map[string]string {
 	return all
 }
 
-// reconsider records that an item is about to change. An active download begins again if again is true, else it
-// continues with the changed options.
+// reconsider records that an item is about to change. If the item is active, the argument again decides whether its
+// download begins again or continues with the changed options.
 func (q *Queue) reconsider(it *item, again bool) {
 	q.record.changed(it)
 	switch {
@@ -248,14 +248,14 @@ func (q *Queue) reconsider(it *item, again bool) {
 	}
 }
 
-// Restart makes an active entry begin again.
+// Restart makes the download of an active entry begin again.
 func (q *Queue) Restart(g GID) {
 	if it := q.items.by[g]; it != nil && it.Status == Active {
 		q.halt(it, Waiting)
 	}
 }
 
-// ChangeURIs sets the URIs of an entry that has not stopped. An active entry begins again.
+// ChangeURIs sets the URIs of an entry that has not stopped. The download of an active entry begins again.
 func (q *Queue) ChangeURIs(g GID, uris []string) error {
 	it := q.items.by[g]
 	if it == nil || it.Status.stopped() || len(uris) == 0 {
@@ -269,7 +269,7 @@ func (q *Queue) ChangeURIs(g GID, uris []string) error {
 	return nil
 }
 
-// ChangeGlobal sets options of all downloads. An option with an empty value is removed.
+// ChangeGlobal sets options that apply to all downloads. An empty value removes the option.
 func (q *Queue) ChangeGlobal(options map[string]string) {
 	if now := merged(q.global, options); !maps.Equal(now, q.global) {
 		q.global, q.record.news.Global = now, now

@@ -9,7 +9,7 @@ import (
 	"braid/byterange"
 )
 
-// A GID identifies an entry. Zero identifies none.
+// A GID identifies an entry. No entry has the GID 0.
 type GID uint64
 
 // String returns g as 16 hexadecimal digits.
@@ -24,10 +24,10 @@ func ParseGID(s string) (g GID, ok bool) {
 	return GID(n), err == nil && len(s) == gidDigits && n != 0
 }
 
-// MarshalText returns the digits of g.
+// MarshalText returns g as 16 hexadecimal digits.
 func (g GID) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-// UnmarshalText parses a GID from its digits.
+// UnmarshalText sets g to the GID that text states in 16 hexadecimal digits.
 func (g *GID) UnmarshalText(text []byte) error {
 	n, ok := ParseGID(string(text))
 	if !ok {
@@ -40,8 +40,8 @@ func (g *GID) UnmarshalText(text []byte) error {
 // A Status is the state of an entry.
 type Status uint8
 
-// The statuses. There are three lists of entries: waiting and paused entries, active entries, and stopped entries (all
-// other statuses).
+// The statuses. A queue has three lists of entries: those that are Waiting or Paused, those that are Active, and
+// stopped entries, which have any other status.
 const (
 	Waiting Status = iota
 	Active
@@ -65,7 +65,7 @@ func (s Status) String() string {
 // MarshalText returns aria2's word for s.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText parses aria2's word for a status.
+// UnmarshalText sets s to the status that has text as its word in aria2.
 func (s *Status) UnmarshalText(text []byte) error {
 	for i, word := range statuses {
 		if word == string(text) {
@@ -78,47 +78,46 @@ func (s *Status) UnmarshalText(text []byte) error {
 
 func (s Status) stopped() bool { return s >= Complete }
 
-// An Entry is one download, in the form in which it is stored as JSON. An Entry that the queue has returned never
-// changes. The caller must not change its slices and its map.
+// An Entry is one download. It is stored as JSON. An Entry that the queue has returned never changes, and its slices
+// and map must not be changed.
 type Entry struct {
 	GID      GID
 	URIs     []string          `json:",omitempty"` // URLs of one file
 	Relinked bool              `json:",omitempty"` // the URIs changed after the first attempt
-	Document []byte            `json:",omitempty"` // a .torrent or Metalink document sent by the client
-	Options  map[string]string `json:",omitempty"` // as the client wrote them; header fields are joined by newlines
-	Watch    string            `json:",omitempty"` // name of the watch that requested this version, if any
+	Document []byte            `json:",omitempty"` // a torrent or Metalink document that the client sent
+	Options  map[string]string `json:",omitempty"` // as the client wrote them; newlines separate header fields
+	Watch    string            `json:",omitempty"` // name of the watch that requested this version of the file, if any
 	Status   Status
 	Priority int `json:",omitempty"` // entries with a higher priority begin first
-	// Rank orders the entries of a list. The queue sets it.
+	// Rank orders the entries of each list. The queue sets it.
 	Rank int64
 
-	Added, Began, Ended time.Time `json:",omitzero"`  // Began and Ended are of the last attempt
+	Added, Began, Ended time.Time `json:",omitzero"`  // Began and Ended refer to the last attempt
 	Path                string    `json:",omitempty"` // path of the file, if known
 	Size                int64     // -1 if unknown
 	Done                int64     // bytes on disk when the download last stopped
-	Outcome             Outcome   `json:",omitzero"` // of the last attempt, if it ended
+	Outcome             Outcome   `json:",omitzero"` // result of the last attempt, if it has ended
 
-	FollowedBy []GID `json:",omitempty"` // entries for the files that this entry's file describes
-	Following  GID   `json:",omitzero"`  // the entry with the document that describes this file
+	FollowedBy []GID `json:",omitempty"` // entries for the files that this entry's document describes
+	Following  GID   `json:",omitzero"`  // entry with the document that describes the file of this entry
 }
 
 // An Outcome is the result of an attempt. The zero value is success.
 type Outcome struct {
-	Kind     string `json:",omitempty"` // kind of the error, as download.Kind spells it; empty if there was no error
+	Kind     string `json:",omitempty"` // kind of the error, as download.Kind.String returns it; empty after a success
 	Code     int    `json:",omitempty"` // aria2's number of the error
 	Message  string `json:",omitempty"`
-	Reason   string `json:",omitempty"` // short form of Message without host and digits; empty if it has none
+	Reason   string `json:",omitempty"` // short form of Message, without host and digits; may be empty
 	Hint     string `json:",omitempty"` // what the user can do next
 	Verified string `json:",omitempty"` // what proved the file; empty if nothing did
-	Attempts int    `json:",omitempty"` // number of attempts, set by the queue
-	Due      bool   `json:",omitempty"` // the journal, which records that the file is complete, must still be removed
+	Attempts int    `json:",omitempty"` // number of attempts so far; the queue sets it
+	Due      bool   `json:",omitempty"` // the file's journal, which records that the file is complete, is still to be removed
 }
 
-// Interrupted is the kind of outcome of an attempt that was stopped from outside. It does not describe the file.
+// Interrupted is the Kind of an attempt that was stopped from outside. It says nothing about the file.
 const Interrupted = "interrupted"
 
-// Yielded is the kind of outcome of an attempt that was too slow while other entries waited for a place. It does not
-// describe the file.
+// Yielded is the Kind of an attempt that was too slow while others waited. It says nothing about the file.
 const Yielded = "yielded"
 
 // A Live is the current state of a running download. It is not stored.
@@ -126,24 +125,24 @@ type Live struct {
 	Path        string // path of the file
 	Done, Size  int64  // Size is -1 if unknown
 	Speed       int64  // bytes per second
-	Worker      string // the process that downloads, if it is not the daemon
+	Worker      string // the process that downloads the file, unless the daemon itself does
 	Connections int
-	Have        byterange.Set // ranges on disk, as far as they are known
+	Have        byterange.Set // known ranges on disk
 	Sources     []Source
-	Seeding     bool  // the file is in place and is uploaded to peers
+	Seeding     bool  // the file is complete, and is being uploaded to peers
 	Given       int64 // bytes uploaded to peers
 }
 
 // A Source is a server or swarm that an active download uses.
 type Source struct {
 	URL, Host string // the URL is without its password
-	State     string // its current activity, in words
+	State     string // its current activity, as text
 	Working   bool   // a request to it is in progress
 	Speed     int64  // bytes per second
 	Bytes     int64  // bytes received from it
 }
 
-// A Notice is an event of an entry.
+// A Notice informs subscribers about an event of an entry.
 type Notice struct {
 	What What
 	GID  GID
@@ -152,7 +151,7 @@ type Notice struct {
 // A What is the kind of an event.
 type What uint8
 
-// The kinds of events. OnSeed means that the file is in place and uploaded to peers.
+// The kinds of events. After OnSeed, the file is complete and is being uploaded to peers.
 const (
 	OnStart What = iota
 	OnPause
@@ -167,7 +166,7 @@ var notifications = [...]string{
 	OnError: "onDownloadError", OnSeed: "onBtDownloadComplete",
 }
 
-// String returns the name of aria2's notification.
+// String returns the name of aria2's notification for w.
 func (w What) String() string { return notifications[w] }
 
 // An Error is the reason why the queue refused a command. Its text is aria2's.
@@ -178,10 +177,11 @@ func (e *Error) Error() string { return e.text }
 
 func refuse(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
-// Find returns the GID that begins with prefix. It returns an error if no GID or several GIDs begin with prefix.
+// Find returns the only GID in the queue that begins with prefix. It is an error if no GID or more than one does.
 func (q *Queue) Find(prefix string) (GID, error) { return q.items.find(prefix) }
 
-// Selected reports whether the option select-file ("1,3-5", empty: all) has the file with this number.
+// Selected reports whether list, a value of the option select-file such as "1,3-5", contains number. An empty list
+// contains all numbers.
 func Selected(list string, number int) bool {
 	for word := range strings.SplitSeq(list, ",") {
 		first, last, ranged := strings.Cut(word, "-")

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// An item is an entry and the part of its state that is not stored.
+// An item is an entry, with state that is not stored.
 type item struct {
 	Entry
 	live    *Live
-	running bool // the download runs, even if the status is no longer Active
+	running bool // a download of the entry runs, perhaps after the status has changed
 	dirty   bool // record.dirty contains the item
 	gone    bool // it was removed from the queue
 	settled int  // number of entries at the front of FollowedBy that no longer need the document
 	version uint64
-	at      *string // cached result of host; nil until host is called
+	at      *string // cached result of host; nil before its first call
 }
 
-// host returns the host of the first URI. It is empty if the entry has no URI with a host, as for a document.
+// host returns the host of the item's first URI, or "" without such a host, as for a document.
 func (it *item) host() string {
 	if it.at == nil {
 		at := ""
@@ -32,15 +32,15 @@ func (it *item) host() string {
 	return *it.at
 }
 
-// items are the items of a queue by GID.
+// items holds the items of a queue by GID.
 type items struct {
 	by map[GID]*item
 	// leaving holds the GIDs of entries that were forgotten while their downloads still ran.
 	leaving map[GID]bool
-	chance  uint64 // state of the generator of GIDs
+	chance  uint64 // state of the random generator for GIDs
 }
 
-// unused returns an unused GID. The generator is splitmix64.
+// unused returns a GID that no entry has. The generator is splitmix64.
 func (i *items) unused() GID {
 	for {
 		i.chance += 0x9e3779b97f4a7c15
@@ -55,7 +55,7 @@ func (i *items) unused() GID {
 
 func (i *items) taken(g GID) bool { return i.by[g] != nil || i.leaving[g] }
 
-// remove removes an item. The GID stays taken as long as the download runs.
+// remove removes an item. The item's GID stays taken as long as its download runs.
 func (i *items) remove(it *item) {
 	delete(i.by, it.GID)
 	if it.running {
@@ -77,7 +77,7 @@ func (i *items) needed(it *item) bool {
 	return false
 }
 
-// find returns the GID that begins with prefix. It returns an error if no GID or several GIDs begin with prefix.
+// find returns the only GID of an item that begins with prefix. It is an error if no GID or more than one does.
 func (i *items) find(prefix string) (GID, error) {
 	if g, ok := ParseGID(prefix); ok {
 		if i.by[g] == nil {

@@ -7,8 +7,8 @@ import (
 	"sort"
 )
 
-// An order holds the items of a queue in three lists: items that wait or are paused, active items, and stopped items.
-// It counts the items by status and by host.
+// An order holds the items of a queue in three lists: waiting and paused items, active items, and stopped items. It
+// counts them by status and by host.
 type order struct {
 	record *record
 	lists  [3]list
@@ -25,7 +25,7 @@ const (
 	stops
 )
 
-// of returns the list of a status.
+// of returns the list for items of status s.
 func (o *order) of(s Status) *list {
 	switch {
 	case s == Active:
@@ -49,7 +49,7 @@ func (o *order) all() iter.Seq[*item] {
 	}
 }
 
-// set changes the status of an item, which stays in its list.
+// set changes the status of an item to s, without moving the item to another list.
 func (o *order) set(it *item, s Status) {
 	o.number(it, -1)
 	it.Status = s
@@ -57,14 +57,14 @@ func (o *order) set(it *item, s Status) {
 	o.record.changed(it)
 }
 
-// move takes an item from its list and inserts it into the list of status s.
+// move moves an item to a position in the list for status s, and sets its status to s.
 func (o *order) move(it *item, s Status, position int) {
 	o.take(it)
 	o.set(it, s)
 	o.insert(position, it)
 }
 
-// number adds n, which is 1 or -1, to the counters of an item's status and host.
+// number adds n, which is 1 or -1, to the counters for the status and the host of an item.
 func (o *order) number(it *item, n int) {
 	o.count[it.Status] += n
 	if it.Status != Waiting {
@@ -75,7 +75,7 @@ func (o *order) number(it *item, n int) {
 	}
 }
 
-// relink sets the URIs of an item, which may change its host.
+// relink sets the URIs of an item, which may change the item's host.
 func (o *order) relink(it *item, uris []string) {
 	o.number(it, -1)
 	it.URIs, it.at = uris, nil
@@ -88,7 +88,7 @@ func byPriority(a, b *item) int { return cmp.Compare(b.Priority, a.Priority) }
 // take removes an item from its list.
 func (o *order) take(it *item) {
 	l := o.of(it.Status)
-	if len(l.items) > 0 && l.items[0] == it { // the common case, when an item begins
+	if len(l.items) > 0 && l.items[0] == it { // common when a download begins
 		l.items[0] = nil
 		l.items = l.items[1:]
 		return
@@ -97,8 +97,8 @@ func (o *order) take(it *item) {
 	l.items = slices.Delete(l.items, i, i+1)
 }
 
-// insert inserts items of one priority into the list of their status, at position or as near to position as the
-// priority allows. A negative position is the end. It returns the index of the first inserted item.
+// insert inserts items, which have the same priority, into the list for their status: at position, or as near to it as
+// their priority allows. A negative position is the end. It returns the index of the first inserted item.
 func (o *order) insert(position int, items ...*item) int {
 	l := o.of(items[0].Status)
 	low, high := 0, len(l.items)
@@ -118,11 +118,11 @@ func (o *order) insert(position int, items ...*item) int {
 	return i
 }
 
-// rankGap is the distance between the ranks of neighbours, so that items can be inserted between them.
+// rankGap is the usual difference between the ranks of two neighbors. It leaves ranks for items that are inserted later.
 const rankGap = 1 << 20
 
-// rank gives the n items from index i on ranks between the ranks of their neighbours. If those are too close, all items
-// of the list get new ranks.
+// rank gives n items of l, beginning at index i, ranks between those of their neighbors. If the neighbors' ranks are
+// too close, all items of l get new ranks.
 func (o *order) rank(l *list, i, n int) {
 	first, step := int64(0), int64(rankGap)
 	switch atStart, atEnd := i == 0, i+n == len(l.items); {
@@ -147,7 +147,7 @@ func (o *order) rank(l *list, i, n int) {
 	}
 }
 
-// page returns up to n entries from offset on; see [Queue.Waiting].
+// page returns up to n entries, beginning at offset, as [Queue.Waiting] describes.
 func (l *list) page(offset, n int) []Entry {
 	step, from := 1, offset
 	if offset < 0 {

@@ -6,13 +6,12 @@
 //
 //	q := queue.New(seed)
 //	g, err := q.Add(now, queue.Entry{URIs: []string{"https://example.org/disk.iso"}}, -1)
-//	e, ok := q.Start(now)                  // the first waiting entry, once there is room
-//	q.Ended(now, e.GID, queue.Outcome{})   // the file is in place
+//	e, ok := q.Start(now)                  // the first waiting entry, when a download can begin
+//	q.Ended(now, e.GID, queue.Outcome{})   // the file is complete
 //	store(q.Drain())
 //
-// Each entry is in one of three lists: entries that wait or are paused, the next first; active
-// entries; and stopped entries, in the order in which they stopped. An entry with a higher [Entry].Priority comes
-// before one with a lower priority.
+// Each entry is in one of three lists: waiting and paused entries, the next one first; active entries; and stopped
+// entries, in the order in which they stopped. In the first list, entries are sorted by descending [Entry].Priority.
 package queue
 
 import (
@@ -21,7 +20,7 @@ import (
 	"time"
 )
 
-// A Queue is a list of downloads. It must be used by one goroutine at a time. New and Restore create one.
+// A Queue is a list of downloads. Only one goroutine may use it at a time. New and Restore return one.
 type Queue struct {
 	items  items
 	order  order
@@ -30,7 +29,7 @@ type Queue struct {
 	global map[string]string
 }
 
-// New returns an empty queue that derives GIDs from seed. Each start should use another seed.
+// New returns an empty queue. It generates GIDs from seed, which should differ for each start of the process.
 func New(seed uint64) *Queue {
 	q := &Queue{record: record{version: 1}}
 	q.items = items{by: map[GID]*item{}, leaving: map[GID]bool{}, chance: seed}
@@ -64,22 +63,22 @@ func Restore(seed uint64, entries []Entry, global map[string]string) *Queue {
 	return q
 }
 
-// Drain returns the changes since the previous call.
+// Drain returns the changes since the previous call of Drain.
 func (q *Queue) Drain() Changes { return q.record.drain() }
 
-// Since returns the changes since a version. It returns all entries if the version is 0 or so old that removals since
-// then have been forgotten.
+// Since returns the changes since the given version. If the version is 0, or so old that later removals are no longer
+// known, it returns all entries.
 func (q *Queue) Since(version uint64) Delta { return q.record.since(version, q.order.all()) }
 
-// SetPlaces sets the number of downloads that run at once. Zero means that the daemon measures the number, and a
-// negative number means that other processes download.
+// SetPlaces sets the number of concurrent downloads. 0 means that the daemon measures the number. A negative number
+// means that other processes download.
 func (q *Queue) SetPlaces(n int) { q.turns.places = n }
 
 // Fresh reports whether no active download uses the host of the entry that Next returns.
 func (q *Queue) Fresh() bool { return q.turns.fresh() }
 
-// Why returns a function that describes what an entry waits for. The description is empty if the entry does not wait or
-// is the next one.
+// Why returns a function that describes what an entry is waiting for. The function returns "" for an entry that is not
+// waiting, and for the entry that Next returns.
 func (q *Queue) Why() func(GID) string {
 	why := q.turns.why()
 	return func(g GID) string { return why(q.items.by[g]) }
@@ -93,8 +92,8 @@ func (q *Queue) Next() (Entry, bool) {
 	return Entry{}, false
 }
 
-// Start makes the first waiting entry active and returns it. It returns false if every entry is paused, stopped or
-// active, or waits for its previous download to stop. The caller must call Ended when the download ends.
+// Start makes the first waiting entry active and returns it. It returns false if no entry can start: each is paused,
+// stopped or active, or waits until its previous download has stopped. The caller must call Ended when the download ends.
 func (q *Queue) Start(now time.Time) (Entry, bool) {
 	it := q.turns.next()
 	if it == nil {
@@ -105,7 +104,7 @@ func (q *Queue) Start(now time.Time) (Entry, bool) {
 	return it.Entry, true
 }
 
-// Begin makes a waiting entry active, whatever its place. It is for a download in another process, which counts the
+// Begin makes a waiting entry active, wherever it is in the list. It is for a download in another process, which counts
 // attempts itself. The caller must call Ended when the download ends.
 func (q *Queue) Begin(now time.Time, g GID) {
 	it := q.items.by[g]
@@ -119,7 +118,7 @@ func (q *Queue) Begin(now time.Time, g GID) {
 	q.record.tell(OnStart, it)
 }
 
-// Progress records the current state of a download.
+// Progress records l as the current state of the download of entry g.
 func (q *Queue) Progress(g GID, l Live) {
 	it := q.items.by[g]
 	if it == nil || !it.running {
@@ -129,7 +128,7 @@ func (q *Queue) Progress(g GID, l Live) {
 		q.record.tell(OnSeed, it)
 	}
 	if l.Size < 0 {
-		l.Size = it.Size // the size that the previous attempt found, until this attempt knows the size
+		l.Size = it.Size // keep the size from the previous attempt until this attempt knows a size
 	}
 	it.live = &l
 	if l.Path != "" && l.Path != it.Path {
@@ -138,10 +137,9 @@ func (q *Queue) Progress(g GID, l Live) {
 	}
 }
 
-// Ended records that a download ended with outcome o. An interrupted entry waits at the front, unless its status has
-// changed meanwhile. An entry that yielded its place waits at the end. An entry that was paused or restarted but
-// finished before it could be stopped is complete. A removed entry stays removed. o.Attempts counts only the attempts
-// that Start did not count.
+// Ended records that a download of entry g ended with outcome o. If its status is still Active, an interrupted entry then
+// waits at the front, and a yielded one at the end. An entry that was paused or restarted, but complete before its download
+// could be stopped, becomes Complete. A removed entry stays Removed. o.Attempts must not include attempts that Start counted.
 func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 	delete(q.items.leaving, g)
 	it := q.items.by[g]
@@ -167,7 +165,7 @@ func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 	}
 }
 
-// Settled records that the journal of an entry's file has been removed (Outcome.Due).
+// Settled records that the journal of the entry's file has been removed. It clears Outcome.Due.
 func (q *Queue) Settled(g GID) {
 	if it := q.items.by[g]; it != nil && it.Outcome.Due {
 		it.Outcome.Due = false
@@ -179,7 +177,7 @@ func (q *Queue) Settled(g GID) {
 // forgotten. Failed entries are always kept.
 const MostStopped = 10_000
 
-// stop moves an item to the stopped entries with status s.
+// stop moves an item to the stopped entries, with status s and outcome o, and records the event.
 func (q *Queue) stop(now time.Time, it *item, s Status, o Outcome, what What) {
 	q.order.move(it, s, -1)
 	it.Ended, it.Outcome = now, o
@@ -196,14 +194,14 @@ func (q *Queue) stop(now time.Time, it *item, s Status, o Outcome, what What) {
 	}
 }
 
-// drop removes an item that is in no list from the queue.
+// drop removes an item from the queue. The item must no longer be in a list.
 func (q *Queue) drop(it *item) {
 	q.order.number(it, -1)
 	q.items.remove(it)
 	q.record.removed(it)
 }
 
-// Entry returns the entry with this GID.
+// Entry returns the entry with GID g. It returns false if the queue has no such entry.
 func (q *Queue) Entry(g GID) (Entry, bool) {
 	it := q.items.by[g]
 	if it == nil {
@@ -212,7 +210,7 @@ func (q *Queue) Entry(g GID) (Entry, bool) {
 	return it.Entry, true
 }
 
-// Live returns the state of an entry's download. It returns false if no download of the entry runs.
+// Live returns the state of the download of entry g. It returns false if no download of that entry is running.
 func (q *Queue) Live(g GID) (Live, bool) {
 	it := q.items.by[g]
 	if it == nil || !it.running {
@@ -221,20 +219,20 @@ func (q *Queue) Live(g GID) (Live, bool) {
 	return *it.live, true
 }
 
-// Count returns the number of entries in each of the three lists.
+// Count returns the numbers of active entries, of waiting or paused entries, and of stopped entries.
 func (q *Queue) Count() (active, waiting, stopped int) {
 	return len(q.order.lists[runs].items), len(q.order.lists[waits].items), len(q.order.lists[stops].items)
 }
 
-// Active returns the active entries, the oldest first.
+// Active returns the active entries. The entry that has been active longest comes first.
 func (q *Queue) Active() []Entry { return q.order.lists[runs].page(0, len(q.order.lists[runs].items)) }
 
 // Waiting returns up to n waiting or paused entries, beginning at offset. A negative offset counts from the end, where
-// -1 is the last entry; the entries are then in reverse order.
+// -1 is the last entry. The entries are then returned in reverse order.
 func (q *Queue) Waiting(offset, n int) []Entry { return q.order.lists[waits].page(offset, n) }
 
 // Stopped returns up to n stopped entries. Its parameters have the meaning of those of Waiting.
 func (q *Queue) Stopped(offset, n int) []Entry { return q.order.lists[stops].page(offset, n) }
 
-// Global returns the options of all downloads. The caller must not change them.
+// Global returns the options that apply to all downloads. The caller must not change the map.
 func (q *Queue) Global() map[string]string { return q.global }

@@ -5,23 +5,24 @@ import (
 	"slices"
 )
 
-// Hosts take turns, so that many or slow downloads from one host leave places for others. While entries of several
-// hosts wait, one host gets at most three quarters of the places. Priorities come first, and the entries of one host
-// keep their order.
+// Hosts take turns, so that many or slow downloads from one host do not delay those from others. While entries of
+// several hosts wait, one host gets at most three quarters of the concurrent downloads. Priorities come first, and
+// entries of one host keep their order.
 
-// leastPlaces is the least number of downloads that run at once if the number is measured.
+// leastPlaces is the minimum number of concurrent downloads if the daemon measures the number.
 const leastPlaces = 4
 
-// mostPassed limits how many entries are skipped to find an entry of another host. Beyond it only the order counts.
+// mostPassed limits the number of entries that are skipped to find an entry of another host.
 const mostPassed = 10_000
 
-// turns choose the item that begins next.
+// turns chooses the next item to download.
 type turns struct {
 	order  *order
-	places int // number of downloads that run at once; 0 if it is measured, negative if other processes download
+	places int // number of concurrent downloads; 0 if the daemon measures it, negative if other processes download
 }
 
-// part returns how many of the places one host may use while entries of several hosts wait, and the number of places.
+// part returns the number of concurrent downloads, as places, and how many of them may be from one host while entries
+// of several hosts wait.
 func (t *turns) part() (part, places int) {
 	if places = t.places; places <= 0 {
 		places = max(leastPlaces, len(t.order.lists[runs].items)+1)
@@ -29,7 +30,7 @@ func (t *turns) part() (part, places int) {
 	return max(1, places-max(1, places/4)), places
 }
 
-// full returns the hosts that already use all the places which one host may use.
+// full returns the hosts that already have as many downloads as one host may have.
 func (t *turns) full() map[string]bool {
 	part, _ := t.part()
 	running, full := map[string]int{}, map[string]bool{}
@@ -42,8 +43,8 @@ func (t *turns) full() map[string]bool {
 	return full
 }
 
-// next returns the first waiting item with a host that may use another place. If every such host is full, it returns
-// the first waiting item.
+// next returns the first waiting item with a host that may have another download. Without such an item of the highest
+// priority, it returns the first waiting item.
 func (t *turns) next() *item {
 	if t.order.count[Waiting] == 0 {
 		return nil
@@ -70,15 +71,15 @@ func (t *turns) next() *item {
 	return first
 }
 
-// fresh reports whether no active download uses the host of the next item.
+// fresh reports whether no active download is from the host of the item that next returns.
 func (t *turns) fresh() bool {
 	it := t.next()
 	return it != nil && it.host() != "" && !slices.ContainsFunc(t.order.lists[runs].items,
 		func(o *item) bool { return o.host() == it.host() })
 }
 
-// why returns a function that describes what an item waits for. The description is empty if the item does not wait or is
-// the next one.
+// why returns a function that describes what an item is waiting for. The function returns "" for an item that is not
+// waiting, and for the item that next returns.
 func (t *turns) why() func(*item) string {
 	next, full, active := t.next(), t.full(), len(t.order.lists[runs].items)
 	part, places := t.part()
