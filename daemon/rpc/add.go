@@ -16,7 +16,7 @@ import (
 
 func refuse(format string, args ...any) error { return &fault{1, fmt.Sprintf(format, args...)} }
 
-// add adds an entry with these options to the queue.
+// add adds e to the queue with the given options. position is its place among the waiting entries.
 func (v *visit) add(e queue.Entry, options map[string]string, position int) (queue.GID, error) {
 	options, err := v.checked(options, e.URIs, nil)
 	if err != nil {
@@ -32,7 +32,7 @@ func (v *visit) add(e queue.Entry, options map[string]string, position int) (que
 		}
 		e.GID = g
 	}
-	delete(options, "pause") // both apply to this call only
+	delete(options, "pause") // pause and gid apply to this call only
 	delete(options, "gid")
 	delete(options, sessionOption) // a global option
 	maps.DeleteFunc(options, v.settings.saysNothing)
@@ -63,7 +63,7 @@ func (v *visit) addURI(p *params) (any, error) {
 	return g.String(), err
 }
 
-// document decodes a parameter in base64. If that fails, the error is the text otherwise, which is aria2's message.
+// document decodes parameter i, which is in base64. If that fails, otherwise becomes the error. It is aria2's message.
 func (p *params) document(i int, otherwise string) []byte {
 	data, err := base64.StdEncoding.DecodeString(p.text(i))
 	if err != nil {
@@ -97,7 +97,7 @@ func (v *visit) addTorrent(p *params) (any, error) {
 
 var errSigned = refuse("A signature is of one file, but the document has several.")
 
-// addMetalink adds an entry for each file of a document. Each entry has a document that describes only its file.
+// addMetalink adds an entry for each file that a Metalink document describes. Each entry gets a document with only its file.
 func (v *visit) addMetalink(p *params) (any, error) {
 	const bad = "Could not parse Metalink XML document."
 	data, options, position := p.document(0, bad), p.options(1, false), p.position(2)
@@ -114,7 +114,7 @@ func (v *visit) addMetalink(p *params) (any, error) {
 	}
 	dir := cmp.Or(checked["dir"], v.settings.folder())
 	gids, numbers := []string{}, checked["select-file"]
-	delete(options, "select-file") // each entry's document has only one file
+	delete(options, "select-file") // in each entry's document, the file is the only one
 	for i, f := range d.Files {
 		if !queue.Selected(numbers, i+1) {
 			continue
@@ -133,7 +133,7 @@ func (v *visit) addMetalink(p *params) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		delete(options, "gid") // it applies to the first entry only
+		delete(options, "gid") // gid applies to the first entry only
 		if gids = append(gids, g.String()); position >= 0 {
 			position++
 		}

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// A connections is a listener with a limited number of connections. A client that has shown the token keeps its
-// connections. At the limit, the oldest connection of a client with a wrong token is closed. Without such a client, the
-// oldest connection without a token is closed, even if it is active, because idle clients could otherwise occupy the
-// limit. A connection is not closed before it had time to show the token, so a flood of new clients cannot keep others
-// out. Meanwhile a new connection waits.
+// A connections is a listener with a limited number of connections. At the limit, it closes the oldest connection of a
+// client with a wrong token. Without such a client, it closes the oldest connection of a client that has not shown the
+// token, even an active one, because idle clients could otherwise use up the limit. Connections of clients that have
+// shown the token stay open. A client has some time to show the token before its connection may be closed, so that a
+// flood of new clients cannot keep others out. Until then, new connections wait.
 type connections struct {
 	net.Listener
 	most int
-	free bool          // only the user can connect
-	left chan struct{} // of capacity 1; receives when a connection ended or may be closed
+	free bool          // listens on a Unix socket that only the user can connect to
+	left chan struct{} // of capacity 1; receives when a connection has ended or may now be closed
 
 	mu     sync.Mutex
 	open   map[*connection]bool
@@ -26,34 +26,34 @@ type connections struct {
 	closed bool
 }
 
-// A connection is a connection of a limited listener.
+// A connection is a connection accepted by a connections.
 type connection struct {
 	net.Conn
 	of     *connections
-	number uint64                    // ascending
+	number uint64                    // increases with each connection
 	read   atomic.Pointer[time.Time] // time of the first Read; nil before
 
-	standing standing // guarded by the mutex of the listener
+	standing standing // guarded by of.mu
 }
 
-// A standing is the trust that a client has earned.
+// A standing is how far a client is trusted.
 type standing uint8
 
 const (
-	unknown  standing = iota // nothing yet
-	stranger                 // a wrong token, or a long request without one
-	friend                   // the token
+	unknown  standing = iota // the client has shown no token
+	stranger                 // the client has shown a wrong token, or sent a long request without one
+	friend                   // the client has shown the token
 )
 
-// showTime is the time that a client has to show the token, however many other clients connect. It begins with the
-// first Read, which on a busy machine may be long after Accept.
+// showTime is the time limit for a client to show the token, however many other clients connect. It counts from the
+// first Read of the connection, which may be long after Accept on a busy machine.
 const showTime = 500 * time.Millisecond
 
 type connectionKey struct{}
 
-// Limit returns a listener that allows at most most open connections of l, including WebSockets. web is the server that
-// will serve a [Handler] on the returned listener; Limit sets web.ConnContext. Clients of a Unix socket are trusted as
-// if they had shown the token. Limit must be called before l is wrapped for TLS.
+// Limit returns a listener that limits the open connections of l, including WebSockets, to the number most. web is the
+// server that will serve a [Handler] on the returned listener. Limit sets web.ConnContext. Clients of a Unix socket are
+// trusted as if they had shown the token. Limit must be called before l is wrapped for TLS.
 func Limit(l net.Listener, web *http.Server, most int) net.Listener {
 	web.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if over, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
@@ -65,7 +65,7 @@ func Limit(l net.Listener, web *http.Server, most int) net.Listener {
 		open: map[*connection]bool{}}
 }
 
-// Accept waits for a connection and accepts it when the limit allows another connection.
+// Accept accepts the next connection. It returns the connection when the limit allows one more.
 func (k *connections) Accept() (net.Conn, error) {
 	for {
 		conn, err := k.Listener.Accept()
@@ -79,7 +79,7 @@ func (k *connections) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the listener. A connection that waits for the limit is closed.
+// Close closes the listener, and a connection that waits because of the limit.
 func (k *connections) Close() error {
 	k.mu.Lock()
 	k.closed = true
@@ -88,7 +88,8 @@ func (k *connections) Close() error {
 	return k.Listener.Close()
 }
 
-// admit adds a connection, after closing others if necessary. It returns nil if the limit is reached.
+// admit adds conn, after closing other connections if necessary. It returns nil if the limit is reached and no
+// connection may be closed, or if k is closed.
 func (k *connections) admit(conn net.Conn) *connection {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -115,8 +116,8 @@ func (k *connections) admit(conn net.Conn) *connection {
 	return c
 }
 
-// first returns the connection to close first, and the time until it may be closed. It returns nil if none may be
-// closed. The caller holds the mutex.
+// first returns the connection to close first, and the time until it may be closed. It returns a nil connection if none
+// may be closed. k.mu must be held.
 func (k *connections) first() (first *connection, wait time.Duration) {
 	for c := range k.open {
 		if c.standing == friend {
@@ -130,8 +131,8 @@ func (k *connections) first() (first *connection, wait time.Duration) {
 	return first, max(0, wait)
 }
 
-// mayStay returns the time until the connection may be closed. The time is negative if the connection should be closed
-// before others. The caller holds the mutex.
+// mayStay returns the time until c may be closed. It is negative if c should be closed before other connections.
+// c.of.mu must be held.
 func (c *connection) mayStay() time.Duration {
 	at := c.read.Load()
 	switch {
@@ -143,7 +144,7 @@ func (c *connection) mayStay() time.Duration {
 	return max(0, time.Until(at.Add(showTime)))
 }
 
-// Read reads from the connection.
+// Read reads from the connection and records the time of the first Read.
 func (c *connection) Read(p []byte) (int, error) {
 	if c.read.Load() == nil {
 		now := time.Now()
@@ -152,7 +153,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// await waits until a connection has ended or may be closed, for a limited time.
+// await waits until a connection has ended or may be closed, at most for the given time.
 func (k *connections) await(most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -162,7 +163,7 @@ func (k *connections) await(most time.Duration) {
 	}
 }
 
-// leave wakes a connection that waits for the limit.
+// leave wakes the goroutine that waits because of the limit, if any.
 func (k *connections) leave() {
 	select {
 	case k.left <- struct{}{}:
@@ -170,7 +171,7 @@ func (k *connections) leave() {
 	}
 }
 
-// Close closes the connection and removes it from the count.
+// Close closes the connection, which then no longer counts towards the limit.
 func (c *connection) Close() error {
 	c.of.mu.Lock()
 	delete(c.of.open, c)
@@ -179,7 +180,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// shown records the standing of a request's client. A client that has shown the token once stays a friend.
+// shown raises the standing of the client that sent the request with context ctx to s. It never lowers the standing.
 func shown(ctx context.Context, s standing) {
 	if c, ok := ctx.Value(connectionKey{}).(*connection); ok {
 		c.of.mu.Lock()
@@ -191,7 +192,7 @@ func shown(ctx context.Context, s standing) {
 	}
 }
 
-// isKnown reports whether the client of a request has shown the token.
+// isKnown reports whether the client that sent the request with context ctx has shown the token.
 func isKnown(ctx context.Context) bool {
 	c, ok := ctx.Value(connectionKey{}).(*connection)
 	if !ok {

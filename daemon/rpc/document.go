@@ -12,13 +12,13 @@ import (
 	"braid/metalink/metainfo"
 )
 
-// An about is the content of an entry's document or magnet link, in the form in which clients get it.
+// An about is the content of an entry's document or magnet link, as clients receive it.
 type about struct {
-	hash       string // info hash of a torrent; empty for other documents
+	hash       string // info hash of a torrent; empty if the document is not a torrent
 	name       string
 	bittorrent map[string]any
 	files      []described // empty for a magnet link
-	uris       []string    // of the file of a Metalink document
+	uris       []string    // URIs of the file that a Metalink document describes
 }
 
 type described struct {
@@ -30,11 +30,11 @@ type described struct {
 type documents struct {
 	mu    sync.Mutex
 	known map[document]*about
-	files int // number of files of all cached documents
+	files int // total number of files in the cached documents
 }
 
-// A document is the key of the cache. A GID alone is not enough, because an entry may get another link and a GID may be
-// used for another entry.
+// A document is a key of the cache. A GID alone is not enough: the entry may get another link, and the GID may be used
+// again for another entry.
 type document struct {
 	gid   queue.GID
 	added time.Time
@@ -45,8 +45,7 @@ type document struct {
 // mostFiles limits the number of files of the cached documents.
 const mostFiles = 20_000
 
-// about returns the content of an entry's document or magnet link. The content is empty if the entry has neither, or if
-// the document or link cannot be parsed.
+// about returns the content of the document or magnet link of e. It is empty if e has none that can be parsed.
 func (d *documents) about(e *queue.Entry) *about {
 	of := document{gid: e.GID, added: e.Added, size: len(e.Document)}
 	if len(e.URIs) == 1 && metainfo.IsMagnet(e.URIs[0]) {

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// ServeHTTP answers a request. It refuses a request with an unknown Host field or from a page of an unknown origin.
+// ServeHTTP answers a request of a client. It refuses a request with an unknown name in the Host field, and a request
+// from a web page of an origin that is not allowed.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.known(w, r) {
 		return
@@ -34,8 +35,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Admit reports whether a request to another handler may see the queue. If it returns false, it has sent a response. It
-// checks the Host and Origin fields as for calls, and the token in the Authorization field (RFC 6750, section 2.1).
+// Admit reports whether the sender of r, a request to another handler, may see the queue. If not, Admit has sent a response.
+// It checks the Host and Origin fields as for calls, and the token in the Authorization field (RFC 6750, section 2.1).
 func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
 	if !h.known(w, r) {
 		return false
@@ -48,7 +49,7 @@ func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
 	if word != "" {
 		shown(r.Context(), stranger)
 	}
-	if word != "" && !h.punish(r.Context()) { // without a word nothing was guessed
+	if word != "" && !h.punish(r.Context()) { // an empty word is no guess
 		http.Error(w, errCrowd.Message, http.StatusServiceUnavailable)
 		return false
 	}
@@ -57,7 +58,8 @@ func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// known reports whether the Host and Origin fields of a request are allowed. If so, it lets the page read the response.
+// known reports whether the Host and Origin fields of r are allowed. If so, it sets the fields that allow the web page
+// in Origin to read the response. If not, it has sent a response.
 func (h *Handler) known(w http.ResponseWriter, r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	switch {
@@ -72,8 +74,8 @@ func (h *Handler) known(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// knownHost reports whether the Host field is a name of the loopback interface, the address that the client connected
-// to, or a name in Hosts. Another name may come from a page that uses DNS rebinding.
+// knownHost reports whether the Host field of r is a loopback name, the address that the client connected to, or one of
+// h.Hosts. Another name may come from a web page that uses DNS rebinding.
 func (h *Handler) knownHost(r *http.Request) bool {
 	host := hostname(r.Host)
 	if slices.ContainsFunc(h.Hosts, func(name string) bool { return strings.EqualFold(name, host) }) {
@@ -87,7 +89,7 @@ func (h *Handler) knownHost(r *http.Request) bool {
 	return ip.IsLoopback() || local != nil && hostname(local.String()) == ip.String()
 }
 
-// hostname returns a Host field without its port.
+// hostname returns field, the value of a Host field, without the port.
 func hostname(field string) string {
 	if host, _, err := net.SplitHostPort(field); err == nil {
 		return host
@@ -95,13 +97,12 @@ func hostname(field string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(field, "["), "]")
 }
 
-// extensions lists the schemes of browser extensions. No web page can have such an origin, and the user gave the token
-// to the extension.
+// extensions lists the URL schemes of browser extensions. Web pages have no such origin. The user gave an extension the token.
 var extensions = []string{"chrome-extension://", "moz-extension://", "safari-web-extension://"}
 
-// knownOrigin reports whether a request comes from a program, from a page of this server or from an allowed origin.
-// Some requests of pages have a Sec-Fetch-Site field instead of an Origin field. Without a token this server has no
-// pages, but WebSocket libraries send this server's own origin.
+// knownOrigin reports whether r comes from a program, from a page of this server, or from an allowed origin. Browsers
+// may send Sec-Fetch-Site instead of Origin. If h has no token, this server has no pages, but WebSocket libraries of
+// programs send its origin.
 func (h *Handler) knownOrigin(r *http.Request, origin string) bool {
 	if slices.Contains(h.Origins, "*") {
 		return true
@@ -118,13 +119,13 @@ func (h *Handler) knownOrigin(r *http.Request, origin string) bool {
 		func(s string) bool { return strings.HasPrefix(origin, s) })
 }
 
-// crossSite reports whether the browser sent the request for a page of another origin.
+// crossSite reports whether a page of another origin made the request, according to the browser.
 func crossSite(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site != "" && site != "none" && site != "same-origin"
 }
 
-// allow sets the fields by which a browser lets the page read the response (CORS).
+// allow sets the response fields that allow a page of the given origin to read the response (CORS).
 func (h *Handler) allow(w http.ResponseWriter, r *http.Request, origin string) {
 	if origin == "" {
 		return
@@ -145,10 +146,10 @@ func (h *Handler) allow(w http.ResponseWriter, r *http.Request, origin string) {
 	}
 }
 
-// post answers the call in the body. It ignores the Content-Type field.
+// post answers the calls in the body of a POST request. It ignores the Content-Type field.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
-	control.SetReadDeadline(time.Now().Add(h.patience)) // fails for a test's recorder
+	control.SetReadDeadline(time.Now().Add(h.patience)) // fails for an httptest.ResponseRecorder
 	body, leave, err := h.intake.read(http.MaxBytesReader(w, r.Body, h.MostBytes),
 		func() { control.SetReadDeadline(time.Unix(1, 0)) }, h.admits(r.Context()))
 	defer leave()
@@ -167,14 +168,14 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		http.Error(w, "the request is incomplete", http.StatusBadRequest)
-		return // the deadline stays set, because the server reads the rest of the body
+		return // keep the deadline, because the server reads the rest of the body
 	}
 	control.SetReadDeadline(time.Time{})
 	h.answer(w, r, body, leave)
 }
 
-// large is the size of a request after which memory is returned to the system. Adding ten thousand downloads in one
-// request leaves 40 MiB of garbage.
+// large is the size of a request in bytes above which memory is returned to the system afterwards. A request that adds
+// ten thousand downloads leaves 40 MiB of garbage.
 const large = 1 << 20
 
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, body []byte, parsed func()) {
@@ -198,14 +199,14 @@ func (h *Handler) send(w http.ResponseWriter, r reply) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Length", strconv.Itoa(len(r.body)))
 	control := http.NewResponseController(w)
-	control.SetWriteDeadline(time.Now().Add(6 * h.patience)) // the only limit for a client that reads nothing
+	control.SetWriteDeadline(time.Now().Add(6 * h.patience)) // the only time limit for a client that does not read
 	defer control.SetWriteDeadline(time.Time{})
 	w.WriteHeader(r.status)
 	w.Write(r.body)
 }
 
-// question returns the request that the query of a GET encodes: one call in the fields method, id and params, or a
-// batch in params alone. If the query cannot be decoded, the result is not a valid request.
+// question returns the request in the query of a GET: one call in the fields method, id and params, or a batch in
+// params alone. field returns the value of a field. If the query cannot be decoded, the result is not a valid request.
 func question(field func(string) string) []byte {
 	params, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(field("params"), " ", "+"))
 	if err != nil || len(params) > 0 && !json.Valid(params) {

@@ -10,20 +10,20 @@ import (
 	"sync"
 )
 
-// An intake limits the memory of long requests that are incomplete or not yet examined. At the limit, the largest
-// request is dropped, because clients that stop sending could otherwise keep others out. A request that needs memory
-// waits until the dropped one has released it.
+// An intake limits the memory for long requests until they have been received and checked. At the limit, the largest
+// request is dropped, because clients that stop sending could otherwise use up the limit. The request that needs memory
+// waits until the memory of the dropped request is released.
 type intake struct {
 	most int // limit in bytes
 
 	mu    sync.Mutex
-	held  map[*reading]bool // requests that were not dropped
+	held  map[*reading]bool // requests that have not been dropped
 	sum   int               // bytes in memory
 	going int               // bytes of dropped requests, included in sum
 	freed sync.Cond
 }
 
-// A reading is a request that is being read. cut makes its read fail. The caller of cut holds the intake's mutex.
+// A reading is a request that is being read. cut makes the blocked read fail. of.mu is held when cut is called.
 type reading struct {
 	of   *intake
 	size int
@@ -33,13 +33,13 @@ type reading struct {
 
 var errNoRoom = errors.New("too many long requests")
 
-// short is the size up to which a request does not count towards the limit. A longer request is read to its end only if
-// its first short bytes contain the token.
+// short is the size in bytes of the longest request that does not count towards the limit. A longer request is read
+// completely only if its first short bytes contain the token.
 const short = 16 << 10
 
-// read reads a request. cut must make a blocked read fail. admit is called with the beginning of a long request. If
-// admit returns an error, read returns the error and the beginning. The caller calls leave when it needs body no
-// longer.
+// read reads a request from r. cut must make a blocked read of r fail. For a long request, admit is called with the
+// first short bytes; if it returns an error, read returns that error, and these bytes as the body. The caller must call
+// leave when it no longer needs the body.
 func (k *intake) read(r io.Reader, cut func(), admit func(beginning []byte) error) (body []byte, leave func(), err error) {
 	one := &reading{of: k, cut: cut}
 	var parts []*[short]byte
@@ -72,7 +72,7 @@ func (k *intake) read(r io.Reader, cut func(), admit func(beginning []byte) erro
 	}
 }
 
-// spare holds unused buffers. A growing buffer for each request would produce as much garbage as the request.
+// spare holds unused buffers. One growing buffer per request would leave as much garbage as the request is long.
 var spare = sync.Pool{New: func() any { return new([short]byte) }}
 
 func joined(parts []*[short]byte, size int) []byte {
@@ -83,8 +83,8 @@ func joined(parts []*[short]byte, size int) []byte {
 	return body
 }
 
-// hold counts n more bytes of a request. If the limit is exceeded, it drops the largest requests. It reports false if
-// the request itself was dropped.
+// hold counts n more bytes of the request. Above the limit, it drops the largest requests. It returns false if the
+// request itself has been dropped.
 func (one *reading) hold(n int) bool {
 	k := one.of
 	k.mu.Lock()
@@ -104,7 +104,7 @@ func (one *reading) hold(n int) bool {
 	return !one.out
 }
 
-// cutLargest drops the largest request, which may be the request one.
+// cutLargest drops the largest request, which may be the given one.
 func (k *intake) cutLargest(one *reading) {
 	largest := one
 	for other := range k.held {
@@ -121,7 +121,7 @@ func (k *intake) cutLargest(one *reading) {
 	}
 }
 
-// leave releases the memory of a request.
+// leave releases the memory of the request.
 func (one *reading) leave() {
 	k := one.of
 	k.mu.Lock()
@@ -141,16 +141,16 @@ func (one *reading) gone() bool {
 	return one.out
 }
 
-// mostStrange is the maximum length of a request without the right token.
+// mostStrange is the maximum size in bytes of a request that is parsed before its token is checked.
 const mostStrange = 4 << 10
 
-// An unshownError refuses a long request that does not begin with the right token.
+// An unshownError is the error for a long request without the right token at its beginning.
 type unshownError struct{ guess }
 
 func (unshownError) Error() string { return errUnauthorized.Message }
 
-// admits returns the function that admits the long requests of a client. It admits every request if no token is needed
-// or the client has shown the token. Otherwise it admits only requests with the token in their beginning.
+// admits returns the function that admits long requests of the client with context ctx. It admits all of them if no token
+// is needed or if the client has shown the token. Otherwise it admits a request only if its beginning contains the token.
 func (h *Handler) admits(ctx context.Context) func(beginning []byte) error {
 	return func(beginning []byte) error {
 		if h.Token == "" || isKnown(ctx) {
@@ -165,8 +165,8 @@ func (h *Handler) admits(ctx context.Context) func(beginning []byte) error {
 	}
 }
 
-// shows reports whether the first token in a request's text is right. A long request is checked before it is parsed,
-// because its values take thirty times the memory of its text.
+// shows reports whether the first token in body, the text of a request, is right or wrong. Long requests are checked
+// before they are parsed, because parsed values take thirty times the memory of the text.
 func (h *Handler) shows(body []byte) (g guess) {
 	for i := 0; i < len(body); i++ {
 		if body[i] != '"' {
@@ -193,7 +193,7 @@ func (h *Handler) shows(body []byte) (g guess) {
 	return g
 }
 
-// turnAway answers a long request without the right token. It keeps only the id of the request.
+// turnAway answers body, a long request without the right token. While the answer is delayed, it keeps only the request's id.
 func (h *Handler) turnAway(ctx context.Context, body []byte, g guess) reply {
 	var call struct{ ID json.RawMessage }
 	if len(body) > 1<<20 || json.Unmarshal(body, &call) != nil || len(call.ID) > 1<<10 {

@@ -9,31 +9,31 @@ import (
 	"braid/internal/mask"
 )
 
-// A visit is the state of one request while it uses the queue.
+// A visit is the state of one request of a client while it uses the queue.
 type visit struct {
 	handler  *Handler
 	queue    *queue.Queue
 	settings settings
 	secrets  secrets
 	now      time.Time
-	why      func(queue.GID) string // describes what an entry waits for
-	room     int                    // how many more entries, or KiB of long ones, the answer may have
-	save     func() error           // writes the session after the visit
+	why      func(queue.GID) string // describes what an entry is waiting for
+	room     int                    // how many more entries, or KiB of long entries, the answer may contain
+	save     func() error           // writes the session after the visit; nil if it need not be written
 	after    func()
 }
 
-// newVisit returns the visit of a request that begins now, with an answer of limited length.
+// newVisit returns a visit that begins now. room limits the length of its answer, as the field does.
 func newVisit(h *Handler, room int) *visit {
 	v := &visit{handler: h, settings: settings{given: &h.Options}, now: h.Now(), room: room}
 	v.secrets = secrets{&v.settings}
 	return v
 }
 
-// enter makes the visit use the queue, which is nil if the request has not shown the token.
+// enter gives the visit access to q. q is nil if the request has not shown the token.
 func (v *visit) enter(q *queue.Queue) { v.queue, v.settings.queue = q, q }
 
-// methods maps the names of methods to functions, except system.multicall. A method reads all its parameters and checks
-// p.err before it changes anything.
+// methods maps the names of methods to functions, except system.multicall. A function must read all its parameters and
+// check p.err before it changes anything.
 var methods map[string]func(*visit, *params) (any, error)
 
 func init() { // in a function, because listMethods refers to methods
@@ -65,7 +65,7 @@ func init() { // in a function, because listMethods refers to methods
 
 const done = "OK"
 
-// toOne calls do with the GID in the first parameter and returns that GID.
+// toOne calls do with the GID in the first parameter, and returns that GID as the result of the method.
 func (v *visit) toOne(p *params, do func(queue.GID) error) (any, error) {
 	g := p.gid(v.queue, 0)
 	if p.err != nil {
@@ -115,7 +115,8 @@ func (v *visit) changePosition(p *params) (any, error) {
 	return v.queue.Move(g, position, whence)
 }
 
-// changeURI removes URIs and inserts others at a position, by default the end. It returns the two numbers of URIs.
+// changeURI removes URIs of an entry and inserts others at a position, by default at the end. It returns the number of
+// removed URIs and the number of inserted URIs.
 func (v *visit) changeURI(p *params) (any, error) {
 	g, file, out, in, position := p.gid(v.queue, 0), p.atLeast(1, 1), p.strings(2, true), p.strings(3, true), p.position(4)
 	if file > 1 {
@@ -153,7 +154,7 @@ func (v *visit) changeURI(p *params) (any, error) {
 }
 
 func (v *visit) getVersion(*params) (any, error) {
-	// Clients require a version of aria2 that has the methods they use.
+	// Clients require a version of aria2 that has the methods they call.
 	return map[string]any{"version": "1.37.0", "enabledFeatures": []string{
 		"Async DNS", "BitTorrent", "GZip", "HTTPS", "Message Digest", "Metalink", "braid " + v.handler.Version,
 	}}, nil
@@ -163,8 +164,8 @@ func (v *visit) getSessionInfo(*params) (any, error) {
 	return map[string]any{"sessionId": v.handler.session}, nil
 }
 
-// saveSession writes the session to the file that an option names. Without it nothing is lost, because each answer is
-// sent only after its changes are on disk.
+// saveSession makes the visit write the session to the file that the option save-session names. Without that option,
+// nothing is lost: each answer is sent only after its changes are on disk.
 func (v *visit) saveSession(*params) (any, error) {
 	if file := v.settings.all()[sessionOption]; file != "" && v.handler.SaveSession != nil {
 		text := Session(v.queue, v.handler.Listed, file == v.handler.Given[sessionOption])

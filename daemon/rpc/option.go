@@ -14,8 +14,8 @@ import (
 	"braid/verify"
 )
 
-// values maps the options of aria2 that braid uses to the syntax of their values. Other options are stored and returned
-// but have no effect.
+// values maps aria2's options that braid uses to the syntax of their values. Other options of aria2 are stored and
+// returned, but have no effect.
 var values = map[string]func() *regexp.Regexp{
 	"split": number, "max-connection-per-server": number, "max-concurrent-downloads": count,
 	"max-tries": count, "retry-wait": count, "timeout": number, "connect-timeout": number,
@@ -27,7 +27,7 @@ var values = map[string]func() *regexp.Regexp{
 	"seed-ratio": fraction, "seed-time": fraction,
 	"checksum": checksum,
 	"header":   pattern(`^([!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*\n?)*$`),
-	// of the file, in base64; aria2 has no such option
+	// a signature of the file, in base64; aria2 has no such option
 	"signature": pattern(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`),
 	"referer":   line, "user-agent": line, "select-file": pattern(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`),
 }
@@ -35,7 +35,7 @@ var values = map[string]func() *regexp.Regexp{
 var (
 	number   = pattern(`^0*[1-9][0-9]{0,8}$`)
 	count    = pattern(`^[0-9]{1,9}$`)
-	size     = pattern(`^([0-9]{1,12}) *(([KkMm])[^\n]*)?$`) // as in aria2, which ignores the text after the letter: "1 MB"
+	size     = pattern(`^([0-9]{1,12}) *(([KkMm])[^\n]*)?$`) // aria2, too, ignores the text after the letter, as in "1 MB"
 	fraction = pattern(`^[0-9]{1,9}(\.[0-9]*)?$`)
 	truth    = pattern(`^(true|false)$`)
 	follow   = pattern(`^(true|false|mem)$`)
@@ -43,7 +43,7 @@ var (
 	name     = pattern(`^[a-z0-9][a-z0-9-]{0,62}$`)
 )
 
-// checksum is a digest, as sha-256=9f86d0...
+// checksum matches a digest such as sha-256=9f86d0...
 var checksum = sync.OnceValue(func() *regexp.Regexp {
 	var any []string
 	for _, a := range verify.Algorithms() {
@@ -52,31 +52,31 @@ var checksum = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?i:` + strings.Join(any, "|") + `)$`)
 })
 
-// pattern is an expression that is read when it is needed: most runs of the program have no daemon.
+// pattern returns a function that compiles text when first called, because most runs of the program have no daemon.
 func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// mine lists options that a client may not set, because they name files of the user.
+// mine lists options that no client may set, because they name files of the user.
 var mine = []string{"conf-path", "input-file", "load-cookies", "ca-certificate", "private-key", "log"}
 
-// refused reports whether a client may not set an option to a value. Options that run programs, expose the daemon or
-// turn off the check of certificates are refused.
+// refused reports whether no client may set the option name to value. Options that run programs, expose the daemon or
+// turn off the verification of certificates are refused.
 func refused(name, value string) bool {
 	return slices.Contains(mine, name) || strings.HasPrefix(name, "on-") || strings.HasPrefix(name, "rpc-") ||
 		name == "check-certificate" && value != "true"
 }
 
-// proxies matches options that one download cannot have, because all downloads share the daemon's connections.
+// proxies matches options that cannot be set for one download, because all downloads share the daemon's connections.
 var proxies = pattern(`^((all|http|https|ftp)-proxy(-user|-passwd)?|no-proxy)$`)
 
-// OfAll reports whether an option with this value applies to all downloads only.
+// OfAll reports whether the option name, if set to value, can only apply to all downloads.
 func OfAll(name, value string) bool { return value != "" && proxies().MatchString(name) }
 
-// sizes lists options that are returned in bytes, as in aria2.
+// sizes lists options with values that are stored and returned in bytes, as aria2 does.
 var sizes = []string{"min-split-size", "max-download-limit", "max-overall-download-limit", "lowest-speed-limit"}
 
-// inBytes converts a size to a number of bytes.
+// inBytes converts a size such as 1M to a number of bytes. Other texts are returned unchanged.
 func inBytes(text string) string {
 	parts := size().FindStringSubmatch(text)
 	if parts == nil {
@@ -92,12 +92,11 @@ func inBytes(text string) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// mostOptions limits the options of a download.
+// mostOptions limits the number of options of a download.
 const mostOptions = 300
 
-// checked checks options and returns them in their stored form: with secrets instead of placeholders, and with an
-// absolute folder. uris are the URIs of the download that gets the options. The options in had count for the limit as
-// well.
+// checked checks options for a download of uris and returns them in their stored form: with secrets instead of placeholders,
+// sizes in bytes, and an absolute folder. had holds the options that the download already has. They count towards the limit.
 func (v *visit) checked(options map[string]string, uris []string, had map[string]string) (map[string]string, error) {
 	kept := map[string]string{}
 	for key, value := range options {
@@ -165,7 +164,7 @@ func (v *visit) getGlobalOption(*params) (any, error) {
 	return all, nil
 }
 
-// length returns the number of bytes of options.
+// length returns the total number of bytes of the names and values of options.
 func length(all ...map[string]string) (n int) {
 	for _, options := range all {
 		for name, value := range options {
@@ -175,7 +174,7 @@ func length(all ...map[string]string) (n int) {
 	return n
 }
 
-// together lists options that apply to all downloads together.
+// together lists options that apply to all downloads as a whole.
 var together = []string{"max-concurrent-downloads", "max-overall-download-limit"}
 
 func (v *visit) changeOption(p *params) (any, error) {

@@ -8,7 +8,7 @@ import (
 	"braid/daemon/queue"
 )
 
-// A params reads the parameters of a call. It keeps the first error, which has aria2's text.
+// A params reads the parameters of a call. err is the first error, with aria2's text.
 type params struct {
 	list []any
 	err  *fault
@@ -20,7 +20,7 @@ func (p *params) fail(format string, args ...any) {
 	}
 }
 
-// at returns parameter i as a T. ok is false if the parameter is missing or has another type.
+// at returns parameter i as a T. ok is false if it is missing or not a T. Only a parameter that is not required may be missing.
 func at[T any](p *params, i int, required bool) (v T, ok bool) {
 	if i >= len(p.list) {
 		if required {
@@ -44,7 +44,7 @@ func (p *params) list0() []any {
 	return list
 }
 
-// strings reads a list of strings. Like aria2, it ignores elements of other types.
+// strings returns parameter i, a list of strings. Like aria2, it ignores elements that are not strings.
 func (p *params) strings(i int, required bool) (list []string) {
 	values, _ := at[[]any](p, i, required)
 	for _, v := range values {
@@ -75,7 +75,7 @@ func (p *params) atLeast(i, least int) int {
 	return n
 }
 
-// position reads a position in a list. It returns -1 if the parameter is missing.
+// position returns parameter i, a position in a list. It returns -1 if the parameter is missing.
 func (p *params) position(i int) int {
 	if i >= len(p.list) {
 		return -1
@@ -87,7 +87,7 @@ func (p *params) position(i int) int {
 	return n
 }
 
-// gid reads a GID or a unique prefix of one.
+// gid returns the GID in parameter i. The parameter may be a prefix that only one GID of q has.
 func (p *params) gid(q *queue.Queue, i int) (g queue.GID) {
 	prefix := p.text(i)
 	if p.err != nil {
@@ -100,7 +100,7 @@ func (p *params) gid(q *queue.Queue, i int) (g queue.GID) {
 	return g
 }
 
-// options reads an object of options. Each value becomes a string. The elements of a list are joined by newlines.
+// options returns parameter i, an object of options, with each value as a string. List elements are joined by newlines.
 func (p *params) options(i int, required bool) map[string]string {
 	object, _ := at[map[string]any](p, i, required)
 	options := map[string]string{}

@@ -10,8 +10,8 @@ import (
 	"braid/metalink"
 )
 
-// place checks that the options keep the file of a download below the root, and makes their paths absolute. It checks
-// only names. Symbolic links are checked when the file is opened.
+// place returns an error if options would put a file outside the root folder. It makes the paths in options absolute.
+// It checks names only; symbolic links are checked when the file is opened.
 func (h *Handler) place(options map[string]string) error {
 	if dir := options["dir"]; dir != "" {
 		if !filepath.IsAbs(dir) {
@@ -46,8 +46,8 @@ func (h *Handler) place(options map[string]string) error {
 	return nil
 }
 
-// sessionPlace returns the absolute path of the session file that a client named. It must be below the root, like all
-// files that clients write.
+// sessionPlace returns the absolute path of file, a session file that a client named. Clients can only name files below
+// the root folder. The user's own session file is returned unchanged.
 func (h *Handler) sessionPlace(file string) (string, error) {
 	if file == "" || file == h.Given[sessionOption] {
 		return file, nil
@@ -66,8 +66,8 @@ func (h *Handler) sessionPlace(file string) (string, error) {
 	return filepath.Clean(file), nil
 }
 
-// hidden reports whether a path has a name that begins with a dot. It looks only at the part of the path below the
-// download folder or the root. A path outside of both is hidden.
+// hidden reports whether an element of path begins with a dot. Only the elements below the download folder or the root
+// count. A path outside both folders is hidden.
 func (h *Handler) hidden(path string) bool {
 	for _, folder := range []string{h.Given["dir"], h.Root} {
 		if below, err := filepath.Rel(folder, path); folder != "" && err == nil && filepath.IsLocal(below) {
@@ -77,7 +77,7 @@ func (h *Handler) hidden(path string) bool {
 	return true
 }
 
-// dotted reports whether an element of a clean path begins with a dot.
+// dotted reports whether an element of path, a clean path, begins with a dot.
 func dotted(path string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(path,
 		func(r rune) bool { return r == '/' || r == filepath.Separator }), metalink.Hidden)

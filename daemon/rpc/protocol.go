@@ -11,7 +11,7 @@ import (
 	"braid/daemon/queue"
 )
 
-// A fault is an error object of JSON-RPC. aria2 uses code 1 for all errors that the protocol has no code for.
+// A fault is an error object of JSON-RPC. Like aria2, braid uses code 1 for every error that has no code in JSON-RPC.
 type fault struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -30,7 +30,7 @@ var (
 	errTooMany      = &fault{1, "Too many calls in one request."}
 )
 
-// httpStatus returns the status of a response with this error.
+// httpStatus returns the HTTP status of a response with the error f.
 func (f *fault) httpStatus() int {
 	switch f.Code {
 	case 1, -32600:
@@ -41,12 +41,12 @@ func (f *fault) httpStatus() int {
 	return http.StatusInternalServerError
 }
 
-// A call is one method call of a request.
+// A call is one method call in a request.
 type call struct {
 	id     any
 	method string
 	params []any
-	fault  *fault // known before the call is carried out; nil if none
+	fault  *fault // error that was found before the call is carried out, or nil
 	inner  []call // calls of system.multicall
 	many   bool   // the call is system.multicall
 }
@@ -59,7 +59,7 @@ type answer struct {
 	Error   *fault `json:"error,omitempty"`
 }
 
-// parse parses a request into its calls and reports whether they are a batch.
+// parse parses body, a request, into calls. It reports whether they are a batch.
 func parse(body []byte) (calls []call, batch bool) {
 	if deep, values := extent(body); deep > mostDepth {
 		return []call{{fault: errParse}}, false
@@ -67,7 +67,7 @@ func parse(body []byte) (calls []call, batch bool) {
 		return []call{{fault: errTooMany}}, false
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber() // so that an id is returned as it was written
+	d.UseNumber() // returns each id as the client wrote it
 	var top any
 	if err := d.Decode(&top); err != nil {
 		return []call{{fault: errParse}}, false
@@ -90,8 +90,8 @@ func parse(body []byte) (calls []call, batch bool) {
 	return calls, true
 }
 
-// extent returns the nesting depth of a request and an upper bound of the number of its values. The number is limited
-// because a list of short values takes thirty times the memory of its text.
+// extent returns the nesting depth of the JSON text body and an upper bound for the number of its values. That number
+// is limited because a list of short values takes thirty times the memory of its text.
 func extent(body []byte) (deepest, values int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(body); i++ {
@@ -113,7 +113,7 @@ func extent(body []byte) (deepest, values int) {
 	return deepest, values
 }
 
-// parseCall parses the object of a call. left is the number of further calls that the request may have.
+// parseCall parses the object v of a call. left counts down the calls that the request may still have.
 func parseCall(v any, left *int) call {
 	object, _ := v.(map[string]any)
 	id, ok := object["id"]
@@ -133,12 +133,12 @@ func parseCall(v any, left *int) call {
 	}
 	if c.method == "system.multicall" {
 		c.inner, c.fault = parseInner(c.params, left)
-		c.params, c.many = nil, true // params are not kept while the answer to a wrong token is delayed
+		c.params, c.many = nil, true // do not keep params while the answer to a wrong token is delayed
 	}
 	return c
 }
 
-// parseInner parses the calls of a system.multicall.
+// parseInner parses list, the parameters of a system.multicall, into calls.
 func parseInner(list []any, left *int) (calls []call, f *fault) {
 	p := params{list: list}
 	inner := p.list0()
@@ -168,19 +168,19 @@ func parseInner(list []any, left *int) (calls []call, f *fault) {
 	return calls, nil
 }
 
-// A reply is the response to a request. after is called after the response was sent.
+// A reply is the response to a request. after, if not nil, is called after the response has been sent.
 type reply struct {
 	status int
 	body   []byte
 	after  func()
 }
 
-// crowded returns the reply to a wrong token when too many replies are already delayed.
+// crowded returns the reply to a request that must be refused because too many others wait.
 func crowded() reply {
 	return reply{status: http.StatusServiceUnavailable, body: encode(answer{Version: "2.0", Error: errCrowd})}
 }
 
-// respond carries out a request. It calls parsed when the body is no longer needed.
+// respond carries out the request in body. It calls parsed when body is no longer needed.
 func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply {
 	long := len(body) > mostStrange
 	if g := (guess{}); long && h.Token != "" {
@@ -189,7 +189,7 @@ func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply
 			shown(ctx, stranger)
 			return h.turnAway(ctx, body, g)
 		}
-		shown(ctx, friend) // before the client waits for a turn, and may lose its connection to others
+		shown(ctx, friend) // do this before waiting, during which the connection could be closed in favor of others
 	}
 	if long {
 		select {
@@ -219,7 +219,8 @@ func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply
 	return h.carryOut(ctx, calls, batch, g.right)
 }
 
-// carryOut carries out calls. It uses the queue only if the request has shown the token.
+// carryOut carries out calls and returns the reply. known reports whether the request has shown the token; otherwise
+// the queue is not used.
 func (h *Handler) carryOut(ctx context.Context, calls []call, batch, known bool) reply {
 	v := newVisit(h, mostFree)
 	answers := make([]answer, len(calls))
@@ -243,7 +244,7 @@ func (h *Handler) carryOut(ctx context.Context, calls []call, batch, known bool)
 	status := http.StatusOK
 	for i := range answers {
 		a := &answers[i]
-		if err != nil { // the changes may not be on disk
+		if err != nil { // the changes may be missing on disk
 			*a = answer{ID: calls[i].id, Error: &fault{-32603, "The queue could not be stored: " + err.Error()}}
 		}
 		a.Version, a.Result = "2.0", finish(a.Result)
@@ -260,8 +261,8 @@ func (h *Handler) carryOut(ctx context.Context, calls []call, batch, known bool)
 	return r
 }
 
-// admit marks the calls that lack the token. After one wrong token it checks no other token, so that a request is only
-// one guess.
+// admit sets the fault of each call that lacks the token. After one wrong token it checks no other, so that each
+// request is only one guess.
 func (h *Handler) admit(calls []call, g *guess) {
 	for i := range calls {
 		c := &calls[i]
@@ -291,7 +292,7 @@ func (v *visit) answer(c *call) answer {
 	return answer{ID: c.id, Result: result, Error: f}
 }
 
-// run carries out a call that is not system.multicall.
+// run carries out c, which is not system.multicall.
 func (v *visit) run(c *call) (any, *fault) {
 	if c.fault != nil {
 		return nil, c.fault
@@ -320,7 +321,7 @@ func (v *visit) run(c *call) (any, *fault) {
 	return result, nil
 }
 
-// A later is a result that is computed after the visit to the queue.
+// A later computes a result after the visit to the queue.
 type later func() any
 
 // finish computes the results that were put off.

@@ -28,13 +28,13 @@ import (
 	"braid/daemon/queue"
 )
 
-// An Engine owns the queue.
+// An Engine is the daemon that owns the queue.
 type Engine interface {
-	// Do calls f with exclusive use of the queue, and returns when the changes of f are stored. The error is an error
-	// of f or of the store.
+	// Do calls f, which has exclusive use of the queue. Do returns when the changes that f made are stored. The error
+	// is the error of f or of the store.
 	Do(ctx context.Context, f func(q *queue.Queue) error) error
-	// Subscribe returns a channel of future notices, until cancel is called. The channel is closed when the engine ends
-	// and when its reader falls behind.
+	// Subscribe returns a channel of future notices. cancel ends the subscription. The channel is closed when the
+	// engine ends, and when too many notices are unread.
 	Subscribe() (notices <-chan queue.Notice, cancel func())
 }
 
@@ -42,61 +42,61 @@ type Engine interface {
 type Options struct {
 	Root  string // absolute path of the folder that contains all downloads
 	Token string // required by each call; if empty, no token is required
-	// Hosts lists further names of the server that the Host field may have. The names of loopback and the address that
-	// the client connected to are always allowed.
+	// Hosts lists additional server names to accept in the Host field. Loopback names, and the address that the client
+	// connected to, are always accepted.
 	Hosts []string
-	// Origins lists origins of pages that may use the server. The server's own pages always may. "*" allows any origin.
+	// Origins lists the origins of web pages that may use the server, besides its own pages. "*" allows all origins.
 	Origins []string
-	// Given holds the options that the daemon was started with, by aria2's names. Without dir, downloads go to Root.
+	// Given holds the options that the daemon was started with, under aria2's names. Without dir, downloads go to Root.
 	Given   map[string]string
 	Version string // version of braid
-	// MostBytes limits the size of a request. If zero, it is 4 MiB: twice aria2's limit, because each of 10,000 calls
-	// in one request carries a token of 64 digits.
+	// MostBytes limits the size of a request. If zero, it is 4 MiB. That is twice aria2's limit, because the token of
+	// 64 digits is in each call, and a request may have 10,000 calls.
 	MostBytes int64
-	// Shutdown is called after the answer to aria2.shutdown has been sent. If nil, the method is refused.
+	// Shutdown is called after the answer to aria2.shutdown has been sent. If nil, that method is refused.
 	Shutdown func()
-	// SaveSession writes the session (aria2.saveSession) to the file that --save-session or a client names. The file of
-	// a client is below Root, and SaveSession must not overwrite a file that is not a session. If nil, clients cannot
-	// name a file, and aria2.saveSession does nothing.
+	// SaveSession writes text to file, for aria2.saveSession. --save-session or a client names the file. A client can
+	// name only a file below Root, and SaveSession must not overwrite a file that is not a session. If nil, no client
+	// can name a file, and aria2.saveSession does nothing.
 	SaveSession func(file string, text []byte) error
-	// Listed reports whether a session may contain an option. If nil, it may contain any.
+	// Listed reports whether a session may contain the option name with that value. If nil, all options are allowed.
 	Listed func(name, value string) bool
-	// Limit returns the current limit of all downloads together in bytes per second, if no client has set one; 0 is no
-	// limit. It may be nil.
+	// Limit returns the current limit of all downloads together, in bytes per second, for the case that no client has
+	// set a limit. 0 means no limit. Limit may be nil.
 	Limit func() int64
 	// Now returns the current time. If nil, time.Now is used.
 	Now func() time.Time
-	// Wait blocks for d or until ctx ends, to delay the answer to a wrong token. If nil, a timer is used.
+	// Wait blocks until d has passed or ctx is done. It delays answers to wrong tokens. If nil, a timer is used.
 	Wait func(ctx context.Context, d time.Duration)
 }
 
-// A Handler answers requests. [New] returns one. Its WebSockets end with the contexts of their requests and with the
-// engine. Shutting a server down does not close them, so the server's BaseContext must be canceled.
+// A Handler answers requests of clients. [New] returns one. Each WebSocket ends with the context of its request and
+// with the engine. http.Server.Shutdown does not close it, so the server's BaseContext must be canceled.
 type Handler struct {
 	Options
 	engine    Engine
 	session   string
-	busy      chan struct{} // limits the long requests that are parsed at once
-	intake    intake        // of long requests with the token
-	wrong     chan struct{} // limits the delayed answers to one at a time
-	waiting   chan struct{} // limits the requests with a wrong token that wait
+	busy      chan struct{} // limits the long requests that are being parsed
+	intake    intake        // holds the long requests with the token
+	wrong     chan struct{} // limits the delays for wrong tokens to one at a time
+	waiting   chan struct{} // limits the requests with a wrong token that wait for their delay
 	documents documents
-	patience  time.Duration // how long a client may take to send or receive one message
+	patience  time.Duration // how long a client may take to send or read one message
 }
 
 const (
 	mostBusy   = 2
-	mostUnread = 24 << 20 // bytes of incomplete long requests
+	mostUnread = 24 << 20 // bytes of long requests that are incomplete or not parsed yet
 	mostWrong  = 16
-	mostCalls  = 20_000  // in a request, with the calls of each system.multicall
-	mostValues = 600_000 // in a request; a call of aria2's clients has about twenty
+	mostCalls  = 20_000  // in a request, including the calls in each system.multicall
+	mostValues = 600_000 // in a request; a client of aria2 sends about twenty in a call
 	mostDepth  = 32      // nesting of lists and objects
-	mostTold   = 50_000  // entries, results and KiB of long ones in one answer
-	mostFree   = 64      // mostTold of a request without the token
+	mostTold   = 50_000  // entries and results, or KiB of long ones, in one answer
+	mostFree   = 64      // the same for a request without the token
 	penalty    = time.Second
 )
 
-// New returns a handler for the queue of an engine.
+// New returns a handler for the queue of engine.
 func New(engine Engine, o Options) *Handler {
 	if o.MostBytes == 0 {
 		o.MostBytes = 4 << 20
@@ -108,7 +108,7 @@ func New(engine Engine, o Options) *Handler {
 		o.Wait = wait
 	}
 	var id [20]byte
-	rand.Read(id[:]) // never fails
+	rand.Read(id[:]) // never returns an error
 	return &Handler{
 		Options: o, engine: engine, session: hex.EncodeToString(id[:]),
 		busy: make(chan struct{}, mostBusy), intake: intake{most: mostUnread, held: map[*reading]bool{}},
@@ -126,11 +126,11 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// A guess records which tokens a request has shown.
+// A guess reports whether a request contains the right token, and whether it contains a wrong one.
 type guess struct{ right, wrong bool }
 
-// authorized removes the token from the parameters of a call and reports whether the call may be carried out. The
-// methods that list names of methods or notifications need no token.
+// authorized removes the token from the parameters of c and reports whether c may be carried out. Two methods need no
+// token: those that list the names of methods and of notifications.
 func (h *Handler) authorized(c *call, g *guess) bool {
 	word, given := "", false
 	if len(c.params) > 0 {
@@ -146,7 +146,7 @@ func (h *Handler) authorized(c *call, g *guess) bool {
 	return c.method == "system.listMethods" || c.method == "system.listNotifications"
 }
 
-// isToken reports whether a word is the token. Its running time does not depend on the token.
+// isToken reports whether word is the token. Its duration does not depend on the token.
 func (h *Handler) isToken(word string) bool {
 	got, want := sha256.Sum256([]byte(word)), sha256.Sum256([]byte(h.Token))
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
@@ -154,8 +154,8 @@ func (h *Handler) isToken(word string) bool {
 
 const tokenPrefix = "token:"
 
-// punish delays the answer to a wrong token. Further requests with a wrong token wait until the delay is over; other
-// requests do not wait. It reports false without a delay if too many requests already wait.
+// punish delays the answer to a wrong token. Delays follow one another, so further requests with a wrong token wait
+// longer; requests with the right token do not wait. If too many requests wait already, punish returns false at once.
 func (h *Handler) punish(ctx context.Context) bool {
 	select {
 	case h.waiting <- struct{}{}:

@@ -14,14 +14,14 @@ import (
 	"braid/verify"
 )
 
-// Clients get options and URIs back, because they retry a download by adding it again with these. Each secret is
-// replaced by a placeholder with the GID of the entry. If a client sends the placeholder, the secret is restored, but
-// only for the servers that the secret was set for.
+// Clients receive options and URIs, and send them back to retry a download. A secret in them is replaced by a
+// placeholder, which consists of stands and the GID of the entry. When a client sends the placeholder, the secret is
+// restored, but only for the servers that it was set for.
 const stands = "secret-of-"
 
 func placeholder(g queue.GID) string { return stands + g.String() }
 
-// conceal replaces the secrets in the options of an entry by placeholders. Global options have GID 0.
+// conceal replaces the secrets in options by placeholders. g is the GID of the entry, or 0 for the global options.
 func conceal(options map[string]string, g queue.GID) {
 	for name, value := range options {
 		switch {
@@ -52,7 +52,7 @@ func hasSecret(options map[string]string) bool {
 		told["ftp-passwd"] != options["ftp-passwd"] || told["user"] != options["user"]
 }
 
-// maskedAll masks each URI of a list separated by between.
+// maskedAll replaces the secrets in list, a list of URIs separated by between, by placeholders for the entry g.
 func maskedAll(list, between string, g queue.GID) string {
 	uris := strings.Split(list, between)
 	for i, uri := range uris {
@@ -61,21 +61,21 @@ func maskedAll(list, between string, g queue.GID) string {
 	return strings.Join(uris, between)
 }
 
-// secretField reports whether a header field may be secret. Only a few fields are known not to be secret.
+// secretField reports whether a header field with that name may be secret. Only a few fields are known not to be secret.
 func secretField(name string) bool {
 	name = strings.TrimSpace(name)
 	return !web.ForAnyServer(name) && !strings.EqualFold(name, "Referer")
 }
 
-// masked returns a URI with its password replaced by a placeholder. Without a password the user name, which may be a
-// token, is replaced.
+// masked returns uri with its password replaced by a placeholder for the entry g. If uri has a user name but no
+// password, the user name is replaced, because it may be a token.
 func masked(uri string, g queue.GID) string {
 	at := strings.LastIndexByte(uri, '@')
 	if at < 0 {
 		return uri
 	}
 	u, err := url.Parse(uri)
-	if err != nil || u.Host == "" && !metainfo.IsMagnet(uri) { // another program may parse it
+	if err != nil || u.Host == "" && !metainfo.IsMagnet(uri) { // other programs may be able to parse it
 		from := strings.IndexByte(uri, ':') + 1
 		from += len(uri[from:]) - len(strings.TrimLeft(uri[from:], "/"))
 		return uri[:min(from, at)] + placeholder(g) + uri[at:]
@@ -91,8 +91,8 @@ func masked(uri string, g queue.GID) string {
 	return u.String()
 }
 
-// secrets restores the secrets that clients send back as placeholders. The secrets are in the options and URIs of the
-// queue's entries and in the settings.
+// secrets restores the secrets that clients send back as placeholders. It finds the secrets in the options and URIs of
+// the entries and in the global options.
 type secrets struct{ settings *settings }
 
 // owner returns the options, URIs and GID of the entry that a placeholder in text refers to.
@@ -116,7 +116,7 @@ func lost(what string) error {
 	return refuse("The secret in %s is no longer known, or is for another server.", what)
 }
 
-// reveal restores the secrets in an option of a download with these URIs.
+// reveal returns value, the value of the option name for a download of uris, with its secrets restored.
 func (k *secrets) reveal(name, value string, uris []string) (string, error) {
 	if !strings.Contains(value, stands) {
 		return value, nil
@@ -133,8 +133,8 @@ func (k *secrets) reveal(name, value string, uris []string) (string, error) {
 	return options[name], nil
 }
 
-// revealHeader restores the secrets in header fields. The n-th field of a name gets the secret of the n-th field of
-// that name.
+// revealHeader returns value, header fields for a download of uris, with their secrets restored. The n-th field of a
+// name gets the secret from the n-th field of that name in the entry's options.
 func (k *secrets) revealHeader(value string, uris []string) (string, error) {
 	lines, seen := strings.Split(value, "\n"), map[string]int{}
 	for i, line := range lines {
@@ -158,7 +158,7 @@ func (k *secrets) revealHeader(value string, uris []string) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// revealURI restores the password in a URI.
+// revealURI returns the URI s, parsed as u, with its password restored.
 func (k *secrets) revealURI(s string, u *url.URL) (string, error) {
 	if u.User == nil || !strings.Contains(u.User.String(), stands) {
 		return s, nil
@@ -171,10 +171,10 @@ func (k *secrets) revealURI(s string, u *url.URL) (string, error) {
 	return uris[i], nil
 }
 
-// schemes lists the URI schemes that can be downloaded.
+// schemes lists the schemes of URIs that can be downloaded.
 var schemes = append(address.SchemeNames(), "magnet")
 
-// knownURIs returns the absolute URIs in list, with masked passwords restored. Another scheme is an error.
+// knownURIs returns the absolute URIs in list, with their passwords restored. A URI with another scheme is an error.
 func (k *secrets) knownURIs(list []string) (uris []string, err error) {
 	for _, s := range list {
 		s = strings.TrimSpace(s)
@@ -196,9 +196,9 @@ func (k *secrets) knownURIs(list []string) (uris []string, err error) {
 	return uris, nil
 }
 
-// mayHave reports whether a download of uris may get the secrets of the entry g, which has the URIs of. The secrets are
-// sent to the server of the first URI, so uris[0] must be on the server of of[0], and all of uris on servers of of. GID
-// 0 stands for the global options, which apply to every download.
+// mayHave reports whether a download of uris may get the secrets of the entry g. The second list has the URIs of g.
+// Secrets are sent to the server of the first URI, so the first URIs of both lists must be on the same server, and all
+// of uris on servers of g. GID 0 means the global options, which apply to every download.
 func mayHave(g queue.GID, uris, of []string) bool {
 	var known []string
 	for _, uri := range of {

@@ -12,13 +12,13 @@ import (
 
 const sessionOption = "save-session"
 
-// SessionMark is the first line of a session written by [Session]. Only such a file is overwritten.
+// SessionMark is the first line of the file that [Session] returns. Only a file with this line is overwritten.
 const SessionMark = "# a session of braid\n"
 
-// Session returns the incomplete entries as a list for aria2c's --input-file, with the options that such a list may
-// have. It omits entries that were added as a document, because a list cannot contain one, and entries of a watch,
-// because the watch adds them again. own means that the list is for the user's own file, which gets the secrets. A file
-// named by a client gets placeholders: files below the root may be shared or served.
+// Session returns the incomplete entries of q as a list for aria2c's --input-file. listed reports which options the list
+// may have. Entries with a document are omitted, because a list cannot contain documents. Entries of a watch are
+// omitted, because the watch adds them again. The argument own means that the list is for the user's own file, which may
+// have the secrets. A file that a client named gets placeholders instead, because files below the root may be shared.
 func Session(q *queue.Queue, listed func(name, value string) bool, own bool) []byte {
 	var b bytes.Buffer
 	b.WriteString(SessionMark)
@@ -39,11 +39,11 @@ func Session(q *queue.Queue, listed func(name, value string) bool, own bool) []b
 			b.WriteString(" pause=true\n")
 		}
 		names := slices.Sorted(maps.Keys(e.Options))
-		if i := slices.Index(names, "http-user"); i > 0 { // a password belongs to the user name above it
+		if i := slices.Index(names, "http-user"); i > 0 { // the password must follow the user name
 			names = slices.Insert(slices.Delete(names, i, i+1), 0, "http-user")
 		}
 		for _, name := range names {
-			for value := range strings.SplitSeq(e.Options[name], "\n") { // fields of --header
+			for value := range strings.SplitSeq(e.Options[name], "\n") { // the values are fields of --header
 				if listed == nil || listed(name, value) {
 					fmt.Fprintf(&b, " %s=%s\n", name, value)
 				}
@@ -53,7 +53,7 @@ func Session(q *queue.Queue, listed func(name, value string) bool, own bool) []b
 	return b.Bytes()
 }
 
-// saved writes the session if a call requested it. If that fails, it sets the error of these calls.
+// saved calls save, which writes the session, if a call requested it. If save fails, the answers to these calls get its error.
 func saved(save func() error, calls []call, answers []answer) {
 	if save == nil {
 		return

@@ -8,19 +8,19 @@ import (
 	"braid/daemon/queue"
 )
 
-// settings are the options of all downloads: the defaults, options of the daemon's start, and options that clients have
-// set since then. The queue stores only the options of clients.
+// settings are the options for all downloads: default values, options that the daemon was started with, and options
+// that clients have set. Only those set by clients are in the queue.
 type settings struct {
 	given *Options
 	queue *queue.Queue
 }
 
-// folder returns the folder of downloads that have no option dir.
+// folder returns the folder of downloads without the option dir.
 func (s *settings) folder() string {
 	return cmp.Or(s.queue.Global()["dir"], s.given.Given["dir"], s.given.Root)
 }
 
-// folderOf returns the folder of an entry's file. For a file of a watch it is the folder that the watch chose.
+// folderOf returns the folder of the file of e. If e belongs to a watch, the watch has chosen the folder.
 func (s *settings) folderOf(e *queue.Entry) string {
 	if e.Watch != "" && e.Path != "" {
 		return filepath.Dir(e.Path)
@@ -28,14 +28,14 @@ func (s *settings) folderOf(e *queue.Entry) string {
 	return cmp.Or(e.Options["dir"], s.folder())
 }
 
-// saysNothing reports whether an option has its default value. Clients that retry a download send all options that the
-// server returned.
+// saysNothing reports whether value is the default value of the option name. Clients that retry a download send all
+// options that the server has returned.
 func (s *settings) saysNothing(name, value string) bool {
 	now, ok := usual[name]
 	return ok && value == cmp.Or(s.queue.Global()[name], s.given.Given[name], now)
 }
 
-// all returns the options of all downloads, with their defaults.
+// all returns the options for all downloads, including defaults.
 func (s *settings) all() map[string]string {
 	all := maps.Clone(usual)
 	maps.Copy(all, s.given.Given)

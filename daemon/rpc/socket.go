@@ -18,11 +18,12 @@ import (
 type socket struct {
 	conn     *websocket.Conn
 	patience time.Duration
-	// answering is held while a request is carried out and answered, so that its notifications follow the answer.
+	// answering is held until a request has been answered, so that notifications about its effects follow the answer.
 	answering sync.Mutex
 }
 
-// socket upgrades a request to a WebSocket. It answers messages one after the other until one side closes it.
+// socket upgrades the request r to a WebSocket. It answers the client's messages one after the other until either side
+// closes the WebSocket.
 func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 	// ServeHTTP has checked the origin.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
@@ -33,7 +34,7 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 	conn.SetReadLimit(h.MostBytes)
 	s := &socket{conn: conn, patience: h.patience}
 	notices, unsubscribe := h.engine.Subscribe()
-	defer unsubscribe() // after tell, which sends a close frame if the daemon stops
+	defer unsubscribe() // called after the goroutine of tell, which sends a close frame if the daemon stops
 	ctx, cancel := context.WithCancel(r.Context())
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -53,7 +54,7 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer carries out one request and sends the answer.
+// answer carries out the request in message and sends the answer.
 func (s *socket) answer(ctx context.Context, h *Handler, message io.Reader) error {
 	slow := time.AfterFunc(s.patience, func() { s.conn.CloseNow() })
 	body, leave, err := h.intake.read(message, func() { s.conn.CloseNow() }, h.admits(ctx))
@@ -61,7 +62,7 @@ func (s *socket) answer(ctx context.Context, h *Handler, message io.Reader) erro
 	slow.Stop()
 	if e, unshown := errors.AsType[unshownError](err); unshown {
 		s.write(ctx, h.turnAway(ctx, body, e.guess).body)
-		return err // closes the connection: the rest of the message is not read
+		return err // this closes the connection, because the rest of message is unread
 	}
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func (s *socket) answer(ctx context.Context, h *Handler, message io.Reader) erro
 	return err
 }
 
-// tell sends notices. A client that does not receive them is disconnected.
+// tell sends notices to the client. If the client does not read them, tell closes the connection.
 func (s *socket) tell(ctx context.Context, notices <-chan queue.Notice) {
 	for {
 		select {
@@ -103,7 +104,7 @@ func (s *socket) write(ctx context.Context, message []byte) error {
 	return s.conn.Write(ctx, websocket.MessageText, message)
 }
 
-// notification returns the message for a notice.
+// notification returns the message to clients about n.
 func notification(n queue.Notice) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"aria2.%v","params":[{"gid":"%v"}]}`, n.What, n.GID)
 }

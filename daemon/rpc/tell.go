@@ -9,33 +9,33 @@ import (
 	"braid/daemon/queue"
 )
 
-// A view is an entry with the state of its download and the content of its document, from which answers are made.
+// A view is an entry with the state of its download and the content of its document. Answers to clients are made from it.
 type view struct {
 	queue.Entry
-	live  *queue.Live // nil if no download runs
+	live  *queue.Live // nil if no download of the entry is running
 	about *about
 	dir   string
-	only  int    // the number of the entry's file in the document; 0 for all files
-	waits string // what the entry waits for
+	only  int    // number of the entry's file in the document; 0 for all files
+	waits string // what the entry is waiting for
 }
 
-// view returns the view of an entry and subtracts its size from the room of the answer.
+// view returns the view of e and subtracts its size from v.room.
 func (v *visit) view(e queue.Entry) view {
 	if v.why == nil {
 		v.why = v.queue.Why()
 	}
 	w := view{Entry: e, dir: v.settings.folderOf(&e), waits: v.why(e.GID)}
 	described := e
-	// The entry is a file of its parent's document.
+	// The entry is for one file in its parent's document.
 	if parent, ok := v.queue.Entry(e.Following); ok && len(e.URIs) == 0 && len(e.Document) == 0 {
 		described = parent
 		w.only, _ = strconv.Atoi(e.Options["select-file"])
 	}
 	w.about = v.handler.documents.about(&described)
-	long := len(w.about.files) + len(w.about.uris) // some hundred bytes each
+	long := len(w.about.files) + len(w.about.uris) // each takes some hundred bytes
 	if live, ok := v.queue.Live(e.GID); ok && e.Status == queue.Active {
 		w.live = &live
-		long += 3*len(live.Sources) + 20 // and the bitfield
+		long += 3*len(live.Sources) + 20 // 20 for the bitfield
 	}
 	for _, uri := range e.URIs {
 		long += len(uri) / 100 // the answer lists each URI twice
@@ -44,7 +44,7 @@ func (v *visit) view(e queue.Entry) view {
 	return w
 }
 
-// tell returns the requested keys of entries. The values are computed after the visit to the queue.
+// tell returns the values for keys of each entry. They are computed after the visit to the queue.
 func (v *visit) tell(entries []queue.Entry, keys []string) (any, error) {
 	views := make([]view, len(entries))
 	for i, e := range entries {
@@ -86,7 +86,8 @@ func (v *visit) tellStopped(p *params) (any, error) {
 	return v.page(p, v.queue.Stopped, stopped)
 }
 
-// page returns a part of a list with count entries. It checks the size of the answer before copying entries.
+// page returns the part of a list that the parameters select. The list has count entries. The size of the answer is
+// checked before entries are copied.
 func (v *visit) page(p *params, list func(offset, n int) []queue.Entry, count int) (any, error) {
 	offset, n, keys := p.integer(0), p.atLeast(1, 0), p.strings(2, false)
 	if p.err != nil {
@@ -102,7 +103,7 @@ func (v *visit) page(p *params, list func(offset, n int) []queue.Entry, count in
 	return v.tell(list(offset, n), keys)
 }
 
-// keys maps the keys of a status to functions that return their values. ok is false if an entry has no such value.
+// keys maps each key of an entry's status to the function for its value. ok is false if the entry has no such value.
 var keys = map[string]func(w *view) (value any, ok bool){
 	"gid":             func(w *view) (any, bool) { return w.GID.String(), true },
 	"status":          func(w *view) (any, bool) { return w.Status.String(), true },
@@ -127,8 +128,7 @@ var keys = map[string]func(w *view) (value any, ok bool){
 	"seeder":          func(w *view) (any, bool) { return strconv.FormatBool(w.now().Seeding), w.about.hash != "" },
 }
 
-// status returns the requested keys of an entry. If asked is empty, it returns all keys of aria2. The key "braid" is
-// included only on request.
+// status returns the values for the keys in asked or, if it is empty, for all of aria2's keys. "braid" must be in asked.
 func (w *view) status(asked []string) map[string]any {
 	object := make(map[string]any, 20)
 	for _, key := range asked {
@@ -165,7 +165,7 @@ func (w *view) braid() map[string]any {
 	}
 }
 
-// code returns aria2's error code of an entry.
+// code returns aria2's error code for the outcome of the entry.
 func (w *view) code() int {
 	if w.Outcome.Code == 0 && w.Outcome.Kind != "" {
 		return 1
@@ -173,7 +173,7 @@ func (w *view) code() int {
 	return w.Outcome.Code
 }
 
-// message returns why an entry failed and what the user can do next.
+// message returns why the entry failed, and what the user can do next.
 func (w *view) message() string {
 	if w.Outcome.Message == "" || w.Outcome.Hint == "" {
 		return w.Outcome.Message
@@ -192,7 +192,7 @@ func (w *view) now() *queue.Live {
 	return w.live
 }
 
-// size returns the total size of all files, or -1 if it is unknown.
+// size returns the total size of the entry's files, or -1 if it is unknown.
 func (w *view) size() int64 {
 	if w.live != nil {
 		return w.live.Size
@@ -210,10 +210,10 @@ func (w *view) done() int64 {
 // mostPieces limits the number of bits in a bitfield.
 const mostPieces = 10_240
 
-// pieceLength returns 1 MiB, doubled until there are at most mostPieces pieces. braid does not download in such pieces.
+// pieceLength returns 1 MiB, doubled until the file has at most mostPieces pieces. These pieces are only for clients.
 func (w *view) pieceLength() int64 {
 	length := int64(1 << 20)
-	for (w.size()-1)/mostPieces >= length { // cannot overflow, whatever size a server sent
+	for (w.size()-1)/mostPieces >= length { // cannot overflow: length stays below size
 		length *= 2
 	}
 	return length
@@ -226,8 +226,8 @@ func (w *view) pieces() int64 {
 	return (w.size()-1)/w.pieceLength() + 1
 }
 
-// bitfield returns one bit per piece, the first one in the highest bit. A bit is set if the whole piece is on disk. If
-// the ranges on disk are unknown, the bytes on disk count as the beginning of the file.
+// bitfield returns one bit per piece, in hexadecimal digits. The first piece has the highest bit. A bit is set if the
+// whole piece is on disk. If the ranges on disk are unknown, all bytes on disk count as the beginning of the file.
 func (w *view) bitfield() string {
 	length, pieces := w.pieceLength(), w.pieces()
 	have := w.now().Have
@@ -270,7 +270,7 @@ type (
 	}
 )
 
-// files returns the files of a download. Only a torrent has several.
+// files returns the files of the download. Only torrents have several.
 func (w *view) files() []file {
 	if w.about.hash != "" && len(w.about.files) > 0 {
 		return w.torrentFiles()
@@ -304,8 +304,7 @@ func (w *view) torrentFiles() []file {
 	return files
 }
 
-// places returns the URIs of a download. Like aria2, it lists a URI in use twice, because another connection can use
-// it, too.
+// places returns the URIs of the file. Like aria2, it lists a URI in use as waiting, too: another connection may use it.
 func (w *view) places() []place {
 	places, uris := []place{}, w.URIs
 	if w.about.hash != "" {
@@ -334,7 +333,7 @@ func (v *visit) getFiles(p *params) (any, error) {
 	return later(func() any { return w.files() }), nil
 }
 
-// unstopped returns the view of an entry that has not stopped.
+// unstopped returns the view of the entry in the first parameter. For a stopped entry, the error begins with otherwise.
 func (v *visit) unstopped(p *params, otherwise string) view {
 	g := p.gid(v.queue, 0)
 	if p.err != nil {
@@ -353,7 +352,7 @@ func (v *visit) getURIs(p *params) (any, error) {
 	return w.places(), nil
 }
 
-// getPeers returns an empty list. Peers are listed among the sources.
+// getPeers returns an empty list. Clients find peers among the sources.
 func (v *visit) getPeers(p *params) (any, error) {
 	v.unstopped(p, "No peer data is available for")
 	return []any{}, nil
