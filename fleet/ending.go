@@ -11,7 +11,7 @@ import (
 // A Kind classifies how a try of a job ended.
 type Kind string
 
-// The kinds of ends.
+// The kinds of endings.
 const (
 	Right   Kind = "right"   // the file is in place and verified as requested
 	Wrong   Kind = "wrong"   // a digest or signature is wrong or missing, or the file does not exist yet
@@ -20,37 +20,35 @@ const (
 	Useless Kind = "useless" // no later try can succeed
 )
 
-// An Ending is the end of a try, with its evidence. It is stored with done and dead jobs.
+// An Ending is the result of a try, with its evidence. It is stored in the records of done and dead jobs.
 type Ending struct {
 	Kind   Kind      `json:"kind"`
 	At     time.Time `json:"at"`
 	Worker string    `json:"worker,omitempty"`
 	Fence  uint64    `json:"fence,omitempty"`
-	// Why is the reason that the file is not in place, and Code the exit code for that reason. Aria2 is aria2's error
-	// code, which distinguishes some causes of one exit code; older versions of braid stored none.
+	// Why states why the file is not in place, and Code is the exit code for that. Aria2 is aria2's error code, which
+	// distinguishes some causes with the same exit code; it is 0 in records of older versions of braid.
 	Why   string `json:"why,omitempty"`
 	Code  int    `json:"code,omitempty"`
 	Aria2 int    `json:"aria2,omitempty"`
-	// Missing reports that the server does not have the file, or not the required proof, and may have it later. After
-	// is the wait that the server asked for, and Requests the number of requests by host.
+	// Missing reports that the server does not have the file or the required proof yet. After is the wait that the
+	// server asked for. Requests has the number of requests to each host.
 	Missing  bool           `json:"missing,omitempty"`
 	After    time.Duration  `json:"after,omitempty"` // in nanoseconds
 	Requests map[string]int `json:"requests,omitempty"`
-	// Version is the version of the job that ended. The fields below, but URL, Fetched and Took, describe the file in
-	// place.
+	// Version is the version of the job. The fields below, except URL, Fetched and Took, describe the file that is in place.
 	Version      string    `json:"version,omitempty"`
 	URL          string    `json:"url,omitempty"`  // without secrets
-	Path         string    `json:"path,omitempty"` // or s3://BUCKET/KEY
+	Path         string    `json:"path,omitempty"` // path on disk, or s3://BUCKET/KEY
 	Size         int64     `json:"size,omitempty"`
 	SHA256       string    `json:"sha256,omitempty"` // in hexadecimal
-	Proof        string    `json:"proof,omitempty"`  // description; empty if nothing proved the file
+	Proof        string    `json:"proof,omitempty"`  // what proved the file, as text; empty if nothing did
 	ETag         string    `json:"etag,omitempty"`
 	LastModified time.Time `json:"last_modified,omitzero"`
 	Host         string    `json:"host,omitempty"`
-	// ModTime is the modification time of the file on disk, from which a later try can see whether the file was
-	// changed.
+	// ModTime is the modification time of the file on disk. From it, a later try can see whether the file has changed.
 	ModTime time.Time `json:"mod_time,omitzero"`
-	// Unchanged reports that the file was already in place.
+	// Unchanged reports that the file was in place before the try.
 	Unchanged bool          `json:"unchanged,omitempty"`
 	Fetched   int64         `json:"fetched,omitempty"` // in bytes
 	Took      time.Duration `json:"took,omitempty"`    // in nanoseconds
@@ -59,15 +57,14 @@ type Ending struct {
 }
 
 const (
-	// mostSources limits the hosts in an ending, and mostText the length of its texts, because servers may send long
-	// texts.
+	// mostSources limits the hosts in an ending. mostText limits the length of its texts, because servers may send long texts.
 	mostSources = 20
 	mostText    = 1 << 10
-	// otherSources is the key in Sources for all hosts beyond mostSources.
+	// otherSources is the key in Sources for all hosts that exceed mostSources.
 	otherSources = "others"
 )
 
-// bound limits the size of an ending.
+// bound limits the size of e.
 func (e *Ending) bound() {
 	for _, text := range []*string{&e.Why, &e.URL, &e.Proof, &e.Host} {
 		if len(*text) > mostText {
@@ -78,7 +75,7 @@ func (e *Ending) bound() {
 		e.ETag = ""
 	}
 	if len(e.Requests) > mostSources {
-		e.Requests = nil // requests to the host of the job's URL count even without this field
+		e.Requests = nil // the requests to the host of the job's URL count without this field, too
 	}
 	if len(e.Sources) <= mostSources {
 		return
@@ -96,37 +93,37 @@ func (e *Ending) bound() {
 	e.Sources = named
 }
 
-// wrongWaits are the waits before a wrong file is tried again. The file, its digest and its signature are often
-// published minutes apart, and mirrors lag by hours.
+// wrongWaits are the waits between tries of a wrong file. The file, its digest and its signature are often published
+// minutes apart, and mirrors may be hours late.
 var wrongWaits = []time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour}
 
 const (
-	// failedBase and failedMost limit the waits after failures. Each wait is twice the previous one.
+	// failedBase is the wait after the first failure. Each further wait is twice as long, but at most failedMost.
 	failedBase = 30 * time.Second
 	failedMost = 6 * time.Hour
-	// mostFailures is the number of failures after which the job is dead, about fifteen hours after the first failure.
+	// mostFailures is the number of failures that make the job dead. They take about fifteen hours after the first one.
 	// Consecutive tries of several workers count as one failure.
 	mostFailures = 12
-	// elsewhere is the time after which another worker may repeat a failed try. mostElsewhere limits the number of
-	// workers that try in a row.
+	// elsewhere is the time until another worker may try a job that failed. mostElsewhere limits how many workers try
+	// it one after the other.
 	elsewhere     = time.Second
 	mostElsewhere = 3
 )
 
-// wait returns the time until the job is tried again after an ending. ok is false if it is not tried again.
+// wait returns the time until the job is tried again after worker's try ended with k. ok is false if it is not tried again.
 func (r *Record) wait(k Kind, worker string) (wait time.Duration, ok bool) {
 	switch k {
 	case Wrong:
 		if r.Wrong < len(wrongWaits) {
 			return wrongWaits[r.Wrong], true
 		}
-	case Lacks: // wrongWaits apply only to the first worker in Lackers
+	case Lacks: // only the first worker in Lackers tries again
 		if others := len(r.Lackers) > 0 && r.Lackers[0] != worker; !others && r.Wrong < len(wrongWaits) {
 			return wrongWaits[r.Wrong], true
 		}
 	case Failed:
 		n := r.Failed
-		if len(r.Tried) > 0 { // this failure is counted already, for another worker
+		if len(r.Tried) > 0 { // another worker has counted this failure already
 			n--
 		}
 		if n+1 < mostFailures {
@@ -136,7 +133,7 @@ func (r *Record) wait(k Kind, worker string) (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// leave lets other workers try the job first, if they may succeed although this worker failed.
+// leave lets other workers try the job before worker does, if k is a kind of ending where they may do better.
 func (r *Record) leave(k Kind, worker string, now time.Time) {
 	if k != Failed && k != Lacks {
 		r.Tried = nil
@@ -148,11 +145,11 @@ func (r *Record) leave(k Kind, worker string, now time.Time) {
 	}
 }
 
-// chance is the time that the other workers get to take a job at which one failed.
+// chance is how long the other workers have to take a job that failed at one worker.
 const chance = 10 * time.Second
 
-// Stop makes a waiting job dead and reports whether it did. A watch that decides itself when a job is tried again calls
-// Stop, and later reports the job again. Stop changes nothing while other workers may still take the job.
+// Stop makes a waiting job dead, and reports whether it did. It does nothing while other workers may still take the
+// job. Stop is for a watch that decides itself when a job is tried again: the watch reports the job again later.
 func (r *Record) Stop(now time.Time) bool {
 	if r.State != Waiting || !r.Elsewhere.IsZero() && now.Sub(r.Since) < chance {
 		return false
@@ -161,7 +158,7 @@ func (r *Record) Stop(now time.Time) bool {
 	return true
 }
 
-// Again returns when some worker may take a waiting job.
+// Again returns when a waiting job may be taken by at least one worker.
 func (r *Record) Again() time.Time {
 	if !r.Elsewhere.IsZero() && r.Elsewhere.Before(r.Next) {
 		return r.Elsewhere
@@ -169,8 +166,8 @@ func (r *Record) Again() time.Time {
 	return r.Next
 }
 
-// againAt returns when this worker may take a waiting job. A worker that failed at the job gets repeated times before
-// Next, at which the worker checks whether another worker has taken the job.
+// againAt returns when worker may take a waiting job. If the job failed at worker and other workers may try it, the
+// result is an earlier time than Next: then worker asks again, and finds out whether another worker has taken the job.
 func (r *Record) againAt(worker string, now time.Time) time.Time {
 	switch past := now.Sub(r.Since); {
 	case !slices.Contains(r.Tried, worker):
@@ -186,7 +183,7 @@ func (r *Record) againAt(worker string, now time.Time) time.Time {
 	}
 }
 
-// Finish ends a try. If the worker no longer has the job, it returns a *LostError and changes nothing.
+// Finish records that the try of worker ended with e. It returns a *LostError, and changes nothing, if worker lost the job.
 func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) error {
 	if err := r.check(worker, fence); err != nil {
 		return err
@@ -204,7 +201,7 @@ func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) er
 	switch {
 	case e.Kind == Right:
 		r.State, r.Good = Done, &e
-		if !e.Unchanged { // the upload is complete: no later worker continues it
+		if !e.Unchanged { // the upload is complete, so no later worker may continue it
 			r.Upload = ""
 		}
 	case again:
@@ -226,7 +223,8 @@ func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) er
 	return nil
 }
 
-// Behind reports whether a file is older than the reported version, because the server does not have that version yet.
+// Behind reports whether a file with that modification time is older than the version that the job is for. The server
+// does not have that version yet.
 func (j *Job) Behind(lastModified time.Time) bool {
 	return !j.Modified.IsZero() && !lastModified.IsZero() && lastModified.Before(j.Modified)
 }

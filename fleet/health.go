@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// A Health decides whether the tries of a worker fail because of the worker itself, if other workers succeed with the
-// same jobs. The zero Health is healthy.
+// A Health finds out whether tries of a worker fail because of the worker itself. This is so if other workers succeed
+// with the same jobs. The zero Health is healthy.
 type Health struct {
 	failed int      // consecutive failed tries
 	few    int      // failures before a pause; 0 means fewFailed
-	keys   []string // of the last failed jobs
+	keys   []string // keys of the jobs that failed last
 	looks  int      // calls of Judge since the failures began
 	own    bool     // the worker itself is faulty
 	pause  time.Duration
 }
 
 const (
-	// fewFailed is the number of consecutive failures after which a worker looks at the records of the last mostLooked
-	// failed jobs.
+	// fewFailed is the number of consecutive failures before a worker pauses. mostLooked limits the failed jobs that
+	// have their records examined after the pause.
 	fewFailed, mostLooked = 3, 4
-	// shortPause and longPause limit the pauses without jobs. Each pause is twice the previous one.
+	// shortPause is the first pause. Each further pause is twice as long, but at most longPause.
 	shortPause, longPause = time.Second, time.Minute
-	// mostLooks is the number of calls of Judge after which the servers count as faulty, if only this worker tried.
+	// mostLooks is the number of calls of Judge before the servers count as faulty if no other worker tried the jobs.
 	mostLooks = 5
 )
 
-// Ended records the end of a try. others reports whether other workers failed at the job, too; the failure is then not
-// counted against this worker.
+// Ended records the end of a try of the job with that key. others reports whether the job failed at other workers, too.
+// Such a failure does not count against this worker.
 func (h *Health) Ended(key string, k Kind, others bool) {
 	switch {
 	case k != Failed:
@@ -39,11 +39,11 @@ func (h *Health) Ended(key string, k Kind, others bool) {
 	}
 }
 
-// Own reports whether tries fail because of the worker itself. Such a worker should take only one job at a time, to
-// find out whether the fault is gone.
+// Own reports whether tries fail because of the worker itself. The worker should then take only one job at a time,
+// until a job succeeds.
 func (h *Health) Own() bool { return h.own }
 
-// Pause returns how long the worker must not take jobs, and the keys of the records to pass to Judge after the pause.
+// Pause returns how long the worker must take no jobs. keys are the keys of the records to pass to Judge after the pause.
 func (h *Health) Pause() (pause time.Duration, keys []string) {
 	few := max(h.few, fewFailed)
 	if h.own {
@@ -55,7 +55,7 @@ func (h *Health) Pause() (pause time.Duration, keys []string) {
 	return max(h.pause, shortPause), h.keys
 }
 
-// Judge evaluates the records of the last failed jobs after a pause.
+// Judge decides from the records of the failed jobs, read after a pause, whether the worker or the servers are at fault.
 func (h *Health) Judge(worker string, records []Record) {
 	is := func(k Kind) bool {
 		return slices.ContainsFunc(records,

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// The limits and the default of a lease's duration. A lease is prolonged three times in its duration.
+// The limits for the duration of a lease, and its default. A lease is prolonged three times within its duration.
 const (
 	ShortestLease = 5 * time.Second
 	LongestLease  = 10 * time.Minute
 	UsualLease    = 45 * time.Second
 )
 
-// A Lease is the right of one process to something for a limited time, which the process prolongs repeatedly. All times
-// are by the clock of the queue, because the clocks of machines may differ by minutes. The zero Lease is free.
+// A Lease is the right of one process to something for a limited time. The process prolongs the lease repeatedly. All
+// times are those of the queue's clock, because the clocks of machines may differ by minutes. The zero Lease is free.
 type Lease struct {
-	// Holder is the process that has or last had the lease.
+	// Holder is the process that has the lease, or had it last.
 	Holder string `json:"holder,omitempty"`
-	// Fence counts how often the lease was taken. Writes of a holder with an earlier number must be refused.
+	// Fence counts how often the lease was taken. A write by a holder with a lower fence must be refused.
 	Fence uint64 `json:"fence,omitempty"`
 	// Until is when others may take the lease. It is zero after Release.
 	Until time.Time `json:"until,omitzero"`
@@ -30,7 +30,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("leased by %s until %s", e.Lease.Holder, e.Lease.Until.UTC().Format(time.RFC3339))
 }
 
-// A LostError reports that a process no longer has a lease.
+// A LostError reports that a process no longer has a lease. Now is the current state of the lease.
 type LostError struct{ Now Lease }
 
 func (e *LostError) Error() string {
@@ -40,8 +40,8 @@ func (e *LostError) Error() string {
 	return "the lease is now held by " + e.Now.Holder
 }
 
-// Take gives the lease to holder for the duration lasts, with the next fence. It returns a *HeldError while a process
-// has the lease, even if the process is holder.
+// Take gives the lease to holder until now plus lasts, with the next fence. It returns a *HeldError while any process
+// has the lease, even if that process is holder.
 func (l *Lease) Take(holder string, now time.Time, lasts time.Duration) error {
 	if toCome(l.Until, now, LongestLease) {
 		return &HeldError{*l}
@@ -50,7 +50,7 @@ func (l *Lease) Take(holder string, now time.Time, lasts time.Duration) error {
 	return nil
 }
 
-// Prolong extends the lease to the duration lasts from now on. It may be called after Until, if no other process has
+// Prolong makes the lease last at least until now plus lasts. It may be called after Until if no other process has
 // taken the lease. It returns a *LostError if holder no longer has the lease with that fence.
 func (l *Lease) Prolong(holder string, fence uint64, now time.Time, lasts time.Duration) error {
 	if err := l.Check(holder, fence); err != nil {
@@ -62,13 +62,13 @@ func (l *Lease) Prolong(holder string, fence uint64, now time.Time, lasts time.D
 	return nil
 }
 
-// toCome reports whether t is in the future, by at most most. A later time was written by a clock that has been set
-// back since, and does not count.
+// toCome reports whether t is in the future, at most by the given time. A later t does not count: it was written with a
+// clock that has been set back since.
 func toCome(t, now time.Time, most time.Duration) bool {
 	return now.Before(t) && t.Sub(now) <= most
 }
 
-// Release ends the lease, so that another process can take it at once.
+// Release ends the lease of holder, so that any process can take it at once.
 func (l *Lease) Release(holder string, fence uint64) error {
 	if err := l.Check(holder, fence); err != nil {
 		return err

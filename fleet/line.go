@@ -2,43 +2,43 @@ package fleet
 
 import "time"
 
-// A Line orders the jobs that wait for a host with a limit. Each job gets a number, and jobs begin in the order of
-// their numbers, so that running jobs do not exceed the limit. The cost of a job is estimated from earlier jobs.
+// A Line orders the jobs that wait for a host with a limit. Each job gets a number. Jobs begin in the order of these
+// numbers, so slowly that running jobs do not exceed the limit. The cost of a job is estimated from earlier jobs.
 type Line struct {
-	// Limit is the limit of the host, as configured at the worker that last requested a number.
+	// Limit is the limit of the host, as configured at the worker that last called Enter.
 	Limit Limit `json:"limit,omitzero"`
-	// Last is the last number that was given to a job. Called is the number that had its turn at the time At.
+	// Last is the number that a job got last. Called is the number that had its turn at the time At.
 	Last   uint64    `json:"last,omitempty"`
 	Called float64   `json:"called,omitempty"`
 	At     time.Time `json:"at,omitzero"`
-	// Requests is the number of requests of Jobs recent jobs. Bytes is the number of bytes of Over recent jobs that
-	// have ended.
+	// Requests is the number of requests of the Jobs jobs that are counted. Bytes is the number of bytes of the Over
+	// ended jobs that are counted.
 	Jobs     float64 `json:"jobs,omitempty"`
 	Requests float64 `json:"requests,omitempty"`
 	Over     float64 `json:"over,omitempty"`
 	Bytes    float64 `json:"bytes,omitempty"`
 }
 
-// A Place is the place of a job in the line of a host.
+// A Place is the place of a job in the line of Host.
 type Place struct {
 	Host   string `json:"host"`
 	Number uint64 `json:"number"`
 }
 
 const (
-	// Soon is how long a job may wait for a host inside a worker.
+	// Soon is how long a job may wait for a host while it occupies a worker.
 	Soon = time.Second
-	// guessedRequests and guessedBytes are the expected requests and bytes of a job before jobs were counted. Whenever
-	// more than fewJobs jobs are counted, the counts and sums are halved, so that recent jobs weigh more.
+	// guessedRequests and guessedBytes are the requests and bytes expected of a job before any are counted. Whenever
+	// more than fewJobs jobs are counted, all counts and sums are halved, so that recent jobs weigh more.
 	guessedRequests = 3
 	guessedBytes    = 1 << 20
 	fewJobs         = 128
-	// toNotice is the longest time between two jobs, in seconds, that the limit of bytes causes while the running jobs
+	// toNotice is the longest time between two jobs, in seconds, that a limit of bytes may cause while the running jobs
 	// do not use up that limit.
 	toNotice = 0.25
 )
 
-// Enter returns the next number for a job.
+// Enter gives the next number in the line to a job. l is the limit of the host.
 func (p *Pace) Enter(l Limit, now time.Time) (number uint64) {
 	p.call(now)
 	p.Line.Limit = l
@@ -46,7 +46,7 @@ func (p *Pace) Enter(l Limit, now time.Time) (number uint64) {
 	return p.Line.Last
 }
 
-// Wait estimates the time until the turn of a number. A number above Last counts as the next number.
+// Wait estimates the time until it is the turn of number. A number above Last stands for the next one.
 func (p *Pace) Wait(number uint64, now time.Time) time.Duration {
 	first := max(0, p.callsFrom().Sub(now))
 	if p.full(now) {
@@ -57,7 +57,7 @@ func (p *Pace) Wait(number uint64, now time.Time) time.Duration {
 	return first + max(0, time.Duration(ahead*max(requests, bytes)*float64(time.Second)))
 }
 
-// call updates Called to the current number.
+// call sets Called and At to the number that has its turn now.
 func (p *Pace) call(now time.Time) {
 	p.Line.Called = p.called(now)
 	if now.After(p.Line.At) {
@@ -65,17 +65,17 @@ func (p *Pace) call(now time.Time) {
 	}
 }
 
-// called returns the number that has its turn at now, at most Last.
+// called returns the number that has its turn now, at most Last.
 func (p *Pace) called(now time.Time) float64 {
 	if p.full(now) {
 		return p.Line.Called
 	}
 	requests, bytes := p.cost()
-	each := max(requests, min(bytes, toNotice), 1e-6) // sizes vary too much to delay jobs by bytes; see full
+	each := max(requests, min(bytes, toNotice), 1e-6) // no more delay for bytes, because sizes vary too much; see full
 	return min(p.Line.Called+max(0, now.Sub(p.callsFrom()).Seconds())/each, float64(p.Line.Last))
 }
 
-// callsFrom returns the time from which numbers are called. Running jobs may already have taken turns in the future.
+// callsFrom returns the time since which numbers have been called. Turns that running jobs reserved can put it in the future.
 func (p *Pace) callsFrom() (at time.Time) {
 	for _, t := range []time.Time{p.Line.At, p.Until, p.Turn.Add(-Soon)} {
 		if t.After(at) {
@@ -85,7 +85,7 @@ func (p *Pace) callsFrom() (at time.Time) {
 	return at
 }
 
-// cost returns how many seconds a job keeps a host busy, by its requests and by its bytes.
+// cost returns for how many seconds a job uses up the limit of requests, and for how many the limit of bytes.
 func (p *Pace) cost() (requests, bytes float64) {
 	l := p.Line.Limit
 	if l.Requests > 0 {
@@ -97,14 +97,14 @@ func (p *Pace) cost() (requests, bytes float64) {
 	return requests, bytes
 }
 
-// Began records that jobs have begun.
+// Began records that this number of jobs has begun.
 func (p *Pace) Began(jobs int) {
 	if p.Line.Jobs += float64(jobs); p.Line.Jobs > fewJobs {
 		p.Line.Jobs, p.Line.Requests = p.Line.Jobs/2, p.Line.Requests/2
 	}
 }
 
-// Ended records the number of bytes that a job received from the host.
+// Ended records that a job has ended, and how many bytes it received from the host.
 func (p *Pace) Ended(bytes int64) {
 	p.Line.Bytes += float64(bytes)
 	if p.Line.Over++; p.Line.Over > fewJobs {

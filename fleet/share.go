@@ -6,30 +6,29 @@ import (
 	"time"
 )
 
-// A Share is one worker's share of the bytes per second that a host may send. The sum of all shares never exceeds the
-// limit.
+// A Share is a worker's share of the bytes per second that a host may send. All shares together never exceed its limit.
 type Share struct {
 	Rate  int64     `json:"rate"`  // bytes per second
 	Want  int64     `json:"want"`  // bytes per second that the worker can use
-	Users int       `json:"users"` // its downloads from the host
-	Until time.Time `json:"until"` // the share is free afterwards, unless the worker asks again
+	Users int       `json:"users"` // number of the worker's downloads from the host
+	Until time.Time `json:"until"` // end of the share, unless the worker asks again
 }
 
 const (
-	// shareTime is how long a worker uses its share before it asks again. All workers with shares of one host together
-	// ask at most ten times per second.
+	// shareTime is how long a worker uses its share before it asks again. betweenAsks is the minimum average time
+	// between the requests of all workers with shares of one host.
 	shareTime   = 2 * time.Second
 	betweenAsks = 100 * time.Millisecond
-	// unheard is the number of these intervals after which the share of a worker that does not ask is free.
+	// unheard is the number of such intervals until the share of a worker that has not asked is free.
 	unheard = 3
 	// enough is the number of downloads that can use the whole limit of a host.
 	enough = 8
 )
 
-// TakeShare gives a worker its share of the perSecond bytes of a host, and returns the time after which the worker must
-// ask again. The worker has users downloads from the host and can use want bytes per second. All workers get equal
-// shares, except that bytes which some workers do not want are divided among the others. A new worker gets only free
-// bytes at first, and more after the others have asked again.
+// TakeShare gives worker its share, rate, of the perSecond bytes that a host may send. again is how long worker uses
+// the share before it must ask again. worker has users downloads from the host and can use want bytes per second. All
+// workers get equal shares; bytes that some of them do not want are divided among the others. At first, a new worker
+// gets only bytes that are free. It gets more after the others have asked again.
 func (p *Pace) TakeShare(worker string, users int, want, perSecond int64, now time.Time) (rate int64, again time.Duration) {
 	p.call(now)
 	maps.DeleteFunc(p.Shares, func(name string, s Share) bool { return name == worker || !now.Before(s.Until) })
@@ -62,7 +61,7 @@ func (p *Pace) full(now time.Time) bool {
 	return n >= enough && sum >= p.Line.Limit.Bytes/10*9
 }
 
-// LeaveShare frees the share of a worker. It reports whether the worker had one.
+// LeaveShare frees the share of worker, and reports whether it had one.
 func (p *Pace) LeaveShare(worker string, now time.Time) bool {
 	p.call(now)
 	_, ok := p.Shares[worker]
@@ -70,7 +69,7 @@ func (p *Pace) LeaveShare(worker string, now time.Time) bool {
 	return ok
 }
 
-// level returns the maximum of each share with which all of amount is used, if the sum of wants is at least amount.
+// level returns the maximum for each share that uses all of amount. If the sum of wants is smaller, it returns amount.
 func level(wants []int64, amount int64) int64 {
 	slices.Sort(wants)
 	left := amount

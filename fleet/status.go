@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// A Worker is a worker's answer to a request for its status.
+// A Worker is the answer of a worker to a request for its status.
 type Worker struct {
 	Name     string  `json:"name"`
-	Place    string  `json:"place,omitempty"`    // ID of the Destination of its files
+	Place    string  `json:"place,omitempty"`    // ID of the Destination where it puts files
 	Endpoint string  `json:"endpoint,omitempty"` // Endpoint of that Destination
 	Doing    []Doing `json:"doing,omitempty"`
 }
 
-// A Doing is a running job of a worker, with its progress.
+// A Doing is a job that a worker is running, with its progress.
 type Doing struct {
 	Key   string `json:"key"`
 	Fence uint64 `json:"fence"`
 	Progress
 }
 
-// A Board has the records of a queue for display. Of a done record it has only the state.
+// A Board has the records of a queue for display. It knows only the state of done records.
 type Board struct {
-	// Done is the number of done records that were not put on the board.
+	// Done is the number of done records that were not given to Put.
 	Done int
 
 	states map[string]State
@@ -60,17 +60,17 @@ type Status struct {
 	// job and did not answer.
 	Workers map[string]int `json:"workers"`
 	Silent  []string       `json:"silent,omitempty"`
-	// Queued has the number of jobs that wait for a worker, by the name of their priority.
+	// Queued has the number of queued jobs, by the name of their priority.
 	Queued map[string]int `json:"queued,omitempty"`
 	// Oldest is the time since which the longest-waiting of the Queued jobs has waited. It is zero if none waits.
 	Oldest  time.Time `json:"oldest,omitzero"`
 	Drained bool      `json:"drained"` // no worker takes jobs
-	// Lost is when the queue's server last came back empty, if that was in the last days.
+	// Lost is when the queue's server last came back empty. It is zero if that was many days ago or never.
 	Lost    time.Time `json:"lost,omitzero"`
 	Running []Record  `json:"running"`
 }
 
-// Status returns the state of the queue at a time of the queue's clock. workers are the answers of the workers.
+// Status returns the state of the queue at now, a time of the queue's clock. workers are the answers of the workers.
 func (b *Board) Status(workers []Worker, now time.Time) Status {
 	s := Status{Now: now, Jobs: map[State]int{}, Queued: map[string]int{}, Workers: map[string]int{}, Running: []Record{}}
 	doing := map[string]Doing{}
@@ -116,7 +116,7 @@ func (s *Status) add(r Record) {
 	s.Size += max(0, r.Progress.Size)
 }
 
-// In returns at most most records in a state other than Done, sorted by name.
+// In returns the records in the given state, sorted by name, at most the given number. state must not be Done.
 func (b *Board) In(state State, most int) []Record {
 	list := []Record{}
 	for _, r := range b.open {
@@ -128,13 +128,13 @@ func (b *Board) In(state State, most int) []Record {
 	return list[:min(most, len(list))]
 }
 
-// A Host has the number of jobs in each state, except Done, with a first URI on the host Name.
+// A Host has the numbers of jobs with a first URI on the host Name, by state. Done jobs are omitted.
 type Host struct {
 	Name string
 	Jobs map[State]int
 }
 
-// Hosts returns the hosts of all jobs that are not done, by name.
+// Hosts returns the hosts of all jobs that are not done, sorted by name.
 func (b *Board) Hosts() []Host {
 	all := map[string]map[State]int{}
 	for _, r := range b.open {
