@@ -13,39 +13,39 @@ import (
 
 const (
 	keyBoard = "board"
-	// boardAfter is the number of records after which a process that reads the board stores it again. lookAfter is the
-	// number of changes after which a worker stores it.
+	// boardAfter is the number of records that a process reads before it stores the board again. lookAfter is the
+	// number of changes before a worker does so.
 	boardAfter, lookAfter = 500, 2000
-	// goneFor is how long followers can learn that a record was removed.
+	// goneFor is how long followers can find out that a record was removed.
 	goneFor = 10 * time.Minute
 )
 
-// A board is a summary of the records up to a revision. Only later changes are read, so the cost of a status does not
-// depend on the number of done records, which the server counts.
+// A board is a summary of all records up to a revision. Only later changes must be read, so a status costs the same
+// however many records are done. The server counts the done records.
 type board struct {
 	Upto    uint64    `json:"upto"`
-	Created time.Time `json:"created"` // of the bucket: a new one has new revisions
-	// Open has the records that are not done, by key. Gone has the times at which records were removed, in Unix
-	// seconds; 0 stands for a value of another program.
+	Created time.Time `json:"created"` // when the bucket was created; a new bucket has new revisions
+	// Open has the records that are not done, by key. Gone has the times when records were removed, by key, in Unix
+	// seconds; 0 is the time for a value of another program.
 	Open map[string]brief `json:"open,omitempty"`
 	Gone map[string]int64 `json:"gone,omitempty"`
-	// Highest is the highest format among the values of newer versions of braid, or 0.
+	// Highest is the highest format of the values that newer versions of braid have stored, or 0.
 	Highest int `json:"highest,omitempty"`
 
 	read int                     // records read since the board was stored
-	told map[string]int64        // Gone as stored: readers of the stored board know these removals
+	told map[string]int64        // Gone as in the stored board; its readers know these removals
 	full map[string]fleet.Record // the running records
 	done int
 }
 
-// A brief is the part of a record without a worker that a status needs.
+// A brief is the part of a record that a status needs of a job without a worker.
 type brief struct {
 	State    fleet.State    `json:"s"`
 	Since    time.Time      `json:"t,omitzero"`
 	Priority fleet.Priority `json:"p,omitempty"`
 }
 
-// readBoard reads the stored board and the later changes.
+// readBoard reads the stored board and applies later changes. revision is the revision of the stored board.
 func readBoard(ctx context.Context, q *Queue) (b board, revision uint64, err error) {
 	if b, revision, err = read[board](ctx, q.storage.leases, keyBoard); err != nil {
 		if _, newer := errors.AsType[*NewerError](err); !newer && !errors.Is(err, errUnreadable) {
@@ -73,7 +73,7 @@ func readBoard(ctx context.Context, q *Queue) (b board, revision uint64, err err
 			b.full = map[string]fleet.Record{}
 		}
 		b.done = max(0, int(now.State.NumSubjects)-len(b.Open)-len(b.Gone))
-		if b.Upto >= now.State.LastSeq || looks == 2 { // in a busy queue the board may lag a little
+		if b.Upto >= now.State.LastSeq || looks == 2 { // in a busy queue, later changes may be missing
 			return b, revision, nil
 		}
 		if err := changed(ctx, q, &b); err != nil {
@@ -110,7 +110,7 @@ func changed(ctx context.Context, q *Queue, b *board) error {
 	}
 }
 
-// take applies a changed entry.
+// take applies e, a changed entry, to b.
 func (b *board) take(e jetstream.KeyValueEntry) {
 	key := e.Key()
 	b.Upto = max(b.Upto, e.Revision())
@@ -140,7 +140,7 @@ func (b *board) take(e jetstream.KeyValueEntry) {
 	}
 }
 
-// storeBoard replaces the stored board of the given revision. It may fail: the next reader then reads more records.
+// storeBoard stores b in place of the board with the given revision. If that fails, the next reader must read more records.
 func storeBoard(ctx context.Context, q *Queue, b *board, revision uint64) {
 	data, err := encode(b)
 	if err == nil && int64(len(data)) > q.storage.conn.MaxPayload()/2 { // too many open records: the board would save little
@@ -162,9 +162,9 @@ func storeBoard(ctx context.Context, q *Queue, b *board, revision uint64) {
 	}
 }
 
-// forget purges the deletion markers of records that were removed more than goneFor ago, if the stored board lists
-// them. Otherwise, if this process were killed before it stores b, readers of the stored board would count the record
-// as open.
+// forget purges the deletion markers of records that were removed more than goneFor ago. It purges only markers that
+// are in the stored board: if this process were killed before it stores b, readers of the stored board would otherwise
+// count such a record as open.
 func forget(ctx context.Context, q *Queue, s jetstream.Stream, b *board) {
 	before := q.clock.now().Add(-goneFor).Unix()
 	for key, at := range b.Gone {

@@ -16,14 +16,14 @@ import (
 	"braid/fleet"
 )
 
-// Report adds a job to the queue, unless its version is known. If the error is nil, the job is stored. The error is a
-// *LargeError if the job is too large, and a *fleet.TakenError if another file has its name.
+// Report adds j to the queue, unless its version is known. If the error is nil, the job is stored. The error is a
+// *LargeError if j is too large, and a *fleet.TakenError if its name is that of another file.
 func (q *Queue) Report(ctx context.Context, j fleet.Job) (news fleet.News, err error) {
 	if err := q.Fits(&j); err != nil {
 		return news, err
 	}
 	r, err := change(ctx, q.storage.jobs, j.Key(), func(r *fleet.Record) (err error) {
-		if r.State == "" { // a worker may still hold a dropped record with an earlier fence
+		if r.State == "" { // a worker may hold an earlier fence of a record that was dropped
 			r.Lease.Fence = uint64(q.clock.now().UnixMilli())
 		}
 		before := r.Job.Priority
@@ -42,7 +42,7 @@ func (q *Queue) Report(ctx context.Context, j fleet.Job) (news fleet.News, err e
 	return news, err
 }
 
-// Fits returns a *LargeError if the job is too large. The records of a job that fits stay within the server's limit.
+// Fits returns a *LargeError if j is too large. All records of a job that fits stay within the server's limit.
 func (q *Queue) Fits(j *fleet.Job) error {
 	data, err := encode(j)
 	if most := q.storage.conn.MaxPayload() / jobsOfValue; err == nil && int64(len(data)) > most {
@@ -53,32 +53,32 @@ func (q *Queue) Fits(j *fleet.Job) error {
 
 var errSame = errors.New("no change")
 
-// wake publishes the message of a queued record. The stream drops a second message with the same id.
+// wake publishes the message for r, a queued record. The stream ignores a second message with the same ID.
 func (q *Queue) wake(ctx context.Context, r *fleet.Record) error {
 	id := fmt.Sprintf("%s-%d%s", r.Job.ID(), r.Since.UnixNano(), r.Job.Priority)
 	_, err := q.storage.js.Publish(ctx, nameFor(subject, ".", r.Job.Priority), []byte(r.Job.Key()), jetstream.WithMsgID(id))
 	return err
 }
 
-// A Claim is a job that this process holds until Finish or Release.
+// A Claim is a job that this process has until Finish, Release or Abandon.
 type Claim struct {
-	Record fleet.Record // when the job was taken
-	// Context ends when this process loses the job, or with the context of Next.
+	Record fleet.Record // the record when the job was taken
+	// Context is canceled with that of Next, when the job is lost to another worker, and when it waits for paused hosts.
 	Context context.Context
-	// TakenOver means that another worker held the job and its lease expired.
+	// TakenOver reports that another worker had the job, and that its lease expired.
 	TakenOver bool
 
 	q        *Queue
-	host     string // the host that limits the job
+	host     string // the host with limits that apply to the job
 	msg      *nats.Msg
 	cancel   context.CancelCauseFunc
 	beating  sync.WaitGroup
 	mu       sync.Mutex
 	progress fleet.Progress
-	last     stored[fleet.Record] // last known value
-	seen     bool                 // idle was called, and saw seenDone
+	last     stored[fleet.Record] // the record as last known
+	seen     bool                 // idle was called, and the progress was seenDone bytes
 	seenDone int64
-	gets     bool // data has arrived
+	gets     bool // the download has received data
 
 	confirmed atomic.Bool
 }
@@ -112,17 +112,17 @@ func (q *Queue) Next(ctx context.Context) (*Claim, error) {
 	}
 }
 
-// claim takes the job of a message. It returns neither a claim nor an error if the job cannot be taken now.
+// claim takes the job of msg. If the job cannot be taken now, it returns neither a claim nor an error.
 func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 	key := string(msg.Data)
-	if q.paused.Load() { // after the message was requested
+	if q.paused.Load() { // since the message was requested
 		return nil, msg.Nak()
 	}
 	if ctx.Err() != nil || !q.mine.reserve(key) {
 		return nil, msg.NakWithDelay(q.lease / 3)
 	}
 	c := &Claim{q: q, msg: msg}
-	var wait time.Duration // until the limits of the host allow the job
+	var wait time.Duration // until the host's limits allow the job
 	r, err := changeFrom(ctx, q.storage.jobs, key, nil, func(r *fleet.Record) error {
 		if r.State == "" || r.Job.Key() != key {
 			return &fleet.OverError{State: "forgotten"}
@@ -136,7 +136,7 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 			return nil
 		}
 		err := r.Take(q.name, q.clock.now(), q.lease)
-		if held, ok := errors.AsType[*fleet.HeldError](err); ok && held.Lease.Holder == q.name { // a response was lost
+		if held, ok := errors.AsType[*fleet.HeldError](err); ok && held.Lease.Holder == q.name { // an earlier response was lost
 			return r.Prolong(q.name, held.Lease.Fence, r.Progress, q.clock.now(), q.lease)
 		}
 		return err
@@ -157,7 +157,7 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 	return nil, q.notTaken(ctx, msg, key, err)
 }
 
-// notTaken settles the message of a job that could not be taken because of err.
+// notTaken settles msg, the message of a job that could not be taken because of err.
 func (q *Queue) notTaken(ctx context.Context, msg *nats.Msg, key string, err error) error {
 	if early, ok := errors.AsType[*fleet.EarlyError](err); ok {
 		return q.later(msg, early.Next)
@@ -168,34 +168,34 @@ func (q *Queue) notTaken(ctx context.Context, msg *nats.Msg, key string, err err
 	if _, ok := errors.AsType[*fleet.OverError](err); ok {
 		return msg.Ack()
 	}
-	if newer, ok := errors.AsType[*NewerError](err); ok { // a newer worker takes it
+	if newer, ok := errors.AsType[*NewerError](err); ok { // a worker with that version takes the job
 		tellNewer(q, newer)
 		return msg.NakWithDelay(q.lease)
 	}
-	if errors.Is(err, nats.ErrMaxPayload) { // the record cannot grow any more
+	if errors.Is(err, nats.ErrMaxPayload) { // the record is too large for any change
 		why := tooLarge(q, key)
 		_, err = change(ctx, q.storage.jobs, key, func(r *fleet.Record) error { return r.GiveUp(why, q.clock.now()) })
 		if err == nil {
 			return msg.Ack()
 		}
 	}
-	if errors.Is(err, errUnreadable) || errors.Is(err, jetstream.ErrInvalidKey) { // a foreign value must not hold up jobs
+	if errors.Is(err, errUnreadable) || errors.Is(err, jetstream.ErrInvalidKey) { // a foreign value must not delay jobs
 		q.log.Warn("queue", "message", key, "error", err)
 		return msg.NakWithDelay(q.lease)
 	}
 	return errors.Join(err, msg.NakWithDelay(time.Second))
 }
 
-// later returns a message to the stream, which delivers it again shortly after the time at.
+// later returns msg to the stream, which delivers it again shortly after the given time.
 func (q *Queue) later(msg *nats.Msg, at time.Time) error {
 	return msg.NakWithDelay(max(0, at.Sub(q.clock.now())) + 50*time.Millisecond)
 }
 
-// Fence returns the fence of the lease.
+// Fence returns the fence of the lease under which this process has the job.
 func (c *Claim) Fence() uint64 { return c.Record.Lease.Fence }
 
-// Tell records the progress of the job and the bytes received by this attempt. Answers to Workers show the progress at
-// once, the record after the next renewal of the lease.
+// Tell records the progress of the job. brought is the number of bytes received by this attempt. Answers to Workers
+// show the progress at once. The record shows it after the next renewal of the lease.
 func (c *Claim) Tell(p fleet.Progress, brought int64) {
 	c.mu.Lock()
 	gets := !c.gets && brought >= introduces
@@ -213,7 +213,7 @@ func (c *Claim) progressNow() fleet.Progress {
 	return c.progress
 }
 
-// beat renews the lease until the claim ends. If no renewal succeeds for the length of the lease, it cancels Context,
+// beat renews the lease until the claim ends. If no renewal succeeds before the lease expires, it cancels Context,
 // because another worker may have the job.
 func (c *Claim) beat() {
 	if err := c.q.keepLease(c.Context, c.Record.Lease.Until, c.prolong); err != nil {
@@ -226,7 +226,7 @@ func (c *Claim) prolong(ctx context.Context) (until time.Time, err error) {
 	r, err := c.change(ctx, func(r *fleet.Record) error {
 		return r.Prolong(c.q.name, c.Fence(), c.progressNow(), c.q.clock.now(), c.q.lease)
 	})
-	c.msg.InProgress() // if lost, another worker gets the message and finds the lease
+	c.msg.InProgress() // if this is lost, another worker gets the message and finds the lease
 	return r.Lease.Until, err
 }
 
@@ -245,14 +245,14 @@ func (c *Claim) change(ctx context.Context, f func(*fleet.Record) error) (fleet.
 	return now.value, err
 }
 
-// Confirm checks that this process still has the job, before an action that cannot be undone. If not, the error is a
-// *fleet.LostError. While the queue does not answer, it retries until ctx ends.
+// Confirm checks, before an action that cannot be undone, that this process still has the job. Otherwise the error is a
+// *fleet.LostError. While the queue does not answer, it retries until ctx is done.
 func (c *Claim) Confirm(ctx context.Context) error {
 	c.confirmed.Store(true)
 	return c.sure(ctx, c.confirm)
 }
 
-// sure retries ask until the queue answers or ctx ends.
+// sure retries ask until the queue answers or ctx is done.
 func (c *Claim) sure(ctx context.Context, ask func(context.Context) error) error {
 	for {
 		once, stop := context.WithTimeout(ctx, oneCall)
@@ -264,8 +264,8 @@ func (c *Claim) sure(ctx context.Context, ask func(context.Context) error) error
 	}
 }
 
-// confirm checks that this process has the job, and renews the lease if it ends soon. In a cluster, a server may answer
-// without the last change, but it cannot store a conflicting one.
+// confirm checks that this process has the job, and renews the lease if it expires soon. In a cluster it always writes:
+// a server may answer a read without the last change, but it cannot store a change that conflicts with it.
 func (c *Claim) confirm(once context.Context) error {
 	if !c.q.storage.clustered() {
 		r, _, err := read[fleet.Record](once, c.q.storage.jobs, c.Record.Job.Key())
@@ -280,8 +280,7 @@ func (c *Claim) confirm(once context.Context) error {
 	return err
 }
 
-// Opened stores the id of the upload before a part of the file is sent. The error is a *fleet.LostError if another
-// worker has the job.
+// Opened stores an upload's ID before any part of it is sent. The error is a *fleet.LostError if another worker has the job.
 func (c *Claim) Opened(ctx context.Context, upload string) error {
 	return c.sure(ctx, func(once context.Context) error {
 		_, err := c.change(once, func(r *fleet.Record) error { return r.Opened(c.q.name, c.Fence(), upload) })
@@ -289,20 +288,20 @@ func (c *Claim) Opened(ctx context.Context, upload string) error {
 	})
 }
 
-// Abandon ends the claim of a job that another process has or that was dropped. It stores nothing.
+// Abandon ends the claim of a job that another process has, or that was dropped. It stores nothing.
 func (c *Claim) Abandon() {
 	c.cancel(nil)
 	c.beating.Wait()
 	c.q.mine.free(c.Record.Job.Key())
 }
 
-// Finish stores how the job ended and returns its record. It retries until the record is stored or ctx ends. The claim
-// is over in both cases. The error is a *fleet.LostError if another worker has the job.
+// Finish stores how the job ended and returns its record. It retries until the record is stored or ctx is done. The
+// claim ends in either case. The error is a *fleet.LostError if another worker has the job.
 func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error) {
 	c.q.pacer.over(c.host, e.Kind)
 	gone := goneLackers(ctx, c, e.Kind)
 	return c.end(ctx, func(r *fleet.Record) error {
-		if r.Last != nil && r.Last.Worker == c.q.name && r.Last.Fence == c.Fence() { // a response was lost
+		if r.Last != nil && r.Last.Worker == c.q.name && r.Last.Fence == c.Fence() { // the response to an earlier Finish was lost
 			return errSame
 		}
 		r.Lackers = slices.DeleteFunc(r.Lackers, func(name string) bool { return slices.Contains(gone, name) })
@@ -310,7 +309,7 @@ func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error
 	})
 }
 
-// Release gives the job back. The attempt is not counted, unless Confirm was called: the file may then be in place.
+// Release gives the job back. The attempt counts only if Confirm was called, because the file may then be in place.
 func (c *Claim) Release(ctx context.Context) error {
 	_, err := c.end(ctx, func(r *fleet.Record) error {
 		tries := r.Tries
@@ -326,7 +325,7 @@ func (c *Claim) Release(ctx context.Context) error {
 func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Record, error) {
 	defer c.q.mine.free(c.Record.Job.Key())
 	level, gaveUp := slog.LevelWarn, false
-	c.cancel(nil) // otherwise beat would find the job over and report it as lost
+	c.cancel(nil) // otherwise beat would report the ended job as lost
 	c.beating.Wait()
 	for {
 		once, stop := context.WithTimeout(ctx, oneCall)
@@ -359,15 +358,15 @@ func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Rec
 	}
 }
 
-// settle acknowledges or returns the message, depending on the record.
+// settle acknowledges or returns the job's message, depending on the state of r.
 func (c *Claim) settle(ctx context.Context, r *fleet.Record) error {
 	switch r.State {
 	case fleet.Done, fleet.Dead:
-		return c.msg.Ack() // if lost, the record is done when the message comes again
+		return c.msg.Ack() // if this is lost, the message comes again, and its record is done
 	case fleet.Waiting:
 		return c.q.later(c.msg, r.Again())
 	case fleet.Queued:
-		if c.msg.Subject != nameFor(subject, ".", r.Job.Priority) { // reported again with another priority
+		if c.msg.Subject != nameFor(subject, ".", r.Job.Priority) { // it was reported again, with another priority
 			if err := c.q.wake(ctx, r); err != nil {
 				return errors.Join(err, c.msg.Nak())
 			}

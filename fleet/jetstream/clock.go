@@ -8,21 +8,21 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A clock is the clock of a queue's server. It times leases and waits, as the clocks of workers may be wrong.
+// A clock returns the time of a queue's server. It counts for leases and waits, because a worker's clock may be wrong.
 type clock struct {
 	local  func() time.Time // the clock of this machine
-	offset atomic.Int64     // server's clock minus this machine's
+	offset atomic.Int64     // the server's clock minus the clock of this machine
 }
 
 func (c *clock) now() time.Time { return c.at(c.local()) }
 
-// at converts a time of this machine's clock to the server's clock.
+// at converts t, a time of this machine's clock, to the server's clock.
 func (c *clock) at(t time.Time) time.Time { return t.Add(c.ahead()) }
 
-// ahead returns how far the server's clock is ahead of this machine's.
+// ahead returns how far the server's clock is ahead of this machine's clock. It may be negative.
 func (c *clock) ahead() time.Duration { return time.Duration(c.offset.Load()) }
 
-// measure measures the offset of the server's clock, which sets the time of a stored value.
+// measure measures the offset of the server's clock. It stores a value that the server adds its time to.
 func (c *clock) measure(ctx context.Context, leases jetstream.KeyValue) error {
 	began := c.local()
 	if _, err := leases.Put(ctx, keyClock, nil); err != nil {

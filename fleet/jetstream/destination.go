@@ -24,7 +24,7 @@ func (d *Destination) String() string {
 	return d.Name + " at " + d.Endpoint
 }
 
-// is reports whether d may be the destination with this id and endpoint. An unknown endpoint matches each endpoint.
+// is reports whether d may be the destination with this ID and endpoint. An empty endpoint is unknown and matches any other.
 func (d *Destination) is(id, endpoint string) bool {
 	return d.ID == id && (d.Endpoint == endpoint || d.Endpoint == "" || endpoint == "")
 }
@@ -87,14 +87,14 @@ func placeAt(ctx context.Context, q *Queue, d Destination) error {
 	return err
 }
 
-// Gone returns the keys in keys that have no record. The value of such a key is true if the queue still knows that the
-// record was removed. The queue forgets removals after some time.
+// Gone returns those of keys that have no record. The value is true if the queue still knows that the record was
+// removed; it forgets removals after some time.
 func (q *Queue) Gone(ctx context.Context, keys []string) (map[string]bool, error) {
 	gone := map[string]bool{}
 	if len(keys) == 0 {
 		return gone, nil
 	}
-	// A server other than the leader may not know yet that a dropped job was reported again.
+	// Only the leader is sure to know that a dropped job was reported again.
 	s, err := atLeader(ctx, q.storage.js, q.storage.jobs)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Refused reports whether Open failed because the server requires credentials or rejected them.
+// Refused reports whether err, an error of Open, means that the server requires credentials or rejected those it got.
 func Refused(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err,
 		nats.ErrPermissionViolation) ||
@@ -18,7 +18,7 @@ func Refused(err error) bool {
 			strings.Contains(err.Error(), "signing nonce"))
 }
 
-// Untrusted reports whether Open failed because of the server's certificate, or because the server has no TLS.
+// Untrusted reports whether err, an error of Open, is about the server's certificate, or means that the server has no TLS.
 func Untrusted(err error) bool {
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError
@@ -30,13 +30,13 @@ func Untrusted(err error) bool {
 		errors.Is(err, nats.ErrSecureConnWanted) || errors.Is(err, nats.ErrSecureConnRequired)
 }
 
-// Newer reports whether err is an error about queue values that a newer version of braid wrote.
+// Newer reports whether err is about values in the queue that a newer version of braid has stored.
 func Newer(err error) bool {
 	_, newer := errors.AsType[*NewerError](err)
 	return newer
 }
 
-// Lacking reports whether Open failed because the server does not have JetStream.
+// Lacking reports whether err, an error of Open, means that JetStream is off at the server.
 func Lacking(err error) bool {
 	return errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
 }

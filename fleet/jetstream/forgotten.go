@@ -11,19 +11,19 @@ import (
 	"braid/fleet"
 )
 
-// A killed server may forget messages that it has delivered and that were not acknowledged: they stay in the stream but
-// are never delivered again. A new consumer delivers all messages in the stream. If the job of a message is running,
-// the worker that gets the message finds the lease.
+// A server that was killed may forget messages that it had delivered and that were not acknowledged: they stay in the
+// stream but are never delivered again. A new consumer delivers all messages in the stream. If the job of such a
+// message is running, the worker that gets the message finds the lease.
 
-// seenForgotten is the number of consecutive checks that must find such messages, as the counts of one check are not
-// atomic.
+// seenForgotten is the number of consecutive checks that must find such messages, because the counts that one check
+// compares are not read at the same time.
 const seenForgotten = 3
 
-// A keeper maintains the queue for all processes: it makes the server resend forgotten messages, and stores the board.
+// A keeper maintains a queue for all processes: it makes the server deliver forgotten messages again, and stores the board.
 type keeper struct {
 	q      *Queue
 	seen   map[fleet.Priority]int // consecutive checks that found forgotten messages
-	looked uint64                 // revision of the last board
+	looked uint64                 // the stored board was complete up to this revision
 }
 
 // run checks for forgotten messages, and stores the board, about once per lease.
@@ -40,7 +40,7 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// look checks for forgotten messages of a priority.
+// look checks for forgotten messages of priority p.
 func (k *keeper) look(ctx context.Context, p fleet.Priority) {
 	n, err := k.forgotten(ctx, p)
 	if err == nil && n > 0 {
@@ -54,7 +54,8 @@ func (k *keeper) look(ctx context.Context, p fleet.Priority) {
 	}
 }
 
-// forgotten returns the number of messages of a priority in the stream that are neither undelivered nor unacknowledged.
+// forgotten returns the number of messages of priority p that are in the stream, but that the server would neither
+// deliver nor deliver again.
 func (k *keeper) forgotten(ctx context.Context, p fleet.Priority) (int64, error) {
 	stream, err := k.q.storage.js.Stream(ctx, streamName)
 	if err != nil {
@@ -77,7 +78,7 @@ func (k *keeper) forgotten(ctx context.Context, p fleet.Priority) (int64, error)
 	return int64(there) - int64(c.CachedInfo().NumPending) - int64(c.CachedInfo().NumAckPending), nil
 }
 
-// deliverAnew recreates the consumer of a priority. A lease ensures that only one worker does it.
+// deliverAnew creates the consumer of priority p again. A lease ensures that only one worker does this.
 func (k *keeper) deliverAnew(ctx context.Context, p fleet.Priority) error {
 	if _, err := change(ctx, k.q.storage.leases, "deliver",
 		func(l *fleet.Lease) error { return l.Take(k.q.name, k.q.clock.now(), min(k.q.lease, 10*time.Second)) }); err != nil {

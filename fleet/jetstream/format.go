@@ -9,14 +9,14 @@ import (
 	"braid/fleet"
 )
 
-// format is the version of the values that this program stores. Values without a version have version 1. A program
-// reads all versions up to its own format, and stores changed values in its own format. It leaves values of later
-// versions alone, because storing them would lose fields that it does not know.
+// format is the version of the format that this program stores values in. Values without a format have format 1. The
+// program reads all formats up to its own, and stores changed values in its own. It changes no values of later formats,
+// because it would lose fields that it does not know.
 const format = 1
 
-// A NewerError reports values of a newer braid. They are neither changed nor removed.
+// A NewerError reports values that a newer version of braid has stored. They are neither changed nor removed.
 type NewerError struct {
-	Format int // highest format
+	Format int // the highest format of these values
 	Values int
 }
 
@@ -25,7 +25,7 @@ func (e *NewerError) Error() string {
 		"%d of the queue's values, of format %d, and this one knows %d", e.Values, e.Format, format)
 }
 
-// with returns e with the values of other added, which may be nil.
+// with returns e with the values of the other error added, which may be nil.
 func (e *NewerError) with(other *NewerError) *NewerError {
 	if other == nil {
 		return e
@@ -33,7 +33,7 @@ func (e *NewerError) with(other *NewerError) *NewerError {
 	return &NewerError{max(e.Format, other.Format), e.Values + other.Values}
 }
 
-// encode encodes a value with the version of its format.
+// encode encodes value as JSON and adds the format.
 func encode(value any) ([]byte, error) {
 	data, err := json.Marshal(value)
 	if err != nil || len(data) == 0 || data[0] != '{' {
@@ -46,7 +46,7 @@ func encode(value any) ([]byte, error) {
 	return append(head, data[1:]...), nil
 }
 
-// decode decodes a value stored by this or another version of braid. The error is a *NewerError if the format is newer.
+// decode decodes data, stored by any version of braid, into value. The error is a *NewerError if the format is newer.
 func decode(data []byte, value any) error {
 	var head struct {
 		Format int `json:"format"`
@@ -57,7 +57,7 @@ func decode(data []byte, value any) error {
 	return json.Unmarshal(data, value)
 }
 
-// tellNewer logs once that the queue has values of a newer braid.
+// tellNewer logs err, once for q.
 func tellNewer(q *Queue, err *NewerError) {
 	if !q.toldNewer.Swap(true) {
 		q.log.Warn("queue", "error", err, "hint", "update all processes of the queue to the newer version")
@@ -74,19 +74,19 @@ func (e *LargeError) Error() string {
 	return fmt.Sprintf("the job is too large for the queue: %d bytes with its URLs and options, of at most %d", e.Bytes, e.Most)
 }
 
-// jobsOfValue is the number of jobs that fit into a value of the queue. A record may have a newer job beside the
+// jobsOfValue is the number of jobs that fit into one value of the queue. A record may contain a newer job besides the
 // running one, and the results of attempts.
 const jobsOfValue = 4
 
-// tooLarge logs and returns why a job with a full record is dead: an older version of braid stored the record without
-// checking, or the limit of the server was lowered.
+// tooLarge logs and returns why the job with that key is dead: its record cannot be stored. An older version of braid
+// stored it without checking the size, or the server's limit was lowered.
 func tooLarge(q *Queue, key string) string {
 	why := fmt.Sprintf("its record is too large for the queue: the server's limit is %d bytes", q.storage.conn.MaxPayload())
 	q.log.Warn("queue", "job", key, "error", why)
 	return why
 }
 
-// entryOf decodes the record of an entry. It reports false for a value of another program or of a newer braid.
+// entryOf decodes the record in e. ok is false for a value of another program or of a newer version of braid.
 func entryOf(q *Queue, e jetstream.KeyValueEntry) (r fleet.Record, ok bool) {
 	err := decode(e.Value(), &r)
 	if newer, is := err.(*NewerError); is {

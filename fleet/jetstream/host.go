@@ -21,9 +21,9 @@ import (
 	"braid/internal/fsys"
 )
 
-// A Host is a server for the processes of one machine. Each process has a Host; the first one runs the server. When
-// that process ends, another one runs it with the data in the folder. The server has no port: users that may enter the
-// folder may use the socket in it.
+// A Host provides a server to the processes of one machine. Each process has a Host; the first process runs the server.
+// When that process ends, another one runs a server with the data in the folder. The server has no port but a socket in
+// that folder, for all users who may enter it.
 type Host struct {
 	dir    string
 	socket Socket
@@ -31,12 +31,12 @@ type Host struct {
 	stop   context.CancelFunc
 	ending sync.WaitGroup
 
-	server atomic.Value  // *server.Server, nil unless it runs here; not generic, so that importers compile less
-	lines  atomic.Int32  // connections to the server, which may be in another process
+	server atomic.Value  // *server.Server, nil unless it runs in this process; not generic, so that importers compile less
+	lines  atomic.Int32  // number of connections to the server, in whichever process it runs
 	lost   chan struct{} // receives when a connection ended
 }
 
-// A Socket lets the processes of a machine connect through a folder. Listen is called by one process at a time, and
+// A Socket connects the processes of a machine through a folder. Only one process at a time calls Listen. Listen
 // replaces the socket of a process that has ended.
 type Socket struct {
 	Listen func(dir string) (net.Listener, error)
@@ -45,12 +45,12 @@ type Socket struct {
 
 const (
 	lockFile = "lock"
-	// lookEvery is the interval at which a process without a connection checks whether the server is gone. A process
-	// with a connection sees the end of the connection, and checks every lookRarely.
+	// lookEvery is how often a process without a connection checks whether it must run the server. A process with a
+	// connection notices when the connection ends, and checks only every lookRarely.
 	lookEvery, lookRarely = 200 * time.Millisecond, 10 * time.Second
 	startTime             = 20 * time.Second
-	// lookHealthy is the interval at which the server's process checks that the server can store values. beginAgain is
-	// the delay before a restart.
+	// lookHealthy is how often the process of the server checks that the server can store values. beginAgain is the
+	// delay before the server is restarted.
 	lookHealthy, beginAgain = time.Second, 2 * time.Second
 	// mostUnknown is the number of consecutive checks that must find a stream on disk, but not loaded.
 	mostUnknown = 30
@@ -58,13 +58,13 @@ const (
 	mostPayload = 8 << 20
 )
 
-// HasQueue reports whether a folder has a queue.
+// HasQueue reports whether the folder dir contains a queue.
 func HasQueue(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, lockFile))
 	return err == nil
 }
 
-// NewHost makes this process run the server of a folder when no other process does, until Close.
+// NewHost returns a Host for the folder dir. Until Close, this process runs the server whenever no other process does.
 func NewHost(dir string, socket Socket, log *slog.Logger) (*Host, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func NewHost(dir string, socket Socket, log *slog.Logger) (*Host, error) {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	lock, err := h.openLock() // report a faulty folder at once
+	lock, err := h.openLock() // report a faulty folder now
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (h *Host) openLock() (fsys.File, error) {
 	return f, err
 }
 
-// run runs the server whenever the lock is free.
+// run runs the server whenever no other process has the lock.
 func (h *Host) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := h.serve(ctx); err != nil {
@@ -115,7 +115,7 @@ func (h *Host) run(ctx context.Context) {
 	}
 }
 
-// serve runs the server until ctx ends, if this process gets the lock.
+// serve runs the server until ctx is done, if this process gets the lock.
 func (h *Host) serve(ctx context.Context) error {
 	lock, err := h.openLock()
 	if err != nil {
@@ -166,8 +166,8 @@ func (h *Host) serve(ctx context.Context) error {
 	}
 }
 
-// whileHealthy returns when the server can no longer store values, with the reason: after a failed write, for example
-// on a full disk, it refuses writes until it is restarted. The error is nil if ctx ended.
+// whileHealthy returns an error when the server s can no longer store values: after a failed write, for example on a
+// full disk, it refuses writes until it is restarted. The error is nil if ctx is done.
 func whileHealthy(ctx context.Context, s *server.Server) error {
 	ticker := time.NewTicker(lookHealthy)
 	defer ticker.Stop()
@@ -184,17 +184,17 @@ func whileHealthy(ctx context.Context, s *server.Server) error {
 	}
 }
 
-// illness returns why a server cannot store values, or "". It ignores errors with other causes: the server's internal
-// deadline of a millisecond may expire on a busy machine, and other programs may put files into its folder. A folder of
-// a stream that is not loaded may belong to a stream that is being created, unless that lasts. unknown counts
-// consecutive checks that found a stream not loaded.
+// illness returns why a server cannot store values, or "". now is its health. Other errors are ignored: the server's
+// internal deadline of a millisecond may expire on a busy machine, and other programs may put files into its folder. A
+// stream that is not loaded may be one that is being created, unless that lasts; unknown has the number of consecutive
+// checks that found it, by stream.
 func illness(now *server.HealthStatus, unknown map[string]int) string {
 	seen := map[string]int{}
 	for _, e := range now.Errors {
 		switch {
 		case e.Type == server.HealthzErrorConn: // the server checked nothing else
 			return ""
-		case e.Type == server.HealthzErrorAccount: // a foreign name in its folder, which a restart would not change
+		case e.Type == server.HealthzErrorAccount: // another program's file, which a restart would not change
 		case e.Type == server.HealthzErrorStream && strings.HasSuffix(e.Error, "could not be recovered"):
 			if seen[e.Stream] = unknown[e.Stream] + 1; seen[e.Stream] >= mostUnknown {
 				return e.Error
@@ -208,7 +208,7 @@ func illness(now *server.HealthStatus, unknown map[string]int) string {
 	return ""
 }
 
-// connect connects a client to the server in this process.
+// connect passes data between the client connection c and the server s in this process, until ctx is done.
 func connect(ctx context.Context, s *server.Server, c net.Conn) {
 	defer c.Close()
 	inside, err := s.InProcessConn()
@@ -227,7 +227,7 @@ func connect(ctx context.Context, s *server.Server, c net.Conn) {
 	io.Copy(inside, c)
 }
 
-// ready waits for a running server.
+// ready waits until a server for the folder is running.
 func (h *Host) ready(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, startTime)
 	defer stop()
@@ -243,7 +243,7 @@ func (h *Host) ready(ctx context.Context) error {
 	}
 }
 
-// Dial connects to the server of the folder, in whichever process it runs.
+// Dial connects to the server for the folder, in whichever process it runs.
 func (h *Host) Dial(_, _ string) (net.Conn, error) {
 	ctx, stop := context.WithTimeout(context.Background(), oneCall)
 	defer stop()
@@ -255,7 +255,7 @@ func (h *Host) Dial(_, _ string) (net.Conn, error) {
 	return &line{Conn: c, host: h}, nil
 }
 
-// A line is a connection to the server. Its host is notified when the connection ends.
+// A line is a connection to the server. It notifies its host when it ends.
 type line struct {
 	net.Conn
 	host  *Host

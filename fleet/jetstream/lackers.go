@@ -7,8 +7,8 @@ import (
 	"braid/fleet"
 )
 
-// goneLackers returns the workers that lacked something for the job and no longer answer. A restarted worker has
-// another name, and does not count as a second witness.
+// goneLackers returns the workers that lacked something for the job of c and that no longer answer. They must not count
+// as other workers, because a worker has a new name after each start.
 func goneLackers(ctx context.Context, c *Claim, k fleet.Kind) []string {
 	if k != fleet.Lacks || len(c.Record.Lackers) == 0 {
 		return nil

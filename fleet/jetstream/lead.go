@@ -17,31 +17,31 @@ import (
 	"braid/fleet"
 )
 
-// A Leader is the process of a group that does a task for all, for example poll the feeds of a configuration.
+// A Leader is the process that does a task for its whole group, for example polls the feeds of a configuration.
 type Leader struct {
 	fleet.Lease
-	// Print is a fingerprint that distinguishes configurations of one name.
+	// Print is a fingerprint of the leader's configuration. Configurations of the same name may differ.
 	Print string `json:"print,omitempty"`
-	// Whole means that the leader has resigned and stored everything it kept.
+	// Whole reports that the leader has resigned, after it stored all values that it kept.
 	Whole bool `json:"whole,omitempty"`
 }
 
-// A Lead is the leadership of this process in a group. It lasts until Resign, or until another process may lead.
+// A Lead is this process's leadership of a group. It lasts until Resign, or until another process may lead.
 type Lead struct {
-	// Context ends with that of Queue.Lead, when another process may lead, and after Yield.
+	// Context is canceled with that of Queue.Lead, when another process may lead, and by Yield.
 	Context context.Context
-	// Whole means that Kept returns everything the previous leader kept. Otherwise values may be missing or of
-	// different times.
+	// Whole reports that Kept returns all values that the previous leader kept. Otherwise, some values may be missing
+	// or older than others.
 	Whole bool
 
 	q        *Queue
 	key      string // of the lease
 	group    string
-	last     string // the bucket that is stored last
+	last     string // the bucket with values that are stored after all others
 	fence    uint64
-	end      context.CancelCauseFunc // of Context
-	held     context.Context         // until the lead is given back or lost
-	cancel   context.CancelCauseFunc // of held
+	end      context.CancelCauseFunc // cancels Context
+	held     context.Context         // canceled when the lease is given back or lost
+	cancel   context.CancelCauseFunc // cancels held
 	ending   sync.WaitGroup
 	mu       sync.Mutex
 	pending  map[string]kept
@@ -49,8 +49,8 @@ type Lead struct {
 	flushing sync.Mutex
 }
 
-// Lead blocks until this process leads a group, under a fingerprint of its configuration. While waiting, it calls found
-// with each other leader of the group. Values of the bucket last are stored after all other values.
+// Lead blocks until this process leads the group. fingerprint identifies its configuration. While another process
+// leads, Lead calls found once for each such leader. Values of the bucket last are stored after all others.
 func (q *Queue) Lead(ctx context.Context, group, fingerprint, last string, found func(Leader)) (*Lead, error) {
 	l := &Lead{q: q, group: hex.EncodeToString([]byte(group)), last: last, pending: map[string]kept{}}
 	l.key = "watch." + l.group
@@ -80,7 +80,7 @@ func (q *Queue) Lead(ctx context.Context, group, fingerprint, last string, found
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case unknown: // stand by
+		case unknown: // wait like a process that does not lead
 			tellNewer(q, newer)
 		case !ok:
 			q.log.Debug("queue", "lead", err)
@@ -94,7 +94,7 @@ func (q *Queue) Lead(ctx context.Context, group, fingerprint, last string, found
 	}
 }
 
-// awaitKey waits until a lease may be free, because it expired or was given back, perhaps before the wait began.
+// awaitKey waits until the lease with that key may be free: it has expired or was given back, perhaps before the call.
 func (q *Queue) awaitKey(ctx context.Context, key string, held *fleet.HeldError) error {
 	wait, options := time.Second, []jetstream.WatchOpt{jetstream.UpdatesOnly()}
 	if held != nil {
@@ -123,7 +123,7 @@ func (q *Queue) awaitKey(ctx context.Context, key string, held *fleet.HeldError)
 	}
 }
 
-// outer returns err, or nil if err is the end of a wait.
+// outer returns err, or nil if err means that a wait is over.
 func outer(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil
@@ -131,7 +131,7 @@ func outer(err error) error {
 	return err
 }
 
-// begin starts leading as leader.
+// begin starts the leadership that leader describes.
 func (l *Lead) begin(ctx context.Context, leader Leader) {
 	l.fence = leader.Fence
 	l.held, l.cancel = context.WithCancelCause(l.q.open)
@@ -141,7 +141,7 @@ func (l *Lead) begin(ctx context.Context, leader Leader) {
 	l.ending.Go(l.write)
 }
 
-// beat renews the lease. It cancels Context when another process may lead, and finally gives the lease back.
+// beat renews the lease. It cancels Context when another process may lead. At the end it gives the lease back.
 func (l *Lead) beat(until time.Time) {
 	if err := l.q.keepLease(l.held, until, func(ctx context.Context) (time.Time, error) {
 		leader, err := change(ctx, l.q.storage.leases, l.key,
@@ -153,8 +153,8 @@ func (l *Lead) beat(until time.Time) {
 	l.giveBack()
 }
 
-// keepLease renews a lease, three times per lease, until ctx ends. It returns an error if another process may have the
-// lease.
+// keepLease calls prolong three times per duration of the lease, until ctx is done. It returns an error if another
+// process may have the lease.
 func (q *Queue) keepLease(ctx context.Context, until time.Time, prolong func(context.Context) (time.Time, error)) error {
 	ticker := time.NewTicker(q.lease / 3)
 	defer ticker.Stop()
@@ -189,7 +189,7 @@ func (l *Lead) giveBack() {
 	})
 }
 
-// Resign stores the kept values and lets another process lead at once.
+// Resign stores the kept values and gives the lease back, so that another process can lead at once.
 func (l *Lead) Resign(ctx context.Context) error {
 	err := l.flush(ctx)
 	l.cancel(errors.New("resigned"))
@@ -197,15 +197,15 @@ func (l *Lead) Resign(ctx context.Context) error {
 	return err
 }
 
-// A kept value is stored for the next leader. Without a Value it is removed.
+// A kept is a value stored for the next leader. If Value is empty, the stored value is removed.
 type kept struct {
 	Bucket string `json:"b"`
 	Key    string `json:"k"`
 	Value  []byte `json:"v"`
 }
 
-// Keep stores a value for the next leader, within about a second. An empty value removes the stored one. If this
-// process dies before the value is stored, the next leader must determine it again.
+// Keep stores value for the next leader, within about a second. An empty value removes the stored one. If this process
+// is killed before that, the next leader must find the value out again.
 func (l *Lead) Keep(bucket, key string, value []byte) {
 	name := l.group + "." + fleet.KeyOf(bucket+"\x00"+key)
 	l.mu.Lock()
@@ -213,7 +213,7 @@ func (l *Lead) Keep(bucket, key string, value []byte) {
 	l.pending[name] = kept{bucket, key, value}
 }
 
-// write stores the kept values, until the process no longer leads.
+// write stores the kept values, about once per second, until the process no longer leads.
 func (l *Lead) write() {
 	for rest(l.held, time.Second) == nil {
 		if err := l.flush(l.held); err != nil && l.held.Err() == nil {
@@ -222,7 +222,7 @@ func (l *Lead) write() {
 	}
 }
 
-// flush stores the pending values while this process leads.
+// flush stores all pending values. It stops when this process no longer leads.
 func (l *Lead) flush(ctx context.Context) error {
 	l.flushing.Lock()
 	defer l.flushing.Unlock()
@@ -237,7 +237,7 @@ func (l *Lead) flush(ctx context.Context) error {
 		}
 		if err != nil {
 			l.mu.Lock()
-			maps.Copy(values, l.pending) // newer values replace older ones
+			maps.Copy(values, l.pending) // values kept since then replace older ones
 			l.pending = values
 			l.mu.Unlock()
 			return err
@@ -247,7 +247,7 @@ func (l *Lead) flush(ctx context.Context) error {
 	return nil
 }
 
-// inOrder returns the names of values, those of the bucket last at the end.
+// inOrder returns the names in values. Names of values for the bucket l.last are at the end.
 func (l *Lead) inOrder(values map[string]kept) []string {
 	return slices.SortedFunc(maps.Keys(values), func(a, b string) int {
 		lastA, lastB := values[a].Bucket == l.last, values[b].Bucket == l.last
@@ -261,7 +261,7 @@ func (l *Lead) inOrder(values map[string]kept) []string {
 	})
 }
 
-// store stores a value. A value that exceeds the server's limit is not stored, and its previous version stays.
+// store stores k under name. A value that exceeds the server's limit is not stored; the earlier value then stays.
 func (l *Lead) store(ctx context.Context, name string, k kept) error {
 	if len(k.Value) == 0 {
 		return l.q.storage.feeds.Delete(ctx, name)
@@ -280,24 +280,24 @@ func (l *Lead) store(ctx context.Context, name string, k kept) error {
 	return err
 }
 
-// Kept calls f with each value that leaders of the group have stored. The error is a *NewerError if a newer braid has
-// stored a value, as this braid then does not know the whole state of the feeds.
+// Kept calls f for each value that leaders of the group have stored. The error is a *NewerError if a newer version of
+// braid has stored one of them: then this version cannot know the whole state of the feeds.
 func (l *Lead) Kept(ctx context.Context, f func(bucket, key string, value []byte)) error {
 	return each(ctx, l.q.storage.feeds, l.group+".>", func(k kept) { f(k.Bucket, k.Key, k.Value) })
 }
 
 const (
-	// subjectStandby followed by the group is the subject that standby processes answer on.
+	// subjectStandby, followed by the group, is the subject where processes reply that are waiting to lead.
 	subjectStandby = "braid.standby."
-	// yieldTime is how long a process does not try to lead after it yielded. yieldAgain is how long it does not stand
-	// by after it yielded: otherwise two processes that both cannot lead would yield to each other all the time.
+	// yieldTime is how long a process does not try to lead after it has yielded. yieldAgain is how long it does not
+	// offer to lead: otherwise, two processes that both cannot lead would yield to each other again and again.
 	yieldTime  = 2 * time.Second
 	yieldAgain = 30 * time.Minute
 )
 
 var errYielded = errors.New("another process should lead")
 
-// standsBy answers, until end is called, that this process would lead the group.
+// standsBy makes this process reply that it is waiting to lead the group, until end is called.
 func (q *Queue) standsBy(group string) (end func(), err error) {
 	s, err := q.storage.conn.Subscribe(subjectStandby+group, func(msg *nats.Msg) {
 		if q.yields.since(group, q.clock.local()) > yieldAgain {
@@ -310,20 +310,20 @@ func (q *Queue) standsBy(group string) (end func(), err error) {
 	return func() { s.Unsubscribe() }, nil
 }
 
-// yields has the times at which this process last yielded the lead, by group.
+// yields records when this process last yielded the lead, by group.
 type yields struct {
 	mu sync.Mutex
 	at map[string]time.Time
 }
 
-// yield records that this process yields the lead of a group now.
+// yield records that this process yields the lead of group at the time now.
 func (y *yields) yield(group string, now time.Time) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	y.at[group] = now
 }
 
-// since returns the time since this process yielded the lead of a group.
+// since returns the time since this process last yielded the lead of group.
 func (y *yields) since(group string, now time.Time) time.Duration {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -333,7 +333,7 @@ func (y *yields) since(group string, now time.Time) time.Duration {
 	return 1 << 62
 }
 
-// Yield ends Context if another process stands by, which leads after Resign. It reports whether it ended Context.
+// Yield cancels Context if another process is waiting to lead, and reports whether it did. That one leads after Resign.
 func (l *Lead) Yield(ctx context.Context) bool {
 	ctx, stop := context.WithTimeout(ctx, answerTime)
 	defer stop()

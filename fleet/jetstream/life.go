@@ -8,21 +8,21 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A life records when the connection to a queue was renewed, and when the queue was created again because the server
-// had lost it. Watchers of the queue's values start over then.
+// A life records when the connection to a queue was replaced, and when the queue was created again because the server
+// had lost it. Watchers of the queue's values then start over.
 type life struct {
-	open context.Context // ends with Close
+	open context.Context // canceled by Close
 
 	mu   sync.Mutex
 	back chan struct{} // closed on a new connection or a new queue
-	// made is the time at which the queue was created, lives the number of times that it was created again since Open.
-	// told reports whether its loss was logged.
+	// made is when the queue was created. lives is how often it was created again since Open. told reports whether its
+	// loss was logged.
 	made  time.Time
 	lives int
 	told  bool
 }
 
-// another returns a channel that is closed on a new connection.
+// another returns a channel that is closed on a new connection or a new queue.
 func (l *life) another() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -36,14 +36,14 @@ func (l *life) renew() {
 	l.wake()
 }
 
-// wake makes watchers start over. The caller holds mu.
+// wake makes watchers start over. l.mu must be held.
 func (l *life) wake() {
 	close(l.back)
 	l.back = make(chan struct{})
 }
 
-// same reports whether the queue that was created at the time made is the one that this process opened. A zero time
-// means that there is no queue. told reports whether the previous call found the queue lost, too.
+// same reports whether the queue that was created at the time made is the one that this process uses. A zero time
+// stands for a missing queue. told reports whether the previous call found the queue lost, too.
 func (l *life) same(made time.Time) (same, told bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,7 +52,7 @@ func (l *life) same(made time.Time) (same, told bool) {
 	return same, told
 }
 
-// again records that the queue was created again.
+// again records that the queue was created again at the time made.
 func (l *life) again(made time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,7 +61,7 @@ func (l *life) again(made time.Time) {
 	l.wake()
 }
 
-// watching calls f for each value of keys, now and on each change, until the queue is closed.
+// watching calls f for each value of keys in bucket, now and after each change, until the queue is closed.
 func (l *life) watching(bucket jetstream.KeyValue, keys string, f func(jetstream.KeyValueEntry)) {
 	l.watchingAll(bucket, keys, func() {}, func(e jetstream.KeyValueEntry) {
 		if e != nil {
@@ -70,9 +70,8 @@ func (l *life) watching(bucket jetstream.KeyValue, keys string, f func(jetstream
 	})
 }
 
-// watchingAll is like watching, and calls f with nil after all existing values. On a new connection it resumes, because
-// the library notices another server only after ten seconds or more. When the values were lost it calls lost and starts
-// over.
+// watchingAll is watching that also calls f with nil after all existing values. It resumes on each new connection, because
+// the library notices a new server only after ten seconds or more. If the values were lost, it calls lost and starts over.
 func (l *life) watchingAll(bucket jetstream.KeyValue, keys string, lost func(), f func(jetstream.KeyValueEntry)) {
 	last, life := uint64(0), 0
 	for l.open.Err() == nil {
@@ -93,13 +92,13 @@ func (l *life) watchingAll(bucket jetstream.KeyValue, keys string, lost func(), 
 	}
 }
 
-// watchingBy calls f with the updates of w and records the last revision. It reports whether it ended because of a new
-// connection.
+// watchingBy calls f with the updates of w and sets *last to their revision. It reports whether it ended because back
+// was closed.
 func (l *life) watchingBy(w jetstream.KeyWatcher, back <-chan struct{}, last *uint64, f func(jetstream.KeyValueEntry)) bool {
 	defer w.Stop()
 	for {
 		select {
-		case <-l.open.Done(): // the updates do not always end then
+		case <-l.open.Done(): // w.Updates may not be closed then
 			return false
 		case <-back:
 			return true

@@ -14,8 +14,9 @@ import (
 // oneLook is the minimum time until a waiting job is checked again, unless its turn is sooner.
 const oneLook = 2 * time.Second
 
-// admit returns how long a job must wait before this process may take it, 0 for not at all. Such a job goes back to the
-// queue, so that it occupies no worker. It keeps its place in the line of host, its host where it can begin first.
+// admit returns how long the job of r must stay in the queue before this process may take it; 0 means not at all. In
+// the queue, the job occupies no worker. host is the host where the job can begin first. place is the job's place in
+// the line of host, if it has one.
 func (p *Pacer) admit(ctx context.Context, r *fleet.Record) (host string, place fleet.Place, wait time.Duration) {
 	if place = r.Place; p == nil || !r.Due(p.q.clock.now()) {
 		return "", place, 0
@@ -23,7 +24,7 @@ func (p *Pacer) admit(ctx context.Context, r *fleet.Record) (host string, place 
 	host, l, wait := p.nearest(r)
 	if l != (fleet.Limit{}) && place.Host != host {
 		number, longer, err := p.enter(ctx, host, l)
-		if err != nil { // take the job; its requests are still paced
+		if err != nil { // take the job: its requests still take turns
 			return host, place, 0
 		}
 		place, wait = fleet.Place{Host: host, Number: number}, longer
@@ -39,7 +40,7 @@ func (p *Pacer) admit(ctx context.Context, r *fleet.Record) (host string, place 
 	return host, place, 0
 }
 
-// pass returns how long a job of a host without a limit stays in the queue, so that jobs of other hosts have room.
+// pass returns how long a job at host stays in the queue, so that workers are left for jobs at other hosts. host has no limit.
 func (p *Pacer) pass(host, key string) time.Duration {
 	there := p.jobsAt(host)
 	p.mu.Lock()
@@ -47,7 +48,7 @@ func (p *Pacer) pass(host, key string) time.Duration {
 	return p.strangers.wait(host, key, there)
 }
 
-// jobsAt returns the number of jobs of a host in this process.
+// jobsAt returns the number of jobs at host that this process has.
 func (p *Pacer) jobsAt(host string) (n int) {
 	for _, c := range p.q.mine.all() {
 		if c.host == host {
@@ -57,7 +58,7 @@ func (p *Pacer) jobsAt(host string) (n int) {
 	return n
 }
 
-// nearest returns the host of a job where it can begin first.
+// nearest returns the host where the job of r can begin first, its limit and the wait until then.
 func (p *Pacer) nearest(r *fleet.Record) (host string, l fleet.Limit, wait time.Duration) {
 	wait = math.MaxInt64
 	for _, word := range r.Job.URIs {
@@ -66,7 +67,7 @@ func (p *Pacer) nearest(r *fleet.Record) (host string, l fleet.Limit, wait time.
 			continue
 		}
 		name := address.HostPort(u)
-		pace, limit, number := p.of(name), p.limit(u), uint64(math.MaxUint64) // the next number of the line
+		pace, limit, number := p.of(name), p.limit(u), uint64(math.MaxUint64) // the number that the next job would get
 		if r.Place.Host == name {
 			number = r.Place.Number
 		}
@@ -84,7 +85,7 @@ func (p *Pacer) nearest(r *fleet.Record) (host string, l fleet.Limit, wait time.
 	return host, l, wait
 }
 
-// enter adds a job to the line of a host.
+// enter adds a job to the line of host. It returns the job's number in the line and the wait until its turn.
 func (p *Pacer) enter(ctx context.Context, host string, l fleet.Limit) (number uint64, wait time.Duration, err error) {
 	ctx, stop := context.WithTimeout(ctx, oneTurn)
 	defer stop()
@@ -97,7 +98,7 @@ func (p *Pacer) enter(ctx context.Context, host string, l fleet.Limit) (number u
 	return number, wait, err
 }
 
-// crowded reports whether jobs wait for a host and this process already has its maximum of jobs there.
+// crowded reports whether jobs are waiting for host and this process already has the maximum number of jobs there.
 func (p *Pacer) crowded(host string) bool {
 	if pace := p.of(host); pace.Wait(math.MaxUint64, p.q.clock.now()) <= fleet.Soon {
 		return false
@@ -105,7 +106,7 @@ func (p *Pacer) crowded(host string) bool {
 	return p.jobsAt(host) >= p.most
 }
 
-// began records that a job has begun at a host.
+// began records that the job with that key has begun at host.
 func (p *Pacer) began(host, key string) {
 	if p == nil || host == "" {
 		return
@@ -116,7 +117,7 @@ func (p *Pacer) began(host, key string) {
 	p.strangers.took(key)
 }
 
-// over records how a job of a host has ended. Right also stands for a running job that makes progress.
+// over records how a job at host has ended. k is also Right for a running job that makes progress.
 func (p *Pacer) over(host string, k fleet.Kind) {
 	if p == nil || host == "" {
 		return
@@ -126,8 +127,7 @@ func (p *Pacer) over(host string, k fleet.Kind) {
 	p.strangers.ended(host, k)
 }
 
-// Ended stores the number of bytes that a job received from the host of a URL, if the host has a limit. It takes a
-// second at most.
+// Ended stores that a job received that many bytes from the host of u, if its bytes are limited. It takes at most a second.
 func (p *Pacer) Ended(ctx context.Context, u *url.URL, bytes int64) {
 	if p.limit(u).Bytes == 0 {
 		return
@@ -142,7 +142,7 @@ func (p *Pacer) Ended(ctx context.Context, u *url.URL, bytes int64) {
 	}
 }
 
-// HostsHeld reports whether all hosts of the job asked for a pause.
+// HostsHeld reports whether all hosts of the job must not be contacted for a while.
 func (c *Claim) HostsHeld() bool {
 	hosts := 0
 	for _, word := range c.Record.Job.URIs {
@@ -158,8 +158,7 @@ func (c *Claim) HostsHeld() bool {
 	return hosts > 0
 }
 
-// yield ends the contexts of jobs that only wait for paused hosts, so that the jobs are given back and make room for
-// others.
+// yield cancels the contexts of jobs that only wait for paused hosts. They are given back, which frees their workers.
 func (p *Pacer) yield() {
 	for rest(p.q.open, fleet.Soon) == nil {
 		for _, c := range p.q.mine.all() {

@@ -8,33 +8,33 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A server that lost its store comes back empty. Connected processes would then wait for jobs forever. So they log the
-// loss and create a new queue for later jobs.
+// A server that has lost its data comes back empty. Processes that are connected would then wait for jobs forever.
+// Therefore they log the loss and create a new queue for later jobs.
 
 const keyLost = "lost"
 
-// A Loss records that the queue was created again because its server had lost the previous one.
+// A Loss records when the queue was created again after its server had lost it, and the process that did so.
 type Loss struct {
 	At time.Time `json:"at"`
 	By string    `json:"by"`
 }
 
-// lossTold is how long a loss is reported.
+// lossTold is how long a status shows a loss.
 const lossTold = 7 * 24 * time.Hour
 
 // errMissing reports that the queue does not exist.
 var errMissing = errors.New("the queue does not exist")
 
-// Missing reports whether err, which Open returned, means that the queue does not exist and must not be created.
+// Missing reports whether err, an error of Open, means that the queue does not exist and must not be created.
 func Missing(err error) bool { return errors.Is(err, errMissing) }
 
-// keepQueue checks on each new connection whether the queue still exists. Back is closed on the first new connection.
+// keepQueue checks on each new connection whether the queue still exists. back is closed at the first one.
 func keepQueue(ctx context.Context, q *Queue, back <-chan struct{}) {
 	onEach(ctx, back, q.life.another, func() error { return look(ctx, q) })
 }
 
-// onEach calls do when back is closed, and again whenever the channel from another is closed. It calls another before
-// do, so that no event is missed. If do fails, it is retried after a second.
+// onEach calls do when back is closed, and again whenever the channel that another returned is closed. It calls another
+// before do, so that it misses no event. If do fails, onEach calls it again after a second.
 func onEach(ctx context.Context, back <-chan struct{}, another func() <-chan struct{}, do func() error) {
 	for {
 		select {

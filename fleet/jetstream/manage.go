@@ -14,14 +14,14 @@ import (
 	"braid/fleet"
 )
 
-// All returns all records that this braid can read. The error is a *NewerError if a newer braid stored others.
+// All returns all records that this version of braid can read. If the queue has others, the error is a *NewerError.
 func (q *Queue) All(ctx context.Context) (all []fleet.Record, err error) {
 	err = each(ctx, q.storage.jobs, jetstream.AllKeys, func(r fleet.Record) { all = append(all, r) })
 	return all, err
 }
 
 // Board returns a summary of the queue: the running records, and the states of all others. The error is a *NewerError
-// if some records are of a newer braid; the board is then complete except for them.
+// if some records are of a newer version of braid. The board is then complete except for these.
 func (q *Queue) Board(ctx context.Context) (*fleet.Board, error) {
 	b, revision, err := readBoard(ctx, q)
 	if err != nil {
@@ -56,7 +56,7 @@ func (q *Queue) Board(ctx context.Context) (*fleet.Board, error) {
 	return &all, nil
 }
 
-// Running returns the running records by name. Its errors are those of Board.
+// Running returns the running records, sorted by name. Its errors are those of Board.
 func (q *Queue) Running(ctx context.Context) ([]fleet.Record, error) {
 	b, err := q.Board(ctx)
 	if b == nil {
@@ -65,7 +65,7 @@ func (q *Queue) Running(ctx context.Context) ([]fleet.Record, error) {
 	return b.In(fleet.Running, math.MaxInt), err
 }
 
-// Records returns the existing records of some keys.
+// Records returns the records with the given keys, as far as they exist.
 func (q *Queue) Records(ctx context.Context, keys []string) (all []fleet.Record, err error) {
 	ctx, stop := context.WithTimeout(ctx, oneCall)
 	defer stop()
@@ -81,20 +81,19 @@ func (q *Queue) Records(ctx context.Context, keys []string) (all []fleet.Record,
 	return all, nil
 }
 
-// Name returns the name of this process.
+// Name returns the name of this process in the queue.
 func (q *Queue) Name() string { return q.name }
 
-// ID identifies the queue among all queues: it is the time at which the queue was created. A queue that was created
-// again has another ID.
+// ID identifies the queue among all queues: it is the time of its creation. A queue that was created again has another ID.
 func (q *Queue) ID() string {
 	q.life.mu.Lock()
 	defer q.life.mu.Unlock()
 	return strconv.FormatInt(q.life.made.UnixNano(), 36)
 }
 
-// Follow calls f, from one goroutine, with each record and its key, and again with each changed record, until the queue
-// is closed. A dropped record is nil, and so are all records of a lost queue. An empty key means that f has been called
-// with all existing records.
+// Follow calls f with each record and its key, and again after each change, until the queue is closed. Calls do not
+// overlap. The record is nil if it was dropped or if the queue was lost. A call with an empty key means that f has been
+// called with all existing records.
 func (q *Queue) Follow(f func(key string, r *fleet.Record)) {
 	known := map[string]bool{}
 	lost := func() {
@@ -122,14 +121,14 @@ func (q *Queue) Follow(f func(key string, r *fleet.Record)) {
 }
 
 const (
-	// answerTime limits the wait for the first answer of a worker, lastAnswer the wait for each further answer, and
-	// allAnswers the sum.
+	// answerTime is how long Workers waits for the first answer of a worker, and lastAnswer for each further answer.
+	// allAnswers limits the total wait.
 	answerTime = 500 * time.Millisecond
 	lastAnswer = 100 * time.Millisecond
 	allAnswers = 2 * time.Second
 )
 
-// Workers asks all workers for their state. Workers that do not answer in time are left out.
+// Workers asks all workers for their state. Workers that do not answer in time are omitted.
 func (q *Queue) Workers(ctx context.Context) (all []fleet.Worker, err error) {
 	inbox := q.storage.conn.NewInbox()
 	answers, err := q.storage.conn.SubscribeSync(inbox)
@@ -143,7 +142,7 @@ func (q *Queue) Workers(ctx context.Context) (all []fleet.Worker, err error) {
 	began := time.Now()
 	for wait := answerTime; wait > 0; wait = min(lastAnswer, allAnswers-time.Since(began)) {
 		msg, err := answers.NextMsg(wait)
-		if err != nil || msg.Header.Get("Status") != "" { // no worker listens
+		if err != nil || msg.Header.Get("Status") != "" { // no worker exists
 			break
 		}
 		var w fleet.Worker
@@ -168,7 +167,7 @@ func (q *Queue) answer(msg *nats.Msg) {
 	}
 }
 
-// Unfinished returns the server's number of jobs that are neither done nor dead.
+// Unfinished returns the number of jobs that are neither done nor dead, as the server counts them.
 func (q *Queue) Unfinished(ctx context.Context) (uint64, error) {
 	ctx, stop := context.WithTimeout(ctx, oneCall)
 	defer stop()
@@ -179,8 +178,8 @@ func (q *Queue) Unfinished(ctx context.Context) (uint64, error) {
 	return s.CachedInfo().State.Msgs, nil
 }
 
-// Retry queues a dead or waiting job again, and reports whether it did. The message of a queued job may be missing, so
-// it is sent again.
+// Retry queues a dead or waiting job again, and reports whether it did. For a job that is queued already, it only sends
+// the message again, which may be missing.
 func (q *Queue) Retry(ctx context.Context, key string) (bool, error) {
 	r, err := change(ctx, q.storage.jobs, key, func(r *fleet.Record) error {
 		if !r.Retry(q.clock.now()) {
@@ -198,20 +197,20 @@ func (q *Queue) Retry(ctx context.Context, key string) (bool, error) {
 	return err == nil && !same, err
 }
 
-// Drop removes a job that no worker has, and its evidence. It reports whether the job existed.
+// Drop removes a job and its evidence, unless a worker has the job. It reports whether it removed the job.
 func (q *Queue) Drop(ctx context.Context, key string) (bool, error) {
 	return q.remove(ctx, key, func(r *fleet.Record) bool { return r.State != fleet.Running })
 }
 
-// DropAs is Drop of a job in the state in which the record was. A job that was reported again since then is kept.
+// DropAs drops a job that is still in the same state as the record was. A job that was reported again since then is kept.
 func (q *Queue) DropAs(ctx context.Context, was *fleet.Record) (bool, error) {
 	return q.remove(ctx, was.Job.Key(), func(r *fleet.Record) bool {
 		return r.State == was.State && r.State != fleet.Running && r.Since.Equal(was.Since)
 	})
 }
 
-// Withdraw removes the job that a watch has added, unless the job is done. A worker that has the job notices the
-// removal when it renews the lease, and stores no ending.
+// Withdraw removes a job that watch has reported, unless it is done. A worker that has the job notices this when it
+// renews the lease, and stores no ending.
 func (q *Queue) Withdraw(ctx context.Context, key, watch string) error {
 	_, err := q.remove(ctx, key, func(r *fleet.Record) bool { return r.Job.Watch == watch && r.State != fleet.Done })
 	return err
@@ -231,7 +230,7 @@ func (q *Queue) remove(ctx context.Context, key string, may func(*fleet.Record) 
 	}
 }
 
-// Lost returns when the server last came back empty. It returns zero if that was more than lossTold ago or never.
+// Lost returns when the server last came back empty, or the zero time if that was more than lossTold ago or never.
 func (q *Queue) Lost(ctx context.Context) (time.Time, error) {
 	ctx, stop := context.WithTimeout(ctx, oneCall)
 	defer stop()
@@ -242,7 +241,7 @@ func (q *Queue) Lost(ctx context.Context) (time.Time, error) {
 	return l.At, err
 }
 
-// Pause makes workers take no more jobs, or take jobs again.
+// Pause makes all workers take no more jobs or, if paused is false, take jobs again.
 func (q *Queue) Pause(ctx context.Context, paused bool) error {
 	if !paused {
 		return q.storage.leases.Delete(ctx, keyPaused)
@@ -251,7 +250,7 @@ func (q *Queue) Pause(ctx context.Context, paused bool) error {
 	return err
 }
 
-// readPaused reads whether the queue is paused, before this process takes a job.
+// readPaused reads whether the queue is paused. It is called before this process takes a job.
 func (q *Queue) readPaused(ctx context.Context) error {
 	_, err := q.storage.leases.Get(ctx, keyPaused)
 	q.paused.Store(err == nil)
@@ -270,20 +269,19 @@ func keepPaused(q *Queue) {
 	})
 }
 
-// Paused reports whether the queue is paused.
+// Paused reports whether the queue is paused, as last known.
 func (q *Queue) Paused() bool { return q.paused.Load() }
 
-// Offset returns the difference between the clock of the queue and that of this machine.
+// Offset returns how far the clock of the queue is ahead of the clock of this machine.
 func (q *Queue) Offset() time.Duration { return q.clock.ahead() }
 
-// awaitMost limits the time between two looks at an awaited job.
+// awaitMost limits the time between two checks of an awaited job.
 const awaitMost = 5 * time.Second
 
-// ErrAbsent is the error of Await if the job was dropped, or another job has its record now.
+// ErrAbsent is the error of Await if the job was dropped, or if its record now has another job.
 var ErrAbsent = errors.New("the job is no longer in the queue")
 
-// Await blocks until a reported job is done or dead, and returns its record. It stops a job that waits for its next
-// try.
+// Await blocks until j, a reported job, is done or dead, and returns its record. It stops a waiting job with Record.Stop.
 func (q *Queue) Await(ctx context.Context, j *fleet.Job) (r fleet.Record, err error) {
 	id := j.ID()
 	for began := time.Now(); ; {

@@ -8,7 +8,7 @@ type mine struct {
 	claims map[string]*Claim // nil for a job about to be taken
 }
 
-// reserve records that this process is about to take a job. It reports false if the process has the job already.
+// reserve records that this process is about to take the job with that key. It returns false if the process has the job.
 func (m *mine) reserve(key string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -19,7 +19,7 @@ func (m *mine) reserve(key string) bool {
 	return true
 }
 
-// take records that this process has the job of c.
+// take records that this process has taken the job of c.
 func (m *mine) take(key string, c *Claim) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -32,7 +32,7 @@ func (m *mine) free(key string) {
 	delete(m.claims, key)
 }
 
-// all returns the jobs that this process has.
+// all returns the jobs that this process has taken.
 func (m *mine) all() (all []*Claim) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,38 +12,38 @@ import (
 	"braid/fleet"
 )
 
-// A Pacer applies the limits of hosts to the whole fleet. If a host asked one worker to wait, all workers wait.
-// Requests take turns across the fleet, and the bytes per second of a host are divided. While the queue does not
-// answer, this process keeps the pace by itself and stays at its share of the bytes. Hosts are host:port. A Pacer is
-// safe for concurrent use.
+// A Pacer applies the limits of hosts to the whole fleet. If a host asks one worker to wait, all workers wait. The
+// requests of all workers to a host take turns, and its bytes per second are divided among them. While the queue does
+// not answer, this process limits its own requests and stays at its share of the bytes. Hosts are named HOST:PORT. A
+// Pacer is safe for concurrent use.
 type Pacer struct {
 	q     *Queue
 	limit func(*url.URL) fleet.Limit
-	most  int // maximum of jobs of a host with a line, in this process
+	most  int // maximum number of this process's jobs at a host that other jobs wait for
 
-	patience time.Duration // oneTurn
+	patience time.Duration // usually oneTurn
 
 	mu      sync.Mutex
-	known   map[string]fleet.Pace // by host, from the queue or this process
-	begun   map[string]int        // jobs begun but not yet recorded in the queue, by host
+	known   map[string]fleet.Pace // by host, as the queue or this process has set it
+	begun   map[string]int        // number of jobs that have begun at a host and are not recorded in the queue yet, by host
 	sharing map[string]*sharer
 
 	strangers strangers
 
-	taking sync.Mutex // for taken
+	taking sync.Mutex // guards taken
 	taken  map[string]turns
 }
 
-// turns are turns at a host that this process took from the queue. left of them are unused.
+// turns are turns for requests to a host that this process has reserved in the queue. left of them are unused.
 type turns struct {
 	next time.Time
 	gap  time.Duration
 	left int
-	took int // number taken
+	took int // number of turns that were reserved
 }
 
-// following returns the number of turns to take next. If t was used up early, it is twice as many as before, limited by
-// ahead. Otherwise it is one, because unused turns are lost to all workers.
+// following returns the number of turns to reserve next. If t was used up early, that is twice as many as before, as
+// far as ahead allows. Otherwise it is one, because reserved turns that are not used are lost for all workers.
 func (t *turns) following(perSecond float64, now time.Time) int {
 	if t.left > 0 || t.took == 0 || !now.Before(t.next) {
 		return 1
@@ -52,15 +52,15 @@ func (t *turns) following(perSecond float64, now time.Time) int {
 }
 
 const (
-	// ahead is how far ahead turns are taken at most, so that a fast worker does not ask the queue for each turn.
+	// ahead is how far into the future turns are reserved, so that a fast worker need not ask the queue for each turn.
 	ahead = 200 * time.Millisecond
 	// oneTurn is how long the queue may take to answer a request for turns.
 	oneTurn = time.Second
 )
 
-// Pacer returns a Pacer that follows the limits of hosts until the queue is closed. It is called before Next. Limit
-// returns the limit that this process knows for the host of a URL. This process has atOnce jobs at most. At most half
-// of them are of one host, if other jobs wait for that host.
+// Pacer returns a Pacer that applies the limits of hosts until the queue is closed. It must be called before Next.
+// limit returns the limit that this process knows for the host of a URL. atOnce is the maximum number of jobs of this
+// process. Half of them may be at the same host if other jobs are waiting for that host.
 func (q *Queue) Pacer(atOnce int, limit func(*url.URL) fleet.Limit) *Pacer {
 	p := &Pacer{
 		q: q, limit: limit, most: max(1, atOnce/2), patience: oneTurn,
@@ -72,7 +72,7 @@ func (q *Queue) Pacer(atOnce int, limit func(*url.URL) fleet.Limit) *Pacer {
 	return p
 }
 
-// learn applies the changed pace of a host in the queue.
+// learn applies e, the changed pace of a host in the queue.
 func (p *Pacer) learn(e jetstream.KeyValueEntry) {
 	host, err := hex.DecodeString(e.Key())
 	var pace fleet.Pace
@@ -87,20 +87,20 @@ func (p *Pacer) learn(e jetstream.KeyValueEntry) {
 	p.known[string(host)] = pace
 }
 
-// Held returns how long a host is not to be asked, and the HTTP status that asked for the pause.
+// Held returns how long host must not be contacted, and the HTTP status of the response that asked for this.
 func (p *Pacer) Held(host string, now time.Time) (time.Duration, int) {
 	pace := p.of(host)
 	return pace.Held(p.q.clock.at(now))
 }
 
-// of returns the known pace of a host.
+// of returns the pace of host, as far as this process knows it.
 func (p *Pacer) of(host string) fleet.Pace {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.known[host]
 }
 
-// Hold pauses the requests of the whole fleet to a host.
+// Hold stops the requests of the whole fleet to host for the duration wait. status is the HTTP status that asked for this.
 func (p *Pacer) Hold(host string, status int, wait time.Duration, now time.Time) {
 	p.mu.Lock()
 	pace := p.known[host]
@@ -130,14 +130,14 @@ func (p *Pacer) change(ctx context.Context, host string, f func(*fleet.Pace) err
 	return err
 }
 
-// Turn takes the next free turn of the fleet at a host that allows perSecond requests per second, and returns the time
-// until then. It may ask the queue, for a second at most.
+// Turn takes the next free turn of the fleet for a request to host, which allows perSecond requests per second. It
+// returns the time until that turn. It may ask the queue, which takes at most a second.
 func (p *Pacer) Turn(ctx context.Context, host string, perSecond float64, now time.Time) time.Duration {
 	p.taking.Lock()
 	defer p.taking.Unlock()
 	at := p.q.clock.at(now)
 	t := p.taken[host]
-	if t.left == 0 || t.next.Before(at.Add(-t.gap)) { // past turns are dropped; otherwise all would be used at once
+	if t.left == 0 || t.next.Before(at.Add(-t.gap)) { // drop turns in the past: otherwise they would all be used at once
 		t = p.take(ctx, host, t.following(perSecond, at), perSecond, at)
 	}
 	wait := max(0, t.next.Sub(at))
@@ -146,7 +146,7 @@ func (p *Pacer) Turn(ctx context.Context, host string, perSecond float64, now ti
 	return wait
 }
 
-// take takes n turns from those of the fleet.
+// take reserves the next n turns of the fleet at host.
 func (p *Pacer) take(ctx context.Context, host string, n int, perSecond float64, at time.Time) (t turns) {
 	ctx, stop := context.WithTimeout(ctx, p.patience)
 	defer stop()

@@ -13,25 +13,24 @@ import (
 )
 
 const (
-	// firstPull is how long a request for a message is open on a new connection, because a server that has just started
-	// may drop it. Each later request is open twice as long as the previous one, up to longPull. In a cluster the
-	// server with the request may be lost while the connection stays.
+	// firstPull is how long the first request for a message on a new connection stays open. It is short, because a
+	// server that has just started may lose the request. Each later request stays open twice as long as the one before,
+	// up to longPull. In a cluster, the server with the request may be lost while the connection stays.
 	firstPull, longPull, longClusterPull = time.Second, time.Minute, 5 * time.Second
-	// skipEmpty is how long a priority without a message is skipped in favor of lower ones.
+	// skipEmpty is how long lower priorities are asked instead of one that had no message.
 	skipEmpty = 100 * time.Millisecond
 )
 
-// pulls are the requests of a process for messages. A request stays open when a message of another priority comes,
-// because ending it could lose a message in transit. Messages that arrive while the process wants no job are given back
-// at once.
+// pulls are the requests of this process for messages. A request stays open when a message of another priority arrives,
+// because canceling it could lose a message. Messages that arrive while the process wants no job are returned at once.
 type pulls struct {
 	conn  *nats.Conn
 	inbox string
 	long  time.Duration
 
-	turn   sync.Mutex    // held while a message is wanted
-	mu     sync.Mutex    // guards the following
-	open   time.Duration // length of the next request
+	turn   sync.Mutex    // held while a caller wants a message
+	mu     sync.Mutex    // guards the fields below
+	open   time.Duration // how long the next request stays open
 	of     []pull        // by priority, the highest first
 	asked  int
 	wanted chan pulled
@@ -39,14 +38,14 @@ type pulls struct {
 
 // A pull is the request for a message of one priority.
 type pull struct {
-	subject string    // of the messages
-	api     string    // subject of requests
+	subject string    // subject of the messages
+	api     string    // subject of the requests
 	reply   string    // of the last request
-	until   time.Time // end of the request; zero if it was answered
-	empty   time.Time // time of the last "no message"
+	until   time.Time // when the request expires; zero if it was answered
+	empty   time.Time // time of the last answer without a message
 }
 
-// pulled is the result of a request: a message, an error, or neither if no message came.
+// A pulled is the result of a request: a message, an error, or neither if no message arrived.
 type pulled struct {
 	msg *nats.Msg
 	err error
@@ -65,7 +64,7 @@ func newPulls(conn *nats.Conn, clustered bool) (*pulls, error) {
 	return p, err
 }
 
-// nameFor returns a name for a priority. Normal has the plain name, as in queues from before priorities.
+// nameFor returns name with a suffix for priority p. Normal has no suffix, so that older queues stay valid.
 func nameFor(name, separator string, p fleet.Priority) string {
 	if p == fleet.Normal {
 		return name
@@ -73,8 +72,8 @@ func nameFor(name, separator string, p fleet.Priority) string {
 	return name + separator + string(p)
 }
 
-// arrived handles an answer to a request. A message has the subject under which it was published, any other answer the
-// reply subject of the request.
+// arrived handles msg, an answer to a request. A message of the stream has the subject under which it was published.
+// Any other answer has the reply subject of the request.
 func (p *pulls) arrived(msg *nats.Msg) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +95,7 @@ func (p *pulls) arrived(msg *nats.Msg) {
 	}
 }
 
-// give passes x to the waiting receiver. If none waits, a message goes back to the stream. The caller holds mu.
+// give passes x to the waiting receiver. Without a receiver, it returns the message in x to the stream. p.mu must be held.
 func (p *pulls) give(x pulled) {
 	select {
 	case p.wanted <- x:
@@ -118,7 +117,7 @@ func (p *pulls) renew() {
 	p.give(pulled{})
 }
 
-// next returns a message, of the highest priority if several have one.
+// next returns a message. If several priorities have one, it returns a message of the highest.
 func (p *pulls) next(ctx context.Context) (*nats.Msg, error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
@@ -173,7 +172,7 @@ func (p *pulls) want(came chan pulled) {
 	p.wanted = came
 }
 
-// unwant gives back messages that came after the wanted one.
+// unwant returns messages to the stream that arrived after the wanted one.
 func (p *pulls) unwant(came chan pulled) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -185,7 +184,7 @@ func (p *pulls) unwant(came chan pulled) {
 	}
 }
 
-// await waits for an answer, and reports whether one came.
+// await waits for an answer, at most for the given time, and reports whether one arrived.
 func await(ctx context.Context, came <-chan pulled, most time.Duration) (pulled, bool) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -199,8 +198,8 @@ func await(ctx context.Context, came <-chan pulled, most time.Duration) (pulled,
 	}
 }
 
-// ask requests a message: an existing one, or one that comes while the request is open. It reports whether an answer is
-// to be expected. It sends no request while an earlier one is open, because the priority then has no message.
+// ask requests a message that exists or, if open is not 0, one that arrives while the request is open. It reports whether
+// an answer can be expected. While an earlier request is open, it sends none, because that priority has no message then.
 func (p *pulls) ask(level int, open time.Duration) (bool, error) {
 	p.mu.Lock()
 	l := &p.of[level]
@@ -213,7 +212,7 @@ func (p *pulls) ask(level int, open time.Duration) (bool, error) {
 	l.reply = p.inbox + "." + strconv.Itoa(p.asked)
 	how := `{"batch":1,"no_wait":true}`
 	if open == 0 {
-		l.empty = at // unless a message comes
+		l.empty = at // until a message arrives
 	} else {
 		l.until = at.Add(open + time.Second)
 		how = fmt.Sprintf(`{"batch":1,"expires":%d}`, open)

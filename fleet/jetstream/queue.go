@@ -3,11 +3,11 @@
 //
 //	q, err := jetstream.Open(ctx, jetstream.Options{URL: "nats://127.0.0.1:4222", Name: "worker 1"})
 //	news, err := q.Report(ctx, fleet.Job{Name: "disk.iso", URIs: []string{"https://example.org/disk.iso"}})
-//	claim, err := q.Next(ctx)            // waits for a job, and has it
+//	claim, err := q.Next(ctx)            // waits for a job and takes it
 //	err = claim.Finish(ctx, fleet.Ending{Kind: fleet.Right})
 //
-// A message is only the key of a record: a duplicate, late or early message does no harm. Each queued, running or
-// waiting record has a message until its end is stored.
+// A message contains only the key of a record, so a duplicate, late or early message does no harm. Each queued, running
+// or waiting record has a message until its end is stored.
 //
 // [Host] runs a server in this process, for the processes of one machine. It does not serve other machines; use
 // nats-server for that.
@@ -34,26 +34,26 @@ import (
 	"braid/fleet"
 )
 
-// Options select a queue.
+// Options select a queue, and describe the process that uses it.
 type Options struct {
-	// URL is nats://HOST:PORT, which must be on this machine, or tls://HOST:PORT; several are separated by commas.
+	// URL is nats://HOST:PORT, for a server on this machine, or tls://HOST:PORT. Several URLs are separated by commas.
 	URL string
-	// Name identifies this process; no other process of the queue has it.
+	// Name identifies this process. No other process of the queue may have the same name.
 	Name string
-	// Credentials is the path of a NATS credentials file, or empty.
+	// Credentials is the path of a file with NATS credentials. It may be empty.
 	Credentials string
 	// TLS is the configuration for tls:// URLs. If nil, the system's roots are used.
 	TLS *tls.Config
-	// Lease is how long this process keeps a job, or the lead, without renewal. If zero, it is fleet.UsualLease.
+	// Lease is how long this process keeps a job, or the lead of a group, without renewal. If zero, it is fleet.UsualLease.
 	Lease time.Duration
-	// Works means that the process takes jobs. The stream delivers an unacknowledged message again after Lease. The
-	// process that opened the queue last sets this time for all.
+	// Works reports that the process takes jobs. The stream delivers a message again if it is not acknowledged within
+	// Lease. For this, the Lease of the process that opened the queue last applies to all processes.
 	Works bool
-	// There means that the queue must exist: Open does not create it.
+	// There reports that the queue must exist. Open does not create it then.
 	There bool
-	// Host, if not nil, is the server. URL, Credentials and TLS are not used then.
+	// Host, if not nil, provides the server. URL, Credentials and TLS are then ignored.
 	Host *Host
-	// Log receives faults. If nil, they are discarded.
+	// Log receives warnings and errors. If nil, they are discarded.
 	Log *slog.Logger
 
 	clock func() time.Time // clock of this machine; nil means time.Now
@@ -70,17 +70,17 @@ type Queue struct {
 	mine    mine
 	yields  yields
 	paused  atomic.Bool
-	// toldNewer means that the log has a warning about values of a newer braid.
+	// toldNewer reports that a warning about values of a newer version of braid was logged.
 	toldNewer atomic.Bool
 	// destination is where this worker places files.
 	destination atomic.Pointer[Destination]
-	pacer       *Pacer          // nil if it takes no jobs
-	open        context.Context // ends with Close
+	pacer       *Pacer          // nil if this process takes no jobs
+	open        context.Context // canceled by Close
 	stop        context.CancelFunc
 	running     sync.WaitGroup
 
 	mu    sync.Mutex
-	pulls *pulls // nil if it takes no jobs
+	pulls *pulls // nil if this process takes no jobs
 }
 
 const (
@@ -90,24 +90,24 @@ const (
 	consumerName = "workers"
 	keyPaused    = "paused"
 	keyClock     = "clock"
-	// duplicates is how long the stream recognizes a second message with the same id. A later duplicate does no harm.
+	// duplicates is how long the stream recognizes a second message with the same ID. A later duplicate does no harm.
 	duplicates = 2 * time.Minute
-	// paceTime is how long the pace of a host is stored. A pause is an hour at most.
+	// paceTime is how long the pace of a host is stored. Pauses are at most an hour long.
 	paceTime = 2 * time.Hour
 	// oneCall is how long one request may take.
 	oneCall = 5 * time.Second
-	// openTime is how long servers may take to agree on the existing state.
+	// openTime is how long the servers of a cluster may take to agree on the existing state.
 	openTime = 30 * time.Second
 )
 
-// An InsecureError reports a URL that would send data over the network unencrypted.
+// An InsecureError reports a URL that would make data cross the network unencrypted.
 type InsecureError struct{ Host string }
 
 func (e *InsecureError) Error() string {
 	return e.Host + " is another machine, and everything would cross the network unencrypted"
 }
 
-// CheckURL returns an error for a malformed URL of a queue, and for nats:// to another machine.
+// CheckURL returns an error if a URL in list is malformed, or is nats:// and names another machine.
 func CheckURL(list string) error {
 	for word := range strings.SplitSeq(list, ",") {
 		u, err := url.Parse(word)
@@ -126,8 +126,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Open connects to a queue and creates missing parts. Refused, Untrusted and Lacking classify its errors. The queue is
-// open until Close, also after ctx ends.
+// Open connects to a queue and creates its missing parts. Refused, Untrusted, Missing and Lacking classify its errors.
+// The queue is open until Close, even after ctx is done.
 func Open(ctx context.Context, o Options) (*Queue, error) {
 	q := &Queue{
 		name: o.Name, lease: cmp.Or(o.Lease, fleet.UsualLease), log: o.Log,
@@ -150,7 +150,7 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 	first, end := context.WithTimeout(ctx, openTime)
 	defer end()
 	err := q.storage.prepare(first, &q.clock)
-	q.storage.there = false // a queue that is lost from now on is created again
+	q.storage.there = false // from now on, a queue that is lost is created again
 	if err == nil {
 		err = answered(first, func(once context.Context) (err error) {
 			if q.life.made, err = q.storage.madeAt(once); err == nil {
@@ -205,7 +205,7 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 			}
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			if errors.Is(err, nats.ErrPermissionViolation) && !forbidden.Swap(true) { // it comes with each message
+			if errors.Is(err, nats.ErrPermissionViolation) && !forbidden.Swap(true) { // each message causes the same error
 				q.log.Warn("queue", "error", err)
 			}
 			q.log.Debug("queue", "error", err)
@@ -220,7 +220,7 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 		if q.storage.conn, err = nats.Connect(at, options...); err == nil {
 			break
 		}
-		// The process that runs the server may have just ended; another one then starts it.
+		// If the process that ran the server has just ended, another one starts a server.
 		if o.Host == nil || time.Now().After(late) || rest(ctx, lookEvery) != nil {
 			return fmt.Errorf("no connection: %w", err)
 		}
@@ -231,12 +231,12 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 
 // dialing returns the URL of the server and the options of the connection.
 func (o *Options) dialing(ctx context.Context) (at string, options []nats.Option, err error) {
-	if o.Host != nil { // the URL is not dialed, but the host
+	if o.Host != nil { // the URL is not used: o.Host dials
 		options = append(options, nats.SetCustomDialer(o.Host), nats.IgnoreDiscoveredServers())
 		return nats.DefaultURL, options, o.Host.ready(ctx)
 	}
 	if strings.Contains(o.URL, "nats://") {
-		options = append(options, nats.IgnoreDiscoveredServers()) // discovered servers may be on other machines
+		options = append(options, nats.IgnoreDiscoveredServers()) // servers named by the server may be on other machines
 	}
 	if o.Credentials != "" {
 		options = append(options, nats.UserCredentials(o.Credentials))
@@ -247,7 +247,7 @@ func (o *Options) dialing(ctx context.Context) (at string, options []nats.Option
 	return o.URL, options, CheckURL(o.URL)
 }
 
-// Close ends the connection.
+// Close ends the connection to the queue.
 func (q *Queue) Close() {
 	if q.stop != nil {
 		q.stop()
@@ -256,8 +256,8 @@ func (q *Queue) Close() {
 	q.storage.conn.Close()
 }
 
-// keepClock checks the queue and measures the offset every minute, because one of several servers may be lost while the
-// connection stays.
+// keepClock checks the queue and measures the clock's offset every minute, because one server of a cluster may be lost
+// while the connection stays.
 func (q *Queue) keepClock(ctx context.Context) {
 	ticker := time.NewTicker(time.Minute)
 	defer ticker.Stop()

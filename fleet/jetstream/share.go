@@ -7,25 +7,25 @@ import (
 	"braid/fleet"
 )
 
-// A Limited limits this process to a number of bytes per second, which Set changes, and counts the bytes passed. Its
-// methods do not block.
+// A Limited is the limit of this process's bytes per second. Set changes it; Passed returns the number of bytes
+// received so far. Neither method may block.
 type Limited interface {
 	Set(bytes int64)
 	Passed() int64
 }
 
-// leastShare is the limit of a process without a share; zero would mean no limit.
+// leastShare is the limit for a process without a share, because 0 would mean no limit.
 const leastShare = 1 << 10
 
-// A sharer maintains this process's share of a host's bytes per second.
+// A sharer renews this process's share of a host's bytes per second.
 type sharer struct {
 	users     int
 	perSecond int64
 	to        Limited
 }
 
-// Share keeps the limit of to at this process's share of perSecond, until end is called. perSecond is the number of
-// bytes per second that a host may send to the whole fleet. Each download from the host calls Share.
+// Share keeps this process at its share of perSecond, by calls of Set of to, until end is called. perSecond is the
+// number of bytes per second that host may send to the whole fleet. Each download from host calls Share.
 func (p *Pacer) Share(host string, perSecond int64, to Limited) (end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,7 +45,7 @@ func (p *Pacer) Share(host string, perSecond int64, to Limited) (end func()) {
 	}
 }
 
-// share renews the share periodically and gives it back when no download needs it.
+// share renews the share for s periodically. It gives the share back when no download needs it.
 func (p *Pacer) share(host string, s *sharer) {
 	var rate, passed int64
 	asked := time.Now()
@@ -74,7 +74,7 @@ func (p *Pacer) share(host string, s *sharer) {
 	}
 }
 
-// leave gives the share back. If that fails, the share expires.
+// leave gives the share of host back. If that fails, the share expires.
 func (p *Pacer) leave(host string) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(p.q.open), oneTurn)
 	defer stop()
@@ -86,7 +86,8 @@ func (p *Pacer) leave(host string) {
 	})
 }
 
-// ask requests a share from the queue. Without an answer the previous share stays.
+// ask requests a share of host from the queue, and stores it in rate. Without an answer, the previous share stays.
+// again is the time until the next request.
 func (p *Pacer) ask(host string, users int, rate *int64, want, perSecond int64) (again time.Duration, err error) {
 	ctx, stop := context.WithTimeout(p.q.open, oneTurn)
 	defer stop()
@@ -102,14 +103,14 @@ func (p *Pacer) ask(host string, users int, rate *int64, want, perSecond int64) 
 	return again, nil
 }
 
-// users returns the number of downloads that receive data from the host.
+// users returns the number of downloads that use s.
 func (p *Pacer) users(s *sharer) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return s.users
 }
 
-// forget removes s, unless a download from the host has begun again. It reports whether it removed s.
+// forget removes s and reports true, unless another download from host has begun.
 func (p *Pacer) forget(host string, s *sharer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"braid/fleet"
 )
 
-// A storage is the connection to the server of a queue, and the stream and the buckets of the queue there.
+// A storage is the connection to the server of a queue, with the queue's stream and buckets.
 type storage struct {
 	conn   *nats.Conn
 	js     jetstream.JetStream
@@ -23,11 +23,11 @@ type storage struct {
 	works bool          // this process takes jobs
 	lease time.Duration // how long this process keeps a job without renewal
 	there bool          // the queue must exist
-	here  bool          // the server is on this machine and has its clock
+	here  bool          // the server is on this machine and has the same clock
 }
 
-// prepare creates missing streams and buckets, and measures the clock. A cluster that has just started, or lost a
-// server, needs a moment.
+// prepare creates the stream and buckets if they are missing, and measures the clock. It retries, because a cluster may
+// just have started or lost a server.
 func (s *storage) prepare(ctx context.Context, clock *clock) (err error) {
 	replicas := 1
 	if s.clustered() {
@@ -39,7 +39,7 @@ func (s *storage) prepare(ctx context.Context, clock *clock) (err error) {
 			err = clock.measure(once, s.leases)
 		}
 		stop()
-		if errors.Is(err, nats.ErrNoResponders) && !s.here && !s.clustered() { // a single server is ready when it listens
+		if errors.Is(err, nats.ErrNoResponders) && !s.here && !s.clustered() { // a single server is ready as soon as it listens
 			err = jetstream.ErrJetStreamNotEnabled
 		}
 		if err == nil || Refused(err) || Lacking(err) || Missing(err) || rest(ctx, 500*time.Millisecond) != nil {
@@ -71,7 +71,7 @@ func (s *storage) make(ctx context.Context, replicas int) error {
 	return err
 }
 
-// makeStream creates the stream. It adds the subjects of priorities to a stream that is older than priorities.
+// makeStream creates the stream. If an older version of braid created it, makeStream adds the subjects for priorities.
 func (s *storage) makeStream(ctx context.Context, replicas int) error {
 	var subjects []string
 	for _, p := range fleet.Priorities {
@@ -93,7 +93,7 @@ func (s *storage) makeStream(ctx context.Context, replicas int) error {
 	return err
 }
 
-// makeConsumers creates the consumer of each priority.
+// makeConsumers creates a consumer for each priority.
 func (s *storage) makeConsumers(ctx context.Context) error {
 	for _, p := range []fleet.Priority{fleet.Normal, fleet.High, fleet.Low} { // in old queues Normal's has all messages
 		if _, err := s.js.CreateOrUpdateConsumer(ctx, streamName, jetstream.ConsumerConfig{

@@ -6,33 +6,34 @@ import (
 	"braid/fleet"
 )
 
-// A stranger is a host at which no job of this process has made progress, or none since a job failed there. Such a host
-// may send one byte per second for as long as a slow download may take. A few such jobs could occupy all workers, so a
-// process runs one job of a stranger at a time. The others wait in the queue for a moment.
+// A stranger is a host where no job of this process has made progress, or none since a job failed there. It might send
+// one byte per second, for as long as a slow download is allowed to take. A few jobs at such a host could occupy all
+// workers, so a process runs only one job at a stranger at a time. The others stay in the queue for a moment.
 
 const (
-	// passFirst is how long a job of a stranger stays in the queue when it is skipped first, and passAgain how long
-	// when it is skipped again.
+	// passFirst is how long a job at a stranger stays in the queue when it is skipped for the first time. passAgain is
+	// the same for each further time.
 	passFirst, passAgain = 250 * time.Millisecond, time.Second
-	// mostPassed is the number of jobs skipped in a row after which the process waits passFirst before it looks again.
+	// mostPassed is the number of jobs skipped in a row before the process waits passFirst and then takes a message.
 	mostPassed = 32
-	// introduces is the number of bytes after which a host is no longer a stranger.
+	// introduces is the number of bytes that a host must send to be no longer a stranger.
 	introduces = 64 << 10
 )
 
-// strangers records which hosts are known. The zero value knows none.
+// strangers records which hosts are not strangers. With the zero value, all hosts are.
 type strangers struct {
 	known  map[string]bool
 	passed map[string]bool // keys of skipped jobs
-	row    int             // skipped jobs since a job was taken
+	row    int             // number of jobs skipped since a job was last taken
 }
 
-// wait returns how long a job of a host is skipped. there is the number of the process's jobs at the host.
+// wait returns how long a job at host is skipped; 0 means not at all. The last argument is the number of this process's
+// jobs at host.
 func (s *strangers) wait(host, key string, there int) time.Duration {
 	if there == 0 || s.known[host] {
 		return 0
 	}
-	if s.passed == nil || len(s.passed) > 1000 { // other workers may have taken the jobs
+	if s.passed == nil || len(s.passed) > 1000 { // forget jobs that other workers may have taken
 		s.passed = map[string]bool{}
 	}
 	s.row++
@@ -43,13 +44,13 @@ func (s *strangers) wait(host, key string, there int) time.Duration {
 	return passFirst
 }
 
-// took records that a job was taken.
+// took records that the job with that key was taken.
 func (s *strangers) took(key string) {
 	s.row = 0
 	delete(s.passed, key)
 }
 
-// ended records how a job of a host has ended. Right also stands for a running job that makes progress.
+// ended records how a job at host has ended. k is also Right for a running job that makes progress.
 func (s *strangers) ended(host string, k fleet.Kind) {
 	if s.known == nil {
 		s.known = map[string]bool{}
@@ -62,7 +63,7 @@ func (s *strangers) ended(host string, k fleet.Kind) {
 	}
 }
 
-// passedMany reports whether a process has skipped so many jobs that it should wait before it looks for another.
+// passedMany reports whether the process has skipped so many jobs that it should wait before it takes another message.
 func (p *Pacer) passedMany() bool {
 	if p == nil {
 		return false

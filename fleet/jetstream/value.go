@@ -11,20 +11,21 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A stored value is a value of a bucket with its revision, which is 0 if it does not exist.
+// A stored is a value of a bucket with its revision. The revision is 0 if the value does not exist.
 type stored[T any] struct {
 	value    T
 	revision uint64
 }
 
-// change applies f to a value and stores it if no other process has changed it meanwhile; otherwise it calls f again. A
-// missing value is the zero value. If f returns an error, nothing changes.
+// change applies f to the value of key and stores the result. If another process has changed the value in the meantime,
+// change calls f again with the new value. A missing value is the zero value. If f returns an error, nothing is stored.
 func change[T any](ctx context.Context, bucket jetstream.KeyValue, key string, f func(*T) error) (T, error) {
 	now, err := changeFrom(ctx, bucket, key, nil, f)
 	return now.value, err
 }
 
-// changeFrom is change of from, a value known to this process. If from is nil or outdated, the value is read.
+// changeFrom is change for a process that already knows the value: the argument from. If from is nil or outdated,
+// changeFrom reads the value.
 func changeFrom[T any](ctx context.Context, bucket jetstream.KeyValue, key string, from *stored[T],
 	f func(*T) error) (now stored[T], err error) {
 	for {
@@ -45,7 +46,7 @@ func changeFrom[T any](ctx context.Context, bucket jetstream.KeyValue, key strin
 		} else {
 			now.revision, err = bucket.Update(ctx, key, data, now.revision)
 		}
-		if !errors.Is(err, jetstream.ErrKeyExists) { // returned for any conflict
+		if !errors.Is(err, jetstream.ErrKeyExists) { // the error for any conflict
 			return now, err
 		}
 		if err := rest(ctx, rand.N(20*time.Millisecond)); err != nil {
@@ -54,7 +55,7 @@ func changeFrom[T any](ctx context.Context, bucket jetstream.KeyValue, key strin
 	}
 }
 
-// read returns a value and its revision, which is 0 if it does not exist.
+// read returns the value of key and its revision. The revision is 0 if the value does not exist.
 func read[T any](ctx context.Context, bucket jetstream.KeyValue, key string) (value T, revision uint64, err error) {
 	e, err := bucket.Get(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -71,8 +72,8 @@ func read[T any](ctx context.Context, bucket jetstream.KeyValue, key string) (va
 
 var errUnreadable = errors.New("cannot be read")
 
-// each calls f with each value of some keys. It skips unreadable values, which another program has stored. If a newer
-// braid has stored some, each calls f with the others and returns a *NewerError.
+// each calls f with each value of keys. It skips values that are unreadable because another program stored them. If a
+// newer version of braid has stored values, each also skips these and returns a *NewerError.
 func each[T any](ctx context.Context, bucket jetstream.KeyValue, keys string, f func(T)) error {
 	w, err := bucket.Watch(ctx, keys, jetstream.IgnoreDeletes())
 	if err != nil {
@@ -105,8 +106,8 @@ func each[T any](ctx context.Context, bucket jetstream.KeyValue, keys string, f 
 	}
 }
 
-// A sure bucket is read from the leader of a cluster. Another server may answer without the last change. A worker that
-// saw a job as done although it was queued again would acknowledge the message, and the job would wait forever.
+// A sure is a bucket that is read from the leader of a cluster. Other servers may answer without the last change. A worker
+// that sees a job as done although the job is queued again would acknowledge its message, and the job would wait forever.
 type sure struct {
 	jetstream.KeyValue
 	stream jetstream.Stream
@@ -120,7 +121,7 @@ func newSure(ctx context.Context, js jetstream.JetStream, bucket jetstream.KeyVa
 	return sure{bucket, stream}, nil
 }
 
-// atLeader returns the stream of a bucket. This process reads it from the leader of a cluster.
+// atLeader returns the stream of bucket. Reads of the stream are answered by the leader of a cluster.
 func atLeader(ctx context.Context, js jetstream.JetStream, bucket jetstream.KeyValue) (jetstream.Stream, error) {
 	stream, err := js.Stream(ctx, "KV_"+bucket.Bucket())
 	if err == nil {
@@ -129,7 +130,7 @@ func atLeader(ctx context.Context, js jetstream.JetStream, bucket jetstream.KeyV
 	return stream, err
 }
 
-// Get implements jetstream.KeyValue. The entry has a value and a revision.
+// Get implements jetstream.KeyValue. Only Value and Revision of the entry may be called.
 func (b sure) Get(ctx context.Context, key string) (jetstream.KeyValueEntry, error) {
 	if strings.ContainsAny(key, "*> ") || key == "" {
 		return nil, jetstream.ErrInvalidKey
@@ -154,7 +155,7 @@ type entry struct {
 func (e entry) Value() []byte    { return e.value }
 func (e entry) Revision() uint64 { return e.revision }
 
-// rest waits, unless ctx ends.
+// rest waits for the duration d. It returns an error if ctx is done earlier.
 func rest(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -166,8 +167,8 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// answered calls do until an answer comes in time or ctx ends. An answer is lost if the process that hosts the queue
-// ends and another one takes over.
+// answered calls do until it answers in time or ctx is done. An answer is lost if the process that runs the queue's
+// server ends and another process takes over.
 func answered(ctx context.Context, do func(once context.Context) error) error {
 	for {
 		once, stop := context.WithTimeout(ctx, oneCall)
