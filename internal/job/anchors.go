@@ -17,30 +17,29 @@ import (
 	"braid/verify/signatures"
 )
 
-// Anchors holds the options that name trusted keys and certificates, and the locations of signatures.
+// Anchors holds the options that name trusted keys and certificates, and where to find signatures.
 type Anchors struct {
-	Key             option.WordsValue // keys and certificates of any kind: files, or the text of a key
+	Key             option.WordsValue // keys and certificates of any kind: paths of files, or the text of a key
 	Keyring, Pin    option.WordsValue
 	SMIMECA         option.WordsValue
 	Signature       option.WordsValue
 	AllowExpiredKey bool
 }
 
-// NamesOne reports whether --signature names a path or URL, which can be the signature of one file only.
+// NamesOne reports whether --signature names a path or URL. Such a signature can only be that of one file.
 func (a *Anchors) NamesOne() bool {
 	return slices.ContainsFunc(a.Signature, func(word string) bool { return !isSuffix(word) })
 }
 
-// isSuffix reports whether word is a suffix such as ".asc", not a path.
+// isSuffix reports whether word, a value of --signature, is a suffix such as ".asc" and not a path.
 func isSuffix(word string) bool { return strings.HasPrefix(word, ".") && !strings.Contains(word, "/") }
 
-// Given reports whether the user trusts a key or certificate.
+// Given reports whether the options name any trusted key or certificate.
 func (a *Anchors) Given() bool {
 	return len(a.Key)+len(a.Keyring)+len(a.Pin)+len(a.SMIMECA) > 0
 }
 
-// RequireKeys returns an error if r requires a signature but trusts no key or certificate: such a download
-// could only fail.
+// RequireKeys returns an error if r requires a signature but trusts no key or certificate. The download of r could only fail.
 func RequireKeys(r *download.Request) error {
 	if r.Trust.Require != download.RequireSignature || r.Trust.Anchors.Any() {
 		return nil
@@ -52,7 +51,7 @@ func RequireKeys(r *download.Request) error {
 	}
 }
 
-// of returns the key files that the user gave with option.
+// of returns the values of option that name key files.
 func (a *Anchors) of(option string) []string {
 	switch option {
 	case "keyring":
@@ -63,7 +62,7 @@ func (a *Anchors) of(option string) []string {
 	return nil
 }
 
-// Load reads the key files and returns the keys and certificates in them.
+// Load reads the files that the options name, and returns the keys and certificates in them.
 func (a *Anchors) Load() (out download.Anchors, err error) {
 	files := keyFiles{}
 	for _, option := range signatures.Options() {
@@ -81,10 +80,10 @@ func (a *Anchors) Load() (out download.Anchors, err error) {
 	return files.anchors(a.Pin, a.AllowExpiredKey)
 }
 
-// keyFiles has the files with keys, by the kind of the keys.
+// keyFiles has the key files that were read, by the kind of their keys.
 type keyFiles map[*verify.SignatureKind][]verify.KeyFile
 
-// anchors returns the keys in the files.
+// anchors returns the keys and certificates in all files. pins are the fingerprints of --pin.
 func (all keyFiles) anchors(pins []string, allowExpired bool) (out download.Anchors, err error) {
 	for _, kind := range signatures.All() {
 		t, err := kind.NewTrust(verify.Keys{Files: all[kind], Pins: pins, AllowExpired: allowExpired})
@@ -98,7 +97,7 @@ func (all keyFiles) anchors(pins []string, allowExpired bool) (out download.Anch
 	return out, nil
 }
 
-// read adds the key file at path, which the user gave with option. Some kinds share an option.
+// read adds the file at path, a value of option. Several kinds of keys may share an option.
 func (all keyFiles) read(option, path string) error {
 	data, err := ReadFile("--"+option, path, mostKeyring)
 	if err != nil {
@@ -107,7 +106,7 @@ func (all keyFiles) read(option, path string) error {
 	return all.add(signatures.OfKeys(option, data), verify.KeyFile{Name: path, Data: data}, false)
 }
 
-// sniff adds a value of --key.
+// sniff adds the key in word, a value of --key.
 func (all keyFiles) sniff(word string) error {
 	data, err := readKey("--key", word)
 	if err != nil {
@@ -116,7 +115,7 @@ func (all keyFiles) sniff(word string) error {
 	return all.sniffed("--key", word, data)
 }
 
-// readKey returns a key that the user gave after flag: the text of a key, or else the content of a file.
+// readKey returns the key in word, the value of flag: the text of a key, or else the path of a file with a key.
 func readKey(flag, word string) ([]byte, error) {
 	if IsKey(word) {
 		return []byte(word), nil
@@ -128,7 +127,7 @@ func readKey(flag, word string) ([]byte, error) {
 	return data, err
 }
 
-// sniffed adds a key that the user gave after flag. data has keys or certificates of one kind.
+// sniffed adds data, the key or keys of one kind that word, the value of flag, stands for.
 func (all keyFiles) sniffed(flag, word string, data []byte) error {
 	kind, ok := signatures.Sniff(data)
 	where := strings.TrimSpace(flag + " " + word)
@@ -147,7 +146,7 @@ func (all keyFiles) sniffed(flag, word string, data []byte) error {
 	return err
 }
 
-// add adds the file f if its keys can be used.
+// add adds f, a file with keys of the given kind, if the keys can be used.
 func (all keyFiles) add(kind *verify.SignatureKind, f verify.KeyFile, sniffed bool) error {
 	if _, err := kind.NewTrust(verify.Keys{Files: []verify.KeyFile{f}, Sniffed: sniffed}); err != nil {
 		return wrongKeys(err)
@@ -156,10 +155,10 @@ func (all keyFiles) add(kind *verify.SignatureKind, f verify.KeyFile, sniffed bo
 	return nil
 }
 
-// longestShown is the maximum length of a value of --key in an error, in bytes. The text of a secret key is longer.
+// longestShown is the maximum length in bytes of a value of --key that an error may show. The text of a secret key is longer.
 const longestShown = 160
 
-// IsKey reports whether a value of --key is the text of a key rather than the path of a file.
+// IsKey reports whether word, a value of --key, is the text of a key rather than the path of a file.
 func IsKey(word string) bool {
 	kind, ok := signatures.Sniff([]byte(word))
 	if !ok {
@@ -169,7 +168,7 @@ func IsKey(word string) bool {
 	return err == nil
 }
 
-// wrongKeys returns the error to report for keys that cannot be used.
+// wrongKeys converts err, the error for keys that cannot be used, to a problem.
 func wrongKeys(err error) error {
 	e, ok := errors.AsType[*verify.KeyError](err)
 	if !ok {
@@ -185,8 +184,8 @@ func (a *Anchors) SignaturesFor(u *url.URL) ([]download.Signature, error) {
 	return a.named(func(ending string) (download.Signature, error) { return download.Beside(u, ending), nil })
 }
 
-// SignaturesBeside returns the signatures that the user named for a file on disk. Without such names, it returns the
-// first existing signature beside the file that has one of the endings.
+// SignaturesBeside returns the signatures that --signature names for the file at path. If it names none, the result is
+// the first signature that exists beside the file with one of the endings.
 func (a *Anchors) SignaturesBeside(path string, endings []string) ([]download.Signature, error) {
 	beside := func(ending string) (download.Signature, error) { return signatureAt(path + ending) }
 	if len(a.Signature) > 0 {
@@ -201,7 +200,7 @@ func (a *Anchors) SignaturesBeside(path string, endings []string) ([]download.Si
 	return nil, nil
 }
 
-// named returns the signatures that the user named. It calls beside for a suffix.
+// named returns the signatures that --signature names. For a suffix, it calls beside.
 func (a *Anchors) named(beside func(ending string) (download.Signature, error)) (out []download.Signature, err error) {
 	for _, word := range a.Signature {
 		find := signatureAt
@@ -227,7 +226,7 @@ func signatureAt(word string) (download.Signature, error) {
 	return download.Signature{From: word, Data: data}, err
 }
 
-// ReadFile reads the file at path, which the user gave with flag. A file longer than most bytes is an error.
+// ReadFile reads the file at path, a value of flag. A file of more than most bytes is an error.
 func ReadFile(flag, path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

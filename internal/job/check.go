@@ -17,11 +17,11 @@ import (
 	"braid/source"
 )
 
-// A Check has the options for checking files on disk and objects. They are set before Prepare.
+// A Check has the options for verifying files on disk and objects. They must be set before Prepare is called.
 type Check struct {
 	HTTP
 	Anchors
-	From           string // URL of the file or of its folder, or a document
+	From           string // URL of the file or its folder, or a Metalink document
 	Require        option.ChoiceValue
 	AllowLessProof bool
 	NoLookup       bool
@@ -31,13 +31,13 @@ type Check struct {
 
 	Agent    string             `option:"-"`
 	Sums     *Sums              `option:"-"` // nil before Prepare
-	Document *download.Document `option:"-"` // document of From; may be nil
+	Document *download.Document `option:"-"` // the document that From names; may be nil
 	Notes    StoreNotes         `option:"-"`
 
-	common download.Request // the part of a request that all files share
+	common download.Request // fields that the requests for all files share
 }
 
-// NewClient returns the client of the check. The tokens are for forges, by host.
+// NewClient returns the client for the check. tokens are the access tokens for forges, by host.
 func (c *Check) NewClient(tokens map[string]string) (*download.Client, error) {
 	hc, err := c.HTTP.Client(append(c.Signature, c.From, c.Checksums)...)
 	hc.HeaderTimeout = time.Duration(c.Timeout)
@@ -49,7 +49,7 @@ func (c *Check) NewClient(tokens map[string]string) (*download.Client, error) {
 	return client, err
 }
 
-// Prepare reads the options, keys, the list of digests and the document, which all files share.
+// Prepare reads what all files share: the options, the keys, the list of digests and the document.
 func (c *Check) Prepare(ctx context.Context, client *download.Client) (err error) {
 	c.common = download.Request{
 		Trust: download.Trust{
@@ -64,7 +64,7 @@ func (c *Check) Prepare(ctx context.Context, client *download.Client) (err error
 	if err := c.AddEvidence(&c.common, &c.Anchors); err != nil {
 		return err
 	}
-	if !c.Sites.Any() { // otherwise Request requires keys
+	if !c.Sites.Any() { // otherwise Request checks this for each file
 		if err := RequireKeys(&c.common); err != nil {
 			return err
 		}
@@ -75,14 +75,14 @@ func (c *Check) Prepare(ctx context.Context, client *download.Client) (err error
 	return c.readDocument(ctx, client)
 }
 
-// readDocument reads the Metalink document of --from. It does nothing if --from is the URL of a file or a folder.
+// readDocument reads the document that --from names. It does nothing if --from is the URL of a file or a folder.
 func (c *Check) readDocument(ctx context.Context, client *download.Client) (err error) {
 	if c.From == "" {
 		return nil
 	}
 	if !IsURL(c.From) {
 		if _, err := os.Stat(c.From); err != nil && LooksLikeHost(c.From) && !download.IsDocument(c.From) {
-			_, err := ParseWebURL(c.From) // the word lacks https://
+			_, err := ParseWebURL(c.From) // c.From may be a URL without https://
 			return err
 		}
 		if c.Document, err = OpenDocument(c.From); err == nil {
@@ -104,7 +104,7 @@ func (c *Check) FromOneFile() bool {
 	return c.From != "" && err == nil && !strings.HasSuffix(u.Path, "/") && !download.IsDocument(u.Path)
 }
 
-// asking returns r with the URL of --from. If that is the URL of a folder, name is appended to the URL.
+// asking returns r with the URL of --from. If that is the URL of a folder, name is appended to it.
 func (c *Check) asking(r download.Request, name string) (download.Request, error) {
 	u, err := ParseWebURL(c.From)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *Check) asking(r download.Request, name string) (download.Request, error
 	return r, c.Sites.bind(&r, u)
 }
 
-// Request returns the request for the verification of a file.
+// Request returns the request for verifying file, the path of a file or the URL of an object.
 func (c *Check) Request(file string) (r download.Request, err error) {
 	r = c.common
 	if r.Dir, r.Name = filepath.Dir(file), filepath.Base(file); objectstore.IsURL(file) {
@@ -163,8 +163,8 @@ func (c *Check) Request(file string) (r download.Request, err error) {
 	return r, err
 }
 
-// signaturesOf returns the signatures of the file that the user named. With a list of digests, these are signatures of
-// the list. If the user gave a key and named no signature, the signature is beside the file.
+// signaturesOf returns the signatures for file. With a list of digests, --signature is for the list instead. If
+// --signature is not given but a key is, signatures beside the file are used.
 func (c *Check) signaturesOf(r *download.Request, file string) ([]download.Signature, error) {
 	switch {
 	case c.Sums.List != nil || c.From != "" && c.Document == nil:
@@ -177,8 +177,8 @@ func (c *Check) signaturesOf(r *download.Request, file string) ([]download.Signa
 	return c.SignaturesBeside(file, r.Trust.Anchors.Besides())
 }
 
-// Listed returns each file of the list once, in the order of the list, as sha256sum -c does. A file that is not below
-// the current folder is an error.
+// Listed returns the files in the list of digests, each once, in the order of the list. Like sha256sum -c, it reads
+// paths from the current folder. A file outside that folder is an error.
 func (c *Check) Listed() (paths []string, err error) {
 	missing, seen := 0, map[string]bool{}
 	for e, wrong := range c.Sums.List.Lines() {
@@ -220,8 +220,8 @@ func (c *Check) Listed() (paths []string, err error) {
 	}
 }
 
-// ProbeRequest returns the request for the description of a URL by its server. With lookup, digests are also searched
-// elsewhere.
+// ProbeRequest returns the request for asking the server of the URL word about its file. If lookup is true, digests are
+// also searched elsewhere.
 func (h *HTTP) ProbeRequest(word string, lookup bool) (r download.Request, err error) {
 	u, err := ParseURL(word)
 	if f, ok := err.(*problem.Problem); ok && download.IsDocument(word) {

@@ -15,20 +15,19 @@ import (
 	"braid/internal/web"
 )
 
-// Credentials holds the options for logins at servers. A login is sent only to the exact origin of a URL that
-// the user typed.
+// Credentials holds the options for logins. A login is sent only to the exact origin of a URL that the user typed.
 type Credentials struct {
 	User        string
 	NetrcFile   string
 	NoNetrc     bool
 	LoadCookies string
 
-	read  sync.Once // netrc, err
+	read  sync.Once // guards netrc and err
 	netrc web.Netrc
 	err   error
 }
 
-// UserFor returns the login for u: the login of the flag, else of the URL, else of the netrc file.
+// UserFor returns the login for u: that of --user, or else that in u, or else that in the netrc file.
 func (f *Credentials) UserFor(u *url.URL) (*url.Userinfo, error) {
 	if f.User != "" {
 		user, err := userinfo(f.User)
@@ -41,9 +40,8 @@ func (f *Credentials) UserFor(u *url.URL) (*url.Userinfo, error) {
 	return f.atHost(u)
 }
 
-// resumed returns the login for the URL of a resumed download: the login of the flag, else of the netrc file. If the
-// connection to u is not encrypted, the netrc file is not used, because u is from a journal and not typed by the user
-// (rule 27).
+// resumed returns the login for u, the URL of a resumed download: that of --user, or else that in the netrc file. The netrc
+// file is not used if the connection to u is unencrypted, because u is from a journal and the user did not type it (rule 27).
 func (f *Credentials) resumed(u *url.URL) (*url.Userinfo, error) {
 	if f.User == "" && !address.SchemeOf(u).Encrypted {
 		return nil, nil
@@ -51,9 +49,9 @@ func (f *Credentials) resumed(u *url.URL) (*url.Userinfo, error) {
 	return f.UserFor(u)
 }
 
-// userOfClient is UserFor for a URL that a client of a service wrote. A client knows only the passwords of its own
-// servers. On an unencrypted connection, or at another port of a host, it could read a password from the netrc file. So
-// only entries of the netrc file that name the machine count, over TLS or on the default port of the scheme.
+// userOfClient is UserFor for a URL that a client of a service wrote. A client may know passwords only for its own
+// servers. On an unencrypted connection, or at another port of the host, it could find out a password from the netrc file.
+// Therefore only entries of the netrc file for this host count, and only over TLS or on the default port of the scheme.
 func (f *Credentials) userOfClient(u *url.URL) (*url.Userinfo, error) {
 	if f.User != "" {
 		return f.UserFor(u)
@@ -61,10 +59,10 @@ func (f *Credentials) userOfClient(u *url.URL) (*url.Userinfo, error) {
 	return f.find(u, true)
 }
 
-// atHost returns the login of the URL, else the login of the netrc file. It is safe for concurrent use.
+// atHost returns the login in u, or else that in the netrc file. It is safe for concurrent use.
 func (f *Credentials) atHost(u *url.URL) (*url.Userinfo, error) { return f.find(u, false) }
 
-// find is atHost. ofClient means that a client of a service wrote the URL.
+// find is atHost if ofClient is false. Otherwise a client of a service wrote u; see userOfClient.
 func (f *Credentials) find(u *url.URL, ofClient bool) (*url.Userinfo, error) {
 	if _, known := u.User.Password(); known || f.NoNetrc {
 		return u.User, nil
@@ -98,7 +96,7 @@ func (f *Credentials) loginOfClient(u *url.URL) *url.Userinfo {
 	return user
 }
 
-// checkLogin returns the error of the netrc file, if the scheme of mirror u has logins.
+// checkLogin returns the error of reading the netrc file, if the mirror u has a scheme with logins.
 func (f *Credentials) checkLogin(u *url.URL) error {
 	if !address.SchemeOf(u).Logins {
 		return nil
@@ -107,7 +105,7 @@ func (f *Credentials) checkLogin(u *url.URL) error {
 	return err
 }
 
-// readNetrc reads the netrc file. A missing file is an error only if the user named it.
+// readNetrc reads the netrc file. A missing file is an error only if --netrc-file names it.
 func (f *Credentials) readNetrc() error {
 	name, named := f.NetrcFile, true
 	if name == "" {

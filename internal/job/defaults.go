@@ -16,8 +16,7 @@ import (
 	"braid/internal/problem"
 )
 
-// Options holds the command line, environment and settings for all downloads of a run. Each field has the
-// name of its option.
+// Options holds the command line, environment and settings for all downloads of a run. Each field is named after its option.
 type Options struct {
 	HTTP                         HTTP
 	Anchors                      Anchors
@@ -49,28 +48,28 @@ type Transfer struct {
 // Newer holds the options for a file that already exists, and for the modification time.
 type Newer struct{ IfNewer, AllowOlder, RemoteTime bool }
 
-// Defaults holds the options for all downloads of a run, and values computed from these options. The fields below
-// Options are set before Prepare is called.
+// Defaults holds the options for all downloads of a run, and values computed from them. The exported fields must be set
+// before Prepare is called.
 type Defaults struct {
 	Options
 	Stdout io.Writer // receives the file of "-o -"
 	Agent  string    `option:"-"` // program name and version, for object stores
-	Due    bool      `option:"-"` // a program runs after each file (download.Request.Due)
-	Queued bool      `option:"-"` // other processes download
-	// OfClients means that clients of a service, or users of a queue, write the URLs of entries.
+	Due    bool      `option:"-"` // a program runs after each file; see download.Request.Due
+	Queued bool      `option:"-"` // other processes download the files
+	// OfClients reports that the URLs of entries come from clients of a service or from users of a queue.
 	OfClients bool   `option:"-"`
 	Limit     string `option:"-"` // limit-rate of each download, in the syntax of lists
-	// Integrity replaces an existing file with a wrong digest, as aria2c -V does.
+	// Integrity makes a download replace an existing file with a wrong digest, as aria2c -V does.
 	Integrity bool `option:"-"`
 	Notes     StoreNotes
 
-	common download.Request // fields that all requests share
-	limit  *limit.Limiter   // limit of all files together
+	common download.Request // fields that the requests for all files share
+	limit  *limit.Limiter   // limit of all downloads together
 	sums   *Sums
-	object string // name of the single object, from -o
+	object string // name of the only object, from -o
 }
 
-// Prepare reads the options that apply to all files that client downloads.
+// Prepare evaluates the options that apply to all files. client will download these files.
 func (d *Defaults) Prepare(client *download.Client) error {
 	if err := d.read(); err != nil {
 		return err
@@ -115,7 +114,7 @@ func (d *Defaults) read() (err error) {
 	if d.common.Trust.Claims, err = claimsOfMirrors(d.Mirror, d.common.Trust.Claims); err != nil {
 		return err
 	}
-	if err = d.HTTP.Sites.bind(&d.common, nil); err != nil { // a document on disk has no URL that binds its files
+	if err = d.HTTP.Sites.bind(&d.common, nil); err != nil { // a local document has no URL of its own that may be bound to keys
 		return err
 	}
 	return openStore(d)
@@ -147,10 +146,10 @@ func (d *Defaults) Client(words ...string) (*download.Client, error) {
 	return c, err
 }
 
-// Within limits all downloads together by l.
+// Within makes l limit all downloads together.
 func (d *Defaults) Within(l *limit.Limiter) { d.limit = l }
 
-// ReadSums reads the list of --checksums and checks its signature. operands are URLs that the user typed.
+// ReadSums reads the list of --checksums and verifies its signature. operands are URLs that the user typed.
 func (d *Defaults) ReadSums(ctx context.Context, client *download.Client, operands []string) (err error) {
 	d.sums, err = ReadSums(ctx, client, &d.HTTP, &d.Anchors, d.common, operands)
 	return err
@@ -159,13 +158,13 @@ func (d *Defaults) ReadSums(ctx context.Context, client *download.Client, operan
 // demand returns the proof that the command line, the environment and the general settings require.
 func (d *Defaults) demand() demand { return d.HTTP.Sites.Demand(d.Require.Word, &d.Anchors) }
 
-// Files returns the files that the options name as input of the run.
+// Files returns the paths of the input files that the options name.
 func (d *Defaults) Files() []string {
 	return slices.Concat(d.Anchors.files(), d.HTTP.Trust.files(), d.HTTP.Sites.Files(),
 		[]string{d.HTTP.Checksums, d.Location.GeoIPDB, d.HTTP.NetrcFile, d.HTTP.LoadCookies})
 }
 
-// ForSite applies the settings of the site of r.URL to r. They do not change the required proof.
+// ForSite applies to r the settings of the site of r.URL. These cannot change the required proof here.
 func (d *Defaults) ForSite(r *download.Request) error {
 	return d.HTTP.Sites.Apply(r, r.URL, true, d.limit)
 }
@@ -182,8 +181,8 @@ func (d *Defaults) target() (dir, name string, stream io.Writer) {
 	return dir, name, nil
 }
 
-// placed returns the folder and the name of a file. Folders that the user named in out belong to the folder, so that
-// they may be symbolic links (rule 5).
+// placed returns the folder and the name of a file. If out, the user's name for the file, contains folders, they become
+// part of the folder. Therefore they may be symbolic links (rule 5).
 func placed(dir, out string) (string, string) {
 	switch {
 	case out == "":
@@ -195,7 +194,7 @@ func placed(dir, out string) (string, string) {
 	return filepath.Dir(path), filepath.Base(path)
 }
 
-// Named returns the path of the file, or "" if the user did not name it.
+// Named returns the path that the user chose for the only file, or "" if -o is not given or is "-".
 func (d *Defaults) Named() string {
 	if d.Out == "" || d.Out == "-" {
 		return ""
@@ -223,7 +222,7 @@ func (d *Defaults) mirrorURL(word string) (*url.URL, error) {
 	return u, err
 }
 
-// ParseURLs parses each word with read.
+// ParseURLs calls read for each word and returns the URLs.
 func ParseURLs(words []string, read func(word string) (*url.URL, error)) (urls []*url.URL, err error) {
 	for _, word := range words {
 		u, err := read(word)

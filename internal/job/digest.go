@@ -10,8 +10,8 @@ import (
 	"braid/verify"
 )
 
-// ClaimsOfURL returns has and the digests in the typed URL word. If follows is set, a document may describe the file: a
-// digest of the document is then an error, because it is not the digest of the file.
+// ClaimsOfURL returns has and the digests in word, a URL that the user typed. follows reports that the URL may be that
+// of a document. A digest of the document itself is then an error, because it is not the digest of the file.
 func ClaimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim, error) {
 	u, err := url.Parse(verify.WellKnownURL(word))
 	if err != nil { // the caller parses the URL, too, and reports the error
@@ -35,7 +35,7 @@ func ClaimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim,
 	return append(slices.Clip(has), more...), nil
 }
 
-// claimsOfMirrors returns claims and the digests in the URLs of mirrors. A mirror is never asked for a document.
+// claimsOfMirrors returns claims and the digests in words, the URLs of mirrors. A mirror is never asked for a document.
 func claimsOfMirrors(words []string, claims []verify.Claim) (_ []verify.Claim, err error) {
 	for _, word := range words {
 		if claims, err = ClaimsOfURL(word, claims, false); err != nil {
@@ -45,8 +45,8 @@ func claimsOfMirrors(words []string, claims []verify.Claim) (_ []verify.Claim, e
 	return claims, nil
 }
 
-// ClaimsOfEntry returns the claims of r, the request of entry e, and the digests in the URLs of e. The user must have
-// typed these URLs, because the URLs of a job or of a feed's update may come from others.
+// ClaimsOfEntry returns the claims of r, the request for e, and the digests in the URLs of e. The user must have typed
+// these URLs. It must not be called for a job or a feed's update, because their URLs may come from others.
 func ClaimsOfEntry(e option.Entry, r *download.Request) ([]verify.Claim, error) {
 	if len(e.URIs) == 0 {
 		return r.Trust.Claims, nil
@@ -64,8 +64,8 @@ func ClaimsOfEntry(e option.Entry, r *download.Request) ([]verify.Claim, error) 
 	return claimsOfMirrors(mirrors, claims)
 }
 
-// withChecksums returns e with the digests in its URLs as options. r is the request of e. A worker reads digests from
-// options only.
+// withChecksums returns e with the digests in its URLs added as options, because a worker only reads digests from
+// options. r is the request for e.
 func withChecksums(e option.Entry, r *download.Request) (option.Entry, error) {
 	claims, err := ClaimsOfEntry(e, r)
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 	"braid/source"
 )
 
-// An operand is an argument of the command line: a file, or the files of a document. The requests for the files of a
-// document are made when they are needed, so that only the document is kept until then.
+// An operand is an argument of the command line: one file, or the files of a document. Requests for the files of a
+// document are made only when they are needed. Until then, only the document is kept in memory.
 type operand struct {
-	request  download.Request   // for a document, the fields that its files share
-	document *download.Document // nil: the operand is one file
-	files    []int              // indexes in document
+	request  download.Request   // for a document, the fields that the requests for its files share
+	document *download.Document // nil if the operand is a single file
+	files    []int              // indexes of the chosen files in document
 }
 
-// len returns the number of files.
+// len returns the number of files in the operand.
 func (o *operand) len() int {
 	if o.document == nil {
 		return 1
@@ -30,9 +30,8 @@ func (o *operand) len() int {
 	return len(o.files)
 }
 
-// allChosen returns an error if a pattern of --select matches no file, so that a user who asks for two files does not
-// silently get one. It returns nil if an operand is not a document: its server may still send a document that has the
-// file.
+// allChosen returns an error if a pattern of --select matches no file of the documents: a user who asks for two files
+// must not silently get one. It checks nothing if one of words is not a document, because its server may still send one.
 func (l *List) allChosen(words []string) error {
 	if len(l.documents) < len(words) {
 		return nil
@@ -102,7 +101,8 @@ func (l *List) operand(ctx context.Context, client *download.Client, word string
 	return operand{request: r}, err
 }
 
-// orList returns err. It adds a hint if word is a file on disk instead of a URL: probably a list of URLs.
+// orList returns err, the error for the operand word. If word is the path of a file, it adds a hint that the file may
+// be a list of URLs.
 func orList(word string, err error) error {
 	f, ok := err.(*problem.Problem)
 	if info, wrong := os.Stat(word); ok && wrong == nil && info.Mode().IsRegular() {
@@ -111,7 +111,7 @@ func orList(word string, err error) error {
 	return err
 }
 
-// IsLocalDocument reports whether word is the path of a document or torrent, not a URL.
+// IsLocalDocument reports whether word is the path of a Metalink document or a torrent, and not a URL.
 func IsLocalDocument(word string) bool {
 	return download.IsDocument(word) && !strings.Contains(word, "://")
 }
@@ -123,7 +123,7 @@ func (d *Defaults) readDocument(name string) (*download.Document, error) {
 	return OpenDocument(name)
 }
 
-// OpenDocument reads a document or torrent on disk.
+// OpenDocument reads the Metalink document or torrent at the path name.
 func OpenDocument(name string) (*download.Document, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -133,10 +133,10 @@ func OpenDocument(name string) (*download.Document, error) {
 	return download.ReadDocument(f, name)
 }
 
-// described chooses files of a document. For files with an unsafe name or without a URL, it appends errors to l.Lost.
-// The other files are downloaded (rule 10).
+// described chooses files of d. base has the fields that their requests share. Files with an unsafe name or without a
+// URL are appended to l.Lost as errors. The other files are downloaded (rule 10).
 func (l *List) described(d *download.Document, base download.Request) (o operand, err error) {
-	if err := RequireKeys(&base); err != nil { // a document on disk has no site
+	if err := RequireKeys(&base); err != nil { // a local document has no site
 		return o, err
 	}
 	chosen, err := d.Choose(base.Select)
@@ -171,7 +171,7 @@ func (l *List) described(d *download.Document, base download.Request) (o operand
 	return o, nil
 }
 
-// place returns the request for file i of a document, without --checksums and --signature.
+// place returns the request for file i of the document of o, without --checksums and --signature.
 func (d *Defaults) place(o *operand, i int) (r download.Request, err error) {
 	f := o.document.Files.At(i)
 	r = o.request
@@ -185,8 +185,7 @@ func (d *Defaults) place(o *operand, i int) (r download.Request, err error) {
 	return r, nil
 }
 
-// vouch adds the digests of --checksums and the signatures of --signature to the request for a file of a
-// document.
+// vouch adds the digests of --checksums and the signatures of --signature to r, the request for a file of a document.
 func (d *Defaults) vouch(r *download.Request) error {
 	named, err := d.sums.OfFile(r.URL)
 	if err != nil {
@@ -196,7 +195,7 @@ func (d *Defaults) vouch(r *download.Request) error {
 	return d.sums.Vouch(r)
 }
 
-// vouched returns the request for file i of a document, including --checksums and --signature.
+// vouched returns the request for file i of the document of o, with --checksums and --signature.
 func (d *Defaults) vouched(o *operand, i int) (r download.Request, err error) {
 	if r, err = d.place(o, i); err == nil {
 		err = d.vouch(&r)
@@ -204,7 +203,7 @@ func (d *Defaults) vouched(o *operand, i int) (r download.Request, err error) {
 	return r, err
 }
 
-// RefusedName returns the error for a file of a document with an unsafe name.
+// RefusedName returns the error for r, a file of document that has an unsafe name.
 func RefusedName(document string, r metalink.Refused) *problem.Problem {
 	return &problem.Problem{
 		Kind: download.Local, What: "document", Where: document + ", file " + source.Escape(r.Name),
@@ -212,7 +211,7 @@ func RefusedName(document string, r metalink.Refused) *problem.Problem {
 	}
 }
 
-// checkSeveral returns an error if a flag for one file is used with several files.
+// checkSeveral returns an error if a flag that is for one file is used with n files of doc.
 func (d *Defaults) checkSeveral(doc *download.Document, n int) error {
 	hint := "choose one with --select NAME"
 	switch what := " for " + option.Grouped(n) + " files" + " of " + doc.Name; {

@@ -19,13 +19,13 @@ type entry struct {
 	download.Request
 	of       *Defaults
 	dir, out string
-	own      bool // Header is a copy and no longer that of the defaults
+	own      bool // Header is a copy, and is not shared with the defaults
 	required bool // the entry has the option require
 	looks    bool // the entry has the option for lookups
 	excluded Excluded
 }
 
-// entryOptions maps the options that lists may have (option.InLine) to their parsers.
+// entryOptions maps each option that a list may have (option.InLine) to its parser.
 var entryOptions = map[string]func(e *entry, value string) error{
 	"out":         (*entry).name,
 	"dir":         func(e *entry, v string) error { e.dir = v; return nil },
@@ -50,9 +50,9 @@ var entryOptions = map[string]func(e *entry, value string) error{
 	"no-lookup":   (*entry).lookUp,
 }
 
-// Request returns the request for an entry outside a list, such as an entry of a queue, which may have a document
-// instead of a URI. It is safe for concurrent use. The error is a *problem.Problem with a Where that begins with the
-// option.
+// Request returns the request for listed, an entry that is not from a list but, for example, from a queue. It may have
+// a document instead of URIs. Request is safe for concurrent use. The error is a *problem.Problem; its Where begins
+// with the name of the option.
 func (d *Defaults) Request(listed option.Entry) (download.Request, error) {
 	r, wrong := d.request(listed)
 	if wrong == nil {
@@ -65,17 +65,17 @@ func (d *Defaults) Request(listed option.Entry) (download.Request, error) {
 	return r, p
 }
 
-// Vouch adds the digests of r's file in the list of --checksums.
+// Vouch adds to r the digests of its file in the list of --checksums.
 func (d *Defaults) Vouch(r *download.Request) error { return d.sums.Vouch(r) }
 
-// A wrongEntry is an error in an entry, with its line in the list, or 0, and its option.
+// A wrongEntry is an error in an option of an entry. line is the line in the list, or 0.
 type wrongEntry struct {
 	line   int
 	option string
 	err    error
 }
 
-// request returns the request for an entry. The values of d apply to options that the entry does not have.
+// request returns the request for listed. d has the values of the options that listed does not have.
 func (d *Defaults) request(listed option.Entry) (download.Request, *wrongEntry) {
 	e := &entry{Request: d.common, of: d, dir: d.Dir, excluded: d.Location.NotHost}
 	if d.Limit != "" {
@@ -119,7 +119,7 @@ func (d *Defaults) request(listed option.Entry) (download.Request, *wrongEntry) 
 	return e.Request, nil
 }
 
-// lookUp reads whether to search for a published digest that the server does not send.
+// lookUp parses no-lookup. Otherwise, published digests are searched if the server sends none.
 func (e *entry) lookUp(v string) error {
 	no := false
 	err := choose(&no, v)
@@ -136,7 +136,7 @@ func unknownOption(name string) error {
 	return problem.Misuse("", "unknown option", hint)
 }
 
-// places parses the URIs of the entry: the URL, then mirrors.
+// places parses uris: the URL of the file, then its mirrors.
 func (e *entry) places(uris []string) error {
 	if len(uris) == 0 {
 		return nil
@@ -151,7 +151,7 @@ func (e *entry) places(uris []string) error {
 	return err
 }
 
-// address sets the URL, without its credentials, and the login and signatures for the URL.
+// address sets the URL u without its login, and the login and the signatures for u.
 func (e *entry) address(u *url.URL) error {
 	login := e.of.HTTP.UserFor
 	if e.of.OfClients {
@@ -177,7 +177,7 @@ func (e *entry) name(v string) error {
 	return nil
 }
 
-// limit limits this download to a rate, within the limit of all downloads.
+// limit limits the rate of this download to v. The limit of all downloads still applies.
 func (e *entry) limit(v string) error {
 	var most option.RatesValue
 	if err := most.Set(v); err != nil {
@@ -214,7 +214,7 @@ func (e *entry) sha256(v string) error {
 	return e.claim(d)
 }
 
-// claim adds a digest from the list. It counts like a digest of --sha256.
+// claim adds the digest d from the list. It counts like a digest given with --sha256.
 func (e *entry) claim(d verify.Digest) error {
 	more := []verify.Claim{{Digest: d, Field: "checksum in " + e.of.Input.String(), Channel: verify.User}}
 	if err := verify.Agree(e.Trust.Claims, more); err != nil {
@@ -232,7 +232,7 @@ func (e *entry) mirror(v string) error {
 	return err
 }
 
-// exclude adds hosts that are never used.
+// exclude adds v to the hosts that are never contacted.
 func (e *entry) exclude(v string) error {
 	words := slices.Clone(e.excluded)
 	if err := words.Set(v); err != nil {
@@ -245,7 +245,7 @@ func (e *entry) exclude(v string) error {
 	return err
 }
 
-// field adds a header field to the header fields of the command line.
+// field adds v to the header fields of the command line.
 func (e *entry) field(v string) error {
 	if !e.own {
 		e.Access.Header, e.own = http.Header(e.Access.Header).Clone(), true
@@ -263,8 +263,8 @@ func (e *entry) require(v string) error {
 	return err
 }
 
-// prioritize checks a priority. Outside a queue a priority is an error, because it would have no effect. prioritize
-// does not store the value, because the job reads the value from the options.
+// prioritize checks the priority v. A priority is an error if the entry is not for a job queue, because it would have
+// no effect. The value is not stored: FleetJob reads it from the options.
 func (e *entry) prioritize(v string) error {
 	if !e.of.Queued {
 		return problem.Misuse("", "applies only to jobs in a queue", "give a queue, as in braid get --queue embedded")

@@ -9,9 +9,9 @@ import (
 	"braid/download/state"
 )
 
-// SettingsFile returns the path of a file of the user's configuration (XDG Base Directory Specification), or "" if the
-// user has no configuration folder. A relative XDG_CONFIG_HOME is ignored: it would hide the settings in the user's
-// home, and files that these forbid would be accepted.
+// SettingsFile returns the path of the file called name in the user's configuration folder for braid (XDG Base
+// Directory Specification), or "" without such a folder. It ignores a relative XDG_CONFIG_HOME, which would hide the
+// settings in the user's home folder. Files that those settings forbid would then be accepted.
 func SettingsFile(name string) string {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -26,7 +26,7 @@ func SettingsFile(name string) string {
 
 const MostSettings = 4 << 20
 
-// FromHome returns word with a leading ~/ replaced by the user's home: no shell expanded it.
+// FromHome returns word with the user's home folder in place of a leading ~, which no shell has expanded.
 func FromHome(word string) string {
 	rest, ok := strings.CutPrefix(word, "~/")
 	home, err := os.UserHomeDir()
@@ -36,8 +36,8 @@ func FromHome(word string) string {
 	return filepath.Join(home, rest)
 }
 
-// StateFolder returns braid's folder in the user's state folder (XDG Base Directory Specification). A
-// relative XDG_STATE_HOME is ignored. It returns "" if the user has no home.
+// StateFolder returns braid's folder below the user's state folder (XDG Base Directory Specification), or "" if the
+// user has no home folder. It ignores a relative XDG_STATE_HOME.
 func StateFolder() string {
 	base := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {
@@ -50,7 +50,7 @@ func StateFolder() string {
 	return filepath.Join(base, "braid")
 }
 
-// CacheFolder returns braid's folder in the user's cache folder, or "" if the user has none.
+// CacheFolder returns braid's folder below the user's cache folder, or "" without a cache folder.
 func CacheFolder() string {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -59,8 +59,8 @@ func CacheFolder() string {
 	return filepath.Join(base, "braid")
 }
 
-// AdoptState imports two files of earlier releases: "promises" (what URLs offered), and in dir "speeds" (how fast hosts
-// were). It returns the errors of files that could not be imported.
+// AdoptState imports into s two files of earlier versions: "promises", about what URLs offered, and in dir "speeds",
+// about the speeds of hosts. It returns the errors of files that could not be imported.
 func AdoptState(s *state.Store, dir string) error {
 	err := s.Adopt(filepath.Join(s.Dir, "promises"))
 	if dir != "" {

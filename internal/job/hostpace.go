@@ -10,8 +10,8 @@ import (
 	"braid/source/httpsource"
 )
 
-// A HostPace has the limits of requests and bytes a second for each host without its own limit in the settings. 0 means
-// no limit. It may change while downloads run.
+// A HostPace has the limits of requests and bytes per second for each host that has no limits in the settings. 0 means
+// no limit. The limits may change while downloads run.
 type HostPace struct{ requests, bytes atomic.Int64 }
 
 // Set changes both limits.
@@ -20,7 +20,7 @@ func (p *HostPace) Set(requests option.NumberValue, bytes int64) {
 	p.bytes.Store(bytes)
 }
 
-// PaceHosts makes c obey the limits of requests a second in p and in the settings of sites.
+// PaceHosts makes c limit the requests per second as p and the settings of sites say.
 func (s *Sites) PaceHosts(c *httpsource.Client, p *HostPace) error {
 	paces, err := s.ofHosts("host-rate", &p.requests, func(word string) (int64, error) {
 		var n option.NumberValue
@@ -41,7 +41,8 @@ func (s *Sites) LimitHosts(p *HostPace) (*limit.Hosts, error) {
 	return &limit.Hosts{Rate: limits}, err
 }
 
-// ofHosts returns a function from a URL to the limit of its host: the value of key at the URL's site, else others.
+// ofHosts returns a function that returns the limit for the host of a URL. This is the value of key in the settings of
+// the URL's site, or else others.
 func (s *Sites) ofHosts(key string, others *atomic.Int64, read func(word string) (int64, error)) (func(*url.URL) int64, error) {
 	own := map[*option.Site]int64{}
 	if s.named() && !s.Settings.Said[key] {

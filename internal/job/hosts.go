@@ -7,13 +7,13 @@ import (
 	"braid/address"
 )
 
-// Hosts is the value of a flag with hosts that may be connected to even if a server or a document named the host.
+// Hosts is the value of a flag that names hosts. They may be contacted even if a server or a document named them.
 type Hosts struct {
 	address.Hosts
 	words []string
 }
 
-// Set adds the hosts in s. Commas separate them, as in the environment.
+// Set adds the hosts in s, which are separated by commas, as in the environment.
 func (v *Hosts) Set(s string) error {
 	for word := range strings.SplitSeq(s, ",") {
 		if err := v.Add(strings.TrimSpace(word)); err != nil {
@@ -26,13 +26,13 @@ func (v *Hosts) Set(s string) error {
 
 func (v *Hosts) String() string { return strings.Join(v.words, ",") }
 
-// Typed returns v and the hosts of words that are URLs with an IP address, because the user typed these. A typed name
-// is not added, because DNS decides which address it means.
+// Typed returns v, with the hosts added that the user typed as IP addresses of URLs in words. A host name is not added,
+// because DNS decides where it leads.
 func (v *Hosts) Typed(words ...string) address.Hosts {
 	all := v.Clone()
 	for _, word := range words {
 		u, err := url.Parse(word)
-		if err != nil { // a word that is never requested
+		if err != nil { // the word is never requested
 			continue
 		}
 		if _, ok := address.ParseHost(u.Hostname()); ok {

@@ -61,7 +61,7 @@ func (w *HTTP) Client(urls ...string) (*httpsource.Client, error) {
 	return c, w.Sites.ConfigureClient(c)
 }
 
-// claims returns the digests of --sha256 and --checksum.
+// claims returns the digests in --sha256 and --checksum.
 func (w *HTTP) claims() (claims []verify.Claim, err error) {
 	if w.SHA256 != "" {
 		d, err := ParseSHA256(w.SHA256)
@@ -84,7 +84,7 @@ func (w *HTTP) claims() (claims []verify.Claim, err error) {
 	return claims, nil
 }
 
-// DigestOption returns the flag with the digest of one file, or "" if neither flag is given.
+// DigestOption returns the name of the flag that has the file's digest, or "" if neither is given.
 func (w *HTTP) DigestOption() string {
 	switch {
 	case w.SHA256 != "":
@@ -97,7 +97,7 @@ func (w *HTTP) DigestOption() string {
 
 var errChecksum = errors.New("write ALGORITHM=HEX, as in sha-256=9f86d0... with all 64 digits")
 
-// ParseChecksum parses "sha-256=HEX", "sha256:HEX" or "sha256-BASE64" (Subresource Integrity).
+// ParseChecksum parses a digest in the form "sha-256=HEX", "sha256:HEX" or "sha256-BASE64" (Subresource Integrity).
 func ParseChecksum(word string) (verify.Digest, error) {
 	if d, ok, err := verify.ParseIntegrity(strings.TrimSpace(word)); ok {
 		return d, err
@@ -113,7 +113,7 @@ func ParseChecksum(word string) (verify.Digest, error) {
 	return verify.ParseHex(algorithm, strings.TrimSpace(word[i+1:]))
 }
 
-// ParseSHA256 parses HEX, optionally after the name of the algorithm.
+// ParseSHA256 parses a SHA-256 digest in hexadecimal. The name of the algorithm may precede it.
 func ParseSHA256(word string) (verify.Digest, error) {
 	if d, err := ParseChecksum(word); err == nil && d.Algorithm() == verify.SHA256 {
 		return d, nil
@@ -148,7 +148,7 @@ func (w *HTTP) headersTo() (servers []string, err error) {
 	return servers, nil
 }
 
-// AddFields adds the user's header fields, and the servers that may receive them.
+// AddFields adds to r the user's header fields, and the servers that may receive them.
 func (w *HTTP) AddFields(r *download.Request) (err error) {
 	if r.Access.Header, err = w.headers(); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (w *HTTP) AddFields(r *download.Request) (err error) {
 	return err
 }
 
-// AddEvidence adds the user's digests, keys, certificates and header fields to r.
+// AddEvidence adds to r the user's digests and header fields, and the keys and certificates in trusted.
 func (w *HTTP) AddEvidence(r *download.Request, trusted *Anchors) (err error) {
 	if r.Trust.Claims, err = w.claims(); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (w *HTTP) AddEvidence(r *download.Request, trusted *Anchors) (err error) {
 	return err
 }
 
-// AddField adds the field in line, "NAME: VALUE", to h.
+// AddField adds to h the header field in line, which has the form "NAME: VALUE".
 func AddField(h http.Header, line string) error {
 	name, value, ok := strings.Cut(line, ":")
 	name, value = http.CanonicalHeaderKey(strings.TrimSpace(name)), strings.TrimSpace(value)

@@ -11,18 +11,18 @@ import (
 	"braid/internal/problem"
 )
 
-// MaxList is the maximum size of a list: about three million files.
+// MaxList is the maximum size of a list in bytes, enough for about three million files.
 const MaxList = 256 << 20
 
-// An Input is a list of files to download: in a file, or on standard input if InputFile is "-".
+// An Input is a list of files to download. It is in the file InputFile or, if that is "-", on standard input.
 type Input struct {
 	InputFile string
 	Stdin     io.Reader
-	Text      string `option:"-"` // the list, if it was already read; InputFile is then its name
+	Text      string `option:"-"` // content of the list if it was already read; InputFile is then only its name
 }
 
-// Read reads the list into memory, because standard input can be read only once. A list longer than most
-// bytes is an error.
+// Read returns the content of the list. It reads the whole list, because standard input can be read only once. A list
+// of more than most bytes is an error.
 func (l Input) Read(most int64) (string, error) {
 	in := l.Stdin
 	if l.Text != "" {
@@ -58,10 +58,10 @@ func (l Input) String() string {
 	return l.InputFile
 }
 
-// place returns the name of a line for messages.
+// place returns how messages name the given line of the list.
 func (l Input) place(line int) string { return fmt.Sprintf("%s:%d", l, line) }
 
-// at returns err as an error at a line of the list, and about an option.
+// at converts err to an error about option in the given line of the list.
 func (l Input) at(line int, option string, err error) error {
 	f := problem.Of(err)
 	parts := slices.DeleteFunc([]string{option, f.Where, f.Why}, func(s string) bool { return s == "" })

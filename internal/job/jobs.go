@@ -16,8 +16,8 @@ import (
 	"braid/internal/worker"
 )
 
-// Jobs returns the jobs of a fleet for URLs and the list (-i). priority applies to entries without a priority. All
-// entries are checked before any job is returned.
+// Jobs returns fleet jobs for words, which are URLs, and for the list (-i). priority is the priority of entries that
+// have none. All entries are checked before any job is returned.
 func Jobs(ctx context.Context, d *Defaults, client *download.Client, words []string,
 	priority string) (jobs []fleet.Job, err error) {
 	if err := d.Prepare(client); err != nil {
@@ -35,7 +35,7 @@ func Jobs(ctx context.Context, d *Defaults, client *download.Client, words []str
 		if err := names.add(&r, place, line); err != nil {
 			return err
 		}
-		if priority != "" { // a later option overrides this one
+		if priority != "" { // an option of the entry, which comes later, overrides this one
 			e.Options = append([]option.Setting{{Name: "priority", Value: priority}}, e.Options...)
 		}
 		j, err := FleetJob(e, &r)
@@ -70,8 +70,8 @@ func Jobs(ctx context.Context, d *Defaults, client *download.Client, words []str
 	return jobs, nil
 }
 
-// FleetJob returns the job for an entry. r is the request of the entry. The name of the job is a path below the folder
-// of the workers. A secret in the entry is an error.
+// FleetJob returns the fleet job for e. r is the request for e. The job's name is a path below the folder of the
+// workers. A secret in e is an error.
 func FleetJob(e option.Entry, r *download.Request) (fleet.Job, error) {
 	place := MaskWord(e.URIs[0])
 	name, err := r.Path()

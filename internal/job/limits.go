@@ -8,29 +8,29 @@ import (
 	"braid/internal/option"
 )
 
-// limits adjusts rate limits to the time of day. The zero value has no rate limits.
+// limits changes rate limits with the time of day. The zero value has none to change.
 type limits struct {
 	mu    sync.Mutex
 	timed []timedLimit
-	timer *time.Timer // nil: the time of day is not followed
+	timer *time.Timer // nil while Follow is not in effect
 }
 
-// A timedLimit is a limit that follows rates. set changes the limit.
+// A timedLimit is a rate limit that changes as rates say. set changes it.
 type timedLimit struct {
 	rates option.RatesValue
 	set   func(bytes int64)
 }
 
-// mostAsleep bounds the delay of a change after the clock was set or the machine slept.
+// mostAsleep limits how late a rate changes after the clock was set or the machine slept.
 const mostAsleep = time.Minute
 
-// Of returns a limit that follows v, or nil if v never limits anything.
+// Of returns a limiter with a rate that follows v, or nil if v never limits anything.
 func (p *limits) Of(v option.RatesValue) *limit.Limiter {
 	if !v.Any() {
 		return nil
 	}
 	l := &limit.Limiter{}
-	if rate, until := v.At(time.Now()); until.IsZero() { // not timed, and not kept: a long list may have many
+	if rate, until := v.At(time.Now()); until.IsZero() { // not added to p.timed, because a long list may have many
 		l.Set(rate)
 	} else {
 		p.Add(v, l.Set)
@@ -38,7 +38,7 @@ func (p *limits) Of(v option.RatesValue) *limit.Limiter {
 	return l
 }
 
-// Add calls set with the current rate, and again at each change by the time of day.
+// Add calls set with the rate that v has now, and again whenever it changes with the time of day.
 func (p *limits) Add(v option.RatesValue, set func(bytes int64)) {
 	rate, until := v.At(time.Now())
 	if until.IsZero() {
@@ -52,7 +52,7 @@ func (p *limits) Add(v option.RatesValue, set func(bytes int64)) {
 	p.turn()
 }
 
-// Follow adjusts the limits to the time of day until stop is called.
+// Follow changes the limits with the time of day until stop is called.
 func (p *limits) Follow() (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +70,7 @@ func (p *limits) Follow() (stop func()) {
 	}
 }
 
-// turn sets the limits to the rates of the current time. The caller holds mu.
+// turn sets all limits to their current rates. p.mu must be held.
 func (p *limits) turn() {
 	now, next := time.Now(), time.Time{}
 	for _, l := range p.timed {

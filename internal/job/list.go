@@ -17,8 +17,8 @@ import (
 	"braid/metalink"
 )
 
-// A List has the files that a run downloads: its operands, then the entries of its list (-i). Requests are made from
-// the documents and the list one at a time, so that memory does not hold all requests at once.
+// A List has the files that a run downloads: its operands, followed by the entries of its list (-i). Requests are made
+// from documents and the list one at a time, so that they are not all in memory at once.
 type List struct {
 	Files    int      // number of files
 	Warnings []string // about the list of digests
@@ -28,11 +28,11 @@ type List struct {
 
 	of        *Defaults
 	operands  []operand
-	text      string               // content of Input
+	text      string               // the content of the list (-i)
 	documents []*download.Document // documents of the operands
 }
 
-// NewList reads and checks operands and list, so that it finds errors before any download.
+// NewList reads and checks words, the operands, and the list (-i), so that errors are found before any download.
 func NewList(ctx context.Context, d *Defaults, client *download.Client, words []string) (*List, error) {
 	if err := d.Prepare(client); err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ func NewList(ctx context.Context, d *Defaults, client *download.Client, words []
 	return l, l.check()
 }
 
-// NewListOf returns the list of the files of a document that a server sent instead of the file of r. The digests of the
-// file of r in the list of --checksums do not apply to the files of the document.
+// NewListOf returns a list of the files that doc describes. A server sent doc instead of the file of r. Digests in the
+// list of --checksums that are for the file of r do not apply to the files of doc.
 func NewListOf(d *Defaults, doc *download.Document, r download.Request) (*List, error) {
 	if d.sums.List != nil {
 		r.Trust.Claims = slices.DeleteFunc(slices.Clone(r.Trust.Claims), d.sums.List.Has)
@@ -80,8 +80,8 @@ func (l *List) add(o operand) {
 	l.Files += o.len()
 }
 
-// check counts the files. It returns an error for an invalid entry, and for two files of the same name. It
-// checks nothing if the list is one operand: its download reports these errors.
+// check counts the files. It returns an error for an invalid entry, and if two files have the same path. It checks
+// nothing for a single operand without a list, because the download reports these errors.
 func (l *List) check() error {
 	if l.text == "" && l.Files == 1 {
 		return nil
@@ -110,8 +110,8 @@ func (l *List) check() error {
 	return nil
 }
 
-// All returns the requests for all files, in order. A request may fail although check accepted it, for example if a
-// file that it reads was removed. The sequence then ends, and Err is set.
+// All returns the requests for all files, in order. If a request fails although check accepted it, for example because
+// a file that it reads was removed, the sequence ends and Err is set.
 func (l *List) All() iter.Seq[download.Request] {
 	return func(yield func(download.Request) bool) {
 		for _, some := range []iter.Seq2[listed, int]{l.named(), l.entries()} {
@@ -124,7 +124,7 @@ func (l *List) All() iter.Seq[download.Request] {
 	}
 }
 
-// named returns the requests of the operands, each with the number of its operand.
+// named returns the requests for the operands, with the numbers of the operands.
 func (l *List) named() iter.Seq2[listed, int] {
 	return func(yield func(listed, int) bool) {
 		for n, o := range l.operands {
@@ -141,13 +141,13 @@ func (l *List) named() iter.Seq2[listed, int] {
 	}
 }
 
-// A listed is a request of an operand or of the list, or the error in its place.
+// A listed is the request for a file, or the error that prevents it.
 type listed struct {
 	download.Request
 	err error
 }
 
-// entries returns the requests of the list, each with its line.
+// entries returns the requests for the entries of the list, with their lines.
 func (l *List) entries() iter.Seq2[listed, int] {
 	return func(yield func(listed, int) bool) {
 		for e, err := range option.Entries(l.text) {
@@ -166,7 +166,7 @@ func (l *List) entries() iter.Seq2[listed, int] {
 	}
 }
 
-// entry returns the request for an entry of the list.
+// entry returns the request for listed, an entry of the list.
 func (l *List) entry(listed option.Entry) (download.Request, error) {
 	d := l.of
 	r, wrong := d.request(listed)
@@ -191,12 +191,12 @@ func (l *List) entry(listed option.Entry) (download.Request, error) {
 	return r, err
 }
 
-// namesakes maps hashes of paths to the files with these paths: a line of the list, or -1 for an operand.
+// namesakes maps hashes of file paths to where the files come from: a line of the list, or -1 for an operand.
 type namesakes map[[16]byte]int
 
-// add records the path of r for an entry at place. It returns an error if another entry has the path.
+// add records the path of r. place and who identify where r comes from. It is an error if another request has the same path.
 func (n namesakes) add(r *download.Request, place string, who int) error {
-	if r.RemoteName && r.Name == "" || r.IfExists.Rename { // the server or existing files decide later
+	if r.RemoteName && r.Name == "" || r.IfExists.Rename { // the server or existing files will decide about the name
 		return nil
 	}
 	path, err := r.Path()
@@ -226,14 +226,13 @@ func (n namesakes) add(r *download.Request, place string, who int) error {
 		"give one of the files another name with out=NAME in a list")
 }
 
-// shortSum returns a hash of path.
+// shortSum returns a hash of path that needs little memory.
 func shortSum(path string) [16]byte {
 	sum := sha256.Sum256([]byte(path))
 	return [16]byte(sum[:])
 }
 
-// WorkingFolder returns the working folder, in which relative paths begin. It returns "" if the folder is not known:
-// paths are then compared unchanged.
+// WorkingFolder returns the current folder, or "" if it is unknown. In that case, relative paths are compared unchanged.
 var WorkingFolder = sync.OnceValue(func() string {
 	dir, err := os.Getwd()
 	if err != nil {

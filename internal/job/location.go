@@ -19,10 +19,10 @@ type Location struct {
 	GeoIPDB  string
 	NotHost  Excluded
 
-	database *geoip.Database // content of GeoIPDB, after it was read
+	database *geoip.Database // GeoIPDB after it was read
 }
 
-// apply adds the preferred countries and excluded hosts to r. The names of hosts behind a proxy are not resolved.
+// apply adds the preferred countries and the excluded hosts to r. The countries of hosts behind a proxy are not looked up.
 func (f *Location) apply(r *download.Request, proxies *Proxies) (err error) {
 	r.Near.Locations = f.Location
 	if r.Access.Not, err = f.Exclusion("--not-host", f.NotHost); err != nil || f.GeoIPDB == "" || len(f.Location) == 0 {
@@ -41,7 +41,7 @@ func (f *Location) apply(r *download.Request, proxies *Proxies) (err error) {
 	return nil
 }
 
-// countries returns the database, which it reads once.
+// countries returns the database in GeoIPDB, and reads it at the first call.
 func (f *Location) countries() (*geoip.Database, error) {
 	if f.database != nil {
 		return f.database, nil
@@ -57,7 +57,7 @@ func (f *Location) countries() (*geoip.Database, error) {
 	return db, nil
 }
 
-// Exclusion returns the hosts that words exclude, or nil without words. what is the name of the option.
+// Exclusion returns the exclusion of the hosts in words, or nil if words is empty. Errors name the option as what.
 func (f *Location) Exclusion(what string, words []string) (*address.Exclusion, error) {
 	if len(words) == 0 {
 		return nil, nil
@@ -82,7 +82,7 @@ func (f *Location) Exclusion(what string, words []string) (*address.Exclusion, e
 	return x, nil
 }
 
-// CheckExcluded returns an error if u, which the user named, has an excluded host.
+// CheckExcluded returns an error if x excludes the host of u, a URL that the user named.
 func CheckExcluded(x *address.Exclusion, u *url.URL) error {
 	near, _ := errors.AsType[*address.Error](x.CheckHost(u.Hostname()))
 	if near == nil {
@@ -92,10 +92,10 @@ func CheckExcluded(x *address.Exclusion, u *url.URL) error {
 		"leave out --not-host "+near.Excluded)
 }
 
-// Excluded is the value of an option with hosts that are never connected to.
+// Excluded is the value of an option that names hosts that are never contacted.
 type Excluded []string
 
-// Set adds the hosts in s. Commas separate them, as in the environment.
+// Set adds the hosts in s, which are separated by commas, as in the environment.
 func (v *Excluded) Set(s string) error {
 	var check address.Exclusion
 	for word := range strings.SplitSeq(s, ",") {
@@ -110,10 +110,10 @@ func (v *Excluded) Set(s string) error {
 
 func (v *Excluded) String() string { return strings.Join(*v, ",") }
 
-// Countries is the value of a flag with countries, as two capital letters each.
+// Countries is the value of a flag that names countries, each by two capital letters.
 type Countries []string
 
-// Set replaces the value with the countries in s. Commas separate them.
+// Set replaces the value by the countries in s, which are separated by commas.
 func (v *Countries) Set(s string) error {
 	var list []string
 	for word := range strings.SplitSeq(s, ",") {

@@ -45,7 +45,7 @@ func (f *Proxies) Apply(c *httpsource.Client) error {
 	return nil
 }
 
-// rules returns the proxies of the flags or, without --proxy, of the environment.
+// rules returns the proxies of --proxy or, without that flag, of the environment.
 func (f *Proxies) rules() (web.ProxyRules, error) {
 	if f.Proxy != "" {
 		proxy, err := web.ParseProxy(f.Proxy)
@@ -68,14 +68,15 @@ func (f *Proxies) rules() (web.ProxyRules, error) {
 	return rules, err
 }
 
-// Trust holds the options of TLS: trusted authorities, servers without a check, and the client's certificate.
+// Trust holds options about TLS: trusted authorities, servers with certificates that are not verified, and the client's
+// certificate.
 type Trust struct {
 	CACert                option.WordsValue
 	Insecure              option.WordsValue
 	ClientCert, ClientKey string
 }
 
-// apply sets the TLS configurations of c.
+// apply sets the TLS configurations that c uses.
 func (f *Trust) apply(c *httpsource.Client) (err error) {
 	config := &tls.Config{}
 	if config.RootCAs, err = f.roots(); err != nil {
@@ -107,7 +108,7 @@ func (f *Trust) apply(c *httpsource.Client) (err error) {
 
 var errServer = errors.New("write HOST or HOST:PORT")
 
-// serverName parses HOST or HOST:PORT. It returns the host in lower case and without a final dot.
+// serverName parses word, which is HOST or HOST:PORT. The host is returned in lower case and without a final dot.
 func serverName(word string) (string, error) {
 	host, port, err := net.SplitHostPort(word)
 	if err != nil {
@@ -126,7 +127,7 @@ func serverName(word string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// roots returns the trusted authorities. nil means the authorities of the system.
+// roots returns the trusted certificate authorities, or nil for those of the system.
 func (f *Trust) roots() (*x509.CertPool, error) {
 	if len(f.CACert) == 0 {
 		return nil, nil
@@ -147,7 +148,7 @@ func (f *Trust) roots() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// certificates returns the client's certificate, if any.
+// certificates returns the client's certificate, or nil if none is given.
 func (f *Trust) certificates() ([]tls.Certificate, error) {
 	if f.ClientCert == "" {
 		if f.ClientKey != "" {

@@ -4,8 +4,8 @@ package job
 
 import "braid/source"
 
-// HasPeers reports whether this program has BitTorrent.
+// HasPeers reports whether this build of the program contains BitTorrent.
 const HasPeers = false
 
-// swarms returns nil, because this program does not have BitTorrent.
+// swarms returns nil, because this build of the program does not contain BitTorrent.
 func (p *Peers) swarms() func(source.SwarmConfig) source.Swarms { return nil }

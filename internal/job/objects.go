@@ -13,7 +13,7 @@ import (
 	"braid/internal/problem"
 )
 
-// openStore opens the object store that the options name (--to, -o s3://...).
+// openStore opens the object store that --to or -o names, if any.
 func openStore(d *Defaults) (err error) {
 	o := StoreOptions(d.Agent, time.Duration(d.Transfer.Timeout), d.Notes.Add)
 	switch {
@@ -28,7 +28,7 @@ func openStore(d *Defaults) (err error) {
 	return err
 }
 
-// ObjectAt returns the store and the name of the object at word, s3://BUCKET/NAME.
+// ObjectAt returns the object store and the name of the object at word, which has the form s3://BUCKET/NAME.
 func ObjectAt(word string, o objectstore.Options) (download.Store, string, error) {
 	cut := strings.LastIndexByte(word, '/') + 1
 	if cut <= len("s3://") || cut == len(word) {
@@ -41,7 +41,7 @@ func ObjectAt(word string, o objectstore.Options) (download.Store, string, error
 	return store, word[cut:], nil
 }
 
-// StoreOptions returns the options of a store. The store calls note with messages for the user.
+// StoreOptions returns the options for an object store. The store will call note with messages for the user.
 func StoreOptions(agent string, timeout time.Duration, note func(string)) objectstore.Options {
 	o := objectstore.Options{Timeout: timeout, UserAgent: agent, Note: note}
 	if state := StateFolder(); state != "" {
@@ -50,20 +50,20 @@ func StoreOptions(agent string, timeout time.Duration, note func(string)) object
 	return o
 }
 
-// StoreNotes collects messages of a store during downloads.
+// StoreNotes collects an object store's messages for the user during downloads.
 type StoreNotes struct {
 	mu    sync.Mutex
 	texts []string
 }
 
-// Add appends a text for Take. It is safe for concurrent use.
+// Add adds a message. It is safe for concurrent use.
 func (n *StoreNotes) Add(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.texts = append(n.texts, text)
 }
 
-// Take returns and removes the texts added so far.
+// Take returns the messages added since the last call.
 func (n *StoreNotes) Take() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -72,8 +72,8 @@ func (n *StoreNotes) Take() []string {
 	return texts
 }
 
-// place sets the folder and name of a file of a list. With an object store, a folder or a modification time in the
-// file's entry is an error. option is the option with the error.
+// place sets the folder and the name of the entry's file. If the file goes to an object store, a folder or a
+// modification time in the entry is an error. option is the name of the option in error.
 func (e *entry) place() (option string, err error) {
 	switch {
 	case e.Store == nil:

@@ -8,11 +8,11 @@ import (
 	"braid/verify/signatures"
 )
 
-// A download must not replace braid's own files under a name that the user did not choose: settings name programs,
-// keyrings decide which keys are trusted, and the state prevents a return to old versions.
+// A download must not replace braid's own files if the user did not choose the name: settings name programs, key files
+// decide which keys are trusted, and the state prevents a return to old versions.
 
-// OwnFolders returns the folders of settings, state and cache, and the files of settings and anchors, because these may
-// be links to other folders.
+// OwnFolders returns the folders for settings, state and cache. It also returns the paths of the settings and of the
+// file of anchors, because these may be links to files in other folders.
 func OwnFolders() []string {
 	folders := []string{StateFolder(), CacheFolder()}
 	if file := SettingsFile(trustName); file != "" {
@@ -21,7 +21,7 @@ func OwnFolders() []string {
 	return folders
 }
 
-// OwnNames returns the paths of braid's own files in folder, which may also have files of the user.
+// OwnNames returns the paths of the files called names in folder. They are braid's, but folder may also have the user's files.
 func OwnNames(folder string, names ...string) (places []string) {
 	if folder == "" {
 		return nil
@@ -32,8 +32,7 @@ func OwnNames(folder string, names ...string) (places []string) {
 	return places
 }
 
-// LeadsTo reports whether path is in places or below one of these, also through symbolic links. Empty places are
-// ignored.
+// LeadsTo reports whether path is one of places or below one of them. It follows symbolic links, and ignores empty places.
 func LeadsTo(path string, places []string) bool {
 	path = Resolved(path)
 	return slices.ContainsFunc(places, func(own string) bool {
@@ -49,7 +48,7 @@ func LeadsTo(path string, places []string) bool {
 	})
 }
 
-// files returns the files with trusted keys and certificates.
+// files returns the paths of the files with trusted keys and certificates.
 func (a *Anchors) files() (paths []string) {
 	for _, option := range signatures.Options() {
 		paths = append(paths, a.of(option)...)
@@ -57,12 +56,12 @@ func (a *Anchors) files() (paths []string) {
 	return append(paths, a.Key...)
 }
 
-// files returns the files with trusted authorities, and with the client's certificate and key.
+// files returns the paths of the files with trusted authorities, and with the client's certificate and key.
 func (f *Trust) files() []string {
 	return append(f.CACert, f.ClientCert, f.ClientKey)
 }
 
-// Files returns the files that the settings of sites name.
+// Files returns the paths that the settings of sites name.
 func (s *Sites) Files() (places []string) {
 	if !s.named() {
 		return nil
@@ -73,7 +72,7 @@ func (s *Sites) Files() (places []string) {
 	return places
 }
 
-// Resolved returns path without symbolic links. Elements that do not exist are kept.
+// Resolved returns path with its symbolic links resolved. Elements at its end that do not exist are kept.
 func Resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil || filepath.Dir(path) == path {
 		return cmp.Or(real, path)

@@ -17,7 +17,7 @@ const (
 	PeersOff  = "off"
 )
 
-// Peers holds the options of BitTorrent.
+// Peers holds options about BitTorrent.
 type Peers struct {
 	Bittorrent option.ChoiceValue
 	SeedRatio  Ratio
@@ -36,12 +36,12 @@ func (p *Peers) peers() download.Peers {
 	return download.PeersAuto
 }
 
-// Seeds reports whether files are sent to peers.
+// Seeds reports whether complete files are uploaded to peers.
 func (p *Peers) Seeds() bool {
 	return !p.SeedTime.none && (p.SeedRatio > 0 || p.SeedTime.Duration > 0)
 }
 
-// A SeedTime is the value of a flag with the time during which files are sent to peers. 0 means that no files are sent,
+// A SeedTime is the value of a flag: how long a complete file is uploaded to peers. 0 means that it is not uploaded,
 // even if a ratio is given, as in aria2.
 type SeedTime struct {
 	time.Duration
@@ -57,7 +57,7 @@ func (v *SeedTime) Set(s string) error {
 	return (*option.TimeValue)(&v.Duration).Set(s)
 }
 
-// address returns the address for connections from peers, or "" if peers cannot connect.
+// address returns the address to listen on for connections from peers, or "" if peers cannot connect.
 func (p *Peers) address() string {
 	switch {
 	case p.PeerListen != "":
@@ -74,7 +74,7 @@ func (p *Peers) apply(r *download.Request) {
 	}
 }
 
-// A Ratio is the value of a flag with a ratio.
+// A Ratio is the value of a flag: the ratio of uploaded to downloaded bytes.
 type Ratio float64
 
 // Set implements flag.Value.

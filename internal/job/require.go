@@ -9,16 +9,16 @@ import (
 // keyFlags are the flags that name trusted keys and certificates.
 var keyFlags = []string{"key", "keyring", "pin", "smime-ca"}
 
-// A demand is the proof that a file needs. It follows from --require and from the trusted keys and certificates. The
-// first that sets it applies: the run, an entry of a list, the settings of a site (see Sites.Apply), the general
-// settings. A journal can raise it. Package download enforces it (see download.Require).
+// A demand is the proof that is required of a file. It follows from --require and from the trusted keys and
+// certificates. The first of these that sets it applies: the run, an entry of a list, the settings of a site (see
+// Sites.Apply), the general settings. A journal can raise it. Package download enforces it; see download.Require.
 type demand struct {
 	Require download.Require
-	Said    bool // the run set Require: the settings of a site do not count
+	Said    bool // the run has set Require, so settings of sites cannot change it
 }
 
-// Demand returns the demand of a command with these flags. Keys that the run trusts override a requirement in
-// the general settings.
+// Demand returns the demand that follows from word, the value of --require, and flags. If the run sets keys, these
+// override a requirement in the general settings.
 func (s *Sites) Demand(word string, flags *Anchors) demand {
 	said := word != "" && !s.general("require")
 	trusts := flags.Given() && !s.general(keyFlags...)
@@ -28,12 +28,12 @@ func (s *Sites) Demand(word string, flags *Anchors) demand {
 	return demand{Requirement(word, flags.Given()), said || trusts}
 }
 
-// ProofAt returns the word of --require and the flags about keys that apply to the URL u. Values that the run does not
-// set are from the site of u. The caller writes the result into a configuration.
+// ProofAt returns the value of --require and the keys that apply to u. Where the run sets no value, the settings of the
+// site of u apply. The caller writes the results into a configuration.
 func (s *Sites) ProofAt(u *url.URL, word string, flags Anchors) (string, Anchors, error) {
 	d := s.Demand(word, &flags)
 	if flags.Given() && !s.general(keyFlags...) && (word == "" || s.general("require")) {
-		word = "" // keys of the run override a requirement in the general settings
+		word = "" // keys that the run sets override a requirement in the general settings
 	}
 	rules, err := s.of(u)
 	if rules == nil || err != nil {
@@ -50,8 +50,8 @@ func (s *Sites) ProofAt(u *url.URL, word string, flags Anchors) (string, Anchors
 	return word, flags, nil
 }
 
-// Requirement returns the proof that a word of --require requires. Without a word, trusted keys or certificates require
-// a signature. Without both, the result is download.RequireNothing, as for get; verify and watch then require a digest.
+// Requirement returns the proof that word, a value of --require, requires. If word is empty, a signature is required if keys
+// or certificates are trusted, and otherwise nothing. For verify and watch, the caller requires a digest instead of nothing.
 func Requirement(word string, trusts bool) download.Require {
 	switch {
 	case word == "digest":

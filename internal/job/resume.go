@@ -23,11 +23,11 @@ type Resumable struct {
 	url  *url.URL
 }
 
-// URL returns the URL with which the download started: the URL of the document that described the file, or else the URL
-// of the file.
+// URL returns the URL that the download was begun with. This is the URL of the document that described the file, or
+// else the URL of the file.
 func (r *Resumable) URL() string { return r.url.String() }
 
-// NewResumedList returns the list of unfinished downloads. lost has the errors of downloads that are not in found.
+// NewResumedList returns a list of the downloads in found. lost has the errors of downloads that are not in found.
 func NewResumedList(ctx context.Context, d *Defaults, client *download.Client, found []Resumable, lost []error) (*List, error) {
 	if err := d.read(); err != nil {
 		return nil, err
@@ -50,17 +50,17 @@ func NewResumedList(ctx context.Context, d *Defaults, client *download.Client, f
 	return l, l.check()
 }
 
-// Settle reports whether the file is complete and in place, because the run that committed it was stopped before it
-// removed the journal. It then removes the journal, unless dry is set. It returns false if a program must still run for
-// the file, proof is required, a digest is given, the file does not have the digests in the journal, or this user's key
-// did not seal the journal. A download then decides whether the file is complete.
+// Settle reports whether the file called name in dir is complete and in place, but still has a journal. This is so if the run
+// that committed the file was stopped before it removed the journal. Settle then removes the journal, unless dry is true. It
+// returns false if a program must still run for the file, if a proof is required or a digest given, if the file does not have
+// the journal's digests, or if another key sealed the journal. A download then decides whether the file is complete.
 func Settle(ctx context.Context, d *Defaults, dir, name string, dry bool) (done bool, err error) {
 	l, ok, err := partfile.Look(fsys.OS, dir, name)
 	if err != nil || !ok || !l.Committed || l.Due || !l.SealedBy(partfile.OpenKey(fsys.OS, JournalKey())) {
 		return false, err
 	}
-	// Left only compares size and date, which proves nothing. If proof is required, a download reads the file.
-	// Otherwise the file must at least not contradict the known digests.
+	// Look compares only size and date, which proves nothing. If a proof is required, a download must read the file.
+	// Otherwise it is enough that the file does not contradict the journal's digests.
 	if len(d.common.Trust.Claims) > 0 || d.HTTP.Checksums != "" {
 		return false, nil
 	}
@@ -82,7 +82,7 @@ func Settle(ctx context.Context, d *Defaults, dir, name string, dry bool) (done 
 	return true, c.Clear()
 }
 
-// asRecorded reports whether a file has the digests in its journal.
+// asRecorded reports whether the file has the digests in claims, which are from its journal.
 func asRecorded(ctx context.Context, dir, name string, claims []verify.Claim) (bool, error) {
 	if len(claims) == 0 {
 		return true, nil
@@ -101,15 +101,15 @@ func requiredOf(d *Defaults, l partfile.Left) (download.Require, error) {
 	demand := d.demand()
 	q := download.Request{Trust: download.Trust{Require: demand.Require}}
 	u, err := ParseURL(cmp.Or(l.Identity.Document.URL, l.Identity.URL))
-	if err != nil { // the URL is masked
+	if err != nil { // the URL in the journal is masked
 		return q.Trust.Require, nil
 	}
 	err = d.HTTP.Sites.Apply(&q, u, demand.Said, nil)
 	return q.Trust.Require, err
 }
 
-// ResumableAt reads the journal of an unfinished file. A URL with a secret cannot be used, because journals do not keep
-// secrets.
+// ResumableAt reads the journal of the unfinished file called name in dir. If the URL contained a secret, it is an
+// error, because journals do not contain secrets.
 func ResumableAt(dir, name string) (Resumable, error) {
 	l, ok, err := partfile.Look(fsys.OS, dir, name)
 	id := &l.Identity
@@ -134,7 +134,7 @@ func ResumableAt(dir, name string) (Resumable, error) {
 	case id.PieceSum != "":
 		return cannot("the journal does not contain the torrent with the digests of the file",
 			"repeat the braid get command to resume")
-	case !id.Asked && id.Document == (partfile.Document{}): // an older journal does not record Asked
+	case !id.Asked && id.Document == (partfile.Document{}): // a journal of an older version does not record Asked
 		return cannot("the journal lacks the URL of the document that describes the file",
 			"repeat the braid get command to resume")
 	}
@@ -143,16 +143,16 @@ func ResumableAt(dir, name string) (Resumable, error) {
 		return cannot("the journal has only part of the URL: the rest may be a secret and is not stored",
 			"repeat the braid get command to resume")
 	}
-	u.User = nil // User is masked; the login is from netrc or -u
+	u.User = nil // the login in u is masked; use that of netrc or --user
 	return Resumable{dir, l, u}, nil
 }
 
-// exactly returns the pattern of Request.Select that matches only the file with the given name.
+// exactly returns a pattern for Request.Select that matches only the file with that name.
 func exactly(name string) string {
 	return "/" + strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
 }
 
-// request returns the request of the download from its journal and d.
+// request returns the request for the download, made from its journal and d.
 func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 	q = d.common
 	id := r.left.Identity
@@ -160,7 +160,7 @@ func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 	if q.Access.User, err = d.HTTP.resumed(r.url); err != nil {
 		return q, err
 	}
-	if !verify.Strong(d.common.Trust.Claims) { // otherwise the user's digest replaces the digests of the journal
+	if !verify.Strong(d.common.Trust.Claims) { // otherwise the user's digest replaces those in the journal
 		q.Trust.Claims = append(slices.Clip(q.Trust.Claims), id.Given()...)
 	}
 	said := d.demand().Said
@@ -168,9 +168,9 @@ func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 		return q, err
 	}
 	if name := id.Document.File; name != "" {
-		q.Select, q.NoMetalink = []string{exactly(name)}, false // as in the first run
+		q.Select, q.NoMetalink = []string{exactly(name)}, false // as when the download was begun
 	}
-	if !said { // at least the proof of the first run, even if the site's settings changed
+	if !said { // at least the proof required then, even if the site's settings have changed
 		q.Trust.Require = max(q.Trust.Require, Requirement(id.Require, false))
 	}
 	if err := RequireKeys(&q); err != nil {

@@ -11,17 +11,17 @@ import (
 	"braid/internal/problem"
 )
 
-// Settings is the user's settings file.
+// Settings is the content of the user's settings file and of the files beside it.
 type Settings struct {
 	Path string // "" without a configuration folder
 	File *option.Settings
-	// Trust binds URLs to keys; see [Sites.Apply]. Unread is the reason if they could not be looked for.
+	// Trust binds URLs to keys; see [Sites.Apply]. Unread says why the files could not be looked for, or is "".
 	Trust  *option.Trust
 	Unread string
 	// Forges are the parsed Forges of File.
 	Forges []*download.Forge
 	Said   map[string]bool // flags set on the command line or in the environment; nil without a command
-	Line   map[string]bool // flags on the command line
+	Line   map[string]bool // flags set by the command line
 }
 
 // ReadSettings reads the user's settings and the file of anchors beside them. A missing file is no error, but a file
@@ -54,10 +54,10 @@ func ReadSettings() (c *Settings, err error) {
 	return c, nil
 }
 
-// Place returns the name of a line for messages.
+// Place returns how messages name the given line of the settings.
 func (c *Settings) Place(line int) string { return c.Path + ":" + strconv.Itoa(line) }
 
-// Warning returns a warning if the settings and the keys of braid trust could not be searched for, or "".
+// Warning returns a warning if the files could not be looked for, or "".
 func (c *Settings) Warning() string {
 	if c == nil || c.Unread == "" {
 		return ""

@@ -20,7 +20,7 @@ type Sites struct {
 	Settings *Settings
 	Limits   limits // limits of sites and of all downloads
 
-	mu    sync.Mutex // guards rules, their linked, and bound; watches call while the program runs
+	mu    sync.Mutex // guards rules, the field linked of each, and bound; watches call while the program runs
 	rules map[*option.Site]*siteRules
 	bound map[*option.Bound]download.Anchors
 }
@@ -31,17 +31,17 @@ type siteRules struct {
 	trusts  bool
 	require string
 	header  http.Header
-	lookup  string // no-lookup
+	lookup  string // the value of no-lookup
 	limit   *limit.Limiter
 	linked  bool // limit is within the limit of all downloads
 }
 
-// NewSites returns the rules of the sites in c.
+// NewSites returns the settings for sites in c.
 func NewSites(c *Settings) *Sites {
 	return &Sites{Settings: c, rules: map[*option.Site]*siteRules{}}
 }
 
-// Any reports whether some URLs have their own settings: settings of a site, or keys to which they are bound.
+// Any reports whether any URLs have settings of a site, or are bound to keys.
 func (s *Sites) Any() bool { return s.named() || s != nil && s.Settings.Trust.Any() }
 
 // named reports whether the settings name a site.
@@ -49,14 +49,14 @@ func (s *Sites) named() bool {
 	return s != nil && s.Settings.File != nil && len(s.Settings.File.Sites) > 0
 }
 
-// general reports whether neither the command line nor the environment set any of these flags, so that their
-// values are from the general settings.
+// general reports whether neither the command line nor the environment sets any of flags. Their values are then from
+// the general settings.
 func (s *Sites) general(flags ...string) bool {
 	return s != nil && s.Settings.Said != nil &&
 		!slices.ContainsFunc(flags, func(name string) bool { return s.Settings.Said[name] })
 }
 
-// of returns the rules of the site of u, or nil if the settings do not name it.
+// of returns the parsed settings for the site of u, or nil if the settings do not name it.
 func (s *Sites) of(u *url.URL) (*siteRules, error) {
 	if s == nil || u == nil {
 		return nil, nil
@@ -77,7 +77,7 @@ func (s *Sites) of(u *url.URL) (*siteRules, error) {
 	return r, err
 }
 
-// keysOf returns the keys and certificates that a site names.
+// keysOf returns the keys and certificates in the settings for site.
 func keysOf(site *option.Site) Anchors {
 	words := func(name string) option.WordsValue {
 		var list []string
@@ -130,9 +130,9 @@ func (s *Sites) at(site *option.Site, err error) error {
 	return problem.Misuse(s.Settings.Place(site.Line)+": "+f.Where, f.Why, f.Hint)
 }
 
-// Apply applies the settings of the site of u to r. Options from the command line or the environment stay. said reports
-// whether these set the required proof (demand). If u or a mirror of r is bound to keys, these keys replace all others,
-// and a signature by one of these keys is required.
+// Apply applies the settings for the site of u to r. Options from the command line or the environment keep precedence.
+// said reports whether these set the required proof; see demand. If u or a mirror of r is bound to keys, these keys
+// replace all others, and r then requires a signature by one of them.
 func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, all *limit.Limiter) error {
 	if err := s.settle(r, u, said, all); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (s *Sites) Apply(r *download.Request, u *url.URL, said bool, all *limit.Lim
 	return s.bind(r, u)
 }
 
-// settle applies the settings of the site of u to r.
+// settle applies the settings for the site of u to r, except keys that URLs are bound to.
 func (s *Sites) settle(r *download.Request, u *url.URL, said bool, all *limit.Limiter) error {
 	rules, err := s.of(u)
 	if rules == nil || err != nil {
@@ -166,7 +166,7 @@ func (s *Sites) settle(r *download.Request, u *url.URL, said bool, all *limit.Li
 	return nil
 }
 
-// limitOf returns the limit of one download, or nil if v never limits anything.
+// limitOf returns the limiter for one download, or nil if v never limits anything.
 func (s *Sites) limitOf(v option.RatesValue) *limit.Limiter {
 	if s == nil {
 		s = &Sites{}
@@ -174,7 +174,7 @@ func (s *Sites) limitOf(v option.RatesValue) *limit.Limiter {
 	return s.Limits.Of(v)
 }
 
-// within returns the limit of a site, and places it within the limit of all downloads.
+// within returns the limiter for the site of r. It applies within the limit of all downloads, if that is not nil.
 func (s *Sites) within(r *siteRules, all *limit.Limiter) *limit.Limiter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +185,7 @@ func (s *Sites) within(r *siteRules, all *limit.Limiter) *limit.Limiter {
 	return r.limit
 }
 
-// fields returns own and the header fields of the site that own does not have.
+// fields returns the user's own header fields, with those of the site added that own lacks.
 func (r *siteRules) fields(own http.Header) http.Header {
 	if r == nil || len(r.header) == 0 {
 		return own
@@ -202,8 +202,8 @@ func (r *siteRules) fields(own http.Header) http.Header {
 	return header
 }
 
-// Fields returns own and the header fields of the site of u. It is for requests that are not downloads: requests of
-// feeds and checks.
+// Fields returns the user's own header fields, with those of the site of u added. It is for requests other than
+// downloads: those of feeds and of checks.
 func (s *Sites) Fields(own http.Header, u *url.URL) (http.Header, error) {
 	rules, err := s.of(u)
 	return rules.fields(own), err
@@ -218,7 +218,7 @@ func (s *Sites) AddForges(c *download.Client) {
 	c.ForgeHeader = func(u *url.URL) (map[string][]string, error) { return s.Fields(nil, u) }
 }
 
-// AddTo adds the header fields of the site of the URL to.
+// AddTo adds the header fields of the site of a URL to header.
 func (s *Sites) AddTo(header *http.Header, to string) error {
 	u, err := url.Parse(to)
 	if err == nil {
@@ -227,7 +227,7 @@ func (s *Sites) AddTo(header *http.Header, to string) error {
 	return err
 }
 
-// ConfigureClient sets the proxies and authorities of sites in c.
+// ConfigureClient sets in c the proxies and the TLS settings of sites.
 func (s *Sites) ConfigureClient(c *httpsource.Client) error {
 	if !s.named() {
 		return nil
@@ -262,7 +262,7 @@ func (s *Sites) ConfigureClient(c *httpsource.Client) error {
 	return nil
 }
 
-// trust sets the TLS configuration of the site's server in c, unless the command line set one.
+// trust sets in c the TLS configuration for the server of site, unless the command line has set one.
 func (s *Sites) trust(c *httpsource.Client, site *option.Site) error {
 	server := site.HostPort()
 	if _, said := c.TLSFor[server]; said || len(site.Values["cacert"]) == 0 && site.Word("insecure") != "true" {

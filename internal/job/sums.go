@@ -13,7 +13,7 @@ import (
 	"braid/verify"
 )
 
-// Sums is the list of --checksums. With a list, --signature names the signature of the list and not of a file.
+// Sums is the list of digests of --checksums. With a list, --signature is for the list and not for a file.
 type Sums struct {
 	List            *download.List // nil without --checksums
 	Notes, Warnings []string       // about the list; notes are only shown with -v
@@ -22,11 +22,11 @@ type Sums struct {
 	anchors    *Anchors
 	common     download.Request // the anchors, and whether a signature is required
 	signatures []download.Signature
-	bound      bool // the list has a URL that is bound to keys
+	bound      bool // the URL of the list is bound to keys
 }
 
-// ReadSums reads the list of --checksums, if any, and checks its signature. operands are the URLs that the user typed.
-// If all of them are bound to the same keys, the list must have a signature by one of these keys.
+// ReadSums reads the list of --checksums, if any, and verifies its signature. operands are the URLs that the user typed.
+// If one entry of the file of anchors binds all of them, the list must have a signature by one of the keys in that entry.
 func ReadSums(ctx context.Context, client *download.Client, http *HTTP, anchors *Anchors, common download.Request,
 	operands []string) (*Sums, error) {
 	r := &Sums{http: http, anchors: anchors, common: common}
@@ -60,7 +60,7 @@ func (r *Sums) read(ctx context.Context, client *download.Client, operands []str
 	return nil
 }
 
-// check checks the signature of the list.
+// check verifies the signature of the list.
 func (r *Sums) check(ctx context.Context, client *download.Client) error {
 	unsigned, err := client.CheckSigned(ctx, r.List, r.common, r.signatures)
 	switch {
@@ -77,8 +77,8 @@ func (r *Sums) check(ctx context.Context, client *download.Client) error {
 	return nil
 }
 
-// fetch downloads the list. Header fields and logins are sent to the server of the list only if an operand is at that
-// server, too (rule 27).
+// fetch downloads the list. The user's header fields and logins are sent to the server of the list only if one of
+// operands is at that server, too (rule 27).
 func (r *Sums) fetch(ctx context.Context, client *download.Client, operands []string) error {
 	u, err := ParseWebURL(r.http.Checksums)
 	if err != nil {
@@ -103,7 +103,7 @@ func (r *Sums) fetch(ctx context.Context, client *download.Client, operands []st
 		}
 	}
 	u.User = nil
-	r.common.URL, r.common.Mirrors = u, nil // the mirrors are of the file
+	r.common.URL, r.common.Mirrors = u, nil // the mirrors are those of the file, not of the list
 	if err = r.http.Sites.bind(&r.common, u); err != nil {
 		return err
 	}
@@ -132,25 +132,25 @@ func (r *Sums) open() error {
 	return err
 }
 
-// sameServer reports whether a word is a URL at the server of u.
+// sameServer reports whether word is a URL at the server of u.
 func sameServer(u *url.URL, word string) bool {
 	o, err := url.Parse(word)
 	return err == nil && o.Scheme == u.Scheme && source.HostPort(o) == source.HostPort(u)
 }
 
-// Vouch adds the digests of q's file in the list. The signature of the list counts only if q trusts the same keys.
+// Vouch adds to q the digests of its file in the list. The list's signature counts only if q trusts the same keys.
 func (r *Sums) Vouch(q *download.Request) error {
 	switch {
 	case r.List == nil:
 		return nil
-	case r.List.Over == verify.Signed && !reflect.DeepEqual(q.Trust.Anchors, r.common.Trust.Anchors): // the keys of a site
+	case r.List.Over == verify.Signed && !reflect.DeepEqual(q.Trust.Anchors, r.common.Trust.Anchors): // a site has other keys
 		return r.List.Unsigned().Vouch(q)
 	}
 	return r.List.Vouch(q)
 }
 
-// OfFile returns the signatures that the user named for the file at u. With a list, the named signatures are of the
-// list, so OfFile returns none. Without trusted keys, it returns these signatures, so that the download mentions them.
+// OfFile returns the signatures for the file at u that --signature names. With a list, they are for the list, and
+// OfFile returns none. If no keys are trusted either, it returns them nevertheless, so that the download mentions them.
 func (r *Sums) OfFile(u *url.URL) ([]download.Signature, error) {
 	switch {
 	case r.List == nil:

@@ -7,7 +7,7 @@ import (
 	"braid/source/torrentsource"
 )
 
-// HasPeers reports whether this program has BitTorrent.
+// HasPeers reports whether this build of the program contains BitTorrent.
 const HasPeers = true
 
 // swarms returns the function that creates the client of BitTorrent swarms.

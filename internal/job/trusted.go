@@ -16,13 +16,12 @@ import (
 	"braid/source"
 )
 
-// The file of anchors binds URLs to keys (rule 78). [Sites.Apply] applies it to each request, after all options and
-// settings.
+// The file of anchors binds URLs to keys (rule 78). [Sites.Apply] applies it to each request, after all options and settings.
 
 const trustName = "trust.json"
 
 // readTrust reads the user's file of anchors. It returns nil without such a file. unread is the reason why the file
-// could not be searched for, or "".
+// could not be looked for, or "".
 func readTrust() (t *option.Trust, unread string, err error) {
 	path := SettingsFile(trustName)
 	if path == "" {
@@ -47,9 +46,9 @@ func readTrust() (t *option.Trust, unread string, err error) {
 	return t, "", nil
 }
 
-// lookForTrust reports whether the file of anchors exists. It is an error if its folder exists but cannot be searched.
-// If a folder above that folder cannot be searched, as with sudo, which keeps HOME, nothing shows that the user has a
-// configuration. unread then has the reason.
+// lookForTrust reports whether the file of anchors at path exists. It is an error if its folder exists but cannot be
+// searched. If a folder above that one cannot be searched, as with sudo, which keeps HOME, nothing shows that the user
+// has settings. unread is then the reason, and err is nil.
 func lookForTrust(path string, lstat func(string) (fs.FileInfo, error)) (there bool, unread string, err error) {
 	_, err = lstat(path)
 	switch {
@@ -58,7 +57,7 @@ func lookForTrust(path string, lstat func(string) (fs.FileInfo, error)) (there b
 	case errors.Is(err, fs.ErrNotExist):
 		return false, "", nil
 	case !errors.Is(err, fs.ErrPermission):
-		return true, "", nil // reading the file fails, too
+		return true, "", nil // reading the file will fail, too
 	}
 	dir := filepath.Dir(path)
 	if _, err := lstat(dir); err != nil {
@@ -71,7 +70,7 @@ func lookForTrust(path string, lstat func(string) (fs.FileInfo, error)) (there b
 // mostTrust limits the file of anchors, in bytes.
 const mostTrust = 64 << 20
 
-// anchorsOf returns the keys of a bound.
+// anchorsOf parses the keys of b.
 func anchorsOf(b *option.Bound) (out download.Anchors, err error) {
 	files := keyFiles{}
 	for i := range b.Keys {
@@ -82,10 +81,9 @@ func anchorsOf(b *option.Bound) (out download.Anchors, err error) {
 	return files.anchors(nil, false)
 }
 
-// bind makes a request require a signature by the keys to which its URL u or one of its mirrors is bound. No option,
-// setting or server removes that requirement (rule 78). The mirrors of a request are those of its user or client. Those
-// that servers, feeds and documents name are added later and need no keys: these say what the file is, and a digest or
-// signature decides about the bytes of their mirrors.
+// bind makes r require a signature by the keys that its URL u or one of its mirrors is bound to. No option, setting or server
+// can remove that requirement (rule 78). r.Mirrors are the mirrors that the user or a client named. Mirrors that servers,
+// feeds and documents name are added later and need no keys: a digest or signature decides whether their bytes are accepted.
 func (s *Sites) bind(r *download.Request, u *url.URL) error {
 	b, err := s.boundOf(append([]*url.URL{u}, r.Mirrors...)...)
 	if b == nil || err != nil {
@@ -98,7 +96,8 @@ func (s *Sites) bind(r *download.Request, u *url.URL) error {
 	return err
 }
 
-// boundOf returns the bound of the first of the URLs that has one, or nil. Bounds with different keys are an error.
+// boundOf returns the entry of the file of anchors for the first of urls that has one, or nil. If urls have entries
+// with different keys, it returns an error.
 func (s *Sites) boundOf(urls ...*url.URL) (of *option.Bound, err error) {
 	if s == nil || s.Settings == nil {
 		return nil, nil
@@ -119,7 +118,8 @@ func (s *Sites) boundOf(urls ...*url.URL) (of *option.Bound, err error) {
 	return of, nil
 }
 
-// boundOfAll returns the bound of all URLs. It is nil if a word is no URL, or has no or another bound.
+// boundOfAll returns the entry of the file of anchors that binds all of words. It is nil if a word is not a URL, is not
+// bound, or is bound by another entry.
 func (s *Sites) boundOfAll(words []string) (all *option.Bound) {
 	for i, word := range words {
 		u, err := ParseURL(word)
@@ -135,7 +135,7 @@ func (s *Sites) boundOfAll(words []string) (all *option.Bound) {
 	return all
 }
 
-// anchorsOf returns the keys of a bound.
+// anchorsOf returns the keys of b, and parses them at the first call.
 func (s *Sites) anchorsOf(b *option.Bound) (download.Anchors, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +155,7 @@ func (s *Sites) anchorsOf(b *option.Bound) (download.Anchors, error) {
 	return anchors, nil
 }
 
-// KeyNames returns the kind of a key and the names of the keys in it.
+// KeyNames returns the kind of k and the names of the keys in it. kind is "" if the key cannot be used.
 func KeyNames(k *option.TrustedKey) (kind string, names []string) {
 	anchors, err := anchorsOf(&option.Bound{Keys: []option.TrustedKey{*k}})
 	if err != nil || len(anchors) == 0 {
@@ -164,7 +164,7 @@ func KeyNames(k *option.TrustedKey) (kind string, names []string) {
 	return anchors[0].Kind().Name, anchors[0].Names()
 }
 
-// TrustKey binds a URL to a key. word is the text of the key, or the path of its file. TrustKey reports false if the
+// TrustKey binds the URL of b to a key. word is the text of the key, or the path of its file. changed is false if the
 // URL was already bound to that key.
 func TrustKey(b option.Bound, word string, now time.Time) (changed bool, err error) {
 	data, err := readKey("trust add", word)
@@ -187,13 +187,14 @@ func TrustKey(b option.Bound, word string, now time.Time) (changed bool, err err
 	return changed, err
 }
 
-// UntrustKeys removes the keys that choose accepts from a bound.
+// UntrustKeys removes from the entry for the URL of b the keys that choose accepts. It returns how many keys it removed
+// and how many are left.
 func UntrustKeys(b option.Bound, choose func(option.TrustedKey) bool) (removed, left int, err error) {
 	err = changeTrust(func(t *option.Trust) bool { removed, left = t.Remove(b, choose); return removed > 0 })
 	return removed, left, err
 }
 
-// changeTrust reads the file of anchors, calls change, and writes the result if change reports true. It is an error if
+// changeTrust reads the file of anchors, calls change, and writes the file if change returns true. It is an error if
 // another process is changing the file.
 func changeTrust(change func(*option.Trust) bool) error {
 	path := SettingsFile(trustName)
@@ -234,8 +235,8 @@ func changeTrust(change func(*option.Trust) bool) error {
 	return nil
 }
 
-// lockTrust locks the file of anchors at path until the result is closed. The lock is on a file of its own, because the
-// file of anchors is replaced.
+// lockTrust locks the file of anchors at path until the result is closed. The lock is on a separate file, because the
+// file of anchors is replaced when it is written.
 func lockTrust(path string) (fsys.File, error) {
 	d, name, err := fsys.OpenParent(fsys.OS, path+".lock")
 	if err != nil {

@@ -26,12 +26,12 @@ var (
 	errSpaces = errors.New("the URL begins or ends with a space")
 )
 
-// ParseWebURL parses the URL of a web server that the user typed.
+// ParseWebURL parses word, which the user typed, as the URL of a web server.
 func ParseWebURL(word string) (*url.URL, error) {
 	return readURL(word, errWeb, func(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" })
 }
 
-// ParseURL parses the URL of a file on a web or FTP server that the user typed.
+// ParseURL parses word, which the user typed, as the URL of a file on a web or FTP server.
 func ParseURL(word string) (*url.URL, error) {
 	word = verify.WellKnownURL(word)
 	u, err := readURL(word, errScheme, address.HasScheme)
@@ -43,9 +43,9 @@ func ParseURL(word string) (*url.URL, error) {
 	return u, err
 }
 
-// readURL parses a URL that the user typed. It returns the error wrong for a scheme that meant does not accept.
+// readURL parses word, a URL that the user typed. If meant rejects the URL's scheme, it returns the error wrong.
 func readURL(word string, wrong error, meant func(*url.URL) bool) (*url.URL, error) {
-	if LooksLikeHost(word) { // before url.Parse, which takes the host in host:port/path for a scheme
+	if LooksLikeHost(word) { // before url.Parse, which would read the host in host:port/path as a scheme
 		return nil, problem.Misuse(MaskWord(word), wrong.Error(), "https://"+MaskWord(word)+"?")
 	}
 	u, err := url.Parse(word)
@@ -77,8 +77,8 @@ func readURL(word string, wrong error, meant func(*url.URL) bool) (*url.URL, err
 	return address.URL(u), nil
 }
 
-// plainly returns an error of package url without the URL and its port, because these may be parts of a password. It
-// returns wrong for a URL without a scheme.
+// plainly returns err, an error of package url, without the URL and its port, which may be parts of a password. For a
+// URL without a scheme, it returns wrong.
 func plainly(err, wrong error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -99,15 +99,15 @@ func LooksLikeHost(word string) bool {
 		!strings.Contains(word, "://")
 }
 
-// IsURL reports whether word is a URL, not a path.
+// IsURL reports whether word is a URL rather than a path.
 func IsURL(word string) bool { return strings.Contains(word, "://") }
 
-// MaskWord returns word, which should be a URL, without its secrets. It works even if word cannot be parsed.
+// MaskWord returns word without its secrets. word should be a URL, but need not be a valid one.
 func MaskWord(word string) string {
 	if u, err := url.Parse(word); err == nil && *u != (url.URL{Scheme: u.Scheme}) { // Mask cuts http:// to http:
 		return source.Mask(u)
 	}
-	if i := strings.LastIndexByte(word, '@'); i >= 0 { // first, because a password may contain ? or #
+	if i := strings.LastIndexByte(word, '@'); i >= 0 { // first, because ? and # may be in a password
 		word = "***" + word[i:]
 	}
 	if i := strings.IndexAny(word, "?#"); i >= 0 {
