@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// aria2Text has a line for each option of aria2c 1.36, and for one of braid's own. The fields of a line are the name,
-// the letter, whether the option takes a value (none, bool, maybe, text), its fate when braid is called as aria2c, and
-// a note for the user.
+// aria2Text has a line for each option of aria2c 1.36, and for one of braid. A line contains the option's name, its letter,
+// whether it takes a value (none, bool, maybe, text), its Fate if braid is called as aria2c, and a note for the user.
 //
 //go:embed aria2.txt
 var aria2Text string
@@ -23,17 +22,17 @@ type Aria2Option struct {
 	value        string
 }
 
-// The fates of options.
+// The fates of aria2c's options in braid.
 const (
 	aria2Own     = "own"     // implemented by the command
-	Aria2Ignored = "ignored" // does not change the downloaded files
-	Aria2Warned  = "warned"  // has no effect, which a warning reports
+	Aria2Ignored = "ignored" // ignored, because it does not change the downloaded files
+	Aria2Warned  = "warned"  // ignored with a warning, because it has no effect
 	Aria2Refused = "refused"
-	aria2Flag    = "get"    // followed by the option of braid get with the same meaning
+	aria2Flag    = "get"    // the option of braid get after the colon means the same
 	aria2Unless  = "unless" // refused, except for the value after the colon
 )
 
-// Flag returns the option of braid get with the same meaning, or an empty string.
+// Flag returns the option of braid get that means the same as o, or "" if braid get has no such option.
 func (o Aria2Option) Flag() string {
 	kind, name, _ := strings.Cut(o.Fate, ":")
 	if kind != aria2Flag {
@@ -42,18 +41,18 @@ func (o Aria2Option) Flag() string {
 	return name
 }
 
-// refuses reports whether a value is refused.
+// refuses reports whether o is refused if it has that value.
 func (o Aria2Option) refuses(value string) bool {
 	kind, only, _ := strings.Cut(o.Fate, ":")
 	return kind == Aria2Refused || kind == aria2Unless && value != only
 }
 
-// isSwitch reports whether the option has the values true and false.
+// isSwitch reports whether the values of o are true and false.
 func (o Aria2Option) isSwitch() bool { return o.value == "bool" }
 
 var aria2Table = readAria2(aria2Text)
 
-// Aria2Options returns all options of aria2c.
+// Aria2Options returns all options in aria2Text.
 func Aria2Options() []Aria2Option { return aria2Table }
 
 func readAria2(text string) (list []Aria2Option) {
@@ -67,7 +66,7 @@ func readAria2(text string) (list []Aria2Option) {
 
 var errAria2 = errors.New("no such option")
 
-// aria2Named returns the option with the given name or unique prefix of a name.
+// aria2Named returns the option of aria2c with that name. name may be a prefix that only one name has.
 func aria2Named(name string) (found Aria2Option, err error) {
 	n := 0
 	for _, o := range Aria2Options() {
@@ -90,15 +89,15 @@ func IsAria2(name string) bool {
 	return slices.ContainsFunc(Aria2Options(), func(o Aria2Option) bool { return o.Name == name })
 }
 
-// Aria2Line is a parsed command line or configuration of aria2c.
+// Aria2Line is a command line or a configuration file of aria2c after parsing.
 type Aria2Line struct {
-	Settings []Setting // with the full names of the options, in order
+	Settings []Setting // options with their full names, in order
 	Operands []string
 	Unknown  []string // options that aria2c does not have
 }
 
-// ParseAria2 parses a command line as aria2c does. Options that aria2c does not have are listed in Unknown and are no
-// error. The error is an *Error.
+// ParseAria2 parses words, a command line, as aria2c does. Options that aria2c does not have are listed in Unknown
+// instead of being errors. The error is an *Error.
 func ParseAria2(words []string) (l Aria2Line, err error) {
 	for len(words) > 0 && err == nil {
 		word := words[0]
@@ -147,8 +146,8 @@ func (l *Aria2Line) letters(word string, rest []string) ([]string, error) {
 
 func isBool(word string) bool { return word == "true" || word == "false" }
 
-// set sets the value of an option to the attached value or, without one, to the next word. A switch never uses the next
-// word.
+// set adds o with the attached value if given is true, and otherwise with the next word, rest[0], as its value. A
+// switch never uses the next word. set returns the words that are left.
 func (l *Aria2Line) set(o Aria2Option, value string, given bool, rest []string) ([]string, error) {
 	switch {
 	case o.value == "text" && !given && len(rest) == 0:
@@ -161,7 +160,7 @@ func (l *Aria2Line) set(o Aria2Option, value string, given bool, rest []string) 
 	return rest, l.add(o, 0, value)
 }
 
-// add appends a setting after checking its value.
+// add checks the value and adds o with that value to l.
 func (l *Aria2Line) add(o Aria2Option, line int, value string) error {
 	switch {
 	case o.isSwitch() && !isBool(value):
@@ -175,7 +174,7 @@ func (l *Aria2Line) add(o Aria2Option, line int, value string) error {
 	return nil
 }
 
-// ParseAria2Conf parses aria2.conf, which has NAME=VALUE on each line. The error is an *Error.
+// ParseAria2Conf parses text, the content of an aria2.conf, which has NAME=VALUE on each line. The error is an *Error.
 func ParseAria2Conf(text string) (l Aria2Line, err error) {
 	for line := range lines(text) {
 		name, value, ok := strings.Cut(strings.TrimSpace(line.text), "=")
@@ -194,8 +193,8 @@ func ParseAria2Conf(text string) (l Aria2Line, err error) {
 	return l, nil
 }
 
-// Aria2List translates a list of aria2c to a list of braid, line by line, with braid's names of options. ignored are
-// the names of options that have no effect. The error is an *Error.
+// Aria2List translates list, a list of files for aria2c, to a list for braid, line by line. ignored has the names of
+// options that were omitted because they have no effect. The error is an *Error.
 func Aria2List(list string) (own string, ignored []string, err error) {
 	var b strings.Builder
 	user := ""
@@ -237,8 +236,8 @@ func Aria2List(list string) (own string, ignored []string, err error) {
 	return b.String(), slices.Compact(ignored), nil
 }
 
-// InAria2List reports whether a list of aria2c may contain an option: an option of aria2c that is not refused, or an
-// option of braid's lists.
+// InAria2List reports whether a list of aria2c may contain the option name with that value. It may contain aria2c's
+// options that are not refused, and the options that braid's lists may have.
 func InAria2List(name, value string) bool {
 	if !IsAria2(name) {
 		_, own := InList(name)
@@ -248,12 +247,12 @@ func InAria2List(name, value string) bool {
 	return err == nil
 }
 
-// pace has options about the speed of all downloads. For a single file of a list these are silently ignored, because
-// they do not change the downloaded file.
+// pace has the options about the speed of all downloads together. They are ignored without a warning for one file of a
+// list, because they do not change the file.
 var pace = []string{"split", "max-connection-per-server", "min-split-size", "lowest-speed-limit"}
 
-// aria2Setting translates an option to a line of braid's lists. The line is empty if the option needs none. stands
-// reports whether the option may be used in a list. user is the value of an earlier http-user line for the same file.
+// aria2Setting translates o to a line of braid's lists. text is "" if no line is needed. stands reports whether a list
+// may have the option. user is the value of http-user for the same file, if that came earlier.
 func aria2Setting(o Aria2Option, value string, user *string) (text string, stands bool) {
 	switch o.Name {
 	case "http-user":
@@ -281,8 +280,8 @@ func aria2Setting(o Aria2Option, value string, user *string) (text string, stand
 	return "", false
 }
 
-// Aria2Settings translates options to settings of lists. The options have the names of aria2c or of lists. The values
-// of header fields are separated by line breaks. Options without effect in a list are left out.
+// Aria2Settings translates options, under the names of aria2c or of braid's lists, to settings in a list. Line breaks
+// separate the values of header. Options that have no effect in a list are omitted.
 func Aria2Settings(options map[string]string) (settings []Setting) {
 	user := options["http-user"]
 	for _, name := range slices.Sorted(maps.Keys(options)) {

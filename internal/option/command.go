@@ -8,19 +8,19 @@ import (
 	"unicode"
 )
 
-// commandTexts has a section for each command, in the order of the help. Its paragraphs are the summary, the usage
-// lines, pairs of lines with examples, and notes. After the commands follow sections about the program.
+// commandTexts has a section for each command, in the order of the help. The paragraphs of a section are the summary,
+// the usage lines, examples as pairs of lines, and notes. Sections about the whole program follow.
 //
 //go:embed commands.txt
 var commandTexts string
 
-// Program is the top command, its subcommands and the texts about the whole program.
+// Program is the command braid itself, with its subcommands and the texts about the whole program.
 type Program struct {
 	Command
-	About       []string // paragraphs about the purpose
+	About       []string // paragraphs about what the program is for
 	Version     string
 	Date        string // date of the man pages, as 2026-11-21
-	Exits       []Term // meanings of the exit codes
+	Exits       []Term // exit codes and their meanings
 	Environment []Term
 	Files       []Term
 }
@@ -30,19 +30,19 @@ type Term struct{ Word, Text string }
 
 // Command describes a command for help, man pages and completions.
 type Command struct {
-	Name     string // words after the name of the program: "feed check"
+	Name     string // words after the name of the program, such as "feed check"
 	Summary  string // one line, in lower case
 	Usage    []string
 	Examples []Example
 	Notes    []string // paragraphs, wrapped for the help
-	Options  []Option // by group
+	Options  []Option // sorted by group
 	Commands []Command
 	Hidden   bool
 
 	of Commands
 }
 
-// Example is a command line and its description.
+// Example is an example command line and its effect.
 type Example struct{ What, Line string }
 
 // Braid returns the program with all of its commands.
@@ -92,8 +92,8 @@ func parseCommand(name string, parts []string) Command {
 	return c
 }
 
-// foreignText maps flags of curl, wget and aria2 that get does not have to the flags of get. Single letters differ in
-// meaning between these programs.
+// foreignText maps flags of curl, wget and aria2 that braid get does not have to advice. The same letter may mean
+// different things in these programs.
 //
 //go:embed foreign.txt
 var foreignText string
@@ -122,7 +122,7 @@ func (c Command) Below(word string) (Command, bool) {
 	return c.Commands[i], true
 }
 
-// Names returns the words of the subcommands that are not hidden.
+// Names returns the last words of the names of all subcommands that are not hidden.
 func (c Command) Names() (names []string) {
 	for _, below := range c.Commands {
 		if !below.Hidden {
@@ -132,10 +132,10 @@ func (c Command) Names() (names []string) {
 	return names
 }
 
-// Word returns the last word of the name.
+// Word returns the last word of the command's name.
 func (c Command) Word() string { return c.Name[strings.LastIndex(c.Name, " ")+1:] }
 
-// typed returns the full name of the command, beginning with the name of the program.
+// typed returns the name of the command as the user types it, beginning with the name of the program.
 func (c Command) typed() string {
 	if c.Name == "braid" {
 		return c.Name
@@ -143,7 +143,7 @@ func (c Command) typed() string {
 	return "braid " + c.Name
 }
 
-// Groups returns the options by heading, in the order of the help.
+// Groups returns the options of c by heading, in the order of the help.
 func (c Command) Groups() iter.Seq2[string, []Option] {
 	return func(yield func(string, []Option) bool) {
 		var headings []string
@@ -163,20 +163,20 @@ func (c Command) Groups() iter.Seq2[string, []Option] {
 	}
 }
 
-// Value returns the placeholder of the value in help, such as "NAME". It is empty for a switch.
+// Value returns the placeholder for the option's value in the help, such as "NAME", or "" for a switch.
 func (o Option) Value() string {
 	word, _ := o.placeholder()
 	return word
 }
 
-// Text returns the help text without backquotes.
+// Text returns the option's help text without backquotes.
 func (o Option) Text() string {
 	_, text := o.placeholder()
 	return text
 }
 
-// placeholder returns the word in backquotes, which is the placeholder of the value, and the text. A placeholder at the
-// start of the text that is followed by a colon is removed from the text.
+// placeholder returns two parts of the option's help text: the word in backquotes, which stands for the value, and the
+// text without backquotes. If the text begins with that word and a colon, both are removed from it.
 func (o Option) placeholder() (word, text string) {
 	usage := o.Help()
 	before, rest, found := strings.Cut(usage, "`")
@@ -190,7 +190,7 @@ func (o Option) placeholder() (word, text string) {
 	return word, before + word + after
 }
 
-// long returns the first name with more than one letter.
+// long returns the option's first name with more than one letter.
 func (o Option) long() string {
 	names := strings.Fields(o.Names)
 	return names[max(0, slices.IndexFunc(names, func(name string) bool { return len(name) > 1 }))]
@@ -204,10 +204,10 @@ func Written(name string) string {
 	return "--" + name
 }
 
-// fits returns the kind of the option's values for completion: files, folders or words.
+// fits returns how values of the option are completed: as files, as folders, or as the given words.
 func (o Option) fits() (kind Fits, words []string) {
 	kind = fitsOf(o.Value())
-	if name := o.Name(); name == "out" || name == "report" { // a NAME, but a path of a file
+	if name := o.Name(); name == "out" || name == "report" { // the placeholder is NAME, but the value is a path
 		kind = File
 	}
 	if o.Kind == Choice {
@@ -216,8 +216,8 @@ func (o Option) fits() (kind Fits, words []string) {
 	return kind, wordsIn(o.Value())
 }
 
-// operands returns the kind of the command's operands. In a usage line, words in capitals are placeholders, and other
-// words are literal.
+// operands returns how operands of the command are completed. In a usage line, words in capitals are placeholders;
+// other words stand for themselves.
 func (c Command) operands() (kind Fits, words []string) {
 	for _, way := range c.Usage {
 		way = strings.TrimPrefix(way, c.typed()+" ")
@@ -228,16 +228,16 @@ func (c Command) operands() (kind Fits, words []string) {
 	return kind, words
 }
 
-// Fits is the kind of a word in a command line.
+// Fits is how a word of a command line is completed.
 type Fits int
 
 const (
-	Anything Fits = iota // URLs, numbers: a shell cannot complete them
+	Anything Fits = iota // such as URLs and numbers, which a shell cannot complete
 	File
 	Folder
 )
 
-// fitsOf returns the kind of the values of a placeholder.
+// fitsOf returns how a value with that placeholder is completed.
 func fitsOf(placeholder string) Fits {
 	switch {
 	case strings.Contains(placeholder, "FOLDER"):
@@ -249,7 +249,7 @@ func fitsOf(placeholder string) Fits {
 	return Anything
 }
 
-// wordsIn returns the literal words of a placeholder such as "none|digest|signature": the words in lower case.
+// wordsIn returns the words in lower case in a placeholder such as "none|digest|signature". They stand for themselves.
 func wordsIn(placeholder string) (words []string) {
 	for word := range strings.SplitSeq(placeholder, "|") {
 		if word != "" && !strings.ContainsFunc(word,

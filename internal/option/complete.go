@@ -8,15 +8,15 @@ import (
 
 // Reply lists the possible completions of the last word of a line.
 type Reply struct {
-	Words  []Term // complete words and their descriptions
-	Prefix string // precedes each word in the line without being a part of the word: "--require="
+	Words  []Term // complete words with descriptions
+	Prefix string // text before each word in the line that is not a part of the word, such as "--require="
 	Kind   Fits   // whether files or folders are completions, too
-	Rest   string // beginning of the files or folders: a part of the last word
+	Rest   string // the part of the last word that completions begin with
 }
 
-// Complete returns the completions of a line. words are the words after the name of the program; the last word is
-// unfinished and may be empty. Flags are parsed as the program parses them: "--split 4", "--split=4", "-s4", "-s 4".
-// The word "--" ends the flags.
+// Complete returns the completions of a command line. words are the words after the name of the program. The last of
+// them is unfinished and may be empty. Flags are recognized as the program parses them: "--split 4", "--split=4",
+// "-s4", "-s 4". The word "--" ends the flags.
 func (p Program) Complete(words []string) Reply {
 	if len(words) == 0 {
 		words = []string{""}
@@ -42,8 +42,8 @@ func (p Program) Complete(words []string) Reply {
 	return c.complete(before, last)
 }
 
-// commandNames returns the subcommands that begin with last. Unless below is set, it includes help, because only the
-// program itself has that subcommand.
+// commandNames returns the names of subcommands of c that begin with last. If below is false, c is the program itself,
+// which also has the subcommand help.
 func (c Command) commandNames(last string, below bool) (r Reply) {
 	r.Rest = last
 	for _, sub := range c.Commands {
@@ -57,7 +57,7 @@ func (c Command) commandNames(last string, below bool) (r Reply) {
 	return r
 }
 
-// complete completes flags, values and operands.
+// complete returns the completions of last, a flag, a value or an operand of c. before are the words before it.
 func (c Command) complete(before []string, last string) Reply {
 	for len(before) > 0 {
 		word := before[0]
@@ -98,7 +98,7 @@ func (c Command) complete(before []string, last string) Reply {
 	return r
 }
 
-// names adds all options by their long names. It adds a letter or another name only if the user has typed exactly that.
+// names adds the long names of all options to r. It adds another name or a letter only if the user has typed it completely.
 func (c Command) names(r *Reply) {
 	for _, o := range c.Options {
 		r.add(Written(o.long()), o.Text())
@@ -111,8 +111,8 @@ func (c Command) names(r *Reply) {
 	r.add("--help", "show how it is used")
 }
 
-// option returns the option of a word. For a word with several letters, it returns the option of the last letter.
-// attached reports whether the word contains the option's value.
+// option returns the option in word or, if word has several letters, the option of the last letter. attached reports
+// whether word also contains the option's value.
 func (c Command) option(word string) (o Option, attached, ok bool) {
 	find := func(name string) (Option, bool) {
 		i := slices.IndexFunc(c.Options, func(o Option) bool { return slices.Contains(strings.Fields(o.Names), name) })
@@ -154,7 +154,7 @@ func replyOf(r Reply, words []string) Reply {
 	return r
 }
 
-// add adds a completion, if word begins with r.Rest.
+// add adds word to r if it begins with r.Rest. text is its description.
 func (r *Reply) add(word, text string) {
 	if strings.HasPrefix(word, r.Rest) {
 		r.Words = append(r.Words, Term{word, text})
@@ -181,8 +181,8 @@ func Shells() (names []string) {
 	return names
 }
 
-// Completion returns the completion script for a shell. The script runs "PROGRAM complete -- WORD...", so it does not
-// depend on the flags of a version. The result is empty for an unknown shell.
+// Completion returns the completion script for a shell, or "" if the shell is unknown. The script runs "PROGRAM
+// complete -- WORD...", so that it works for all versions of the program.
 func Completion(shell, program string) string {
 	for _, s := range shells {
 		if s.name == shell {
@@ -192,11 +192,11 @@ func Completion(shell, program string) string {
 	return ""
 }
 
-// kinds are the words for Fits in the text of a Reply.
+// kinds has the word for each Fits in Reply.String.
 var kinds = map[Fits]string{Anything: "words", File: "files", Folder: "folders"}
 
-// String returns the Reply in the format for the scripts: a line with the kind, a line with the prefix, a line with the
-// rest, and a line for each word, followed by a tab and its description.
+// String returns r in the format that the scripts read: a line each with the kind, the prefix and the rest, and then a
+// line for each word, followed by a tab and its description.
 func (r Reply) String() string {
 	var b strings.Builder
 	for _, head := range []string{kinds[r.Kind], r.Prefix, r.Rest} {
@@ -217,7 +217,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// brief shortens a text for a menu. It cuts off the first explanation and everything after it.
+// brief shortens an option's help text for a menu: it removes the first explanation and everything after it.
 func brief(text string) string {
 	for _, end := range []string{": ", "; ", " (", ", as in "} {
 		text, _, _ = strings.Cut(text, end)

@@ -1,20 +1,20 @@
 package option
 
-// A Forge is a row of the user's table of forges and registries. Lookups ask these for the digests of their files.
+// A Forge is a row in the user's table of forges and registries. Lookups ask these for digests of files.
 type Forge struct {
 	Name   string
 	Line   int
 	Values map[string][]string // by key; "true" or "false" for a switch
 }
 
-// forgeKeys are the keys of a row. Package lookup has the same keys.
+// forgeKeys are the keys that a row may have. Package lookup has the same keys.
 var forgeKeys = map[string]Kind{
 	"like": Word, "host": Word, "api": Word,
 	"url": Words, "ask": Word, "query": Word, "delivery": Words, "lines": Switch, "list": Word, "at": Words, "only": Words,
 	"digest": Word, "sha256": Word,
 }
 
-// forges reads the tables of forges.
+// forges reads the rows in tables, sorted by name.
 func (r *reader) forges(tables map[string]any) (forges []Forge, err error) {
 	for _, name := range sorted(tables) {
 		path := []string{"forge", name}

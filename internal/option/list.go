@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A list of files to download has the format of aria2: a line contains the URIs of one file, separated by tabs, and the
+// A list of files to download has the format of aria2. A line contains the URIs of one file, separated by tabs. The
 // indented lines after it are options of that file.
 //
 //	# a comment
@@ -21,16 +21,16 @@ import (
 //	  checksum=sha-256=9f86d0...
 //	{"url": "https://example.org/c.iso", "out": "c.iso"}
 //
-// The last line shows a file in JSON.
+// The last line describes a file in JSON.
 
 // MaxLine is the maximum length of a line in bytes.
 const MaxLine = 64 << 10
 
 // Entry is one file of a list.
 type Entry struct {
-	Line    int       // number of the line with the URIs, from 1
+	Line    int       // number of the line with the URIs; the first line is 1
 	URIs    []string  // at least one; none is empty
-	Options []Setting // in order, with duplicates
+	Options []Setting // in order, including duplicates
 }
 
 // Setting is an option of a file, from an indented line.
@@ -39,7 +39,7 @@ type Setting struct {
 	Name, Value string // without surrounding space; Name is not empty
 }
 
-// Entries parses a list. It stops after the first error, which is an *Error. The entries before the error are valid.
+// Entries returns the entries of list. It stops after the first error, which is an *Error. Entries before it are valid.
 func Entries(list string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var e Entry
@@ -66,7 +66,7 @@ func Entries(list string) iter.Seq2[Entry, error] {
 	}
 }
 
-// begin parses the line that begins an entry.
+// begin parses l, the line that begins an entry.
 func begin(l line) (Entry, error) {
 	if text := strings.TrimSpace(l.text); isJSON(text) {
 		return parseJSON(text, l.number)
@@ -74,7 +74,7 @@ func begin(l line) (Entry, error) {
 	return Entry{Line: l.number, URIs: uris(l.text)}, nil
 }
 
-// take parses a line after the URIs of e. It reports whether the line begins another entry; such a line is not parsed.
+// take parses l, a line after the URIs of e. another reports that l begins another entry; l is then not parsed.
 func (e *Entry) take(l line) (another bool, err error) {
 	text := strings.TrimSpace(l.text)
 	switch {
@@ -101,7 +101,7 @@ type line struct {
 	text   string
 }
 
-// lines splits a list into lines. It removes a byte order mark, and carriage returns at the ends of lines.
+// lines splits list into lines. It removes a byte order mark, and the carriage return at the end of a line.
 func lines(list string) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		rest := strings.TrimPrefix(list, "\ufeff")
@@ -115,7 +115,7 @@ func lines(list string) iter.Seq[line] {
 	}
 }
 
-// uris splits a line at its tabs.
+// uris returns the URIs in a line, which are separated by tabs.
 func uris(text string) (list []string) {
 	for uri := range strings.SplitSeq(text, "\t") {
 		if uri = strings.TrimSpace(uri); uri != "" {
@@ -125,15 +125,15 @@ func uris(text string) (list []string) {
 	return list
 }
 
-// A line of a list may also be a JSON object, which is one file with its options:
+// A line of a list may also be a JSON object that describes one file and its options:
 //
 //	{"url": "https://example.org/a.iso", "mirrors": ["https://m.example.net/a.iso"], "out": "a.iso", "overwrite": true}
 //
-// "url" is one URI or a list of URIs, and "mirrors" adds more. The other keys are options; a list repeats the option. A
-// list may mix lines of both formats.
+// "url" is one URI or a list of URIs, and "mirrors" adds more URIs. The other keys are options. A list of values
+// repeats the option. Lines in both formats may be in the same list.
 func isJSON(text string) bool { return strings.HasPrefix(text, "{") }
 
-// parseJSON converts an object to an entry.
+// parseJSON parses text, a JSON object, into an entry.
 func parseJSON(text string, line int) (Entry, error) {
 	e := Entry{Line: line}
 	wrong := func(why string) (Entry, error) { return Entry{}, &Error{Line: line, Why: why} }
@@ -177,7 +177,7 @@ func parseJSON(text string, line int) (Entry, error) {
 	return e, nil
 }
 
-// wordsOf converts a JSON value to words. The value is a string, a number, true or false, or a list of these.
+// wordsOf converts v to words. v must be a string, a number, true or false, or a list of these; otherwise why is the error.
 func wordsOf(v any) (words []string, why string) {
 	list, isList := v.([]any)
 	if !isList {

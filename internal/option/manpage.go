@@ -7,11 +7,11 @@ import (
 
 // Page is a man page in the Markdown of github.com/cpuguy83/go-md2man.
 type Page struct {
-	Name string // such as "braid-get"; the file name is Name.1
+	Name string // such as "braid-get"; the file is called Name.1
 	Text string
 }
 
-// Pages returns the man pages of the program and of each command that is not hidden, including subcommands.
+// Pages returns the man pages for the program and for each command and subcommand that is not hidden.
 func (p Program) Pages() (pages []Page) {
 	commands := p.withBelow()
 	for _, c := range commands {
@@ -26,7 +26,7 @@ func (p Program) Pages() (pages []Page) {
 	return pages
 }
 
-// withBelow returns c and its subcommands that are not hidden, recursively.
+// withBelow returns c and all commands below it that are not hidden.
 func (c Command) withBelow() []Command {
 	all := []Command{c}
 	for _, below := range c.Commands {
@@ -37,7 +37,7 @@ func (c Command) withBelow() []Command {
 	return all
 }
 
-// manPage is a page while it is written.
+// manPage is a man page that is being written.
 type manPage struct {
 	Program Program
 	Command
@@ -48,7 +48,7 @@ type manPage struct {
 
 func (m *manPage) add(format string, values ...any) { fmt.Fprintf(&m.b, format, values...) }
 
-// text returns the page.
+// text returns the whole text of the page.
 func (m *manPage) text() string {
 	m.add("%% %s 1 \"%s\" \"braid %s\" \"braid manual\"\n\n", strings.ToUpper(m.page), m.Program.Date, m.Program.Version)
 	m.add("# NAME\n\n%s - %s\n\n# SYNOPSIS\n\n", m.page, markdown(m.Summary))
@@ -85,7 +85,7 @@ func (m *manPage) text() string {
 	return m.b.String()
 }
 
-// isProgram reports whether the page describes the program.
+// isProgram reports whether the page is that of the program itself.
 func (m *manPage) isProgram() bool { return m.Name == m.Program.Name }
 
 func (m *manPage) paragraphs(heading string, list []string) {
@@ -138,7 +138,7 @@ func (m *manPage) variables() {
 		"Other variables are in **braid**(1).\n")
 }
 
-// splitNotes separates the notes about exit codes from the others.
+// splitNotes separates notes about exit codes from all other notes.
 func splitNotes(all []string) (notes, exits []string) {
 	for _, note := range all {
 		if before, after, found := strings.Cut(note, "Exit code"); found {
@@ -154,7 +154,7 @@ func splitNotes(all []string) (notes, exits []string) {
 
 func pageName(c Command) string { return strings.ReplaceAll(c.typed(), " ", "-") }
 
-// way formats a usage line, with the words before its operands in bold.
+// way formats a usage line of c, with the words before its operands in bold.
 func way(c Command, usage string) string {
 	return "**" + c.typed() + "**" + markdown(strings.TrimPrefix(usage, c.typed()))
 }

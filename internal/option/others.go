@@ -6,7 +6,7 @@ import (
 	"braid/antenna/formats"
 )
 
-// ofOthers are the options of the other commands.
+// ofOthers are the options of all commands that braid get does not have.
 var ofOthers = []Option{
 	{Names: "from", Of: Reading, Group: FeedGroup, Kind: Choice, Words: strings.Join(formats.Words(), "|"),
 		Usage: "read it as `FORMAT` without detection: " + formats.Explained()},

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// RatesValue is a limit in bytes a second that depends on the time of day: "09:00-17:00 2M, 20M". The first range that
-// contains the local time applies. A rate without a range applies to the rest of the day. 0 means no limit. Times that
-// no range contains have no limit.
+// RatesValue is a limit in bytes per second that depends on the time of day, such as "09:00-17:00 2M, 20M". The first
+// range that contains the local time applies. A rate without a range is for the rest of the day. 0 means no limit, and
+// so does a time that is in no range.
 type RatesValue struct{ spans []rateSpan }
 
 // rateSpan is a rate for a range of the day. If to is not later than from, the range ends on the next day. The range
@@ -72,7 +72,7 @@ func parseSpan(words []string) (s rateSpan, err error) {
 	return s, err
 }
 
-// parseClock parses a time of day up to 24:00.
+// parseClock parses a time of day such as 09:00, up to 24:00.
 func parseClock(s string) (time.Duration, bool) {
 	hour, minute, ok := strings.Cut(s, ":")
 	h, err := strconv.ParseUint(hour, 10, 8)
@@ -81,7 +81,7 @@ func parseClock(s string) (time.Duration, bool) {
 	return t, ok && err == nil && wrong == nil && len(hour) <= 2 && len(minute) == 2 && m < 60 && t <= day
 }
 
-// counts reports whether a range contains a minute that no earlier range contains.
+// counts reports whether s contains a minute that no range in before contains.
 func (s rateSpan) counts(before []rateSpan) bool {
 	for t := time.Duration(0); t < day; t += time.Minute {
 		if s.has(t) && !slices.ContainsFunc(before, func(b rateSpan) bool { return b.has(t) }) {
@@ -111,8 +111,8 @@ func (v *RatesValue) UnmarshalTOML(value any) error {
 	return v.Set(strings.Join(words, ", "))
 }
 
-// bareRate returns the first rate of a few bytes without a unit, for which the user may have meant another unit.
-// Without such a rate it returns an empty string.
+// bareRate returns the first rate in word that is a small number without a unit, because the user may have meant
+// another unit. It returns "" if word has no such rate.
 func bareRate(word string) string {
 	for item := range strings.SplitSeq(word, ",") {
 		if words := strings.Fields(item); len(words) > 0 && isBare(words[len(words)-1], 1024) {
@@ -146,8 +146,8 @@ func (v RatesValue) Any() bool {
 	return slices.ContainsFunc(v.spans, func(s rateSpan) bool { return s.rate > 0 })
 }
 
-// At returns the rate at t, by the clock of t's location, and the time when the rate changes. That time is zero if the
-// rate never changes. Changes of the clock, as for daylight saving time, are taken into account.
+// At returns the rate at t, by the clock of t's location, and when that rate changes. until is zero if the rate never
+// changes. Changes of the clock, as for daylight saving time, are taken into account.
 func (v RatesValue) At(t time.Time) (rate int64, until time.Time) {
 	t = t.Round(0)
 	rate = v.rate(t)
@@ -169,8 +169,8 @@ func (v RatesValue) rate(t time.Time) int64 {
 	return 0
 }
 
-// next returns the first time after t at which a range begins or ends or the clock changes. It returns the zero time if
-// no rate is limited to a range.
+// next returns the first time after t when a range begins or ends, or the clock changes. It returns the zero time if no
+// rate has a range.
 func (v RatesValue) next(t time.Time) (at time.Time) {
 	now := clockOf(t)
 	for _, s := range v.spans {
@@ -190,7 +190,7 @@ func (v RatesValue) next(t time.Time) (at time.Time) {
 	return at
 }
 
-// clockOf returns the time of day of t, by its location's clock.
+// clockOf returns the time of day at t, by the clock of t's location.
 func clockOf(t time.Time) time.Duration {
 	h, m, s := t.Clock()
 	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second +
@@ -199,7 +199,7 @@ func clockOf(t time.Time) time.Duration {
 
 func (s rateSpan) always() bool { return s.from == 0 && s.to == day }
 
-// has reports whether the range contains a time of day.
+// has reports whether s contains now, a time of day.
 func (s rateSpan) has(now time.Duration) bool {
 	if s.from < s.to {
 		return s.from <= now && now < s.to

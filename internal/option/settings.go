@@ -12,8 +12,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// The settings file has values of flags for all commands or for one command, and values for sites. The values have the
-// format of the command line.
+// The settings file has values of flags for all commands or for one command, and values for sites. They are written as
+// on the command line.
 //
 //	limit-rate = "20M"
 //	mirror = ["https://mirror.example.net/disk.iso"]
@@ -29,10 +29,10 @@ import (
 //	like = "Forgejo"
 //	host = "git.example.org"
 
-// known maps commands to the names and kinds of their options.
+// known has the names and kinds of the options of each command.
 type known map[string]map[string]Kind
 
-// Value is the value of a flag in the file.
+// Value is the value of a flag in the settings file.
 type Value struct {
 	Words []string // words as on the command line; "true" or "false" for a switch
 	Line  int
@@ -40,12 +40,12 @@ type Value struct {
 
 // Settings is a parsed settings file. A nil *Settings is empty.
 type Settings struct {
-	values map[string]map[string]Value // by command and flag; the command "" stands for all
-	Sites  []Site                      // the most exact pattern first
+	values map[string]map[string]Value // by command and flag; the command "" means all commands
+	Sites  []Site                      // sorted: longer paths, and so more specific patterns, first
 	Forges []Forge                     // by name
 }
 
-// Error describes an error in a file, with its position.
+// Error is an error in a settings file, a list or a command line, with its position.
 type Error struct {
 	Line      int // 0 if unknown
 	Key       string
@@ -63,14 +63,14 @@ func (e *Error) Error() string {
 	return where + e.Why
 }
 
-// ParseSettings parses a settings file. The error is an *Error.
+// ParseSettings parses data, the content of the settings file. The error is an *Error.
 func ParseSettings(data []byte) (*Settings, error) { return parseSettings(data, settable()) }
 
 func parseSettings(data []byte, known known) (*Settings, error) {
 	var top map[string]any
 	if _, err := toml.Decode(string(data), &top); err != nil {
 		if e, ok := errors.AsType[toml.ParseError](err); ok {
-			// Position.Line is wrong at the end of a line: it has the number of the next line.
+			// At the end of a line, Position.Line is the number of the next line.
 			line := 1 + strings.Count(string(data[:min(e.Position.Start, len(data))]), "\n")
 			return nil, &Error{Line: line, Key: e.LastKey, Why: e.Message}
 		}
@@ -113,7 +113,7 @@ func (r *reader) read(top map[string]any) (*Settings, error) {
 	return f, nil
 }
 
-// all returns the flags of all commands. If flags of the same name differ, it returns the more general kind.
+// all returns the flags of all commands. For flags of the same name, it returns the more general kind.
 func (r *reader) all() map[string]Kind {
 	all := map[string]Kind{}
 	for _, flags := range r.known {
@@ -124,7 +124,7 @@ func (r *reader) all() map[string]Kind {
 	return all
 }
 
-// table reads the keys of a table.
+// table reads the values of table. Its keys must be in known. path is the table's position in the file.
 func (r *reader) table(table map[string]any, known map[string]Kind, path ...string) (map[string]Value, error) {
 	values := map[string]Value{}
 	for _, name := range sorted(table) {
@@ -137,7 +137,8 @@ func (r *reader) table(table map[string]any, known map[string]Kind, path ...stri
 	return values, nil
 }
 
-// value reads one key. tables are names of tables that are suggested for an unknown key.
+// value reads v, the value at path. Its key must be in known. tables are names of tables that are also suggested
+// instead of an unknown key.
 func (r *reader) value(v any, known map[string]Kind, tables []string, path ...string) (Value, error) {
 	name := path[len(path)-1]
 	kind, ok := known[name]
@@ -176,7 +177,7 @@ func (r *reader) value(v any, known map[string]Kind, tables []string, path ...st
 
 const emptyValue, leaveOut = "the value is empty", "leave the key out"
 
-// wordOf returns a value in the format of the command line, and its type.
+// wordOf returns v as a word on a command line, and the name of its type.
 func wordOf(v any) (word, is string) {
 	switch v := v.(type) {
 	case string:
@@ -203,14 +204,14 @@ func (r *reader) wrong(path []string, why, hint string) error {
 	return &Error{Line: Line(r.data, path), Key: toml.Key(path).String(), Why: why, Hint: hint}
 }
 
-// locator finds the line of a value. Decoding into a locator fails, because the parser reports lines only in errors.
+// locator finds the line of a value. It refuses every value, because the parser reports lines only in errors.
 type locator struct{}
 
 var errHere = errors.New("here")
 
 func (*locator) UnmarshalTOML(any) error { return errHere }
 
-// Line returns the line of a key in a TOML file, or 0 if the key is missing.
+// Line returns the line of the key at path in data, a TOML file. It returns 0 if the key is missing.
 func Line(data string, path []string) int {
 	var table map[string]toml.Primitive
 	meta, err := toml.Decode(data, &table)
@@ -234,20 +235,20 @@ func Line(data string, path []string) int {
 
 func sorted(table map[string]any) []string { return slices.Sorted(maps.Keys(table)) }
 
-// Timed reports whether a value has rates by the time of day, which only downloads support.
+// Timed reports whether v has rates by the time of day. Only commands that download support these.
 func (v Value) Timed() bool {
 	var rates RatesValue
 	return len(v.Words) == 1 && strings.Contains(v.Words[0], "-") && rates.Set(v.Words[0]) == nil
 }
 
-// Own reports whether the table of a command sets a flag.
+// Own reports whether the table for command, rather than the general settings, sets flag.
 func (f *Settings) Own(command, flag string) bool {
 	_, ok := f.values[command][flag]
 	return ok && command != ""
 }
 
-// Value returns the value of a flag of a command. The command's own table takes precedence over the values for all
-// commands.
+// Value returns the value of a flag for command. A value in the command's own table takes precedence over the value for
+// all commands.
 func (f *Settings) Value(command, flag string) (Value, bool) {
 	if f == nil {
 		return Value{}, false

@@ -9,19 +9,19 @@ import (
 	"braid/address"
 )
 
-// Site has the values for the URLs that match a pattern. A missing key has no words.
+// Site has the settings for URLs that match a pattern. A key that is missing has no words.
 type Site struct {
-	// Pattern is the pattern in the file: a URL, or the prefix of URLs if it ends with *.
+	// Pattern is the pattern as written: a URL or, if it ends with *, what the URLs begin with.
 	Pattern string
 	Line    int
 	Values  map[string][]string // by option; words as on the command line
 
-	scheme, host string // host with port
+	scheme, host string // host includes the port; see hostPort
 	path         string
 	prefix       bool
 }
 
-// sites reads the tables of sites and sorts them, longer paths first.
+// sites reads the settings of sites from tables. It sorts them by the lengths of their paths, the longest first.
 func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 	for _, pattern := range sorted(tables) {
 		path := []string{"site", pattern}
@@ -34,7 +34,7 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 			return nil, err
 		}
 		s := Site{Pattern: pattern, Line: Line(r.data, path), Values: map[string][]string{}}
-		hasLine := s.Line > 0 // otherwise the site is written with dotted keys
+		hasLine := s.Line > 0 // a site written with dotted keys has no line of its own
 		for name, value := range values {
 			s.Values[name] = value.Words
 			if !hasLine && (s.Line == 0 || value.Line < s.Line) {
@@ -54,7 +54,7 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 		switch {
 		case len(a.path) != len(b.path) || a.prefix == b.prefix:
 			return len(b.path) - len(a.path)
-		case b.prefix: // an exact path precedes a prefix
+		case b.prefix: // an exact path comes before a prefix
 			return -1
 		}
 		return 1
@@ -62,7 +62,7 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 	return sites, nil
 }
 
-// Word returns the first word of an option, or an empty string.
+// Word returns the first word of the option with that name, or "".
 func (s *Site) Word(name string) string {
 	if words := s.Values[name]; len(words) > 0 {
 		return words[0]
@@ -70,7 +70,7 @@ func (s *Site) Word(name string) string {
 	return ""
 }
 
-// parse parses the pattern. It reports false for an invalid pattern.
+// parse parses s.Pattern, and reports whether it is valid.
 func (s *Site) parse() bool {
 	u, err := url.Parse(s.Pattern)
 	if err != nil || !address.HasScheme(u) || u.Hostname() == "" || strings.Contains(u.Host, "*") ||
@@ -84,19 +84,18 @@ func (s *Site) parse() bool {
 	if s.path == "" {
 		s.path = "/"
 	}
-	// A path that ends with a slash is always a prefix. As an exact path it would match no file, and its requirements
-	// would protect nothing.
+	// A path that ends with a slash is always a prefix. As an exact path, it would match no file, and what the settings
+	// require would have no effect.
 	s.prefix = s.prefix || strings.HasSuffix(s.path, "/")
 	return !strings.Contains(s.path, "*")
 }
 
-// equals reports whether two patterns match the same URLs.
+// equals reports whether s and other match the same URLs.
 func (s *Site) equals(other Site) bool {
 	return s.scheme == other.scheme && s.host == other.host && s.path == other.path && s.prefix == other.prefix
 }
 
-// hostPort returns the host and port of a URL in normalized form, separated by a space. It returns "" without a valid
-// host.
+// hostPort returns the host and the port of u, normalized and separated by a space, or "" if the host is invalid.
 func hostPort(u *url.URL) string {
 	host, err := address.Name(u.Hostname())
 	if err != nil || host == "" {
@@ -114,7 +113,7 @@ func (s *Site) HostPort() string {
 	return host + ":" + port
 }
 
-// Site returns the site with the longest pattern that matches u, or nil.
+// Site returns the settings of the site with the longest path that matches u, or nil.
 func (f *Settings) Site(u *url.URL) *Site {
 	if f == nil {
 		return nil

@@ -1,9 +1,9 @@
-// Package option defines the options of the command: their names, the format of their values, and the files that can
+// Package option defines the options of the command: their names, how their values are written, and the files that can
 // set them besides the command line. These files are the user's settings and lists of files to download. The package
 // also generates the man pages and shell completions.
 //
-// The package opens no file, reads no environment variable and sends no request. An unknown name is an error with its
-// line: a misspelled protective option must not be ignored.
+// The package opens no file, reads no environment variable and sends no request. An unknown name in a file is an error
+// with its line: a misspelled option that protects the user must not be ignored.
 //
 //	size, err := option.ParseSize("1.5G")
 //	text := option.SizeText(1536) // 1.5 KiB
@@ -16,22 +16,22 @@ import (
 	"strings"
 )
 
-// Option is a row of the table. Each option is a flag, an environment variable (BRAID_LIMIT_RATE is --limit-rate) and a
-// key of the settings.
+// Option is a row of the table of options. Each option is a flag, an environment variable (BRAID_LIMIT_RATE for
+// --limit-rate) and a key of the settings.
 type Option struct {
 	Names    string // without dashes, separated by spaces; the first is used for the variable and the settings
 	Of       Commands
-	First    Commands // commands with a help that shows the option before all others
+	First    Commands // commands that show the option before all others in their help
 	Also     Places
-	ListName string // another name in lists of files, from aria2
+	ListName string // another name in lists of files, the one of aria2
 	Group    Group
 	Kind     Kind
-	Words    string // words of a Choice, separated by |; if empty, the usage has them
+	Words    string // words of a Choice, separated by |; if empty, they are in Usage
 	Default  string // the default, if it is one word
-	Usage    string // with the placeholder of the value in backquotes
+	Usage    string // help text with the placeholder for the value in backquotes
 }
 
-// Places is a set of places where an option may be used besides the command line, the environment and the settings.
+// Places is a set of places, besides the command line, the environment and the settings, where an option may be used.
 type Places uint8
 
 // The places.
@@ -44,7 +44,7 @@ const (
 // Commands is a set of commands.
 type Commands uint32
 
-// The commands that have options. Names of subcommands include the command above.
+// The commands that have options. The name of a subcommand includes the command above it.
 const (
 	Get Commands = 1 << iota
 	Resume
@@ -77,22 +77,21 @@ const (
 	Controlling = Add | Status | Pause | Unpause | Remove
 	// Downloading are the commands that download files.
 	Downloading = Get | Resume | Serving
-	// Serving are the long-running commands that download on request. Fleet are the commands that can use a job queue.
+	// Serving are the commands that run for long and download on request. Fleet are the commands that can use a job queue.
 	Serving = Daemon | Work
 	Fleet   = Get | Watch | Work | Queue | Daemon
-	// Reading are the commands that read a feed. Requesting are the commands that send requests to servers that the
-	// user names.
+	// Reading are the commands that read a feed. Requesting are the commands that send requests to servers that the user names.
 	Reading    = FeedCheck | FeedShow | FeedConvert
 	Requesting = Get | Resume | Probe | Verify | FeedFind | Reading
 )
 
-// typed are the names of the commands, by bit.
+// typed has the names of the commands, in the order of the constants.
 var typed = [...]string{"get", "parts resume", "probe", "verify", "meta", "serve", "feed find", "feed check",
 	"feed show", "feed convert", "watch",
 	"parts list", "parts remove", "config", "man", "daemon", "add", "status", "pause", "resume", "remove", "lfs", "work", "queue",
 	"trust list", "follow"}
 
-// Group is a heading in the help.
+// Group is a group of options in the help. Its String is the heading.
 type Group uint8
 
 // The groups, in the order of the help.
@@ -112,16 +111,17 @@ func (g Group) String() string {
 	return [...]string{"Feed", "Watch", "Server", "File", "Proof", "Sources", "Peers", "Requests", "Output"}[g]
 }
 
-// MostUsed is the heading of the options listed in First.
+// MostUsed is the heading for options in the help of the commands in their First.
 const MostUsed = "Most used"
 
-// Kind is the type of an option's value. If two options have the same name, the larger Kind accepts the values of both.
+// Kind is the type of an option's value. Of two options with the same name, the one with the larger Kind accepts the
+// values of both.
 type Kind uint8
 
 // The kinds.
 const (
 	Switch Kind = iota + 1 // true or false
-	Word                   // a string, a number or another format
+	Word                   // a string, a number or another text
 	Choice                 // one of several words
 	Number                 // at least 1
 	Time                   // a duration; a bare number is seconds
@@ -132,10 +132,10 @@ const (
 	Rates                  // one Rate, or several by the time of day
 )
 
-// isAmount reports whether the values are numbers of bytes. A small number without a unit is then probably a mistake.
+// isAmount reports whether values are numbers of bytes. Then a small number without a unit is probably a mistake.
 func (k Kind) isAmount() bool { return k == Size || k == Rate || k == Rates }
 
-// isList reports whether the option accepts several values.
+// isList reports whether an option of kind k may have several values.
 func (k Kind) isList() bool { return k == Words || k == Rates }
 
 func (k Kind) String() string {
@@ -161,7 +161,7 @@ func All() iter.Seq[Option] {
 	}
 }
 
-// Of returns the options of commands, sorted by group.
+// Of returns the options that any of the commands in c has, sorted by group.
 func Of(c Commands) (list []Option) {
 	for o := range All() {
 		if o.Of&c != 0 {
@@ -172,7 +172,7 @@ func Of(c Commands) (list []Option) {
 	return list
 }
 
-// Typed returns the names of the commands as typed: "feed check".
+// Typed returns the names of the commands in c as the user types them, such as "feed check".
 func (c Commands) Typed() (names []string) {
 	for i, name := range typed {
 		if c&(1<<i) != 0 {
@@ -182,7 +182,7 @@ func (c Commands) Typed() (names []string) {
 	return names
 }
 
-// Name returns the first name.
+// Name returns the first of the option's names.
 func (o Option) Name() string {
 	name, _, _ := strings.Cut(o.Names, " ")
 	return name
@@ -204,7 +204,7 @@ func (o Option) Help() string {
 	return o.Usage
 }
 
-// Choices returns the words that a Choice accepts.
+// Choices returns the words that the option, a Choice, accepts.
 func (o Option) Choices() []string {
 	if o.Words != "" {
 		return strings.Split(o.Words, "|")
@@ -214,7 +214,7 @@ func (o Option) Choices() []string {
 	return strings.Split(words, "|")
 }
 
-// WordsOf returns the words that a Choice of the download options accepts.
+// WordsOf returns the words that the option of braid get with that name, a Choice, accepts.
 func WordsOf(name string) []string {
 	for _, o := range ofDownloads {
 		if o.Name() == name {
@@ -224,12 +224,12 @@ func WordsOf(name string) []string {
 	return nil
 }
 
-// Variable returns the environment variable of an option.
+// Variable returns the name of the environment variable for the option with that name.
 func Variable(name string) string {
 	return "BRAID_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// InList returns the option for a name in a list of files. It reports false if lists do not accept the name.
+// InList returns the name of the option that name stands for in a list of files. It returns false if lists have no such option.
 func InList(name string) (string, bool) {
 	for _, o := range ofDownloads {
 		if o.Also&InLine != 0 && (name == o.Name() || name == o.ListName) {
@@ -239,7 +239,7 @@ func InList(name string) (string, bool) {
 	return "", false
 }
 
-// ListNames returns the option names that lists of files accept.
+// ListNames returns the names of the options that lists of files may have.
 func ListNames() (names []string) {
 	for _, o := range ofDownloads {
 		if o.Also&InLine != 0 {
@@ -253,7 +253,7 @@ func ListNames() (names []string) {
 	return names
 }
 
-// settable returns the options of the settings by command. Options of a subcommand belong to the command above it.
+// settable returns the options that the settings may have, by command. Those of a subcommand belong to the command above it.
 func settable() known {
 	all := known{}
 	for o := range All() {
@@ -268,8 +268,8 @@ func settable() known {
 	return all
 }
 
-// siteKeys returns the keys of a site. They have the meaning of the options, except that insecure applies to the site
-// itself.
+// siteKeys returns the keys that a site in the settings may have. They mean the same as the options. Only insecure is
+// different: it is a switch for the site itself.
 func siteKeys() map[string]Kind {
 	keys := map[string]Kind{}
 	for _, o := range ofDownloads {

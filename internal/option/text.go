@@ -10,10 +10,10 @@ import (
 
 var units = []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 
-// SizeText formats a number of bytes.
+// SizeText formats n bytes, such as 1.5 KiB.
 func SizeText(n int64) string { return scaled(float64(n)) }
 
-// RateText formats bytes a second.
+// RateText formats r bytes per second.
 func RateText(r float64) string {
 	if math.IsNaN(r) || math.IsInf(r, 0) || r < 0 {
 		r = 0
@@ -34,7 +34,7 @@ func scaled(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', decimals, 64), ".0") + " " + units[unit]
 }
 
-// TimeText formats a duration: 40 ms, 3.2 s, 4 min 10 s, 2 h 5 min.
+// TimeText formats d, such as 40 ms, 3.2 s, 4 min 10 s, or 2 h 5 min.
 func TimeText(d time.Duration) string {
 	switch s := d.Round(time.Second); {
 	case d < 0:
@@ -55,7 +55,7 @@ func TimeText(d time.Duration) string {
 	return fmt.Sprintf("%d days", d/(24*time.Hour))
 }
 
-// Percent returns a part of a whole in percent, rounded down: 100 means the whole.
+// Percent returns part as a percentage of whole, rounded down, so that 100 means all of it.
 func Percent(part, whole int64) int {
 	if whole <= 0 {
 		return 0
@@ -63,7 +63,7 @@ func Percent(part, whole int64) int {
 	return int(float64(part) / float64(whole) * 100)
 }
 
-// Count formats a number with its noun: "1 mirror", "4 mirrors".
+// Count formats n with a noun: "1 mirror", "4 mirrors".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -71,7 +71,7 @@ func Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// Shorten cuts an external text to a number of runes. A cut text ends with "...".
+// Shorten cuts s, a text from outside, to a maximum number of runes. A text that was cut ends with "...".
 func Shorten(s string, runes int) string {
 	r := []rune(s)
 	if len(r) <= runes {
@@ -80,8 +80,8 @@ func Shorten(s string, runes int) string {
 	return string(r[:runes-3]) + "..."
 }
 
-// Nearest returns the known word that the user probably meant, or an empty string. It accepts only small differences,
-// because a wrong suggestion is worse than no suggestion.
+// Nearest returns the word in known that the user probably meant by word, or "". It accepts only small differences,
+// because a wrong suggestion is worse than none.
 func Nearest(word string, known []string) string {
 	best, bestDistance, edits := "", max(1, (len(word)+1)/3)+1, 0
 	for _, k := range known {
@@ -121,7 +121,7 @@ func distance(a, b string) int {
 	return old[len(b)]
 }
 
-// Grouped writes a number with a comma after each three digits: 2,000.
+// Grouped formats n with a comma between each three digits, such as 2,000.
 func Grouped(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -130,7 +130,7 @@ func Grouped(n int) string {
 	return s
 }
 
-// Stamp returns a time for logs. It returns "" for the zero time.
+// Stamp formats t for logs. It returns "" for the zero time.
 func Stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""

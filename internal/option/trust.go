@@ -15,30 +15,30 @@ import (
 	"braid/address"
 )
 
-// Trust is the user's file of anchors. For a URL, the file has the keys that must have signed each file at or below the
-// URL. A program writes the file, so it is separate from the settings, which the user writes. A nil *Trust is empty.
+// Trust is the user's file of anchors. The file binds URLs to keys: each file at or below such a URL must be signed by one
+// of its keys. A program writes the file, so it is separate from the settings, which the user writes. A nil *Trust is empty.
 type Trust struct {
-	Bounds []Bound // the longest paths first
+	Bounds []Bound // sorted by the lengths of their paths, the longest first
 }
 
-// A Bound binds a URL, and all URLs below it, to keys. Each file from there must have a signature by one of them.
+// A Bound binds a URL, and all URLs below it, to keys. Each file from there must be signed by one of these keys.
 type Bound struct {
 	URL  string       `json:"url"`
 	Keys []TrustedKey `json:"keys"`
 
 	server string   // see serverOf
-	path   []string // segments
+	path   []string // segments of the URL's path
 }
 
-// A TrustedKey is a file with keys, or the text of a key.
+// A TrustedKey is the content of a file with keys, or the text of a key.
 type TrustedKey struct {
-	Name  string `json:"name"`             // the path that the user gave; empty for a text
-	Added string `json:"added"`            // a date, as 2026-11-28
-	Text  string `json:"key,omitempty"`    // content of the file, if it is a text
+	Name  string `json:"name"`             // the file's path as the user gave it; empty for the text of a key
+	Added string `json:"added"`            // the date, such as 2026-11-28
+	Text  string `json:"key,omitempty"`    // the text, or the content of a file that is text
 	Bytes []byte `json:"base64,omitempty"` // content of any other file
 }
 
-// Data returns the content of the file.
+// Data returns the text of the key, or the content of the file.
 func (k *TrustedKey) Data() []byte {
 	if k.Text != "" {
 		return []byte(k.Text)
@@ -46,16 +46,16 @@ func (k *TrustedKey) Data() []byte {
 	return k.Bytes
 }
 
-// trustFile is the JSON form of the file.
+// trustFile is the file of anchors as JSON.
 type trustFile struct {
 	Version int     `json:"v"`
 	Trust   []Bound `json:"trust"`
 }
 
-// ErrTrustNewer is the error for a file that a newer braid has written.
+// ErrTrustNewer is the error for a file of anchors that a newer version of braid has written.
 var ErrTrustNewer = errors.New("written by a newer braid and left unchanged")
 
-// Errors of a file of anchors.
+// The errors for a file of anchors that is invalid.
 var (
 	errTrustVersion = errors.New("written by another version of braid")
 	errNoTrust      = errors.New("not in the format of braid trust: it lacks the field trust")
@@ -63,7 +63,8 @@ var (
 	errNoKeys       = errors.New("an entry without keys")
 )
 
-// ParseTrust parses a file of anchors. An unknown field is an error: it may limit what is trusted.
+// ParseTrust parses data, the content of a file of anchors. An unknown field is an error, because it might limit what
+// is trusted.
 func ParseTrust(data []byte) (*Trust, error) {
 	var head struct {
 		Version int `json:"v"`
@@ -104,7 +105,7 @@ func ParseTrust(data []byte) (*Trust, error) {
 	return t, nil
 }
 
-// Format returns the content of the file.
+// Format returns t as the content of a file of anchors.
 func (t *Trust) Format() ([]byte, error) {
 	f := trustFile{Version: 1, Trust: []Bound{}}
 	if t != nil {
@@ -114,7 +115,7 @@ func (t *Trust) Format() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// sort puts the longest paths first.
+// sort sorts t.Bounds by the lengths of their paths, the longest first.
 func (t *Trust) sort() {
 	slices.SortStableFunc(t.Bounds, func(a, b Bound) int {
 		if len(a.path) != len(b.path) {
@@ -146,8 +147,8 @@ func NewBound(word string) (Bound, error) {
 	return b, nil
 }
 
-// Of returns the bound with the longest path above u, or nil. If servers may read the path of u in several ways, Of
-// returns the bound of any of these readings. If two readings have different bounds, it returns an error.
+// Of returns the Bound with the longest path that is u or above u, or nil. If servers may read the path of u in several
+// ways, Of returns the Bound for any of them. If two of them have different Bounds, it returns an error.
 func (t *Trust) Of(u *url.URL) (of *Bound, err error) {
 	if !t.Any() || u == nil || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, nil
@@ -163,7 +164,7 @@ func (t *Trust) Of(u *url.URL) (of *Bound, err error) {
 	return of, nil
 }
 
-// above returns the bound with the longest path above path, or nil.
+// above returns the Bound at server with the longest path that path begins with, or nil.
 func (t *Trust) above(server string, path []string) *Bound {
 	for i := range t.Bounds {
 		b := &t.Bounds[i]
@@ -185,7 +186,7 @@ func (b *Bound) SameKeys(o *Bound) bool {
 	return !slices.ContainsFunc(b.Keys, other(o)) && !slices.ContainsFunc(o.Keys, other(b))
 }
 
-// Add adds a key to the bound of the same URLs as b. It reports false if the bound already has the key.
+// Add adds k to the Bound in t for the same URLs as b. It returns false if that Bound has k already.
 func (t *Trust) Add(b Bound, k TrustedKey) bool {
 	i := t.index(b)
 	if i < 0 {
@@ -202,8 +203,8 @@ func (t *Trust) Add(b Bound, k TrustedKey) bool {
 	return true
 }
 
-// Remove removes the keys that choose accepts from the bound of the same URLs as b. If no key is left, it removes the
-// bound. It returns the numbers of removed and of remaining keys.
+// Remove removes the keys that choose accepts from the Bound in t for the same URLs as b, and that Bound if no key is
+// left. It returns how many keys it removed and how many are left.
 func (t *Trust) Remove(b Bound, choose func(TrustedKey) bool) (removed, left int) {
 	i := t.index(b)
 	if i < 0 {
@@ -217,17 +218,17 @@ func (t *Trust) Remove(b Bound, choose func(TrustedKey) bool) (removed, left int
 	return removed, left
 }
 
-// Any reports whether the file binds any URL.
+// Any reports whether t binds any URL.
 func (t *Trust) Any() bool { return t != nil && len(t.Bounds) > 0 }
 
-// index returns the index of the bound of the same URLs as b, or -1.
+// index returns the index in t.Bounds of the Bound for the same URLs as b, or -1.
 func (t *Trust) index(b Bound) int {
 	return slices.IndexFunc(t.Bounds, func(o Bound) bool { return o.server == b.server && slices.Equal(o.path, b.path) })
 }
 
-// serverOf returns the host of a URL and its port, or "" if the host is not valid. The default ports of http and https
-// are equal, because the scheme of a URL must not decide which keys are trusted. An IPv4 address and its IPv6 form are
-// equal, because both lead to the same server.
+// serverOf returns the host of u, and its port unless that is 80 or 443. It returns "" if the host is invalid. These
+// ports count as equal, because the scheme of a URL must not decide which keys are trusted. An IPv4 address and its
+// IPv6 form also count as equal, because they lead to the same server.
 func serverOf(u *url.URL) string {
 	host, err := address.Name(u.Hostname())
 	if err != nil || host == "" {

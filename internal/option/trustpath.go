@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// The paths of bounds and of requested URLs. RFC 3986, section 6.2.2, defines which paths are equal, but servers differ
-// in how they treat an encoded slash, a backslash, and an empty segment before "..".
+// How the paths of bound and requested URLs are compared. RFC 3986, section 6.2.2, defines which paths are equal.
+// Servers differ in how they treat an encoded slash, a backslash, and an empty segment before "..".
 
 var (
 	errTwoPaths = errors.New("servers may interpret the path in two ways: write it without %2F, backslashes, // and dot segments")
 	errTwoKeys  = errors.New("servers may interpret its path in two ways, for which braid trust has different keys")
 )
 
-// readings returns the paths, as decoded segments, in which servers may read the path of u. No two are equal.
+// readings returns all paths that servers may read in the URL u, as decoded segments. No two of them are equal.
 func readings(u *url.URL) (all [][]string) {
 	encoded := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
 	for i, s := range encoded {
@@ -52,14 +52,14 @@ func resolve(segments []string, merged bool) (path []string) {
 	return slices.DeleteFunc(path, func(s string) bool { return s == "" })
 }
 
-// caseless has the number of leading segments, owner and project, in which forges ignore the case of letters. A
-// negative number stands for all segments before the segment "-".
+// caseless has, for each forge, the number of leading path segments, such as owner and project, where it ignores case.
+// -1 means all segments before the segment "-".
 var caseless = map[string]int{
 	"github.com": 2, "raw.githubusercontent.com": 2, "codeload.github.com": 2, "api.github.com": 3,
 	"gitlab.com": -1, "codeberg.org": 2,
 }
 
-// foldCase returns path in lower case where the server ignores case.
+// foldCase changes path to lower case where server ignores case, and returns it.
 func foldCase(server string, path []string) []string {
 	n := min(caseless[server], len(path))
 	if n < 0 {

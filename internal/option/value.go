@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The types of option values, for flags and configurations. Most of them implement flag.Value.
+// The types of option values, for flags and configuration files. Most of them implement flag.Value.
 
 // SizeValue is a number of bytes, at least 1.
 type SizeValue int64
@@ -30,7 +30,7 @@ func (v *SizeValue) UnmarshalText(text []byte) error { return v.Set(string(text)
 
 func (v *SizeValue) String() string { return strconv.FormatInt(int64(*v), 10) }
 
-// BulkValue is a SizeValue for which a small number without a unit is probably a mistake.
+// BulkValue is a SizeValue that must have a unit if it is small, because a small number without one is probably a mistake.
 type BulkValue int64
 
 // UnmarshalText parses a value such as "500K".
@@ -41,7 +41,8 @@ func (v *BulkValue) UnmarshalText(text []byte) error {
 	return (*SizeValue)(v).UnmarshalText(text)
 }
 
-// isBare reports whether word is a positive number below less without a unit. The user may have meant another unit.
+// isBare reports whether word is a number without a unit, above 0 and below the limit less. The user may have meant
+// another unit.
 func isBare(word string, less float64) bool {
 	x, err := strconv.ParseFloat(word, 64)
 	return err == nil && x > 0 && x < less
@@ -73,7 +74,7 @@ func (v *TimeValue) Set(s string) error {
 
 func (v *TimeValue) String() string { return time.Duration(*v).String() }
 
-// PeriodValue is the interval of a recurring event. It must have a unit, because a small number without a unit may not
+// PeriodValue is the interval of something that recurs. It must have a unit, because a small number without one may not
 // mean seconds.
 type PeriodValue time.Duration
 
@@ -84,7 +85,7 @@ func (v *PeriodValue) Set(s string) error {
 	return (*TimeValue)(v).Set(s)
 }
 
-// UnmarshalText parses a value such as "1h30m". Its errors quote the value in the syntax of a configuration file.
+// UnmarshalText parses a value such as "1h30m". Its errors quote the value as a configuration file does.
 func (v *PeriodValue) UnmarshalText(text []byte) error {
 	if isBare(string(text), 1000) {
 		return fmt.Errorf(`write a time with a unit, such as "%[1]ss", "%[1]sm" or "%[1]sh"`, text)
@@ -138,7 +139,7 @@ func (v *ChoiceValue) Set(s string) error {
 
 func (v *ChoiceValue) String() string { return v.Word }
 
-// WordsValue is a list of words. Each Set adds a word.
+// WordsValue is a list of words. Each call of Set adds one.
 type WordsValue []string
 
 // Set implements flag.Value.
@@ -149,7 +150,7 @@ func (v *WordsValue) Set(s string) error {
 
 func (v *WordsValue) String() string { return strings.Join(*v, ",") }
 
-// ErrSize describes the format of sizes.
+// ErrSize describes to the user how sizes are written.
 var ErrSize = errors.New("write a number of bytes, with K, M, G or T for powers of 1024")
 
 var sizeFactors = map[string]float64{
@@ -157,7 +158,7 @@ var sizeFactors = map[string]float64{
 	"G": 1 << 30, "GIB": 1 << 30, "T": 1 << 40, "TIB": 1 << 40,
 }
 
-// ParseSize parses 65536, 64K, 64KiB and 1.5G. It refuses MB, which is ambiguous.
+// ParseSize parses a size such as 65536, 64K, 64KiB or 1.5G, in bytes. It refuses MB, which is ambiguous.
 func ParseSize(s string) (int64, error) {
 	number := strings.TrimRight(s, "KMGTkmgtiIBb")
 	factor, ok := sizeFactors[strings.ToUpper(s[len(number):])]
@@ -174,7 +175,7 @@ func ParseSize(s string) (int64, error) {
 	return int64(x * factor), nil
 }
 
-// ErrTime describes the format of times.
+// ErrTime describes to the user how times are written.
 var ErrTime = errors.New("write a time such as 30s, 1m30s or 500ms; a bare number is seconds")
 
 // ParseTime parses a duration. A bare number is a number of seconds, as in other tools.
