@@ -13,11 +13,11 @@ import (
 	"braid/source"
 )
 
-// A bar draws the progress on a terminal, with the table of sources below. A terminal has one bar, because two bars
-// would overwrite each other.
+// A bar draws the progress on a terminal, with the table of sources below it. A terminal must have only one bar,
+// because two would overwrite each other.
 //
-// After each drawing the cursor is at the start of the bar. Erasing everything after the cursor then erases the drawing,
-// even if the terminal has become narrower and has wrapped the lines.
+// After each drawing, the cursor is at the start of the bar. Erasing everything after the cursor therefore erases the
+// whole drawing, even if the terminal has become narrower and has wrapped its lines.
 type bar struct {
 	w     io.Writer
 	size  func() (columns, lines int)
@@ -27,11 +27,11 @@ type bar struct {
 }
 
 const (
-	// barEvery is the interval between two drawings.
+	// barEvery is the minimum time between two drawings.
 	barEvery = 100 * time.Millisecond
-	// beside is the width of the bar's percentage and of the narrowest bar.
+	// beside is the width of the percentage and of the narrowest bar together.
 	beside = 20
-	// leastBar is the width below which the bar is left out.
+	// leastBar is the width below which no bar is drawn.
 	leastBar = 10
 
 	eraseBelow = "\r\x1b[J"
@@ -54,7 +54,7 @@ func (m *bar) Show(at time.Time, p Progress) {
 	m.drawn = true
 }
 
-// below returns the lines of the table, at most as many as fit below the bar.
+// below returns the table as lines, cut to columns and limited in number by most. It is shown below the bar.
 func below(rows [][]string, columns, most int) []string {
 	if len(rows) == 0 || most < 2 {
 		return nil
@@ -63,7 +63,7 @@ func below(rows [][]string, columns, most int) []string {
 	if n := len(rows) - most; n > 0 {
 		rows, more = rows[:most-1], []string{fmt.Sprintf("  and %d more", n+1)}
 	}
-	for _, row := range rows { // shortened before the widths of columns are measured
+	for _, row := range rows { // escape them before the widths of columns are measured
 		for i := range row {
 			row[i] = source.Escape(row[i])
 		}
@@ -75,8 +75,8 @@ func below(rows [][]string, columns, most int) []string {
 	return lines
 }
 
-// line returns the bar in the given width. If the width is too small, the bar itself is left out first, and then the
-// numbers in the order in which [progress.fit] drops them.
+// line returns the line with the bar and the numbers, at most width columns wide. If that is too narrow for both, it
+// omits the bar first, and then the numbers that [progress.fit] drops.
 func (m *bar) line(p Progress, width int) string {
 	numbers := p.fit(width - beside)
 	if p.Size <= 0 {
@@ -84,7 +84,7 @@ func (m *bar) line(p Progress, width int) string {
 		return cut(drawn(-1, 0, m.turn)+" "+numbers, width)
 	}
 	n := p.numbers()
-	// After verification the result replaces the bar, so that it never shows 100 %.
+	// The result replaces the bar after verification, so the bar never shows 100 %.
 	share := min(option.Percent(p.Done, p.Size), 99)
 	percentage := fmt.Sprintf("%4d%% ", share)
 	if width-beside < len(n[0])+len(n[1])+len(n[2]) {
@@ -97,8 +97,8 @@ func (m *bar) line(p Progress, width int) string {
 }
 
 // drawn returns a bar that is filled to share percent, as the library draws it. If share is -1, it returns a spinner.
-// Each drawing uses a new bar of the library that writes to io.Discard: the library assumes that its line is never
-// wrapped, which is wrong after the terminal has become narrower.
+// Each call uses a new bar of the library, which writes to io.Discard. The library's own output would assume that the
+// terminal never wraps the line, which is wrong after the terminal has become narrower.
 func drawn(share, width, turn int) string {
 	most := 100
 	if share < 0 {
@@ -117,7 +117,7 @@ func drawn(share, width, turn int) string {
 	return strings.TrimRight(strings.TrimPrefix(b.String(), "\r"), " ")
 }
 
-// cut truncates s to width. It adds no mark, because a mark would take a column.
+// cut shortens s to width columns. It adds no mark, because that would need a column.
 func cut(s string, width int) string {
 	if n := utf8.RuneCountInString(s); n > width {
 		return string([]rune(s)[:max(width, 0)])

@@ -14,36 +14,36 @@ import (
 	"braid/source"
 )
 
-// A Batch shows the downloads of a list. Its exported fields are set before During.
+// A Batch shows the downloads of a list. Its exported fields must be set before During is called.
 type Batch struct {
-	Files int // the length of the list
+	Files int // number of files in the list
 
 	Screen *Screen
-	Lines  *JSONWriter // nil without --json
-	Page   *Page       // nil without --report
+	Lines  *JSONWriter // nil if --json is not given
+	Page   *Page       // nil if --report is not given
 	Hook   bool        // a program runs for each complete file
 
-	// Failure returns the problem of an error and its exit code.
+	// Failure converts an error to a problem, and returns the problem and its exit code.
 	Failure func(error) (*problem.Problem, int)
-	// Code returns the exit code of several results.
+	// Code returns the exit code that stands for all of codes.
 	Code func(codes []int) int
-	// Left reports whether an error means that an existing file stays as it is. If nil, it is false for all errors.
+	// Left reports whether an error means that an existing file was kept. It may be nil.
 	Left func(error) bool
 
 	count    tally
 	began    time.Time
-	running  map[int]*Download // by file
+	running  map[int]*Download // by number of the file
 	recent   recent
 	rows     fileRows
 	speed    report.Speed
 	shown    time.Time        // when the progress was last shown
-	code     int              // exit code so far
-	inTheWay int              // number of existing files that are not known to be right
-	firstWay *problem.Problem // problem of the first such file
+	code     int              // exit code of the files so far
+	inTheWay int              // number of existing files that could not be verified
+	firstWay *problem.Problem // problem of the first of these files
 	vain     vain
 }
 
-// An Ending is the result of the download of a file.
+// An Ending is the end of a file's download, with its result.
 type Ending struct {
 	Request download.Request
 	Result  download.Result
@@ -59,7 +59,7 @@ func (b *Batch) During(asked <-chan os.Signal, call func(put func(file int, ev a
 
 func (b *Batch) begin() { b.count.Files, b.began, b.running = b.Files, time.Now(), map[int]*Download{} }
 
-// Shows reports whether the events of downloads are shown or recorded.
+// Shows reports whether events of downloads are shown or recorded at all.
 func (b *Batch) Shows() bool {
 	return b.Screen.Meter != nil || !b.Screen.Quiet || b.Lines != nil || b.Page != nil
 }
@@ -106,7 +106,7 @@ func (b *Batch) progress(at time.Time) Progress {
 	return b.count.progress(len(b.running), share, b.speed.Now(at, b.count.Fetched), at.Sub(b.began))
 }
 
-// conclude shows the result of a download and counts it.
+// conclude shows and counts e, the end of the download f.
 func (b *Batch) conclude(m moment, f *Download, e *Ending) {
 	result := e.Result
 	b.count.Fetched += max(0, result.Fetched-f.record.Arrived)
@@ -145,7 +145,7 @@ func (b *Batch) conclude(m moment, f *Download, e *Ending) {
 	}
 }
 
-// failed shows the failure of a download. Interruptions are summarized at the end.
+// failed shows that the download f failed. Interrupted downloads are only summarized at the end.
 func (b *Batch) failed(m moment, f *Download, e *Ending, x *fileRow) {
 	if b.leaves(e.Err) {
 		b.count.left++
@@ -177,13 +177,13 @@ func (b *Batch) failed(m moment, f *Download, e *Ending, x *fileRow) {
 	}
 }
 
-// Add combines an exit code with the exit code of the batch.
+// Add includes code in the exit code of the batch.
 func (b *Batch) Add(code int) { b.code = b.Code([]int{b.code, code}) }
 
 func (b *Batch) leaves(err error) bool { return err != nil && b.Left != nil && b.Left(err) }
 
-// isThere counts an existing file that is not known to be right. All such files share one message at the end, because a
-// list that was downloaded before from servers without digests has thousands of these.
+// isThere counts a file that exists but could not be verified. All such files share one message at the end: if a list
+// is downloaded again from servers without digests, there may be thousands of them.
 func (b *Batch) isThere(f *problem.Problem) {
 	if b.inTheWay++; b.inTheWay == 1 {
 		b.firstWay = f
@@ -203,8 +203,8 @@ func (b *Batch) thereFailure() *problem.Problem {
 	return &f
 }
 
-// Close shows the summary of the batch and returns the exit code. notBegun is the number of files in the list whose
-// download had not begun. cause is the reason why the command ends early, or nil.
+// Close shows the summary of the batch and returns the exit code. notBegun is the number of files that the batch did
+// not begin to download. cause is why the command ends early, or nil.
 func (b *Batch) Close(notBegun int, cause error) int {
 	elapsed := time.Since(b.began)
 	b.count.NotBegun = notBegun
@@ -227,14 +227,15 @@ func (b *Batch) Close(notBegun int, cause error) int {
 	return b.code
 }
 
-// Forgotten warns that the hook of an earlier run failed for a file, and that this run has no hook.
+// Forgotten warns that --on-complete of an earlier run failed for the file at path, and that this run has no such option.
 func (s *Screen) Forgotten(path string) {
 	path = source.Escape(path)
 	const text = "%s: --on-complete failed last time; repeat that command, or give it up with braid parts remove %s"
 	s.Warn(text, path, path)
 }
 
-// HookEnded shows the result of the hook of a file and returns its exit code. file is its number, or 0 outside a batch.
+// HookEnded shows r, the result of the program that was run for a file, and returns its exit code. file is the number
+// of the file, or 0 outside a batch.
 func HookEnded(s *Screen, lines *JSONWriter, at time.Time, file int, r hook.Result,
 	failure func(error) (*problem.Problem, int)) int {
 	e := hookEvent{Head: moment{at: at, file: file}.head("hook"), Path: r.Path, Elapsed: r.Took.Seconds(), Why: why(r.Err)}

@@ -1,8 +1,8 @@
-// Package render shows downloads: as text, as progress, as JSON and as a page. It words results, and defines the
-// objects of --json.
+// Package render shows downloads: as text, as progress, as JSON and as an HTML page. It also defines the texts for
+// results and the objects of --json.
 //
-// It does not download and does not know the command line. It writes only to the writers that its caller sets. Exit codes
-// come from the caller.
+// It does not download and does not know the command line. It writes only to the writers that its caller sets. Exit
+// codes come from the caller.
 package render
 
 import (
@@ -24,13 +24,13 @@ import (
 	"braid/source"
 )
 
-// A Download shows one download on the screen and as JSON, from its events and their totals.
+// A Download shows one download, on the screen and as JSON. It is given the events of the download.
 type Download struct {
 	record    *report.Recorder
 	screen    *Screen
 	lines     *JSONWriter
-	one       bool // one download of a batch: messages name the file
-	Reading   bool // a file on disk is verified, without mirrors
+	one       bool // one of several downloads, so messages name the file
+	Reading   bool // a local file is verified, without mirrors
 	Repairing bool
 	Table     bool // show the table of sources below the bar
 	Asked     <-chan os.Signal
@@ -40,21 +40,21 @@ func NewDownload(s *Screen, lines *JSONWriter, several bool) *Download {
 	return &Download{record: report.NewRecorder(time.Now()), screen: s, lines: lines, one: several}
 }
 
-// Observe shows an event at once. All calls are from one goroutine.
+// Observe shows ev at once. All calls must be from one goroutine.
 func (w *Download) Observe(ev download.Event) { w.apply(moment{at: time.Now(), ev: ev}) }
 
-// Left shows that an existing file stays as it is.
+// Left shows that an existing file was kept.
 func (w *Download) Left() { w.screen.Say("%s: exists, and is kept", w.record.Path) }
 
-// End records the end of the download.
+// End records that the download ended with r and err.
 func (w *Download) End(at time.Time, r download.Result, err error) { w.record.End(at, r, err) }
 
-// detail shows a message about the file with -v.
+// detail shows a message about the file if -v is given.
 func (w *Download) detail(format string, args ...any) {
 	w.screen.Detail("%s", w.about()+fmt.Sprintf(format, args...))
 }
 
-// about returns the file's name as a prefix for a message without the name. It returns "" outside a batch.
+// about returns the prefix that names the file in a message, or "" outside a batch.
 func (w *Download) about() string {
 	if !w.one {
 		return ""
@@ -62,7 +62,7 @@ func (w *Download) about() string {
 	return w.name() + ": "
 }
 
-// name returns the name of the file on the screen.
+// name returns the name of the file as the screen shows it.
 func (w *Download) name() string {
 	if w.record.Path == "" {
 		return "standard output"
@@ -70,7 +70,8 @@ func (w *Download) name() string {
 	return filepath.Base(w.record.Path)
 }
 
-// During shows the events of a call. call calls observe with each event. observe does not wait for the screen.
+// During shows the events of the download that call makes. call calls observe with each event. observe does not wait
+// for the screen.
 func (w *Download) During(call func(observe func(download.Event))) {
 	show(w.Asked, w.apply, func(put func(int, any)) { call(func(ev download.Event) { put(0, ev) }) })
 }
@@ -86,7 +87,7 @@ func (w *Download) apply(m moment) {
 	w.lines.Write(jsonEvent(m))
 	switch ev := ev.(type) {
 	case download.Progress:
-		if !w.one { // otherwise the batch shows the progress of all files
+		if !w.one { // in a batch, the progress of all files is shown instead
 			w.screen.progress(m.at, w.progress(m.at))
 		}
 	case download.Comparing:
@@ -124,7 +125,7 @@ func (w *Download) progress(at time.Time) Progress {
 	return p
 }
 
-// describe shows an event as a message.
+// describe shows ev as a message, if it is of interest.
 func (w *Download) describe(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.Resumed:
@@ -158,7 +159,7 @@ func (w *Download) describe(ev download.Event) {
 	}
 }
 
-// offered shows what the server offers, and which links are ignored.
+// offered shows what a server or a document offers, and which of its links are ignored.
 func (w *Download) offered(ev download.Offered) {
 	f, who := ev.File, cmp.Or(ev.By, "server")
 	var parts []string
@@ -182,7 +183,7 @@ func (w *Download) offered(ev download.Offered) {
 	}
 }
 
-// reasons lists the reasons why links were ignored with their counts, in the order of first occurrence.
+// reasons returns the reasons why links were ignored, each with its count, in the order of first occurrence.
 func reasons(ignored []metalink.Ignored) string {
 	counts := map[string]int{}
 	var order []string
@@ -209,7 +210,7 @@ func (w *Download) up(ev download.SourceUp) {
 		notes = append(notes, option.TimeText(ev.RTT)+" away")
 	}
 	text := ": in use"
-	if ev.Whole { // its use is decided later
+	if ev.Whole { // it is not known yet whether the source will be used
 		text = ": sends whole files only"
 	}
 	if len(notes) > 0 {
@@ -218,13 +219,13 @@ func (w *Download) up(ev download.SourceUp) {
 	w.detail("mirror %s%s", ev.URL, text)
 }
 
-// names reports whether the host of the URL is host.
+// names reports whether the URL address is at host.
 func names(address, host string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Host == host || u.Hostname() == host || source.HostPort(u) == host)
 }
 
-// whyAt returns the text of a source's error. It leaves out the host if the URL before the text contains the host.
+// whyAt returns the text of the error in ev. It omits the host if the URL of the source already contains it.
 func whyAt(ev download.SourceDown) string {
 	if src, ok := errors.AsType[*source.Error](ev.Err); ok && names(ev.URL, src.Host) {
 		return report.Why(ev.Err, src.Host)
@@ -232,14 +233,14 @@ func whyAt(ev download.SourceDown) string {
 	return why(ev.Err)
 }
 
-// down shows the failure of a source. Wrong content is shown even without -v.
+// down shows that a source failed. Wrong content is shown even without -v.
 func (w *Download) down(ev download.SourceDown) {
 	switch {
 	case ev.Banned:
 		w.screen.Warn("%smirror %s: dropped for wrong content: %s", w.about(), ev.URL, whyAt(ev))
 	case ev.Gone:
 		w.detail("mirror %s: dropped: %s", ev.URL, whyAt(ev))
-	case ev.Active == 0: // otherwise the user would wait without a message
+	case ev.Active == 0: // otherwise, the user would see no message while waiting
 		w.screen.Say("%s: %s; trying again in %s", w.name(), why(ev.Err), option.TimeText(max(ev.Back, 0)))
 	case ev.Back > 0:
 		w.detail("mirror %s: again in %s: %s", ev.URL, option.TimeText(ev.Back), whyAt(ev))
@@ -257,22 +258,22 @@ var cutTexts = map[string]string{
 	"crowded":   "closed on trial, because fewer connections may be as fast",
 }
 
-// A moment is an event with its time. The event is a [download.Event], the end of a download or of a hook in a batch,
-// or nil, which requests the progress.
+// A moment is an event and its time. ev is a [download.Event], or the end of a download or of a hook in a batch. If ev
+// is nil, the progress is to be shown.
 type moment struct {
 	at   time.Time
 	ev   any
-	file int // number in a batch, from 1; 0 outside a batch
+	file int // number of the file in a batch; 0 outside a batch
 }
 
-// head returns the first fields of the JSON object of an event.
+// head returns the first fields of the JSON object for m.
 func (m moment) head(event string) Head {
 	h := NewHead(m.at, event)
 	h.File = m.file
 	return h
 }
 
-// outOfDate reports whether next makes last obsolete: both are progress events of the same kind and file.
+// outOfDate reports whether next makes last obsolete. Both must be progress events of the same kind and file.
 func outOfDate(last, next moment) bool {
 	_, a := last.ev.(download.Progress)
 	_, b := next.ev.(download.Progress)
@@ -281,8 +282,8 @@ func outOfDate(last, next moment) bool {
 	return (a && b || c && d) && last.file == next.file
 }
 
-// show calls apply for each event that call puts and for each signal that requests the progress. All calls of
-// apply are in one goroutine, which ends before show returns.
+// show calls apply for each event that call gives to put, and for each signal in asked. All calls of apply are from one
+// goroutine, which ends before show returns.
 func show(asked <-chan os.Signal, apply func(moment), call func(put func(file int, ev any))) {
 	events := mailbox.New(outOfDate)
 	put := func(file int, ev any) { events.Put(moment{time.Now(), ev, file}) }
@@ -299,7 +300,7 @@ func show(asked <-chan os.Signal, apply func(moment), call func(put func(file in
 	wg.Wait()
 }
 
-// relay calls tell for each signal until the returned function is called.
+// relay calls tell for each signal in asked until stop is called.
 func relay(asked <-chan os.Signal, tell func()) (stop func()) {
 	stopped := make(chan struct{})
 	var wg sync.WaitGroup

@@ -2,15 +2,15 @@ package render
 
 import "time"
 
-// jsonVersion is the version of the lines of --json. Later programs may add fields, but not change or remove them.
+// jsonVersion is the version of the lines of --json. Later versions of braid may add fields, but may not change or remove any.
 const jsonVersion = 1
 
-// Head has the first fields of each line.
+// Head has the first fields of each line of --json.
 type Head struct {
 	V     int       `json:"v"`
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"`
-	// File is the number of the file, counted from 1: operands first, then the list. It is 0 for a single file.
+	// File is the number of the file: operands come first, then the list. The first number is 1. For a single file it is 0.
 	File int `json:"file,omitempty"`
 }
 
@@ -18,7 +18,7 @@ func NewHead(at time.Time, event string) Head {
 	return Head{V: jsonVersion, Time: at.UTC().Truncate(time.Microsecond), Event: event}
 }
 
-// startEvent: a download begins.
+// startEvent: a download has begun.
 type startEvent struct {
 	Head
 	URL  string `json:"url"`
@@ -31,7 +31,7 @@ type resumeEvent struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// mirrorEvent: state is "up", "down" (for good) or "banned" (for wrong content).
+// mirrorEvent: a mirror's state has changed to "up", "down" (not used any more) or "banned" (for wrong content).
 type mirrorEvent struct {
 	Head
 	State string  `json:"state"`
@@ -39,12 +39,12 @@ type mirrorEvent struct {
 	URL   string  `json:"url"`
 	Host  string  `json:"host,omitempty"`
 	RTT   float64 `json:"rtt,omitempty"`   // seconds
-	Whole bool    `json:"whole,omitempty"` // the source sends the whole file for a range
+	Whole bool    `json:"whole,omitempty"` // the mirror sends the whole file instead of a range
 	Why   string  `json:"why,omitempty"`
 }
 
-// rangeEvent: the bytes from start to end are requested from a source. The byte at end is not included; without end,
-// all bytes from start on are requested. Fetches are numbered from 1. Why: "first", "next", "growth", "remembered",
+// rangeEvent: bytes are requested from a source, from start up to but not including end. Without end, all bytes from
+// start on are requested. Each such fetch has a number; the first is 1. Why: "first", "next", "growth", "remembered",
 // "return", "exchange", "split".
 type rangeEvent struct {
 	Head
@@ -56,7 +56,7 @@ type rangeEvent struct {
 	Why   string `json:"why"`
 }
 
-// rangeAnswerEvent: the header of the answer to a fetch arrived and matches the request.
+// rangeAnswerEvent: a source has answered a fetch, and the header of the response matches the request.
 type rangeAnswerEvent struct {
 	Head
 	ID    int    `json:"id"`
@@ -64,9 +64,8 @@ type rangeAnswerEvent struct {
 	Fetch int    `json:"fetch"`
 }
 
-// rangeCutEvent: a fetch will end before the end of its range, at the new end. If ended is true, it ends at once. Why:
-// "split" (another source fetches the rest), "met", "silent", "slow", "useless", "crowded", "same host", "no ranges",
-// "lied", "done".
+// rangeCutEvent: a fetch now ends at an earlier end. If ended is true, it ends immediately. Why: "split" (another
+// source fetches the rest), "met", "silent", "slow", "useless", "crowded", "same host", "no ranges", "lied", "done".
 type rangeCutEvent struct {
 	Head
 	ID    int    `json:"id"`
@@ -77,7 +76,7 @@ type rangeCutEvent struct {
 	Why   string `json:"why"`
 }
 
-// rangeEndEvent: a fetch has ended. If it failed, why has the reason.
+// rangeEndEvent: a fetch has ended. If it failed, why states the reason.
 type rangeEndEvent struct {
 	Head
 	ID    int     `json:"id"`
@@ -88,13 +87,13 @@ type rangeEndEvent struct {
 	Why   string  `json:"why,omitempty"`
 }
 
-// completeEvent: all bytes have arrived. The check of the file is not finished yet.
+// completeEvent: all bytes have arrived. The file is not verified yet.
 type completeEvent struct {
 	Head
 	Size int64 `json:"size"`
 }
 
-// progressEvent: the progress, while bytes arrive.
+// progressEvent: how much has arrived. It is repeated while bytes arrive.
 type progressEvent struct {
 	Head
 	Done    int64   `json:"done"`
@@ -103,15 +102,15 @@ type progressEvent struct {
 	Mirrors int     `json:"mirrors"`
 }
 
-// compareEvent: all bytes have arrived, but some are wrong. They are compared with the bytes of other sources; done is
-// the number of bytes compared so far.
+// compareEvent: all bytes have arrived, but some are wrong. They are being compared with the bytes of other sources.
+// done is the number of bytes that were compared.
 type compareEvent struct {
 	Head
 	Done int64 `json:"done"`
 	Size int64 `json:"size"`
 }
 
-// retryEvent: a source will be tried again after wait. Without a source, the whole file is tried again.
+// retryEvent: a source will be tried again after wait. If no source is named, that is true of the whole file.
 type retryEvent struct {
 	Head
 	ID   *int    `json:"id,omitempty"`
@@ -121,17 +120,17 @@ type retryEvent struct {
 	Why  string  `json:"why"`
 }
 
-// Proven has the proof of a file.
+// Proven describes what proved a file.
 type Proven struct {
 	Verified   bool              `json:"verified"`
-	Checked    bool              `json:"checked,omitempty"` // by the pieces of a torrent, which have SHA-1 digests
+	Checked    bool              `json:"checked,omitempty"` // verified only by the pieces of a torrent, which have SHA-1 digests
 	Digests    map[string]string `json:"digests"`
 	Evidence   []string          `json:"evidence"`
 	Signed     bool              `json:"signed,omitempty"`
 	Signatures []signatureLine   `json:"signatures,omitempty"`
 }
 
-// signatureLine is a valid signature of a signer that the user trusts.
+// signatureLine is a valid signature by a key that the user trusts.
 type signatureLine struct {
 	Kind   string `json:"kind"` // OpenPGP, S/MIME, minisign, signify, SSH
 	From   string `json:"from"`
@@ -140,7 +139,7 @@ type signatureLine struct {
 	Pinned bool   `json:"pinned,omitempty"`
 }
 
-// verifyEvent: the file passed all checks that were possible.
+// verifyEvent: the file passed all checks that could be made.
 type verifyEvent struct {
 	Head
 	Proven
@@ -152,23 +151,23 @@ type noteEvent struct {
 	Text string `json:"text"`
 }
 
-// doneEvent: the file is in place.
+// doneEvent: the file is complete and has its final name.
 type doneEvent struct {
 	Head
 	Outcome
 }
 
-// An Outcome is the result of a download, as shown to users and programs. Secrets in its URLs are masked.
+// An Outcome is the result of a download as shown to users and programs. Its URLs contain no secrets.
 type Outcome struct {
 	URL  string `json:"url"`
 	Path string `json:"path"`
 	Size int64  `json:"size"`
 	Proven
-	Unvalidated     []string     `json:"unvalidated,omitempty"` // signatures that no trusted key can check
+	Unvalidated     []string     `json:"unvalidated,omitempty"` // signatures without a trusted key
 	ETag            string       `json:"etag,omitempty"`
 	AlreadyComplete bool         `json:"already_complete"`
 	NotModified     bool         `json:"not_modified,omitempty"`  // with -N: the server has no newer file
-	Older           bool         `json:"older,omitempty"`         // the server's file is older
+	Older           bool         `json:"older,omitempty"`         // the server's version of the file is older
 	LastModified    *time.Time   `json:"last_modified,omitempty"` // as sent by the server
 	Resumed         int64        `json:"resumed"`
 	Fetched         int64        `json:"fetched"`
@@ -179,17 +178,17 @@ type Outcome struct {
 	Looked          []lookedLine `json:"looked,omitempty"` // the places that were searched for a digest
 }
 
-// sourceLine has the contribution of one source.
+// sourceLine describes what one source contributed.
 type sourceLine struct {
 	URL    string  `json:"url"`
 	Host   string  `json:"host"`
 	Bytes  int64   `json:"bytes"`
-	Rate   float64 `json:"rate"` // bytes a second while it was working
+	Rate   float64 `json:"rate"` // bytes per second while requests were in progress
 	Banned bool    `json:"banned,omitempty"`
-	Why    string  `json:"why,omitempty"` // last failure of the source
+	Why    string  `json:"why,omitempty"` // the source's last failure
 }
 
-// hookEvent: the program of --on-complete has ended. The exit code is -1 if the program could not be run or was killed.
+// hookEvent: the program of --on-complete has ended. exit_code is -1 if the program was killed or could not be run.
 type hookEvent struct {
 	Head
 	Path    string  `json:"path"`
@@ -198,7 +197,7 @@ type hookEvent struct {
 	Why     string  `json:"why,omitempty"`
 }
 
-// seedEvent: the file is in place and is offered to peers.
+// seedEvent: the file is complete and is being uploaded to peers.
 type seedEvent struct {
 	Head
 	Peers int      `json:"peers"`
@@ -206,8 +205,8 @@ type seedEvent struct {
 	Addrs []string `json:"addresses,omitempty"`
 }
 
-// errorEvent: a download or the command failed. The code is the exit code for this error, and with one file also that
-// of the command.
+// errorEvent: a download or the command failed. code is the exit code for this error. With a single file, it is also
+// the exit code of the command.
 type errorEvent struct {
 	Head
 	Code  int    `json:"code"`
@@ -216,17 +215,18 @@ type errorEvent struct {
 	Why   string `json:"why"`
 	Kept  string `json:"kept,omitempty"`
 	Hint  string `json:"hint,omitempty"`
-	URL   string `json:"url,omitempty"`  // URL of the file, if there are several files
-	Path  string `json:"path,omitempty"` // path of the file, if there are several files
+	URL   string `json:"url,omitempty"`  // URL of the file, unless it is the only one
+	Path  string `json:"path,omitempty"` // path of the file, unless it is the only one
 }
 
-// BatchEvent is the result of several downloads. It is the last line.
+// BatchEvent is the result of several downloads, printed last.
 type BatchEvent struct {
 	Head
 	Counts
 	Elapsed float64 `json:"elapsed"` // seconds
 	Code    int     `json:"code"`
-	// Results has the outcomes of files in the order in which they ended. More is the number of further outcomes.
+	// Results has the outcomes of files, those that ended first at the beginning. More is the number of outcomes not in
+	// Results.
 	Results []FileOutcome `json:"results"`
 	More    int           `json:"more_results,omitempty"`
 }
@@ -234,16 +234,16 @@ type BatchEvent struct {
 // Counts has the numbers of files of a batch.
 type Counts struct {
 	Files      int   `json:"files"`
-	Complete   int   `json:"complete"`          // files in place, from this run or an earlier one
+	Complete   int   `json:"complete"`          // complete files, whether from this run or an earlier one
 	Verified   int   `json:"verified"`          // complete files that are verified
-	Checked    int   `json:"checked,omitempty"` // complete files that are only checked by the pieces of a torrent
-	Failed     int   `json:"failed"`            // failed downloads, except interrupted ones
+	Checked    int   `json:"checked,omitempty"` // complete files that are verified only by the pieces of a torrent
+	Failed     int   `json:"failed"`            // failed downloads, not counting interrupted ones
 	Unfinished int   `json:"unfinished"`        // interrupted downloads
-	NotBegun   int   `json:"not_begun"`         // downloads that had not begun when the command was interrupted
-	Fetched    int64 `json:"fetched"`           // bytes
+	NotBegun   int   `json:"not_begun"`         // downloads that had not begun before the command was interrupted
+	Fetched    int64 `json:"fetched"`           // bytes received
 }
 
-// FileOutcome is one of the results in the last event of a batch.
+// FileOutcome is the outcome of one file in a BatchEvent.
 type FileOutcome struct {
 	File     int    `json:"file"`
 	State    string `json:"state"` // "done", "there" (before this run), "left" (the old file was kept), "failed", "unfinished"

@@ -9,7 +9,7 @@ import (
 	"braid/verify"
 )
 
-// jsonEvent returns the JSON object of an event, or nil.
+// jsonEvent returns the JSON object for m, or nil if m has no object.
 func jsonEvent(m moment) any {
 	switch ev := m.ev.(type) {
 	case download.Started:
@@ -51,7 +51,7 @@ func jsonEvent(m moment) any {
 	return nil
 }
 
-// addresses returns the addresses at which peers can connect.
+// addresses returns the addresses where peers can connect.
 func addresses(ev download.Seeding) (at []string) {
 	for _, a := range ev.Addrs {
 		at = append(at, a.String())
@@ -105,7 +105,7 @@ func newProven(p verify.Proof) Proven {
 	return f
 }
 
-// NewOutcome returns the outcome of a request. The file must be in place.
+// NewOutcome returns the outcome of r from its result. The file of r must be complete.
 func NewOutcome(r download.Request, res download.Result) Outcome {
 	o := Outcome{
 		URL: source.Mask(r.URL), Path: res.Path, Size: res.Size,
@@ -128,9 +128,9 @@ func NewOutcome(r download.Request, res download.Result) Outcome {
 // lookedLine is a place that was searched for a digest of the file.
 type lookedLine struct {
 	URL    string      `json:"url"`
-	Claims []claimLine `json:"claims,omitempty"` // digests found in the place
-	By     string      `json:"by,omitempty"`     // another host that answered: then the digests prove nothing
-	Why    string      `json:"why,omitempty"`    // reason why the place has no usable digest
+	Claims []claimLine `json:"claims,omitempty"` // digests found at URL
+	By     string      `json:"by,omitempty"`     // the other host that answered, so the digests prove nothing
+	Why    string      `json:"why,omitempty"`    // why URL gives no usable digest
 
 	Unsigned string `json:"unsigned,omitempty"` // why the list's signature does not count, if an untrusted key made it
 }
@@ -149,7 +149,7 @@ func newErrorEvent(m moment, f *problem.Problem, code int) errorEvent {
 	}
 }
 
-// OfferEvent is the description of a file by a server. Hops and ranges are only in an answer to braid probe.
+// OfferEvent describes a file as its server offers it. Hops and ranges are only set by braid probe.
 type OfferEvent struct {
 	Head
 	Hops         []hopLine      `json:"hops,omitempty"`
@@ -161,25 +161,25 @@ type OfferEvent struct {
 	Documents    []documentLine `json:"documents"`
 	Ignored      []ignoredLine  `json:"ignored"`
 	IgnoredCount int            `json:"ignored_count"`
-	NoDigest     bool           `json:"no_digest"`          // mirrors are ignored, because no strong digest is known
-	Document     string         `json:"document,omitempty"` // the Metalink document, if the description is from a document
+	NoDigest     bool           `json:"no_digest"`          // the server's mirrors are ignored, because no strong digest is known
+	Document     string         `json:"document,omitempty"` // name of the Metalink document that contains the description, if any
 	Evidence     *evidenceLine  `json:"evidence,omitempty"` // only for probe
 	Speeds       []speedLine    `json:"speeds,omitempty"`   // only for probe --speed
 	Looked       []lookedLine   `json:"looked,omitempty"`   // only for probe: the places that were searched for a digest
 }
 
-// speedLine is the measured speed of a place.
+// speedLine is the measured speed of one location of the file.
 type speedLine struct {
 	URL   string  `json:"url"`
 	Host  string  `json:"host"`
 	RTT   float64 `json:"rtt,omitempty"` // seconds
 	Bytes int64   `json:"bytes"`
-	Took  float64 `json:"took"` // seconds, counted from the answer
-	Rate  float64 `json:"rate"` // bytes a second
+	Took  float64 `json:"took"` // seconds since the answer
+	Rate  float64 `json:"rate"` // bytes per second
 	Error string  `json:"error,omitempty"`
 }
 
-// evidenceLine has the evidence for a verification, besides the digests.
+// evidenceLine describes what else, besides the digests, can verify the file.
 type evidenceLine struct {
 	Document   string     `json:"document,omitempty"` // the document that was read
 	Error      string     `json:"error,omitempty"`    // reason why the document is not used
@@ -193,7 +193,7 @@ type pieceLine struct {
 	Length    int64  `json:"length"`
 }
 
-// saidLine is the description of a signature by the signature itself. It was not checked.
+// saidLine describes a signature with its own statements, which were not verified.
 type saidLine struct {
 	From  string   `json:"from"`
 	By    []string `json:"by"`
@@ -245,7 +245,7 @@ func newOfferEvent(m moment, f metalink.File) OfferEvent {
 	}
 }
 
-// each converts each element of a list. In JSON, the result of an empty list is [] and not null.
+// each returns the results of line for all elements of list. In JSON, an empty result is [] rather than null.
 func each[S, T any](list []S, line func(S) T) []T {
 	lines := make([]T, len(list))
 	for i, x := range list {
@@ -260,7 +260,7 @@ func newClaimLine(c verify.Claim) claimLine {
 
 func newHopLine(h metalink.Hop) hopLine { return hopLine{h.Status, source.Mask(h.URL)} }
 
-// newPieceLine returns nil if p is zero.
+// newPieceLine returns the line for p, or nil if p is zero.
 func newPieceLine(p verify.Pieces) *pieceLine {
 	if p.IsZero() {
 		return nil

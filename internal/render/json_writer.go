@@ -21,7 +21,7 @@ type JSONWriter struct {
 
 func NewJSONWriter(w io.Writer) *JSONWriter { return &JSONWriter{w: w} }
 
-// Err returns the error that stopped l. It returns nil for a nil JSONWriter.
+// Err returns the error that stopped l, or nil. l may be nil.
 func (l *JSONWriter) Err() error {
 	if l == nil {
 		return nil
@@ -29,7 +29,7 @@ func (l *JSONWriter) Err() error {
 	return l.err
 }
 
-// Write writes one event. A nil event is not written. A nil JSONWriter writes nothing.
+// Write writes event as a line, unless event is nil. If l is nil, it does nothing.
 func (l *JSONWriter) Write(event any) {
 	if l == nil || l.err != nil || event == nil {
 		return
@@ -42,19 +42,18 @@ func (l *JSONWriter) Write(event any) {
 	}
 }
 
-// Fail writes a problem with its exit code, and the path of the file unless that is "".
+// Fail writes a line about f with its exit code and, unless path is "", the path of the file.
 func (l *JSONWriter) Fail(f *problem.Problem, code int, path string) {
 	e := newErrorEvent(moment{at: time.Now()}, f, code)
 	e.Path = path
 	l.Write(e)
 }
 
-// Note writes a message for the user.
+// Note writes a line with a message for the user.
 func (l *JSONWriter) Note(text string) { l.Write(noteEvent{NewHead(time.Now(), "note"), text}) }
 
-// escapeJSON replaces characters that could move a terminal's cursor or reverse its text by \u escapes, which have the
-// same meaning in JSON (rule 61). Characters outside ASCII occur only inside strings, and the encoder has replaced
-// invalid UTF-8.
+// escapeJSON replaces characters that could move the cursor of a terminal or reverse its text by \u escapes, which mean the
+// same in JSON (rule 61). Characters outside ASCII are only in strings, and the encoder has already replaced invalid UTF-8.
 func escapeJSON(line []byte) []byte {
 	out := make([]byte, 0, len(line))
 	for _, r := range string(line) {

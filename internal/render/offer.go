@@ -16,7 +16,7 @@ import (
 	"braid/verify"
 )
 
-// NewProbeEvent returns the JSON object of an answer, the evidence beside it and the measured speeds.
+// NewProbeEvent returns the JSON object for o, with the evidence and the measured speeds.
 func NewProbeEvent(at time.Time, o download.Offer, evidence download.Evidence, measured []download.Measurement) OfferEvent {
 	e := newOfferEvent(moment{at: at}, o.File)
 	e.Hops, e.Ranges, e.Evidence, e.Speeds = each(o.Hops, newHopLine), &o.Ranges, newEvidenceLine(evidence),
@@ -25,8 +25,7 @@ func NewProbeEvent(at time.Time, o download.Offer, evidence download.Evidence, m
 	return e
 }
 
-// ProbeLines formats an answer, the evidence beside it, the proof that a download would require and the measured speeds
-// as text.
+// ProbeLines returns lines about o, the evidence and the measured speeds. require is the proof that a download would need.
 func ProbeLines(o download.Offer, evidence download.Evidence, require download.Require,
 	measured []download.Measurement,
 ) []string {
@@ -38,7 +37,7 @@ func offerLines(o download.Offer, require download.Require) []string {
 	var lines []string
 	for _, h := range o.Hops {
 		line := source.Mask(h.URL)
-		if h.Status > 0 { // an HTTP response
+		if h.Status > 0 { // only for HTTP responses
 			line = strings.TrimSpace(fmt.Sprint(h.Status, " ", http.StatusText(h.Status))) + "  " + line
 		}
 		lines = append(lines, line)
@@ -68,8 +67,8 @@ func offerLines(o download.Offer, require download.Require) []string {
 	return append(lines, documentLines(o.File)...)
 }
 
-// lookupLines returns lines about the search for a digest that the server does not send: the places, and whether the
-// digests found would verify a download. If a signature is required, an unsigned list is not enough.
+// lookupLines returns lines about the search for a digest that the server does not send: which places were searched,
+// and whether the digests found would verify a download. If require is a signature, an unsigned list is not enough.
 func lookupLines(f verify.Finding, require download.Require, contradiction error) []string {
 	if len(f.Places) == 0 {
 		return nil
@@ -91,7 +90,7 @@ func lookupLines(f verify.Finding, require download.Require, contradiction error
 	return append([]string{"", "looked for a checksum:"}, Columns(rows)...)
 }
 
-// mirrorLines lists the mirrors in the order in which they would be tried.
+// mirrorLines returns lines about the mirrors, the first one to be tried at the beginning.
 func mirrorLines(f metalink.File) []string {
 	lines := []string{"", "mirrors: " + strconv.Itoa(len(f.Mirrors))}
 	if f.NoDigest {
@@ -131,7 +130,7 @@ func documentLines(f metalink.File) (lines []string) {
 	return append(lines, Columns(rows)...)
 }
 
-// evidenceLines lists the evidence for a verification, besides the digests.
+// evidenceLines returns lines about what else, besides the digests, can verify the file.
 func evidenceLines(e download.Evidence) []string {
 	var rows [][]string
 	if e.Err != nil {

@@ -17,16 +17,16 @@ import (
 	"braid/internal/report"
 )
 
-// A Page writes the page of --report about the downloads of a command.
+// A Page writes the page of --report, which shows all downloads of a command.
 type Page struct {
 	path  string
 	limit option.RatesValue // the value of --limit-rate
-	now   int64             // the limit at the start of the downloads
+	now   int64             // the limit when the downloads began
 	page  report.Page
 }
 
-// NewPage checks, before anything is transferred, that the page can be written: only an old report may be replaced. It
-// returns nil if path is "".
+// NewPage returns a Page for the file at path, or nil if path is "". It checks now, before any download, that the page
+// can be written there: it may replace only another report.
 func NewPage(path string, limit option.RatesValue) (*Page, error) {
 	if path == "" {
 		return nil, nil
@@ -38,10 +38,10 @@ func NewPage(path string, limit option.RatesValue) (*Page, error) {
 	return &Page{path: path, limit: limit, now: now}, nil
 }
 
-// errNoReport is the error for an existing file that is not a report.
+// errNoReport is the error for a file that exists and is not a report of braid.
 var errNoReport = errors.New("exists and is not a report by braid")
 
-// placeFor checks that a report may be written at path.
+// placeFor returns an error if no report may be written at path.
 func placeFor(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,8 +73,7 @@ func reportFailure(path string, err error) *problem.Problem {
 	return problem.Local("report", path, err).WithHint("name another file with --report")
 }
 
-// fileURL returns the file URL of path, which terminals show as a link. It returns path itself if path cannot be made
-// absolute.
+// fileURL returns path as a file URL, which terminals show as a link, or path itself if it cannot be made absolute.
 func fileURL(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -83,7 +82,7 @@ func fileURL(path string) string {
 	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(abs), "/")}).String()
 }
 
-// Add adds a download that has ended to the page.
+// Add adds to the page a download that has ended.
 func (p *Page) Add(w *Download) {
 	if p != nil {
 		if w.record.Limit = p.now; p.changed() {
@@ -93,14 +92,14 @@ func (p *Page) Add(w *Download) {
 	}
 }
 
-// notBegun records the number of downloads that did not begin.
+// notBegun adds to the page how many downloads did not begin.
 func (p *Page) notBegun(n int) {
 	if p != nil {
 		p.page.NotBegun = n
 	}
 }
 
-// URL returns the file URL of the page, which terminals show as a link.
+// URL returns the page's path as a file URL, which terminals show as a link.
 func (p *Page) URL() string { return fileURL(p.path) }
 
 // changed reports whether the limit has changed since the downloads began.
@@ -109,7 +108,7 @@ func (p *Page) changed() bool {
 	return now != p.now
 }
 
-// Write writes the page, even if downloads failed. Only the user may read the file.
+// Write writes the page, even if downloads have failed. Only the user may read its file.
 func (p *Page) Write() error {
 	if p == nil {
 		return nil

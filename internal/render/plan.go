@@ -14,8 +14,8 @@ import (
 	"braid/source"
 )
 
-// planEvent is the plan of a download (--dry-run). Do is "download", "resume", "nothing" (the file exists, or no newer
-// file exists), or "fail", which an error event explains.
+// planEvent is the plan for a download with --dry-run. Do is "download", "resume", "nothing" (the file is complete, or
+// has no newer version), or "fail", which an error event explains.
 type planEvent struct {
 	Head
 	Do       string      `json:"do"`
@@ -24,7 +24,7 @@ type planEvent struct {
 	Document string      `json:"document,omitempty"`
 	Size     *int64      `json:"size,omitempty"`
 	Here     int64       `json:"here"`            // bytes of an earlier run
-	Fetch    *int64      `json:"fetch,omitempty"` // bytes to be fetched
+	Fetch    *int64      `json:"fetch,omitempty"` // bytes to download
 	Why      string      `json:"why,omitempty"`   // reason why existing bytes are not used
 	Require  string      `json:"require"`
 	Claims   []claimLine `json:"claims"`
@@ -35,18 +35,18 @@ type planEvent struct {
 	Done     Proven      `json:"done,omitzero"`
 }
 
-// placeLine is a place of a file. Places are listed in the order in which a download would use them.
+// placeLine is a location of the file. The locations are listed in the order of their use in a download.
 type placeLine struct {
 	URL  string  `json:"url"`
 	Why  string  `json:"why"`
 	Pri  int     `json:"pri,omitempty"`
 	Pref bool    `json:"pref,omitempty"`
 	Geo  string  `json:"geo,omitempty"`
-	Rate float64 `json:"rate,omitempty"` // bytes a second, from earlier downloads
-	RTT  float64 `json:"rtt,omitempty"`  // seconds, from earlier downloads
+	Rate float64 `json:"rate,omitempty"` // bytes per second in earlier downloads
+	RTT  float64 `json:"rtt,omitempty"`  // seconds in earlier downloads
 }
 
-// PlanLines formats the plan as text.
+// PlanLines returns lines about h. most is the maximum number of concurrent requests of the download.
 func PlanLines(h download.Plan, most int) []string {
 	size := ", of unknown size"
 	if n := sizeKnown(h); n >= 0 {
@@ -86,7 +86,7 @@ func sizeKnown(h download.Plan) int64 {
 	return h.File.Size
 }
 
-// onDisk describes the existing data of the file.
+// onDisk describes the data that is already on disk.
 func onDisk(h download.Plan) string {
 	switch {
 	case h.Done != nil && h.Done.AlreadyComplete:
@@ -125,7 +125,7 @@ func saidText(s download.Signed, trusts bool) string {
 	return text
 }
 
-// expected describes the evidence with which the file would be verified.
+// expected describes how the file would be verified.
 func expected(h download.Plan) string {
 	if e, ok := errors.AsType[*download.Error](h.Refused); ok {
 		return "not accepted: " + why(e.Err)
@@ -153,7 +153,7 @@ func expected(h download.Plan) string {
 	return "unverified: no checksum is known (give one with --sha256)"
 }
 
-// reasonsOf returns the origin of a place, and the reasons for its position in the order.
+// reasonsOf returns where the location p is from, and why it has its position in the order.
 func reasonsOf(h download.Plan, p download.Place) (reasons []string) {
 	switch p.Role {
 	case download.TheURL:
@@ -223,7 +223,7 @@ func NewPlanEvent(at time.Time, h download.Plan, fails bool) planEvent {
 	return e
 }
 
-// LeftLine is the description of an incomplete download.
+// LeftLine describes an incomplete download.
 type LeftLine struct {
 	Name    string    `json:"name"`
 	Path    string    `json:"path"` // path of the part file
@@ -232,9 +232,9 @@ type LeftLine struct {
 	Here    int64     `json:"here"` // bytes on disk
 	Changed time.Time `json:"changed"`
 	InUse   bool      `json:"in_use"`
-	PID     int       `json:"pid,omitempty"` // process that has the part file open
+	PID     int       `json:"pid,omitempty"` // process that uses the part file
 	Require string    `json:"require,omitempty"`
-	Due     bool      `json:"due,omitempty"` // the file is in place, but its --on-complete has not succeeded
+	Due     bool      `json:"due,omitempty"` // the file is complete, but its --on-complete has not succeeded yet
 }
 
 func NewLeftLine(l partfile.Left) LeftLine {

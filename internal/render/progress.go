@@ -16,20 +16,20 @@ import (
 
 // A Progress is the progress of a download or of a batch.
 type Progress struct {
-	Done, Size int64      // for the bar; size is -1 if it is unknown
-	text       string     // name and amount
+	Done, Size int64      // how far the bar is filled; Size is -1 if unknown
+	text       string     // the name and the amount
 	Amount     string     // amount beside the bar
-	Rate       float64    // bytes a second
+	Rate       float64    // bytes per second
 	left       string     // remaining time, or "" if it is unknown
-	by         string     // number of mirrors or files in progress, or ""
+	by         string     // number of mirrors or files in use, or ""
 	Comparing  bool       // some bytes are wrong, and mirrors are compared
-	Active     int        // number of sources; in a batch, of files
-	Several    bool       // a batch: done and size are not bytes
+	Active     int        // number of mirrors in use or, in a batch, of files
+	Several    bool       // a batch, so Done and Size are not bytes
 	table      [][]string // table of the sources
 }
 
-// fileProgress returns the progress of a download. An Active of -1 means that the file is on disk and no
-// mirror is used.
+// fileProgress returns the progress p of the download of the file called name. If p.Active is -1, a local file is read
+// and no mirror is used.
 func fileProgress(name string, p download.Progress) Progress {
 	q := Progress{
 		Done: p.Done, Size: p.Size, Rate: p.Rate, left: timeLeft(p.Done, p.Size, p.Rate),
@@ -48,7 +48,7 @@ func fileProgress(name string, p download.Progress) Progress {
 	return q
 }
 
-// compareProgress returns the progress of the comparison of mirrors.
+// compareProgress returns the progress c of the comparison of mirrors.
 func compareProgress(name string, c download.Comparing) Progress {
 	return Progress{
 		Done: c.Done, Size: c.Size, Comparing: true,
@@ -58,7 +58,7 @@ func compareProgress(name string, c download.Comparing) Progress {
 	}
 }
 
-// timeLeft estimates the remaining time. It returns "" if no estimate is possible.
+// timeLeft returns the estimated remaining time, or "" if it cannot be estimated.
 func timeLeft(done, size int64, rate float64) string {
 	if size < 0 || rate < 1 || done > size {
 		return ""
@@ -67,7 +67,7 @@ func timeLeft(done, size int64, rate float64) string {
 	switch {
 	case seconds > 100*24*60*60:
 		return ""
-	case seconds < 60: // no tenths, which would only flicker
+	case seconds < 60: // tenths of seconds would only flicker
 		return fmt.Sprintf("%d s", max(1, int(seconds+0.5)))
 	}
 	return option.TimeText(time.Duration(seconds * float64(time.Second)))
@@ -105,7 +105,7 @@ func (p Progress) numbers() (n [4]string) {
 	return n
 }
 
-// fit joins as many of the numbers as fit into width. The rate is dropped last, the remaining time before it.
+// fit returns as many of the numbers as fit into width. It drops the remaining time before the rate.
 func (p Progress) fit(width int) string {
 	n := p.numbers()
 	for _, part := range [][]string{n[:], n[:3], n[1:3], n[1:2]} {
@@ -119,19 +119,19 @@ func (p Progress) fit(width int) string {
 // A Meter shows progress. All calls are from one goroutine.
 type Meter interface {
 	Show(at time.Time, p Progress)
-	// Clear erases the progress before a line of text is written.
+	// Clear erases the progress, so that a line of text can be written.
 	Clear()
 }
 
-// The words of --progress.
+// The values of --progress.
 const (
 	ProgressBar   = "bar"
 	progressPlain = "plain"
 	ProgressNone  = "none"
 )
 
-// ProgressWord returns the kind of progress to show. The default is a bar on a terminal. With JSON it is nothing,
-// because JSON has progress events.
+// ProgressWord returns the value of --progress, or the default if chosen is "". The default is a bar on a terminal, but
+// nothing with JSON, which has progress events.
 func ProgressWord(chosen string, quiet, json, terminal bool) string {
 	switch {
 	case quiet:
@@ -146,7 +146,7 @@ func ProgressWord(chosen string, quiet, json, terminal bool) string {
 	return progressPlain
 }
 
-// NewMeter returns the meter for a word of --progress, or nil for "none".
+// NewMeter returns the meter for word, a value of --progress, or nil for "none".
 func NewMeter(word string, w io.Writer) Meter {
 	switch word {
 	case ProgressBar:

@@ -13,7 +13,7 @@ import (
 	"braid/internal/report"
 )
 
-// result returns the line about the result of a download and its evidence.
+// result returns the line about r, the result of the download, and about what proved the file.
 func (w *Download) result(r download.Result) string {
 	const day = "2006-01-02 15:04 MST"
 	size := option.SizeText(r.Size)
@@ -41,7 +41,7 @@ func (w *Download) result(r download.Result) string {
 		w.name(), size, option.TimeText(r.Elapsed), option.RateText(rate), from(r), w.proven(r))
 }
 
-// gist returns the part of a result that must be equal in results that share a line.
+// gist returns what results must have in common to share a line.
 func (w *Download) gist(r download.Result) string {
 	switch {
 	case r.Older:
@@ -52,7 +52,7 @@ func (w *Download) gist(r download.Result) string {
 	return w.proven(r)
 }
 
-// Done shows that the file is complete.
+// Done shows that the file of req is complete.
 func (w *Download) Done(req download.Request, r download.Result) {
 	w.done(moment{at: time.Now()}, req, r, w.result(r))
 	var v vain
@@ -60,7 +60,8 @@ func (w *Download) Done(req download.Request, r download.Result) {
 	v.warn(w.screen)
 }
 
-// done shows line, which reports that the file is complete. The evidence is green if the file is verified, else yellow.
+// done shows line, the message that the file is complete. The part about proof is green if the file is verified, and
+// otherwise yellow.
 func (w *Download) done(m moment, req download.Request, r download.Result, line string) {
 	if w.lines != nil {
 		w.lines.Write(doneEvent{m.head("done"), NewOutcome(req, r)})
@@ -82,7 +83,7 @@ func Bringers(r download.Result) (hosts []string) {
 	return hosts
 }
 
-// from names the source of the bytes, or counts several sources.
+// from names the host that sent the data, or states how many did.
 func from(r download.Result) string {
 	switch hosts := Bringers(r); len(hosts) {
 	case 0:
@@ -94,13 +95,13 @@ func from(r download.Result) string {
 	}
 }
 
-// proven describes the evidence. Without evidence, it describes why, and how to add some.
+// proven describes what proved the file. If nothing did, it describes why, and what the user can do.
 func (w *Download) proven(r download.Result) string {
 	if r.Proof.Verified() {
 		return "verified: " + r.Proof.String() + unvalidated(r)
 	}
 	s := r.Proof.String() + looked(r) + unvalidated(r)
-	if r.Proof.ByPieces() { // SHA-1: less than verified
+	if r.Proof.ByPieces() { // SHA-1 counts less than verified
 		return "checked: " + s
 	}
 	if len(r.Proof.Evidence()) > 0 {
@@ -122,7 +123,7 @@ func (w *Download) proven(r download.Result) string {
 	return s + ": " + why + " (give one with --sha256)"
 }
 
-// looked describes the places that were searched for a digest.
+// looked describes where a digest was searched.
 func looked(r download.Result) string {
 	if list, ok := r.Looked.Agreeing(r.Proof.Digests()); ok {
 		name := list.URL[strings.LastIndexByte(list.URL, '/')+1:]
@@ -134,7 +135,7 @@ func looked(r download.Result) string {
 	return ""
 }
 
-// unvalidated describes signatures that could not be checked, because no key is trusted.
+// unvalidated describes signatures that could not be verified because no key is trusted.
 func unvalidated(r download.Result) string {
 	if len(r.Unvalidated) == 0 || r.Proof.Signed() {
 		return ""
@@ -142,15 +143,15 @@ func unvalidated(r download.Result) string {
 	return "; signature present, not validated: no trusted key (--key FILE)"
 }
 
-// Shares shows the bytes of each source.
+// Shares shows how many bytes each source sent.
 func (w *Download) Shares(sources []download.SourceResult) {
 	for _, line := range shareLines(sources, w.screen.columns()) {
 		w.screen.Say("%s", line)
 	}
 }
 
-// shareLines returns a table of the sources that sent bytes or failed, if there are at least two such sources. The
-// table is not wider than width; 0 means any width.
+// shareLines returns a table of the sources that sent data or failed, or nil if fewer than two did. The table is at
+// most width columns wide; 0 means any width.
 func shareLines(sources []download.SourceResult, width int) []string {
 	var total int64
 	for _, s := range sources {
@@ -190,20 +191,20 @@ func shareRow(s download.SourceResult, total int64) []string {
 	return row
 }
 
-// sourceRow returns the row of a source in a table: name, bytes, share and rate.
+// sourceRow returns a source's row in a table: name, bytes, share of total, and rate.
 func sourceRow(name string, bytes, total int64, rate float64) []string {
 	return []string{"  " + name, fmt.Sprintf("%8s", option.SizeText(bytes)), fmt.Sprintf("%3d %%", option.Percent(bytes, total)),
 		fmt.Sprintf("%10s", option.RateText(rate))}
 }
 
-// why returns the text of a source's error, shortened for a table or a list.
+// why returns the text of err, a source's error, shortened for a table or a list.
 func why(err error) string { return report.Why(err, "") }
 
-// damagedEvent: parts of a file are missing or wrong. The byte at the end of a range is not included.
+// damagedEvent: parts of a file are missing or wrong. The byte at the end of a range is not part of it.
 type damagedEvent struct {
 	Head
 	Path     string     `json:"path"`
-	Size     int64      `json:"size"`     // size of the right file
+	Size     int64      `json:"size"`     // size of the intact file
 	Bytes    int64      `json:"bytes"`    // number of damaged bytes
 	Document string     `json:"document"` // document with the digests of the pieces
 	Pieces   pieceLine  `json:"pieces"`
@@ -224,7 +225,7 @@ func (w *Download) Right(r download.Request, d download.Verdict) {
 	w.done(moment{at: time.Now()}, r, result, fmt.Sprintf("%s: %s; %s", w.name(), option.SizeText(d.Size), w.proven(result)))
 }
 
-// Wrong shows where a file that will be repaired is damaged or, if that is unknown, why it is wrong.
+// Wrong shows where a file that will be repaired is damaged. If that is unknown, it shows why the file is wrong.
 func (w *Download) Wrong(d download.Verdict, why string) {
 	if d.Damaged.Count() == 0 {
 		w.screen.Say("%s: %s", w.name(), why)
@@ -245,7 +246,7 @@ func (w *Download) Damaged(d download.Verdict) {
 	w.screen.Say("%s: damaged: %s of %s, %s", w.name(), option.SizeText(bytes), option.SizeText(size), spans(&d.Damaged))
 }
 
-// spans formats the first ranges of a set. The end in the text is inclusive.
+// spans formats the first ranges of set. In the text, the end of a range is its last byte.
 func spans(set *byterange.Set) string {
 	const most = 8
 	var parts []string

@@ -11,10 +11,10 @@ import (
 	"braid/source"
 )
 
-// A Screen writes messages to standard error, with the progress below the messages. One goroutine at a time uses it.
+// A Screen writes messages to standard error, and the progress below them. Only one goroutine at a time may use it.
 type Screen struct {
 	Out      io.Writer
-	Meter    Meter // nil shows no progress
+	Meter    Meter // nil if no progress is shown
 	Terminal bool
 	Quiet    bool
 	Verbose  bool
@@ -32,7 +32,7 @@ func (s *Screen) Say(format string, args ...any) {
 	fmt.Fprintln(s.Out, source.Escape(fmt.Sprintf(format, args...)))
 }
 
-// conclude writes a message with its end in color, if colors are on.
+// conclude writes message, with its last part end in color if colors are on.
 func (s *Screen) conclude(h hue, message, end string) {
 	if s.Reword != nil {
 		message, end = s.Reword(message), s.Reword(end)
@@ -46,20 +46,20 @@ func (s *Screen) conclude(h hue, message, end string) {
 	fmt.Fprintln(s.Out, source.Escape(head)+h.paint(source.Escape(end)))
 }
 
-// Warn writes a warning in color.
+// Warn writes a warning, in color if colors are on.
 func (s *Screen) Warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	s.conclude(yellow, text, text)
 }
 
-// Detail writes a message with -v.
+// Detail writes a message if -v is given.
 func (s *Screen) Detail(format string, args ...any) {
 	if s.Verbose {
 		s.Say(format, args...)
 	}
 }
 
-// Fail writes a problem, even if Quiet is set.
+// Fail writes a message about f, even if Quiet is set.
 func (s *Screen) Fail(f *problem.Problem) {
 	s.clear()
 	if s.Reword != nil {
@@ -74,7 +74,7 @@ func (s *Screen) Fail(f *problem.Problem) {
 	fmt.Fprintln(s.Out, line)
 }
 
-// answer writes the progress that a signal requested, even if Quiet is set.
+// answer writes the progress that a signal asked for, even if Quiet is set.
 func (s *Screen) answer(p Progress) {
 	s.clear()
 	fmt.Fprintln(s.Out, source.Escape(p.sentence()))
@@ -94,14 +94,14 @@ func (s *Screen) progress(at time.Time, p Progress) {
 	}
 }
 
-// clear erases the progress.
+// clear erases the progress, if it is shown.
 func (s *Screen) clear() {
 	if s.Meter != nil {
 		s.Meter.Clear()
 	}
 }
 
-// columns returns the width of the terminal; 0 without a terminal.
+// columns returns the width of the terminal, or 0 if standard error is not a terminal.
 func (s *Screen) columns() int {
 	if !s.Terminal {
 		return 0
@@ -110,10 +110,10 @@ func (s *Screen) columns() int {
 	return columns
 }
 
-// ErrorLine returns the line that reports a problem, with control characters escaped.
+// ErrorLine returns the line that reports p, with control characters escaped.
 func ErrorLine(p *problem.Problem) string { return errorPrefix + " " + source.Escape(p.Error()) }
 
-// errorPrefix is the start of each line that reports a problem.
+// errorPrefix is how each line that reports a problem begins.
 const errorPrefix = "braid:"
 
 const (
@@ -122,8 +122,8 @@ const (
 	colorNever  = "never"
 )
 
-// Colored reports whether to use colors. The flag of this run has precedence over NO_COLOR, which is a setting for all
-// programs (no-color.org: set and not empty).
+// Colored reports whether to use colors. word is the value of --color. It has precedence over NO_COLOR, which is for
+// all programs and counts if it is not empty (no-color.org).
 func Colored(word string, terminal bool) bool {
 	switch word {
 	case colorAlways:
@@ -143,5 +143,5 @@ const (
 	yellow hue = "\x1b[33m"
 )
 
-// paint colors text. The text must already be escaped.
+// paint returns text in the color h. text must already be escaped.
 func (h hue) paint(text string) string { return string(h) + text + "\x1b[0m" }

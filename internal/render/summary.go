@@ -14,18 +14,18 @@ import (
 	"braid/source"
 )
 
-// A fileRow is the outcome of one file of a batch.
+// A fileRow is the outcome of one file in a batch, as shown in the table.
 type fileRow struct {
 	FileOutcome
 	elapsed time.Duration
-	proven  string // evidence, or a note that there is none
+	proven  string // what proved the file, or that nothing did
 }
 
-// The states of an outcome.
+// The values of FileOutcome.State.
 const (
 	wasDone        = "done"
 	wasThere       = "there" // complete before this run
-	wasLeft        = "left"  // another file of that name, kept by --no-clobber
+	wasLeft        = "left"  // another file had the name, and --no-clobber kept it
 	wasFailed      = "failed"
 	wasInterrupted = "unfinished"
 )
@@ -33,14 +33,13 @@ const (
 const (
 	// mostOutcomes is the number of outcomes in the last event of a batch.
 	mostOutcomes = 1000
-	// mostRows is the number of files up to which a table is shown. The first rows of a longer table would scroll off
-	// the screen.
+	// mostRows is the maximum number of files in a table. The first rows of a longer table would scroll off the screen.
 	mostRows = 40
-	// fewRows is the number of files up to which no table is shown, because the lines above show the same.
+	// fewRows is the number of files that need no table, because the lines above show the same.
 	fewRows = 2
 )
 
-// fileRows collects up to mostOutcomes outcomes and counts the others.
+// fileRows has up to mostOutcomes outcomes, and the number of others.
 type fileRows struct {
 	kept []fileRow
 	more int
@@ -54,8 +53,8 @@ func (o *fileRows) add(x fileRow) {
 	o.kept = append(o.kept, x)
 }
 
-// table returns a table of the outcomes in the order of the list. It is empty unless the number of files is above
-// fewRows and at most mostRows.
+// table returns a table of the outcomes, in the order of the list. It returns nil for up to fewRows and for more than
+// mostRows files.
 func (o *fileRows) table(width int) []string {
 	if n := len(o.kept) + o.more; n <= fewRows || n > mostRows {
 		return nil
@@ -84,17 +83,17 @@ func (o *fileRows) table(width int) []string {
 	return narrow(Columns(rows), width)
 }
 
-// A recent delays the results of a batch for recentTime, so that many results can share a line.
+// A recent holds results of a batch back for recentTime, so that many results can share a line.
 type recent struct {
 	since  time.Time
 	groups []group
 }
 
-// A group is a set of results with the same evidence.
+// A group is a number of results that have the same proof.
 type group struct {
 	proven      string
 	first, last string
-	lines       []string // of the first results
+	lines       []string // lines for the first results
 	n           int
 	size        int64
 }
@@ -123,7 +122,7 @@ func (r *recent) add(at time.Time, name string, size int64, line, proven string)
 	}
 }
 
-// flush writes the delayed results once recentTime has passed.
+// flush writes the results that were held back, if recentTime has passed.
 func (r *recent) flush(at time.Time, to *Screen) {
 	if at.Sub(r.since) < recentTime {
 		return
@@ -143,10 +142,10 @@ func (r *recent) flush(at time.Time, to *Screen) {
 // A tally counts the outcomes of a batch.
 type tally struct {
 	Counts
-	before int      // files of Complete that were complete before this run
-	left   int      // other files of that name, kept by --no-clobber
-	kept   int64    // bytes that interrupted downloads have kept
-	why    []string // reasons of the first failures
+	before int      // complete files that were complete before this run
+	left   int      // other files with the name of a file, kept by --no-clobber
+	kept   int64    // bytes that are kept from interrupted downloads
+	why    []string // why the first downloads failed
 }
 
 // mostReasons is the number of failures that are repeated at the end.
@@ -174,8 +173,8 @@ func (c *tally) lost(f *problem.Problem) {
 	}
 }
 
-// summary returns the last lines of a batch. It repeats the reasons of failures if the lines of the failures may have
-// scrolled off the screen and no table shows the reasons.
+// summary returns the last lines of a batch. It repeats why downloads failed if the earlier lines about that may have
+// scrolled off the screen, and no table shows it.
 func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 	n := files(c.Files)
 	if c.Complete < c.Files {
@@ -233,7 +232,7 @@ func (c *tally) proven() string {
 	}
 }
 
-// interrupted returns the problem of a batch that was ended by cause. It is nil if cause is nil or all ended.
+// interrupted returns a problem if cause ended the batch early, and otherwise nil.
 func (c *tally) interrupted(cause error) *problem.Problem {
 	if c.Unfinished+c.NotBegun == 0 || cause == nil {
 		return nil
@@ -249,13 +248,13 @@ func (c *tally) interrupted(cause error) *problem.Problem {
 	return f
 }
 
-// files formats a number of files, as in "2,000 files".
+// files formats n as a number of files, such as "2,000 files".
 func files(n int) string {
 	return strings.Replace(option.Count(n, "file"), strconv.Itoa(n), option.Grouped(n), 1)
 }
 
-// progress returns the progress of a batch. share is the sum of the completed fractions of the running files. The total
-// size is not known, so the bar counts thousandths of a file.
+// progress returns the progress of a batch. share is the sum of the completed fractions of the running downloads. The
+// total size is unknown, so the bar counts thousandths of a file.
 func (c *tally) progress(running int, share, rate float64, elapsed time.Duration) Progress {
 	ended, total := option.Grouped(c.ended()), files(c.Files)
 	p := Progress{
@@ -264,7 +263,7 @@ func (c *tally) progress(running int, share, rate float64, elapsed time.Duration
 		by:     fmt.Sprintf("%-13s", option.Grouped(running)+" at a time"), Active: running, Several: true,
 	}
 	p.Done = min(int64(1000*(float64(c.ended())+share)), p.Size)
-	if p.Done > 0 && elapsed >= time.Second { // assumes the same time for each of the other files
+	if p.Done > 0 && elapsed >= time.Second { // this assumes that the other files take as long
 		p.left = timeLeft(p.Done, p.Size, float64(p.Done)/elapsed.Seconds())
 	}
 	return p

@@ -8,7 +8,7 @@ import (
 	"braid/internal/option"
 )
 
-// Columns aligns the cells of rows in columns, two spaces apart.
+// Columns returns rows as lines, with their cells aligned in columns that are two spaces apart.
 func Columns(rows [][]string) []string {
 	var widths []int
 	for _, row := range rows {
@@ -31,8 +31,8 @@ func Columns(rows [][]string) []string {
 	return lines
 }
 
-// fitting aligns the rows in the given width. If rows are too wide, it leaves out the share, which follows from the
-// bytes, then the speed, and then truncates the lines.
+// fitting returns rows as lines of at most width columns. If rows are too wide, it omits the share, which follows from
+// the bytes, and then the speed. If that is not enough, it cuts the lines.
 func fitting(rows [][]string, width int) []string {
 	for figures := 4; width > 0 && figures > 2 && tableWidth(rows, figures) > width; figures-- {
 		for i := range rows {
@@ -42,7 +42,7 @@ func fitting(rows [][]string, width int) []string {
 	return narrow(Columns(rows), width)
 }
 
-// narrow truncates lines to width; 0 means any width.
+// narrow cuts lines to width columns; 0 means any width.
 func narrow(lines []string, width int) []string {
 	for i := range lines {
 		if width > 0 {
@@ -52,10 +52,11 @@ func narrow(lines []string, width int) []string {
 	return lines
 }
 
-// leastReason is the width below which a truncated reason is useless.
+// leastReason is the width in columns below which a shortened reason is useless.
 const leastReason = 20
 
-// tableWidth returns the least width of a table, with reasons truncated to leastReason.
+// tableWidth returns the smallest width of a table of rows with reasons shortened to leastReason. Each row has that
+// number of figures before the reason.
 func tableWidth(rows [][]string, figures int) (width int) {
 	short := make([][]string, len(rows))
 	for i, row := range rows {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// understands enables escape sequences in a console and reports whether that succeeded.
+// understands makes a console interpret escape sequences, and reports whether that succeeded.
 func understands(f *os.File) bool {
 	console, mode := windows.Handle(f.Fd()), uint32(0)
 	if windows.GetConsoleMode(console, &mode) != nil {

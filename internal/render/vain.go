@@ -13,15 +13,15 @@ import (
 // mostVain is the number of mirrors that the warning names.
 const mostVain = 3
 
-// A vain has the user's own mirrors that failed and sent nothing, by host. It leaves out mirrors that received no
-// request, and mirrors that sent wrong bytes, which have their own warning.
+// A vain has the mirrors that the user named and that failed without sending any data, by host. It omits mirrors that
+// got no request, and mirrors that sent wrong bytes, because these have their own warning.
 type vain struct {
 	hosts []string          // in the order in which they failed
-	why   map[string]string // URL and failure of the first mirror at a host
-	gave  map[string]bool   // hosts that sent something
+	why   map[string]string // URL and failure of the first such mirror at a host
+	gave  map[string]bool   // hosts that sent data
 }
 
-// add adds the results of the user's mirrors in a download.
+// add adds what became of the user's mirrors in a download.
 func (v *vain) add(req download.Request, r download.Result) {
 	for _, u := range req.Mirrors {
 		i := slices.IndexFunc(r.Sources, func(s download.SourceResult) bool { return s.URL == source.Mask(u) })
@@ -44,7 +44,7 @@ func (v *vain) add(req download.Request, r download.Result) {
 	}
 }
 
-// line returns a line about the mirrors that sent nothing, or "" if all sent something.
+// line returns a line about mirrors that sent no data, or "" if all sent data.
 func (v *vain) line() string {
 	var all []string
 	for _, host := range v.hosts {
@@ -63,7 +63,7 @@ func (v *vain) line() string {
 	return "nothing came from these mirrors of yours: " + strings.Join(all, "; ")
 }
 
-// warn shows the line.
+// warn shows the line about mirrors that sent no data, if any.
 func (v *vain) warn(s *Screen) {
 	if text := v.line(); text != "" {
 		s.Warn("%s", text)
