@@ -7,16 +7,16 @@ import (
 	"braid/byterange"
 )
 
-// columns has the amounts for the charts. Time is divided into columns of the same width.
+// columns has the amounts for the charts. Time is divided into columns that are equally wide.
 type columns struct {
 	width   time.Duration
-	bytes   series   // of all sources
-	flows   []series // bytes of each source, by its number
-	work    series   // in seconds of fetches
+	bytes   series   // from all sources
+	flows   []series // bytes of each source; the index is Mirror.number
+	work    series   // in each column, the seconds of all fetches
 	picture raster
 }
 
-// reach doubles the width of the columns until maxColumns columns include the time now.
+// reach makes columns twice as wide until maxColumns columns include the time now.
 func (c *columns) reach(now time.Duration) {
 	for now >= c.width*maxColumns {
 		c.width *= 2
@@ -29,7 +29,7 @@ func (c *columns) reach(now time.Duration) {
 	}
 }
 
-// came records that a source sent the range r, evenly between two times.
+// came records that the source with that number sent the range r, at a constant rate between from and to.
 func (c *columns) came(from, to time.Duration, r byterange.Range, number int) {
 	for len(c.flows) <= number {
 		c.flows = append(c.flows, nil)
@@ -39,12 +39,12 @@ func (c *columns) came(from, to time.Duration, r byterange.Range, number int) {
 	c.picture.paint(c.width, from, to, r, number)
 }
 
-// worked records that a fetch was running between two times.
+// worked records that a fetch was running between from and to.
 func (c *columns) worked(from, to time.Duration) {
 	c.work.spread(c.width, from, to, (to - from).Seconds())
 }
 
-// flow returns the bytes of a source.
+// flow returns the bytes that m sent in each column.
 func (c *columns) flow(m *Mirror) series {
 	if m.number < len(c.flows) {
 		return c.flows[m.number]
@@ -54,22 +54,22 @@ func (c *columns) flow(m *Mirror) series {
 
 // stretch is a period in which the download was much slower than usual.
 type stretch struct {
-	from, to       int     // columns
+	from, to       int     // columns; to is not part of the stretch
 	slow, fast     float64 // speed in the stretch and outside it
 	atBegin, atEnd bool
-	cause          *Mirror // nil if no source explains the stretch
+	cause          *Mirror // nil if no source explains why the download was slow
 	its, itsElse   float64 // speed of cause in the stretch and outside it
 }
 
-// pace compares the speeds in the columns from the first answer (begin) to the last byte (end).
+// pace compares the speeds in different columns. It begins with the first answer and ends with the last byte.
 type pace struct {
 	*columns
 	compared   *comparison
 	begin, end int
 }
 
-// stretches returns the periods with less than half of the usual speed, and for each the source that caused it. Columns
-// with comparisons do not count.
+// stretches returns the periods with less than half of the usual speed, each with the source that caused it. Columns
+// with comparisons of received bytes do not count.
 func (p pace) stretches(sources []*Mirror) (out []stretch) {
 	smooth := p.smooth()
 	if len(smooth) < 8 {
@@ -103,10 +103,10 @@ func (p pace) stretches(sources []*Mirror) (out []stretch) {
 	return out
 }
 
-// smoothing is how far smooth looks to each side of a column.
+// smoothing is how far to each side of a column smooth averages.
 const smoothing = 250 * time.Millisecond
 
-// smooth returns the bytes of each column, averaged over half a second around it.
+// smooth returns, for each column, the mean number of bytes per column in about half a second around it.
 func (p pace) smooth() (out []float64) {
 	around := int(smoothing/p.width) + 1
 	for c := p.begin; c < p.end; c++ {
@@ -116,7 +116,7 @@ func (p pace) smooth() (out []float64) {
 	return out
 }
 
-// blame sets the cause of a stretch: the source that explains most of the lower speed.
+// blame sets the cause of s: a source that explains more than half of the lower speed.
 func (p pace) blame(s *stretch, sources []*Mirror) {
 	in := float64(s.to-s.from) * p.width.Seconds()
 	compared := p.compared.within(time.Duration(p.begin)*p.width, time.Duration(p.end)*p.width)

@@ -11,29 +11,29 @@ import (
 
 const never = -1
 
-// course records when the download reached its milestones, and when it did not advance.
+// course records when the download reached its milestones, and when it made no progress.
 type course struct {
-	answer, first, last time.Duration // first answer, first and last byte; never, if they have not come yet
+	answer, first, last time.Duration // first answer, first byte and last byte; never until it has come
 	complete, verified  time.Duration
-	still               gaps // times in which no source sent bytes
-	refused             bool // a source answered, but sent no file
+	still               gaps // periods without data from any source
+	refused             bool // a source answered, but did not send the file
 }
 
 func newCourse() course {
 	return course{answer: never, first: never, last: never, complete: never, verified: never}
 }
 
-// answered records an answer of a source.
+// answered records that a source has answered.
 func (c *course) answered(now time.Duration) {
 	if c.answer == never {
 		c.answer = now
 	}
 }
 
-// failed records the error of a source.
+// failed records err, the error of a source.
 func (c *course) failed(err error) { c.refused = c.refused || answered(err) }
 
-// came records that bytes arrived. checks has the comparisons until now.
+// came records that data has arrived. checks are the comparisons so far.
 func (c *course) came(now time.Duration, checks gaps) {
 	if c.first == never {
 		c.first = now
@@ -43,7 +43,7 @@ func (c *course) came(now time.Duration, checks gaps) {
 	c.last = now
 }
 
-// finish records the end of the download.
+// finish records that the download has ended. checks are the comparisons so far.
 func (c *course) finish(now time.Duration, checks gaps) {
 	if c.first != never && c.complete == never {
 		c.stood(c.last, now, checks)
@@ -60,9 +60,9 @@ func (c *course) stood(since, now time.Duration, checks gaps) {
 	}
 }
 
-// offer has facts about the file from servers and documents.
+// offer has the statements of servers and documents about the file.
 type offer struct {
-	By       string // the document that describes the file, if any
+	By       string // name of the document that describes the file, if any
 	NoDigest bool   // the server named mirrors but sent no digest
 	named    int    // number of mirrors that the server named
 }
@@ -71,32 +71,32 @@ func (o *offer) add(ev download.Offered) {
 	o.named, o.NoDigest, o.By = max(o.named, len(ev.File.Mirrors)), ev.File.NoDigest, cmp.Or(ev.By, o.By)
 }
 
-// amounts are the bytes of the file and of the download.
+// amounts counts the bytes of the file that are complete and that were received.
 type amounts struct {
 	Progress download.Progress
-	Arrived  int64 // bytes, according to Progress events
-	Fetched  int64 // bytes, according to Brought events
+	Arrived  int64 // bytes received according to Progress events
+	Fetched  int64 // bytes received according to Brought events
 
-	size int64         // -1 while unknown
-	lost int64         // bytes fetched before the last restart
-	void byterange.Set // was wrong and has not been fetched again
+	size int64         // size of the file; -1 while it is unknown
+	lost int64         // bytes received before the last restart
+	void byterange.Set // ranges that were wrong and have not been received again
 }
 
 func newAmounts() amounts { return amounts{size: -1, Progress: download.Progress{Size: -1}} }
 
-// advance replaces the progress.
+// advance sets Progress to p.
 func (a *amounts) advance(p download.Progress) {
 	a.Arrived += max(0, p.Done-a.Progress.Done)
 	a.Progress = p
 }
 
-// came records received bytes.
+// came records that the range r was received.
 func (a *amounts) came(r byterange.Range) {
 	a.void.Remove(r)
 	a.Fetched += r.Len()
 }
 
-// restart resets the amounts for a new start from zero, and reports whether any bytes had been received.
+// restart records that the download begins again from zero. It reports whether any bytes had been received.
 func (a *amounts) restart() (had bool) {
 	had = a.Progress.Done > 0 || a.Fetched > a.lost
 	a.lost, a.Progress.Done, a.void = a.Fetched, 0, byterange.Set{}
@@ -106,19 +106,19 @@ func (a *amounts) restart() (had bool) {
 // earlier has the bytes that an earlier run received.
 type earlier struct {
 	bytes  int64
-	ranges []byterange.Range // the maxRows longest
+	ranges []byterange.Range // at most maxRows, the longest
 }
 
 func newEarlier(ev download.Resumed) earlier {
 	e := earlier{ev.Bytes, slices.Collect(ev.Have.All())}
-	if len(e.ranges) > maxRows { // keep the ranges that are long enough to be visible
+	if len(e.ranges) > maxRows { // short ranges would be invisible
 		slices.SortStableFunc(e.ranges, func(a, b byterange.Range) int { return cmp.Compare(b.Len(), a.Len()) })
 		e.ranges = slices.Clone(e.ranges[:maxRows])
 	}
 	return e
 }
 
-// restarts are the times at which bytes were discarded and the download began again.
+// restarts records when received bytes were discarded and the download began again.
 type restarts struct {
 	first []entry // at most maxMarks
 	count int
@@ -134,16 +134,15 @@ func (r *restarts) add(e entry) {
 	}
 }
 
-// comparison records the periods during which received bytes are compared with bytes of other sources. Such a period
-// lasts from the first Comparing event to the first event about something else. No source is at fault if no bytes
-// arrive meanwhile.
+// comparison records the periods of comparing received bytes with bytes of other sources. Such a period begins with the first
+// Comparing event, and ends with the first event about something else. If no data arrives in it, no source is at fault.
 type comparison struct {
-	Comparing *download.Comparing // nil unless a comparison is running
-	since     time.Duration       // start of the comparison
-	checks    gaps                // past comparisons
+	Comparing *download.Comparing // nil unless a comparison is in progress
+	since     time.Duration       // when that comparison began
+	checks    gaps                // earlier comparisons
 }
 
-// advance replaces the progress of the comparison, and reports whether the comparison has just begun.
+// advance sets the progress of the comparison to p. began reports whether the comparison has just begun.
 func (c *comparison) advance(now time.Duration, p download.Comparing) (began bool) {
 	if began = c.Comparing == nil; began {
 		c.since = now
@@ -152,7 +151,7 @@ func (c *comparison) advance(now time.Duration, p download.Comparing) (began boo
 	return began
 }
 
-// finish ends the comparison, if one is running, and returns the number of compared bytes.
+// finish ends the comparison, if one is in progress. bytes is the number of bytes that it compared.
 func (c *comparison) finish(now time.Duration) (bytes int64, ended bool) {
 	if c.Comparing == nil {
 		return 0, false
@@ -163,7 +162,7 @@ func (c *comparison) finish(now time.Duration) (bytes int64, ended bool) {
 	return bytes, true
 }
 
-// within returns the time within a period that was spent on comparisons.
+// within returns how much of the time between from and to was spent on comparisons.
 func (c *comparison) within(from, to time.Duration) (sum time.Duration) {
 	for _, g := range c.checks {
 		sum += max(0, min(g.to, to)-max(g.from, from))

@@ -12,32 +12,32 @@ import (
 	"braid/internal/option"
 )
 
-// colours is the number of sources with their own colour: the sources that sent the most bytes. Two more classes are
-// for the other sources.
+// colours is the number of sources that have a colour of their own. These are the sources that sent the most bytes. Two
+// more classes are for the other sources.
 const colours = 14
 
 // quickly is the duration below which a download gets no charts, because text and table describe it completely.
 const quickly = 250 * time.Millisecond
 
-// pictured reports whether the download gets charts: bytes were transferred, and it failed, took a while or used many
-// sources.
+// pictured reports whether the download gets charts. It must have received data. It must also have failed, taken some
+// time, or used many sources.
 func (d *facts) pictured() bool {
 	e := &d.ending
 	return len(d.ranked) > 0 && e.at > 0 && (e.err != nil || e.at >= quickly || len(d.ranked) > colours)
 }
 
-// charts has what the charts show. They share one time axis.
+// charts has what the charts show. They have a common time axis.
 type charts struct {
 	times, rules, speeds, sizes []tick
 	legend                      []*Mirror
 	fetched                     int64
 	speed, parts                []layer
-	box, partsBox               string // the coordinate systems
+	box, partsBox               string // coordinate systems of the speed chart and of the file chart
 	prior                       []bar
 	rows                        []row
-	unshown                     int    // sources without a row
+	unshown                     int    // number of sources without a row
 	requests                    string // path of the chart of concurrent requests
-	most                        int    // of them
+	most                        int    // maximum number of concurrent requests
 }
 
 func (d *facts) charts() *charts {
@@ -61,29 +61,29 @@ func (d *facts) charts() *charts {
 	}
 }
 
-// quiet reports whether a source was silent.
+// quiet reports whether any source was silent for a while.
 func (c *charts) quiet() bool {
 	return slices.ContainsFunc(c.rows, func(x row) bool { return len(x.Quiet) > 0 })
 }
 
-// paused reports whether a source was not asked for a while.
+// paused reports whether any source got no requests for a while.
 func (c *charts) paused() bool {
 	return slices.ContainsFunc(c.rows, func(x row) bool { return len(x.Pauses) > 0 })
 }
 
-// axis is the time axis of the charts: the time at its end, and the width of a column.
+// axis is the time axis of the charts: the time at its end, and the duration of a column.
 type axis struct{ end, width time.Duration }
 
-// columns returns the number of columns of the charts. The last column may be partial.
+// columns returns the number of columns. It is a fraction if the last column is incomplete.
 func (x axis) columns() float64 { return float64(x.end) / float64(x.width) }
 
-// part returns a time as a fraction of the axis.
+// part returns where t is on the axis, as a fraction of its length.
 func (x axis) part(t time.Duration) float64 { return float64(t) / float64(max(x.end, 1)) }
 
-// place returns the position of a time on the axis as a percentage.
+// place returns where t is on the axis, as a percentage of its length.
 func (x axis) place(t time.Duration) string { return percentText(x.part(t)) }
 
-// rules returns the vertical lines that cross all charts.
+// rules returns the vertical lines across all charts.
 func (x axis) rules(r *restarts, c *course) (out []tick) {
 	add := func(t time.Duration, name, title string) {
 		out = append(out, tick{x.place(t), name, title + " (" + option.TimeText(t) + ")", x.part(t) > 0.8})
@@ -97,7 +97,7 @@ func (x axis) rules(r *restarts, c *course) (out []tick) {
 	return out
 }
 
-// legend returns the sources with their own colour, and one entry for all other sources.
+// legend returns the sources that have a colour of their own, and one entry for all others.
 func (s *sources) legend() (keys []*Mirror) {
 	keys = slices.Clone(s.brought[:min(len(s.brought), colours)])
 	if len(s.ranked) > colours {
@@ -117,8 +117,8 @@ type layer struct {
 	Class, Title, Path string
 }
 
-// edges returns the left edges of the columns and the right edge of the last column. The last column may be wider or
-// narrower than the others: a column that has hardly begun is merged into the column before it.
+// edges returns the left edges of the columns, and the right edge of the last column. The last column may have another
+// width: a column that has hardly begun is merged into the one before it.
 func (x axis) edges() (out []float64) {
 	for c := range max(1, int(math.Round(x.columns()))) {
 		out = append(out, float64(c))
@@ -126,16 +126,16 @@ func (x axis) edges() (out []float64) {
 	return append(out, x.columns())
 }
 
-// mean returns the mean of a series between two edges, per second.
+// mean returns the mean of s per second between the edges from and to.
 func (x axis) mean(s series, from, to float64) float64 {
 	return s.sum(int(from), int(math.Ceil(to))) / ((to - from) * x.width.Seconds())
 }
 
-// high is the height of the charts in their own units.
+// high is the height of a chart in its own units.
 const high = 1000
 
-// speed returns the stacked layers of the speed chart: one for each source with its own colour and one for the other
-// sources. top is the upper end of the axis.
+// speed returns the layers of the speed chart, one on top of the other: one for each source with a colour of its own,
+// and one for all other sources. top is the speed at the upper end of the axis.
 func (x axis) speed(ranked []*Mirror, c *columns) (layers []layer, top float64) {
 	if len(c.bytes) == 0 {
 		return nil, 0
@@ -160,7 +160,7 @@ func (x axis) speed(ranked []*Mirror, c *columns) (layers []layer, top float64) 
 	return slices.DeleteFunc(layers, func(l layer) bool { return l.Path == "" }), top
 }
 
-// requests returns the path of the chart of concurrent requests, as the mean of each column.
+// requests returns the path of the chart of concurrent requests. It shows the mean for each column.
 func (x axis) requests(work series) string {
 	edges := x.edges()
 	up := make([]float64, len(edges)-1)
@@ -170,8 +170,8 @@ func (x axis) requests(work series) string {
 	return area(edges, make([]float64, len(up)), up, slices.Max(up)*1.04)
 }
 
-// area returns the SVG path of the area between two levels: along the upper level, and back along the lower level. It
-// returns an empty string if the area is empty.
+// area returns the SVG path around the area between the levels low and up. top is the level at the upper end of the
+// chart. It returns "" if the area is empty.
 func area(edges, low, up []float64, top float64) string {
 	if top <= 0 {
 		return ""
@@ -206,8 +206,8 @@ func number(x float64) string {
 // maxBlocks is the number of rectangles above which the chart of the file is made coarser.
 const maxBlocks = 4000
 
-// parts returns the layers of the chart that shows which source sent which part of the file, and when. box is the
-// coordinate system of the layers' paths.
+// parts returns the layers of the file chart, which shows when each source sent which part of the file. box is the
+// coordinate system of their paths.
 func (x axis) parts(p *raster, s *sources, size int64) (layers []layer, box string) {
 	if p.row == 0 || size <= 0 {
 		return nil, ""
@@ -232,7 +232,7 @@ func (x axis) parts(p *raster, s *sources, size int64) (layers []layer, box stri
 	return layers, fmt.Sprintf("0 0 %s %s", number(x.columns()), number(rows))
 }
 
-// stripes returns the parts of the file that an earlier run left.
+// stripes returns the parts of the file that an earlier run received, as bars.
 func stripes(prior []byterange.Range, size float64) (out []bar) {
 	for _, r := range prior {
 		if size > 0 {
@@ -245,7 +245,7 @@ func stripes(prior []byterange.Range, size float64) (out []bar) {
 // tick is a mark on an axis, or a line across the charts. At is its position as a percentage of the axis.
 type tick struct {
 	At, Text, Title string
-	Last            bool // close to the end of the axis: its text is right-aligned
+	Last            bool // near the end of the axis, so that its text must be right-aligned
 }
 
 // percentText formats a position from 0 to 1 as a percentage for SVG.
@@ -253,7 +253,7 @@ func percentText(x float64) string {
 	return strconv.FormatFloat(math.Round(min(max(x, 0), 1)*1e4)/1e2, 'f', -1, 64) + "%"
 }
 
-// timeSteps are the intervals between the ticks of a time axis: round numbers.
+// timeSteps are the possible intervals between the ticks of a time axis.
 var timeSteps = []time.Duration{
 	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond,
 	50 * time.Millisecond,
@@ -264,7 +264,7 @@ var timeSteps = []time.Duration{
 
 const mostTicks = 8
 
-// timeTicks returns the ticks of a time axis from 0 to end.
+// timeTicks returns the ticks of a time axis that ends at end.
 func timeTicks(end time.Duration) (ticks []tick) {
 	i := 0
 	for i < len(timeSteps)-1 && end/timeSteps[i] > mostTicks {
@@ -281,7 +281,7 @@ func timeTicks(end time.Duration) (ticks []tick) {
 	return ticks
 }
 
-// tickText formats a time with the precision that the interval of the ticks needs.
+// tickText formats t as precisely as ticks at intervals of step need.
 func tickText(t, step time.Duration) string {
 	switch {
 	case t == 0:
@@ -294,7 +294,8 @@ func tickText(t, step time.Duration) string {
 	return strings.TrimSuffix(strings.TrimSuffix(option.TimeText(t), " 0 s"), " 0 min")
 }
 
-// byteTicks returns the ticks of a vertical axis from 0 to top bytes. All texts use the same unit, followed by suffix.
+// byteTicks returns the ticks of a vertical axis that ends at top bytes. All their texts have the same unit, followed
+// by suffix.
 func byteTicks(top float64, suffix string) (ticks []tick) {
 	unit := 1.0
 	for top >= unit*1024 {
@@ -312,8 +313,8 @@ func byteTicks(top float64, suffix string) (ticks []tick) {
 	return ticks
 }
 
-// byteStep returns the interval between ticks for an axis with at most five ticks. If parts is set, the interval may be
-// a fraction.
+// byteStep returns the interval between the ticks of an axis that ends at top. The axis gets at most five ticks. If
+// parts is true, the interval may be a fraction.
 func byteStep(top float64, parts bool) float64 {
 	for _, step := range []float64{0.25, 0.5, 1, 2, 5, 10, 20, 25, 50, 100, 200, 250} {
 		if top/step <= 5 && (parts || step >= 1) {

@@ -11,7 +11,7 @@ import (
 	"braid/source"
 )
 
-// ending is how a download ended. For a running download, it is how the download would end now.
+// ending is how a download ended or, if it is running, how it would end now.
 type ending struct {
 	at     time.Duration
 	live   bool // the download is running
@@ -19,13 +19,13 @@ type ending struct {
 	err    error
 }
 
-// nothing reports whether the download needed no transfer.
+// nothing reports whether the download needed no data.
 func (e *ending) nothing() bool { return e.result.AlreadyComplete || e.result.NotModified }
 
 // part returns a time as a fraction of the total time.
 func (e *ending) part(t time.Duration) float64 { return float64(t) / float64(max(e.at, 1)) }
 
-// outcome returns the class and the text of the result.
+// outcome returns the result in a word or two, and its CSS class.
 func (e *ending) outcome() (class, text string) {
 	failure, ok := errors.AsType[*download.Error](e.err)
 	switch {
@@ -63,8 +63,8 @@ func (e *ending) headline(fetched, resumed int64) string {
 	return text + fmt.Sprintf("; proof: %s.", e.result.Proof)
 }
 
-// MeanRate returns the speed of a download in bytes a second. At most missing bytes count, because fetching more did
-// not make the download faster.
+// MeanRate returns the mean speed of a download in bytes per second. Of the bytes that were fetched, at most missing
+// count: fetching more did not make the download faster.
 func MeanRate(fetched, missing int64, took time.Duration) float64 {
 	if took <= 0 {
 		return 0
@@ -72,7 +72,7 @@ func MeanRate(fetched, missing int64, took time.Duration) float64 {
 	return float64(max(0, min(fetched, missing))) / took.Seconds()
 }
 
-// failure describes why the download failed, and the number of bytes that are kept.
+// failure describes why the download failed, and how many bytes are kept.
 func (e *ending) failure(fetched int64) string {
 	text := e.err.Error()
 	failure, ok := errors.AsType[*download.Error](e.err)
@@ -91,7 +91,7 @@ func (e *ending) failure(fetched int64) string {
 	return text + "; nothing is kept."
 }
 
-// unasked returns the number of known sources that are not in asked and were not needed.
+// unasked returns the number of sources that are not in asked, because they were not needed.
 func (e *ending) unasked(asked []*Mirror) (n int) {
 	for _, s := range e.result.Sources {
 		if s.Bytes == 0 && s.Err == nil && !slices.ContainsFunc(asked, func(m *Mirror) bool { return m.URL == s.URL }) {

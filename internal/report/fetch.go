@@ -14,36 +14,36 @@ import (
 	"braid/source"
 )
 
-// fetch is a request for a range, or several requests to one source that were merged.
+// fetch is a request for a range, or several requests to the same source that were merged.
 type fetch struct {
 	mirror   *Mirror
 	number   int
-	merged   int           // number of merged requests, except the first
-	asked    time.Duration // this field and the next three are times
-	answered time.Duration // never, until the answer arrives
-	latest   time.Duration // time of the last byte, else of the answer, else of the request
+	merged   int           // number of requests that were merged into the first
+	asked    time.Duration // when the request was sent
+	answered time.Duration // when the answer arrived; never until then
+	latest   time.Duration // when data last arrived or, before that, the answer; at first equal to asked
 	ended    time.Duration
 	from, to int64 // the range, without parts that other sources took over
 	at       int64 // offset after the last received byte
 	bytes    int64
-	why      scheduler.Reason // reason of the request
-	cut      scheduler.Reason // reason why the range was shortened or the fetch was ended; 0 if neither happened
+	why      scheduler.Reason // why the range was requested
+	cut      scheduler.Reason // why the range was shortened or the fetch ended early; 0 if neither is so
 	failure  string
 }
 
 const (
-	// beat is the approximate time between two reports of bytes.
+	// beat is the approximate time between two reports of received bytes.
 	beat = 100 * time.Millisecond
-	// quietAfter is the time without bytes after which a source is shown as silent.
+	// quietAfter is how long a source must send no data until it is shown as silent.
 	quietAfter = time.Second
 )
 
-// requests are the fetches of a download, and the losses and takeovers between their sources.
+// requests has the fetches of a download, and what one source lost to another.
 type requests struct {
 	running   map[int]*fetch // by number
 	most      int            // maximum of concurrent fetches
 	past      fetches
-	silent    gaps // pauses within fetches
+	silent    gaps // silent periods within fetches
 	losses    []*loss
 	takeovers map[takeover]int
 	reasons   tally
@@ -53,7 +53,7 @@ func newRequests() requests {
 	return requests{running: map[int]*fetch{}, takeovers: map[takeover]int{}, reasons: tally{}}
 }
 
-// inOrder yields the running fetches in the order of their numbers. The caller may finish them meanwhile.
+// inOrder yields the running fetches in the order of their numbers. The caller may finish the fetch that was yielded.
 func (q *requests) inOrder() iter.Seq[*fetch] {
 	return func(yield func(*fetch) bool) {
 		for _, number := range slices.Sorted(maps.Keys(q.running)) {
@@ -64,7 +64,7 @@ func (q *requests) inOrder() iter.Seq[*fetch] {
 	}
 }
 
-// start records that m is asked for a range.
+// start records that the range in ev is requested from m.
 func (q *requests) start(now time.Duration, m *Mirror, ev download.RangeStarted) {
 	q.reasons[ev.Why]++
 	f := &fetch{
@@ -88,11 +88,11 @@ func (q *requests) start(now time.Duration, m *Mirror, ev download.RangeStarted)
 	q.most = max(q.most, len(q.running))
 }
 
-// came records that a fetch received the range r. It returns when these bytes probably began.
+// came records that f received the range r. since is when the first of these bytes probably arrived.
 func (q *requests) came(f *fetch, now time.Duration, r byterange.Range) (since time.Duration) {
 	q.quiet(f, now)
 	since = f.latest
-	if now-since > 3*beat { // a pause came before these bytes
+	if now-since > 3*beat { // f was silent before these bytes
 		since = now - beat
 	}
 	f.bytes += r.Len()
@@ -101,7 +101,7 @@ func (q *requests) came(f *fetch, now time.Duration, r byterange.Range) (since t
 	return since
 }
 
-// quiet records a pause if a fetch has received nothing for a while.
+// quiet records that f was silent, if it has received nothing for some time.
 func (q *requests) quiet(f *fetch, now time.Duration) {
 	if now-f.latest >= quietAfter {
 		f.mirror.Quiet += now - f.latest
@@ -109,7 +109,7 @@ func (q *requests) quiet(f *fetch, now time.Duration) {
 	}
 }
 
-// cut records that a fetch will end at end, because other sources fetch the rest or the fetch is no longer wanted.
+// cut records that f will end at the offset end, because other sources fetch the rest or f is no longer wanted.
 func (q *requests) cut(f *fetch, now time.Duration, end int64, why scheduler.Reason) {
 	f.cut = why
 	q.reasons[why]++
@@ -119,7 +119,7 @@ func (q *requests) cut(f *fetch, now time.Duration, end int64, why scheduler.Rea
 	f.to = end
 }
 
-// finish moves a fetch to the past fetches. failed reports whether it failed.
+// finish moves f to the past fetches. failed reports whether f failed.
 func (q *requests) finish(f *fetch, now time.Duration, failed bool) {
 	if failed {
 		q.lose(f, now, f.at, 0)
@@ -132,7 +132,7 @@ func (q *requests) finish(f *fetch, now time.Duration, failed bool) {
 	q.past.add(*f)
 }
 
-// of returns the past fetches of a source, in the order of their requests.
+// of returns the past fetches from m, the one that was requested first at the beginning.
 func (q *requests) of(m *Mirror) (list []fetch) {
 	for _, f := range q.past {
 		if f.mirror == m {
@@ -155,7 +155,7 @@ func (q *requests) closed() int {
 	return q.reasons.of(scheduler.ReasonUseless, scheduler.ReasonCrowded)
 }
 
-// takenBy returns the source that took over a range that m lost by a failure.
+// takenBy returns the source that took over a range from m after a fetch from m had failed, or nil.
 func (q *requests) takenBy(m *Mirror) *Mirror {
 	for _, l := range q.losses {
 		if l.mirror == m && l.why == 0 && l.taker != nil && l.taker != m {
@@ -165,8 +165,8 @@ func (q *requests) takenBy(m *Mirror) *Mirror {
 	return nil
 }
 
-// silentIn returns the source that was silent for most of a period. Other sources that sent less do not count: they may
-// have had nothing left to do.
+// silentIn returns a source that was silent for most of the time between from and to, or nil. Sources that sent less
+// than usual do not count: they may have had nothing left to send.
 func (q *requests) silentIn(from, to time.Duration) *Mirror {
 	for _, l := range q.losses {
 		if l.why == scheduler.ReasonSilent && min(l.at, to)-max(l.since, from) > (to-from)*3/4 {
@@ -176,7 +176,7 @@ func (q *requests) silentIn(from, to time.Duration) *Mirror {
 	return nil
 }
 
-// mostTaken returns the pair of sources with the most takeovers, and the number of all takeovers.
+// mostTaken returns the two sources with the most takeovers between them, and the number of all takeovers.
 func (q *requests) mostTaken() (first takeover, sum int) {
 	for t, n := range q.takeovers {
 		sum += n
@@ -188,7 +188,7 @@ func (q *requests) mostTaken() (first takeover, sum int) {
 	return first, sum
 }
 
-// observeFetch records an event about a fetch.
+// observeFetch records ev if it is about a fetch.
 func (r *Recorder) observeFetch(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.RangeStarted:
@@ -210,7 +210,7 @@ func (r *Recorder) observeFetch(ev download.Event) {
 	}
 }
 
-// start records that a source is asked for a range.
+// start records that a range is requested from a source.
 func (r *Recorder) start(ev download.RangeStarted) {
 	m := r.mirror(ev.ID, ev.URL, ev.Host)
 	m.Speed.Now(r.began.Add(r.now), m.Bytes)
@@ -237,7 +237,7 @@ func (r *Recorder) answered(f *fetch, ev download.RangeAnswered) {
 	r.course.answered(r.now)
 }
 
-// bring records received bytes. They are spread evenly over the time since the last report.
+// bring records that bytes were received. It assumes a constant rate since the last such report.
 func (r *Recorder) bring(ev download.Brought) {
 	for _, p := range ev.Pieces {
 		f := r.requests.running[p.Fetch]
@@ -253,7 +253,7 @@ func (r *Recorder) bring(ev download.Brought) {
 	r.course.came(r.now, r.checks)
 }
 
-// cut records that a fetch gives part of its range to other sources, or ends.
+// cut records that f gives a part of its range to other sources, or ends early.
 func (r *Recorder) cut(f *fetch, ev download.RangeCut) {
 	f.mirror.cuts[ev.Why]++
 	f.mirror.whole = f.mirror.whole || ev.Why == scheduler.ReasonNoRanges
@@ -264,7 +264,7 @@ func (r *Recorder) cut(f *fetch, ev download.RangeCut) {
 	}
 }
 
-// finish ends a fetch.
+// finish ends f. err is why it failed, or nil.
 func (r *Recorder) finish(f *fetch, err error) {
 	if err != nil {
 		f.failure = Why(err, f.mirror.Host)
@@ -276,7 +276,7 @@ func (r *Recorder) finish(f *fetch, err error) {
 	r.columns.worked(f.asked, f.ended)
 }
 
-// dull reports whether a fetch shows nothing of interest, so that it can be merged with another fetch.
+// dull reports whether f was an ordinary fetch, which can be merged with another.
 func (f *fetch) dull() bool {
 	switch f.cut {
 	case 0, scheduler.ReasonDone, scheduler.ReasonMet, scheduler.ReasonSplit:
@@ -285,7 +285,7 @@ func (f *fetch) dull() bool {
 	return false
 }
 
-// absorb merges the next fetch of the same source into f.
+// absorb merges next into f. next is the next fetch from the same source.
 func (f *fetch) absorb(next fetch) {
 	f.merged += next.merged + 1
 	f.latest, f.ended, f.at = max(f.latest, next.latest), max(f.ended, next.ended), next.at
@@ -294,8 +294,8 @@ func (f *fetch) absorb(next fetch) {
 	f.cut, f.failure = cmp.Or(next.cut, f.cut), cmp.Or(next.failure, f.failure)
 }
 
-// fetches are the fetches that have ended. If these exceed maxFetches, neighbours are merged: first the fetches that
-// show nothing of interest, then all fetches with invisibly short pauses between them, then fetches with longer pauses.
+// fetches are fetches that have ended. If they are more than maxFetches, neighbors are merged: first fetches that are
+// dull, then all fetches with pauses between them that would be invisible, then fetches with longer pauses.
 type fetches []fetch
 
 const maxFetches = 800
@@ -313,14 +313,14 @@ func (l *fetches) add(f fetch) {
 	l.merge(func(a, b *fetch) bool { return a.dull() && b.dull() && b.asked-a.ended <= near })
 	for len(*l) > maxFetches*3/4 {
 		l.merge(func(a, b *fetch) bool { return b.asked-a.ended <= near })
-		if near > f.ended { // only one fetch of each source is left
+		if near > f.ended { // only one fetch from each source is left
 			return
 		}
 		near *= 2
 	}
 }
 
-// merge merges neighbours of the same source for which may returns true. The fetches must be sorted.
+// merge merges neighbors from the same source if may returns true for them. The fetches must be sorted.
 func (l *fetches) merge(may func(a, b *fetch) bool) {
 	kept := (*l)[:0]
 	for _, f := range *l {
@@ -337,24 +337,23 @@ func (l *fetches) merge(may func(a, b *fetch) bool) {
 // loss is a range that a source gave up, so that another source must fetch it.
 type loss struct {
 	mirror   *Mirror
-	since    time.Duration // time of the last byte
+	since    time.Duration // when the source last sent data
 	at       time.Duration
 	from, to int64
 	bytes    int64 // bytes that the fetch had received
 	why      scheduler.Reason
-	taker    *Mirror // first source that then requested a part of the range
+	taker    *Mirror // the first source that was then asked for a part of the range
 	taken    time.Duration
 }
 
 const (
 	maxLosses = 100
-	// farthest limits the length of a loss, in bytes. A source that fetches beyond that does not count as its
-	// successor.
+	// farthest limits the length of a lost range in bytes. A source that fetches bytes beyond that does not count as taker.
 	farthest = 64 << 20
 )
 
-// lose records that other sources must fetch the range of f from an offset on. why is 0 for a failure. Only the first
-// maxLosses losses are kept. If a source first is slow and then becomes silent, the loss is recorded as silent.
+// lose records that other sources must fetch the rest of f, from the given offset on. why is 0 if f failed. Only the
+// first maxLosses losses are kept. If the source is first slow and then silent, the loss counts as silent.
 func (q *requests) lose(f *fetch, now time.Duration, from int64, why scheduler.Reason) {
 	if n := len(q.losses); n > 0 && why == scheduler.ReasonSilent {
 		if l := q.losses[n-1]; l.mirror == f.mirror && l.why == scheduler.ReasonSlow && l.since == f.latest {

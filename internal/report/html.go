@@ -5,7 +5,7 @@ import (
 	"braid/internal/option"
 )
 
-// html adds the head, the list and the sections of the page.
+// html adds the head, the list of downloads and the sections to p.
 func (v *view) html(p *markup.Page) {
 	p.Add(`<html lang="en">
 <head>
@@ -33,7 +33,7 @@ func (v *view) html(p *markup.Page) {
 	p.Add("</footer>\n</body>\n</html>\n")
 }
 
-// table adds the list of the downloads.
+// table adds the list of downloads to p.
 func (v *view) table(p *markup.Page) {
 	p.Add(`
 <h1>{}</h1>
@@ -59,7 +59,7 @@ func (v *view) table(p *markup.Page) {
 	p.If(v.undrawn, `<p class="hint">Downloads with a link have charts below: failed ones first, then the longest.</p>`)
 }
 
-// html adds the section of a download.
+// html adds the section about one download to p.
 func (s *section) html(p *markup.Page) {
 	p.Add(`
 <section id="d{}">
@@ -92,10 +92,10 @@ func (s *section) html(p *markup.Page) {
 	p.Add("\n</section>")
 }
 
-// addBad adds an attribute to lines about lost time.
+// addBad marks lines about lost time with an attribute.
 func addBad(p *markup.Page, bad bool) { p.If(bad, ` class="bad"`) }
 
-// accounts adds the table of the sources.
+// accounts adds the table of sources to p.
 func (s *section) accounts(p *markup.Page) {
 	p.Add(`
 <div class="wide"><table class="accounts">

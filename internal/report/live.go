@@ -10,13 +10,13 @@ import (
 	"braid/internal/option"
 )
 
-// Style returns the style sheet for the HTML that [Recorder.Draw] returns.
+// Style returns the style sheet for the result of [Recorder.Draw].
 func Style() []byte {
 	return []byte(sheet(true))
 }
 
-// Draw returns the HTML of a download, for a page that includes Style. A download that has ended looks as in a [Page].
-// A running download is drawn as of the time at.
+// Draw returns the download as HTML, for a page that includes Style. A download that has ended looks as in a [Page]. A
+// running download is drawn with its state at the time at.
 func (r *Recorder) Draw(at time.Time) []byte {
 	d, states := &r.facts, map[*Mirror]string(nil)
 	if d.ending.live {
@@ -125,7 +125,7 @@ func (r *Recorder) idle() string {
 	return "No source is in use."
 }
 
-// strip shows the file from its beginning to its end, and which source sent each part.
+// strip shows the file from its beginning to its end, with the source that sent each part.
 type strip struct {
 	Box         string
 	Prior       []bar
@@ -133,8 +133,8 @@ type strip struct {
 	Void        string // path around the bytes that were wrong
 }
 
-// strip returns the strip of the file, with the ranges that are being fetched. It returns nil if the size is unknown or
-// no bytes were received.
+// strip returns the strip of the file, which also shows the ranges that are being fetched. It returns nil if the size
+// is unknown, if no data was received, or if the download gets no charts.
 func (d *facts) strip() *strip {
 	p := &d.columns.picture
 	if d.size <= 0 || p.row == 0 || !d.pictured() {
@@ -158,7 +158,7 @@ func (d *facts) strip() *strip {
 			here[d.Mirrors[owners[i]-1]] += box(float64(i), min(float64(j), rows))
 		}
 	}
-	for x := range d.void.All() { // wrong bytes are drawn as whole rows, the smallest visible parts
+	for x := range d.void.All() { // wrong bytes fill whole rows, which are the smallest visible parts
 		s.Void += box(float64(x.Start/p.row), min(float64((x.End-1)/p.row+1), rows))
 	}
 	for f := range d.requests.inOrder() {
@@ -175,12 +175,13 @@ func (d *facts) strip() *strip {
 	return s
 }
 
-// box returns the path around the part between two positions.
+// box returns the path around the part of the strip between from and to.
 func box(from, to float64) string {
 	return fmt.Sprintf("M%s 0h%sv1h-%sz", number(from), number(to-from), number(to-from))
 }
 
-// last returns for each row the source that sent the row's bytes last, in the columns from from on. 0 means no source.
+// last returns for each row the source that sent bytes of that row last, as its number plus 1. 0 means no source.
+// Columns before the given one do not count.
 func (p *raster) last(from int) []int16 {
 	owners := make([]int16, maxRows)
 	for _, col := range p.columns[min(from, len(p.columns)):] {

@@ -17,7 +17,7 @@ import (
 // maxMirrors is the number of sources that have their own record. All other sources share one Mirror.
 const maxMirrors = 200
 
-// tally counts events by reason.
+// tally counts events by their reasons.
 type tally map[scheduler.Reason]int
 
 func (t tally) of(reasons ...scheduler.Reason) (n int) {
@@ -27,38 +27,38 @@ func (t tally) of(reasons ...scheduler.Reason) (n int) {
 	return n
 }
 
-// Mirror is the record of one source.
+// Mirror is the record of one source of the file.
 type Mirror struct {
-	URL, Host   string // escaped
-	Name, Class string // name on the page and class of the colour; set when the download ends or is drawn
+	URL, Host   string // with control characters escaped
+	Name, Class string // name and colour class on the page; set when the download has ended or is drawn
 	Bytes       int64
 	Speed       Speed
 	RTT         time.Duration
 	Asked       int           // number of fetches
-	Working     time.Duration // time with at least one fetch
-	Quiet       time.Duration // part of Working in which no bytes arrived
+	Working     time.Duration // time with at least one running fetch
+	Quiet       time.Duration // part of Working without data from the source
 	Failures    int
 
-	number   int // index in Mirrors
+	number   int // index in sources.Mirrors
 	up       bool
 	whole    bool // sends the whole file instead of a range
-	gone     bool // given up
-	banned   bool // because of wrong content
-	running  int  // number of fetches
+	gone     bool // not used any more
+	banned   bool // not used any more because of wrong content
+	running  int  // number of running fetches
 	first    time.Duration
 	since    time.Duration // when the first of the running fetches began
 	cuts     tally
-	failure  string // last failure
+	failure  string // text of the last failure
 	failedAt time.Duration
-	before   string // first failure
+	before   string // text of the first failure
 	goneAt   time.Duration
-	pause    *gap // period without requests, if it has not ended; the end may change
+	pause    *gap // current period without requests; its end may change
 }
 
 // Rate returns the speed of the source while it was working, in bytes a second.
 func (m *Mirror) Rate() float64 { return MeanRate(m.Bytes, m.Bytes, m.Working) }
 
-// Fate describes how the use of the source ended. It is empty if nothing unusual happened.
+// Fate describes how the use of the source ended. It returns "" if that was as usual.
 func (m *Mirror) Fate() string {
 	switch {
 	case m.banned:
@@ -75,7 +75,7 @@ func (m *Mirror) Fate() string {
 	return ""
 }
 
-// begin records that a fetch has begun.
+// begin records that a fetch from m has begun.
 func (m *Mirror) begin(now time.Duration) {
 	if m.Asked++; m.Asked == 1 {
 		m.first = now
@@ -85,14 +85,14 @@ func (m *Mirror) begin(now time.Duration) {
 	}
 }
 
-// rest records that a fetch has ended.
+// rest records that a fetch from m has ended.
 func (m *Mirror) rest(now time.Duration) {
 	if m.running--; m.running == 0 {
 		m.Working += now - m.since
 	}
 }
 
-// fail records the failure of a fetch.
+// fail records that a fetch from m has failed.
 func (m *Mirror) fail(now time.Duration, why string) {
 	if m.failure = why; m.Failures == 0 {
 		m.failedAt, m.before = now, why
@@ -102,17 +102,17 @@ func (m *Mirror) fail(now time.Duration, why string) {
 
 // sources are the records of the sources of a download, and their ranking.
 type sources struct {
-	Mirrors []*Mirror       // in the order of their first events
-	ByID    map[int]*Mirror // by the IDs of the running session
+	Mirrors []*Mirror       // sorted by the time of their first event
+	ByID    map[int]*Mirror // by ID in the current session
 	rest    *Mirror         // the record that sources beyond maxMirrors share
-	pauses  gaps            // between the attempts of a source
-	ranked  []*Mirror       // sources that received requests, by bytes in descending order
-	brought []*Mirror       // sources in ranked that sent bytes
+	pauses  gaps            // periods without requests to a source
+	ranked  []*Mirror       // sources that got requests, those with the most bytes first
+	brought []*Mirror       // those of ranked that sent data
 }
 
 func newSources() sources { return sources{ByID: map[int]*Mirror{}} }
 
-// mirror returns the record of a source. IDs belong to a session: after a restart the same ID may belong to another
+// mirror returns the record of a source. An ID is valid in one session: after a restart, it may belong to another
 // source, which has another URL.
 func (s *sources) mirror(id int, url, host string) *Mirror {
 	url, host = source.Escape(url), source.Escape(host)
@@ -128,7 +128,7 @@ func (s *sources) mirror(id int, url, host string) *Mirror {
 	return m
 }
 
-// account returns the record of a URL, and creates it if it is missing.
+// account returns the record for url. It creates a missing record.
 func (s *sources) account(url string) *Mirror {
 	if i := slices.IndexFunc(s.Mirrors, func(m *Mirror) bool { return m.URL == url && url != "" }); i >= 0 {
 		return s.Mirrors[i]
@@ -144,9 +144,9 @@ func (s *sources) account(url string) *Mirror {
 	return m
 }
 
-// settle sets the ranks, names and colours of the sources, when the download has ended or is drawn. A name is the host,
-// with part of the path if several sources have that host. A source keeps its colour while it belongs to the sources
-// that sent the most bytes.
+// settle sets the ranks, names and colours of the sources, once the download has ended or is drawn. The name of a
+// source is its host, with a part of the path if several sources are at that host. A source keeps its colour as long as
+// it is among those that sent the most bytes.
 func (s *sources) settle() {
 	s.ranked, s.brought = nil, nil
 	hosts, used := map[string]int{}, map[string]bool{}
@@ -179,7 +179,7 @@ func (s *sources) settle() {
 	}
 }
 
-// colour assigns colours to the first sources in the ranking. A source with a colour keeps the colour.
+// colour gives colours to the first sources in the ranking. A source that has a colour keeps it.
 func (s *sources) colour() {
 	first := s.ranked[:min(len(s.ranked), colours)]
 	used := map[string]bool{}
@@ -203,7 +203,7 @@ func (s *sources) colour() {
 	}
 }
 
-// endPause ends the pause of a source, because the source gets a request again or the download has ended.
+// endPause ends the pause of m, because it gets a request again or the download has ended.
 func (s *sources) endPause(m *Mirror, now time.Duration) {
 	if m.pause != nil {
 		m.pause.to = min(m.pause.to, now)
@@ -212,7 +212,7 @@ func (s *sources) endPause(m *Mirror, now time.Duration) {
 	}
 }
 
-// failing returns the sources that failed.
+// failing returns the sources that have failed at least once.
 func (s *sources) failing() []*Mirror {
 	return slices.DeleteFunc(slices.Clone(s.Mirrors), func(m *Mirror) bool { return m.failure == "" })
 }
@@ -220,7 +220,7 @@ func (s *sources) failing() []*Mirror {
 // told reports whether the summary or the headline describes the failure of m, so that the table need not repeat it.
 func (s *sources) told(m *Mirror) bool { return slices.Index(s.failing(), m) < mostFailed }
 
-// fates returns the fates of the sources for the table.
+// fates returns the text about each source's fate for the table.
 func (s *sources) fates() map[*Mirror]string {
 	all := map[*Mirror]string{}
 	for _, m := range s.Mirrors {
@@ -232,7 +232,7 @@ func (s *sources) fates() map[*Mirror]string {
 	return all
 }
 
-// middle shortens a name by cutting out its middle, because the two ends are the most useful parts.
+// middle shortens s to that many runes. It removes the middle, because the two ends are more useful.
 func middle(s string, runes int) string {
 	x := []rune(s)
 	if len(x) <= runes {
@@ -242,15 +242,15 @@ func middle(s string, runes int) string {
 	return string(x[:half]) + "..." + string(x[len(x)-half:])
 }
 
-// AtWork reports whether the source has a running fetch.
+// AtWork reports whether a fetch from m is running.
 func (m *Mirror) AtWork() bool { return m.running > 0 }
 
-// State describes the present state of a source of a running download.
+// State describes what m, a source of a running download, is doing now.
 func (r *Recorder) State(m *Mirror) string {
 	switch {
 	case m.AtWork():
 		return "in use"
-	case m.banned && !m.up: // unless the source returned after a restart
+	case m.banned && !m.up: // unless it is in use again after a restart
 		return "dropped for wrong content"
 	case m.gone && !m.up:
 		return "dropped"
@@ -264,14 +264,14 @@ func (r *Recorder) State(m *Mirror) string {
 	return "waits"
 }
 
-// Speed computes the mean speed of the last three seconds.
+// Speed computes the mean speed in about the last three seconds.
 type Speed struct {
 	at    [30]time.Time
 	bytes [30]int64
 	n     int
 }
 
-// Now records the number of bytes received until the time at, and returns the speed in bytes a second.
+// Now records that bytes is the number of bytes received until the time at. It returns the speed in bytes per second.
 func (s *Speed) Now(at time.Time, bytes int64) float64 {
 	if s.n == 0 || at.Sub(s.at[(s.n-1)%len(s.at)]) >= beat {
 		s.at[s.n%len(s.at)], s.bytes[s.n%len(s.at)] = at, bytes

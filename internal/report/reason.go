@@ -11,8 +11,7 @@ import (
 	"braid/verify"
 )
 
-// Why returns the text of a source's error, short enough for a line in a list. It leaves out host, which the line
-// already shows.
+// Why returns the text of err, a source's error, shortened for a line in a list. It omits host, which that line shows already.
 func Why(err error, host string) string {
 	if err == nil {
 		return ""
@@ -20,7 +19,7 @@ func Why(err error, host string) string {
 	return option.Shorten(strings.TrimPrefix(source.Escape(bare(err).Error()), host+": "), 160)
 }
 
-// bare returns the cause of a *download.Error, because the operation and the place are shown elsewhere.
+// bare returns the cause of err if err is a *download.Error. The operation and the place are shown elsewhere.
 func bare(err error) error {
 	if e, ok := errors.AsType[*download.Error](err); ok && e.Err != nil {
 		return e.Err
@@ -28,8 +27,7 @@ func bare(err error) error {
 	return err
 }
 
-// Reason describes in a few words why a download failed. It leaves out the host, the URL and long digests, which the
-// text of the error contains.
+// Reason describes in a few words why a download failed. It omits the host, the URL and long digests, which err contains.
 func Reason(err error) string {
 	if err == nil {
 		return ""
@@ -61,7 +59,7 @@ func reasonOf(err error) string {
 	return text
 }
 
-// answered reports whether err is an answer of a source, or is about the content of an answer.
+// answered reports whether err means that a source answered: it is an answer, or is about the content of one.
 func answered(err error) bool {
 	if e, ok := errors.AsType[*source.Error](err); ok {
 		return e.Status != 0 || e.Fault > source.FaultTLS

@@ -13,17 +13,17 @@ import (
 // Recorder records the events of one download. It is not safe for concurrent use.
 type Recorder struct {
 	facts
-	now time.Duration // time of the last event
+	now time.Duration // when the last event happened
 }
 
-// facts are the recorded facts about one download. Each part owns one state. The size of facts is bounded: times are
-// thinned out and fetches merged, so that only totals are exact.
+// facts has everything recorded about one download. Each embedded part records one aspect. The size of facts is
+// limited, because short periods and small fetches are merged. Only totals are exact.
 type facts struct {
-	// Limit is the user's limit in bytes a second, for all downloads of the page together. 0 means no limit. -1 means
-	// that the limit changed during the downloads.
+	// Limit is the user's limit in bytes per second, for all downloads of the page together. 0 means no limit. -1 means
+	// that the limit has changed since the downloads began.
 	Limit     int64
 	URL, Path string // the URL is masked
-	Seeding   bool   // the file is offered to peers
+	Seeding   bool   // the complete file is being uploaded to peers
 
 	offer
 	amounts
@@ -49,7 +49,7 @@ func NewRecorder(now time.Time) *Recorder {
 	}}
 }
 
-// Observe records an event of [download.Request.Observe].
+// Observe records ev, an event that [download.Request.Observe] received.
 func (r *Recorder) Observe(at time.Time, ev download.Event) {
 	r.advance(at)
 	r.compare(ev)
@@ -89,7 +89,7 @@ func (r *Recorder) Observe(at time.Time, ev download.Event) {
 	}
 }
 
-// End records the end of the download. Observe must not be called afterwards.
+// End records that the download ended with res and err. Observe must not be called after that.
 func (r *Recorder) End(at time.Time, res download.Result, err error) {
 	r.advance(at)
 	r.endComparison()
@@ -106,13 +106,13 @@ func (r *Recorder) End(at time.Time, res download.Result, err error) {
 	r.settle()
 }
 
-// advance sets the present time. The present time never decreases, even if the clock does.
+// advance sets the current time. It never goes back, even if the clock does.
 func (r *Recorder) advance(at time.Time) {
 	r.now = max(r.now, at.Sub(r.began))
 	r.columns.reach(r.now)
 }
 
-// say adds a line to the log.
+// say adds a line to the log of the download.
 func (r *Recorder) say(bad bool, format string, args ...any) {
 	r.log.add(entry{r.now, option.Shorten(source.Escape(fmt.Sprintf(format, args...)), 300), bad})
 }
@@ -133,7 +133,7 @@ func (r *Recorder) offered(ev download.Offered) {
 		option.Count(len(ev.File.Mirrors), "mirror"))
 }
 
-// resize sets the size of the file, and adapts the chart to the size.
+// resize records the size of the file, and adapts the file chart to that size.
 func (r *Recorder) resize(size int64) {
 	if size > r.size {
 		r.size = size
@@ -169,16 +169,16 @@ func (r *Recorder) down(ev download.SourceDown) {
 }
 
 func (r *Recorder) restart(ev download.Restarted) {
-	clear(r.ByID) // a new session assigns new IDs
+	clear(r.ByID) // a new session gives new IDs to the sources
 	text := option.Shorten(source.Escape(ev.Reason), 200)
-	if r.amounts.restart() { // otherwise nothing is lost, and the failure is recorded for its source
+	if r.amounts.restart() { // otherwise nothing is lost, and the source's failure was recorded
 		r.restarts.add(entry{r.now, text, true})
 	}
 	r.course.complete, r.earlier = never, earlier{}
 	r.say(true, "the download begins again: %s", text)
 }
 
-// compare records the progress and the end of a comparison of received bytes.
+// compare records how a comparison of received bytes advances, and when it ends.
 func (r *Recorder) compare(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.Comparing:

@@ -26,7 +26,7 @@ import (
 	"braid/source"
 )
 
-// Magic is the beginning of every page.
+// Magic is how each page begins.
 const Magic = "<!DOCTYPE html>\n<!-- braid report -->\n"
 
 //go:embed style.css
@@ -35,7 +35,7 @@ var style string
 //go:embed charts.css
 var chartStyle string
 
-// sheet returns the style sheet of a page with or without charts.
+// sheet returns the style sheet for a page. charts reports whether the page has charts.
 func sheet(charts bool) string {
 	if charts {
 		return chartStyle + style
@@ -48,11 +48,11 @@ const (
 	maxListed   = 3000 // number of downloads in the list
 )
 
-// Page shows one or several downloads. The zero value is an empty page. It draws at most maxSections downloads: the
-// failed ones first, then the longest. The other downloads have a line in the list, up to maxListed. A Page is not safe
-// for concurrent use.
+// Page shows one or more downloads. The zero value is an empty page. At most maxSections downloads get charts: first
+// those that failed, then those that took longest. The others only have a line in the list, which has up to maxListed
+// lines. A Page is not safe for concurrent use.
 type Page struct {
-	// NotBegun is the number of files that had not begun when the run was interrupted.
+	// NotBegun is the number of files that an interrupted run did not begin to download.
 	NotBegun int
 
 	added int
@@ -60,7 +60,7 @@ type Page struct {
 	drawn []*facts
 }
 
-// listed is a line of the list.
+// listed is a line in the list of downloads.
 type listed struct {
 	Number                          int
 	Name, URL, Class, Outcome, Text string
@@ -83,7 +83,7 @@ func (p *Page) Add(r *Recorder) {
 	}
 }
 
-// order sorts downloads by their need for charts: failed downloads first, then longer ones, then earlier ones.
+// order sorts downloads by how much they need charts: those that failed first, then those that took longer, then earlier ones.
 func order(a, b *facts) int {
 	failed := func(d *facts) int {
 		if d.ending.err != nil {
@@ -128,7 +128,7 @@ type view struct {
 	title              string
 	list               []listed
 	unlisted, notBegun int
-	undrawn, pictures  bool // some have no section; some have charts
+	undrawn, pictures  bool // some downloads have no section; some have charts
 	drawn              map[int]bool
 	sections           []section
 }

@@ -15,7 +15,7 @@ import (
 const (
 	maxRowsShown = 48
 	rowTop       = 10 // pixels above the bars of a row
-	rowBar       = 12 // pixels of a bar
+	rowBar       = 12 // height of a bar in pixels
 	maxLanes     = 4  // maximum of concurrent fetches of a source that are drawn separately
 )
 
@@ -23,23 +23,23 @@ const (
 type row struct {
 	*Mirror
 	Bars   []bar
-	Waits  []bar // waiting for an answer
-	Quiet  []bar // receiving nothing
-	Pauses []bar // not asked
+	Waits  []bar // periods of waiting for an answer
+	Quiet  []bar // periods without data in a fetch
+	Pauses []bar // periods without requests
 	Marks  []mark
 }
 
 // bar is a period of time, from X to End, with the width W, as percentages. Y and H are in pixels within the row.
 type bar struct{ X, W, End, Y, H, Title string }
 
-// mark is an event of a source. If two marks would overlap, only the one with the higher weight is drawn.
+// mark is an event of a source. Of marks that would overlap, only the one with the highest weight is drawn.
 type mark struct {
 	At, Kind, Title string
 	at              time.Duration
 	weight          int
 }
 
-// reason has the text of the page for a scheduler.Reason, and the kind of its mark, or "" for no mark.
+// reason has the page's text for a scheduler.Reason. kind is the kind of its mark, or "" for none.
 type reason struct {
 	text, kind string
 	weight     int
@@ -72,7 +72,7 @@ var cuts = map[scheduler.Reason]reason{
 	scheduler.ReasonDone:       {"all bytes were received", "", 0, false},
 }
 
-// kinds returns the legend of the marks that occur in rows.
+// kinds returns the legend for the kinds of marks that are in rows.
 func kinds(rows []row) []mark {
 	return slices.DeleteFunc([]mark{
 		{Kind: "first", Title: "first request"},
@@ -91,8 +91,8 @@ func kinds(rows []row) []mark {
 	})
 }
 
-// rows returns the rows of the sources that received requests, in the order of their first requests. With more than
-// maxRowsShown sources it returns only those that sent the most bytes; unshown is the number of the others.
+// rows returns the rows of the sources that got requests, in the order of the first requests. Only the maxRowsShown
+// sources that sent the most bytes have a row. unshown is the number of others.
 func (x axis) rows(s *sources, q *requests) (out []row, unshown int) {
 	shown := slices.Clone(s.ranked[:min(len(s.ranked), maxRowsShown)])
 	slices.SortStableFunc(shown, func(a, b *Mirror) int {
@@ -128,7 +128,7 @@ func (x axis) row(m *Mirror, q *requests, pauses gaps) row {
 	return r
 }
 
-// lanes assigns to each fetch a lane that is free when it begins, and returns the number of lanes.
+// lanes assigns a lane to each fetch that is free when the fetch begins. count is the number of lanes.
 func lanes(list []fetch) (lanes []int, count float64) {
 	until := []time.Duration{0}
 	for _, f := range list {
@@ -146,7 +146,7 @@ func lanes(list []fetch) (lanes []int, count float64) {
 	return lanes, float64(len(until))
 }
 
-// draw adds a fetch to a row: a thin bar while the fetch waits for the answer, then a thick bar, and two marks.
+// draw adds f to r: a thin bar until the answer, then a thick bar, and marks at the beginning and the end.
 func (x axis) draw(r *row, f fetch, y, h float64) {
 	title := fetchTitle(f)
 	flows := f.answered
@@ -180,10 +180,10 @@ func span(g gap) string {
 	return fmt.Sprintf("%s, from %s to %s", clock(g.length()), clock(g.from), clock(g.to))
 }
 
-// clock formats a time of the log.
+// clock formats t for the log.
 func clock(t time.Duration) string { return strconv.FormatFloat(t.Seconds(), 'f', 3, 64) + " s" }
 
-// spaced removes marks that would overlap marks of higher weight.
+// spaced returns list without the marks that would overlap a mark of higher weight.
 func (x axis) spaced(list []mark) (kept []mark) {
 	const near = 0.014
 	slices.SortStableFunc(list, func(a, b mark) int { return cmp.Compare(b.weight, a.weight) })
@@ -197,7 +197,7 @@ func (x axis) spaced(list []mark) (kept []mark) {
 	return kept
 }
 
-// fetchTitle returns the tooltip of a fetch.
+// fetchTitle returns the tooltip for f.
 func fetchTitle(f fetch) string {
 	text := fmt.Sprintf("%s, %s to %s: ", f.mirror.Name, option.TimeText(f.asked), option.TimeText(f.ended))
 	if f.merged > 0 {

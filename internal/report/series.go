@@ -9,8 +9,8 @@ import (
 	"braid/byterange"
 )
 
-// Time is divided into columns of equal width. When more than maxColumns columns would be needed, the width doubles and
-// neighbouring columns are merged. So a download of one second needs as much memory as a download of ten hours.
+// Time is divided into columns that are equally wide. If more than maxColumns columns would be needed, each two
+// neighbors are merged into one. Therefore a download of ten hours needs no more memory than one of a second.
 const (
 	maxColumns  = 360
 	firstColumn = time.Millisecond
@@ -19,7 +19,7 @@ const (
 // series is an amount for each column.
 type series []float64
 
-// spread distributes an amount evenly over the time between from and to.
+// spread adds amount to s, evenly distributed between from and to. width is the duration of a column.
 func (s *series) spread(width, from, to time.Duration, amount float64) {
 	for c, share := range shares(width, from, to) {
 		for len(*s) <= c {
@@ -29,7 +29,7 @@ func (s *series) spread(width, from, to time.Duration, amount float64) {
 	}
 }
 
-// halve merges each two columns into one.
+// halve merges each two columns of s into one.
 func (s *series) halve() {
 	for i, x := range *s {
 		if i%2 == 0 {
@@ -49,7 +49,7 @@ func (s series) sum(from, to int) (sum float64) {
 	return sum
 }
 
-// shares yields the columns that a period touches, each with the fraction of the period in it.
+// shares yields the columns between the times from and to, and for each the fraction of that time that is in it.
 func shares(width, from, to time.Duration) iter.Seq2[int, float64] {
 	return func(yield func(int, float64) bool) {
 		from = max(from, 0)
@@ -65,7 +65,7 @@ func shares(width, from, to time.Duration) iter.Seq2[int, float64] {
 	}
 }
 
-// gap is a period in which a source sent no bytes.
+// gap is a period without data from a source.
 type gap struct {
 	mirror   *Mirror
 	from, to time.Duration
@@ -75,7 +75,7 @@ func (g gap) length() time.Duration { return g.to - g.from }
 
 func byLength(a, b gap) int { return cmp.Compare(a.length(), b.length()) }
 
-// gaps are the longest gaps, at most maxGaps.
+// gaps has at most maxGaps gaps, the longest ones.
 type gaps []gap
 
 const maxGaps = 200
@@ -98,13 +98,13 @@ type entry struct {
 	Bad  bool
 }
 
-// log keeps the first and the last lines, and the number of lines dropped between them.
+// log keeps the first and the last lines of a log, and counts the lines in between that it dropped.
 type log struct {
 	Entries []entry
 	Dropped int
 }
 
-const maxEntries = 120 // for each end of the log
+const maxEntries = 120 // at each end of the log
 
 func (l *log) add(e entry) {
 	l.Entries = append(l.Entries, e)
@@ -114,20 +114,20 @@ func (l *log) add(e entry) {
 	}
 }
 
-// raster is the chart of the file: time increases to the right and the offset in the file upwards. A cell belongs to
-// the source that sent most of its bytes. The raster has at most maxColumns columns and maxRows rows. When time or file
-// would need more, neighbours are merged.
+// raster is the file chart. Time increases to the right, and the offset in the file upwards. A cell belongs to the
+// source that sent most of its bytes. The chart has at most maxColumns columns and maxRows rows. If a longer time or a
+// larger file needs more, neighbors are merged.
 type raster struct {
-	row     int64    // bytes of a row; 0 until the first paint
-	columns [][]cell // nil for columns without bytes
+	row     int64    // bytes per row; 0 until paint or fit is called
+	columns [][]cell // nil for a column without bytes
 }
 
 const (
 	maxRows  = 160
-	firstRow = 1 << 10 // for a file of unknown size
+	firstRow = 1 << 10 // bytes per row for a file of unknown size
 )
 
-// cell determines its owner by a majority vote: votes are those for the owner minus all others.
+// cell finds its owner by a majority vote. votes is the number of bytes of the owner, minus those of all others.
 type cell struct {
 	owner int16 // number of the source plus 1; 0 means none
 	votes float32
@@ -144,7 +144,7 @@ func (c *cell) vote(owner int16, votes float32) {
 	}
 }
 
-// fit chooses the height of the rows so that a file of the given size fits.
+// fit makes the rows high enough for a file of that size.
 func (p *raster) fit(size int64) {
 	if p.row == 0 {
 		p.row = firstRow
@@ -157,7 +157,7 @@ func (p *raster) fit(size int64) {
 	}
 }
 
-// double merges each two rows into one.
+// double merges each two rows of p into one.
 func (p *raster) double() {
 	p.row *= 2
 	for _, col := range p.columns {
@@ -174,7 +174,8 @@ func (p *raster) double() {
 	}
 }
 
-// paint records that a source sent the range r, evenly between two times.
+// paint records that the source with the number owner sent the range r, at a constant rate between from and to. width
+// is the duration of a column.
 func (p *raster) paint(width, from, to time.Duration, r byterange.Range, owner int) {
 	p.fit(r.End)
 	pos := float64(r.Start)
@@ -185,7 +186,7 @@ func (p *raster) paint(width, from, to time.Duration, r byterange.Range, owner i
 	}
 }
 
-// strip paints a part of one column.
+// strip records that the bytes between from and to were received in column c. owner is as in cell.
 func (p *raster) strip(c int, from, to float64, owner int16) {
 	for len(p.columns) <= c {
 		p.columns = append(p.columns, nil)
@@ -200,7 +201,7 @@ func (p *raster) strip(c int, from, to float64, owner int16) {
 	}
 }
 
-// halve merges each two columns into one.
+// halve merges each two columns of p into one.
 func (p *raster) halve() {
 	for i, col := range p.columns {
 		switch into := p.columns[i/2]; {
@@ -223,8 +224,8 @@ type block struct {
 	column, row, wide, high int
 }
 
-// blocks returns the rectangles of the chart. Adjacent cells of a column form one block. The block continues in the
-// next column if the same cells form a block there.
+// blocks returns the rectangles of the file chart. Adjacent cells with the same owner in a column form a block. The
+// block continues in the next column if the same cells form a block there.
 func (p *raster) blocks() (out []block) {
 	open := map[[3]int]int{} // index in out by owner, row and height
 	for c, col := range p.columns {
@@ -251,7 +252,7 @@ func (p *raster) blocks() (out []block) {
 	return out
 }
 
-// coarser returns a copy with half as many rows.
+// coarser returns a copy of p with half as many rows.
 func (p *raster) coarser() *raster {
 	q := &raster{row: p.row}
 	for _, col := range p.columns {

@@ -20,7 +20,7 @@ func (s *strip) html(p *markup.Page) {
 	p.Add("\n</svg>\n</figure>")
 }
 
-// html adds a layer. kind is another class of it, with a space behind.
+// html adds l to p. kind is another CSS class of the layer, followed by a space, or "".
 func (l *layer) html(p *markup.Page, kind string) {
 	p.Add(`<path class="shade {}{}" d="{}"><title>{}</title></path>`, kind, l.Class, l.Path, l.Title)
 }
@@ -102,7 +102,7 @@ func (c *charts) useChart(p *markup.Page) {
 	p.Add("\n</figure>")
 }
 
-// row adds the time line of a source.
+// row adds the time line of a source to p.
 func (c *charts) row(p *markup.Page, r *row) {
 	p.Add("\n"+`<div class="plot row"><div class="side name" title="{}"><i class="swatch {}"></i><span>{}</span></div>`+"\n"+
 		`<svg class="field" height="24">`, r.URL, r.Class, r.Name)
@@ -152,21 +152,21 @@ func (c *charts) partsChart(p *markup.Page) {
 	p.Add("\n</figure>")
 }
 
-// lines adds the vertical lines across a chart, with their names.
+// lines adds the vertical lines across a chart to p, with their names.
 func (c *charts) lines(p *markup.Page) {
 	for _, t := range c.rules {
 		p.Add(`<line class="rule" x1="{}" x2="{}" y1="0" y2="100%"><title>{}</title></line>`, t.At, t.At, t.Title)
 	}
 }
 
-// grid adds the vertical lines at the ticks of the time axis.
+// grid adds a vertical line at each tick of the time axis to p.
 func (c *charts) grid(p *markup.Page) {
 	for _, t := range c.times {
 		p.Add(`<line class="grid" x1="{}" x2="{}" y1="0" y2="100%"/>`, t.At, t.At)
 	}
 }
 
-// axis adds the time axis.
+// axis adds the time axis to p.
 func (c *charts) axis(p *markup.Page) {
 	p.Add("\n" + `<div class="plot"><div class="side unit">time</div><svg class="field times" height="16">`)
 	for _, t := range c.times {
@@ -182,7 +182,7 @@ func (c *charts) axis(p *markup.Page) {
 	p.Add("</svg></div>")
 }
 
-// addHeights adds the texts of a vertical axis.
+// addHeights adds the texts of ticks, those of a vertical axis, to p.
 func addHeights(p *markup.Page, ticks []tick) {
 	for _, t := range ticks {
 		dy := 4
@@ -196,14 +196,14 @@ func addHeights(p *markup.Page, ticks []tick) {
 	}
 }
 
-// addLevels adds the horizontal lines of a vertical axis.
+// addLevels adds a horizontal line at each of ticks, those of a vertical axis, to p.
 func addLevels(p *markup.Page, ticks []tick) {
 	for _, t := range ticks {
 		p.Add(`<line class="grid" x1="0" x2="100%" y1="{}" y2="{}"/>`, t.At, t.At)
 	}
 }
 
-// shape adds the picture of a mark.
+// shape adds the shape of m to p.
 func (m *mark) shape(p *markup.Page) {
 	switch m.Kind {
 	case "first":

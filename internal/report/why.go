@@ -10,7 +10,7 @@ import (
 	"braid/scheduler"
 )
 
-// limit describes what limited the speed of the download, if that can be inferred.
+// limit describes what limited the speed of the download, as far as that can be inferred.
 func (w *story) limit(d *facts) {
 	if d.Limit < 0 {
 		w.say(false, "--limit-rate allowed different speeds at different times.")
@@ -61,8 +61,8 @@ func (w *story) even(s *sources) {
 	}
 }
 
-// growth describes the number of connections that were tried, and the number of those that were closed again. unasked
-// is the number of sources that were not needed.
+// growth describes how many connections were tried, and how many of them were closed again. unasked is the number of
+// sources that were not needed.
 func (w *story) growth(q *requests, unasked int) {
 	if opened := q.opened(); opened > 0 {
 		text := was(opened, "further connection") + " opened to test whether the speed increases"
@@ -83,10 +83,10 @@ func was(n int, noun string) string {
 	return option.Count(n, noun) + " were"
 }
 
-// times describes the time until the first answer, and the time in which no source sent bytes. size is the file's.
+// times describes how long the first answer took, and when no source sent data. size is the size of the file.
 func (w *story) times(c *course, e *ending, size int64) {
 	switch {
-	case c.answer == never && (c.refused || answered(e.err)): // other sentences describe this case
+	case c.answer == never && (c.refused || answered(e.err)): // other sentences are about this
 	case c.answer == never:
 		w.say(true, "No source answered.")
 	case c.first == never && size == 0:
@@ -107,7 +107,7 @@ func (w *story) times(c *course, e *ending, size int64) {
 	}
 }
 
-// stretches describes when the download was slow, and which source caused it.
+// stretches describes when the download was slow, and the source that caused it.
 func (w *story) stretches(d *facts) {
 	list := d.slow()
 	slices.SortStableFunc(list, func(a, b stretch) int { return (b.to - b.from) - (a.to - a.from) })

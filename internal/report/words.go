@@ -14,13 +14,13 @@ import (
 	"braid/source"
 )
 
-// word is a sentence of the summary. Bad marks a cause of lost time.
+// word is a sentence of the summary. Bad reports whether it is about lost time.
 type word struct {
 	Text string
 	Bad  bool
 }
 
-// story is the summary of a download.
+// story is the summary of a download, sentence by sentence.
 type story []word
 
 func (w *story) say(bad bool, format string, args ...any) {
@@ -31,13 +31,13 @@ func (w *story) say(bad bool, format string, args ...any) {
 	*w = append(*w, word{text, bad})
 }
 
-// section has what the page shows of a download.
+// section has what the page shows about one download.
 type section struct {
 	number                                            int
 	title, url, path, class, outcome, headline, begun string
 	words                                             story
-	strip                                             *strip  // nil for none
-	charts                                            *charts // nil for none
+	strip                                             *strip  // nil without a strip
+	charts                                            *charts // nil without charts
 	table                                             []*Mirror
 	states                                            map[*Mirror]string
 	log                                               log
@@ -60,7 +60,7 @@ func (d *facts) section() section {
 	return s
 }
 
-// name returns the displayed name of the download.
+// name returns how the page names the download.
 func (d *facts) name() string {
 	if d.Path != "" {
 		return path.Base(source.Escape(d.Path))
@@ -72,7 +72,7 @@ func (d *facts) name() string {
 	return cmp.Or(address, "download")
 }
 
-// story returns the summary.
+// story returns the summary of the download.
 func (d *facts) story() (w story) {
 	if d.ending.nothing() {
 		return nil
@@ -94,7 +94,7 @@ func (d *facts) story() (w story) {
 	return w
 }
 
-// restarts describes the restarts.
+// restarts describes when received bytes were discarded.
 func (w *story) restarts(r *restarts) {
 	for _, e := range r.first {
 		w.say(true, "The bytes received until %s were discarded, and the download began again: %s.",
@@ -105,7 +105,7 @@ func (w *story) restarts(r *restarts) {
 	}
 }
 
-// checks describes when received bytes were compared.
+// checks describes when received bytes were compared with those of other sources.
 func (w *story) checks(checks gaps) {
 	for _, g := range checks {
 		w.say(true, "From %s to %s the received bytes were compared with those of other sources, "+
@@ -113,7 +113,7 @@ func (w *story) checks(checks gaps) {
 	}
 }
 
-// check describes how long the check of the complete file took.
+// check describes how long it took to verify the complete file.
 func (w *story) check(c *course, e *ending) {
 	if c.complete == never || c.verified == never {
 		return
@@ -146,14 +146,14 @@ func (w *story) shares(brought []*Mirror, fetched int64) {
 	}
 }
 
-// twice describes how many of the fetched bytes were duplicates. A few are mentioned only during the download.
+// twice describes how many bytes were received twice. If they are few, that is mentioned only while the download runs.
 func (w *story) twice(twice, fetched int64, live bool) {
 	if twice > 0 && (live || twice > fetched/50) {
 		w.say(twice > fetched/50, "%s were received twice.", option.SizeText(twice))
 	}
 }
 
-// share formats a part of a whole as a percentage. Only the whole is shown as 100 %.
+// share formats part as a percentage of whole. Only the whole is shown as 100 %.
 func share(part, whole int64) string {
 	switch p := math.Round(float64(part) / float64(max(whole, 1)) * 100); {
 	case part <= 0:
@@ -167,7 +167,7 @@ func share(part, whole int64) string {
 	}
 }
 
-// losses describes which sources became silent or slow, and which sources took over. Several losses of one source
+// losses describes which sources became silent or slow, and which other sources took over. All losses of one source
 // form one sentence.
 func (w *story) losses(losses []*loss) {
 	type kind struct {
@@ -206,13 +206,13 @@ func (w *story) losses(losses []*loss) {
 // mostFailed is the number of failed sources that are named individually.
 const mostFailed = 6
 
-// failures describes which sources failed and what happened to them. err is the error of the download.
+// failures describes which sources failed, and what became of them. err is the error of the download.
 func (w *story) failures(s *sources, q *requests, err error) {
 	all := s.failing()
 	for _, m := range all[:min(len(all), mostFailed)] {
 		if len(s.Mirrors) > 1 || err == nil || m.failure != Why(err, m.Host) {
 			w.say(true, "%s.", failureOf(m, q.takenBy(m)))
-		} else if m.Failures > 1 { // the headline has the text of the only source's failure
+		} else if m.Failures > 1 { // the headline has the text of this failure
 			w.say(true, "%s failed %d times, first at %s.", m.Name, m.Failures, option.TimeText(m.failedAt))
 		}
 	}
@@ -243,7 +243,7 @@ func failureOf(m, taker *Mirror) string {
 	return text + ": " + why
 }
 
-// takeovers names the pair of sources with the most takeovers. sum is the number of all takeovers.
+// takeovers describes first, the two sources with the most takeovers. sum is the number of all takeovers.
 func (w *story) takeovers(first takeover, sum int) {
 	if sum == 0 {
 		return
