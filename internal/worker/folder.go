@@ -18,18 +18,18 @@ import (
 	"braid/internal/problem"
 )
 
-// A Folder is the folder in which workers place files. Unfinished files are in subfolders, one for each queue and fence.
-// A worker that takes over a job renames the subfolder of the previous worker, so the previous worker can no longer
+// A Folder is the folder where workers place files. Each queue and fence has a stage, a subfolder for unfinished files.
+// A worker that takes over a job renames the stage of the previous worker, so that the previous worker can no longer
 // place the file.
 type Folder struct {
 	root *os.Root
 	dir  string
 }
 
-// stages is the folder of unfinished files.
+// stages is the path of the folder with all stages.
 const stages = ".braid-work"
 
-// OpenFolder opens the folder for a worker, and creates it if it is missing.
+// OpenFolder opens the folder dir for a worker. It creates a missing folder.
 func OpenFolder(dir string) (*Folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err == nil {
@@ -85,25 +85,25 @@ func (p *Folder) place(ctx context.Context, t *task, _ *download.Request, change
 	return f, err
 }
 
-// A stage is the folder of one attempt.
+// A stage is the folder of one attempt at a job.
 type stage struct {
-	name    string // relative to the Folder
+	name    string // path relative to the Folder
 	dir     string // absolute path
-	base    string // last element of the file's path
+	base    string // last element of the path of the job's file
 	placing string
-	file    string // path of the file relative to the Folder
+	file    string // path of the job's file, relative to the Folder
 	there   os.FileInfo
 	ours    bool // an earlier attempt placed the file, but was killed before it stored the result
-	kept    bool // an earlier attempt completed the file in the stage, but could not move the file to its place
+	kept    bool // an earlier attempt left the complete file in the stage, because it could not place the file
 	replace bool // the existing file may be replaced
 }
 
-// placing returns a temporary name for a job's file while the file is moved to its place. If the worker is killed then,
-// the name shows that the existing file belongs to the job.
+// placing returns a temporary name for the file of j while it is being placed. If the worker is killed then, this name
+// shows that the file in place is that of j.
 func placing(j *fleet.Job) string { return "." + j.ID() + ".placing" }
 
-// stage creates the folder of an attempt. The folder contains the remains of the previous attempt and a link to the
-// existing file. If the existing file may be replaced, a complete file from the previous attempt takes its place.
+// stage creates the stage of an attempt. The stage contains what the previous attempt left, and a link to the existing
+// file of j. If that file may be replaced, a complete file of the previous attempt takes the place of the link.
 func (p *Folder) stage(j *fleet.Job, queue string, fence uint64, replace bool) (*stage, error) {
 	if strings.HasPrefix(j.Name, stages) {
 		return nil, problem.Misuse("job "+j.Name, errStages.Error(), "")
@@ -121,8 +121,8 @@ func (p *Folder) stage(j *fleet.Job, queue string, fence uint64, replace bool) (
 	return s, nil
 }
 
-// inherit moves the remains of the previous worker into the stage. If the job was dropped and reported again, the
-// remains already have the name of the stage. If that worker still has the part file open, the stage is empty.
+// inherit moves what the previous worker left into s. If the job was dropped and reported again, the previous stage has
+// the same name. If the previous worker still has the part file open, s is empty.
 func (p *Folder) inherit(s *stage, own stageName) error {
 	names, err := p.namesIn(stages)
 	if err != nil {
@@ -155,8 +155,7 @@ func (p *Folder) inherit(s *stage, own stageName) error {
 	return err
 }
 
-// namesIn returns the names in a folder. Unlike fs.ReadDir it does not stat each entry, because most belong to other
-// jobs.
+// namesIn returns the names in the folder dir. Unlike fs.ReadDir, it does not stat the files: most are those of other jobs.
 func (p *Folder) namesIn(dir string) ([]string, error) {
 	f, err := p.root.Open(dir)
 	if err != nil {
@@ -166,8 +165,8 @@ func (p *Folder) namesIn(dir string) ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-// keep keeps a complete file of the previous worker, which may have been unable to move the file to its place because
-// the queue was unreachable. A second link to the existing file does not count.
+// keep keeps the complete file that the previous worker left in s. That worker may have been unable to place the file
+// because the queue could not be reached. A second link to the existing file does not count.
 func (p *Folder) keep(s *stage) error {
 	whole, placing := path.Join(s.name, s.base), path.Join(s.name, s.placing)
 	if _, err := p.root.Lstat(placing); err == nil && !s.ours {
@@ -182,7 +181,7 @@ func (p *Folder) keep(s *stage) error {
 	return errors.Join(p.dropIfThere(whole), p.dropIfThere(placing))
 }
 
-// isFree reports whether no process has the part file open.
+// isFree reports whether no process has the part file in s open.
 func (p *Folder) isFree(s *stage) bool {
 	if _, err := p.root.Lstat(path.Join(s.name, s.base+".part")); err != nil {
 		return true
@@ -194,7 +193,7 @@ func (p *Folder) isFree(s *stage) bool {
 	return f.Close() == nil
 }
 
-// same reports whether two names refer to one file.
+// same reports whether the paths a and b lead to the same file.
 func (p *Folder) same(a, b string) bool {
 	one, err := p.root.Lstat(a)
 	two, gone := p.root.Lstat(b)
@@ -209,8 +208,8 @@ func (p *Folder) dropIfThere(name string) error {
 	return err
 }
 
-// showWhatIsThere links the existing file into the stage, so that the download finds the file there. If the file system
-// does not support links, the whole file is downloaded.
+// showWhatIsThere links the existing file into s, where the download finds it. If the file system does not support
+// links, the whole file is downloaded again.
 func (p *Folder) showWhatIsThere(s *stage, replace bool) error {
 	info, err := p.root.Lstat(s.file)
 	switch {
@@ -234,8 +233,8 @@ func (p *Folder) showWhatIsThere(s *stage, replace bool) error {
 	return nil
 }
 
-// put moves the file of a stage to its final name, if changed is true. A file that appeared at that name meanwhile is
-// replaced only if replace is true.
+// put places the file in s if changed is true. A file that has appeared there in the meantime is replaced only if
+// replace is true.
 func (p *Folder) put(s *stage, changed, replace bool) (f placed, err error) {
 	f.path = filepath.Join(p.dir, filepath.FromSlash(s.file))
 	if changed {
@@ -275,7 +274,7 @@ func (p *Folder) rename(s *stage, replace bool) error {
 	return p.sync(above)
 }
 
-// sync syncs a folder.
+// sync syncs the folder dir.
 func (p *Folder) sync(dir string) error {
 	f, err := p.root.Open(dir)
 	if err != nil {
@@ -285,15 +284,15 @@ func (p *Folder) sync(dir string) error {
 	return f.Sync()
 }
 
-// clear implements Place. If it fails, the next worker of the job removes the rest.
+// clear implements Place. If it fails, the next worker with the job removes the stage.
 func (p *Folder) clear(_ context.Context, t *task, _ *fleet.Record) {
 	if t.stage != nil {
 		p.discard(path.Base(t.stage.name))
 	}
 }
 
-// lost implements Place. If the job was not dropped, the stage belongs to the worker that has the job now. If the job
-// was dropped and reported again, the new worker begins with the first fence, and has a stage of the same name.
+// lost implements Place. If the job was not dropped, the stage now belongs to the worker that has the job. If the job
+// was dropped and reported again, its next worker begins with the first fence, and has a stage of the same name.
 func (p *Folder) lost(t *task, dropped bool) {
 	if dropped && t.stage != nil && p.isFree(t.stage) {
 		p.discard(path.Base(t.stage.name))

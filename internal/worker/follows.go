@@ -20,18 +20,18 @@ import (
 	"braid/internal/problem"
 )
 
-// The files of the releases of a watch are listed in the folder of unfinished files. Workers with the same folder may
-// place versions at the same time. So a worker locks the list while it reads it, changes the link and removes files.
+// The release files that a watch requested are listed in files in this folder. Workers with the same Folder may place
+// versions at the same time. So a worker locks the list while it reads it, changes the link and removes files.
 const lists = stages + "/releases"
 
 const (
-	// maxListed limits the listed files if all versions are kept. The link only needs the newest file.
+	// maxListed limits the files in a list if all versions are kept. The link only needs the newest file.
 	maxListed = 1000
 	maxList   = 16 << 20 // bytes
 	lockWait  = 20 * time.Millisecond
 )
 
-// A listed is a file of a release that a worker placed.
+// A listed is a release file that a worker has placed.
 type listed struct {
 	Name    string    `json:"name"` // path relative to the Folder, with slashes
 	Version string    `json:"version"`
@@ -39,7 +39,7 @@ type listed struct {
 	ModTime time.Time `json:"modified"`
 }
 
-// A linkError reports that the path of a link belongs to something else.
+// A linkError reports that something else than a link of braid is at the path of a link.
 type linkError struct{}
 
 func (linkError) Error() string { return "is not a link that braid made, and stays" }
@@ -48,7 +48,7 @@ var errNoLinks = errors.New("links need a privilege on Windows")
 
 var identity = regexp.MustCompile(`^[0-9a-f]{24}$`)
 
-// checkFollows returns an error if the file of a release cannot be placed as the job requires.
+// checkFollows returns an error if the release file cannot be placed as f requires.
 func (p *Folder) checkFollows(f *fleet.Follows) error {
 	switch {
 	case f == nil:
@@ -63,7 +63,7 @@ func (p *Folder) checkFollows(f *fleet.Follows) error {
 	if err := CheckName(f.Link); err != nil {
 		return problem.Misuse("link "+f.Link, err.Error(), "")
 	}
-	target, made, err := p.readLink(f.Link) // read before the list, which has each file before the link leads to the file
+	target, made, err := p.readLink(f.Link) // before the list is read: a file is listed before the link leads to it
 	if err != nil || !made {
 		return err
 	}
@@ -71,7 +71,7 @@ func (p *Folder) checkFollows(f *fleet.Follows) error {
 	return errors.Join(err, owned(f, target, list))
 }
 
-// readLink returns the path that a link leads to, relative to the Folder. made is false if nothing exists at link.
+// readLink returns where the link at that path leads, relative to the Folder. made is false if nothing is at that path.
 func (p *Folder) readLink(link string) (target string, made bool, err error) {
 	target, err = p.root.Readlink(link)
 	switch {
@@ -83,7 +83,7 @@ func (p *Folder) readLink(link string) (target string, made bool, err error) {
 	return path.Join(path.Dir(link), filepath.ToSlash(target)), true, nil
 }
 
-// owned returns an error unless target is one of the listed files. Only a worker makes a link to a listed file.
+// owned returns an error unless target, where the link of f leads, is in list. Only workers make links to listed files.
 func owned(f *fleet.Follows, target string, list []listed) error {
 	if slices.ContainsFunc(list, func(x listed) bool { return x.Name == target }) {
 		return nil
@@ -91,7 +91,7 @@ func owned(f *fleet.Follows, target string, list []listed) error {
 	return problem.Local("link", f.Link, linkError{}).WithHint("remove it, or give link = another name")
 }
 
-// listed returns the listed files, the newest version last.
+// listed returns the list of the given releases, sorted by version with the newest last.
 func (p *Folder) listed(of string) (list []listed, err error) {
 	at := filepath.Join(p.dir, filepath.FromSlash(lists), of+".json")
 	data, err := fsys.ReadFile(fsys.OS, at, maxList)
@@ -107,7 +107,7 @@ func (p *Folder) listed(of string) (list []listed, err error) {
 	return list, nil
 }
 
-// list stores the listed files.
+// list stores the list of the given releases.
 func (p *Folder) list(of string, list []listed) error {
 	at := filepath.Join(p.dir, filepath.FromSlash(lists), of+".json")
 	data, err := json.Marshal(list)
@@ -156,8 +156,8 @@ func (p *Folder) lock(ctx context.Context, of string) (unlock func(), err error)
 	}
 }
 
-// lead adds the file of a release to the list, makes the link lead to the newest version, and removes the files of
-// surplus versions. untidy is the error of removing these files, which stay listed.
+// lead adds the file of j to the list of its releases, makes the link lead to the newest version, and removes the files of
+// versions that need not be kept. untidy is the error of such removals; files that could not be removed stay in the list.
 func (p *Folder) lead(ctx context.Context, j *fleet.Job, in placed) (untidy, err error) {
 	f := j.Follows
 	if f == nil {
@@ -186,7 +186,7 @@ func (p *Folder) lead(ctx context.Context, j *fleet.Job, in placed) (untidy, err
 	return errors.Join(untidy, p.list(f.Of, left)), nil
 }
 
-// withFile returns list with the file of a job.
+// withFile returns list with the file of j added, sorted by version.
 func withFile(list []listed, j *fleet.Job, in placed) []listed {
 	list = slices.DeleteFunc(list, func(x listed) bool { return x.Name == j.Name })
 	list = append(list, listed{Name: j.Name, Version: j.Follows.Version, Size: in.size, ModTime: in.modTime})
@@ -196,13 +196,13 @@ func withFile(list []listed, j *fleet.Job, in placed) []listed {
 	return list
 }
 
-// isThere reports whether a listed file is in place and unchanged since a worker placed it.
+// isThere reports whether the file x is in place and has not changed since a worker placed it.
 func (p *Folder) isThere(x listed) bool {
 	info, err := p.root.Lstat(x.Name)
 	return err == nil && info.Mode().IsRegular() && info.Size() == x.Size && info.ModTime().Equal(x.ModTime)
 }
 
-// link makes the link lead to the newest listed file that is in place.
+// link makes the link of f lead to the newest file in list that is in place.
 func (p *Folder) link(f *fleet.Follows, list []listed) error {
 	if f.Link == "" {
 		return nil
@@ -227,7 +227,8 @@ func (p *Folder) link(f *fleet.Follows, list []listed) error {
 	return nil
 }
 
-// relink replaces the link atomically, so that the link leads to a file at all times, and syncs its folder.
+// relink makes the link of f lead to name, and syncs its folder. It replaces the link atomically, so that the link
+// always leads to a file.
 func (p *Folder) relink(f *fleet.Follows, name string) error {
 	above := path.Dir(f.Link)
 	target, err := filepath.Rel(filepath.FromSlash(above), filepath.FromSlash(name))
@@ -250,8 +251,8 @@ func (p *Folder) relink(f *fleet.Follows, name string) error {
 	return p.sync(above)
 }
 
-// prune removes the files of surplus versions except own, and returns the files that stay listed. A file that was
-// changed since it was placed stays, and is no longer listed.
+// prune removes the files of versions that need not be kept, but never the file called own. It returns the files that
+// stay in the list. A file that has changed since it was placed is not removed, but leaves the list.
 func (p *Folder) prune(f *fleet.Follows, own string, list []listed) (left []listed, failed error) {
 	most := maxListed
 	if f.Keep > 0 {

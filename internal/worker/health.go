@@ -7,7 +7,7 @@ import (
 	"braid/fleet"
 )
 
-// ended records the end of an attempt in the worker's health.
+// ended records the end of an attempt at the job with that key in the health of the worker.
 func (w *Worker) ended(key string, k fleet.Kind, others bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -17,8 +17,8 @@ func (w *Worker) ended(key string, k fleet.Kind, others bool) {
 	w.health.Ended(key, k, others)
 }
 
-// fit waits until the worker may take another job. While the worker itself is faulty, it pauses and runs one job at a
-// time. The caller holds a slot of room. The error is the error of ctx.
+// fit waits until the worker may take another job. If the worker itself is faulty, it pauses and runs only one job at a
+// time. The caller must have a slot of room. The error is that of ctx.
 func (w *Worker) fit(ctx context.Context, room chan struct{}) error {
 	w.mu.Lock()
 	own := w.health.Own()
@@ -53,7 +53,7 @@ func (w *Worker) fit(ctx context.Context, room chan struct{}) error {
 	}
 }
 
-// idle waits until no download runs except in the caller's slot of room.
+// idle waits until no download runs. The caller must have a slot of room.
 func (w *Worker) idle(ctx context.Context, room chan struct{}) error {
 	for range cap(room) - 1 {
 		select {
@@ -66,7 +66,7 @@ func (w *Worker) idle(ctx context.Context, room chan struct{}) error {
 	return nil
 }
 
-// pause waits for d. The worker takes no job meanwhile.
+// pause waits for the duration d. The worker takes no job during that time.
 func (w *Worker) pause(ctx context.Context, d time.Duration, own bool) error {
 	if own {
 		w.log.Warn("pauses, because its jobs fail", "for", d)

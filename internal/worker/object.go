@@ -17,14 +17,14 @@ import (
 	"braid/internal/problem"
 )
 
-// A Store is an object store in which workers place files. The record of a job has the id of its upload. A worker that
-// takes over the job aborts that upload, so the previous worker cannot complete it.
+// A Store is an object store where workers place files. The record of a job has the ID of its upload. A worker that
+// takes over the job aborts that upload, so that the previous worker cannot complete it.
 type Store struct {
-	store *objectstore.Store // the store without a lease
+	store *objectstore.Store // has no lease itself; see leased
 	log   *slog.Logger
 }
 
-// NewStore returns a Store for an object store without a lease.
+// NewStore returns a Store for store, which must have no lease.
 func NewStore(store *objectstore.Store, log *slog.Logger) *Store { return &Store{store, log} }
 
 // prepare implements Place.
@@ -52,8 +52,8 @@ func (p *Store) prepare(t *task, r *download.Request) (*placed, error) {
 	return &there, err
 }
 
-// checkLatest returns an error if a job has the name of the object that stands for a link. A part of a release's name
-// is from a feed.
+// checkLatest returns an error if j has the name of the object that stands for its link. This can happen because the
+// name of a release file is partly from a feed.
 func checkLatest(j *fleet.Job) error {
 	if f := j.Follows; f != nil && f.Link != "" && j.Name == f.Link+latestEnding {
 		return problem.Misuse("job "+j.Name, "the object for its link has this name", "give link = another name")
@@ -75,8 +75,8 @@ func (p *Store) find(ctx context.Context, t *task) (placed, error) {
 	return placed{p.store.Path(name), info.Size, info.ModTime}, nil
 }
 
-// place implements Place. The download has already created the object, with the proof and under the lease. If the
-// release has a link, a small object with the newest version stands for the link.
+// place implements Place. The download itself has created the object, after the proof and under the lease. If the
+// release has a link, a small object that contains the newest version stands for the link.
 func (p *Store) place(ctx context.Context, t *task, _ *download.Request, _ bool) (placed, error) {
 	f := t.claim.Record.Job.Follows
 	if f != nil && f.Link != "" {
@@ -94,8 +94,8 @@ func (p *Store) place(ctx context.Context, t *task, _ *download.Request, _ bool)
 	return in, err
 }
 
-// prune adds the object of a release to the list of its releases, which is an object, too. It removes the objects of
-// surplus versions, unless they were changed since they were created.
+// prune adds the object of j to the list of its releases, which is itself an object. It removes the objects of versions
+// that need not be kept, unless they have changed since they were created.
 func prune(ctx context.Context, store *objectstore.Store, j *fleet.Job, in placed) error {
 	if !identity.MatchString(j.Follows.Of) {
 		return problem.Misuse("job", fmt.Sprintf("%.40q identifies no releases", j.Follows.Of), "")
@@ -139,7 +139,7 @@ func prune(ctx context.Context, store *objectstore.Store, j *fleet.Job, in place
 	}))
 }
 
-// latestEnding is the ending of the name of the object that stands for a link.
+// latestEnding ends the name of the object that stands for a link.
 const latestEnding = ".latest"
 
 // clear implements Place.
@@ -147,14 +147,14 @@ func (p *Store) clear(ctx context.Context, t *task, now *fleet.Record) {
 	p.abort(ctx, t, now.Upload)
 }
 
-// lost implements Place. The other worker has aborted the upload, but a part in transit may have restored the upload.
+// lost implements Place. The other worker has aborted the upload, but a part on its way to the store may have restored it.
 func (p *Store) lost(t *task, _ bool) {
 	ctx, stop := context.WithTimeout(context.Background(), endTime)
 	defer stop()
 	p.abort(ctx, t, t.upload)
 }
 
-// abort aborts an upload, unless another worker of this machine continues it.
+// abort aborts an upload of the job of t, unless another worker on this machine uses it.
 func (p *Store) abort(ctx context.Context, t *task, upload string) {
 	if upload == "" {
 		return
@@ -164,7 +164,7 @@ func (p *Store) abort(ctx context.Context, t *task, upload string) {
 	}
 }
 
-// sweep implements Place. There is nothing to do: the store aborts the uploads of this machine after a week.
+// sweep implements Place. It does nothing: after a week, the store aborts uploads that this machine began.
 func (*Store) sweep(context.Context, *jetstream.Queue) error { return nil }
 
 // ID implements Place.
@@ -176,7 +176,7 @@ func (p *Store) Endpoint() string { return p.store.Endpoint() }
 // Close implements Place.
 func (*Store) Close() {}
 
-// opened stores the upload of a task with its job.
+// opened stores the ID of an upload in the record of the job.
 func (t *task) opened(ctx context.Context, upload string) error {
 	t.upload = upload
 	return t.claim.Opened(ctx, upload)

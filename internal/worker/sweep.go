@@ -16,19 +16,20 @@ import (
 )
 
 const (
-	// sweepEvery is the time between two sweeps. The queue remembers the removal of a job for longer.
+	// sweepEvery is the time between two sweeps. A queue remembers longer than that which jobs were removed.
 	sweepEvery = 5 * time.Minute
-	// forgottenAfter is the age at which remains of jobs that the queue never had, or of another queue, are removed.
+	// forgottenAfter is the minimum age of the stages that a sweep removes if this queue has no record for them and
+	// knows of no removal, or if they are of another queue.
 	forgottenAfter = 7 * 24 * time.Hour
-	// renewAfter is the age after which the time of a job's stage is set to the present.
+	// renewAfter is the age that makes a sweep set the modification time of a stage to the current time.
 	renewAfter = 24 * time.Hour
-	// discarded is the prefix of the names of stages that are being removed. No worker continues these stages.
+	// discarded is the prefix of the names of stages that are being removed. No worker uses such a stage.
 	discarded = "discarded-"
 	// idFile is the file with the ID of a Folder.
 	idFile = stages + "/id"
 )
 
-// sweep removes the remains of dropped jobs until ctx ends.
+// sweep removes the remains of dropped jobs, again and again, until ctx is done.
 func (w *Worker) sweep(ctx context.Context) {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -44,8 +45,8 @@ func (w *Worker) sweep(ctx context.Context) {
 	}
 }
 
-// sweep implements Place. It reads the names of the stages before the records, so that each new stage has a record. It
-// renews the stages of this queue, so that workers of another queue do not take them for old.
+// sweep implements Place. It reads the names of stages before the records of jobs, so that the job of a new stage has a
+// record. It renews the stages of this queue, so that workers of another queue do not consider them old.
 func (p *Folder) sweep(ctx context.Context, queue *jetstream.Queue) error {
 	names, err := p.namesIn(stages)
 	if err != nil {
@@ -76,8 +77,8 @@ func (p *Folder) sweep(ctx context.Context, queue *jetstream.Queue) error {
 	return nil
 }
 
-// A stageName identifies a stage. Two queues may have jobs with the same key. Older versions made stages without a
-// queue.
+// A stageName identifies a stage. Jobs of two queues may have the same key. Older versions of braid made stages without
+// a queue.
 type stageName struct {
 	key, queue string
 	fence      uint64
@@ -92,7 +93,7 @@ func (n stageName) String() string {
 
 var stageWords = regexp.MustCompile(`^([0-9a-f]{24})-(?:([0-9a-z]+)-)?([1-9][0-9]*)$`)
 
-// parseStage parses the name of a stage. The key is "" if name is not the name of a stage.
+// parseStage parses name as the name of a stage. The key is "" if it is something else.
 func parseStage(name string) (n stageName) {
 	if m := stageWords.FindStringSubmatch(name); m != nil {
 		n.key, n.queue = m[1], m[2]
@@ -101,7 +102,7 @@ func parseStage(name string) (n stageName) {
 	return n
 }
 
-// renew sets the time of a stage to the present, at most once a day.
+// renew sets the modification time of a stage to the current time, at most once a day.
 func (p *Folder) renew(name string) {
 	name = path.Join(stages, name)
 	if info, err := p.root.Lstat(name); err == nil && time.Since(info.ModTime()) > renewAfter {
@@ -110,7 +111,7 @@ func (p *Folder) renew(name string) {
 	}
 }
 
-// isOld reports whether nothing in a stage was changed for a long time.
+// isOld reports whether nothing in a stage has changed for the time forgottenAfter.
 func (p *Folder) isOld(name string) bool {
 	old := true
 	err := fs.WalkDir(p.root.FS(), path.Join(stages, name), func(_ string, e fs.DirEntry, err error) error {
@@ -124,8 +125,8 @@ func (p *Folder) isOld(name string) bool {
 	return old && err == nil
 }
 
-// discard removes a stage. It renames the stage first, because a worker that gets the job meanwhile renames it, too,
-// and must not find a stage that is half removed.
+// discard removes a stage. It renames the stage first: a worker that takes the job now also renames the stage, and must
+// not get one that is partly removed.
 func (p *Folder) discard(name string) {
 	away := path.Join(stages, discarded+name)
 	if p.root.Rename(path.Join(stages, name), away) == nil {
@@ -133,8 +134,8 @@ func (p *Folder) discard(name string) {
 	}
 }
 
-// ID implements Place. The ID is in a file that the first worker creates. A loss of power may empty the file; then it
-// is created again.
+// ID implements Place. The ID is in a file, which the first worker creates. If the file is empty after a power failure,
+// it is created again.
 func (p *Folder) ID() (string, error) {
 	data, err := p.root.ReadFile(idFile)
 	if id := strings.TrimSpace(string(data)); id != "" || err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -22,13 +22,13 @@ import (
 	"braid/verify"
 )
 
-// A task is a job that the worker has.
+// A task is a job that the worker has taken.
 type task struct {
 	worker *Worker
 	claim  *jetstream.Claim
 	log    *slog.Logger
 	began  time.Time
-	stage  *stage // in a Folder
+	stage  *stage // nil if the Place is not a Folder
 	upload string // id of the last upload
 	rec    *report.Recorder
 	kept   int64 // bytes kept from an earlier attempt
@@ -42,7 +42,7 @@ func newTask(w *Worker, c *jetstream.Claim) *task {
 	return t
 }
 
-// request returns the request of the job, directed to its place.
+// request returns the download request for the job, which stores the file in the worker's Place.
 func (t *task) request() (download.Request, error) {
 	job := &t.claim.Record.Job
 	r, err := t.worker.Request(job)
@@ -54,7 +54,7 @@ func (t *task) request() (download.Request, error) {
 		return r, err
 	}
 	r.IfExists.Rename, r.RemoteName = false, false
-	// otherwise the existing file may be from another URL
+	// otherwise the existing file may come from another URL
 	if good := t.claim.Record.Good; r.IfExists.IfNewer && good != nil && there.is(good) {
 		r.IfExists.Known = &state.Version{ETag: good.ETag, LastModified: good.LastModified, Host: good.Host}
 		if d, err := verify.ParseHex(verify.SHA256, good.SHA256); err == nil {
@@ -68,7 +68,7 @@ func (t *task) request() (download.Request, error) {
 	return r, nil
 }
 
-// observe records the progress of the download.
+// observe records ev and reports the progress of the download.
 func (t *task) observe(ev download.Event) {
 	t.rec.Observe(time.Now(), ev)
 	switch p := ev.(type) {
@@ -85,12 +85,12 @@ func (t *task) observe(ev download.Event) {
 	}
 }
 
-// endTime is how long an ending worker tries to store the result of a job. After that another worker determines it.
+// endTime is how long a worker that stops tries to store the result of a job. After that, another worker must find it out.
 const endTime = 30 * time.Second
 
-// endContext returns a context for storing the result of a job. While the worker runs, the context ends only when the
-// returned function is called: the queue may be unreachable for any time, and that should not cause another download of
-// the file. When running ends, the context ends after endTime.
+// endContext returns a context for storing the result of a job. It is canceled by the returned function. It is also
+// canceled when the time endTime has passed after running is done. Until then, the queue may be unreachable for any
+// time without causing another download of the file.
 func endContext(running context.Context) (context.Context, func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	var late *time.Timer
@@ -108,7 +108,7 @@ func endContext(running context.Context) (context.Context, func()) {
 	}
 }
 
-// end places the file and stores the result of the job.
+// end places the file, if err is nil, and stores the result of the job.
 func (t *task) end(r download.Request, res download.Result, err error) {
 	ctx, stop := endContext(t.worker.running)
 	defer stop()
@@ -147,7 +147,7 @@ func (t *task) end(r download.Request, res download.Result, err error) {
 	}
 }
 
-// bytesByHost returns the number of bytes from each host.
+// bytesByHost returns the number of bytes that each host sent.
 func bytesByHost(res download.Result) map[string]int64 {
 	hosts := map[string]int64{}
 	for _, s := range res.Sources {
@@ -158,7 +158,8 @@ func bytesByHost(res download.Result) map[string]int64 {
 	return hosts
 }
 
-// lost reports whether another worker has the job, or it was dropped. This worker then leaves its files alone.
+// lost reports whether another worker has the job or the job was dropped. If so, it gives the task up and leaves the
+// files of the other worker alone.
 func (t *task) lost(err error) bool {
 	lost, is := errors.AsType[*fleet.LostError](err)
 	if !is {
@@ -178,7 +179,7 @@ func (t *task) lost(err error) bool {
 	return true
 }
 
-// tell logs the end of an attempt.
+// tell logs how an attempt ended. now is the record of the job, and err the error of storing the result.
 func (t *task) tell(now *fleet.Record, err error) {
 	e := now.Last
 	if err == nil && e != nil && e.Unchanged {
@@ -200,7 +201,7 @@ func (t *task) tell(now *fleet.Record, err error) {
 	}
 }
 
-// release gives the job back.
+// release gives the job back to the queue.
 func (t *task) release() {
 	ctx, stop := context.WithTimeout(context.Background(), endTime)
 	defer stop()
@@ -212,7 +213,7 @@ func (t *task) release() {
 	t.log.Debug("given back")
 }
 
-// settle puts a right file in its place, if this worker still has the job.
+// settle places the file, which is right, if this worker still has the job. It returns the ending to store.
 func (t *task) settle(ctx context.Context, r download.Request, res download.Result) (fleet.Ending, error) {
 	job := &t.claim.Record.Job
 	unchanged := (res.AlreadyComplete || res.NotModified) && !(t.stage != nil && t.stage.kept)
@@ -254,7 +255,7 @@ func (t *task) endingOf(err error) fleet.Ending {
 	return e
 }
 
-// stamp formats a time for the log. It returns "" for the zero time.
+// stamp formats t for the log. It returns "" for the zero time.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""

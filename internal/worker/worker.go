@@ -1,9 +1,9 @@
 // Package worker takes jobs from a fleet's queue, downloads their files and places them.
 //
-// A [Worker] takes a job whenever it has a free slot. Its [Place] is the folder or the object store in which all workers
-// of the queue place files. The Place ensures that only the worker that has a job places the job's file. The result of a
-// job is stored in the queue, which decides whether another attempt follows. A worker that makes attempts fail by its
-// own fault pauses.
+// A [Worker] takes a job whenever it has a free slot. Its [Place] is the folder or the object store where all workers
+// of the queue place files. The Place makes sure that only the worker that has a job places the job's file. The result
+// of a job is stored in the queue, which decides whether another attempt follows. A worker that is itself the reason
+// why attempts fail pauses.
 //
 //	w := worker.New(queue, place, log)
 //	w.AtOnce, w.Request, w.ExitCode = 4, request, exitCode
@@ -26,14 +26,14 @@ import (
 	"braid/internal/problem"
 )
 
-// A Worker is one process that downloads jobs of a queue. Its exported fields are set before Run.
+// A Worker is the process that downloads the files of jobs in a queue. Its exported fields must be set before Run is called.
 type Worker struct {
 	AtOnce int // maximum of concurrent downloads
-	// Request returns the request of a job. The worker replaces the path of the request's file.
+	// Request returns the download request for a job. The worker sets where its file is stored.
 	Request func(*fleet.Job) (download.Request, error)
-	// ExitCode returns the exit code of a problem, which is stored with the ending of a job.
+	// ExitCode returns the exit code for a problem. It is stored in the ending of a job.
 	ExitCode func(*problem.Problem) int
-	// Stopping, if not nil, is called when the worker stops taking jobs. Running jobs end then.
+	// Stopping, if not nil, is called when the worker takes no more jobs and stops its running jobs.
 	Stopping func()
 
 	queue   *jetstream.Queue
@@ -44,7 +44,7 @@ type Worker struct {
 	ending  sync.WaitGroup
 
 	mu     sync.Mutex
-	tasks  map[int]*task // by number, from 0
+	tasks  map[int]*task // by number; the first is 0
 	health fleet.Health
 	counts map[string]int64
 }
@@ -54,7 +54,7 @@ func New(queue *jetstream.Queue, place Place, log *slog.Logger) *Worker {
 	return &Worker{queue: queue, place: place, log: log, tasks: map[int]*task{}, counts: map[string]int64{}}
 }
 
-// The counted events, besides the states that jobs reach.
+// The counted events, besides the final states of jobs.
 const (
 	CountUnchanged = "unchanged"
 	CountGivenBack = "given-back"
@@ -71,7 +71,7 @@ func (w *Worker) count(name string, n int64) {
 	w.counts[name] += n
 }
 
-// Counts returns the number of jobs of the worker, and the number of each counted event.
+// Counts returns the number of jobs that the worker has, and the count of each event.
 func (w *Worker) Counts() (jobs int, counts map[string]int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,8 +90,8 @@ func (w *Worker) pace(client *download.Client) {
 	}
 }
 
-// Run takes jobs and downloads their files until ctx ends. Then it gives back all jobs. The client's limits of hosts
-// (HostRate of its HTTP client, HostLimits) apply to all workers together.
+// Run takes jobs and downloads their files until ctx is done. Then it gives all jobs back. The limits of hosts in
+// client (HostRate of its HTTP client, HostLimits) apply to all workers together.
 func (w *Worker) Run(ctx context.Context, client *download.Client) {
 	w.running = ctx
 	w.pace(client)
@@ -149,7 +149,7 @@ func (w *Worker) take(ctx context.Context, jobs chan<- download.Job, room chan s
 	}
 }
 
-// task removes and returns the running task with a number.
+// task removes and returns the running task with the number n.
 func (w *Worker) task(n int) *task {
 	w.mu.Lock()
 	defer w.mu.Unlock()
