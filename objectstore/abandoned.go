@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// abandonedAfter is the time without progress after which an upload with a journal on this machine is aborted. Other
-// uploads are left to the rules of the bucket.
+// abandonedAfter is how long an upload with a journal on this machine may make no progress until it is aborted. Other
+// uploads are aborted according to the rules of the bucket.
 const abandonedAfter = 7 * 24 * time.Hour
 
-// sweepAbandoned aborts, once per Store, the uploads to the bucket that this machine began and gave up. These have a
-// journal in Folder that is older than abandonedAfter and not in use. If an abort fails, a later run tries again, and
-// the command braid parts lists the upload.
+// sweepAbandoned aborts, once per Store, the uploads to the bucket that this machine has begun and given up. These have
+// a journal in Folder that is older than abandonedAfter and not in use. If an upload cannot be aborted, a later run
+// tries again, and braid parts lists the upload.
 func (s *Store) sweepAbandoned(ctx context.Context) {
 	if s.options.Folder == "" {
 		return
@@ -21,7 +21,7 @@ func (s *Store) sweepAbandoned(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, abortTime)
 	defer cancel()
 	own := *s
-	own.lease = nil // with a lease, end would ignore that a journal is in use
+	own.lease = nil // with a lease, end would ignore that another process uses a journal
 	all, _ := Journaled(s.options.Folder)
 	for _, l := range all {
 		if l.Endpoint == s.endpoint && l.Bucket == s.bucket && !l.InUse && time.Since(l.changed) > abandonedAfter {
@@ -30,16 +30,16 @@ func (s *Store) sweepAbandoned(ctx context.Context) {
 	}
 }
 
-// An earlier holds the other uploads of the key that were open when this upload was opened. An earlier run that lost
-// its journal may have left them.
+// An earlier has the other uploads of the same key that were in progress when this upload was opened. Earlier runs that
+// lost their journals may have left them.
 type earlier struct {
 	uploads []string
-	before  time.Time // when this upload was opened, by the store's clock
+	before  time.Time // when this upload was opened, by the clock of the store
 }
 
-// findEarlier returns the uploads of the key that were opened before u.
+// findEarlier returns the uploads of the same key that were opened before u.
 func (u *upload) findEarlier(ctx context.Context) (e earlier) {
-	if u.store.lease != nil { // the owner of the lease aborts earlier uploads (TakeOver)
+	if u.store.lease != nil { // TakeOver aborts them for the holder of the lease
 		return e
 	}
 	page, err := u.store.core.ListMultipartUploads(ctx, u.store.bucket, u.key, "", "", "", 1000)
@@ -59,8 +59,8 @@ func (u *upload) findEarlier(ctx context.Context) (e earlier) {
 	return e
 }
 
-// endEarlier aborts the earlier uploads that contain only parts of u and got no part since u was opened. The object is
-// complete, so these uploads are of no use. An upload with a part without SHA-256 is from another program and stays.
+// endEarlier aborts earlier uploads that are useless now, because u is complete: they contain only parts of u, and have
+// received none since u was opened. An upload that has a part without SHA-256 is from another program, and stays.
 func (u *upload) endEarlier(ctx context.Context) {
 	for _, id := range u.earlier.uploads {
 		listed, err := u.store.parts(ctx, u.key, id)

@@ -65,9 +65,9 @@ func (u *upload) condition(replace bool) condition {
 	return condition{}
 }
 
-// guard prepares a request that creates the object. It confirms the lease and adds the condition to the request. If the
-// store is not known to obey conditions, guard checks the condition itself. If the condition does not hold, the error
-// is the response that the store should have sent.
+// guard prepares o, a request that creates the object: it confirms the lease and adds the condition c. If the store may
+// ignore conditions, guard checks c itself. If c does not hold, guard returns the response that the store should have
+// sent, as an error.
 func (u *upload) guard(ctx context.Context, c condition, o *minio.PutObjectOptions) error {
 	obeys, known := u.store.probed.hold(ctx, u.key)
 	if l := u.store.lease; l != nil {
@@ -91,8 +91,7 @@ func (u *upload) guard(ctx context.Context, c condition, o *minio.PutObjectOptio
 	return minio.ErrorResponse{StatusCode: http.StatusPreconditionFailed}
 }
 
-// inTheWay returns the error for an object that exists although no object may exist, or that is not the object to
-// replace.
+// inTheWay returns the error for an object that makes c false: it exists, or it is not the one to replace.
 func (u *upload) inTheWay(c condition) error {
 	if c.match == "" {
 		return fmt.Errorf("%s: %w", u.path(), fs.ErrExist)
@@ -101,7 +100,7 @@ func (u *upload) inTheWay(c condition) error {
 		Err: errors.New("the object to be replaced was changed meanwhile"), Hint: hintAgain}
 }
 
-// commitSmall creates the object of a file of at most one part, and returns its token.
+// commitSmall creates the object of a file that has at most one part. It returns the token of the object.
 func (u *upload) commitSmall(ctx context.Context, f download.UploadFinal) (token string, err error) {
 	body := io.NewSectionReader(bytes.NewReader(nil), 0, 0)
 	if u.small != nil {
@@ -130,10 +129,10 @@ func (u *upload) commitSmall(ctx context.Context, f download.UploadFinal) (token
 	return u.settle(ctx, c, h.Token, f.Result.Proof, err)
 }
 
-// conflicts is how often Complete is tried while the store reports a concurrent request (409).
+// conflicts is how often Complete is sent while the store answers that another request for the object is in progress (409).
 const conflicts = 5
 
-// complete creates the object from the parts, and returns its token.
+// complete creates the object from the uploaded parts. It returns the token of the object.
 func (u *upload) complete(ctx context.Context, f download.UploadFinal, evidence Evidence) (token string, err error) {
 	parts, err := u.sent()
 	if err != nil {
@@ -168,7 +167,7 @@ func (u *upload) complete(ctx context.Context, f download.UploadFinal, evidence 
 	}
 }
 
-// size returns the total size of the uploaded parts.
+// size returns the total size of the uploaded parts in bytes.
 func (u *upload) size() (size int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -178,9 +177,9 @@ func (u *upload) size() (size int64) {
 	return size
 }
 
-// settle returns the token of the object after a request to create it. A failed request may have created the object:
-// the response was lost, or the request was repeated. An earlier attempt of the job may also have created the object
-// meanwhile. settle then compares the metadata.
+// settle returns the token of the object after a request to create it. failed is the error of that request, or nil. A
+// failed request may have created the object: its response was lost, or the request was sent again. An earlier attempt
+// at the same job may have created the object, too. In these cases, settle compares the metadata of the object.
 func (u *upload) settle(ctx context.Context, c condition, token string, p verify.Proof, failed error) (string, error) {
 	if failed == nil {
 		return token, nil
@@ -201,13 +200,13 @@ func (u *upload) settle(ctx context.Context, c condition, token string, p verify
 		return "", u.inTheWay(c)
 	case noSuchUpload, "InvalidPart", "InvalidPartOrder":
 		return "", u.store.lost(u.key)
-	case noSuchKey: // in response to If-Match
+	case noSuchKey: // the response to If-Match without an object
 		return "", u.inTheWay(c)
 	}
 	return "", u.fault(ctx, failed)
 }
 
-// isOf reports whether the metadata of an object match the proof.
+// isOf reports whether the metadata of the object fit the proof p.
 func isOf(info *minio.ObjectInfo, p verify.Proof) bool {
 	return info.Size == p.Size() && slices.ContainsFunc(p.Digests(), func(d verify.Digest) bool {
 		return d.Algorithm() == verify.SHA256 && d.Hex() == info.UserMetadata["Braid-Sha256"]

@@ -19,7 +19,7 @@ import (
 // amazon is the endpoint of Amazon's store.
 const amazon = "https://s3.amazonaws.com"
 
-// A config is the configuration of the store from the environment and the files in ~/.aws.
+// A config is the configuration of an object store, as read from the environment and from the files in ~/.aws.
 type config struct {
 	endpoint    *url.URL
 	region      string
@@ -28,7 +28,7 @@ type config struct {
 	credentials *credentials.Credentials
 }
 
-// readConfig reads the AWS_* variables and the files in ~/.aws.
+// readConfig reads the configuration from the variables AWS_* and from the files in ~/.aws.
 func readConfig(getenv func(string) string) (c config, err error) {
 	profile := cmp.Or(getenv("AWS_PROFILE"), getenv("AWS_DEFAULT_PROFILE"), "default")
 	folder := awsFolder(getenv)
@@ -65,7 +65,7 @@ func awsFolder(getenv func(string) string) string {
 
 var errNoCredentials = errors.New("no credentials")
 
-// readCredentials returns the credentials from the environment, else from the credentials file, else from the service
+// readCredentials returns the credentials in the environment, or else those in file, or else those from the service
 // that the environment names for a container or a role.
 func readCredentials(getenv func(string) string, file, profile string) (*credentials.Credentials, error) {
 	id, secret := getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY")
@@ -88,13 +88,13 @@ func readCredentials(getenv func(string) string, file, profile string) (*credent
 			return credentials.NewIAM(""), nil
 		}
 	}
-	if getenv("AWS_EC2_METADATA_DISABLED") == "false" { // only if set explicitly: elsewhere the request hangs
+	if getenv("AWS_EC2_METADATA_DISABLED") == "false" { // only if it is set: elsewhere, the request would hang
 		return credentials.NewIAM(""), nil
 	}
 	return nil, errNoCredentials
 }
 
-// readProfile reads the settings of a profile. The nested setting addressing_style below s3 has the name
+// readProfile returns the settings of a profile in the file at path. The setting addressing_style below s3 is called
 // "s3.addressing_style". A missing file has no settings.
 func readProfile(path, profile string) (map[string]string, error) {
 	f, err := os.Open(path)

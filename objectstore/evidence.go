@@ -18,7 +18,8 @@ import (
 	"braid/verify"
 )
 
-// evidenceEnding is the ending of the name of an object with evidence. The rest is the name of the proven object.
+// evidenceEnding ends the name of an object that contains evidence. The rest of the name is that of the object that it
+// is about.
 const evidenceEnding = ".evidence.json"
 
 // Reserved reports whether name is the name of an object with evidence.
@@ -26,7 +27,7 @@ func Reserved(name string) bool { return strings.HasSuffix(name, evidenceEnding)
 
 var errReserved = errors.New("names that end in " + evidenceEnding + " are reserved for the evidence beside objects")
 
-// openToWrite opens the journal of an object to create. It refuses names that are reserved for evidence.
+// openToWrite opens the journal of an upload that may create an object. It refuses names that are reserved for evidence.
 func (u *upload) openToWrite() error {
 	if Reserved(u.key) {
 		return &download.Error{Kind: download.Usage, What: "store", Where: u.path(), Err: errReserved}
@@ -34,10 +35,10 @@ func (u *upload) openToWrite() error {
 	return u.open()
 }
 
-// Evidence is the content of the object NAME.evidence.json, which describes what proved NAME.
+// Evidence is the content of the object NAME.evidence.json. It describes what proved the object NAME.
 type Evidence struct {
 	Object       string            `json:"object"`
-	Upload       string            `json:"upload,omitempty"` // x-amz-meta-braid-upload of the object
+	Upload       string            `json:"upload,omitempty"` // x-amz-meta-braid-upload of the object NAME
 	URL          string            `json:"url"`              // without secrets
 	Size         int64             `json:"size"`
 	Digests      map[string]string `json:"digests"` // by algorithm, in hexadecimal digits
@@ -53,7 +54,7 @@ type Evidence struct {
 	Ended        time.Time         `json:"ended"`
 }
 
-// A Signer is the author of a valid signature.
+// A Signer is the key, or its owner, that made a valid signature.
 type Signer struct {
 	Kind string    `json:"kind"`
 	Key  string    `json:"key"`
@@ -94,8 +95,7 @@ func newEvidence(object string, h heading, f download.UploadFinal) Evidence {
 	return e
 }
 
-// of reports whether the evidence is for the object with this token or digest. Evidence from old versions of braid has
-// no token.
+// of reports whether e is about the object with that token or SHA-256. Evidence of old versions of braid has no token.
 func (e *Evidence) of(token, sum string) bool {
 	if e.Upload != "" {
 		return e.Upload == token
@@ -103,10 +103,10 @@ func (e *Evidence) of(token, sum string) bool {
 	return sum != "" && e.Digests[verify.SHA256.String()] == sum
 }
 
-// tokenOf returns the token of the upload that created an object. It is "" if another program created the object.
+// tokenOf returns the token of the upload that created the object, or "" if another program created it.
 func tokenOf(info *minio.ObjectInfo) string { return info.UserMetadata["Braid-Upload"] }
 
-// Found implements download.Upload. It writes missing evidence, because the run that created the object may have been
+// Found implements download.Upload. It writes evidence if it is missing: the run that created the object may have been
 // killed before it wrote the evidence.
 func (u *upload) Found(ctx context.Context, f download.UploadFinal) {
 	if u.existing != nil && tokenOf(u.existing) != "" {
@@ -114,12 +114,12 @@ func (u *upload) Found(ctx context.Context, f download.UploadFinal) {
 	}
 }
 
-// evidenceTries is how often evidence is written while another process writes it too.
+// evidenceTries is how often writing evidence is tried while other processes write it, too.
 const evidenceTries = 5
 
-// putEvidence writes the evidence beside its object, if that object still exists and the lease is held. Otherwise
-// another process has replaced the object and writes its own evidence. If anew is false, existing evidence for the
-// object stays. An unrelated object with the name of the evidence also stays. An error is reported with Note.
+// putEvidence writes e beside its object, if that object still exists and the lease is held. Otherwise, another process
+// has replaced the object and writes evidence itself. The argument anew allows replacing evidence about the object. An
+// unrelated object with the name of the evidence always stays. An error is reported with Note.
 func (u *upload) putEvidence(ctx context.Context, e Evidence, anew bool) {
 	beside := newUpload(u.store, u.key+evidenceEnding)
 	data, err := json.MarshalIndent(e, "", "  ")
@@ -141,9 +141,9 @@ func (u *upload) putEvidence(ctx context.Context, e Evidence, anew bool) {
 	}
 }
 
-// tryEvidence writes the evidence, if the existing evidence has not changed since it was read. It reads the existing
-// evidence before the object: a process that replaces the object after that also writes evidence after that, so that
-// the condition fails. done is true if nothing is to be written.
+// tryEvidence writes the evidence, unless the existing evidence has changed since it was read. It reads the existing
+// evidence first, and then the object. A process that replaces the object after that also writes its evidence after
+// that, so the condition then fails. done is true if nothing is left to write.
 func (u *upload) tryEvidence(ctx context.Context, beside *upload, e Evidence, data []byte, anew,
 	first bool) (done bool, err error) {
 	obeys, _ := u.store.probed.hold(ctx, u.key)
@@ -160,7 +160,7 @@ func (u *upload) tryEvidence(ctx context.Context, beside *upload, e Evidence, da
 		return err == nil, err
 	}
 	if l := u.store.lease; l != nil && l.Confirm(ctx) != nil {
-		return true, nil // the process with the lease writes the evidence
+		return true, nil // the holder of the lease writes the evidence
 	}
 	if obeys {
 		err = beside.putJSON(ctx, data, &c)
@@ -181,11 +181,11 @@ func (u *upload) putJSON(ctx context.Context, data []byte, c *condition) error {
 	return err
 }
 
-// mostEvidence is the maximum size of evidence.
+// mostEvidence is how many bytes of evidence are read at most.
 const mostEvidence = 4 << 20
 
-// evidenceOf returns the existing evidence for an object, and the condition for replacing it: the evidence is missing,
-// or unchanged since it was read.
+// evidenceOf returns the existing evidence about the object, and the condition for replacing it: the evidence is
+// missing, or has not changed since it was read.
 func (u *upload) evidenceOf(ctx context.Context, object string) (c condition, e Evidence, err error) {
 	info, err := u.head(ctx)
 	if err != nil || info == nil {
@@ -203,7 +203,7 @@ func (u *upload) evidenceOf(ctx context.Context, object string) (c condition, e 
 	return condition{info.ETag}, e, nil
 }
 
-// finish completes a run that was killed after Complete, if the object was created by the upload in the journal. It
+// finish ends the work of a run that was killed after Complete, if the upload in the journal created the object. It
 // writes the evidence and clears the journal.
 func (u *upload) finish(ctx context.Context, info minio.ObjectInfo) {
 	token := tokenOf(&info)

@@ -30,8 +30,8 @@ func (u *upload) Existing(ctx context.Context) (*download.Existing, error) {
 // makingTime is how long to wait for an object that the store is still assembling.
 const makingTime = 20 * time.Second
 
-// beingMade waits for the object of a run that was killed during Complete. The store continues to assemble the object,
-// and for a while has neither all parts nor the object. Meanwhile no other upload must begin.
+// beingMade waits for the object of a run that was killed during Complete. The store continues to assemble that object.
+// For a while, it has neither all parts nor the object. No other upload must begin in that time.
 func (u *upload) beingMade(ctx context.Context) (info *minio.ObjectInfo, err error) {
 	if u.open() != nil { // another process uses the journal
 		return nil, nil
@@ -72,7 +72,7 @@ func (u *upload) head(ctx context.Context) (*minio.ObjectInfo, error) {
 	if codeOf(err) == noSuchKey && u.store.there.Load() {
 		return nil, nil
 	}
-	// The response to HEAD has no body with the reason, which may be that the bucket does not exist.
+	// A response to HEAD has no body, which would state the reason. The bucket may be missing.
 	body, _, _, reason := u.store.core.GetObject(ctx, u.store.bucket, u.key, minio.GetObjectOptions{})
 	if reason == nil {
 		body.Close()
@@ -86,7 +86,7 @@ func (u *upload) head(ctx context.Context) (*minio.ObjectInfo, error) {
 	return nil, u.fault(ctx, err)
 }
 
-// read opens the object that info describes. It returns an error if the object was replaced since info was read.
+// read opens the object. It returns an error if the object has changed since info was read.
 func (u *upload) read(ctx context.Context, info minio.ObjectInfo) (io.ReadCloser, error) {
 	var o minio.GetObjectOptions
 	o.SetMatchETag(info.ETag)
@@ -97,7 +97,7 @@ func (u *upload) read(ctx context.Context, info minio.ObjectInfo) (io.ReadCloser
 	return &reader{body, ctx, u, info.Size}, nil
 }
 
-// A reader reads an object. It converts errors with fault.
+// A reader reads an object. It converts errors with upload.fault.
 type reader struct {
 	io.ReadCloser
 	ctx  context.Context

@@ -24,7 +24,7 @@ const (
 	conflict       = "ConditionalRequestConflict"
 )
 
-// codeOf returns the error code in a response of the store. It is "" if err is not a response.
+// codeOf returns the error code in a store's response, or "" if err is not such a response.
 func codeOf(err error) string {
 	r, ok := errors.AsType[minio.ErrorResponse](err)
 	switch {
@@ -49,7 +49,7 @@ const (
 	hintAgain    download.Hint = "the same command resumes"
 )
 
-// configFault returns the error for a store whose configuration is not valid.
+// configFault returns the error for an invalid configuration of the store at place.
 func configFault(place string, err error) *download.Error {
 	e := &download.Error{Kind: download.Usage, What: "store", Where: place, Err: err, Hint: hintEndpoint}
 	if errors.Is(err, errNoCredentials) {
@@ -61,7 +61,7 @@ func configFault(place string, err error) *download.Error {
 	return e
 }
 
-// fault converts the error of a request about key to a *download.Error with the fitting kind. If ctx has ended, it
+// fault converts err, the error of a request about key, to a *download.Error of the fitting kind. If ctx is done, it
 // returns the cause of ctx. It returns nil if err is nil.
 func (s *Store) fault(ctx context.Context, key string, err error) error {
 	if err == nil {
@@ -95,7 +95,7 @@ func (s *Store) fault(ctx context.Context, key string, err error) error {
 	return e
 }
 
-// masked replaces the credentials in a text that the store sent.
+// masked returns text, which the store sent, without the credentials.
 func (s *Store) masked(text string) string {
 	if s.access == nil || s.access.IsExpired() {
 		return text
@@ -112,7 +112,7 @@ func (s *Store) masked(text string) string {
 	return text
 }
 
-// judge returns the kind and the hint for a response.
+// judge returns the kind of error that r means, and a hint. The hint again means that the same command may succeed later.
 func judge(r minio.ErrorResponse, again download.Hint) (download.Kind, download.Hint) {
 	switch r.Code {
 	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired":
@@ -144,7 +144,7 @@ func judge(r minio.ErrorResponse, again download.Hint) (download.Kind, download.
 	return download.Refused, ""
 }
 
-// plainly describes a response briefly: "403 AccessDenied: Access Denied".
+// plainly describes r briefly, such as "403 AccessDenied: Access Denied".
 func plainly(r minio.ErrorResponse) string {
 	code := r.Code[:min(len(r.Code), 60)]
 	if foreign(r) {
@@ -157,17 +157,17 @@ func plainly(r minio.ErrorResponse) string {
 	return text
 }
 
-// foreign reports whether a response is not from an object store. Its code is then the status line, and its message may
-// be an HTML page.
+// foreign reports whether r is from something else than an object store. Its code is then the status line, and its
+// message may be an HTML page.
 func foreign(r minio.ErrorResponse) bool {
 	return strings.HasPrefix(r.Code, strconv.Itoa(r.StatusCode)+" ")
 }
 
-// A hidden error does not unwrap: the cause of a store's error must not be mistaken for an error of the file or its
-// sources.
+// A hidden error cannot be unwrapped, so that the cause of a store's error is not mistaken for an error of the file or
+// its sources.
 type hidden struct{ error }
 
-// lost returns the error for an upload that another process has aborted.
+// lost returns the error for an upload of key that another process has aborted.
 func (s *Store) lost(key string) error {
 	return &download.Error{
 		Kind: download.Local, What: "store", Where: "s3://" + s.bucket + "/" + key,

@@ -18,11 +18,11 @@ import (
 	"braid/internal/fsys"
 )
 
-// A journal keeps lines about the upload of one key, with which another process can continue the upload. It contains no
-// secrets.
+// A journal has lines about the upload of one key. With these, another process can continue the upload. A journal
+// contains no secrets.
 type journal interface {
-	// Read returns the lines that were appended since the last Clear, with their line ends. An incomplete last line is
-	// dropped.
+	// Read returns the lines that were appended since the last Clear, with their line endings. It omits an incomplete
+	// last line.
 	Read() ([]byte, error)
 	Append(line []byte) error
 	// Clear removes all lines.
@@ -30,21 +30,21 @@ type journal interface {
 	Close() error
 }
 
-// A heading is the first line of a journal. It identifies the upload.
+// A heading is the first line of a journal. It describes the upload.
 type heading struct {
 	Version  int       `json:"v"`
 	Endpoint string    `json:"endpoint"`
 	Bucket   string    `json:"bucket"`
 	Key      string    `json:"key"`
 	Upload   string    `json:"upload"`
-	Token    string    `json:"token"` // stored in the object's metadata
+	Token    string    `json:"token"` // also in the metadata of the object
 	URL      string    `json:"url"`   // without secrets
 	Began    time.Time `json:"began"`
 }
 
-// An entry is another line of a journal. If Number is positive, it is an uploaded part. If Number is negative, it is
-// the evidence for a file before the request Complete. If Number is 0, only the first Start parts are valid, because
-// the later parts are uploaded again.
+// An entry is any other line of a journal. If Number is positive, it is an uploaded part. If Number is negative, it is
+// the evidence about the file, written before Complete is sent. If Number is 0, only the first Start parts count,
+// because later parts are uploaded again.
 type entry struct {
 	Number   int             `json:"n"`
 	Start    int64           `json:"start"`
@@ -55,11 +55,11 @@ type entry struct {
 	Evidence json.RawMessage `json:"evidence,omitempty"`
 }
 
-// A record is the content of a journal.
+// A record is the content of a journal after parsing.
 type record struct {
 	heading  heading
 	parts    map[int]entry
-	evidence []byte // set before the request Complete
+	evidence []byte // set before Complete is sent
 }
 
 // none reports whether the journal has no upload.
@@ -67,7 +67,7 @@ func (r record) none() bool { return r.heading.Upload == "" }
 
 const journalVersion, journalEnding = 1, ".upload"
 
-// errNewer is the error for the journal of a newer braid, which is left alone.
+// errNewer is the error for a journal of a newer version of braid, which is not changed.
 var errNewer = errors.New("its journal was written by a newer braid and is left unchanged")
 
 // record reads and parses the journal.
@@ -80,14 +80,14 @@ func (u *upload) record() (record, error) {
 	return parseRecord(data), err
 }
 
-// isNewer reports whether a newer braid has written a journal.
+// isNewer reports whether data is the journal of a newer version of braid.
 func isNewer(data []byte) bool {
 	line, _, whole := bytes.Cut(data, []byte("\n"))
 	var h struct{ V int }
 	return whole && json.Unmarshal(line, &h) == nil && h.V > journalVersion
 }
 
-// parseRecord parses the lines of a journal before the first incomplete or invalid line.
+// parseRecord parses the lines of a journal up to the first one that is incomplete or invalid.
 func parseRecord(data []byte) (r record) {
 	r.parts = map[int]entry{}
 	lines := bufio.NewReader(bytes.NewReader(data))
@@ -129,7 +129,7 @@ func appendLine(j journal, line any) error {
 	return j.Append(append(data, '\n'))
 }
 
-// journal opens the journal of a key.
+// journal opens the journal for the upload of key.
 func (s *Store) journal(key string) (journal, error) {
 	if s.options.Folder == "" {
 		return noJournal{}, nil
@@ -158,7 +158,7 @@ type fileJournal struct {
 	size int64
 }
 
-// openFile opens a journal file, or creates it.
+// openFile opens the journal file called name in folder. It creates a missing file.
 func openFile(folder, name string) (journal, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func openFile(folder, name string) (journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range 100 { // the previous owner may be about to remove the file
+	for range 100 { // the previous owner may remove the file at the same time
 		j, again, err := claim(dir, name)
 		if !again {
 			if err != nil {
@@ -182,7 +182,8 @@ func openFile(folder, name string) (journal, error) {
 
 var errBusy = errors.New("the journal of the upload keeps changing")
 
-// claim opens and locks a journal file. again is true if the file was removed meanwhile.
+// claim opens and locks the journal file called name. again reports that the file was removed meanwhile, so that claim
+// must be called again.
 func claim(dir fsys.Dir, name string) (j journal, again bool, err error) {
 	f, err := dir.Create(name, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -244,7 +245,7 @@ func (j *fileJournal) Clear() error {
 	return j.file.Truncate(0)
 }
 
-// Close implements journal. An empty journal is removed.
+// Close implements journal. It removes the file of an empty journal.
 func (j *fileJournal) Close() error {
 	defer j.dir.Close()
 	defer j.file.Close()

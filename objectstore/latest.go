@@ -17,13 +17,13 @@ import (
 // latestMark is the metadata key for the text of an object that setLatest made.
 const latestMark = "braid-latest"
 
-// latestSum is the metadata key for the SHA-256 of the content of such an object.
+// latestSum is the metadata key for the SHA-256 of the content of an object that setLatest made.
 const latestSum = "braid-latest-sha256"
 
-// maxLatest limits the size of that content.
+// maxLatest limits the content of such an object in bytes.
 const maxLatest = 1 << 10
 
-// latestTries is the number of attempts to replace the object while other processes replace it, too.
+// latestTries is how often replacing an object is tried while other processes replace it, too.
 const latestTries = 5
 
 // latestOf returns the text of an object that setLatest made, and the condition for replacing it.
@@ -46,7 +46,7 @@ func latestOf(ctx context.Context, u *upload) (c condition, text string, err err
 		return c, "", u.fault(ctx, err)
 	}
 	sum := sha256.Sum256(line)
-	want := now.UserMetadata[http.CanonicalHeaderKey(latestSum)] // missing from objects of an older braid
+	want := now.UserMetadata[http.CanonicalHeaderKey(latestSum)] // missing from objects of older versions of braid
 	if string(line) != text+"\n" || want != "" && want != hex.EncodeToString(sum[:]) {
 		return c, "", &download.Error{Kind: download.Local, What: "store", Where: u.path(),
 			Err:  errors.New("this object is damaged or was changed by another program, so it is not replaced"),
@@ -55,8 +55,8 @@ func latestOf(ctx context.Context, u *upload) (c condition, text string, err err
 	return condition{now.ETag}, text, nil
 }
 
-// setLatest makes an object contain a line of text, unless isOlder reports true for the object's present text. It
-// replaces only an object that setLatest made.
+// setLatest makes the object contain text as a line, unless isOlder returns true for its current text. It replaces only
+// an object that setLatest made.
 func setLatest(ctx context.Context, u *upload, text string, isOlder func(than string) bool) error {
 	var failed error
 	for range latestTries {

@@ -15,9 +15,9 @@ import (
 
 // A Left is an upload that was neither completed nor aborted.
 type Left struct {
-	Endpoint, Bucket, Key, Upload string // Upload is the id
-	URL                           string // URL of the file without secrets; "" without a local journal
-	Size                          int64  // bytes uploaded so far; -1 if unknown
+	Endpoint, Bucket, Key, Upload string // Upload is the ID
+	URL                           string // URL of the file, without secrets; "" if this machine has no journal
+	Size                          int64  // bytes that were uploaded; -1 if unknown
 	Began                         time.Time
 	InUse                         bool // a process on this machine uses the upload
 	PID                           int  // process ID of that process; 0 if unknown
@@ -25,10 +25,10 @@ type Left struct {
 	changed time.Time // modification time of the journal
 }
 
-// Path returns the name of the object: s3://BUCKET/KEY.
+// Path returns the URL of the object, s3://BUCKET/KEY.
 func (l Left) Path() string { return "s3://" + l.Bucket + "/" + l.Key }
 
-// Left lists the unfinished uploads below the store's prefix, including uploads of other programs.
+// Left returns the unfinished uploads below the store's prefix, including those of other programs.
 func (s *Store) Left(ctx context.Context) ([]Left, error) { return s.left(ctx, s.prefix) }
 
 func (s *Store) left(ctx context.Context, prefix string) (all []Left, err error) {
@@ -66,11 +66,12 @@ func (s *Store) left(ctx context.Context, prefix string) (all []Left, err error)
 	return all, s.fault(ctx, prefix, errEndless)
 }
 
-// A marker is the position of a page in a listing.
+// A marker is where a page of a listing begins.
 type marker struct{ key, upload string }
 
-// Sweep aborts the unfinished uploads of a name, or all below the prefix if name is empty, and removes their journals.
-// It returns the aborted uploads. An upload that a process on this machine uses is not aborted and causes an error.
+// Sweep aborts the unfinished uploads of the object called name, and removes their journals. If name is "", it does so
+// for all objects below the prefix. It returns the aborted uploads. An upload that a process on this machine uses is
+// not aborted, but is an error.
 func (s *Store) Sweep(ctx context.Context, name string) (gone []Left, err error) {
 	return s.sweep(ctx, name, func(Left) bool { return true })
 }
@@ -113,7 +114,7 @@ func (s *Store) end(ctx context.Context, l Left) error {
 	return u.journal.Clear()
 }
 
-// Journaled lists the uploads with a journal in a folder ([Options].Folder). It sends no request to the store.
+// Journaled returns the uploads that have a journal in folder; see [Options].Folder. It sends no request to the store.
 func Journaled(folder string) (all []Left, err error) {
 	names, err := filepath.Glob(filepath.Join(folder, "*"+journalEnding))
 	if err != nil || len(names) == 0 {

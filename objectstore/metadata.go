@@ -14,7 +14,7 @@ func newToken() string {
 	return hex.EncodeToString(b[:])
 }
 
-// inASCII returns a URL for use in a header field, truncated to 1,024 bytes, because stores limit metadata.
+// inASCII returns u for use in a header field. It cuts u to 1,024 bytes, because stores limit metadata.
 func inASCII(u string) string {
 	if p, err := url.Parse(u); err == nil {
 		u = p.String()
@@ -22,7 +22,7 @@ func inASCII(u string) string {
 	return u[:min(len(u), 1024)]
 }
 
-// outliving returns a context that ends d after ctx ends, or when the returned function is called.
+// outliving returns a context that is canceled when the time d has passed after ctx is done, or by the returned function.
 func outliving(ctx context.Context, d time.Duration) (context.Context, func()) {
 	longer, stop := context.WithCancel(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, func() {

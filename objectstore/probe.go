@@ -17,11 +17,11 @@ import (
 	"braid/internal/fsys"
 )
 
-// A conditions records whether a store obeys If-None-Match. Many stores ignore it and overwrite the object.
+// A conditions finds out whether a store obeys If-None-Match. Many stores ignore it and overwrite the object.
 type conditions struct {
 	store *Store
 	mu    sync.Mutex
-	found bool // obeys is valid
+	found bool // obeys is known
 	obeys bool
 }
 
@@ -54,10 +54,10 @@ func (c *conditions) find(ctx context.Context, key string) (obeys bool, err erro
 	if file != "" {
 		host, _ := os.Hostname()
 		sum := sha256.Sum256([]byte(host + "\n" + file))
-		// Each run uses this name, and so removes the object of a killed run.
+		// Each run uses the same name, so it also removes the object of a run that was killed.
 		obeys, err = c.ask(ctx, folder+hex.EncodeToString(sum[:8]))
 	}
-	if err == nil && !obeys { // another process may have used the same name
+	if err == nil && !obeys { // another process may be using that name, too
 		obeys, err = c.ask(ctx, folder+newToken())
 	}
 	switch {
@@ -75,7 +75,7 @@ func (c *conditions) find(ctx context.Context, key string) (obeys bool, err erro
 }
 
 // file returns the path of the file that records a positive result, or "" without a folder. A negative result is not
-// recorded, but each run shows a note.
+// recorded, so that each run shows a note.
 func (c *conditions) file() string {
 	if c.store.options.Folder == "" {
 		return ""
@@ -84,8 +84,8 @@ func (c *conditions) file() string {
 	return filepath.Join(c.store.options.Folder, hex.EncodeToString(sum[:12])+".conditions")
 }
 
-// ask creates an object of one byte and tests whether the store refuses to create it again, both in one request and by
-// a multipart upload.
+// ask creates an object of one byte, and tests whether the store refuses to create it again. It tests both one request
+// and a multipart upload.
 func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error) {
 	s := c.store
 	put := func() error {
@@ -94,13 +94,13 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 		_, err := s.core.PutObject(ctx, s.bucket, key, strings.NewReader("?"), 1, "", "", o)
 		return err
 	}
-	// The requests at the end of the test have their own time limit: the store may have been silent until then.
+	// The last requests have their own time limit, because the store may not have answered the earlier ones in time.
 	later := func(do func(after context.Context)) {
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 		defer cancel()
 		do(after)
 	}
-	// also after a failure, as the store may have created the object of a request that was cancelled
+	// also after an error: the store may have created the object although the request was canceled
 	defer later(func(after context.Context) { s.core.RemoveObject(after, s.bucket, key, minio.RemoveObjectOptions{}) })
 	if err := put(); err != nil && codeOf(err) != preconditioned {
 		return false, unlessUnsupported(err)
@@ -109,7 +109,7 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 		return false, unlessUnsupported(err)
 	}
 	var upload string
-	// The request does not end with ctx, because an upload with a lost response would stay.
+	// Not canceled with ctx: if the response were lost, the upload would stay.
 	later(func(after context.Context) {
 		upload, err = s.core.NewMultipartUpload(after, s.bucket, key, minio.PutObjectOptions{})
 	})
@@ -137,7 +137,7 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 	return false, unlessUnsupported(err)
 }
 
-// unlessUnsupported returns nil if the store does not support the condition of a request, and otherwise err.
+// unlessUnsupported returns nil if err means that the store does not support the condition in a request, and otherwise err.
 func unlessUnsupported(err error) error {
 	if r, ok := errors.AsType[minio.ErrorResponse](err); ok && r.StatusCode == http.StatusNotImplemented {
 		return nil

@@ -1,10 +1,9 @@
 // Package objectstore stores downloads in an object store. A [Store] is a [download.Store] in a bucket of Amazon's
 // store or of a store with the same protocol.
 //
-// A file is uploaded in parts while it is fetched. It becomes visible only by the final Complete, which requires a
-// proof of the whole file and is sent with If-None-Match: * or with If-Match and the ETag of the object to replace.
-// Uploaded bytes cannot be read back, so a journal keeps for each part what another process needs to continue the
-// upload.
+// A file is uploaded in parts while it is downloaded. It becomes visible only by the last request, Complete. Complete requires
+// a proof of the whole file. It is sent with If-None-Match: * or with If-Match and the ETag of the object to replace. Uploaded
+// bytes cannot be read back. Therefore a journal keeps, for each part, what another process needs to continue the upload.
 //
 // The package does not manage buckets, policies or versions.
 //
@@ -39,36 +38,35 @@ import (
 
 // Options configures a Store, in addition to the environment.
 type Options struct {
-	// Folder has the journals of uploads and the results of tests of stores. If empty, nothing is kept, and a killed
-	// upload begins again.
+	// Folder is the folder for the journals of uploads and the results of testing stores. If empty, nothing is kept,
+	// and an upload that was killed begins again.
 	Folder string
-	// Note is called with a message for the user that is not an error. It may be called by any goroutine. It may be
-	// nil.
+	// Note is called with messages for the user that are not errors. Any goroutine may call it. It may be nil.
 	Note func(text string)
 	// Timeout is how long the store may send nothing. If zero, it is a minute.
 	Timeout time.Duration
-	// UserAgent is added to the library's own, such as "braid/1.0".
+	// UserAgent, such as "braid/1.0", is added to the library's User-Agent field.
 	UserAgent string
 	// Getenv returns an environment variable. If nil, os.Getenv is used.
 	Getenv func(name string) string
 }
 
-// A Lease is the right to a download that several processes can hold one after the other.
+// A Lease is the right to one download, for processes that hold it one after the other.
 type Lease struct {
-	// Job names the download. It is stored in the metadata of the object, so that a later attempt finds out whether an
-	// earlier attempt created the object.
+	// Job identifies the download. It is in the metadata of the object, so that a later attempt can find out whether an
+	// earlier one created the object.
 	Job string
-	// Opened is called with the id of an upload before a part is sent. The next holder of the lease aborts that upload.
-	// An error ends the download.
+	// Opened is called with the ID of an upload before a part is sent. The next holder of the lease aborts the upload
+	// with that ID. An error ends the download.
 	Opened func(ctx context.Context, upload string) error
-	// Confirm is called immediately before an object is created. An error ends the download, and no object is created.
+	// Confirm is called immediately before an object is created. An error ends the download, and the object is not created.
 	Confirm func(ctx context.Context) error
 }
 
-// A Store is a bucket with a prefix for the names of files.
+// A Store is a bucket, with a prefix for the names of files.
 type Store struct {
 	options  Options
-	lease    *Lease // nil if the store is not leased
+	lease    *Lease // nil without a lease
 	core     *minio.Core
 	access   *credentials.Credentials
 	endpoint string
@@ -79,10 +77,10 @@ type Store struct {
 	there    *atomic.Bool // the bucket is known to exist
 }
 
-// IsURL reports whether a word is the URL of a place in an object store.
+// IsURL reports whether word is a URL in an object store.
 func IsURL(word string) bool { return strings.HasPrefix(word, "s3://") }
 
-// split splits s3://bucket/key. The key may be empty.
+// split splits word, which has the form s3://bucket/key. The key may be empty.
 func split(word string) (bucket, key string, err error) {
 	u, err := url.Parse(word)
 	switch {
@@ -103,7 +101,7 @@ func split(word string) (bucket, key string, err error) {
 
 var errKey = errors.New("not a valid key: it has an empty part, . or .., a control character, or more than 1024 bytes")
 
-// validKey reports whether other programs can use a key unchanged, and whether it can be a path in a folder.
+// validKey reports whether other programs can use key unchanged, and whether it can be a path below a folder.
 func validKey(key string) bool {
 	for part := range strings.SplitSeq(key, "/") {
 		if part == "" || part == "." || part == ".." {
@@ -113,9 +111,9 @@ func validKey(key string) bool {
 	return len(key) <= 1024 && utf8.ValidString(key) && !strings.ContainsFunc(key, unicode.IsControl)
 }
 
-// Open returns a store for files below s3://bucket/prefix/. It reads the endpoint, the region, the credentials and the
-// addressing style from AWS_* in the environment and the files in ~/.aws, like other programs. It sends no request. The
-// error is a *download.Error.
+// Open returns a store for files below place, s3://bucket/prefix/. As other programs do, it reads the endpoint, the
+// region, the credentials and the addressing style from AWS_* in the environment and from the files in ~/.aws. It sends
+// no request. The error is a *download.Error.
 func Open(place string, o Options) (*Store, error) {
 	bucket, prefix, err := split(place)
 	if err != nil {
@@ -163,7 +161,7 @@ func (s *Store) connect(c config) error {
 	return err
 }
 
-// tries is how often a request with a temporary failure is sent.
+// tries is how often a request is sent that fails temporarily.
 const tries = 10
 
 func (s *Store) transport(c config) (*http.Transport, error) {
@@ -194,7 +192,7 @@ func (s *Store) transport(c config) (*http.Transport, error) {
 	return t, nil
 }
 
-// A patientConn fails if no bytes are transferred for some time.
+// A patientConn returns an error if no data is transferred for the time silence.
 type patientConn struct {
 	net.Conn
 	silence time.Duration
@@ -213,8 +211,8 @@ func (c *patientConn) Write(p []byte) (int, error) {
 // Path implements download.Store.
 func (s *Store) Path(name string) string { return "s3://" + s.bucket + "/" + s.prefix + name }
 
-// Endpoint returns the scheme, host and port of the store, without a default port. All endpoints of Amazon count as
-// one, because they share the names of buckets.
+// Endpoint returns the scheme, host and port of the store, without a default port. All endpoints of Amazon count as the
+// same, because a bucket has the same name at all of them.
 func (s *Store) Endpoint() string {
 	plain := strings.ToLower(s.endpoint)
 	if strings.HasPrefix(plain, "https:") {
@@ -231,59 +229,59 @@ func (s *Store) Endpoint() string {
 // Upload implements download.Store.
 func (s *Store) Upload(name string) download.Upload { return newUpload(s, s.prefix+name) }
 
-// Existing returns the object of a name. If it does not exist, the error is fs.ErrNotExist; see download.Upload.
+// Existing returns the object called name. If it does not exist, the error is fs.ErrNotExist; see download.Upload.
 func (s *Store) Existing(ctx context.Context, name string) (*download.Existing, error) {
 	return newUpload(s, s.prefix+name).Existing(ctx)
 }
 
-// Latest returns the text that SetLatest has put into the named object, or "" if the object does not exist. An object
-// that SetLatest did not make is an error.
+// Latest returns the text that SetLatest has put into the object called name, or "" if the object does not exist. An
+// object that SetLatest did not make is an error.
 func (s *Store) Latest(ctx context.Context, name string) (text string, err error) {
 	_, text, err = latestOf(ctx, newUpload(s, s.prefix+name))
 	return text, err
 }
 
-// SetLatest makes the named object contain a line of ASCII text. It replaces only an object that SetLatest made.
+// SetLatest makes the object called name contain a line of ASCII text. It replaces only an object that SetLatest made.
 func (s *Store) SetLatest(ctx context.Context, name, text string) error {
 	return s.RaiseLatest(ctx, name, text, func(string) bool { return false })
 }
 
-// RaiseLatest is like SetLatest, but changes nothing if isOlder reports true for the object's present text.
+// RaiseLatest is like SetLatest, but changes nothing if isOlder returns true for the current text in the object.
 func (s *Store) RaiseLatest(ctx context.Context, name, text string, isOlder func(than string) bool) error {
 	return setLatest(ctx, newUpload(s, s.prefix+name), text, isOlder)
 }
 
-// Amend replaces the content of the named object, of limit bytes at most, by the result of f. The content is nil if the
-// object does not exist. If another process replaces the object meanwhile, f is called again. An object that Amend did
-// not make, or that is damaged, is an error.
+// Amend replaces the content of the object called name by the result of f. f gets the content, of at most limit bytes,
+// or nil if the object does not exist. If another process replaces the object at the same time, f is called again. An
+// object that Amend did not make, or that is damaged, is an error.
 func (s *Store) Amend(ctx context.Context, name string, limit int64, f func(data []byte) ([]byte, error)) error {
 	return amend(ctx, newUpload(s, s.prefix+name), limit, f)
 }
 
-// Remove removes the named object, and the evidence beside it, if is reports true for the object. An object that is
-// replaced after the call of is stays, unless the store ignores If-Match.
+// Remove removes the object called name, and the evidence beside it, if the function is returns true for the object. An
+// object that is replaced after that call stays, unless the store ignores If-Match.
 func (s *Store) Remove(ctx context.Context, name string, is func(*download.Existing) bool) error {
 	return remove(ctx, newUpload(s, s.prefix+name), is)
 }
 
-// Leased returns a store for a download with a lease. Another process on this machine that still uploads the same
-// object is not an error, because it has lost the lease. That process keeps its journal, and this download has none.
+// Leased returns a store for a download with a lease. It is not an error if another process on this machine still
+// uploads the same object: that process has lost the lease. It keeps its journal, and this download has none.
 func (s *Store) Leased(l Lease) *Store {
 	own := *s
 	own.lease = &l
 	return &own
 }
 
-// Abort aborts the upload of a name with this id, so that its Complete fails. It is not an error if the upload does not
-// exist. Without a lease it is an error if a process on this machine uses the upload.
+// Abort aborts the upload with that ID of the object called name, so that its Complete fails. An upload that does not
+// exist is not an error. Without a lease, an upload that a process on this machine uses is an error.
 func (s *Store) Abort(ctx context.Context, name, upload string) error {
 	return s.end(ctx, Left{Key: s.prefix + name, Upload: upload})
 }
 
-// TakeOver aborts all uploads of a name: the upload with the id that an earlier attempt stored, and others, because an
-// attempt may have been killed before it stored the id. The upload with that id is kept if this process can continue
-// it: this machine has its journal, and no other process uses it. TakeOver reports whether an earlier attempt of the
-// lease's Job has created the object.
+// TakeOver aborts all uploads of the object called name: the one with the ID that an earlier attempt stored, and
+// others, because an attempt may have been killed before it stored the ID. The upload with that ID is kept if this
+// process can continue it: this machine has its journal, and no other process uses it. made reports whether an earlier
+// attempt at the lease's Job created the object.
 func (s *Store) TakeOver(ctx context.Context, name, upload string) (made bool, err error) {
 	u := newUpload(s, s.prefix+name)
 	if err := u.openToWrite(); err != nil {
@@ -306,7 +304,7 @@ func (s *Store) TakeOver(ctx context.Context, name, upload string) (made bool, e
 	return err == nil && info != nil && s.ours(info), err
 }
 
-// opened calls the Opened function of the lease, if the store is leased.
+// opened calls the function Opened of the lease, if any.
 func (s *Store) opened(ctx context.Context, upload string) error {
 	if s.lease == nil {
 		return nil
@@ -314,8 +312,8 @@ func (s *Store) opened(ctx context.Context, upload string) error {
 	return s.lease.Opened(ctx, upload)
 }
 
-// metadata returns the metadata of an object: the token of its upload, its job, its URL and, if already known, its
-// SHA-256.
+// metadata returns the metadata for an object: the token of its upload, its job, its URL, and its SHA-256 if that is
+// already known.
 func (s *Store) metadata(h heading, claims []verify.Claim) map[string]string {
 	m := map[string]string{"braid-upload": h.Token, "braid-url": inASCII(h.URL)}
 	if s.lease != nil && s.lease.Job != "" {
@@ -329,7 +327,7 @@ func (s *Store) metadata(h heading, claims []verify.Claim) map[string]string {
 	return m
 }
 
-// ours reports whether a download with the same lease created the object.
+// ours reports whether an attempt at the lease's Job created the object.
 func (s *Store) ours(info *minio.ObjectInfo) bool {
 	return s.lease != nil && s.lease.Job != "" && info.UserMetadata["Braid-Job"] == s.lease.Job
 }

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// mostAnswer limits the size of a response other than an object. A thousand entries of a listing take less than a
-// tenth.
+// mostAnswer limits the size of a response in bytes, except that of an object. A page with a thousand entries is less
+// than a tenth of that.
 const mostAnswer = 16 << 20
 
 // mostPages limits the pages of a listing. A page has up to a thousand entries.
@@ -21,7 +21,7 @@ var (
 // ifMatch is the context key of the If-Match field of a DELETE request: the library has no option for this field.
 type ifMatch struct{}
 
-// A bounded is a RoundTripper that limits responses other than objects to mostAnswer bytes, and adds If-Match to a DELETE.
+// A bounded is a RoundTripper that limits responses other than objects to mostAnswer bytes. It adds If-Match to a DELETE.
 type bounded struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

@@ -31,8 +31,8 @@ const (
 	atOnce = 4
 )
 
-// partEnd returns the end of the part that begins at off. In a file of unknown size, parts grow by a thousandth of the
-// offset, so that 10,000 parts are enough for the largest object.
+// partEnd returns where the part ends that begins at off. If size is unknown, each part is longer by a thousandth of
+// its offset, so that 10,000 parts are enough for the largest object.
 func partEnd(off, size int64) int64 {
 	n := off / 1000
 	if size >= 0 {
@@ -42,12 +42,12 @@ func partEnd(off, size int64) int64 {
 	return off + min(max(n, minPart), maxPart)
 }
 
-// An upload is the upload of one key. The methods of download.Upload are called one after the other. Goroutines send
-// the parts.
+// An upload is the upload of one key. The methods of download.Upload must be called one after the other. Other
+// goroutines send the parts.
 type upload struct {
 	store    *Store
 	key      string
-	journal  journal // nil if not open
+	journal  journal // nil while it is not open
 	existing *minio.ObjectInfo
 
 	heading heading // Upload is "" before the first part
@@ -55,13 +55,13 @@ type upload struct {
 	number  int // number of the last part
 	earlier earlier
 
-	ctx    context.Context // of the requests that send parts
+	ctx    context.Context // context for sending parts
 	cancel context.CancelFunc
 	slots  chan struct{}
 	wg     sync.WaitGroup
 
 	mu     sync.Mutex
-	parts  map[int]entry // uploaded parts
+	parts  map[int]entry // parts that were uploaded
 	failed error         // error of the first part that failed
 }
 
@@ -74,7 +74,7 @@ func (u *upload) PartEnd(off, size int64) int64 { return partEnd(off, size) }
 
 func (u *upload) fault(ctx context.Context, err error) error { return u.store.fault(ctx, u.key, err) }
 
-// open opens the journal, if it is not open.
+// open opens the journal, unless it is open already.
 func (u *upload) open() (err error) {
 	if u.journal != nil {
 		return nil
@@ -99,7 +99,8 @@ func (u *upload) checkKey() error {
 
 func (u *upload) path() string { return "s3://" + u.store.bucket + "/" + u.key }
 
-// Resume implements download.Upload. It continues after the last part that both the journal and the store have.
+// Resume implements download.Upload. It continues after the last part that both the journal and the store have,
+// together with all parts before it.
 func (u *upload) Resume(ctx context.Context) (size int64, state []byte, err error) {
 	if err := u.openToWrite(); err != nil {
 		return 0, nil, err
@@ -139,13 +140,13 @@ func (u *upload) Resume(ctx context.Context) (size int64, state []byte, err erro
 	return size, state, appendLine(u.journal, entry{Start: int64(u.number)})
 }
 
-// is reports whether p, as listed by the store, is the part in the journal.
+// is reports whether e, a part in the journal, is the part p that the store has.
 func (e entry) is(p minio.ObjectPart) bool {
 	return e.Size == p.Size && e.ETag == strings.Trim(p.ETag, `"`) &&
 		(p.ChecksumSHA256 == "" || p.ChecksumSHA256 == inBase64(e.SHA256))
 }
 
-// parts lists the parts of an upload.
+// parts returns the parts of an upload that the store has, by number.
 func (s *Store) parts(ctx context.Context, key, upload string) (map[int]minio.ObjectPart, error) {
 	all := map[int]minio.ObjectPart{}
 	for after := 0; ; {
@@ -175,14 +176,14 @@ func inBase64(sum string) string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
-// begin creates the context for sending parts. The context ends when stop is called, and not with ctx.
+// begin creates the context for sending parts. It is canceled by stop, and not with ctx.
 func (u *upload) begin(ctx context.Context) {
 	if u.cancel == nil {
 		u.ctx, u.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	}
 }
 
-// Put implements download.Upload. A file of one part is sent by Commit.
+// Put implements download.Upload. If the file has only one part, Commit sends it.
 func (u *upload) Put(ctx context.Context, p download.UploadPart) error {
 	if p.Start == 0 && p.Last {
 		u.small = &p
@@ -216,7 +217,7 @@ func (u *upload) Put(ctx context.Context, p download.UploadPart) error {
 	return nil
 }
 
-// begun opens the upload before its first part.
+// begun makes sure that the upload is open, before its first part p is sent.
 func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 	if u.heading.Upload != "" {
 		return nil
@@ -229,7 +230,7 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 	o := minio.PutObjectOptions{UserMetadata: u.store.metadata(h, p.Claims)}
 	o.UserMetadata["x-amz-checksum-algorithm"], o.UserMetadata["x-amz-checksum-type"] = "SHA256", "COMPOSITE"
 	var err error
-	// The request must not end with ctx, because an upload with an unknown id would stay.
+	// The request must not be canceled with ctx: an upload with an unknown ID would stay.
 	opening, stop := outliving(ctx, abortTime)
 	h.Upload, err = u.store.core.NewMultipartUpload(opening, u.store.bucket, u.key, o)
 	stop()
@@ -256,7 +257,7 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 	return appendLine(u.journal, h)
 }
 
-// send uploads a part and records it in the journal.
+// send uploads p as the part with that number, and records it in the journal.
 func (u *upload) send(ctx context.Context, number int, p download.UploadPart) error {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, io.NewSectionReader(p.Bytes, 0, p.Bytes.Size())); err != nil {
@@ -287,8 +288,7 @@ func (u *upload) send(ctx context.Context, number int, p download.UploadPart) er
 	return nil
 }
 
-// sent waits for the parts that are being sent, and returns all parts in order. The error is the error of the first
-// part that failed.
+// sent waits for the parts that are being sent. It returns all parts in order, or the error of the first part that failed.
 func (u *upload) sent() ([]minio.CompletePart, error) {
 	u.wg.Wait()
 	u.mu.Lock()
@@ -303,7 +303,7 @@ func (u *upload) sent() ([]minio.CompletePart, error) {
 	return all, nil
 }
 
-// stop waits for the parts that are being sent, and cancels them after the time after. When it has returned, no part is
+// stop waits for the parts that are being sent, and cancels them after the given time. After it returns, no part is
 // read any more.
 func (u *upload) stop(after time.Duration) {
 	if u.cancel == nil {
@@ -317,7 +317,7 @@ func (u *upload) stop(after time.Duration) {
 }
 
 // lastParts is how long to wait for parts before an upload is aborted. A part that the store is still receiving may
-// outlive the abort.
+// restore the upload.
 const lastParts = 2 * time.Second
 
 // Restart implements download.Upload.
@@ -333,11 +333,11 @@ func (u *upload) Restart(context.Context) error {
 	return u.journal.Clear()
 }
 
-// abortTime is the time limit for aborting an upload. An upload that could not be aborted is swept later (see Left).
+// abortTime limits how long aborting an upload is tried. If that fails, Store.Sweep can abort the upload later.
 const abortTime = 10 * time.Second
 
-// abort aborts an upload of this process, even if its context has ended. A part that the store is still receiving may
-// restore the upload, so abort repeats the request until the store no longer knows the upload.
+// abort aborts the upload with that ID, even if the context of the upload is done. A part that the store is still
+// receiving may restore the upload. Therefore abort repeats the request until the store no longer knows the upload.
 func (u *upload) abort(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), abortTime)
 	defer cancel()

@@ -70,7 +70,7 @@ func valueOf(ctx context.Context, u *upload, limit int64) (c condition, data []b
 	return condition{info.ETag}, data, nil
 }
 
-// remove implements Store.Remove. It reads the object immediately before, because not all stores obey If-Match.
+// remove implements Store.Remove. It reads the object immediately before it removes it, because some stores ignore If-Match.
 func remove(ctx context.Context, u *upload, is func(*download.Existing) bool) error {
 	if l := u.store.lease; l != nil {
 		if err := l.Confirm(ctx); err != nil {
@@ -96,8 +96,8 @@ func remove(ctx context.Context, u *upload, is func(*download.Existing) bool) er
 	return err
 }
 
-// removeAs removes the object if its ETag is tag. It reports whether the object no longer exists. A replaced object
-// stays.
+// removeAs removes the object if its ETag is tag. removed reports that the object does not exist any more. It is false
+// if the object was replaced.
 func removeAs(ctx context.Context, u *upload, tag string) (removed bool, err error) {
 	with := context.WithValue(ctx, ifMatch{}, `"`+tag+`"`)
 	err = u.store.core.RemoveObject(with, u.store.bucket, u.key, minio.RemoveObjectOptions{})
