@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"hash"
 	"slices"
 )
@@ -63,7 +64,7 @@ func (c *Checker) Written() int64 { return c.written }
 
 // Proof checks the bytes written so far as the whole file. The error is a *SizeError, a *MismatchError of the strongest
 // claim that does not match, a *PieceError, or the error of a SignatureChecker. An untrusted key or certificate is no
-// error if an earlier SignatureChecker found a good signature, or if a matching claim is from a signed list.
+// error if another SignatureChecker found a good signature, or if a matching claim is from a signed list.
 func (c *Checker) Proof() (Proof, error) {
 	if c.size >= 0 && c.written != c.size {
 		return Proof{}, &SizeError{Got: c.written, Want: c.size}
@@ -87,13 +88,20 @@ func (c *Checker) Proof() (Proof, error) {
 		p.pieces = &c.claimed
 	}
 	p.evidence = slices.SortedStableFunc(slices.Values(c.claims), byTrust)
+	var stranger error
 	for _, s := range c.signatures {
 		all, err := s.Signatures()
-		if err != nil && !(p.Signed() && byStranger(err)) {
+		switch {
+		case err != nil && byStranger(err):
+			stranger = cmp.Or(stranger, err)
+		case err != nil:
 			return Proof{}, err
 		}
 		notGood := func(r SignatureResult) bool { return r.Code != SignatureGood }
 		p.signatures = append(p.signatures, slices.DeleteFunc(slices.Clone(all), notGood)...)
+	}
+	if stranger != nil && !p.Signed() {
+		return Proof{}, stranger
 	}
 	return p, nil
 }

@@ -157,6 +157,31 @@ func (v vouch) Signatures() ([]SignatureResult, error) {
 	return []SignatureResult{v.SignatureResult}, nil
 }
 
+// stranger is a SignatureChecker that knows the key of no signature.
+type stranger struct{ io.Writer }
+
+func (stranger) Signatures() ([]SignatureResult, error) {
+	r := SignatureResult{Kind: "minisign", Code: SignatureUnknownKey, From: "a.minisig", Key: "4567"}
+	return []SignatureResult{r}, &SignatureError{Code: r.Code, By: r.Key}
+}
+
+// Proves rule 64: a good signature counts, whether that of an unknown key stands before or behind it.
+func TestStrangerBesideGood_Rule64(t *testing.T) {
+	good := vouch{io.Discard, SignatureResult{Kind: "OpenPGP", Code: SignatureGood, From: "a.asc", Key: "0123"}}
+	for _, all := range [][]SignatureChecker{{good, stranger{io.Discard}}, {stranger{io.Discard}, good}} {
+		c := NewChecker(-1, nil, all...)
+		io.WriteString(c, content)
+		if p, err := c.Proof(); err != nil || !p.Signed() || len(p.Signatures()) != 1 {
+			t.Errorf("%v, %v", p, err)
+		}
+	}
+	c := NewChecker(-1, nil, stranger{io.Discard})
+	io.WriteString(c, content)
+	if p, err := c.Proof(); err == nil || p.Valid() {
+		t.Errorf("only of an unknown key: %v, %v", p, err)
+	}
+}
+
 // Proves rule 64: what the user said stands before a signature, which stands before what servers said.
 func TestBestEvidenceFirst_Rule64(t *testing.T) {
 	signature := vouch{io.Discard, SignatureResult{Kind: "OpenPGP", Code: SignatureGood, From: "a.asc", Key: "0123"}}
