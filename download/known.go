@@ -255,7 +255,8 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 		}
 	}
 	then := tag{prior.ETag, prior.ETagHost}
-	if k.mixed = prior.Mixed; verify.Strong(said) { // k.tag is from the answer with these digests
+	k.mixed = prior.Mixed || prior.Size >= 0 && k.size >= 0 && k.size != prior.Size // the tag is of a file of another size
+	if verify.Strong(said) { // k.tag is from the answer with these digests
 		k.mixed = k.mixed || then.etag != "" && then != k.tag
 	} else {
 		k.tag, k.date, k.host = then, prior.LastModified, cmp.Or(prior.ETagHost, prior.Host)

@@ -124,8 +124,8 @@ func (j *judge) end() {
 			}
 		}
 		nearby := said(j.nearby, c.Digest, None) && !said(j.now, c.Digest, None)
-		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); (c.Rank != HTTPS || c.List != "" || nearby) && !c.Newer {
-			j.proven = statement{} // only -N stores this for a file; what a server states over https is stored for the URL
+		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); (c.Rank != HTTPS || c.List+c.Document != "" || nearby) && !c.Newer {
+			j.proven = statement{} // only -N stores this for a file; what a server states over https is stored for the asked URL
 		}
 	}
 	if done && c.LessProof {
@@ -254,7 +254,16 @@ func (j *judge) disputed(sum string) bool {
 	if !j.looked() && !j.came() && c.Rank == None && j.barred != nil && bytes.Equal(j.made(), j.barred) {
 		return true
 	}
-	return slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest != sum && !j.superseded(s) })
+	return slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest != sum && !j.superseded(s) && !j.relisted(s, sum) })
+}
+
+// relisted reports whether an index came after s, and after that a list with the digest sum: the folder may have other
+// lists by then than when s was found.
+func (j *judge) relisted(s statement, sum string) bool {
+	return slices.ContainsFunc(j.c.Lookups, func(a Answer) bool {
+		index := a.File == "/" && a.Party == s.by.Party && a.Status == 200 && a.At > s.by.At
+		return index && slices.ContainsFunc(j.nearby, func(n statement) bool { return n.digest == sum && n.by.At > a.At })
+	})
 }
 
 // looked reports whether this command got an index, or an answer about the list or forge that refuted the part file

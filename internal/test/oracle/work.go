@@ -213,6 +213,11 @@ func (j *judge) arrives() {
 	if itself && slices.ContainsFunc(j.said, other) {
 		return // what is published beside the file contradicts a digest of an earlier command
 	}
+	byAsked := func(s statement) bool { return s.digest == want && s.by.Party == c.Asked }
+	list := func(s statement) bool { return s.by.File != "" && s.digest != want }
+	if c.User == "" && len(j.nearby) == 0 && slices.ContainsFunc(j.said[:j.first], list) && !slices.ContainsFunc(j.now, byAsked) {
+		return // only another server states the digest, and a list that an earlier command found contradicts it
+	}
 	garbled := func(a Answer) bool { return a.Garbled }
 	if slices.ContainsFunc(j.nearby, other) || slices.ContainsFunc(c.Lookups, garbled) {
 		return // what is published beside the file is of another one, or malformed
