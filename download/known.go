@@ -255,7 +255,8 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 		}
 	}
 	then := tag{prior.ETag, prior.ETagHost}
-	k.mixed = prior.Mixed || prior.Size >= 0 && k.size >= 0 && k.size != prior.Size // the tag is of a file of another size
+	// The tag may be of a file of another size.
+	k.mixed = prior.Mixed || prior.Size >= 0 && k.size >= 0 && k.size != prior.Size
 	if verify.Strong(said) { // k.tag is from the answer with these digests
 		k.mixed = k.mixed || then.etag != "" && then != k.tag
 	} else {
