@@ -169,23 +169,31 @@ func (w *workCommand) prepareClient(ctx context.Context) (client *download.Clien
 	return client, w.Job.ReadSums(ctx, client, nil)
 }
 
-// request returns the download request for job, with the flags and settings of the worker.
-func (w *workCommand) request(job *fleet.Job) (download.Request, error) {
-	listed := option.Entry{URIs: job.URIs}
-	for _, o := range job.Options {
-		listed.Options = append(listed.Options, option.Setting{Name: o.Name, Value: o.Value})
+// request returns the download request for j, with the flags and settings of the worker. The job may require more proof
+// than these, but not less.
+func (w *workCommand) request(j *fleet.Job) (download.Request, error) {
+	listed, demanded := option.Entry{URIs: j.URIs}, ""
+	for _, o := range j.Options {
+		if o.Name == "require" {
+			demanded = o.Value
+		} else {
+			listed.Options = append(listed.Options, option.Setting{Name: o.Name, Value: o.Value})
+		}
 	}
 	r, err := w.Job.Request(listed)
+	if err == nil {
+		err = job.DemandMore(&r, demanded)
+	}
 	if err != nil {
 		return r, err
 	}
 	if err := w.Job.Vouch(&r); err != nil {
 		return r, err
 	}
-	if err := metalink.CheckPath(job.Name); err != nil { // worker.CheckName returns the same message
-		return r, problem.Misuse("job "+job.Name, err.Error(), "")
+	if err := metalink.CheckPath(j.Name); err != nil { // worker.CheckName returns the same message
+		return r, problem.Misuse("job "+j.Name, err.Error(), "")
 	}
-	return r, w.notOwn(job.Name)
+	return r, w.notOwn(j.Name)
 }
 
 // own returns the paths of the files and folders that the worker itself uses.

@@ -34,3 +34,28 @@ func TestWorkLowest(t *testing.T) {
 		t.Errorf("it is %s", k)
 	}
 }
+
+// TestWorkDemands_Rule69: a job raises the proof that its worker demands, and cannot lower it.
+func TestWorkDemands_Rule69(t *testing.T) {
+	w := &workCommand{Job: newDefaults(streams{}), To: "x"}
+	w.Job.HTTP.Sites = job.NewSites(&job.Settings{})
+	for _, keys := range []job.Anchors{{}, {Key: []string{"../verify/minisign/testdata/key.pub"}}} {
+		w.Job.Anchors = keys
+		if _, err := w.prepareClient(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for word, want := range map[string]download.Require{"": download.RequireNothing, "none": download.RequireNothing,
+			"digest": download.RequireDigest} {
+			j := fleet.Job{Name: "a", URIs: []string{"https://example.org/a"}}
+			if word != "" {
+				j.Options = []fleet.Option{{Name: "require", Value: word}}
+			}
+			if keys.Given() {
+				want = download.RequireSignature
+			}
+			if r, err := w.request(&j); err != nil || r.Trust.Require != want {
+				t.Errorf("keys %t, require=%s: %v, %v", keys.Given(), word, r.Trust.Require, err)
+			}
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"net/url"
 
 	"braid/download"
+	"braid/internal/option"
+	"braid/internal/problem"
 )
 
 // keyFlags are the flags that name trusted keys and certificates.
@@ -60,4 +62,18 @@ func Requirement(word string, trusts bool) download.Require {
 		return download.RequireSignature
 	}
 	return download.RequireNothing
+}
+
+// DemandMore adds the proof that another party demands for r, by a word of --require or "". It cannot lower the proof
+// that r already demands.
+func DemandMore(r *download.Request, word string) error {
+	if word == "" {
+		return nil
+	}
+	c := option.ChoiceValue{Words: option.WordsOf("require")}
+	if err := c.Set(word); err != nil {
+		return problem.Misuse("require", err.Error(), "")
+	}
+	r.Trust.Require = max(r.Trust.Require, Requirement(word, false))
+	return RequireKeys(r)
 }

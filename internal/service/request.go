@@ -48,7 +48,7 @@ func (s *Service) request(ctx context.Context, e queue.Entry) (download.Request,
 	if r.Trust.Claims, err = job.ClaimsOfEntry(listed, &r); err != nil { // the claims are from the client
 		return r, err
 	}
-	if err := demandMore(&r, demanded); err != nil {
+	if err := job.DemandMore(&r, demanded); err != nil {
 		return r, err
 	}
 	r.IfExists.Continue = r.IfExists.Continue || options["continue"] == "true"
@@ -129,19 +129,6 @@ func (s *Service) listed(e option.Entry, rename bool) (download.Request, error) 
 		r.IfExists.Rename = rename && !r.IfExists.Overwrite
 	}
 	return r, err
-}
-
-// demandMore adds the proof that the client demands. It cannot lower the proof that the daemon demands.
-func demandMore(r *download.Request, word string) error {
-	if word == "" {
-		return nil
-	}
-	c := option.ChoiceValue{Words: option.WordsOf("require")}
-	if err := c.Set(word); err != nil {
-		return problem.Misuse("require", err.Error(), "")
-	}
-	r.Trust.Require = max(r.Trust.Require, job.Requirement(word, false))
-	return job.RequireKeys(r)
 }
 
 // seeding parses aria2's options for seeding. seed-time is in minutes.
