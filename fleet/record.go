@@ -142,6 +142,8 @@ type Record struct {
 	Since time.Time `json:"since"`
 	Next  time.Time `json:"next,omitzero"`
 	Lease Lease     `json:"lease"`
+	// First is the fence when Job was queued. It distinguishes Job from a dropped job with the same ID.
+	First uint64 `json:"first,omitempty"`
 	// Place is the job's place in the line of its host, until it is done or dead.
 	Place Place `json:"place,omitzero"`
 	// Upload is the id of an unfinished upload. The next worker that takes the job aborts or continues the upload.
@@ -230,7 +232,8 @@ func (r *Record) Report(j Job, now time.Time) (News, error) {
 
 // queue makes r the record of j, queued and never tried.
 func (r *Record) queue(j Job, now time.Time) {
-	*r = Record{Job: j, State: Queued, Since: now, Lease: r.Lease, Place: r.Place, Upload: r.Upload, Last: r.Last, Good: r.Good}
+	*r = Record{Job: j, State: Queued, Since: now, Lease: r.Lease, First: r.Lease.Fence, Place: r.Place, Upload: r.Upload,
+		Last: r.Last, Good: r.Good}
 	r.Lease.Until = time.Time{}
 }
 

@@ -63,8 +63,12 @@ func checkLatest(j *fleet.Job) error {
 
 // leased returns the store with the lease of a task.
 func (p *Store) leased(t *task) *objectstore.Store {
-	return p.store.Leased(objectstore.Lease{Job: t.claim.Record.Job.ID(), Opened: t.opened, Confirm: t.claim.Confirm})
+	return p.store.Leased(objectstore.Lease{Job: attempts(&t.claim.Record), Opened: t.opened, Confirm: t.claim.Confirm})
 }
+
+// attempts identifies the attempts of a job in the metadata of objects. The object of a dropped job is not of a later
+// job with the same ID.
+func attempts(r *fleet.Record) string { return fmt.Sprintf("%s-%d", r.Job.ID(), r.First) }
 
 func (p *Store) find(ctx context.Context, t *task) (placed, error) {
 	name := t.claim.Record.Job.Name

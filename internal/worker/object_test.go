@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"braid/fleet"
+	"braid/internal/plug/jetstream"
 	"braid/internal/plug/objectstore"
 )
 
@@ -141,6 +142,43 @@ func TestKeepObjects_Rule80(t *testing.T) {
 	}
 	if got := strings.ReplaceAll(b.names(), ".evidence.json", "+"); got != "1.8 1.8+ 2.0 2.0+ 2.1 2.1+ 2.2 mine" {
 		t.Errorf("then there are %s", got)
+	}
+}
+
+// TestDroppedObject: the object of a dropped job is not taken for that of an earlier attempt of the same job, reported
+// again, which would replace it without permission.
+func TestDroppedObject(t *testing.T) {
+	t.Parallel()
+	b := &bucket{objects: map[string]stored{}}
+	server := httptest.NewServer(http.HandlerFunc(b.serve))
+	defer server.Close()
+	env := map[string]string{
+		"AWS_ENDPOINT_URL_S3": server.URL, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret-0123",
+		"AWS_REGION": "us-east-1", "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
+	}
+	store, err := objectstore.Open("s3://bucket/", objectstore.Options{Folder: t.TempDir(), Getenv: func(name string) string { return env[name] }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
+	task := func(fence uint64, takes int) *task {
+		r := fleet.Record{Lease: fleet.Lease{Fence: fence}}
+		if _, err := r.Report(fleet.Job{Name: "a.iso", URIs: []string{"https://example.org/a.iso"}}, now); err != nil {
+			t.Fatal(err)
+		}
+		for n := range takes {
+			if err := r.Take("worker", now.Add(time.Duration(n)*time.Hour), fleet.UsualLease); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return &task{claim: &jetstream.Claim{Record: r}}
+	}
+	p := NewStore(store, nil)
+	b.objects["a.iso"] = stored{"the first", http.Header{"X-Amz-Meta-Braid-Job": {attempts(&task(1000, 1).claim.Record)}}, now}
+	for fence, want := range map[uint64]bool{1000: true, 2000: false} {
+		if made, err := p.leased(task(fence, 2)).TakeOver(t.Context(), "a.iso", ""); made != want || err != nil {
+			t.Errorf("reported at %d: made %t, %v", fence, made, err)
+		}
 	}
 }
 
