@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"os"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"braid/internal/problem"
 	"braid/internal/render"
 	"braid/source"
+	"braid/source/httpsource"
 )
 
 // An lfsCommand holds the options of a run of braid lfs. Its Job has the options for all objects.
@@ -77,9 +80,6 @@ func (l *lfsCommand) open(s lfs.Settings) (*download.Client, error) {
 			l.Job.HTTP.Proxies.Proxy = "http://" + s.Proxy
 		}
 	}
-	if l.Job.HTTP.Trust.ClientCert == "" {
-		l.Job.HTTP.Trust.ClientCert, l.Job.HTTP.Trust.ClientKey = s.Cert, s.Key
-	}
 	if s.CAInfo != "" {
 		if err := l.Job.HTTP.Trust.CACert.Set(s.CAInfo); err != nil {
 			return nil, err
@@ -92,5 +92,25 @@ func (l *lfsCommand) open(s lfs.Settings) (*download.Client, error) {
 	}
 	client, err := l.Job.Client()
 	client.State = nil // git-lfs runs several of these processes at the same time
+	if err == nil && l.Job.HTTP.Trust.ClientCert == "" && s.Cert != "" {
+		err = certify(client.HTTP, s)
+	}
 	return client, err
+}
+
+// certify makes c use the client certificate in git's settings for the LFS server, and for no other server: the LFS
+// server chooses the servers of objects.
+func certify(c *httpsource.Client, s lfs.Settings) error {
+	pair, err := job.ReadKeyPair("http.sslCert", s.Cert, "http.sslKey", cmp.Or(s.Key, s.Cert))
+	if err != nil {
+		return err
+	}
+	at := source.HostPort(s.Endpoint)
+	config := cmp.Or(c.TLSFor[at], c.TLSFor[s.Endpoint.Hostname()], c.TLS, &tls.Config{}).Clone()
+	config.Certificates = []tls.Certificate{pair}
+	if c.TLSFor == nil {
+		c.TLSFor = map[string]*tls.Config{}
+	}
+	c.TLSFor[at] = config
+	return nil
 }
