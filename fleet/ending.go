@@ -228,3 +228,9 @@ func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) er
 func (j *Job) Behind(lastModified time.Time) bool {
 	return !j.Modified.IsZero() && !lastModified.IsZero() && lastModified.Before(j.Modified)
 }
+
+// Awaits reports whether an unchanged file, for which the server states no date, may be older than the reported version:
+// an earlier version of the queue is in place, and the reported one was not awaited long enough.
+func (r *Record) Awaits() bool {
+	return !r.Job.Modified.IsZero() && r.Good != nil && r.Good.Version != r.Job.Version && r.Wrong < len(wrongWaits)
+}

@@ -217,11 +217,14 @@ func (t *task) release() {
 func (t *task) settle(ctx context.Context, r download.Request, res download.Result) (fleet.Ending, error) {
 	job := &t.claim.Record.Job
 	unchanged := (res.AlreadyComplete || res.NotModified) && !(t.stage != nil && t.stage.kept)
-	if unchanged && job.Behind(res.LastModified) {
+	if undated := res.LastModified.IsZero(); unchanged && (job.Behind(res.LastModified) || undated && t.claim.Record.Awaits()) {
+		from := stamp(res.LastModified)
+		if undated {
+			from = "an earlier report"
+		}
 		return fleet.Ending{
 			Kind: fleet.Wrong, Code: t.worker.ExitCode(&problem.Problem{Kind: download.Refused}),
-			Why: fmt.Sprintf("the file of the server is from %s, but the reported one is from %s", stamp(res.LastModified),
-				stamp(job.Modified)),
+			Why: fmt.Sprintf("the file of the server is from %s, but the reported one is from %s", from, stamp(job.Modified)),
 		}, nil
 	}
 	info, err := t.worker.place.place(ctx, t, &r, !unchanged)

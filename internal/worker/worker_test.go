@@ -100,3 +100,49 @@ func TestRun(t *testing.T) {
 		t.Errorf("it has %d jobs and counted %v; stopping %v", jobs, counts, stopping)
 	}
 }
+
+// TestAwaited: a server that states no date, and still has the file of the report before, is asked again for the
+// reported one. After the last wait the file in place counts.
+func TestAwaited(t *testing.T) {
+	at := time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
+	var r fleet.Record
+	report := func(version string, modified time.Time) {
+		t.Helper()
+		j := fleet.Job{Name: "a.iso", Watch: "a", Version: version, Modified: modified, URIs: []string{"https://example.org/a.iso"}}
+		if _, err := r.Report(j, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	try := func(want fleet.Kind) {
+		t.Helper()
+		at = at.Add(24 * time.Hour)
+		if err := r.Take("worker", at, fleet.UsualLease); err != nil {
+			t.Fatal(err)
+		}
+		here := &task{worker: &Worker{ExitCode: func(*problem.Problem) int { return 8 }}, claim: &jetstream.Claim{Record: r}}
+		here.worker.place = done{}
+		e, err := here.settle(t.Context(), download.Request{}, download.Result{NotModified: true})
+		if err != nil || e.Kind != want {
+			t.Fatalf("%s, %v, want %s", e.Kind, err, want)
+		}
+		if err := r.Finish("worker", r.Lease.Fence, e, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report("1", at)
+	try(fleet.Right) // nothing is known about the file that was there before the first report
+	report("2", at.Add(time.Hour))
+	for range 3 {
+		try(fleet.Wrong)
+	}
+	try(fleet.Right)
+	report("3", time.Time{}) // only a date says that the file has changed
+	try(fleet.Right)
+}
+
+// A done is a Place in which each file is.
+type done struct{ Place }
+
+func (done) place(context.Context, *task, *download.Request, bool) (placed, error) {
+	return placed{}, nil
+}
