@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"braid/antenna"
+	"braid/download"
+	"braid/internal/problem"
 )
 
 func (s *service) Status(ctx context.Context) (antenna.Status, error) {
@@ -50,7 +52,7 @@ func (w *Watcher) Stored(ctx context.Context, c *Loaded) (antenna.Status, error)
 
 // ForgetStored removes the stored state of a feed or watch while no watcher runs.
 func (w *Watcher) ForgetStored(ctx context.Context, c *Loaded, name string) error {
-	s, done, err := w.offline(c)
+	s, done, err := w.offlineToChange(c)
 	if err != nil {
 		return err
 	}
@@ -60,12 +62,23 @@ func (w *Watcher) ForgetStored(ctx context.Context, c *Loaded, name string) erro
 
 // ForgetStoredVersion makes a watch never fetch a version. No watcher may be running.
 func (w *Watcher) ForgetStoredVersion(ctx context.Context, c *Loaded, name, version string) error {
-	s, done, err := w.offline(c)
+	s, done, err := w.offlineToChange(c)
 	if err != nil {
 		return err
 	}
 	defer done()
 	return s.forgetVersion(ctx, name, version)
+}
+
+// offlineToChange is like offline, but it is an error if the store is a copy of the state in a queue: the next watcher
+// for the queue replaces such a store, and the change would be lost.
+func (w *Watcher) offlineToChange(c *Loaded) (*setup, func(), error) {
+	if _, err := os.Stat(filepath.Join(c.Folder, copyFile)); err == nil {
+		return nil, nil, &problem.Problem{Kind: download.Local, What: "watch forget", Where: c.Folder,
+			Why:  "no leading watcher runs here, and the state here is a copy of that in the queue",
+			Hint: "start braid watch --queue, and give this command on the machine whose watcher leads"}
+	}
+	return w.offline(c)
 }
 
 // offline returns a setup that has the stored state and does not run.

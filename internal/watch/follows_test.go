@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,14 +79,38 @@ func TestFleetFollows(t *testing.T) {
 	}
 }
 
+// TestForgetInCopy checks that nothing is forgotten in a store that the next watcher for the queue replaces.
+func TestForgetInCopy(t *testing.T) {
+	c := &Loaded{Config: parse(t, releasesOf), Folder: t.TempDir()}
+	w := &Watcher{Err: io.Discard}
+	for _, isCopy := range []bool{true, true, false, false} {
+		if err := markStore(c.Folder, isCopy); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range []error{
+			w.ForgetStored(t.Context(), c, "w"), w.ForgetStoredVersion(t.Context(), c, "w", "1.2"),
+		} {
+			if got := err != nil && strings.Contains(err.Error(), "a copy of that in the queue"); got != isCopy {
+				t.Errorf("copy %v: %v", isCopy, err)
+			}
+		}
+	}
+}
+
 // TestFleetNames checks that a watch makes no job of a name that each worker refuses, which would be dead at once.
 func TestFleetNames(t *testing.T) {
 	for _, tt := range []struct{ dir, more, want string }{
 		{".braid-work", "", "begins with a dot"},
 		{"d", "name = '" + strings.Repeat("n", 250) + "'", "no more than"},
 		{"d", "name = '{version}.evidence.json'", "reserved for the evidence"},
+		{"d", "max-size = '1K'", "braid work --max-size"},
+		{"d", "[top]", "braid work --max-size"},
 	} {
-		c := &Loaded{Config: parse(t, releasesOf+tt.more), File: filepath.Join(t.TempDir(), "w.toml")}
+		text := releasesOf + tt.more
+		if tt.more == "[top]" {
+			text = "max-size = '1K'\n" + releasesOf
+		}
+		c := &Loaded{Config: parse(t, text), File: filepath.Join(t.TempDir(), "w.toml")}
 		w := &c.Watches[0]
 		w.Dir = tt.dir
 		err := c.CheckForFleet()

@@ -153,6 +153,10 @@ func (c *Loaded) group() (name, fingerprint string) {
 // CheckForFleet returns an error for settings of watches that workers do not receive. Such settings would have no
 // effect, and some are protective.
 func (c *Loaded) CheckForFleet() error {
+	if c.Size > 0 {
+		return problem.Misuse("max-size", "cannot be set with --queue: workers set their own limits",
+			"set it with braid work --max-size")
+	}
 	for i := range c.Watches {
 		w := &c.Watches[i]
 		for _, wrong := range []struct {

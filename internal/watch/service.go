@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -48,8 +49,9 @@ type service struct {
 	current atomic.Pointer[setup]
 }
 
-// storeFile and memoryFile are files in the state folder.
-const storeFile, memoryFile = "antenna.db", "memory.json"
+// storeFile and memoryFile are files in the state folder. copyFile exists there if the store is a copy of the state in a
+// queue.
+const storeFile, memoryFile, copyFile = "antenna.db", "memory.json", "copy-of-queue"
 
 // Watch watches until ctx is done or, if Once is set or names is not nil, for one round. If names is not empty, the
 // round handles only the named feeds and watches. After a round, kinds has the kinds of the errors of watches that are
@@ -74,6 +76,9 @@ func (w *Watcher) Watch(ctx context.Context, c *Loaded, names []string) (kinds [
 	s.store = store
 	if s.Fleet != nil {
 		err = s.adopt(ctx)
+	}
+	if err == nil {
+		err = markStore(c.Folder, s.Fleet != nil)
 	}
 	if err == nil {
 		err = s.use(c)
@@ -119,6 +124,19 @@ func (s *service) remember(ctx context.Context) {
 			s.current.Load().client.State.Save()
 		}
 	}
+}
+
+// markStore records whether the store in folder is a copy of the state in a queue.
+func markStore(folder string, isCopy bool) error {
+	path := filepath.Join(folder, copyFile)
+	err := os.Remove(path)
+	if isCopy {
+		err = os.WriteFile(path, nil, 0o600)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return problem.Local("watch", path, err)
+	}
+	return nil
 }
 
 func storeFailure(err error) error {

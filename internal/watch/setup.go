@@ -371,7 +371,7 @@ func watchPrint(w *Watch, conf *job.Settings) string {
 // ownOfWatcher returns the files and folders that a watcher depends on.
 func ownOfWatcher(c *Loaded, at *job.Sites) []string {
 	places := slices.Concat(
-		job.OwnFolders(), job.OwnNames(c.Folder, storeFile, memoryFile, "control", "journal-key"), at.Files(),
+		job.OwnFolders(), job.OwnNames(c.Folder, storeFile, memoryFile, copyFile, "control", "journal-key"), at.Files(),
 		[]string{c.File, c.GeoIPDB},
 	)
 	for i := range c.Watches {
