@@ -226,7 +226,7 @@ func (a *attempts) anew(ctx context.Context, s *session) error {
 		}
 	}
 	a.observe(Restarted{Reason: s.err.Error()})
-	a.carried.goesOn, a.result.Resumed = false, 0
+	a.carried.goesOn, a.carried.nearby, a.result.Resumed = false, nil, 0
 	a.carried.continued, a.result.Continued = false, false
 	a.carried.forgetOthers()
 	a.carried.hear(s.next)

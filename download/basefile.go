@@ -73,7 +73,7 @@ func (x *inspection) identity() partfile.Identity {
 func identityOf(r *Request, k *known) partfile.Identity {
 	id := partfile.Identity{
 		URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Asked: r.Described == nil, Size: k.size,
-		Claims: without(k.claims, k.nearby), Looked: without(k.nearby, without(k.nearby, k.claims)), Denied: k.denied,
+		Claims: k.claims, Denied: k.denied,
 		Yielding: withoutUser(join(k.recalled, without(k.claims, without(k.claims, r.Trust.Claims)))),
 		ETag:     k.tag.etag, ETagHost: k.tag.host, StoodIn: k.stoodIn, Mixed: k.mixed, Require: r.Trust.Require.String(),
 	}

@@ -43,7 +43,7 @@ type known struct {
 	asked    []verify.Claim // claims that the host of the URL itself stated in this run, also in its redirects
 	given    []verify.Claim // claims of the user, or of a list that the user named; some are yielding: those of an earlier run
 	recalled []verify.Claim // yielding claims: of an earlier request, or of a server that has stated other claims since
-	nearby   []verify.Claim // claims in recalled that both an earlier run and this run found beside the file
+	nearby   []verify.Claim // not in claims: an earlier run found them beside the file, and only they tie its bytes
 	beside   []verify.Claim // digests, not in claims, that were found beside the file before the current lookup
 	heard    []verify.Claim // claims that the server stated in an earlier run, and not in this run
 	denied   []verify.Claim // not in claims: stated by the server in an earlier run, and contradicted or outranked by the user
@@ -208,10 +208,10 @@ func (k *known) outdate(claims []verify.Claim) {
 	})
 }
 
-// forgetRecalled removes the yielding claims.
+// forgetRecalled removes the yielding claims, and those that only tie bytes.
 func (k *known) forgetRecalled() {
 	k.claims, k.given = without(k.claims, k.recalled), without(k.given, k.recalled)
-	k.recalled = nil
+	k.recalled, k.nearby = nil, nil
 }
 
 // forgetGuess removes a size that no authority gave, if no digest would show whether the size is right.

@@ -31,9 +31,8 @@ type looking struct {
 // lookedUp is the result of a lookup.
 type lookedUp struct {
 	verify.Finding
-	early  bool  // some digests are from a lookup for another file
-	missed bool  // a request got no answer
-	err    error // lists contradict each other, or a signature is wrong
+	early bool  // some digests are from a lookup for another file
+	err   error // lists contradict each other, or a signature is wrong
 }
 
 // begin begins the lookup if the answer a, whose statements are x, shows that the host of the URL itself gives no
@@ -77,13 +76,13 @@ func (l *looking) search(s *session) {
 	f.Anew, l.begun = l.anew || s.carried.changes > 0, true
 	within, cut := context.WithCancel(ctx)
 	if l.cut = cut; f.Vain() {
-		done <- lookedUp{f.Found, f.Early, f.Missed, nil}
+		done <- lookedUp{f.Found, f.Early, nil}
 		return
 	}
 	s.workers.Go(func() {
 		defer cut()
 		if err := runSearch(within, hc, f); ctx.Err() == nil { // a search that the session has cancelled has no result
-			done <- lookedUp{f.Found, f.Early, f.Missed, err}
+			done <- lookedUp{f.Found, f.Early, err}
 		}
 	})
 }
@@ -108,7 +107,7 @@ func (l *looking) awaits() bool { return l.begun && l.result == nil }
 
 // unanswered reports whether there is no result, or the result has no digest because requests got no answer.
 func (l *looking) unanswered() bool {
-	return l.result == nil || l.result.missed && len(l.result.Claims) == 0
+	return l.result == nil || l.result.Missed && len(l.result.Claims) == 0
 }
 
 // hopeful reports whether the lookup has found a digest, or may still find one.
@@ -143,7 +142,7 @@ func (l *looking) apply(s *session, r lookedUp) {
 	case verify.Agree(s.firm(), r.Claims) != nil:
 		l.oppose(s, r)
 		return
-	case verify.Agree(s.recalled, r.Claims) != nil: // the recalled digests are of another version
+	case verify.Agree(join(s.recalled, s.nearby), r.Claims) != nil: // these digests are of another version
 		if s.forgetRecalled(); s.tag.etag == "" || s.mixed {
 			s.end(notMergeable, noMerge("the checksums beside the file are now of another version", nil))
 			return
@@ -247,14 +246,18 @@ func tiesLater(r *Request, looked []verify.Claim) bool {
 }
 
 // compareEarlier returns an error if the file does not have the digest that an earlier run found beside it, and the
-// lookup of this run got no answer. That digest verifies nothing, because it may be out of date. Only a signature, the
-// user's digest, or a digest of the host of the URL itself outweighs it.
+// lookup of this run got no answer, or only that digest ties the bytes of the two runs. That digest verifies nothing,
+// because it may be out of date. Only a signature, the user's digest, or a digest of the host of the URL itself
+// outweighs it.
 func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
-	if !s.req.Trust.Lookup || !l.unanswered() || proof.Signed() || verify.Strong(common(s.firsthand(), proof.Evidence())) {
+	if !s.req.Trust.Lookup || proof.Signed() || verify.Strong(common(s.firsthand(), proof.Evidence())) {
 		return nil
 	}
-	known := proof.Digests()
-	for _, c := range s.beside {
+	known, earlier := proof.Digests(), s.nearby
+	if l.unanswered() {
+		earlier = join(s.beside, s.nearby)
+	}
+	for _, c := range earlier {
 		at := slices.IndexFunc(known, func(d verify.Digest) bool { return d.Algorithm() == c.Digest.Algorithm() })
 		if at < 0 { // the hasher did not compute this algorithm
 			d, err := digestOf(s.ctx, s.part, c.Digest.Algorithm(), proof.Size())
@@ -291,7 +294,7 @@ func digestOf(ctx context.Context, file io.ReaderAt, a verify.Algorithm, size in
 // dates of list and file, and a hint.
 func (l *looking) judge(s *session, err error) error {
 	wrong, found := wrongOf(err), l.finding().Claims
-	if wrong == nil || !slices.Contains(slices.Concat(found, common(found, s.nearby), s.beside), wrong.Claim) {
+	if wrong == nil || !slices.Contains(slices.Concat(found, s.nearby, s.beside), wrong.Claim) {
 		return err
 	}
 	other := &otherFileError{wrong, l.finding().Date, s.result.LastModified}

@@ -153,6 +153,33 @@ func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, fi
 	return s.Found, err
 }
 
+// unlisted reports whether the server answers that the digest which the earlier run found beside the file is not
+// published any more, or that it has another file. An error of the server or no answer is not such an answer.
+func (r *resumption) unlisted(ctx context.Context) (bool, error) {
+	looked := r.prior.Looked
+	x, err := r.lookAgain(ctx, r.prior)
+	switch {
+	case err != nil || r.document: // the session asks again
+		return false, context.Cause(ctx)
+	case differs(x.answer.Size, r.prior.Size):
+		return true, nil
+	}
+	found, err := lookUp(ctx, r.http, r.req, x.answer.Hops, x.file, x.asked, x.file.Claims)
+	switch {
+	case ctx.Err() != nil:
+		return false, context.Cause(ctx)
+	case is[*Error](err):
+		return false, err
+	case err != nil: // the lists contradict each other
+		return false, r.fail(Protocol, err, HintNoLookup)
+	case verify.Strong(common(looked, join(x.file.Claims, found.Claims))):
+		return false, nil
+	case !found.Missed || verify.Agree(looked, join(x.asked, found.Claims)) != nil:
+		return true, nil
+	}
+	return false, opposed(r.req, x.file.Claims, looked)
+}
+
 // A searchWeb sends the requests of the lookups for a request. It implements search.Web.
 type searchWeb struct {
 	http network

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -103,6 +104,68 @@ func TestLookupResumed_Rules34_77(t *testing.T) {
 				t.Errorf("%d bytes fetched, %d resumed", res.Fetched, res.Resumed)
 			}
 		})
+	}
+}
+
+// TestLookupResumedUnanswered: if the server does not answer whether the list is still there, or what the file is, the
+// bytes stay. The list of the earlier run is no evidence, but a file of two versions is not put in place.
+func TestLookupResumedUnanswered_Rule77(t *testing.T) {
+	t.Parallel()
+	const proof = "sha-256 from SHA256SUMS beside it over http"
+	old, next := made(3*mib, 8), made(3*mib, 7)
+	for name, tt := range map[string]struct {
+		fails string // "once" and "always": all but the file
+		kind  download.Kind
+		want  []byte
+		proof string
+	}{
+		"the list once":                 {"once", 0, old, proof},
+		"HEAD":                          {"HEAD", 0, old, proof},
+		"the list":                      {"always", 0, old, "unverified"},
+		"the list, required":            {"always", download.NoEvidence, old, proof},
+		"the list, and the file is new": {"always", download.Mismatch, next, proof},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newFolderSite(t, "disk.iso", string(old), "SHA256SUMS", sum256(string(old))+"  disk.iso\n")
+			f := &refusing{Handler: s}
+			s.Server = httptest.NewServer(f)
+			defer s.Server.Close()
+			r := lookingUp(t, s, "disk.iso")
+			interruptFound(r, mib)
+			f.when.Store(tt.fails)
+			s.put("disk.iso", string(tt.want), "")
+			if tt.kind != 0 {
+				if tt.kind == download.NoEvidence {
+					r.req.Trust.Require = download.RequireDigest
+				}
+				r.wrong(tt.kind)
+				f.when.Store("")
+				s.put("SHA256SUMS", sum256(string(tt.want))+"  disk.iso\n", "")
+			}
+			res := r.right(mirrortest.ContentOf(tt.want))
+			verified(t, res, tt.proof)
+			if kept := tt.kind != download.Mismatch; (res.Fetched <= 2*mib) != kept {
+				t.Errorf("%d bytes fetched, %d resumed", res.Fetched, res.Resumed)
+			}
+		})
+	}
+}
+
+// refusing answers some requests with 503.
+type refusing struct {
+	http.Handler
+	when atomic.Value
+	n    atomic.Int32
+}
+
+func (f *refusing) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	file := strings.HasSuffix(q.URL.Path, "/disk.iso")
+	switch when, _ := f.when.Load().(string); {
+	case when == "once" && !file && f.n.Add(1) <= 5, when == "always" && !file, when == "HEAD" && q.Method == when:
+		w.WriteHeader(http.StatusServiceUnavailable)
+	default:
+		f.Handler.ServeHTTP(w, q)
 	}
 }
 

@@ -232,7 +232,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 	if !o.first || !errors.As(err, &e) {
 		return
 	}
-	x, _ := s.req.resolve(e.Hops, s.roleOf(o), footing{verify.Strong(without(s.claims, s.nearby)), verify.Strong(s.asked)})
+	x, _ := s.req.resolve(e.Hops, s.roleOf(o), footing{s.strong(), verify.Strong(s.asked)})
 	switch {
 	case s.begun:
 		switch other := verify.Agree(s.ofServer(), x.file.Claims); {

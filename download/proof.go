@@ -326,9 +326,9 @@ func states(s *session, o *origin, a source.Answer) bool {
 }
 
 // tied reports whether bytes of several servers may be combined, because a digest of the file or its pieces proves
-// them.
+// them, or the complete file is compared with the digest that an earlier run found beside it.
 func (s *session) tied() bool {
-	return verify.Strong(join(s.claims, s.req.Published.Claims)) || s.req.provenByPieces()
+	return verify.Strong(slices.Concat(s.claims, s.nearby, s.req.Published.Claims)) || s.req.provenByPieces()
 }
 
 // compareWithUser compares claims, the server's digests, with the user's. A contradiction ends the session or, if a

@@ -169,33 +169,29 @@ func (r *resumption) resumeUnproven(ctx context.Context) error {
 	return r.goOnWith(r.prior)
 }
 
-// resumeLooked resumes if a digest that the earlier run found beside the file is still published. It reports whether it
-// resumed. It does not resume a complete file, which may be wrong because it lacks that digest. The digest yields.
+// resumeLooked resumes if a digest that the earlier run found beside the file is still published, or if the server does
+// not answer whether it is. The complete file is compared with that digest (compareEarlier), which is no evidence unless
+// the session finds it again. resumeLooked reports whether it resumed.
 func (r *resumption) resumeLooked(ctx context.Context) (bool, error) {
 	prior := r.prior
-	if !r.sealed || !tiesLater(r.req, prior.Looked) || prior.URLSum != partfile.SumURL(r.req.URL) ||
-		r.part.Inherited() >= prior.Size {
+	if !r.sealed || !tiesLater(r.req, prior.Looked) || prior.URLSum != partfile.SumURL(r.req.URL) {
 		return false, nil
 	}
 	r.kept = r.part.Inherited()
-	x, err := r.lookAgain(ctx, prior)
-	if err != nil || r.document || differs(x.answer.Size, prior.Size) {
-		return false, context.Cause(ctx)
-	}
-	found, err := lookUp(ctx, r.http, r.req, x.answer.Hops, x.file, x.asked, x.file.Claims)
-	same := common(prior.Looked, found.Claims)
-	switch {
-	case is[*verify.ConflictError](err) && !is[*Error](err) && ctx.Err() == nil: // the lists contradict each other
-		return false, r.fail(Protocol, err, HintNoLookup)
-	case err != nil || !verify.Strong(same):
-		return false, context.Cause(ctx)
+	if gone, err := r.unlisted(ctx); gone || err != nil || r.document {
+		return false, err
 	}
 	if err := r.part.Recover(ctx); err != nil {
 		return false, err
 	}
-	prior.Claims, prior.Yielding = join(prior.Claims, same), join(prior.Yielding, same)
-	err = r.goOnWith(prior)
-	r.carried.nearby = earlier(same, nil)
+	if have := r.part.Have(); have.Len() >= prior.Size { // complete, perhaps because it was wrong
+		_, err := checkBytes(ctx, io.NewSectionReader(r.part, 0, have.Len()), prior.Looked, verify.PieceClaim{})
+		if err != nil {
+			return false, context.Cause(ctx)
+		}
+	}
+	err := r.goOnWith(prior)
+	r.carried.nearby = earlier(prior.Looked, nil)
 	return err == nil, err
 }
 

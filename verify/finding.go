@@ -12,6 +12,7 @@ type Finding struct {
 	Claims []Claim   // strong claims by the asked server
 	Places []Place   // in the order of the search
 	Date   time.Time // Last-Modified of the newest list that Claims are from; zero: unknown
+	Missed bool      // a request got no answer, or an error that may be temporary
 }
 
 // A Place is a URL that was searched for digests of the file, and the result.

@@ -36,7 +36,7 @@ type Identity struct {
 	Yielding []verify.Claim
 	// Listed are the claims in Claims that are not the user's but come from a list which the user named.
 	Listed []verify.Claim
-	// Looked are digests that were found beside the file. They count only after they are found there again.
+	// Looked are digests that were found beside the file. They are evidence only after they are found there again.
 	Looked []verify.Claim
 	// Denied are digests that the server stated and that are not in Claims, because the request gave other digests.
 	// They count in a later run whose request gives no digests, because the user may have mistyped.

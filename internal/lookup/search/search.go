@@ -42,8 +42,6 @@ type Search struct {
 	Patient bool
 	// Early reports, after Run, whether cached contents were used.
 	Early bool
-	// Missed reports, after Run, whether a request got no answer, or an error that may be temporary.
-	Missed bool
 	// Found is the result. If it has claims before Run, Run does nothing.
 	Found verify.Finding
 
@@ -126,7 +124,7 @@ func (s *Search) Vain() bool {
 		places = append(places, verify.Place{URL: source.Mask(lookup.In(folder, c.Name)), By: got.by, Err: got.err})
 	}
 	s.Early, s.Found.Places = d.begun.Before(s.began), places
-	s.Missed = missed(places)
+	s.Found.Missed = missed(places)
 	return true
 }
 
@@ -161,12 +159,12 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	over := s.over
 	defer func() { s.over = over }()
 	if !s.Patient && s.folders.isSlow(d) {
-		s.Missed, s.Found.Places = true, []verify.Place{{URL: source.Mask(folder), Err: errSlow}}
+		s.Found.Missed, s.Found.Places = true, []verify.Place{{URL: source.Mask(folder), Err: errSlow}}
 		return s.merge(s.inHand(ctx, d, folder, file))
 	}
 	began := time.Now()
 	defer func() {
-		if s.Missed = ctx.Err() != nil || missed(s.Found.Places); ctx.Err() != nil {
+		if s.Found.Missed = ctx.Err() != nil || missed(s.Found.Places); ctx.Err() != nil {
 			s.folders.noteSlow(d, began)
 		}
 	}()
