@@ -362,16 +362,15 @@ func (s *session) pipes() bool {
 }
 
 // mayFeed reports whether the bytes of a may go into the same pipe as the bytes of s.lead. It is true if both have the
-// same digest, the same ETag (of one host, or shared: pref, typedBoth), or the same date and size.
+// same digest, the same ETag (of one host, or shared: pref, or typedBoth and a size), or the same date and size.
 func (s *session) mayFeed(o *origin, a source.Answer) bool {
-	t := tagOf(metalink.File{}, a)
+	t, sized := tagOf(metalink.File{}, a), a.Size >= 0 && a.Size == s.size
 	switch {
 	case s.lead == nil || s.leader == o || o.swarm || verify.Strong(common(s.claims, a.Claims)):
 		return true
-	case t.etag != "" && t.etag == s.tag.etag && (o.pref || t.host == s.tag.host || s.typedBoth(o, t.host)):
+	case t.etag != "" && t.etag == s.tag.etag && (o.pref || t.host == s.tag.host || sized && s.typedBoth(o, t.host)):
 		return true
 	}
-	sized := a.Size >= 0 && a.Size == s.size
 	return sized && !a.LastModified.IsZero() && a.LastModified.Equal(s.lead.LastModified)
 }
 

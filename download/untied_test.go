@@ -1,6 +1,7 @@
 package download_test
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -30,6 +31,24 @@ func TestUntiedMirror_Rule30(t *testing.T) {
 	r.req.Mirrors = []*url.URL{parse(t, mirror.URL)}
 	res = r.right(content)
 	if got := fromHost(res, mirror.Addr); got.Bytes != int64(len(content.Bytes())) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestTagWithoutSize_Rule30: the same ETag on the user's mirror shows nothing if the server gave no size: the mirror has
+// another, longer file. It serves alone once the server has failed.
+func TestTagWithoutSize_Rule30(t *testing.T) {
+	t.Parallel()
+	tag := mirrortest.ETag(`"1"`)
+	ranged := func(q *http.Request) bool { return q.Header.Get("Range") != "" }
+	origin := mirrortest.New(t, made(3*mib, 8), tag, mirrortest.Chunked(), mirrortest.CutAfter(mib),
+		mirrortest.When(ranged, mirrortest.Status(404)))
+	mirror := mirrortest.New(t, made(4*mib, 7), tag)
+	r := newRun(t, origin.URL)
+	r.mirrors(mirror)
+	r.client.Tries = 2
+	res := r.right(mirror.Content)
+	if got := fromHost(res, mirror.Addr); got.Bytes != 4*mib {
 		t.Errorf("%+v", got)
 	}
 }

@@ -24,6 +24,7 @@ var (
 	errDate       = errors.New("another Last-Modified")
 	errETagDate   = errors.New("the same ETag, but a different Last-Modified")
 	errAlgorithms = errors.New("no digest of the same algorithm")
+	errNoSize     = errors.New("the same ETag from another server, but no digest and no size on both sides")
 	errNoMark     = errors.New("neither a digest nor a strong ETag on both sides")
 )
 
@@ -81,7 +82,8 @@ type Verdict struct {
 //   - Different sizes mean another version, even with a common digest.
 //   - Validators are compared only if they come from one host or from hosts that share them (RFC 9110, section 8.8.3).
 //     A different strong ETag means another version. So does a different Last-Modified, even with the same ETag,
-//     because some servers keep the ETag when a file changes.
+//     because some servers keep the ETag when a file changes. The same ETag from another host proves nothing if no
+//     digest is known and a size is missing: simple ETags, as "1", are equal by chance.
 //   - An equal date alone never proves the same version.
 func Compare(known, answer View) Verdict {
 	if err := verify.Agree(known.Digests, answer.Digests); err != nil {
@@ -114,6 +116,9 @@ func compareValidators(known, answer View) Verdict {
 			return Verdict{Other, ByDate, errETagDate}
 		}
 		return Verdict{Other, ByDate, errDate}
+	case both && known.Host != answer.Host && min(known.Size, answer.Size) < 0 &&
+		!verify.Strong(known.Digests) && !verify.Strong(answer.Digests):
+		return Verdict{Why: errNoSize}
 	case both:
 		return Verdict{Judgment: Same, By: ByETag}
 	}
