@@ -124,7 +124,7 @@ func (a *attempts) happened(s *session) history {
 	}
 	return history{
 		changes: p.changes, restarts: a.restarts, tries: a.c.tries(), touched: a.touched,
-		single: p.single, pipe: a.req.inOrder(), out: a.req.Stream != nil && s.streamed(),
+		single: p.single, stoodIn: s.standIn(), pipe: a.req.inOrder(), out: a.req.Stream != nil && s.streamed(),
 		byPieces: a.req.provenByPieces(), listed: a.req.listed(), contradicted: s.contradicted(),
 		contested: a.carried.strong() && a.carried.sizeBy < byUser,
 		nearby:    len(a.carried.nearby) > 0 && a.result.Resumed > 0,

@@ -49,9 +49,10 @@ type history struct {
 	tries    int // maximum of restarts
 	touched  int // how often another program wrote to the part file
 
-	single bool // sources are asked one at a time, because the bytes of several sources were wrong
-	pipe   bool // the file goes to a stream
-	out    bool // some bytes were written to the stream, and cannot be replaced
+	single  bool // sources are asked one at a time, because the bytes of several sources were wrong
+	stoodIn bool // the file is that of a mirror, because the server has failed
+	pipe    bool // the file goes to a stream
+	out     bool // some bytes were written to the stream, and cannot be replaced
 
 	byPieces     bool // only the pieces of a torrent prove the file; each piece was checked when complete
 	listed       bool // a document names places of the file and no strong digest, so each place is asked alone
@@ -122,8 +123,13 @@ func (h history) ways(o outcome) []way {
 		if !h.pipe {
 			all = []way{lookAgain, reread, findWrong}
 		}
-		if h.nearby {
+		switch {
+		case h.nearby:
 			all = append(all, beginAnew)
+		case h.stoodIn && h.single:
+			all = append(all, singleSource)
+		case h.stoodIn: // the bytes are not the server's, and another mirror may have the listed file
+			all = append(all, standIn)
 		}
 	case partTouched:
 		if !h.pipe && h.touched <= mostTouched {

@@ -48,6 +48,26 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
+		{"the file of a mirror in place of the server's", with(func(h *history) { h.stoodIn = true }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			fileChanged: nextVersion withoutServer
+			notMergeable: compareSamples beginAnew
+			partTouched: reread
+			otherFile: lookAgain reread findWrong standIn
+			wrongDigest: reread findWrong keepRefuted
+			wrongSize: oneAlone discard
+			noSource: withoutPieces askPeers standIn`},
+		{"one source at a time, and not the server", with(func(h *history) { h.stoodIn, h.single = true, true }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			fileChanged: nextVersion withoutServer
+			notMergeable: compareSamples beginAnew
+			partTouched: reread
+			otherFile: lookAgain reread oneAlone
+			wrongDigest: reread oneAlone discard
+			wrongSize: oneAlone discard
+			noSource: oneAlone discard`},
 		{"too often", with(func(h *history) { h.changes, h.restarts, h.touched = 2, 5, mostTouched+1 }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize

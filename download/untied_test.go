@@ -3,6 +3,7 @@ package download_test
 import (
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"testing"
 
@@ -51,4 +52,18 @@ func TestTagWithoutSize_Rule30(t *testing.T) {
 	if got := fromHost(res, mirror.Addr); got.Bytes != 4*mib {
 		t.Errorf("%+v", got)
 	}
+}
+
+// TestStandInListed_Rules30_77: a stale mirror that stands in for the server, whose list contradicts it, does not keep
+// the next mirror from being asked.
+func TestStandInListed_Rules30_77(t *testing.T) {
+	t.Parallel()
+	stale, right := mirrortest.New(t, made(mib, 7)), mirrortest.New(t, made(mib, 8))
+	origin := mirrortest.New(t, right.Content, mirrortest.IgnoreRange(), mirrortest.CutAfter(100<<10))
+	list := []byte(sum256(string(right.Content.Bytes())) + "  " + path.Base(origin.URL) + "\n")
+	origin.Set(mirrortest.Document("/SHA256SUMS", "text/plain", list))
+	r := newRun(t, origin.URL)
+	r.req.Trust.Lookup, r.client.Tries = true, 1
+	r.mirrors(stale, right)
+	verified(t, r.right(right.Content), "sha-256 from SHA256SUMS beside it over http")
 }
