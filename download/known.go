@@ -241,7 +241,7 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 	}
 	k.recalled = without(earlier(yielding, r.Trust.Claims), said)
 	k.heard = without(earlier(standing, r.Trust.Claims), said)
-	k.denied, k.beside = denied, prior.Looked
+	k.denied, k.beside = denied, join(prior.Looked, k.beside)
 	k.given = join(k.given, without(k.recalled, without(k.recalled, prior.Given())))
 	k.claims = slices.Concat(k.claims, k.recalled, k.heard)
 	if k.outdate(said); verify.Agree(k.recalled, said) != nil {

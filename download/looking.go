@@ -129,6 +129,7 @@ func (l *looking) apply(s *session, r lookedUp) {
 		r.Claims = onlySigned(r.Claims)
 	}
 	r.err = cmp.Or(r.err, agreeSigned(s.req, r.Claims))
+	keepOpposed(s.http.state, s.req, r.Finding, r.err)
 	switch {
 	case is[*verify.ConflictError](r.err) && !is[*Error](r.err):
 		s.stop(fail(Protocol, "verify", where, r.err, HintNoLookup))
@@ -187,7 +188,7 @@ func (l *looking) oppose(s *session, r lookedUp) {
 		return
 	}
 	l.keep(s)
-	s.stop(opposed(s.req, s.claims, r.Claims))
+	keepOpposed(s.http.state, s.req, r.Finding, s.stop(opposed(s.req, s.claims, r.Claims)))
 }
 
 // late returns the found SHA-256 digests. They can be compared at the end, because every file's SHA-256 is computed.

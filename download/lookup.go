@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"braid/address"
+	"braid/download/state"
 	"braid/internal/lookup"
 	"braid/internal/lookup/search"
 	"braid/internal/web"
@@ -114,6 +115,14 @@ func opposed(r *Request, claims, found []verify.Claim) error {
 	return nil
 }
 
+// keepOpposed records digests that were found beside the file if, by err, they contradict another host, for later runs
+// in which the lookup gets no answer. Once digests are recorded, an answer replaces them.
+func keepOpposed(to *state.Store, r *Request, found verify.Finding, err error) {
+	if answered := !found.Missed || len(found.Claims) > 0; answered && (is[*otherHostError](err) || len(to.Opposed(r.URL)) > 0) {
+		to.KeepOpposed(r.URL, found.Claims)
+	}
+}
+
 // An otherHostError is the error of a digest beside the file that contradicts the digest of another host.
 type otherHostError struct{ error }
 
@@ -126,7 +135,8 @@ func (e *otherHostError) Unwrap() error { return e.error }
 // lookUp looks for digests beside the file. If r demands no proof, lookUp waits at most hc.grace for the result. It
 // does not use results of lookups for other files, which may be of an earlier version. asked are the claims of the user
 // and of the host of the URL itself. If a strong digest is in asked, only signed digests count. The error is that found
-// digests contradict the other claims, or that signed digests contradict the user's.
+// digests contradict the other claims, or, if the lookup gets no answer, that those of an earlier run did, or that signed
+// digests contradict the user's.
 func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, file metalink.File,
 	asked, claims []verify.Claim) (verify.Finding, error) {
 	s, ok := newSearch(r, hc, hops, asked, file)
@@ -144,9 +154,14 @@ func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, fi
 		s.Found.Claims = onlySigned(s.Found.Claims)
 	}
 	err = cmp.Or(err, agreeSigned(r, s.Found.Claims))
-	if err == nil && verify.Agree(asked, s.Found.Claims) == nil {
-		err = opposed(r, claims, s.Found.Claims)
+	beside := s.Found.Claims
+	if s.Found.Missed && len(beside) == 0 {
+		beside = hc.state.Opposed(r.URL)
 	}
+	if err == nil && verify.Agree(asked, beside) == nil {
+		err = opposed(r, claims, beside)
+	}
+	keepOpposed(hc.state, r, s.Found, err)
 	if err != nil || verify.Agree(claims, s.Found.Claims) != nil {
 		s.Found.Claims = nil
 	}

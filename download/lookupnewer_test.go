@@ -1,11 +1,15 @@
 package download_test
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"braid/download"
 	"braid/download/state"
+	"braid/internal/test/mirrortest"
 )
 
 // TestLookupNewer: a list that is older than the server's file keeps no file in place as the newest version, and the ETag
@@ -90,4 +94,49 @@ func TestLookupKeeps_Rules3_77(t *testing.T) {
 	}
 	close(jobs)
 	<-done
+}
+
+// TestOpposedRemembered: if the list contradicts a host to which the server redirects before any byte came, that host
+// does not replace a file, or prove one in place, only because the server then fails to send the list.
+func TestOpposedRemembered_Rule77(t *testing.T) {
+	t.Parallel()
+	old, next := made(mib, 8), made(mib, 7)
+	for name, newer := range map[string]bool{"newer": true, "in place": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := httptest.NewServer(digesting{newFolderSite(t, "disk.iso", string(next)), string(next)})
+			defer x.Close()
+			s := newFolderSite(t, "SHA256SUMS", sum256(string(old))+"  disk.iso\n")
+			redirect := func(w http.ResponseWriter, q *http.Request) {
+				if strings.HasSuffix(q.URL.Path, "/disk.iso") {
+					http.Redirect(w, q, x.URL+"/pub/disk.iso", http.StatusFound)
+					return
+				}
+				http.NotFound(w, q)
+			}
+			r := lookingUp(t, s, "disk.iso")
+			r.client.State = &state.Store{Dir: t.TempDir()}
+			r.onDisk(next)
+			if newer {
+				s.put("disk.iso", string(old), "")
+				r.onDisk(old)
+				r.req.IfExists.IfNewer = true
+				r.right(mirrortest.ContentOf(old))
+				delete(s.files, "disk.iso")
+			}
+			s.other = redirect
+			for i := range 3 {
+				if _, err := r.get(); kindOfError(err) != download.Mismatch {
+					t.Fatalf("%d: %v", i, err)
+				}
+				s.fail("SHA256SUMS", "disk.iso")
+			}
+			s.other = redirect // the list is gone
+			verified(t, r.right(mirrortest.ContentOf(next)), "sha-256 from Digest over http")
+			s.fail("SHA256SUMS", "disk.iso")
+			if res, err := r.get(); err != nil {
+				t.Errorf("afterwards: %+v, %v", res, err)
+			}
+		})
+	}
 }

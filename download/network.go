@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"braid/address"
+	"braid/download/state"
 	"braid/internal/fsys"
 	"braid/internal/lookup"
 	"braid/internal/lookup/search"
@@ -36,6 +37,7 @@ type network struct {
 	open    map[string]func(*url.URL) source.Source
 	files   fsys.FS
 	key     *partfile.Key // key that seals journals; nil without one
+	state   *state.Store  // Client.State
 }
 
 // Source returns the source of the file at u.
@@ -55,7 +57,7 @@ func (n network) opens(u *url.URL) bool { return !address.HasScheme(u) && n.open
 // network returns the network of one call. The caller must call done at the end.
 func (c *Client) network(ctx context.Context) (n network, done func()) {
 	n = network{Client: c.HTTP, timeout: c.Timeout, open: c.Open, files: fsys.Of(ctx), folders: &search.Folders{},
-		tokens: c.ForgeTokens, forges: rowsOf(c.Forges), fields: c.ForgeHeader, grace: graceOf(ctx)}
+		tokens: c.ForgeTokens, forges: rowsOf(c.Forges), fields: c.ForgeHeader, grace: graceOf(ctx), state: c.State}
 	if c.JournalKey != "" {
 		n.key = partfile.OpenKey(fsys.OS, c.JournalKey)
 	}

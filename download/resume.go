@@ -150,7 +150,7 @@ func (r *resumption) resumeUnproven(ctx context.Context) error {
 	}
 	if !mayContinue(r.req, r.prior) || !r.sealed {
 		if r.sealed && r.prior.URLSum == partfile.SumURL(r.req.URL) {
-			r.carried.beside = r.prior.Looked // the server may not answer for it again
+			r.carried.beside = join(r.prior.Looked, r.carried.beside) // the server may not answer for it again
 		}
 		return r.part.Reset("nothing shows that the rest is of the same file")
 	}

@@ -1,5 +1,6 @@
 // Package state stores facts from one run to the next: the version of a downloaded file (a [Version]), the evidence
-// that a URL offered (a [Pin]), and the speed of a host (a [Speed]).
+// that a URL offered (a [Pin]), digests that contradicted another host ([Store.Opposed]), and the speed of a host (a
+// [Speed]).
 //
 // Everything is in one folder, each entry in its own file. The name of an entry is a hash, so the folder does not
 // reveal the downloads. An entry is replaced as a whole, so several programs may use the folder at once. A damaged
