@@ -57,7 +57,7 @@ func (a *Antenna) newLoop() (*loop, error) {
 		w.Name = w.name()
 		err := l.addWatch(w)
 		if err == nil && names[w.Name] {
-			err = fmt.Errorf("a second watch of that name")
+			err = fmt.Errorf("another watch has the same name")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("watch %s: %w", w.Name, err)
@@ -101,11 +101,11 @@ func (l *loop) addFeed(f Feed) error {
 	m := &member{id: feedID(f.Name), feed: f}
 	for _, d := range []time.Duration{f.Every, f.Min, f.Max} {
 		if d != 0 && d < shortest {
-			return fmt.Errorf("polls %v apart", d)
+			return fmt.Errorf("an interval of %v between polls is too short", d)
 		}
 	}
 	if f.Max != 0 && f.Min > f.Max {
-		return fmt.Errorf("at least %v and at most %v apart", f.Min, f.Max)
+		return fmt.Errorf("the shortest interval between polls, %v, is longer than the longest, %v", f.Min, f.Max)
 	}
 	if f.Local {
 		return l.join(m)
@@ -118,7 +118,7 @@ func (l *loop) addFeed(f Feed) error {
 
 func (l *loop) join(m *member) (err error) {
 	if l.polls.byID[m.id] != nil {
-		return fmt.Errorf("a second feed of that name")
+		return fmt.Errorf("another feed has the same name")
 	}
 	if !m.feed.Local {
 		u, err := url.Parse(m.feed.URL)
@@ -157,7 +157,7 @@ func (l *loop) addWatch(w Watch) error {
 		return nil
 	}
 	if w.CheckEvery < shortest {
-		return fmt.Errorf("checks %v apart", w.CheckEvery)
+		return fmt.Errorf("an interval of %v between checks is too short", w.CheckEvery)
 	}
 	f := Feed{Name: w.Name, URL: w.URL, Kind: Page, Every: w.CheckEvery, Header: w.Header, Limits: Limits{}.orDefault()}
 	return l.join(&member{id: checkID(w.Name), feed: f, page: c})

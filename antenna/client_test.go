@@ -84,7 +84,7 @@ func TestFeedContentDigest(t *testing.T) {
 		t.Error("a right one is refused")
 	}
 	s := mirrortest.New(t, text, mirrortest.ContentDigest(), mirrortest.Corrupt(5))
-	if err := onceAt(t, s, s.URL); err == nil || !strings.Contains(err.Error(), "Content-Digest says sha-256") {
+	if err := onceAt(t, s, s.URL); err == nil || !strings.Contains(err.Error(), "Content-Digest has sha-256") {
 		t.Errorf("a wrong one: %v", err)
 	}
 }

@@ -355,7 +355,7 @@ func (b *body) end() error {
 	}
 	b.check.End(verify.OfContent(b.x.Trailer, verify.HTTP))
 	if got, want, wrong := b.check.Wrong(); wrong {
-		return fmt.Errorf("the answer has %v, and its %s says %v", got, want.Field, want.Digest)
+		return fmt.Errorf("the answer has the digest %v, but its %s has %v", got, want.Field, want.Digest)
 	}
 	return io.EOF
 }

@@ -40,7 +40,7 @@ func (v *view) html() []byte {
 		p.Add("</ul>\n</section>\n")
 	}
 	p.If(len(v.Days) == 0, "<p>Nothing is known yet.</p>\n")
-	p.If(v.More > 0, "<p>{} more are in the feeds.</p>\n", v.More)
+	p.If(v.More > 0, "<p>More updates in the feeds: {}.</p>\n", v.More)
 	p.Add("</main>\n</body>\n</html>\n")
 	return p.Bytes()
 }

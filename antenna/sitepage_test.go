@@ -127,7 +127,7 @@ func TestRows(t *testing.T) {
 		records = append(records, own(fmt.Sprintf("http://h.example/%04d", i), func(k *feed.Known) { k.LastModified -= feed.Time(i) }))
 	}
 	files, _ := published(t, ours(records...), FolderOptions{})
-	if n := strings.Count(files[filePage], "<li>"); n != maxRows || !strings.Contains(files[filePage], "20 more are in the feeds") || !strings.Contains(files[filePage], "2020 sites") {
+	if n := strings.Count(files[filePage], "<li>"); n != maxRows || !strings.Contains(files[filePage], "More updates in the feeds: 20.") || !strings.Contains(files[filePage], "2020 sites") {
 		t.Errorf("%d rows", n)
 	}
 	if !strings.Contains(files[filePage], "h.example/1999") || strings.Contains(files[filePage], "h.example/2000") {

@@ -40,7 +40,7 @@ func (k *configCommand) run(ctx context.Context, words []string) error {
 	lines := []string{"file: " + conf.Path}
 	switch {
 	case conf.Path == "":
-		lines[0] += "none, because the environment names no folder for settings"
+		lines[0] += "none, because the environment gives no folder for settings"
 	case conf.File == nil:
 		lines[0] += " (the file does not exist)"
 	}

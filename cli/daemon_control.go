@@ -77,7 +77,7 @@ func (c *controlCommand) check(words []string) error {
 			"this is the digest of one file, but several files are given", "use a braid add command for each file"},
 		{len(words)*len(c.Signature) > 1, "--signature",
 			"this is the signature of one file, but several files are given", "use a braid add command for each file"},
-		{several && len(c.Mirror) > 0, "--mirror", "this mirror has one file, but several files are given", ""},
+		{several && len(c.Mirror) > 0, "--mirror", "this mirror has only one file, but several files are given", ""},
 		{c.SHA256 != "" && c.Checksum != "", "--sha256", "contradicts --checksum", ""},
 	})
 }
@@ -144,7 +144,8 @@ func (c *controlCommand) refused(where, why string) error {
 		f.Why = "the daemon with --state " + c.State + " requires a secret that is not in " + tokenFile + " in that folder"
 		f.Hint = "this daemon was started as aria2c --rpc-secret: control it over its port, with that secret"
 	case strings.HasPrefix(why, "dir: "):
-		f.Kind, f.Hint = download.Usage, "give -d a folder below that one, or start braid daemon with another --root FOLDER"
+		f.Kind, f.Hint = download.Usage,
+			"choose a folder below the daemon's --root with -d, or start braid daemon with another --root FOLDER"
 	case strings.HasPrefix(why, "GID ") && strings.HasSuffix(why, "is not unique"):
 		f.Hint = "give more digits of the GID; list the downloads with braid status"
 	case strings.HasPrefix(why, "GID "), strings.HasPrefix(why, "Invalid GID"):

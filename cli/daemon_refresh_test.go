@@ -20,7 +20,7 @@ func TestDaemonNewLink(t *testing.T) {
 	d.start("-x", "1")
 	for _, tt := range []struct{ name, to, status, message string }{
 		{"same.iso", s.URL + "?signature=2", "complete", ""},
-		{"other.iso", other.URL, "error", "the new link leads to the file that was begun"},
+		{"other.iso", other.URL, "error", "nothing shows that the new link leads to the same file"},
 	} {
 		part := filepath.Join(d.root, tt.name+".part")
 		gid := d.add(s.URL, map[string]string{"out": tt.name})

@@ -225,7 +225,7 @@ func TestDaemonRefuses(t *testing.T) {
 		code  int
 		text  string
 	}{
-		{"--state " + d.state, exitLocal, "only one daemon can use a state folder"},
+		{"--state " + d.state, exitLocal, "only one daemon can use each"},
 		{"--rpc-listen-all", exitUsage, "in a private network --rpc-insecure"},
 		{"--rpc-insecure", exitUsage, "needs --rpc-listen-all"},
 		{"https://example.org/a.iso", exitUsage, "no operand"},

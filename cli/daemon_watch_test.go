@@ -266,7 +266,7 @@ func TestDaemonWatchSignals(t *testing.T) {
 	w.configure(a)
 	w.write("watch.toml", "allow-hosts = ['10.1.0.0/16']\n"+w.read("watch.toml"))
 	w.signal(syscall.SIGHUP)
-	w.logs("changes of allow-hosts take effect at the next start")
+	w.logs("changes to allow-hosts take effect at the next start")
 	os.Remove(w.in("go"))
 	w.write("feed.soif", soifOf(a.URL, b.URL))
 	w.configure(b, `run = ["/bin/sh", "-c", "trap '' TERM; cd ..; echo run >>runs; while [ ! -e go ]; do sleep 0.02; done"]`)

@@ -60,7 +60,7 @@ func (v *feedConvert) run(ctx context.Context, words []string) error {
 		err = v.toFile(c)
 	}
 	if n := c.lost + c.unwritable; n > 0 && err == nil {
-		fmt.Fprintln(v.err, source.Escape(fmt.Sprintf("%s: %s left out: %d could not be read, %d cannot be written as %s",
+		fmt.Fprintln(v.err, source.Escape(fmt.Sprintf("%s: %s omitted: %d could not be read, %d cannot be written as %s",
 			o.name, option.Count(n, "record"), c.lost, c.unwritable, v.To.Word)))
 	}
 	return err

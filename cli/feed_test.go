@@ -55,7 +55,7 @@ func TestFeedCheck(t *testing.T) {
 	}{
 		{"without errors", lirsLine, "", exitDone, "x: note: |[not-gzip]|x: lirs, euc-jp: 1 record without errors; 1 note\n", ""},
 		{"compressed", zipped(t, lirsLine), "", exitDone, "x: lirs, euc-jp, gzip: 1 record without errors\n", ""},
-		{"repaired", lirsLine + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol, "x:2: repair: no comma ends the record [no-trailing-comma]\n|1 record without errors, 1 repaired", "check x: only tolerant readers accept 1 record of 2"},
+		{"repaired", lirsLine + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol, "x:2: repair: the record does not end with a comma [no-trailing-comma]\n|1 record without errors, 1 repaired", "check x: only tolerant readers accept 1 record of 2"},
 		{"lost", lirsLine + "LIRS,1,\n", "", exitProtocol, "x:2: error: |[too-few-fields]|1 record without errors, 1 lost", "check x: no reader accepts 1 record of 2"},
 		{"both", lirsLine + "LIRS,1,\n" + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol, "1 repaired, 1 lost", "no reader accepts 1 record of 3, and only tolerant readers accept 1 more"},
 		{"repaired in one way and lost by another", "LIRS,,x,0,0,http://h.example/,t,a,0,\n", "", exitProtocol, "repair: last_modified is empty|error: last_detected is not a number|0 records without errors, 1 lost", "no reader accepts"},
@@ -144,10 +144,10 @@ func TestFeedConvert(t *testing.T) {
 	for to, want := range map[string]struct {
 		parts, left string
 	}{
-		"lirs":    {lirsLine, "1 record left out: 1 could not be read, 0 cannot be written as lirs"},
-		"hina-di": {"HINA/2.2beta\r\n|charset=EUC-JP|URL: http://h.example/pub/a.iso\r\n|Content-Length: 7\r\n\r\n", "1 record left out: 1 could not be read, 0"},
-		"soif":    {"@FILE { http://h.example/pub/a.iso\n|File-Size{1}:\t7\n|@FILE { mailto:x\n", "2 records left out: 1 could not be read, 1 cannot"},
-		"atom":    {"<id>urn:x-antenna:x</id>|<title>t</title>|length=\"7\"", "3 records left out: 1 could not be read, 2 cannot"},
+		"lirs":    {lirsLine, "1 record omitted: 1 could not be read, 0 cannot be written as lirs"},
+		"hina-di": {"HINA/2.2beta\r\n|charset=EUC-JP|URL: http://h.example/pub/a.iso\r\n|Content-Length: 7\r\n\r\n", "1 record omitted: 1 could not be read, 0"},
+		"soif":    {"@FILE { http://h.example/pub/a.iso\n|File-Size{1}:\t7\n|@FILE { mailto:x\n", "2 records omitted: 1 could not be read, 1 cannot"},
+		"atom":    {"<id>urn:x-antenna:x</id>|<title>t</title>|length=\"7\"", "3 records omitted: 1 could not be read, 2 cannot"},
 	} {
 		code, out, err := command(t, "feed", "convert", "--to", to, path)
 		if code != exitDone || !strings.HasPrefix(shortened(err, path), "x: "+want.left) {

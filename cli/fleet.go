@@ -231,7 +231,7 @@ func (f *fleetFlags) tls() (*tls.Config, error) {
 			return nil, problem.Local("certificates", f.QueueCA, err)
 		}
 		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(data) {
-			return nil, problem.Misuse("--queue-ca "+f.QueueCA, "no certificate in it", "give certificates in PEM form")
+			return nil, problem.Misuse("--queue-ca "+f.QueueCA, "the file has no certificate", "give certificates in PEM form")
 		}
 	}
 	if f.QueueCert != "" {

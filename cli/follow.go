@@ -160,7 +160,7 @@ func (f *followCommand) undecided(found *found) error {
 		}
 	case n == 0 && found.Elsewhere != "":
 		p.Why = "the files of the releases are on another host, " + found.Elsewhere
-		p.Hint = "--asset 'https://" + found.Elsewhere + "/...{version}...' gives the URL of the file"
+		p.Hint = "give the URL of the file with --asset 'https://" + found.Elsewhere + "/...{version}...'"
 	case found.Versions == 0:
 		p.Why, p.Hint = "no file name on this page has a version", f.templateHint()
 	default:

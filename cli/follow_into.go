@@ -168,7 +168,7 @@ func fitsEntry(f *followCommand, c *job.Settings) error {
 			return problem.Misuse("--out "+name, "is not the name of a file inside the folder of the watch",
 				"to name a file without an entry, use --once")
 		case f.Job.Anchors.NamesOne():
-			const why = "this is one signature, but each release has its own"
+			const why = "this is the signature of one file, but each release has its own signature"
 			return problem.Misuse("--signature", why, "for a signature beside each file, use --signature .asc")
 		}
 	}

@@ -61,7 +61,7 @@ func (g *getCommand) check(words []string) error {
 		{several && g.Job.HTTP.Checksums == "" && g.Job.Anchors.NamesOne(), "--signature",
 			"this signature is of one file, but several files are given",
 			"for a signature beside each file, use --signature .asc"},
-		{several && len(g.Job.Mirror) > 0, "--mirror", "this mirror has one file, but several files are given",
+		{several && len(g.Job.Mirror) > 0, "--mirror", "this mirror has only one file, but several files are given",
 			"to give mirrors of several files, use a list (-i): each line has a URL and its mirrors, separated by tabs"},
 		{g.Job.RemoteName && g.Job.Out != "", "--remote-name", "contradicts -o", ""},
 		{g.Job.Overwrite && g.NoClobber, "--overwrite", "contradicts --no-clobber", ""},

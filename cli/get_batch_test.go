@@ -106,7 +106,7 @@ func TestGetListThere(t *testing.T) {
 		t.Fatalf("exit code %d, %s", code, err)
 	}
 	code, _, err := get(t, dir, "-q", "-i", list)
-	if code != exitLocal || strings.Count(err, "\n") != 1 || !strings.HasPrefix(err, "braid: files: 50 exist, but are not known to be right, because ") || !strings.Contains(err, "--no-clobber keeps") {
+	if code != exitLocal || strings.Count(err, "\n") != 1 || !strings.HasPrefix(err, "braid: files: 50 exist, but could not be verified; the first is ") || !strings.Contains(err, "keep existing files with --no-clobber") {
 		t.Errorf("exit code %d, %s", code, err)
 	}
 	if code, _, err := get(t, dir, "-i", list); code != exitLocal || strings.Count(err, "--no-clobber") != 1 {

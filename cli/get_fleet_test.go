@@ -16,7 +16,7 @@ func TestQueueNames(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string]string{
 		".braid-work/x.iso": "begins with a dot", "x.iso.evidence.json": "evidence", "a/x.iso.part": ".part", "CON": "reserved", "a\u202eiso": "a part of",
-		strings.Repeat("n", 250): "no more than", "x/.braid-work-0": "begins with a dot",
+		strings.Repeat("n", 250): "at most", "x/.braid-work-0": "begins with a dot",
 	} {
 		list := filepath.Join(t.TempDir(), "list")
 		if err := os.WriteFile(list, []byte("https://example.org/y.iso\nhttps://example.org/x.iso\n  out="+name+"\n"), 0o600); err != nil {

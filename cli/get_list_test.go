@@ -65,7 +65,7 @@ func TestListRefused(t *testing.T) {
 		{"http://h/a\n zzzzzzzzz=x", "standard input:2: zzzzzzzzz: unknown option (choose one of allow-overwrite, auto-file-renaming, checksum"},
 		{"http://h/a\n out", "standard input:2: an option (the line is indented) without NAME=VALUE"},
 		{"file:///a", "standard input:1: file:///a: is not an http, https or ftp URL"},
-		{"ftp://h/a%0Ab", "standard input:1: ftp://h/a%0Ab: a line break or NUL in the URL"},
+		{"ftp://h/a%0Ab", "standard input:1: ftp://h/a%0Ab: the URL has a line break or a NUL"},
 		{"http://h/a\tm/a.iso", "standard input:1: m/a.iso: is not an http, https or ftp URL"},
 		{"http://h/a?b=s3cret\n\nhttp://h/", "standard input:3: the URL ends without a file name (name the file with -o NAME"},
 		{"http://h/a\n checksum=abc", "standard input:2: checksum: write ALGORITHM=HEX"},

@@ -236,11 +236,11 @@ func explainFlag(err error, c option.Command) *problem.Problem {
 // elsewhere maps "COMMAND FLAG" to a hint. The flags belong to aria2c or to braid get, and COMMAND does not have them.
 var elsewhere = map[string]string{
 	"daemon --enable-rpc":   "leave it out: braid daemon always serves RPC",
-	"daemon --rpc-secret":   "braid daemon token prints the token",
+	"daemon --rpc-secret":   "print the token with braid daemon token",
 	"daemon --input-file":   "add URLs to the daemon's queue with braid add",
 	"daemon -i":             "add URLs to the daemon's queue with braid add",
 	"daemon --save-session": "leave it out: the queue is always saved, in the folder of --state",
-	"daemon --conf-path":    "braid config shows the settings and the file that they are read from",
+	"daemon --conf-path":    "show the settings and their file with braid config",
 }
 
 // checkEnvironment rejects empty environment variables for flags that take a value, unless the command line has the

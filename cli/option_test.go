@@ -67,11 +67,11 @@ func TestOptionsWhereTheyStand(t *testing.T) {
 			at(t, o, "braid "+typed, slices.Contains(namesFor(c.Name), o.Name()), err, "unknown flag")
 			top, _, _ := strings.Cut(typed, " ")
 			_, err = option.ParseSettings([]byte("[" + top + "]\n" + o.Name() + " = " + written(ofCommand(top, o)) + "\n"))
-			at(t, o, "["+top+"]", slices.Contains(namesFor(top), o.Name()), err, "no such key")
+			at(t, o, "["+top+"]", slices.Contains(namesFor(top), o.Name()), err, "unknown key")
 		}
 		typedBefore[o.Name()] = true
 		_, err := option.ParseSettings([]byte("[site.\"https://example.org\"]\n" + o.Name() + " = " + siteValue(o) + "\n"))
-		at(t, o, "a site", mayStand(o, option.InSite), err, "no such key")
+		at(t, o, "a site", mayStand(o, option.InSite), err, "unknown key")
 		for _, name := range []string{o.Name(), o.ListName} {
 			if name != "" {
 				list := g

@@ -96,7 +96,7 @@ func partRow(now time.Time, l partfile.Left) []string {
 	case l.Due:
 		state = "downloaded; its --on-complete command has still to run"
 	case l.Known && here == size:
-		state = "all received, not proven"
+		state = "all received, not verified"
 	case !l.Known:
 		state = "unknown: nothing records which download this part belongs to"
 	}

@@ -215,7 +215,7 @@ func statusLines(s *fleet.Status) (lines []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.Workers)) {
 		line := name + "  " + option.Count(s.Workers[name], "job")
 		if slices.Contains(s.Silent, name) {
-			line += ", does not respond"
+			line += ", does not answer"
 		}
 		lines = append(lines, line)
 	}

@@ -190,7 +190,7 @@ func TestQueueNewer(t *testing.T) {
 		want []string
 	}{
 		{[]string{"status"}, exitDone, []string{"queued   1\n", "newer    1, written by a newer braid"}},
-		{[]string{"list"}, exitRefused, []string{"queued   b.iso\n", "1 of the queue's values, of format 9, and this one knows 1", "update braid on this machine"}},
+		{[]string{"list"}, exitRefused, []string{"queued   b.iso\n", "1 of the queue's values (format 9; this braid knows 1)", "update braid on this machine"}},
 		{[]string{"retry", "a.iso"}, exitRefused, []string{"a newer braid"}},
 		{[]string{"drop", "a.iso"}, exitRefused, []string{"a newer braid"}},
 		{[]string{"drain"}, exitRefused, []string{"a newer braid"}},

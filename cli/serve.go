@@ -146,7 +146,7 @@ func cacheFile(dir string) (string, error) {
 	return filepath.Join(own, fmt.Sprintf("digests-%.8x", sha256.Sum256([]byte(folder)))), nil
 }
 
-var errNoCache = errors.New("the environment names no folder for caches")
+var errNoCache = errors.New("the environment gives no folder for caches")
 
 // serveFailure converts err, an error of [serve.New] for the folder dir, to a problem.
 func serveFailure(dir string, err error) *problem.Problem {

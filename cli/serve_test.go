@@ -111,7 +111,7 @@ func TestServeFails(t *testing.T) {
 		{[]string{"--listen", "nowhere", dir}, exitUsage, "is not an address to listen on"},
 		{[]string{"--mirror", "http://me:s3cret@h/", dir}, exitUsage, "user name"},
 		{[]string{"--mirror-of", "http://me:s3cret@h/%zz", dir}, exitUsage, "not a URL"},
-		{[]string{"--mirror-of", "http://h/", "--mirror", "http://h/", dir}, exitUsage, "no mirrors of its own"},
+		{[]string{"--mirror-of", "http://h/", "--mirror", "http://h/", dir}, exitUsage, "cannot name mirrors"},
 	} {
 		code, out, err := command(t, append([]string{"serve"}, tt.words...)...)
 		if code != tt.code || out != "" || !strings.HasPrefix(err, "braid: ") || !strings.Contains(err, tt.want) || strings.Contains(err, "s3cret") {

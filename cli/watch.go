@@ -60,7 +60,7 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 	}
 	if len(words) > 0 && v.line["queue"] && slices.Contains(watchVerbs, words[0]) {
 		return problem.Misuse("--queue", "applies only to braid watch without a command",
-			"braid queue status shows the state of the queue")
+			"show the state of the queue with braid queue status")
 	}
 	if len(words) > 0 {
 		switch verb := words[0]; verb {

@@ -323,7 +323,7 @@ func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 		return refusal(download.Protocol, err.Error())
 	}
 	if len(children) == 0 {
-		return refusal(download.Usage, "the document has no file with a number in the option "+OptionSelect)
+		return refusal(download.Usage, "no file of the document has a number that is given in the option "+OptionSelect)
 	}
 	return queue.Outcome{}
 }

@@ -169,7 +169,8 @@ func (a *attempts) try(ctx context.Context, w way, s *session) (gone bool, err e
 			a.observe(SourceDown{ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Banned: true})
 		}
 	case blameDocument:
-		err := fmt.Errorf("in %s the digests of the pieces match, but that of the whole file does not", s.hashing.pieces.from)
+		err := fmt.Errorf("in %s, the digests of the pieces match, but the digest of the whole file does not",
+			s.hashing.pieces.from)
 		return false, a.fail(Protocol, err, "get the document again from its publisher")
 	case keepRefuted:
 		return false, a.refute(ctx, s)
@@ -324,7 +325,7 @@ func (a *attempts) continueBroken(ctx context.Context, s *session) (bool, error)
 	case ctx.Err() != nil:
 		return false, context.Cause(ctx)
 	case err != nil:
-		a.note("it starts over: %v", err)
+		a.note("the download starts over: %v", err)
 		return false, nil
 	}
 	a.note("the transfer was cut off, and the server sends neither a digest nor a strong ETag: " +

@@ -110,7 +110,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	case x.nature == aDocument && !s.originAnswered:
 		return s.end(gotDocument, errRefused)
 	case x.nature == aDocument:
-		return s.end(fileChanged, changed("it answers with a Metalink document now"))
+		return s.end(fileChanged, changed("the server now sends a Metalink document"))
 	}
 	st := s.statementOf(o, x, a)
 	if err := s.compareWithUser(o, x.file.Claims); err != nil {
@@ -275,7 +275,7 @@ func (s *session) untied(st statement, a source.Answer) (outcome, error) {
 	// Otherwise the samples are compared first.
 	case s.carried.continued && s.carried.goesOn && (s.sources.last == nil || s.fetches.others()):
 		if a.Host != s.carried.answeredBy || !a.LastModified.Equal(s.carried.answered) {
-			return fileChanged, changed("a different server or Last-Modified")
+			return fileChanged, changed("another server answers, or Last-Modified differs")
 		}
 		return ongoing, nil
 	}
@@ -312,7 +312,7 @@ func (s *session) checkMirror(o *origin, a source.Answer) error {
 		}
 		return nil
 	case a.IfMatchFailed, o.pref && v.By == version.ByETag:
-		return mismatch(o, "stale: its ETag differs and it has no digest")
+		return mismatch(o, "another version: its ETag differs, and it has no digest")
 	case !s.tied():
 		s.carried.fallBack(o.url)
 		return errUntied

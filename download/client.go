@@ -145,7 +145,7 @@ func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
 func (c *Client) Repair(ctx context.Context, v Verdict, observe func(Event)) (Result, error) {
 	if v.repair == nil {
 		return Result{}, fail(Usage, "repair", source.Escape(v.Path),
-			errors.New("nothing shows what is wrong, or has the right bytes"), HintFrom)
+			errors.New("nothing shows which bytes are wrong, or where the right ones are"), HintFrom)
 	}
 	req := *v.repair
 	req.Observe = observe
@@ -218,7 +218,8 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 	req.Peers = c.Peers(req.Peers)
 	if len(m.Sources) == 0 && !req.Peers.asked() {
 		return nil, fail(Network, "read", magnetName,
-			fmt.Errorf("it has no URL of the .torrent file (xs), and %s", req.Peers.why()), "a .torrent file is enough")
+			fmt.Errorf("the link has no URL of the .torrent file (xs), and %s",
+				req.Peers.why()), "give the .torrent file instead")
 	}
 	hc, done := c.network(ctx)
 	defer done()

@@ -213,11 +213,11 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 func (d *Document) noPlace(p Peers) error {
 	switch {
 	case d.Torrent:
-		return fmt.Errorf("it names no web seed for this file, and %s", p.why())
+		return fmt.Errorf("the torrent has no web seed for this file, and %s", p.why())
 	case !p.asked():
-		return fmt.Errorf("it names no usable URL of this file, and %s", p.why())
+		return fmt.Errorf("the document has no usable URL of this file, and %s", p.why())
 	}
-	return errors.New("it names no usable URL of this file, and no torrent with usable peers")
+	return errors.New("the document has no usable URL of this file, and no torrent with usable peers")
 }
 
 // fail returns an error about the file f of the document.
@@ -239,7 +239,7 @@ func (d *Document) notesOf(f metalink.File, base Request) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%s is ignored: %s", source.Escape(i.Target), i.Reason))
 	}
 	if more := f.IgnoredCount - len(f.Ignored); more > 0 {
-		notes = append(notes, fmt.Sprintf("and %d more are ignored", more))
+		notes = append(notes, fmt.Sprintf("further ignored links: %d", more))
 	}
 	return notes
 }

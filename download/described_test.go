@@ -153,7 +153,7 @@ func TestDescribedContradictsItself_Rule42(t *testing.T) {
 	f.Pieces = []verify.Pieces{piecesOf(t, made(size, 7))}
 	a, b := sized(t, size, mirrortest.Rate(8*mib)), sized(t, size, mirrortest.Rate(8*mib))
 	e := following(t, f, a, b).wrong(download.Protocol)
-	if !strings.Contains(e.Error(), "in x.meta4 the digests of the pieces") || !strings.Contains(string(e.Hint), "document") {
+	if !strings.Contains(e.Error(), "in x.meta4, the digests of the pieces") || !strings.Contains(string(e.Hint), "document") {
 		t.Errorf("%v (%s)", e, e.Hint)
 	}
 	if sent := a.Sent() + b.Sent(); sent > size*5/4 {

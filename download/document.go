@@ -109,7 +109,7 @@ func mergeDocument(d *Document, name string, file metalink.File, claims []verify
 	}
 	tie := common(own, claims)
 	if !verify.Strong(tie) {
-		return file, errors.New("it shares no known digest with the file that is SHA-256 or better")
+		return file, errors.New("no digest (SHA-256 or better) is known both from the document and from elsewhere")
 	}
 	f.Claims = within(own, channelOfClaims(tie))
 	return metalink.Merge(file, f)
@@ -190,7 +190,7 @@ func withTorrent(data []byte, name string, file metalink.File, claims []verify.C
 	f, ok := inTorrent(t, name)
 	switch {
 	case !verify.Strong(claims):
-		return file, errors.New("no SHA-256 or better is known of the file")
+		return file, errors.New("no digest of the file (SHA-256 or better) is known")
 	case !ok:
 		return file, errors.New("the document does not show which of its files this is")
 	case differs(f.Size, file.Size):

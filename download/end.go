@@ -65,7 +65,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		return
 	}
 	if s.c.Timeout > 0 && after > s.c.Timeout {
-		err = fmt.Errorf("%w (it would be back in %v, which is more than the timeout of %v)", err,
+		err = fmt.Errorf("%w (the server could be asked again only in %v, which is more than the timeout of %v)", err,
 			after.Round(time.Second), s.c.Timeout)
 		fault = scheduler.FaultGone
 	}
@@ -103,7 +103,7 @@ func (s *session) faulted(f *flight, err error, fault scheduler.Fault) bool {
 	return false
 }
 
-var errShrunk = changed("it is shorter than the request")
+var errShrunk = changed("it now ends before the end of the requested range")
 
 // shrunk reports whether err is an answer of 416, to a range of the known file, from the origin itself. That means that
 // the file has changed. A 416 of a mirror means that the mirror is stale.
@@ -146,7 +146,7 @@ func (s *session) startOver() {
 	}
 }
 
-const unmergeable = "nothing shows that the rest belongs to the same file"
+const unmergeable = "nothing shows that the rest is from the same file as the received part"
 
 // noMerge returns the error of bytes that cannot be combined with others. cause is the failure after which they would
 // have to be combined, or nil.
@@ -242,7 +242,7 @@ func (s *session) compared(size int64) {
 		s.settle(size)
 	default:
 		s.stated, s.cut.held = size, size
-		s.end(sizeDisowned, changed("according to its digest, it ends before its assumed end"))
+		s.end(sizeDisowned, changed("according to its digest, the file ends before its assumed end"))
 	}
 }
 
@@ -345,7 +345,7 @@ func (s *session) ban(lane scheduler.SourceID) {
 	p := &s.hashing.pieces
 	start, end := p.list.At(int(p.wrong))
 	p.banned++
-	s.sources.ban(o, "those from %d to %d do not match %s", start, end-1, p.from)
+	s.sources.ban(o, "bytes %d to %d do not match %s", start, end-1, p.from)
 	s.trees.record(o.tree, false)
 	s.reportDown(o, lane)
 }

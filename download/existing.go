@@ -198,7 +198,7 @@ func (e *existingFile) begun(ctx context.Context, info fsys.Info, x inquiry, cla
 	case !whole && !known && len(e.req.Mirrors) > 0:
 		return false, "", nil
 	case info.Size > prior.Size:
-		return false, "is longer than the server's", nil
+		return false, "is longer than the server's file", nil
 	}
 	f, err := openRegular(e.http.files, e.result.Path)
 	if err != nil {

@@ -21,7 +21,7 @@ var errRefused = errors.New("not wanted")
 
 // errUntied refuses a mirror if neither a digest nor an ETag shows that the mirror has the origin's file. The mirror
 // may be asked alone if the origin fails.
-var errUntied = errors.New("nothing shows that it has the same version: used only if the others fail")
+var errUntied = errors.New("used only if the others fail, because nothing shows that it has the same version")
 
 // changed returns the error of a file that changed at the origin during the download. what is the change.
 func changed(what string) error {
@@ -29,7 +29,7 @@ func changed(what string) error {
 }
 
 // errDated ends the first request to a mirror that states another date.
-var errDated = errors.New("its Last-Modified differs from the server's, and it has no matching digest: used last")
+var errDated = errors.New("used last, because its Last-Modified differs from the server's and it has no matching digest")
 
 // dateOf returns the Last-Modified of the server whose tag tagOf returns, or zero.
 func dateOf(file metalink.File, a source.Answer) time.Time {
@@ -142,8 +142,8 @@ func hostVouches(a source.Answer) bool {
 }
 
 // errLoose means that a mirror is not used because the output is a pipe.
-var errLoose = errors.New("neither a digest nor date and size show that it has the server's file, " +
-	"and bytes in a pipe cannot be replaced: left out")
+var errLoose = errors.New("not used, because neither a digest nor date and size show that it has the server's file, " +
+	"and bytes in a pipe cannot be replaced")
 
 func vouched(claims []verify.Claim) bool { return backed(claims, verify.HTTPS, verify.User) }
 
@@ -197,7 +197,7 @@ func (c *Client) checkBoth(ctx context.Context, hc network, r *Request, x resolu
 	return x, check()
 }
 
-const hintOtherFile Hint = "the server has a different file than the requested one"
+const hintOtherFile Hint = "the server has a different file from the requested one"
 
 // sharesTag reports whether theirs, a mirror's answer, has the known ETag and comes from the host that gave the ETag,
 // or from a host that shares ETags. The same ETag from any other host has no meaning (RFC 9110, section 8.8.3).

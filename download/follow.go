@@ -77,7 +77,8 @@ func (d *Document) FileAt(file string) (metalink.File, error) {
 		return f, nil
 	}
 	e := &sums.AmbiguousError{Name: path.Base(at), Paths: last[:min(len(last), mostNames)]}
-	return metalink.File{}, fail(NoEvidence, "verify", d.Name, e, "files in folders as in the document can be told apart")
+	return metalink.File{}, fail(NoEvidence, "verify",
+		d.Name, e, "put the files into the folders that the document names, to tell them apart")
 }
 
 // A SeveralError is the error of a document with several files if the request does not show which of them is meant.
@@ -134,7 +135,7 @@ func (e *SelectError) Error() string {
 	if more := len(names) - len(near); more > 0 {
 		near = append(near, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("%s matches no file of the document; it has %s", source.Escape(strings.Join(e.Patterns, ", ")),
+	return fmt.Sprintf("%s matches no file of the document; the document has %s", source.Escape(strings.Join(e.Patterns, ", ")),
 		strings.Join(near, ", "))
 }
 
@@ -167,15 +168,15 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 	newer, _, err := fetchDocument(ctx, hc, u, o)
 	switch {
 	case err == nil && newer.Torrent:
-		d.note("%s, which may have a newer one, is a torrent: not used", source.Mask(u))
+		d.note("%s, which may have a newer document, is a torrent: not used", source.Mask(u))
 	case err != nil:
-		d.note("%s, which may have a newer one, is not used: %v", source.Mask(u), err)
+		d.note("%s, which may have a newer document, is not used: %v", source.Mask(u), err)
 	case newer.Over >= d.Over: // d named newer, so newer is not trusted more than d
 		newer.Name, newer.URL, newer.Notes, newer.Over = d.Name, d.URL, d.Notes, d.Over
 		newer.redirectDigests, newer.originDigests = slices.Concat(d.redirectDigests, newer.redirectDigests),
 			slices.Concat(d.originDigests, within(newer.originDigests, d.Over))
 		*d = *newer
-		d.note("the newer one at %s is used", source.Mask(u))
+		d.note("the newer document at %s is used", source.Mask(u))
 	default:
 		d.extend(newer)
 	}
@@ -205,7 +206,7 @@ func (d *Document) extend(newer *Document) {
 			f.Pieces = o.Pieces
 		}
 		d.Files.Set(i, f)
-		d.note("%s names %d more places of %s", source.Mask(d.Origin), len(o.Mirrors), source.Escape(f.Name))
+		d.note("%s lists %d more mirrors of %s", source.Mask(d.Origin), len(o.Mirrors), source.Escape(f.Name))
 	}
 }
 

@@ -207,7 +207,7 @@ func TestSelectError(t *testing.T) {
 		e.Names = append(e.Names, fmt.Sprint("other-", i))
 	}
 	e.Names = slices.Insert(e.Names, 15, "Debian-12.iso\x1b")
-	if got := e.Error(); got != `debian-13* matches no file of the document; it has Debian-12.iso\x1b, other-13, other-0, other-1, other-2, and 16 more` {
+	if got := e.Error(); got != `debian-13* matches no file of the document; the document has Debian-12.iso\x1b, other-13, other-0, other-1, other-2, and 16 more` {
 		t.Error(got)
 	}
 }

@@ -52,7 +52,7 @@ func (g *getter) named(do func(*getter) error) (*getter, error) {
 	err := do(g)
 	for n, name := 1, g.req.Name; n < mostNumbers && g.req.renames() && taken(err); n++ {
 		if why, ok := errors.AsType[existsError](err); ok && g.req.IfExists.Continue {
-			g.observe(Note{Text: why.Error() + "; it is kept, and the new one gets another name", Plain: true})
+			g.observe(Note{Text: why.Error() + "; the existing file is kept, and the new one gets another name", Plain: true})
 		}
 		req, began := g.asked, g.began
 		req.Name, req.IfExists.Continue = numbered(name, n), false
@@ -328,7 +328,7 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	}
 	var conflict *verify.ConflictError
 	if none != nil && g.req.Described != nil && errors.As(err, &conflict) {
-		e.Kind, e.Hint = Protocol, Hint("the servers have a different file than the one that "+g.req.Described.By+" describes")
+		e.Kind, e.Hint = Protocol, Hint("the servers have a different file from the one that "+g.req.Described.By+" describes")
 	}
 	return &e
 }

@@ -122,7 +122,7 @@ func (x *inspection) readDescriptions(ctx context.Context) {
 		x.file, x.claims = t.file, join(x.claims, t.file.Claims)
 		// A torrent's size proves nothing.
 		if p := t.file.BestPieces(); x.file.Size < 0 && !p.IsZero() && p.Size() != v.Size {
-			x.req.note("%s has pieces of a file of %d bytes, not %d: not used", t.from, p.Size(), v.Size)
+			x.req.note("%s has pieces for a file of %d bytes, but the file has %d: not used", t.from, p.Size(), v.Size)
 			continue
 		}
 		v.Pieces, v.PiecesFrom = t.file.BestPieces(), t.from
@@ -186,7 +186,7 @@ func (x *inspection) share() error {
 	x.beside = neighbours{map[int][]string{}, map[int]string{}}
 	list, err := edges.Whole(s.torrent, s.file, func(i int) ([]byte, error) { return x.edge(s, i) })
 	if err != nil {
-		return fmt.Errorf("the pieces that it shares with other files: %w", err)
+		return fmt.Errorf("the pieces that the file shares with other files: %w", err)
 	}
 	x.described = x.req.Described
 	d := *x.described
@@ -203,7 +203,7 @@ func (x *inspection) edge(s *sharing, i int) ([]byte, error) {
 	data := make([]byte, min(n, s.torrent.Size-int64(i)*n))
 	parts, _, err := s.torrent.Piece(i)
 	if err != nil {
-		x.beside.missing[at] = "a file whose name is not safe"
+		x.beside.missing[at] = "a file with an unsafe name"
 		return data, nil
 	}
 	rest := data
@@ -218,7 +218,7 @@ func (x *inspection) edge(s *sharing, i int) ([]byte, error) {
 			all[at] = append(all[at], name)
 		}
 		if err := readPart(x.http.files, s.beside(x.verdict.Path, p.File), p, mine); err != nil {
-			x.beside.missing[at] = cmp.Or(x.beside.missing[at], name+", which does not lie beside it")
+			x.beside.missing[at] = cmp.Or(x.beside.missing[at], name+", which is not beside this file")
 		}
 	}
 	return data, nil

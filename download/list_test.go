@@ -44,9 +44,9 @@ func TestListNames(t *testing.T) {
 		{"http://h/pub/18/disk.iso", "", "sha-256 from line 1 of SHA256SUMS"},
 		{"http://h/pub/20/disk.iso?x", "new.iso", "sha-256 from line 2 of SHA256SUMS"},
 		{"http://h/%32%30/disk.iso", "", "sha-256 from line 2 of SHA256SUMS"},
-		{"http://h/22/disk.iso", "", `several paths in it end in "disk.iso"`},
-		{"http://h/a/../disc.iso", "x/disk.isoo", `"disc.iso" is not in it; similar names are`},
-		{"http://h/", "", `"" is not in it`},
+		{"http://h/22/disk.iso", "", `several listed paths end in "disk.iso"`},
+		{"http://h/a/../disc.iso", "x/disk.isoo", `"disc.iso" is not in the list; similar names are`},
+		{"http://h/", "", `"" is not in the list`},
 	} {
 		r := download.Request{URL: parse(t, tt.url), Name: tt.name}
 		got := fmt.Sprint(l.Vouch(&r))

@@ -99,5 +99,5 @@ func (l *List) checkSigned(ctx context.Context, hc network, req Request, named [
 	case len(all) > 0:
 		return lackOfSignature(all).Error(), nil
 	}
-	return fmt.Sprintf("no signature beside it (%s)", strings.Join(req.Trust.Anchors.Besides(), ", ")), nil
+	return fmt.Sprintf("no signature beside the list (%s)", strings.Join(req.Trust.Anchors.Besides(), ", ")), nil
 }

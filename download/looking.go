@@ -150,7 +150,7 @@ func (l *looking) apply(s *session, r lookedUp) {
 		}
 		s.rehash()
 	case len(l.early()) > 0 && s.req.inOrder() && (s.req.Store != nil || s.hashing.begun()):
-		s.note("only a sha-256 can be compared with the sent bytes")
+		s.note("only a SHA-256 can be compared with the bytes that were already passed on")
 		r.Claims = l.late()
 	case len(l.early()) > 0:
 		s.rehash()

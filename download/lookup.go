@@ -127,7 +127,7 @@ func keepOpposed(to *state.Store, r *Request, found verify.Finding, err error) {
 type otherHostError struct{ error }
 
 func (e *otherHostError) Error() string {
-	return fmt.Sprintf("a host that it redirects to contradicts the checksums beside the file: %v", e.error)
+	return fmt.Sprintf("a host that the server redirects to contradicts the checksums beside the file: %v", e.error)
 }
 
 func (e *otherHostError) Unwrap() error { return e.error }

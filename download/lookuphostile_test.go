@@ -38,10 +38,10 @@ func TestLookupHostile_Rule77(t *testing.T) {
 		other  http.HandlerFunc // answers everything else; there is no index
 		want   string           // of a place
 	}{
-		{"soft 404", nil, text(200, "text/html", "<h1>disk.iso</h1><pre>\n"+line+"</pre>"), "a page instead of a list"},
+		{"soft 404", nil, text(200, "text/html", "<h1>disk.iso</h1><pre>\n"+line+"</pre>"), "the response is a page instead of a list"},
 		{"soft 404 that begins as a list", nil, text(200, "text/html; charset=utf-8", line+"<p>not found</p>"),
-			"a page instead of a list"},
-		{"soft 404 as a list", nil, text(200, "Text/HTML", line), "a page instead of a list"},
+			"the response is a page instead of a list"},
+		{"soft 404 as a list", nil, text(200, "Text/HTML", line), "the response is a page instead of a list"},
 		{"soft 404 as text", nil, text(200, "text/plain", "there is no disk.iso here\n"+line),
 			"no list of checksums"},
 		{"404 with a list", nil, text(404, "text/plain", line), "404"},

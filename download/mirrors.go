@@ -252,7 +252,7 @@ func (s *session) slow() bool {
 // take adds the swarm of the torrent in o as a source.
 func (s *session) take(o offer) {
 	if o.err != nil {
-		s.note("%s is not used for peers: %v", o.from, o.err)
+		s.note("%s is not used to find peers: %v", o.from, o.err)
 		return
 	}
 	s.carried.sharing = o.sharing

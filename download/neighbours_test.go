@@ -84,7 +84,7 @@ func TestVerifySharedPieces_Rule43(t *testing.T) {
 		inside int64 // an offset in a piece that is not shared; 0: it has none
 		want   string
 	}{
-		"a": {1, "bytes 262144-262243 were not checked: their pieces in x.torrent also cover root/b, which does not lie beside it"},
+		"a": {1, "bytes 262144-262243 were not checked: their pieces in x.torrent also cover root/b, which is not beside this file"},
 		"b": {0, "bytes 0-299 were not checked"},
 		"c": {261750, "bytes 0-261743,523888-524294 were not checked"},
 		"d": {261750, "bytes 0-261736 were not checked"},

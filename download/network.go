@@ -94,7 +94,7 @@ func proxyOf(c *httpsource.Client) func(*url.URL) (*url.URL, error) {
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
 // errWebOnly refuses documents over FTP: trust in a digest depends on its channel, which is http or https.
-var errWebOnly = errors.New("a document is read from disk or over http or https")
+var errWebOnly = errors.New("a document must be on disk or at an http or https URL")
 
 const defaultTimeout = 30 * time.Second
 
@@ -201,13 +201,13 @@ func (r *Request) allowed(mirrors []metalink.Mirror) (kept []metalink.Mirror, no
 		case word != "":
 			out = append(out, source.Mask(m.URL)+" ("+word+")")
 		case !r.usable(m.URL):
-			notes = append(notes, source.Mask(m.URL)+": left out, as FTP is off")
+			notes = append(notes, source.Mask(m.URL)+": not used, because FTP URLs are excluded")
 		default:
 			kept = append(kept, m)
 		}
 	}
 	if len(out) > 0 {
-		notes = append(notes, "left out, as excluded: "+strings.Join(out, ", "))
+		notes = append(notes, "excluded mirrors are not used: "+strings.Join(out, ", "))
 	}
 	return kept, notes
 }

@@ -188,9 +188,9 @@ func (e *existingFile) edited(ctx context.Context) bool {
 	return true
 }
 
-var errLessProven = errors.New("a newer one exists, but with less proof than the existing one")
+var errLessProven = errors.New("the server's newer file has less proof than the existing one")
 
-var errUnprovenNewer = errors.New("the server has an older one, and nothing proves the existing one")
+var errUnprovenNewer = errors.New("the server has an older file, and nothing proves the existing one")
 
 // unprovenNewer returns the error of an existing file that is newer than the server's, and is not proven as demanded.
 func unprovenNewer(r *Request) *Error { return r.fail(NoEvidence, errUnprovenNewer, HintAllowOlder) }

@@ -128,7 +128,7 @@ func (s *session) refuseSize(o *origin, size int64) error {
 	switch most := s.c.MaxSize; {
 	case slices.Contains(s.tried, size):
 		o.claimed = size
-		return mismatch(o, "the file has %d bytes there, a size that did not lead to the right file", size)
+		return mismatch(o, "the file has %d bytes there, a size that already led to a wrong file", size)
 	case most > 0 && size > most:
 		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", size, most)
 		return &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultLimit, Err: err}
@@ -169,7 +169,7 @@ func (s *session) offered() metalink.File {
 	return f
 }
 
-var errOnlyPieces = errors.New("the torrent has digests of pieces by sha-1 only, which prove nothing against its maker")
+var errOnlyPieces = errors.New("the torrent has only SHA-1 digests of pieces, which prove nothing if its author is malicious")
 
 var errNoDigest = errors.New("the server gives no verifiable digest")
 

@@ -293,7 +293,7 @@ func (p *partial) modified() time.Time {
 		if date := p.result.LastModified; !date.IsZero() {
 			why = "an unusable date, " + date.UTC().Format(time.RFC1123)
 		}
-		p.req.observe(Note{Text: "the server gave " + why + ": the file gets its present date", Plain: true})
+		p.req.observe(Note{Text: "the server sent " + why + ", so the file gets the current date", Plain: true})
 	}
 	return t
 }
@@ -322,7 +322,7 @@ func (p *partial) advise(e *Error, err error) {
 	none, _ := errors.AsType[*NoSourceError](err)
 	switch {
 	case p.refuted:
-		e.Hint = "if the digest was mistyped, the corrected command will not fetch it again"
+		e.Hint = "if you mistyped the digest, correct it and repeat the command, which then uses the received file"
 	case p.unproven && !p.listed && e.Kind != Limit && e.Kind != Local: // errors of these kinds need another step first
 		e.Hint = cmp.Or(e.Hint, HintUnproven)
 	}
@@ -334,14 +334,14 @@ func (p *partial) advise(e *Error, err error) {
 // explainMoved adds to e that the folder was moved or removed during the download, whatever else happened.
 func (p *partial) explainMoved(e *Error, err error) {
 	if moved, ok := errors.AsType[*partfile.MovedError](err); ok { // the complete file was moved
-		e.Kind, e.Hint = Local, "the same command starts over"
+		e.Kind, e.Hint = Local, "run the same command to start over"
 		if moved.Now != "" {
-			e.Hint = "the file is complete and right: nothing is left to be fetched"
+			e.Hint = "the file is complete: nothing is left to download"
 		}
 		return
 	}
 	if p.moved != nil {
-		e.Kind, e.Err, e.Hint = Local, fmt.Errorf("%w; %w", e.Err, p.moved), "the same command starts over"
+		e.Kind, e.Err, e.Hint = Local, fmt.Errorf("%w; %w", e.Err, p.moved), "run the same command to start over"
 		if p.kept > 0 {
 			e.Hint = HintFolder
 		}
@@ -357,7 +357,7 @@ func (p *partial) continuesUpload(ctx context.Context, data []byte) (prior partf
 	}
 	state.Identity = reinstated(state.Identity, p.req)
 	if !continuable(p.req, state.Identity) {
-		return prior, state, errors.New("nothing shows that the rest is of the same file")
+		return prior, state, errors.New("nothing shows that the rest is from the same file as the received part")
 	}
 	prior, err = (&resumption{partial: p, prior: state.Identity, sealed: true}).continues(ctx)
 	return prior, state, err

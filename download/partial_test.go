@@ -54,7 +54,7 @@ func TestPartialExplains(t *testing.T) {
 	}{
 		"nothing is kept":    {partial{setAside: []string{"b"}, unproven: true}, errRefused, Network, Error{Aside: []string{"b"}}},
 		"bytes are kept":     {partial{kept: 9, keptAt: "p"}, errRefused, Network, Error{Kept: 9, Part: "p"}},
-		"of a refuted file":  {partial{kept: 9, keptAt: "p", refuted: true}, errRefused, Mismatch, Error{Kept: 9, Part: "p", Hint: "if the digest was mistyped, the corrected command will not fetch it again"}},
+		"of a refuted file":  {partial{kept: 9, keptAt: "p", refuted: true}, errRefused, Mismatch, Error{Kept: 9, Part: "p", Hint: "if you mistyped the digest, correct it and repeat the command, which then uses the received file"}},
 		"unproven ones":      {partial{kept: 9, keptAt: "p", unproven: true}, budget, Network, Error{Kept: 9, Part: "p", Hint: HintUnproven}},
 		"the disk is full":   {partial{kept: 9, keptAt: "p", unproven: true}, errRefused, Local, Error{Kept: 9, Part: "p"}},
 		"a list may be kept": {partial{kept: 9, keptAt: "p", unproven: true, listed: true}, errRefused, Network, Error{Kept: 9, Part: "p"}},

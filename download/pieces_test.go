@@ -188,7 +188,7 @@ func TestDocumentWithoutDigest_Rule46(t *testing.T) {
 	origin.Set(mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc))
 	r := newRun(t, origin.URL)
 	said := func(n download.Note) bool {
-		return strings.Contains(n.Text, "no known digest with the file that is SHA-256")
+		return strings.Contains(n.Text, "no digest (SHA-256 or better) is known both")
 	}
 	a.Set(held(4*mib, seen(r, said)))
 	origin.Set(held(2*mib, seen(r, said)))

@@ -265,7 +265,7 @@ func (h *planner) leftover(ctx context.Context) error {
 	case !l.Known || l.Have.Len() == 0:
 		return nil
 	case !continuable(h.req, r.prior):
-		h.plan.Restarts = "nothing would show that the rest belongs to it"
+		h.plan.Restarts = "nothing would show that the rest is from the same file as the received part"
 	default:
 		_, err := r.continues(ctx)
 		switch {

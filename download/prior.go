@@ -132,7 +132,7 @@ func goesOnFrom(want, prior partfile.Identity) error {
 	case v.Judgment == version.Same && v.By == version.ByDigest, want.PieceSum != "" && want.PieceSum == prior.PieceSum:
 		return nil
 	case want.URLSum != prior.URLSum:
-		return fmt.Errorf("it was begun from %s, and no digest shows that this is the same file", prior.URL)
+		return fmt.Errorf("the part is of a download from %s, and no digest shows that this is the same file", prior.URL)
 	case v.Judgment == version.Other:
 		return v.Why
 	case v.Judgment == version.Same || len(common(prior.Claims, want.Claims)) > 0 || sameDate(then, now):

@@ -212,11 +212,11 @@ func (s *session) usePieces() {
 		return
 	}
 	if list.Size() != s.size {
-		s.note("%s has pieces of a file of %d bytes, not %d: not used", s.carried.piecesFrom, list.Size(), s.size)
+		s.note("%s has pieces for a file of %d bytes, but the file has %d: not used", s.carried.piecesFrom, list.Size(), s.size)
 		return
 	}
 	s.hashing.startPieces(list, s.carried.piecesFrom)
-	s.note("%d pieces of %d bytes are checked as they arrive: %s has their %v", list.Count(), list.Length(),
+	s.note("%d pieces of %d bytes are checked as they arrive, by their %v digests in %s", list.Count(), list.Length(),
 		list.Algorithm(), s.carried.piecesFrom)
 	s.step(scheduler.PiecesKnown{Length: list.Length(), Lead: list.Lead()})
 }

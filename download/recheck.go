@@ -122,7 +122,7 @@ func (x *comparison) announced(hops []metalink.Hop, resized bool) error {
 }
 
 // errOtherNow is the error of a comparison if the server has another file now.
-var errOtherNow = changed("while it was compared")
+var errOtherNow = changed("the server's version changed during the comparison")
 
 // An otherNowError is errOtherNow with the digests that the server states now.
 type otherNowError struct {

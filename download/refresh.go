@@ -24,9 +24,9 @@ type refresh struct {
 // These are the reasons not to resume a part file.
 var (
 	errNoPart      = errors.New("there is no part file to resume")
-	errUnknownPart = errors.New("no trusted record says which file it belongs to")
-	errUntiedLink  = errors.New("no strong digest that both have, and no strong ETag of the same host, shows that " +
-		"the new link leads to the file that was begun")
+	errUnknownPart = errors.New("no trusted record says which file the part belongs to")
+	errUntiedLink  = errors.New("nothing shows that the new link leads to the same file: they have no strong digest in " +
+		"common, and no strong ETag of the same host")
 )
 
 // lookForPart returns an error if there is nothing to resume. Unlike partfile.Open, it changes nothing.
@@ -65,7 +65,7 @@ func (r *refresh) goOn(ctx context.Context) error {
 	if samples == manySamples {
 		r.carried.continued, r.result.Continued = true, true
 	}
-	r.note("it continues with the part from %s", r.prior.URL)
+	r.note("the download continues with the part from %s", r.prior.URL)
 	return r.goOnWith(r.identity())
 }
 
@@ -80,7 +80,7 @@ const (
 // that must be compared.
 func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 	if len(r.prior.Refuted) > 0 {
-		return 0, r.fail(Local, errors.New("it is complete, but does not match the given digest"), HintAnew)
+		return 0, r.fail(Local, errors.New("the part is complete, but does not match the given digest"), HintAnew)
 	}
 	if err := r.ask(ctx); err != nil || r.document {
 		return 0, err

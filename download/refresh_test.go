@@ -117,7 +117,7 @@ func TestRefresh_Rule8_Rule15(t *testing.T) {
 		"continued, no parts":          {data, []mirrortest.Option{none, mirrortest.IgnoreRange()}, withTag("", false), front, false, true, download.Local, "the server sends only the whole file"},
 		"other size":                   {data[:size-1], []mirrortest.Option{tag}, withTag(`"v1"`, true), front, false, true, download.Local, "bytes instead of"},
 		"other digest":                 {other, []mirrortest.Option{digest}, withDigest(t, data), front, false, true, download.Local, "another file"},
-		"digest is new":                {data, []mirrortest.Option{digest, none}, withTag("", true), front, false, false, download.Local, "no strong digest that both have"},
+		"digest is new":                {data, []mirrortest.Option{digest, none}, withTag("", true), front, false, false, download.Local, "nothing shows that the new link leads to the same file"},
 		"ETag, size not known":         {data, []mirrortest.Option{tag}, unsized(withTag(`"v1"`, true)), front, false, true, download.Local, "no strong ETag"},
 		"refused":                      {data, []mirrortest.Option{mirrortest.Status(403)}, withTag(`"v1"`, true), front, false, true, download.Refused, ""},
 		"HEAD of another version":      {other, []mirrortest.Option{mirrortest.ETag(`"v2"`), onHEAD(tag)}, withTag(`"v1"`, true), front, false, false, download.Local, "different bytes"},

@@ -148,7 +148,7 @@ func (d *damage) blame(s *session) {
 	}
 	for p, r := range x.Wrong() {
 		if p == nil {
-			s.note("wrong bytes: those from %d to %d, of an earlier run", r.Start, r.End-1)
+			s.note("wrong bytes from %d to %d, received in an earlier run", r.Start, r.End-1)
 			continue
 		}
 		ban(s, p, r)
@@ -159,7 +159,7 @@ func (d *damage) blame(s *session) {
 // ban excludes a source that has wrong bytes at r.
 func ban(s *session, p *recheck.Place, r byterange.Range) {
 	err := &source.Error{URL: p.Masked, Host: p.Host, Fault: source.FaultMismatch,
-		Err: fmt.Errorf("wrong bytes: those from %d to %d are not those of the file", r.Start, r.End-1)}
+		Err: fmt.Errorf("wrong bytes from %d to %d", r.Start, r.End-1)}
 	s.c.State.Learn(p.Host, state.Speed{}) // its speed is not recommended to later downloads
 	s.observe(SourceDown{ID: p.ID, URL: p.Masked, Host: p.Host, Err: err, Banned: true})
 	for _, o := range s.sources.all {

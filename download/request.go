@@ -142,9 +142,9 @@ func (r *Request) checkURL() error {
 	case r.IfExists.Refresh && !r.onDisk():
 		return r.fail(Usage, errors.New("without a name there is no part file to resume"), HintNameIt)
 	case (r.Stream != nil || r.Store != nil) && r.Target != nil, r.Stream != nil && r.Store != nil:
-		return r.fail(Usage, errors.New("a request has a Stream, a Target or a Store, not two of them"), "")
+		return r.fail(Usage, errors.New("a request cannot have two of Stream, Target and Store"), "")
 	case slices.Contains(r.Mirrors, nil):
-		return r.fail(Usage, errors.New("one of its mirrors is not a URL"), "")
+		return r.fail(Usage, errors.New("the URL of a mirror in the request is nil"), "")
 	case r.isSwarm(u):
 		return nil
 	case source.IsSwarm(u):
@@ -154,7 +154,7 @@ func (r *Request) checkURL() error {
 	case r.checkExcluded() != nil:
 		return r.fail(Usage, r.checkExcluded(), "")
 	case !r.usable(u):
-		return r.fail(Usage, errors.New("FTP is off"), HintFTP)
+		return r.fail(Usage, errors.New("FTP URLs are excluded"), HintFTP)
 	case r.described():
 		return nil
 	case CheckURL(u) != nil: // rule 58

@@ -71,8 +71,8 @@ type resolution struct {
 }
 
 // errInPlace refuses a document that must not replace the file.
-var errInPlace = errors.New("it answers with a Metalink document in place of the file, " +
-	"which is accepted only from the server of the requested URL")
+var errInPlace = errors.New("it sends a Metalink document in place of the file, which is accepted only from the server " +
+	"of the requested URL")
 
 // A footing has the facts about the file that are known before an answer is read.
 type footing struct {

@@ -49,7 +49,7 @@ func (p *partial) resume(ctx context.Context) error {
 	case other != nil:
 		return r.part.Reset(other.Error())
 	case r.recorded.outdated(r.req, r.prior):
-		return r.part.Reset("it describes an older version than the existing file")
+		return r.part.Reset("the part is of an older version than the existing file")
 	case len(r.prior.Refuted) > 0:
 		return r.resumeRefuted(ctx)
 	case !continuable(r.req, r.prior):
@@ -152,7 +152,7 @@ func (r *resumption) resumeUnproven(ctx context.Context) error {
 		if r.sealed && r.prior.URLSum == partfile.SumURL(r.req.URL) {
 			r.carried.beside = join(r.prior.Looked, r.carried.beside) // the server may not answer for it again
 		}
-		return r.part.Reset("nothing shows that the rest is of the same file")
+		return r.part.Reset("nothing shows that the rest is from the same file as the received part")
 	}
 	if err := r.part.Recover(ctx); err != nil {
 		return err
@@ -308,7 +308,7 @@ func (r *resumption) resumeRefuted(ctx context.Context) error {
 func (r *resumption) resumeUntold(ctx context.Context) error {
 	prior := r.prior
 	prior.Claims, prior.Refuted = standingOf(prior), nil
-	reason := errors.New("it does not match the given digest, and no other digest is given now")
+	reason := errors.New("the part does not match the digest of an earlier run, and no digest is given now")
 	switch {
 	case r.sealed && verify.Strong(prior.Claims): // the digest decides
 		if err := r.part.Recover(ctx); err != nil {

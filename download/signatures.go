@@ -217,7 +217,7 @@ func (s *signatureSet) MarshalBinary() ([]byte, error) {
 	return json.Marshal(states)
 }
 
-var errNoState = errors.New("other signatures than those that were checked")
+var errNoState = errors.New("the signatures are not those that were checked")
 
 // UnmarshalBinary restores the state in data, which is that of a set of the same signatures.
 func (s *signatureSet) UnmarshalBinary(data []byte) error {

@@ -182,7 +182,7 @@ func TestToldOfComparing(t *testing.T) {
 		t.Errorf("%v, %d bytes", told, res.Compared)
 	}
 	for _, n := range saw[download.SourceDown](r) {
-		if n.Banned && !strings.Contains(n.Err.Error(), "wrong bytes: those from ") {
+		if n.Banned && !strings.Contains(n.Err.Error(), "wrong bytes from ") {
 			t.Errorf("%v", n.Err)
 		}
 	}

@@ -52,7 +52,7 @@ func (p Peers) why() string {
 	case PeersMissing:
 		return NoBitTorrent
 	}
-	return "peers are off"
+	return "BitTorrent peers are off"
 }
 
 // Peers returns the value that applies if the user wants p: PeersMissing without Swarms, PeersHidden instead of
@@ -105,7 +105,8 @@ func (x *sharing) edges(n network, r *Request) edges.Fetcher {
 	if r.Peers != PeersOnly {
 		e.Seed = func(u *url.URL) (source.Source, error) {
 			if !r.usable(u) {
-				return nil, &source.Error{URL: source.Mask(u), Fault: source.FaultRefused, Err: errors.New("FTP is off")}
+				return nil, &source.Error{URL: source.Mask(u), Fault: source.FaultRefused,
+					Err: errors.New("FTP URLs are excluded")}
 			}
 			return n.Source(u, r.optionsFor(u, x.named, false)), nil
 		}
@@ -228,7 +229,7 @@ func seedFile(ctx context.Context, hc network, req *Request, x *sharing, path st
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		req.note("it is not given to peers: %v", err)
+		req.note("the file is not uploaded to peers: %v", err)
 		return
 	}
 	defer file.Close()
@@ -236,7 +237,7 @@ func seedFile(ctx context.Context, hc network, req *Request, x *sharing, path st
 		source.SwarmOptions{Part: file, Seed: true, Dir: req.Dir, Peers: x.peers, Named: x.named})
 	defer src.Close()
 	if err := src.Seed(); err != nil {
-		req.note("it is not given to peers: %v", err)
+		req.note("the file is not uploaded to peers: %v", err)
 		return
 	}
 	src.Here(byterange.Range{Start: 0, End: x.file.Size})
@@ -290,7 +291,7 @@ func (a *attempts) rescue(ctx context.Context, s *session) bool {
 		a.carried.torrentAsked = true
 		x, err := a.fetchSwarm(ctx, doc, s.size)
 		if err != nil {
-			a.note("%s is not used for peers: %v", source.Mask(doc.URL), err)
+			a.note("%s is not used to find peers: %v", source.Mask(doc.URL), err)
 			continue
 		}
 		a.note("no server is left: asking the peers of %s", source.Mask(doc.URL))

@@ -108,7 +108,7 @@ func transferred(op string, n, all int, err, short error) (int, error) {
 	case n == all && err == nil:
 		return n, nil
 	case n < 0 || n > all:
-		n, err = 0, errors.New("it returned an invalid number of bytes")
+		n, err = 0, errors.New("an invalid number of bytes was returned")
 	case err == nil:
 		err = short
 	}

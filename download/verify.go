@@ -107,7 +107,7 @@ var (
 	errNoAnchor  = errors.New("a signature is required, and no key or certificate is trusted")
 	errNoRegular = errors.New("not a regular file")
 	errChanging  = errors.New("was changed while it was read")
-	errNothing   = errors.New("nothing shows what it should be")
+	errNothing   = errors.New("there is nothing to check this file against")
 )
 
 // openRegular opens the file at path for reading. A file that is not regular is an error, because reads may never end.
@@ -177,13 +177,13 @@ func (x *inspection) worthwhile(signatures []verify.SignatureChecker) error {
 func (x *inspection) lacks() error {
 	nothing := errNothing
 	if x.asked() {
-		nothing = fmt.Errorf("%s has no digest of it", source.Mask(x.req.URL))
+		nothing = fmt.Errorf("%s has no digest of this file", source.Mask(x.req.URL))
 	}
 	if places := x.verdict.Looked.Where(); places != "" {
 		nothing = fmt.Errorf("%w; looked at %s", nothing, places)
 	}
 	if len(x.verdict.Unvalidated) > 0 {
-		return fmt.Errorf("%w, and for its signature (%s) no trusted key is given", nothing, x.verdict.Unvalidated[0])
+		return fmt.Errorf("%w, and no trusted key is given for its signature (%s)", nothing, x.verdict.Unvalidated[0])
 	}
 	return nothing
 }
@@ -227,7 +227,7 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, signatures []verify
 	default:
 		text := proof.String()
 		if proof.ByPieces() {
-			text = "pieces match, but SHA-1 proves nothing (" + text + ")"
+			text = "the pieces match, but SHA-1 proves nothing (" + text + ")"
 		}
 		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), errors.New(text), HintDigestOrList)
 	}

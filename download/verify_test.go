@@ -244,8 +244,8 @@ func TestDocumentFileAt(t *testing.T) {
 		names, path, want string
 	}{
 		{"a.iso cd/a.iso", "a.iso", "a.iso"}, {"a.iso cd/a.iso", "x/cd/a.iso", "cd/a.iso"}, {"a.iso cd/a.iso", "./x/a.iso", "a.iso"},
-		{"cd/a.iso b", "/tmp/a.iso", "cd/a.iso"}, {"only", "another", "only"}, {"ba.iso b", "a.iso", "a.iso matches no file of the document; it has"},
-		{"x/a y/a", "a", `several paths in it end in "a": "x/a", "y/a"`}, {"x/a y/a", "y/a", "y/a"},
+		{"cd/a.iso b", "/tmp/a.iso", "cd/a.iso"}, {"only", "another", "only"}, {"ba.iso b", "a.iso", "a.iso matches no file of the document; the document has"},
+		{"x/a y/a", "a", `several listed paths end in "a": "x/a", "y/a"`}, {"x/a y/a", "y/a", "y/a"},
 	} {
 		f, err := document(strings.Fields(tt.names)...).FileAt(filepath.FromSlash(tt.path))
 		got := f.Name

@@ -81,12 +81,12 @@ func (f File) check() *Error {
 	}
 	for _, m := range f.Mirrors {
 		if !validPlace(m.URL, m.Pri) || m.Geo != country(m.Geo) {
-			return fault(Invalid, "a mirror without a usable URL, or with an invalid priority or country")
+			return fault(Invalid, "a mirror has no usable URL, or an invalid priority or country")
 		}
 	}
 	for _, m := range f.Documents {
 		if !validPlace(m.URL, m.Pri) || m.Type == "" || m.Type != mediaType(m.Type) || m.Name != "" && CheckPath(m.Name) != nil {
-			return fault(Invalid, "a document without a usable URL, type or name, or with an invalid priority")
+			return fault(Invalid, "a document has no usable URL, type or name, or an invalid priority")
 		}
 	}
 	for _, s := range f.Signatures {
@@ -104,7 +104,7 @@ func (f File) checkDigests() *Error {
 	r := fileReader{file: File{Claims: f.Claims}}
 	for _, p := range f.Pieces {
 		if p.Size() != f.Size {
-			return fault(Conflict, "it has %d bytes, and its pieces %d", f.Size, p.Size())
+			return fault(Conflict, "it has %d bytes, but its pieces cover %d", f.Size, p.Size())
 		}
 		if e, ok := errors.AsType[*Error](r.takePieces(p)); ok {
 			return e

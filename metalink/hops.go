@@ -108,7 +108,7 @@ func (c *chain) readLinks(i int, h Hop) {
 		c.ignoreAll(links, "listed by a mirror")
 	case !c.trusted && !instanceDigest(c.digests[i]):
 		c.undigested = true
-		c.ignoreAll(links, "no strong digest beside it")
+		c.ignoreAll(links, "the response has no strong digest")
 	default:
 		c.server = i
 		c.file.Server = h.URL

@@ -169,8 +169,8 @@ func TestServers(t *testing.T) {
 		"mirrorbits: links without a digest (C4, rule 30)": {
 			hops: []Hop{mirrorBits, hop(t, "https://one.example/vlc.iso", 200, `ETag: "x"`)},
 			want: `
-				ignored https://two.example/vlc.iso: no strong digest beside it
-				ignored https://three.example/vlc.iso: no strong digest beside it
+				ignored https://two.example/vlc.iso: the response has no strong digest
+				ignored https://three.example/vlc.iso: the response has no strong digest
 				no digest`,
 		},
 		"mirrorbits and a digest from the user (C4)": {
@@ -238,20 +238,20 @@ func TestWhichHopIsTheServer_C2_C4(t *testing.T) {
 		},
 		"the second, the first has no digest": {
 			hops: []Hop{first(link1), second(link2 + digest)},
-			want: server("b.example", "two.example", "ignored https://one.example/f: no strong digest beside it"),
+			want: server("b.example", "two.example", "ignored https://one.example/f: the response has no strong digest"),
 		},
 		"none: the digest of a mirror does not bless links of the server": {
 			hops: []Hop{first(link1), second(digest)},
-			want: "sha-256 from Digest over https: 1ed1d1a4\nignored https://one.example/f: no strong digest beside it\nno digest",
+			want: "sha-256 from Digest over https: 1ed1d1a4\nignored https://one.example/f: the response has no strong digest\nno digest",
 		},
 		"none: MD5 and SHA-1 are no digest (rule 31)": {
 			hops: []Hop{first(link1 + "Digest: MD5=" + md5A + ",SHA=" + sha1)},
 			want: "sha-1 from Digest over https: da39a3ee\nmd5 from Digest over https: d41d8cd9\n" +
-				"ignored https://one.example/f: no strong digest beside it\nno digest",
+				"ignored https://one.example/f: the response has no strong digest\nno digest",
 		},
 		"none: unknown algorithms are no digest": {
 			hops: []Hop{first(link1 + "Digest: sha-384=x")},
-			want: "ignored https://one.example/f: no strong digest beside it\nno digest",
+			want: "ignored https://one.example/f: the response has no strong digest\nno digest",
 		},
 		"with the user's digest it is the first with links": {
 			hops: []Hop{first(""), second(link1), hop(t, "https://c.example/f", 200, link2+digest)}, trusted: true,

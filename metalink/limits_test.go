@@ -42,8 +42,8 @@ func TestLimits_Rule41(t *testing.T) {
 		"URLs":                  {func(n int) string { return repeat(n, "<url>http://h/%d</url>", before, after) }, maxURLs, `file "f": it has more than 5000 URLs`},
 		"URLs that are ignored": {func(n int) string { return repeat(n, "<url/>", before, after) }, maxURLs, "more than 5000 URLs"},
 		"meta URLs":             {func(n int) string { return repeat(n-1, "<metaurl/>", before, "<url/>"+after) }, maxURLs, "more than 5000 URLs"},
-		"token":                 {func(n int) string { return before + "<!--" + strings.Repeat("x", n-len("<!---->")) + "-->" + after }, maxToken, "a tag, comment or text of more than 1 MiB"},
-		"attributes":            {func(n int) string { return repeat(n, ` a%d=""`, before+"<x", "/>"+after) }, maxAttributes, "an element of more than 100 attributes"},
+		"token":                 {func(n int) string { return before + "<!--" + strings.Repeat("x", n-len("<!---->")) + "-->" + after }, maxToken, "a tag, comment or text has more than 1 MiB"},
+		"attributes":            {func(n int) string { return repeat(n, ` a%d=""`, before+"<x", "/>"+after) }, maxAttributes, "an element has more than 100 attributes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := parse(t, tt.make(tt.most))
@@ -57,7 +57,7 @@ func TestLimits_Rule41(t *testing.T) {
 		t.Error("the URLs of two files are counted together")
 	}
 	many := parse(t, repeat(1000, `<signature/><pieces length="%d" type="md5"/>`, before, after))
-	if n := len(many.Warnings); n != maxWarnings+1 || many.Warnings[maxWarnings] != "and so on" {
+	if n := len(many.Warnings); n != maxWarnings+1 || many.Warnings[maxWarnings] != "further warnings are omitted" {
 		t.Errorf("%d warnings", n)
 	}
 }

@@ -35,7 +35,7 @@ func Merge(header, document File) (File, error) {
 		return File{}, &OtherFileError{Name: document.Name, Err: err}
 	}
 	if header.Size >= 0 && document.Size >= 0 && header.Size != document.Size {
-		err := fmt.Errorf("it has %d bytes here and %d there", document.Size, header.Size)
+		err := fmt.Errorf("it has %d bytes in the document and %d at the server", document.Size, header.Size)
 		return File{}, &OtherFileError{Name: document.Name, Err: err}
 	}
 	m := header

@@ -203,7 +203,7 @@ func TestOtherFile_Rule46(t *testing.T) {
 		`<hash type="sha-256">` + sha256One + `</hash>`: "metalink document, file \"f\": not the file of the server: sha-256 is " + sha256Zero +
 			" (from Digest over https) and " + sha256One + " (from metalink over https)",
 		`<hash type="sha-256">` + sha256Zero + `</hash><hash type="md5">` + md5One + `</hash>`: "md5 is " + md5Zero,
-		`<size>9</size><hash type="sha-256">` + sha256Zero + `</hash>`:                         "it has 9 bytes here and 8 there",
+		`<size>9</size><hash type="sha-256">` + sha256Zero + `</hash>`:                         "it has 9 bytes in the document and 8 at the server",
 	} {
 		m, err := Merge(h, over(parse(t, doc(inside)).Files[0], verify.HTTPS))
 		if _, ok := errors.AsType[*OtherFileError](err); !ok || !strings.Contains(err.Error(), want) {

@@ -20,7 +20,7 @@ func TestStoreDigests(t *testing.T) {
 		},
 		"with Links": {
 			[]Hop{hop(t, "https://h.example/f", 200, "X-Checksum-Sha256: "+shaA+"\nLink: <https://m.example/f>; rel=duplicate")},
-			"sha-256 from X-Checksum-Sha256 over https: 1ed1d1a4\nignored https://m.example/f: no strong digest beside it\nno digest\n",
+			"sha-256 from X-Checksum-Sha256 over https: 1ed1d1a4\nignored https://m.example/f: the response has no strong digest\nno digest\n",
 		},
 		"malformed": {
 			[]Hop{hop(t, "https://h.example/f", 200, "X-Checksum-Sha256: x")},

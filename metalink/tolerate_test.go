@@ -29,20 +29,20 @@ func TestPiecesIgnored_Rule42(t *testing.T) {
 	}
 	sized := func(pieces string) string { return doc("\n" + pieces + "\n<size>12</size>") }
 	for name, tt := range map[string]struct{ document, warning string }{
-		"length 0":         {sized(list("0", "sha-1", sha1Zero)), "pieces of 0 bytes"},
+		"length 0":         {sized(list("0", "sha-1", sha1Zero)), "the piece length must be positive, not 0"},
 		"negative":         {sized(list("-4", "sha-1", sha1Zero)), `their length "-4" is not a number of bytes`},
 		"no number":        {sized(list("4 KiB", "sha-1", sha1Zero)), `their length "4 KiB" is not a number of bytes`},
 		"no length":        {sized(list("", "sha-1", sha1Zero)), `their length "" is not a number of bytes`},
 		"2^63":             {sized(list("9223372036854775808", "sha-1", sha1Zero)), "is not a number of bytes"},
-		"too few":          {sized(list("4", "sha-1", sha1Zero, sha1One)), "2 digests, want 3 for 12 bytes in pieces of 4"},
-		"too many":         {sized(list("6", "sha-1", sha1Zero, sha1One, sha1One)), "3 digests, want 2 for 12 bytes in pieces of 6"},
+		"too few":          {sized(list("4", "sha-1", sha1Zero, sha1One)), "2 digests, want 3 for a file of 12 bytes in pieces of 4"},
+		"too many":         {sized(list("6", "sha-1", sha1Zero, sha1One, sha1One)), "3 digests, want 2 for a file of 12 bytes in pieces of 6"},
 		"none":             {sized(list("4", "sha-1")), "0 digests, want 3"},
 		"digest, short":    {sized(list("6", "sha-1", sha1Zero, sha1One[1:])), "sha-1 has 39 characters, want 40"},
 		"digest, alphabet": {sized(list("6", "sha-1", sha1Zero, "x"+sha1One[1:])), "sha-1 is not hexadecimal"},
 		"algorithm":        {sized(list("6", "tiger", "00", "00")), `their algorithm "tiger" is not known`},
 		"no algorithm":     {sized(list("6", "", sha1Zero, sha1One)), "they have no type, which names their algorithm"},
 		"no size":          {doc("\n" + list("4", "sha-1", sha1Zero)), "the size of the file is not known"},
-		"empty file":       {doc("\n" + list("4", "sha-1", sha1Zero) + "<size>0</size>"), "pieces of a file of 0 bytes"},
+		"empty file":       {doc("\n" + list("4", "sha-1", sha1Zero) + "<size>0</size>"), "the size of the file must be positive, not 0"},
 		"number twice":     {numbered("0", sha1Zero, "1", sha1Zero, "1", sha1Zero), "piece 2 is missing or appears twice"},
 		"number missing":   {numbered("0", sha1Zero, "1", sha1Zero, "3", sha1Zero), "piece 2 is missing or appears twice"},
 		"not a number":     {numbered("0", sha1Zero, "one", sha1Zero, "2", sha1Zero), "invalid syntax"},
@@ -79,7 +79,7 @@ func TestBestPieces(t *testing.T) {
 		pieces 2 of 4 sha-1 00000000
 		pieces 1 of 8 sha-1 00000000
 		pieces 1 of 8 md5 00000000
-		warning line 1: pieces of "f" ignored: 1 digests, want 2 for 8 bytes in pieces of 4`)
+		warning line 1: pieces of "f" ignored: 1 digests, want 2 for a file of 8 bytes in pieces of 4`)
 	f := d.Files[0]
 	if best := f.BestPieces(); best.Length() != 4 || best != f.Pieces[0] {
 		t.Errorf("the best are %d of %d", best.Count(), best.Length())
@@ -175,7 +175,7 @@ func TestMetaURLs_Rule45(t *testing.T) {
 		file f
 		metaurl http://h/2 application/x name= pri=3
 		metaurl http://h/1 application/x-bittorrent name=a/b pri=999999
-		ignored http://h/3: the name in it is not safe
+		ignored http://h/3: its file name is not safe
 		ignored magnet:?...: its scheme is not http, https or ftp
 		ignored http://h/5: a document without a type
 		ignored http://h/6?...: a document without a type

@@ -163,12 +163,12 @@ func (p *parser) next() (xml.Token, error) {
 // checkAttributes refuses two attributes with the same name (XML 1.0, section 3.1), which the decoder accepts.
 func checkAttributes(e xml.StartElement) error {
 	if len(e.Attr) > maxAttributes {
-		return fault(TooMuch, "it has an element of more than %d attributes", maxAttributes)
+		return fault(TooMuch, "an element has more than %d attributes", maxAttributes)
 	}
 	for i, a := range e.Attr {
 		for _, b := range e.Attr[:i] {
 			if a.Name == b.Name {
-				return fault(Syntax, "it has an element with two attributes %s", quote(a.Name.Local))
+				return fault(Syntax, "an element has two attributes %s", quote(a.Name.Local))
 			}
 		}
 	}
@@ -333,7 +333,7 @@ func (p *parser) warn(text string) {
 	case n < maxWarnings:
 		p.doc.Warnings = append(p.doc.Warnings, fmt.Sprintf("line %d: %s", p.line, text))
 	case n == maxWarnings:
-		p.doc.Warnings = append(p.doc.Warnings, "and so on")
+		p.doc.Warnings = append(p.doc.Warnings, "further warnings are omitted")
 	}
 }
 

@@ -160,7 +160,7 @@ func (f *fileReader) size() error {
 	case err != nil:
 		return fault(Invalid, "its size %s is not a number of bytes below 2^63", quote(text))
 	case f.file.Size >= 0 && f.file.Size != n:
-		return fault(Conflict, "its size is %d and %d", f.file.Size, n)
+		return fault(Conflict, "it has two different sizes, %d and %d", f.file.Size, n)
 	}
 	f.file.Size = n
 	return nil
@@ -196,7 +196,7 @@ func (f *fileReader) hash(e xml.StartElement) error {
 		case have.Digest == d:
 			return nil
 		case have.Digest.Algorithm() == alg:
-			return fault(Conflict, "its %v is %s and %s", alg, have.Digest.Hex(), d.Hex())
+			return fault(Conflict, "it has two different %v digests, %s and %s", alg, have.Digest.Hex(), d.Hex())
 		}
 	}
 	f.file.Claims = append(f.file.Claims, verify.Claim{Digest: d, Field: claimField})
@@ -247,7 +247,7 @@ func (f *fileReader) metaURL(media, name string, priority int) error {
 		reason = "a document without a type"
 	}
 	if reason == "" && name != "" && CheckPath(name) != nil {
-		reason = "the name in it is not safe"
+		reason = "its file name is not safe"
 	}
 	if reason != "" {
 		f.file.ignore(target, reason)

@@ -79,7 +79,7 @@ func (in *input) fill() error {
 	}
 	in.rest = utf8.AppendRune(in.buf[:0], r)
 	if in.token += len(in.rest); in.token > maxToken {
-		return fault(TooMuch, "it has a tag, comment or text of more than %d MiB", maxToken>>20)
+		return fault(TooMuch, "a tag, comment or text has more than %d MiB", maxToken>>20)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (in *input) wideCharacter() (rune, error) {
 		return 0, err
 	}
 	if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-		return 0, fault(Charset, "it is not UTF-16: half a character")
+		return 0, fault(Charset, "it is not valid UTF-16: half of a surrogate pair is missing")
 	}
 	return r, nil
 }
@@ -117,7 +117,7 @@ func (in *input) unit() (rune, error) {
 	n, err := io.ReadFull(in.src, b[:])
 	in.taken += int64(n)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return 0, fault(Charset, "it is not UTF-16: half a unit")
+		return 0, fault(Charset, "it is not valid UTF-16: its last character has only one byte")
 	}
 	return rune(in.wide.Uint16(b[:])), err
 }

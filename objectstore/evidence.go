@@ -133,7 +133,7 @@ func (u *upload) putEvidence(ctx context.Context, e Evidence, anew bool) {
 		}
 	}
 	if err == nil {
-		err = errors.New("other processes upload objects")
+		err = errors.New("other processes keep replacing the evidence")
 	}
 	if l := u.store.lease; l == nil || l.Confirm(ctx) == nil {
 		u.store.options.Note(fmt.Sprintf("%s is in place, but its evidence could not be stored beside it: %v", u.path(),
@@ -198,7 +198,7 @@ func (u *upload) evidenceOf(ctx context.Context, object string) (c condition, e 
 	defer body.Close()
 	if json.NewDecoder(io.LimitReader(body, mostEvidence)).Decode(&e) != nil || e.Object != object {
 		return c, Evidence{}, &download.Error{Kind: download.Local, What: "store", Where: u.path(),
-			Err: errors.New("a different object has its name")}
+			Err: errors.New("an unrelated object has this name")}
 	}
 	return condition{info.ETag}, e, nil
 }

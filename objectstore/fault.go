@@ -43,10 +43,10 @@ func codeOf(err error) string {
 const (
 	hintCredentials download.Hint = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, " +
 		"or a profile in ~/.aws/credentials (AWS_PROFILE)"
-	hintRights download.Hint = "the key needs s3:PutObject, s3:GetObject, s3:ListBucket, " +
+	hintRights download.Hint = "give the access key the permissions s3:PutObject, s3:GetObject, s3:ListBucket, " +
 		"s3:AbortMultipartUpload and s3:ListMultipartUploadParts there"
 	hintEndpoint download.Hint = "set AWS_ENDPOINT_URL_S3 to the URL of the store and AWS_REGION to its region"
-	hintAgain    download.Hint = "the same command resumes"
+	hintAgain    download.Hint = "run the same command to resume"
 )
 
 // configFault returns the error for an invalid configuration of the store at place.
@@ -90,7 +90,7 @@ func (s *Store) fault(ctx context.Context, key string, err error) error {
 	if err.Error() == "http: server gave HTTP response to HTTPS client" {
 		e.Kind, e.Hint = download.TLS, hintEndpoint
 	} else if fault, _ := source.NetworkFault(err); fault == source.FaultTLS {
-		e.Kind, e.Hint = download.TLS, "AWS_CA_BUNDLE names a file of trusted certificates"
+		e.Kind, e.Hint = download.TLS, "name a file of trusted certificates in AWS_CA_BUNDLE"
 	}
 	return e
 }
@@ -118,13 +118,13 @@ func judge(r minio.ErrorResponse, again download.Hint) (download.Kind, download.
 	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired":
 		return download.Auth, hintCredentials
 	case "RequestTimeTooSkewed":
-		return download.Auth, "the clocks of this machine and of the store differ"
+		return download.Auth, "set the clocks of this machine and of the store: they differ"
 	case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException", "InvalidRegion":
 		return download.Usage, hintEndpoint
 	case "NoSuchBucket", "InvalidBucketName":
 		return download.Refused, "create the bucket with another program; " + hintEndpoint
 	case "EntityTooLarge", "QuotaExceeded", "InsufficientStorage", "XMinioStorageFull":
-		return download.Limit, "the store has no room for it"
+		return download.Limit, "make room in the store, or raise its limit on sizes"
 	case "BadDigest", "XAmzContentSHA256Mismatch", "InvalidDigest":
 		return download.Mismatch, again
 	}
@@ -133,11 +133,11 @@ func judge(r minio.ErrorResponse, again download.Hint) (download.Kind, download.
 		if foreign(r) {
 			return download.Usage, "is this an object store? " + hintEndpoint
 		}
-		return download.Refused, "the store does not support a needed request"
+		return download.Refused, "use another store: this one does not support a request that braid needs"
 	case r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden:
 		return download.Auth, hintRights
 	case r.StatusCode == http.StatusInsufficientStorage:
-		return download.Limit, "the store has no room for it"
+		return download.Limit, "make room in the store, or raise its limit on sizes"
 	case r.StatusCode >= 500 || r.StatusCode == http.StatusTooManyRequests:
 		return download.Network, again
 	}
@@ -171,6 +171,7 @@ type hidden struct{ error }
 func (s *Store) lost(key string) error {
 	return &download.Error{
 		Kind: download.Local, What: "store", Where: "s3://" + s.bucket + "/" + key,
-		Err: errors.New("the upload no longer exists: another process has aborted it"), Hint: "the same command starts over",
+		Err:  errors.New("the upload no longer exists: another process has aborted it"),
+		Hint: "run the same command to start over",
 	}
 }

@@ -75,7 +75,7 @@ func (u *upload) record() (record, error) {
 	data, err := u.journal.Read()
 	if err == nil && isNewer(data) {
 		err = &download.Error{Kind: download.Local, What: "store", Where: u.path(), Err: errNewer,
-			Hint: "update this braid, or take another name with -o"}
+			Hint: "update braid, or choose another name with -o"}
 	}
 	return parseRecord(data), err
 }

@@ -50,7 +50,7 @@ func latestOf(ctx context.Context, u *upload) (c condition, text string, err err
 	if string(line) != text+"\n" || want != "" && want != hex.EncodeToString(sum[:]) {
 		return c, "", &download.Error{Kind: download.Local, What: "store", Where: u.path(),
 			Err:  errors.New("this object is damaged or was changed by another program, so it is not replaced"),
-			Hint: "delete it; the next version creates it again"}
+			Hint: "delete the object; the next version creates it again"}
 	}
 	return condition{now.ETag}, text, nil
 }

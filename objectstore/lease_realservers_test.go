@@ -128,7 +128,7 @@ func TestRealUploadEvidence(t *testing.T) {
 		if got := string(r.store.Object("isos/x.iso.evidence.json")); got != `{"mine":1}` {
 			t.Errorf("the object of another program is %.20s now", got)
 		}
-		if len(r.notes) == 0 || !strings.Contains(r.notes[len(r.notes)-1], "a different object has its name") {
+		if len(r.notes) == 0 || !strings.Contains(r.notes[len(r.notes)-1], "an unrelated object has this name") {
 			t.Errorf("told: %q", r.notes)
 		}
 		r.store.Remove("isos/x.iso.evidence.json")

@@ -26,7 +26,7 @@ func TestRealRemove_Rule80(t *testing.T) {
 		store.Put("isos/"+name+".evidence.json", []byte(`{"object":"s3://`+s3test.Bucket+`/isos/`+name+`"}`))
 	}
 	store.Put("isos/alone.evidence.json", []byte("mine"))
-	for name, want := range map[string]string{"replaced": "", "removed": "", "alone": "a different object has its name"} {
+	for name, want := range map[string]string{"replaced": "", "removed": "", "alone": "an unrelated object has this name"} {
 		err := s.Remove(t.Context(), name, func(*download.Existing) bool {
 			if name == "replaced" {
 				store.Put("isos/"+name, []byte("new"))

@@ -87,9 +87,10 @@ func split(word string) (bucket, key string, err error) {
 	case !IsURL(word) || err != nil:
 		return "", "", errors.New("write s3://BUCKET/PREFIX/")
 	case u.User != nil:
-		return "", "", errors.New("credentials are not allowed in it: they are read from the environment and ~/.aws/credentials")
+		return "", "",
+			errors.New("credentials are not allowed in the URL: they are read from the environment and ~/.aws/credentials")
 	case u.Host == "" || u.Port() != "":
-		return "", "", errors.New("s3:// is followed by the name of a bucket")
+		return "", "", errors.New("the name of a bucket must follow s3://")
 	}
 	key = strings.TrimPrefix(strings.TrimPrefix(word, "s3://"), u.Host)
 	key = strings.TrimPrefix(key, "/")
@@ -99,7 +100,7 @@ func split(word string) (bucket, key string, err error) {
 	return u.Host, key, nil
 }
 
-var errKey = errors.New("not a valid key: it has an empty part, . or .., a control character, or more than 1024 bytes")
+var errKey = errors.New("not a valid object key: it has an empty part, . or .., a control character, or more than 1024 bytes")
 
 // validKey reports whether other programs can use key unchanged, and whether it can be a path below a folder.
 func validKey(key string) bool {

@@ -65,7 +65,7 @@ func valueOf(ctx context.Context, u *upload, limit int64) (c condition, data []b
 	if info.UserMetadata[http.CanonicalHeaderKey(valueSum)] != hex.EncodeToString(sum[:]) {
 		return c, nil, &download.Error{Kind: download.Local, What: "store", Where: u.path(),
 			Err:  errors.New("this object is damaged or was written by another program, so it is not replaced"),
-			Hint: "delete it; the next version creates it again"}
+			Hint: "delete the object; the next version creates it again"}
 	}
 	return condition{info.ETag}, data, nil
 }

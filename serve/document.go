@@ -122,7 +122,7 @@ func (s *Server) judge(document string, kind documentKind, base string, v *versi
 	}
 	name, ok := choose(files, base, v)
 	if !ok {
-		s.warn(document, "the document describes another version of the file, so it is not named")
+		s.warn(document, "the document describes another version of the file, so it is not offered")
 	}
 	return name, ok
 }

@@ -148,10 +148,10 @@ func (o Options) check() error {
 		return nil
 	}
 	if len(o.Mirrors) > 0 {
-		return fmt.Errorf("a mirror of another server names no mirrors of its own")
+		return fmt.Errorf("a mirror of another server cannot name mirrors")
 	}
 	if s := address.SchemeOf(o.MirrorOf); s.NoDocuments {
-		return fmt.Errorf("mirror of an %s server: a Metalink server speaks http or https", s.Family)
+		return fmt.Errorf("a mirror of an %s server is not possible: a Metalink server speaks http or https", s.Family)
 	}
 	return checkURL(o.MirrorOf)
 }

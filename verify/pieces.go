@@ -30,9 +30,9 @@ type Pieces struct {
 func NewPieces(size, length int64, digests []Digest) (Pieces, error) {
 	switch {
 	case length <= 0:
-		return Pieces{}, fmt.Errorf("pieces of %d bytes", length)
+		return Pieces{}, fmt.Errorf("the piece length must be positive, not %d", length)
 	case size <= 0:
-		return Pieces{}, fmt.Errorf("pieces of a file of %d bytes", size)
+		return Pieces{}, fmt.Errorf("the size of the file must be positive, not %d", size)
 	}
 	return newPieces(size, length, 0, digests)
 }
@@ -42,21 +42,22 @@ func NewPieces(size, length int64, digests []Digest) (Pieces, error) {
 // checked before Beside is called.
 func NewSpan(size, length, lead int64, digests []Digest) (Pieces, error) {
 	if lead < 0 || lead >= length || size <= 0 || size > math.MaxInt64-lead {
-		return Pieces{}, fmt.Errorf("%d bytes before a file of %d in a piece of %d", lead, size, length)
+		return Pieces{}, fmt.Errorf("%d bytes before a file of %d bytes do not fit into pieces of %d", lead, size, length)
 	}
 	return newPieces(size, length, lead, digests)
 }
 
 func newPieces(size, length, lead int64, digests []Digest) (Pieces, error) {
 	if want := (lead+size-1)/length + 1; int64(len(digests)) != want {
-		return Pieces{}, fmt.Errorf("%d digests, want %d for %d bytes in pieces of %d", len(digests), want, size, length)
+		return Pieces{}, fmt.Errorf("%d digests, want %d for a file of %d bytes in pieces of %d",
+			len(digests), want, size, length)
 	}
 	p := Pieces{alg: digests[0].alg, length: length, size: size, lead: lead}
 	var sums strings.Builder
 	sums.Grow(len(digests) * p.alg.Size())
 	for i, d := range digests {
 		if d.IsZero() || d.alg != p.alg {
-			return Pieces{}, fmt.Errorf("digest %d is of %v, the first is of %v", i, d.alg, p.alg)
+			return Pieces{}, fmt.Errorf("digest %d is %v, but the first is %v", i, d.alg, p.alg)
 		}
 		sums.WriteString(d.raw)
 	}
@@ -69,7 +70,7 @@ func newPieces(size, length, lead int64, digests []Digest) (Pieces, error) {
 func (p Pieces) Padded(zeros int64) (Pieces, error) {
 	start, end := p.At(p.Count() - 1)
 	if zeros < 0 || p.IsZero() || zeros > p.length-(end-start) {
-		return Pieces{}, fmt.Errorf("%d zeros after a last piece of %d of %d bytes", zeros, end-start, p.length)
+		return Pieces{}, fmt.Errorf("%d zeros do not fit after a last piece of %d of %d bytes", zeros, end-start, p.length)
 	}
 	p.pad = zeros
 	return p, nil
@@ -83,7 +84,8 @@ func (p Pieces) Beside(before, after []byte) (Pieces, error) {
 		left -= p.lead
 	}
 	if p.IsZero() || int64(len(before)) != p.lead || int64(len(after)) > left {
-		return Pieces{}, fmt.Errorf("%d bytes before a file and %d after it, for pieces of %d", len(before), len(after), p.length)
+		return Pieces{}, fmt.Errorf("%d bytes before the file and %d after it do not fit its pieces of %d",
+			len(before), len(after), p.length)
 	}
 	p.before, p.after = string(before), string(after)
 	return p, nil

@@ -109,17 +109,17 @@ func TestPiecesThatDoNotFit_Rule42(t *testing.T) {
 		digests      []Digest
 		want         string
 	}{
-		"length 0":        {6, 0, digests, "pieces of 0 bytes"},
-		"negative length": {6, -2, digests, "pieces of -2 bytes"},
-		"no size":         {-1, 2, digests, "pieces of a file of -1 bytes"},
-		"empty file":      {0, 2, digests[:1], "pieces of a file of 0 bytes"},
-		"empty, no piece": {0, 2, nil, "pieces of a file of 0 bytes"},
-		"too few":         {6, 2, digests[:2], "2 digests, want 3 for 6 bytes in pieces of 2"},
-		"too many":        {4, 2, digests, "3 digests, want 2 for 4 bytes in pieces of 2"},
+		"length 0":        {6, 0, digests, "the piece length must be positive, not 0"},
+		"negative length": {6, -2, digests, "the piece length must be positive, not -2"},
+		"no size":         {-1, 2, digests, "the size of the file must be positive, not -1"},
+		"empty file":      {0, 2, digests[:1], "the size of the file must be positive, not 0"},
+		"empty, no piece": {0, 2, nil, "the size of the file must be positive, not 0"},
+		"too few":         {6, 2, digests[:2], "2 digests, want 3 for a file of 6 bytes in pieces of 2"},
+		"too many":        {4, 2, digests, "3 digests, want 2 for a file of 4 bytes in pieces of 2"},
 		"none":            {6, 2, nil, "0 digests, want 3"},
 		"largest file":    {math.MaxInt64, 1, digests, "3 digests, want 9223372036854775807"},
-		"two algorithms":  {6, 2, mixed, "digest 2 is of md5, the first is of sha-1"},
-		"no digest":       {6, 2, make([]Digest, 3), "digest 0 is of no algorithm"},
+		"two algorithms":  {6, 2, mixed, "digest 2 is md5, but the first is sha-1"},
+		"no digest":       {6, 2, make([]Digest, 3), "digest 0 is no algorithm"},
 	} {
 		p, err := NewPieces(tt.size, tt.length, tt.digests)
 		if err == nil || !strings.HasPrefix(err.Error(), tt.want) || !p.IsZero() {

@@ -75,7 +75,7 @@ func (x *item) demands(m *Message) (err error) {
 		}
 		c, err := verify.Hex(word)
 		if err != nil || !c.Digest.Algorithm().Strong() {
-			return fmt.Errorf("no such digest in Expected-%s", name)
+			return fmt.Errorf("the digest in Expected-%s is not valid", name)
 		}
 		c.Field, c.Channel = "apt's "+name, verify.User
 		x.claims = append(x.claims, c)

@@ -139,7 +139,7 @@ func (s *settings) tls(u *url.URL) (*tls.Config, error) {
 	name, key := s.option(u, "SslCert"), s.option(u, "SslKey")
 	if name == "" {
 		if key != "" {
-			return nil, errors.New("SslKey: a key without SslCert")
+			return nil, errors.New("SslKey: a key is given without SslCert")
 		}
 		return c, nil
 	}

@@ -100,7 +100,7 @@ func (r *Reader) line(left *int) (string, error) {
 		}
 		text := strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
 		if i := strings.IndexFunc(text, isControl); i >= 0 {
-			return "", &FormatError{fmt.Sprintf("a control character: %q", text[i])}
+			return "", &FormatError{fmt.Sprintf("it has a control character: %q", text[i])}
 		}
 		return text, err
 	}
@@ -132,7 +132,7 @@ func (m *Message) field(line string) error {
 	}
 	name, value, ok := strings.Cut(line, ":")
 	if !ok || name == "" {
-		return &FormatError{"a line is no field"}
+		return &FormatError{"a line is not a field"}
 	}
 	m.Fields = append(m.Fields, Field{name, strings.TrimSpace(value)})
 	return nil

@@ -171,8 +171,8 @@ func TestMethodFails(t *testing.T) {
 		{"http://x.onion/x", "", "BlockDotOnion", "", ""},
 		{"mirror+file:" + filepath.Join(t.TempDir(), "no-list") + "/./Packages", "", "no-list: no such file", "", ""},
 		{"", "", "no URI", "", ""},
-		{server.URL + "/x", "Expected-SHA256: 12\n", "no such digest in Expected-SHA256", "", ""},
-		{server.URL + "/x", "Expected-SHA512: " + strings.Repeat("0", 32) + "\n", "no such digest in Expected-SHA512", "", ""},
+		{server.URL + "/x", "Expected-SHA256: 12\n", "the digest in Expected-SHA256 is not valid", "", ""},
+		{server.URL + "/x", "Expected-SHA512: " + strings.Repeat("0", 32) + "\n", "the digest in Expected-SHA512 is not valid", "", ""},
 		{server.URL + "/x", "Maximum-Size: -1\n", "Maximum-Size is not a number", "", ""},
 		{server.URL + "/x", "Expected-Checksum-FileSize: 99999999999999999999\n", "Expected-Checksum-FileSize is not a number", "", ""},
 	} {

@@ -130,7 +130,7 @@ func (s *settings) places(uri string, m *Message) (configured, mirrors []string,
 			return nil, nil, err
 		}
 		if configured = join(bases, rest, m); len(configured) == 0 {
-			return nil, nil, fmt.Errorf("no listed mirror has it")
+			return nil, nil, fmt.Errorf("no listed mirror has the file")
 		}
 	} else {
 		configured = []string{plain}

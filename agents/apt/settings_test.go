@@ -75,7 +75,7 @@ func TestCheckTrust(t *testing.T) {
 	for item, want := range map[string]string{
 		"Acquire::https::CrlFile=/x": "crlfile is about trust", "Acquire::https::a.example::IssuerCert=/x": "a.example::issuercert",
 		"Acquire::braid::SslForceVersion=TLSv1": "sslforceversion", "Acquire::https::Verify-Host=false": "verify-host", "Acquire::https::Pinned-Cert=x": "pinned",
-		"Acquire::https::CaInfo=/none": "CaInfo", "Acquire::https::SslCert=/none": "SslCert", "Acquire::https::SslKey=/none": "SslKey: a key without",
+		"Acquire::https::CaInfo=/none": "CaInfo", "Acquire::https::SslCert=/none": "SslCert", "Acquire::https::SslKey=/none": "SslKey: a key is given without",
 		"Acquire::https::a.example::CaInfo=/none": "CaInfo",
 		"Acquire::https::Verify-Peer=false":       "", "Acquire::https::Verify-Host=true": "", "Acquire::https::CrlFile=": "", "Acquire::https::Caching=x": "", "Acquire::https::CaPath=x": "capath",
 		"Acquire::gpgv::CrlFile=x": "", "Acquire::https::Proxy-Auto-Detect=/x": "", "Acquire::https::Pipeline-Depth=5": "", "Acquire::http::Proxy::ssl.example=DIRECT": "", "Acquire::https::No-Cache=1": "",

@@ -127,7 +127,8 @@ func (s *server) post(ctx context.Context, question []byte) (reply httpsource.Re
 		case err != nil:
 			return reply, err
 		case reply.Status == http.StatusUnauthorized && reply.Host != source.HostPort(to): // git has no credentials for it
-			return reply, &serverError{reply.Host, reply.Status, "it needs a name and password, and " + to.Host + " leads there"}
+			return reply, &serverError{reply.Host, reply.Status,
+				"it needs a name and password, and git gives none for a server that " + to.Host + " redirects to"}
 		case reply.Status == http.StatusUnauthorized && s.login.holds():
 			s.login.action = nil // so that to requests a new action
 			continue

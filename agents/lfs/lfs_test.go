@@ -140,7 +140,7 @@ func TestTalk(t *testing.T) {
 		{"an event without an object", []string{first, `{"event":"pause"}`, last}, "{}", true},
 		{"another name", []string{first, `{"event":"download","oid":"../../x","size":1}`, last}, `want an object ID of 64 digits`, false},
 		{"capital letters", []string{first, `{"event":"download","oid":"` + strings.ToUpper(oid) + `","size":1}`, last}, `want an object ID of 64 digits`, false},
-		{"less than nothing", []string{first, `{"event":"download","oid":"` + oid + `","size":-1}`, last}, `a size of -1`, false},
+		{"less than nothing", []string{first, `{"event":"download","oid":"` + oid + `","size":-1}`, last}, `the size is -1`, false},
 		{"an odd place", []string{first, `{"event":"download","oid":"` + oid + `","size":11,"action":{"href":"file:///etc/passwd"}}`, last}, "no http or https URL", false},
 		{"a long line", []string{first, strings.Repeat("x", mostLine+1)}, "{}", true},
 	} {
@@ -301,7 +301,7 @@ func TestCredentialsForAnother(t *testing.T) {
 	k = newTalk(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 	})
-	if said, err := k.say(first, get+`}`, last); err != nil || slices.Contains(k.asked, "credential fill") || !strings.Contains(said[len(said)-1], "leads there") {
+	if said, err := k.say(first, get+`}`, last); err != nil || slices.Contains(k.asked, "credential fill") || !strings.Contains(said[len(said)-1], "redirects to") {
 		t.Errorf("%q, %v, %q", said, err, k.asked)
 	}
 }

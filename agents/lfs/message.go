@@ -95,7 +95,7 @@ func (m *message) check() error {
 	case err != nil || d.Hex() != m.OID:
 		return fmt.Errorf("%w: want an object ID of 64 digits, have %.80q", errProtocol, m.OID)
 	case m.Size < 0:
-		return fmt.Errorf("%w: a size of %d", errProtocol, m.Size)
+		return fmt.Errorf("%w: the size is %d", errProtocol, m.Size)
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func newLines(ctx context.Context, r io.Reader, gone func()) *lines {
 			}
 		}
 		if l.err = in.Err(); errors.Is(l.err, bufio.ErrTooLong) {
-			l.err = fmt.Errorf("%w: a line of more than %d bytes", errProtocol, mostLine)
+			l.err = fmt.Errorf("%w: a line has more than %d bytes", errProtocol, mostLine)
 		}
 	}()
 	return l

@@ -174,15 +174,15 @@ func unusableWords(v Verdict, reports []Record, now Time) string {
 	case retrievalFailed:
 		return "the agent of the feed could not reach the site"
 	case NoInformation:
-		return "the feed has the URL, but neither a time of modification since 1990 nor a size nor an MD5"
+		return "the feed lists the URL, but without a size, an MD5 or a plausible modification time (1990 or later)"
 	case DetectedInFuture:
 		t, _ := reports[v.Chosen].detected(now)
-		return fmt.Sprintf("detected at %v, which is more than an hour ahead", t)
+		return fmt.Sprintf("detected at %v, which is more than an hour in the future", t)
 	case stale:
 		t, _ := reports[v.Chosen].GoodUntil(now)
 		return fmt.Sprintf("the report expired at %v", t)
 	case ModifiedInFuture:
-		return fmt.Sprintf("modified at %v, which is more than an hour ahead", reports[v.Chosen].LastModified)
+		return fmt.Sprintf("modified at %v, which is more than an hour in the future", reports[v.Chosen].LastModified)
 	}
 	return "no feed has the URL"
 }
@@ -206,11 +206,11 @@ func (b Baseline) compare(seen Baseline) (Action, Reason, string) {
 	sizes := b.Size != 0 && seen.Size != 0
 	switch {
 	case !times && !sums && !sizes:
-		return None, baselineRecorded, "no reported value was known before: later reports are compared with it"
+		return None, baselineRecorded, "no reported value was known before: later reports are compared with these values"
 	case times && seen.LastModified > b.LastModified:
 		return Download, Modified, fmt.Sprintf("modified at %v, and the known version at %v", seen.LastModified, b.LastModified)
 	case times && seen.LastModified < b.LastModified && seen.Detected > b.Detected:
-		return Recheck, WentBackwards, fmt.Sprintf("modified at %v, which is older than %v but was seen later",
+		return Recheck, WentBackwards, fmt.Sprintf("modified at %v, before the known version (%v), but detected later",
 			seen.LastModified, b.LastModified)
 	case times && seen.LastModified < b.LastModified:
 		return None, olderThanKnown, fmt.Sprintf("modified at %v, and the known version at %v", seen.LastModified, b.LastModified)

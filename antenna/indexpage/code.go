@@ -10,14 +10,14 @@ var (
 	codeForeign   = feedtext.Fatal("not-index", "not the index of a folder")
 	codeNoBase    = feedtext.Fatal("no-base", "the URL of the page is not known, and its links are relative to it")
 	codeBase      = feedtext.Fatal(CodeBase, "a base element makes its links relative to another URL")
-	codeLargeText = feedtext.Fatal("line-too-long", "a piece of text of more than 1 MiB") // the limit of a line in other formats
+	codeLargeText = feedtext.Fatal("line-too-long", "a text is longer than 1 MiB") // the limit of a line in other formats
 	codeNoFile    = feedtext.Note("no-item", "the page lists no file")
 )
 
 // Codes for entries.
 var (
 	codeNoName    = feedtext.Fatal("no-url", "the entry has no name")
-	codeBadURL    = feedtext.Fatal("bad-url", "not an absolute URL, or longer than 8 KiB: {value}")
+	codeBadURL    = feedtext.Fatal("bad-url", "the URL is not absolute, or longer than 8 KiB: {value}")
 	codeBadDate   = feedtext.Repair("bad-date", "{field} is not a date: {value}")
 	codeBadNumber = feedtext.Repair("bad-number", "{field} is not a number: {value}")
 )

@@ -23,7 +23,7 @@ var (
 
 	codeUndecodable = feedtext.Repair(feed.CodeUndecodable, "the record is not valid text")
 	codeNoLineEnd   = feedtext.Repair("no-final-line-end", "no line end follows the last record")
-	codeNoComma     = feedtext.Repair("no-trailing-comma", "no comma ends the record")
+	codeNoComma     = feedtext.Repair("no-trailing-comma", "the record does not end with a comma")
 	codeNoLength    = feedtext.Repair("content-length-missing", "Content-Length is missing; its field has the URL")
 	codeEmpty       = feedtext.Repair("empty-field", "{field} is empty instead of 0")
 	codeBadEscape   = feedtext.Repair("bad-escape", "an unnecessary backslash: {value}")

@@ -9,11 +9,11 @@ import (
 var (
 	codeForeign    = feedtext.Fatal("not-news", "neither RSS nor Atom nor JSON Feed")
 	codeNoSitemap  = feedtext.Fatal("not-sitemap", "not a sitemap")
-	codeLargeToken = feedtext.Fatal("line-too-long", "a piece of text of more than 4 MiB") // the limit of a line in other formats
+	codeLargeToken = feedtext.Fatal("line-too-long", "a text is longer than 4 MiB") // the limit of a line in other formats
 	codeEntities   = feedtext.Fatal("entities-declared", "the document declares entities, which are not expanded")
-	codeDeep       = feedtext.Fatal("nested-too-deep", "elements more than 100 deep")
-	codeLargeTag   = feedtext.Fatal("entry-too-large", "a tag of more than 16 KiB, or 64 namespaces")
-	codeLargeName  = feedtext.Fatal("entry-too-large", "a name of more than 100 octets, or an xml:base of 512")
+	codeDeep       = feedtext.Fatal("nested-too-deep", "elements are nested more than 100 deep")
+	codeLargeTag   = feedtext.Fatal("entry-too-large", "a tag has more than 16 KiB or 64 namespaces")
+	codeLargeName  = feedtext.Fatal("entry-too-large", "a name has more than 100 octets, or an xml:base more than 512")
 	codeTruncated  = feedtext.Fatal("truncated", "the document ends within an element or a value")
 
 	codeCharset = feedtext.Note("charset-unknown", "unknown charset {value}: only ASCII is read")
@@ -24,7 +24,7 @@ var (
 // Codes for entries.
 var (
 	codeNoURL    = feedtext.Fatal("no-url", "the entry has no URL")
-	codeBadURL   = feedtext.Fatal("bad-url", "not an absolute URL, or longer than 8 KiB: {value}")
+	codeBadURL   = feedtext.Fatal("bad-url", "the URL is not absolute, or longer than 8 KiB: {value}")
 	codeTooLarge = feedtext.Fatal("entry-too-large", "the entry is larger than 64 KiB")
 	codeUnread   = feedtext.Fatal("unreadable-entry", "the entry cannot be read: {value}")
 
@@ -32,9 +32,9 @@ var (
 	codeSloppy      = feedtext.Repair("item-not-well-formed", "the entry is not well-formed XML: {value}")
 	codeEscaped     = feedtext.Repair("url-not-escaped", "the URL has characters that must be escaped: {value}")
 	codeBadDate     = feedtext.Repair("bad-date", "{field} is not a date: {value}")
-	codeDateForm    = feedtext.Repair("date-format", "{field} does not have the form that the format requires: {value}")
+	codeDateForm    = feedtext.Repair("date-format", "{field} does not have the form that the feed's format requires: {value}")
 	codeWeekday     = feedtext.Repair("date-wrong-weekday", "the day of the week of {field} is wrong: {value}")
-	codeNoZone      = feedtext.Repair("date-no-zone", "{field} has no zone, UTC is assumed: {value}")
+	codeNoZone      = feedtext.Repair("date-no-zone", "{field} has no time zone, so UTC is assumed: {value}")
 	codeBadNumber   = feedtext.Repair("bad-number", "{field} is not a number: {value}")
 
 	codeIRI          = feedtext.Note("url-not-ascii", "the URL has letters beyond ASCII, which are escaped: {value}")

@@ -277,7 +277,7 @@ func (d *Decoder) item(r feed.Record, read func(io.Reader) (*gofeed.Feed, error)
 		d.find(codeUnread, "", err.Error())
 		d.judge(&r)
 	case len(f.Items) != 1:
-		d.find(codeUnread, "", fmt.Sprintf("%d items in one", len(f.Items)))
+		d.find(codeUnread, "", fmt.Sprintf("it contains %d items", len(f.Items)))
 		d.judge(&r)
 	default:
 		d.records(r, f.FeedType, f.Items[0])

@@ -16,7 +16,7 @@ var (
 	codeBadTag    = feedtext.Fatal("bad-tag", "the tag is longer than 256 octets, or has spaces or control characters: {value}")
 	codeTooLarge  = feedtext.Fatal("entry-too-large", "the release is larger than 4 MiB")
 	codeNoURL     = feedtext.Fatal("no-url", "the file has no URL")
-	codeBadURL    = feedtext.Fatal("bad-url", "not an http or https URL, or longer than 8 KiB: {value}")
+	codeBadURL    = feedtext.Fatal("bad-url", "the URL is not http or https, or longer than 8 KiB: {value}")
 	codeEscaped   = feedtext.Repair("url-not-escaped", "the URL has characters that must be escaped: {value}")
 	codeIRI       = feedtext.Note("url-not-ascii", "the URL has letters beyond ASCII, which are escaped: {value}")
 	codeBadDate   = feedtext.Repair("bad-date", "{field} is not a date: {value}")

@@ -99,7 +99,7 @@ func TestDecode(t *testing.T) {
 			"1/0 malformed-attribute: discards @A u://h/1\n3/30 @A u://h/3\n", ""},
 		{"an object that is not closed", "@A { u://h/1\na{1}:\tx\n@A { u://h/2\n}",
 			"1/0 size-mismatch a: discards @A u://h/1\n3/21 @A u://h/2\n", ""},
-		{"a size that is not a number", "@A { u://h/1\na{1x}:\tx\n}\n@A { u://h/2\n}",
+		{"a size is not a number", "@A { u://h/1\na{1x}:\tx\n}\n@A { u://h/2\n}",
 			"1/0 bad-size a: discards @A u://h/1\n4/24 @A u://h/2\n", ""},
 		{"a blank in the size", "@A { u://h/1\na{ 1}:\tx\n}", "1/0 bad-size a: discards @A u://h/1\n", ""},
 		{"no colon", "@A { u://h/1\na{1}\tx\n}", "1/0 bad-delimiter a: discards @A u://h/1\n", ""},
@@ -123,16 +123,16 @@ func TestViolation(t *testing.T) {
 	const long = 101
 	for _, tt := range []struct{ text, want string }{
 		{"\n@A { u://h/1\na{3}:\txxx\n?", `4/24 "a" of 2/1 @A u://h/1: neither an attribute nor the end of the object follows this value: its size is wrong`},
-		{"\n@A { u://h/1\na{1x", `3/15 "a" of 2/1 @A u://h/1: a size that is not a number`},
-		{"\n@A { u://h/1\na{1}: x", `3/19 "a" of 2/1 @A u://h/1: a size without a colon and a tab after it`},
-		{"@A {\n/x }", `2/5 "" of 1/0 @A /x: not an absolute URL: "/x"`},
-		{"@A {\na{1}:\tx }", `2/5 "" of 1/0 @A : not an absolute URL: "a{1"`},
-		{"@A { u://h/ a{1}:\tx A{1}:\ty }", `1/20 "A" of 1/0 @A u://h/: a repeated attribute: the first is used, not "y"`},
-		{"@A { }", `1/5 "" of 1/0 @A : an object without a URL (- means none)`},
-		{"@A{ u://h/\n b{}:\t}", `2/13 "b" of 1/0 @A u://h/: {} instead of {0}`},
+		{"\n@A { u://h/1\na{1x", `3/15 "a" of 2/1 @A u://h/1: a size is not a number`},
+		{"\n@A { u://h/1\na{1}: x", `3/19 "a" of 2/1 @A u://h/1: a size is not followed by a colon and a tab`},
+		{"@A {\n/x }", `2/5 "" of 1/0 @A /x: the URL is not absolute: "/x"`},
+		{"@A {\na{1}:\tx }", `2/5 "" of 1/0 @A : the URL is not absolute: "a{1"`},
+		{"@A { u://h/ a{1}:\tx A{1}:\ty }", `1/20 "A" of 1/0 @A u://h/: an attribute is repeated: its first value is used, not "y"`},
+		{"@A { }", `1/5 "" of 1/0 @A : the object has no URL (- means none)`},
+		{"@A{ u://h/\n b{}:\t}", `2/13 "b" of 1/0 @A u://h/: {} instead of {0} for an empty value`},
 		{"@A { u://h/\nMD5{101}:\t" + strings.Repeat("\x00", long) + "}",
-			`2/12 "MD5" of 1/0 @A u://h/: not 32 hexadecimal digits: "` + strings.Repeat(`\x00`, 100) + `"...`},
-		{"@UPDATE {\n}", `1/0 "" of 0/0 @UPDATE : the wrapper of a Harvest gatherer, which RFC 2655 does not know`},
+			`2/12 "MD5" of 1/0 @A u://h/: the value is not 32 hexadecimal digits: "` + strings.Repeat(`\x00`, 100) + `"...`},
+		{"@UPDATE {\n}", `1/0 "" of 0/0 @UPDATE : this wrapper of a Harvest gatherer is not in RFC 2655`},
 	} {
 		var got []string
 		o := feed.Options{Report: func(v feed.Violation) {
@@ -184,7 +184,7 @@ func TestRejected_Rule55(t *testing.T) {
 	const first = "@A { u://h/1\n}\n"
 	for _, tt := range []struct{ name, text, code, why string }{
 		{"longer than the input", "@A { u://h/2\na{400}:\tx\n}\n@A { u://h/3\n}\n", "truncated a", "the stream ends inside an object"},
-		{"negative", "@A { u://h/2\na{-1}:\tx\n}\n@A { u://h/3\n}\n", "negative-size a", "a negative size"},
+		{"negative", "@A { u://h/2\na{-1}:\tx\n}\n@A { u://h/3\n}\n", "negative-size a", "a size is negative"},
 		{"over the limit", "@A { u://h/2\na{1048577}:\tx\n}\n@A { u://h/3\n}\n", "too-large a", "more than 1048576 octets"},
 		{"of thirty digits", "@A { u://h/2\na{" + strings.Repeat("9", 30) + "}:\tx\n}\n@A { u://h/3\n}\n", "too-large a", "more than 1048576 octets"},
 		{"2^64 + 1", "@A { u://h/2\na{18446744073709551617}:\tx\n}\n@A { u://h/3\n}\n", "too-large a", "more than 1048576 octets"},

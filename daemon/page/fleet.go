@@ -182,7 +182,7 @@ func (h *Handler) retry(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		http.Error(w, "The queue server does not answer.", http.StatusServiceUnavailable)
 	case !was:
-		http.Error(w, "It is no longer dead or waiting.", http.StatusConflict)
+		http.Error(w, "The job is no longer dead or waiting.", http.StatusConflict)
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}

@@ -210,9 +210,9 @@ func busy(t *testing.T) *engine {
 		{"https://example.org/braid_1.0.0_amd64.deb", 11 * mib, queue.Outcome{Verified: `OpenPGP signature by ` + strings.Repeat("385a62b1", 5) + `, "Braid Releases <release@example.org>"`}},
 		{"http://plain.example.com/setup.bin", 77 * mib, queue.Outcome{}},
 		{"https://example.org/wrong.iso", 90 * mib, queue.Outcome{
-			Kind: "mismatch", Reason: "wrong digest, not the sha-256 from checksum in the queue",
+			Kind: "mismatch", Reason: "wrong digest: does not match the sha-256 from checksum in the queue",
 			Message: "download https://example.org/wrong.iso: sha-256 is " + strings.Repeat("b794f3c0", 8) + ", want " + strings.Repeat("b953aa01", 8) + " (from checksum in the queue)",
-			Hint:    "if the digest was mistyped, the corrected command will not fetch it again",
+			Hint:    "if you mistyped the digest, correct it and repeat the command, which then uses the received file",
 		}},
 		{"https://down.example.org/away.zip", -1, queue.Outcome{Kind: "network", Message: "download https://down.example.org/away.zip: down.example.org:443: connect: connection refused", Reason: "connection refused", Hint: "check the address and the network"}},
 		{"https://example.org/gone/old-1.2.tar.gz", -1, queue.Outcome{Kind: "refused", Message: "download https://example.org/gone/old-1.2.tar.gz: example.org:443: status 404 Not Found", Reason: "404 Not Found", Hint: "check the URL"}},

@@ -30,13 +30,13 @@ func TestRealStates(t *testing.T) {
 		"desk": {1280, map[string]string{
 			".queued":   "[waiting]; photos-2026.tar.zst; waiting · example.org; ?; to /srv/files/photos/2026\n[paused]; later.img.xz; paused · example.org; ?; to /srv/files",
 			".paused":   "[paused]; paused.img.xz; paused; 30 %; 700 MiB\n[paused]; later.img.xz",
-			".error":    "[error]; old-1.2.tar.gz; 404 Not Found\n[error]; away.zip; connection refused\n[error]; wrong.iso; wrong digest, not the sha-256 from checksum in the queue; 33 %; 90 MiB; [refuted]refuted",
+			".error":    "[error]; old-1.2.tar.gz; 404 Not Found\n[error]; away.zip; connection refused\n[error]; wrong.iso; wrong digest: does not match the sha-256 from checksum in the queue; 33 %; 90 MiB; [refuted]refuted",
 			".complete": "[complete]; setup.bin; complete; 100 %; 77 MiB; [unverified]unverified\n[complete]; braid_1.0.0_amd64.deb; complete; 100 %; 11 MiB; [signed]signed by Braid Releases <release@example.org>\n[complete]; verified.iso; complete; 100 %; 812 MiB; [verified]sha-256 from Digest over https",
 		}},
 		"phone": {360, map[string]string{
 			".queued":   "[waiting]; photos-2026.tar.zst; waiting · example.org; ?; to /srv/files/photos/2026",
 			".paused":   "[paused]; paused.img.xz; paused; 30 %; 700 MiB\n[paused]; later.img.xz",
-			".error":    "[error]; old-1.2.tar.gz; 404 Not Found\n[error]; away.zip; connection refused\n[error]; wrong.iso; wrong digest, not the sha-256 from checksum in the queue; 90 MiB; [refuted]refuted",
+			".error":    "[error]; old-1.2.tar.gz; 404 Not Found\n[error]; away.zip; connection refused\n[error]; wrong.iso; wrong digest: does not match the sha-256 from checksum in the queue; 90 MiB; [refuted]refuted",
 			".complete": "[complete]; setup.bin; complete; 77 MiB; [unverified]unverified",
 		}},
 	} {
@@ -78,7 +78,7 @@ func TestRealReason(t *testing.T) {
 	for _, tt := range []struct{ name, digest, reason, exactly string }{
 		{"absent.iso", "", "404 Not Found", "127.0.0.1:"},
 		{"wrong.iso", strings.Repeat("ab", 32), "digests differ: sha-256 from checksum in the queue, and sha-256 from Digest over http", strings.Repeat("ab", 32)},
-		{"bare.iso", strings.Repeat("ab", 32), "wrong digest, not the sha-256 from checksum in the queue", strings.Repeat("ab", 32)},
+		{"bare.iso", strings.Repeat("ab", 32), "wrong digest: does not match the sha-256 from checksum in the queue", strings.Repeat("ab", 32)},
 	} {
 		do(t, ctx, click("#add"), chromedp.WaitVisible("#adder textarea"), fill("#adder textarea", m.URL+"/"+tt.name), fill("#fdigest", tt.digest),
 			click("#adder button.main"), chromedp.WaitNotVisible("#adder"),

@@ -62,7 +62,7 @@ func TestOtherServer_Rule70(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv/files"})
 	for _, options := range []map[string]string{{"header": "Cookie: HUSH"}, {"http-user": "anna", "http-passwd": "HUSH"}, {"user": "anna:HUSH"}} {
 		gid := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, options)
-		if _, message := attempt[[]int](t, h, "aria2.changeUri", gid, 1, []string{"http://h/x"}, []string{"http://page.example/x"}); !strings.Contains(message, "remove these options first") {
+		if _, message := attempt[[]int](t, h, "aria2.changeUri", gid, 1, []string{"http://h/x"}, []string{"http://page.example/x"}); !strings.Contains(message, "remove these options") {
 			t.Errorf("%v: %q", options, message)
 		}
 		result[[]int](t, h, "aria2.changeUri", gid, 1, []string{}, []string{"http://h/y"})

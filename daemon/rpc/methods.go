@@ -146,9 +146,8 @@ func (v *visit) changeURI(p *params) (any, error) {
 	}
 	uris = slices.Insert(uris, position, in...)
 	if len(uris) > 0 && hasSecret(e.Options) && !mayHave(g, uris, e.URIs) {
-		return nil, refuse("The header fields and passwords of the download are for " +
-			"the server of its first URI alone, and for no others than those that it has: " +
-			"remove these options first, and set those for the new server then.")
+		return nil, refuse("The header fields and passwords of the download are only for the server of its first URI: " +
+			"remove these options, change the URIs, and then set the options for the new server.")
 	}
 	return []int{removed, len(in)}, v.queue.ChangeURIs(g, uris)
 }

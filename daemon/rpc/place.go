@@ -22,8 +22,8 @@ func (h *Handler) place(options map[string]string) error {
 			return refuse("dir: %s is outside %s, the folder of all downloads.", mask.Quote(dir, 200), h.Root)
 		}
 		if h.hidden(dir) {
-			return refuse("dir: %s has a name that begins with a dot, which clients may not give: "+
-				"such are the folders of settings.", mask.Quote(dir, 200))
+			return refuse("dir: %s has a name that begins with a dot. Clients may not use such names, because settings "+
+				"have them.", mask.Quote(dir, 200))
 		}
 		options["dir"] = filepath.Clean(dir)
 	}
@@ -40,8 +40,8 @@ func (h *Handler) place(options map[string]string) error {
 		return refuse("out: %s is not the name of a file below the folder of the download.", mask.Quote(out, 200))
 	}
 	if dotted(filepath.Clean(out)) {
-		return refuse("out: %s has a name that begins with a dot, which clients may not give: "+
-			"such are the files of settings.", mask.Quote(out, 200))
+		return refuse("out: %s has a name that begins with a dot. Clients may not use such names, because settings "+
+			"have them.", mask.Quote(out, 200))
 	}
 	return nil
 }

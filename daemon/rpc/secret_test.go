@@ -246,7 +246,7 @@ func TestFolder(t *testing.T) {
 // moves to the front, or gets a download of its own with the placeholder, gets nothing.
 func TestFirstServer_Rule70(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv/files"})
-	const refused = "are for the server of its first URI alone"
+	const refused = "are only for the server of its first URI"
 	origin, mirror := "http://h/x", "http://mirror.example/x"
 	for _, options := range []map[string]string{{"header": "Cookie: HUSH"}, {"http-user": "anna", "http-passwd": "HUSH"}, {"user": "anna:HUSH"}} {
 		gid := result[string](t, h, "aria2.addUri", []string{origin, mirror}, options)

@@ -21,8 +21,8 @@ type NewerError struct {
 }
 
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("written by a newer braid, and left alone: "+
-		"%d of the queue's values, of format %d, and this one knows %d", e.Values, e.Format, format)
+	return fmt.Sprintf("written by a newer braid and left unchanged: %d of the queue's values (format %d; this braid "+
+		"knows %d)", e.Values, e.Format, format)
 }
 
 // with returns e with the values of the other error added, which may be nil.

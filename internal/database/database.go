@@ -64,7 +64,7 @@ func (e *DamageError) Unwrap() error { return e.Err }
 type NewerError struct{ Version, Known string }
 
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("written by a newer braid (version %s; this one knows %s) and left unchanged", e.Version, e.Known)
+	return fmt.Sprintf("written by a newer braid (version %s; this braid knows %s) and left unchanged", e.Version, e.Known)
 }
 
 // CheckVersion compares the version of a file, at a key of the bucket meta, with the known version. It returns a

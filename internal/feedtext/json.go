@@ -23,8 +23,8 @@ const (
 
 // Codes of documents that cannot be read to their end.
 var (
-	codeLargePiece = Fatal("line-too-long", "a piece of text of more than 4 MiB")
-	codeDeep       = Fatal("nested-too-deep", "objects or arrays more than 100 deep")
+	codeLargePiece = Fatal("line-too-long", "a text is longer than 4 MiB")
+	codeDeep       = Fatal("nested-too-deep", "objects or arrays are nested more than 100 deep")
 	codeTruncated  = Fatal("truncated", "the document ends within a value")
 	codeMalformed  = Fatal("not-well-formed", "not well-formed JSON")
 )

@@ -230,7 +230,7 @@ func (a *Asset) fits(pattern string) (bool, error) {
 	}
 	fits, err := path.Match(pattern, a.Name)
 	if err != nil {
-		return false, fmt.Errorf("not a pattern of names: %s", pattern)
+		return false, fmt.Errorf("not a pattern of file names: %s", pattern)
 	}
 	return fits, nil
 }

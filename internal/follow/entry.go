@@ -101,7 +101,7 @@ func tableName(name string) string {
 type WeakerError struct{ Watch string }
 
 func (e *WeakerError) Error() string {
-	return "watch." + e.Watch + " already follows it, and demands less proof"
+	return "watch." + e.Watch + " already follows this page, and demands less proof"
 }
 
 // A proof has the keys of a watch in a configuration that determine the required proof.

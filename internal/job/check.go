@@ -194,7 +194,7 @@ func (c *Check) Listed() (paths []string, err error) {
 		case !filepath.IsLocal(path):
 			return nil, &problem.Problem{
 				Kind: download.Protocol, What: "verify", Where: c.Sums.List.Name,
-				Why:  fmt.Sprintf("line %d names %s, which is not below this folder", e.Line, source.Escape(e.Name)),
+				Why:  fmt.Sprintf("line %d lists %s, which is not below this folder", e.Line, source.Escape(e.Name)),
 				Hint: "name the files to check",
 			}
 		case seen[path]:

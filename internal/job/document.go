@@ -118,7 +118,7 @@ func IsLocalDocument(word string) bool {
 
 func (d *Defaults) readDocument(name string) (*download.Document, error) {
 	if d.NoMetalink {
-		return nil, problem.Misuse(name, "a document on disk cannot be used with --no-metalink", "")
+		return nil, problem.Misuse(name, "a document on disk is not downloaded, so --no-metalink cannot be used", "")
 	}
 	return OpenDocument(name)
 }

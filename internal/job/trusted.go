@@ -111,7 +111,7 @@ func (s *Sites) boundOf(urls ...*url.URL) (of *option.Bound, err error) {
 		case of == nil:
 			of, first = b, u
 		case !b.SameKeys(of):
-			return nil, problem.Misuse(source.Mask(u), "bound to other keys than "+source.Mask(first),
+			return nil, problem.Misuse(source.Mask(u), "braid trust has other keys for this URL than for "+source.Mask(first),
 				"leave one of the two out; braid trust show URL lists the keys trusted there")
 		}
 	}

@@ -64,7 +64,7 @@ func readAria2(text string) (list []Aria2Option) {
 	return list
 }
 
-var errAria2 = errors.New("no such option")
+var errAria2 = errors.New("unknown option")
 
 // aria2Named returns the option of aria2c with that name. name may be a prefix that only one name has.
 func aria2Named(name string) (found Aria2Option, err error) {
@@ -166,9 +166,9 @@ func (l *Aria2Line) add(o Aria2Option, line int, value string) error {
 	case o.isSwitch() && !isBool(value):
 		return &Error{Line: line, Key: "--" + o.Name, Why: "write true or false"}
 	case o.refuses(value):
-		return &Error{Line: line, Key: "--" + o.Name, Why: "braid does not do that", Hint: o.Note}
+		return &Error{Line: line, Key: "--" + o.Name, Why: "braid does not support this value", Hint: o.Note}
 	case strings.ContainsAny(value, "\r\n"):
-		return &Error{Line: line, Key: "--" + o.Name, Why: "a line break in the value"}
+		return &Error{Line: line, Key: "--" + o.Name, Why: "the value has a line break"}
 	}
 	l.Settings = append(l.Settings, Setting{line, o.Name, strings.TrimSpace(value)})
 	return nil

@@ -78,10 +78,10 @@ func TestParseAria2(t *testing.T) {
 		{words: "-o", err: "--out: needs a value"},
 		{words: "--split", err: "--split: needs a value"},
 		{words: "--continue=1", err: "--continue: write true or false"},
-		{words: "--check-certificate=false", err: "--check-certificate: braid does not do that"},
+		{words: "--check-certificate=false", err: "--check-certificate: braid does not support this value"},
 		{words: "--check-certificate --enable-rpc=false", settings: "check-certificate=true enable-rpc=false"},
-		{words: "--daemon", err: "--daemon: braid does not do that"},
-		{words: "--select-file=1", err: "--select-file: braid does not do that"},
+		{words: "--daemon", err: "--daemon: braid does not support this value"},
+		{words: "--select-file=1", err: "--select-file: braid does not support this value"},
 	} {
 		l, err := ParseAria2(strings.Fields(tt.words))
 		var settings []string
@@ -103,7 +103,7 @@ func TestParseAria2Conf(t *testing.T) {
 	if err != nil || len(l.Settings) != 2 || l.Settings[1] != (Setting{4, "dir", "${HOME}/d"}) || strings.Join(l.Unknown, " ") != "nosuch spli quiet" {
 		t.Errorf("%+v, %v", l, err)
 	}
-	if _, err := ParseAria2Conf("split=4\ndaemon=true\n"); err == nil || err.Error() != "line 2: --daemon: braid does not do that" {
+	if _, err := ParseAria2Conf("split=4\ndaemon=true\n"); err == nil || err.Error() != "line 2: --daemon: braid does not support this value" {
 		t.Error(err)
 	}
 }
@@ -127,7 +127,7 @@ func TestAria2List(t *testing.T) {
 	if _, ignored, err := Aria2List("u\n split=4\n what=x\n bt-max-peers=3\nv\n stop=2\n what=y\n"); err != nil || strings.Join(ignored, " ") != "stop what" {
 		t.Errorf("%q, %v", ignored, err)
 	}
-	if _, _, err := Aria2List("u\n\n check-certificate=false\n"); err == nil || err.Error() != "line 3: --check-certificate: braid does not do that" {
+	if _, _, err := Aria2List("u\n\n check-certificate=false\n"); err == nil || err.Error() != "line 3: --check-certificate: braid does not support this value" {
 		t.Error(err)
 	}
 }

@@ -42,7 +42,7 @@ var ofDownloads = []Option{
 		Usage: "replace an existing file if the server has a newer one, once that is verified; " +
 			"otherwise exit with 0 (braid/versions in the user's state folder records the existing version)"},
 	{Names: "allow-older", Of: Get, Also: InWatch, Group: FileGroup, Kind: Switch,
-		Usage: "with -N, also replace it by an older one"},
+		Usage: "with -N, also replace the existing file by an older one"},
 	{Names: "remote-time R", Of: Downloading, Also: InLine, Group: FileGroup, Kind: Switch,
 		Usage: "set the file's date to the server's Last-Modified"},
 	{Names: "file-allocation", Of: Downloading, Group: FileGroup, Kind: Choice,
@@ -132,11 +132,11 @@ var ofDownloads = []Option{
 			"without accepting connections, and never if a proxy is configured; only as in --bittorrent only " +
 			"disk.torrent uses peers without web seeds, and bypasses any proxy; off uses no peers"},
 	{Names: "seed-ratio", Of: Get | Daemon, Group: PeersGroup, Kind: Word,
-		Usage: "afterwards upload to peers until they have received `N` times the file's size, " +
-			"as in --seed-ratio 1.5 (default: stop after the download)"},
+		Usage: "after the download, upload to peers until they have received `N` times the file's size, as in " +
+			"--seed-ratio 1.5 (default: stop after the download)"},
 	{Names: "seed-time", Of: Get | Daemon, Group: PeersGroup, Kind: Time,
-		Usage: "afterwards upload to peers for `TIME`, as in --seed-time 30m, or until --seed-ratio is reached; " +
-			"0 means no upload"},
+		Usage: "after the download, upload to peers for `TIME`, as in --seed-time 30m, or until --seed-ratio is " +
+			"reached; 0 means no upload"},
 	{Names: "peer-listen", Of: Get | Daemon, Group: PeersGroup, Kind: Word,
 		Usage: "let peers connect to `[HOST]:PORT`, as in --peer-listen :6881 (default: no connections; " +
 			"any port with --bittorrent only, --seed-ratio and --seed-time)"},

@@ -19,7 +19,7 @@ func ExampleParseSettings() {
 	fmt.Println(err)
 	// Output:
 	// [5M] 3 true
-	// line 1: limit-rat: no such key
+	// line 1: limit-rat: unknown key
 }
 
 // A line has the URLs of one file, and indented lines have its options.

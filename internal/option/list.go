@@ -196,10 +196,10 @@ func wordsOf(v any) (words []string, why string) {
 			return nil, "write a string, a number, true, false or a list of these"
 		}
 		if strings.ContainsAny(word, "\n\r\t") {
-			return nil, "a line break or a tab in it"
+			return nil, "the value has a line break or a tab"
 		}
 		if word == "" {
-			return nil, "it is empty"
+			return nil, "the value is empty"
 		}
 		words = append(words, word)
 	}

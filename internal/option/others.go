@@ -9,7 +9,7 @@ import (
 // ofOthers are the options of all commands that braid get does not have.
 var ofOthers = []Option{
 	{Names: "from", Of: Reading, Group: FeedGroup, Kind: Choice, Words: strings.Join(formats.Words(), "|"),
-		Usage: "read it as `FORMAT` without detection: " + formats.Explained()},
+		Usage: "read the feed as `FORMAT` without detection: " + formats.Explained()},
 	{Names: "max-size", Of: Reading, Group: FeedGroup, Kind: Size, Default: "64M",
 		Usage: "read at most `SIZE`, after decompression"},
 	{Names: "max-entries", Of: Reading, Group: FeedGroup, Kind: Number, Default: "1000000",
@@ -118,11 +118,11 @@ var ofOthers = []Option{
 		Usage: "`FILE` has a signature of the file, as in --signature disk.iso.asc; " +
 			"braid daemon --keyring names the trusted keys"},
 	{Names: "first", Of: Add, Group: FileGroup, Kind: Switch,
-		Usage: "ahead of all waiting downloads, as in braid add --first https://example.org/disk.iso"},
+		Usage: "put the download ahead of all waiting ones, as in braid add --first https://example.org/disk.iso"},
 	{Names: "paused", Of: Add, Group: FileGroup, Kind: Switch,
-		Usage: "do not start it until braid resume, as in braid add --paused https://example.org/disk.iso"},
+		Usage: "do not start the download until braid resume, as in braid add --paused https://example.org/disk.iso"},
 	{Names: "all", Of: Pause | Unpause | Remove, Group: FileGroup, Kind: Switch,
-		Usage: "all downloads; braid remove --all forgets the finished ones"},
+		Usage: "act on all downloads; braid remove --all forgets the finished ones"},
 	{Names: "json", Of: Controlling, Group: OutputGroup, Kind: Switch,
 		Usage: "write one JSON object per line, as in braid status --json"},
 	{Names: "rpc-listen-port", Of: Daemon, First: Daemon, Group: ServerGroup, Kind: Word, Default: "6800",

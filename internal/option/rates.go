@@ -35,7 +35,7 @@ func (v *RatesValue) Set(s string) error {
 			err = errors.New("times after a rate for the whole day have no effect")
 		}
 		if err == nil && !span.always() && !span.counts(spans) {
-			err = errors.New("earlier ranges cover all of these times, so it has no effect")
+			err = errors.New("earlier ranges cover all of these times, so this one has no effect")
 		}
 		if err != nil && strings.Contains(s, ",") {
 			err = fmt.Errorf("%s: %w", strings.TrimSpace(item), err)
@@ -63,7 +63,7 @@ func parseSpan(words []string) (s rateSpan, err error) {
 		case !end:
 			return s, errors.New("write times of day such as 09:00-17:00; the last is 24:00")
 		case s.from == s.to:
-			return s, errors.New("it ends when it begins; a whole day is 00:00-24:00")
+			return s, errors.New("the range ends when it begins; a whole day is 00:00-24:00")
 		}
 	default:
 		return s, errRates

@@ -157,11 +157,11 @@ func (r *reader) value(v any, known map[string]Kind, tables []string, path ...st
 			if isList && !kind.isList() {
 				is = "list"
 			}
-			return Value{}, r.wrong(path, "a "+cmp.Or(is, "table or a date")+" where "+kind.String()+" belongs", "")
+			return Value{}, r.wrong(path, "a "+cmp.Or(is, "table or a date")+" is given where "+kind.String()+" is expected", "")
 		case word == "":
 			return Value{}, r.wrong(path, emptyValue, leaveOut)
 		case kind.isAmount() && bareRate(word) != "":
-			return Value{}, r.wrong(path, "such a small number may be meant in another unit",
+			return Value{}, r.wrong(path, "a number this small may be meant in another unit",
 				fmt.Sprintf(`write "%[1]sK", "%[1]sM" or "%[1]sB"`, bareRate(word)))
 		}
 		value.Words = append(value.Words, word)
@@ -197,7 +197,7 @@ func (r *reader) unknown(path, names []string) error {
 	if near := Nearest(path[len(path)-1], names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return r.wrong(path, "no such key", hint)
+	return r.wrong(path, "unknown key", hint)
 }
 
 func (r *reader) wrong(path []string, why, hint string) error {

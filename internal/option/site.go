@@ -46,7 +46,8 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 				`write a scheme, a host, and a path that may end in *, as in [site."https://example.org/pub/*"]`)
 		}
 		if i := slices.IndexFunc(sites, s.equals); i >= 0 {
-			return nil, r.wrong(path, "is for the same URLs as "+sites[i].Pattern, "one of them would be ignored")
+			return nil, r.wrong(path, "is for the same URLs as "+sites[i].Pattern,
+				"remove one of the two, which would be ignored")
 		}
 		sites = append(sites, s)
 	}

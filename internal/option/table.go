@@ -143,7 +143,7 @@ func (k Kind) String() string {
 	case Switch:
 		return "true or false"
 	case Words, Rates:
-		return "want a string or a list of strings"
+		return "a string or a list of strings"
 	}
 	return "a string"
 }

@@ -59,8 +59,8 @@ var ErrTrustNewer = errors.New("written by a newer braid and left unchanged")
 var (
 	errTrustVersion = errors.New("written by another version of braid")
 	errNoTrust      = errors.New("not in the format of braid trust: it lacks the field trust")
-	errTwiceBound   = errors.New("two entries for the same URLs")
-	errNoKeys       = errors.New("an entry without keys")
+	errTwiceBound   = errors.New("two entries are for the same URLs")
+	errNoKeys       = errors.New("the entry has no keys")
 )
 
 // ParseTrust parses data, the content of a file of anchors. An unknown field is an error, because it might limit what
@@ -79,7 +79,7 @@ func ParseTrust(data []byte) (*Trust, error) {
 		return nil, fmt.Errorf("not in the format of braid trust: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("something follows its end")
+		return nil, errors.New("text follows the end of the JSON object")
 	}
 	if f.Version != 1 {
 		return nil, errTrustVersion
@@ -132,9 +132,9 @@ func NewBound(word string) (Bound, error) {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
 		return Bound{}, errors.New("not an http or https URL")
 	case u.User != nil, u.RawQuery != "", u.Fragment != "", u.ForceQuery:
-		return Bound{}, errors.New("the URL has more than a server and a path")
+		return Bound{}, errors.New("the URL must have only a scheme, a server and a path")
 	case strings.Contains(u.Path, "*"):
-		return Bound{}, errors.New("it has a *, which is not needed: all URLs below it are included")
+		return Bound{}, errors.New("leave out the *: all URLs below this one are included")
 	}
 	paths := readings(u)
 	if len(paths) > 1 {

@@ -12,7 +12,7 @@ import (
 
 var (
 	errTwoPaths = errors.New("servers may interpret the path in two ways: write it without %2F, backslashes, // and dot segments")
-	errTwoKeys  = errors.New("servers may interpret its path in two ways, for which braid trust has different keys")
+	errTwoKeys  = errors.New("servers may interpret the URL's path in two ways, for which braid trust has different keys")
 )
 
 // readings returns all paths that servers may read in the URL u, as decoded segments. No two of them are equal.

@@ -44,7 +44,7 @@ func openFolder(files fsys.FS, dir, name string) (d folder, base string, err err
 		d.close()
 		switch {
 		case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
-			return d, "", &NameError{d.join(p), "is not a folder, or a symbolic link to one"}
+			return d, "", &NameError{d.join(p), "is a symbolic link, or not a folder"}
 		case err != nil:
 			return d, "", err
 		}
@@ -169,7 +169,7 @@ func ours(path string, info fsys.Info) error {
 	case info.UID != os.Geteuid():
 		return &NameError{path, "belongs to user " + strconv.Itoa(info.UID)}
 	case info.Links > 1:
-		return &NameError{path, "has " + strconv.FormatUint(info.Links, 10) + " names"}
+		return &NameError{path, "has " + strconv.FormatUint(info.Links, 10) + " hard links"}
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func (d folder) checkPath(name string) error {
 	if where := d.dir.Where(); where != "" {
 		now := path.Join(where, name)
 		if at, err := d.files.Stat(now); err == nil && at.ID == here.ID {
-			moved.Now, moved.What = now, "its folder was moved or renamed meanwhile: it is "+now
+			moved.Now, moved.What = now, "its folder was moved or renamed meanwhile: it is now "+now
 		}
 	}
 	return moved
@@ -248,7 +248,7 @@ func (d folder) target(name string) (info fsys.Info, present bool, err error) {
 func (d folder) make(name string) error {
 	err := fsys.Mkdir(d.dir, name, 0o777)
 	if errors.Is(err, fs.ErrExist) {
-		return &NameError{d.join(name), "is not a folder, or a symbolic link to one"}
+		return &NameError{d.join(name), "is a symbolic link, or not a folder"}
 	}
 	return err
 }

@@ -75,7 +75,7 @@ func (k *Key) read() error {
 		return err
 	}
 	if info.Mode.Perm()&0o077 != 0 && runtime.GOOS != "windows" {
-		return fmt.Errorf("%s: not used, because others may read it", k.path)
+		return fmt.Errorf("%s: not used, because other users may read it", k.path)
 	}
 	text, err := k.content()
 	if err != nil {
@@ -84,7 +84,7 @@ func (k *Key) read() error {
 	digits, _ := bytes.CutPrefix(bytes.TrimSuffix(text, []byte("\n")), []byte(keyFamily))
 	secret, err := hex.DecodeString(string(digits))
 	if err != nil || len(secret) != keySize {
-		return fmt.Errorf("%s: it is damaged or in another format; remove it, and a new one is created", k.path)
+		return fmt.Errorf("%s: damaged or in another format; remove the file, and a new one is created", k.path)
 	}
 	k.mac = hmac.New(sha256.New, secret)
 	return nil

@@ -17,7 +17,7 @@ const maxEntry = 255
 func CheckName(name string) error {
 	const most = maxEntry - len(journalEnding)
 	if len(name) > most {
-		return fmt.Errorf("the name has %d bytes, and with those of its journal, NAME%s, no more than %d fit",
+		return fmt.Errorf("the name has %d bytes, but with the name of its journal, NAME%s, at most %d are possible",
 			len(name), journalEnding, most)
 	}
 	return nil
@@ -88,7 +88,7 @@ func (f *File) open() error {
 	case err != nil:
 		return err
 	case !h.known && info.Size > 0:
-		return f.setAside("no trusted record says which file it belongs to", own)
+		return f.setAside("no trusted record says which file the part belongs to", own)
 	case len(h.runs) == 0 && len(h.identity.asides) > 0 && h.committed == nil:
 		// Keep the journal. The list of files set aside must not be lost before SealWith sets the key.
 		s.journal.size = h.size

@@ -89,7 +89,7 @@ var errForeign = errors.New("not a journal of this version")
 type NewerError struct{ Format uint32 }
 
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("its journal was written by a newer braid (format %d; this one knows %d) and is left unchanged",
+	return fmt.Sprintf("its journal was written by a newer braid (format %d; this braid knows %d) and is left unchanged",
 		e.Format, version)
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	errQuote = errors.New("a quote is not closed, or a backslash ends it")
+	errQuote = errors.New("a quote is not closed, or a backslash is the last character")
 	errShell = errors.New("there is no shell, so | & ; < > ( ) $ and ` have no meaning: " +
 		"write sh -c '...', or quote them")
 )

@@ -197,9 +197,8 @@ func (b *Batch) thereFailure() *problem.Problem {
 	}
 	f := *b.firstWay
 	f.What, f.Where = "files", ""
-	f.Why = option.Grouped(b.inTheWay) + " exist, but are not known to be right, because " + b.firstWay.Where
-	f.Hint = "--no-clobber keeps existing files, with exit code 0; -N replaces older ones; " +
-		"--overwrite replaces all, each once the new one is verified"
+	f.Why = option.Grouped(b.inTheWay) + " exist, but could not be verified; the first is " + b.firstWay.Where
+	f.Hint = "keep existing files with --no-clobber, replace older ones with -N, or replace all, once verified, with --overwrite"
 	return &f
 }
 
@@ -246,7 +245,7 @@ func HookEnded(s *Screen, lines *JSONWriter, at time.Time, file int, r hook.Resu
 	}
 	lines.Write(e)
 	if r.Unmarked != nil {
-		s.Detail("%s: cannot record that its program has run: %v", source.Escape(r.Path), r.Unmarked)
+		s.Detail("%s: cannot record that its --on-complete program has run: %v", source.Escape(r.Path), r.Unmarked)
 	}
 	s.pass(r.Output)
 	if r.Err == nil {

@@ -131,7 +131,7 @@ func (w *Download) describe(ev download.Event) {
 	case download.Resumed:
 		text := "were received in an earlier run"
 		if w.Repairing {
-			text = "of it are right and were copied"
+			text = "of the file are right and were copied"
 		}
 		w.screen.Detail("%s: %s %s", w.name(), option.SizeText(ev.Bytes), text)
 	case download.Offered:
@@ -251,11 +251,11 @@ func (w *Download) down(ev download.SourceDown) {
 
 // cutTexts has texts for the reasons for ending a fetch that are about its source.
 var cutTexts = map[string]string{
-	"silent":    "silent; the rest of its range is requested again",
-	"slow":      "too slow for its range; others fetch the rest",
-	"useless":   "closed, because it adds no speed",
+	"silent":    "sends nothing; the rest of its range is requested again",
+	"slow":      "too slow for its range; other sources fetch the rest",
+	"useless":   "connection closed, because it adds no speed",
 	"no ranges": "not used, because others would finish sooner",
-	"crowded":   "closed on trial, because fewer connections may be as fast",
+	"crowded":   "connection closed to test whether fewer are as fast",
 }
 
 // A moment is an event and its time. ev is a [download.Event], or the end of a download or of a hook in a batch. If ev

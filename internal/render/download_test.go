@@ -53,11 +53,11 @@ func TestWatch(t *testing.T) {
 		{download.RangeStarted{ID: 1, Host: "h", Range: byterange.Range{Start: 5, End: 10}, Fetch: 3, Why: scheduler.ReasonSplit}, false, "", `{"range","id":1,"host":"h","start":5,"end":10,"fetch":3,"why":"split"}`},
 		{download.RangeStarted{ID: 1, Range: byterange.Range{End: byterange.Unbounded}, Fetch: 1, Why: scheduler.ReasonFirst}, false, "", `{"range","id":1,"start":0,"fetch":1,"why":"first"}`},
 		{download.RangeAnswered{ID: 1, Host: "h", Fetch: 3}, false, "", `{"range_answer","id":1,"host":"h","fetch":3}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Why: scheduler.ReasonSlow}, false, "mirror h: too slow for its range; others fetch the rest\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"why":"slow"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Why: scheduler.ReasonSlow}, false, "mirror h: too slow for its range; other sources fetch the rest\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"why":"slow"}`},
 		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonSameHost}, false, "", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"same host"}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Why: scheduler.ReasonSilent}, false, "mirror h: silent; the rest of its range is requested again\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"why":"silent"}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonUseless}, false, "mirror h: closed, because it adds no speed\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"useless"}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonCrowded}, false, "mirror h: closed on trial, because fewer connections may be as fast\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"crowded"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Why: scheduler.ReasonSilent}, false, "mirror h: sends nothing; the rest of its range is requested again\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"why":"silent"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonUseless}, false, "mirror h: connection closed, because it adds no speed\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"useless"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonCrowded}, false, "mirror h: connection closed to test whether fewer are as fast\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"crowded"}`},
 		{download.RangeEnded{ID: 1, Host: "h", Fetch: 3, Bytes: 5, Took: 2 * time.Second}, false, "", `{"range_end","id":1,"host":"h","fetch":3,"bytes":5,"took":2}`},
 		{download.RangeEnded{ID: 1, Fetch: 3, Err: errors.New(evil)}, false, "", `{"range_end","id":1,"fetch":3,"bytes":0,"took":0,"why":"\\x1b[31m"}`},
 		{download.Complete{Size: 5}, false, "", `{"complete","size":5}`},
@@ -114,7 +114,7 @@ func TestOutOfDate(t *testing.T) {
 // TestWatchNamesSources: what is said of a source that answered is said of its URL, as all else.
 func TestWatchNamesSources(t *testing.T) {
 	text, _ := told(true, download.SourceUp{ID: 1, URL: "u", Host: "h"}, download.RangeCut{ID: 1, Host: "h", Why: scheduler.ReasonSilent})
-	if !strings.HasSuffix(text, "\nmirror u: silent; the rest of its range is requested again\n") {
+	if !strings.HasSuffix(text, "\nmirror u: sends nothing; the rest of its range is requested again\n") {
 		t.Errorf("%q", text)
 	}
 }
@@ -144,7 +144,7 @@ func TestResultLine(t *testing.T) {
 		{download.Result{NotModified: true, Size: 1 << 20, Proof: prooftest.Of(t, verify.SHA256)}, false,
 			"a.iso: nothing newer (1 MiB); verified: sha-256 from Digest over https"},
 		{download.Result{NotModified: true, Older: true, LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, false,
-			"a.iso: the server has an older one (" + time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST") + "): kept; --allow-older replaces it"},
+			"a.iso: the existing file is kept, because the server's is older (" + time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST") + "); replace it with --allow-older"},
 	} {
 		w := NewDownload(nil, nil, false)
 		w.record.Path, w.record.NoDigest = "d/a.iso", tt.noDigest

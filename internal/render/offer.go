@@ -169,5 +169,5 @@ func speedLines(all []download.Measurement) []string {
 		}
 		rows = append(rows, []string{" ", speed, g.URL, more})
 	}
-	return append([]string{"", "speed of each, measured briefly:"}, Columns(rows)...)
+	return append([]string{"", "speed of each source, measured briefly:"}, Columns(rows)...)
 }

@@ -70,7 +70,7 @@ func placeFor(path string) error {
 }
 
 func reportFailure(path string, err error) *problem.Problem {
-	return problem.Local("report", path, err).WithHint("name another file with --report")
+	return problem.Local("report", path, err).WithHint("choose another file with --report")
 }
 
 // fileURL returns path as a file URL, which terminals show as a link, or path itself if it cannot be made absolute.

@@ -94,7 +94,7 @@ func onDisk(h download.Plan) string {
 	case h.Done != nil:
 		return "a file of which no newer version exists"
 	case h.Left == nil && h.Resumes > 0:
-		return fmt.Sprintf("%s of it, under its name", option.SizeText(h.Resumes))
+		return fmt.Sprintf("%s of the file, under its final name", option.SizeText(h.Resumes))
 	case h.Left == nil:
 		return "none"
 	case h.Restarts != "":
@@ -120,7 +120,7 @@ func saidText(s download.Signed, trusts bool) string {
 	}
 	text := strings.Join(s.By, "; ") + ", in " + s.From
 	if !trusts {
-		text += ": cannot be validated without a trusted key (--key FILE)"
+		text += ": cannot be validated without a trusted key (give one with --key FILE)"
 	}
 	return text
 }
@@ -165,9 +165,10 @@ func reasonsOf(h download.Plan, p download.Place) (reasons []string) {
 		}
 		reasons = append(reasons, "named by "+by)
 	case download.ByUser:
-		reasons = append(reasons, "your own")
+		reasons = append(reasons, "named by you")
 	case download.Reserve:
-		reasons = append(reasons, "your own; used alone and only if the others fail, because there is no SHA-256")
+		reasons = append(reasons,
+			"named by you; without a SHA-256 it cannot be combined with the others, so it is used only if they fail")
 	case download.Swarm:
 		reasons = append(reasons, "peers, if the others are slow or gone")
 	}

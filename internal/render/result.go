@@ -21,8 +21,8 @@ func (w *Download) result(r download.Result) string {
 	case r.AlreadyComplete:
 		return fmt.Sprintf("%s: already complete (%s); %s", w.name(), size, w.proven(r))
 	case r.Older:
-		return w.name() + ": the server has an older one (" + r.LastModified.Local().Format(day) + "): kept; " +
-			"--allow-older replaces it"
+		return w.name() + ": the existing file is kept, because the server's is older " +
+			"(" + r.LastModified.Local().Format(day) + "); replace it with --allow-older"
 	case r.NotModified:
 		text := w.name() + ": nothing newer"
 		if r.Size > 0 {
@@ -45,7 +45,7 @@ func (w *Download) result(r download.Result) string {
 func (w *Download) gist(r download.Result) string {
 	switch {
 	case r.Older:
-		return "the server has older ones: files kept"
+		return "files kept, because the server's are older"
 	case r.NotModified:
 		return "nothing newer"
 	}
@@ -108,7 +108,7 @@ func (w *Download) proven(r download.Result) string {
 		return s
 	}
 	if r.Continued {
-		return s + ": continued without a validator"
+		return s + ": resumed without a validator"
 	}
 	why := "the server sent no checksum"
 	if w.record.By != "" {

@@ -216,7 +216,8 @@ func (c *tally) proven() string {
 	case c.Complete == 0:
 		return ""
 	case c.Checked > 0:
-		text := option.Grouped(c.Verified) + " verified, " + option.Grouped(c.Checked) + " checked by pieces of a torrent"
+		text := option.Grouped(c.Verified) + " verified, " + option.Grouped(c.Checked) + " checked only by the SHA-1 " +
+			"pieces of a torrent"
 		if unverified > 0 {
 			text += ", " + option.Grouped(unverified) + " unverified" + hint
 		}

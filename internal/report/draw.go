@@ -89,7 +89,7 @@ func (x axis) rules(r *restarts, c *course) (out []tick) {
 		out = append(out, tick{x.place(t), name, title + " (" + option.TimeText(t) + ")", x.part(t) > 0.8})
 	}
 	for _, e := range r.first {
-		add(e.At, "begun again", "begun again: "+e.Text)
+		add(e.At, "restarted", "restarted: "+e.Text)
 	}
 	if c.complete != never {
 		add(c.complete, "last byte", "all bytes were received")

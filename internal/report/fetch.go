@@ -222,7 +222,7 @@ func (r *Recorder) start(ev download.RangeStarted) {
 		if ev.Range.End != byterange.Unbounded {
 			size = option.SizeText(ev.Range.Len())
 		}
-		r.say(false, "%s is asked for %s from %s on: %s", m.Host, size, option.SizeText(ev.Range.Start), starts[ev.Why].text)
+		r.say(false, "%s is asked for %s from offset %s: %s", m.Host, size, option.SizeText(ev.Range.Start), starts[ev.Why].text)
 	}
 }
 
@@ -260,7 +260,7 @@ func (r *Recorder) cut(f *fetch, ev download.RangeCut) {
 	r.requests.cut(f, r.now, ev.End, ev.Why)
 	if ev.Why != scheduler.ReasonDone && ev.Why != scheduler.ReasonMet {
 		why := cuts[ev.Why]
-		r.say(why.bad, "%s ends at %s: %s", f.mirror.Host, option.SizeText(ev.End), why.text)
+		r.say(why.bad, "the range of %s ends at offset %s: %s", f.mirror.Host, option.SizeText(ev.End), why.text)
 	}
 }
 

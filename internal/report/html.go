@@ -24,7 +24,7 @@ func (v *view) html(p *markup.Page) {
 	if v.notBegun == 1 {
 		were = "was"
 	}
-	p.If(v.notBegun > 0, "<p>{} more {} not begun.</p>", v.notBegun, were)
+	p.If(v.notBegun > 0, "<p>{} more of the downloads {} not begun.</p>", v.notBegun, were)
 	for i := range v.sections {
 		v.sections[i].html(p)
 	}
@@ -55,7 +55,7 @@ func (v *view) table(p *markup.Page) {
 		p.Add(`</td><td class="t">{}</td></tr>`, l.Text)
 	}
 	p.Add("\n</tbody></table>")
-	p.If(v.unlisted > 0, "<p>{} more are not listed.</p>", v.unlisted)
+	p.If(v.unlisted > 0, "<p>{} more of the downloads are not listed.</p>", v.unlisted)
 	p.If(v.undrawn, `<p class="hint">Downloads with a link have charts below: failed ones first, then the longest.</p>`)
 }
 

@@ -103,11 +103,11 @@ func (r *Recorder) limitNow() string {
 	case r.Limit > 0 && r.Progress.Rate > 0.8*float64(r.Limit):
 		return "The limit of " + option.RateText(float64(r.Limit)) + " is reached."
 	case closed > 0:
-		return fmt.Sprintf("The link seems full: %s more added nothing.", option.Count(closed, "connection"))
+		return fmt.Sprintf("The link seems full: %s more added no speed.", option.Count(closed, "connection"))
 	case known == 1 && r.named == 0 && len(r.Mirrors) == 1:
 		return "All bytes come from one server that names no mirrors, so that server limits the speed."
 	case r.NoDigest && working == 1:
-		return "The server names mirrors and gives no digest, so that only the server itself is used."
+		return "The server names mirrors, but sends no digest, so only the server itself is used."
 	case working < known:
 		return fmt.Sprintf("%d of %s are in use; more are tried while that increases the speed.", working,
 			option.Count(known, "source"))
@@ -169,7 +169,7 @@ func (d *facts) strip() *strip {
 			s.Here = append(s.Here, layer{m.Class, m.Name, here[m]})
 		}
 		if asked[m] != "" {
-			s.Asked = append(s.Asked, layer{m.Class, m.Name + ", asked for this", asked[m]})
+			s.Asked = append(s.Asked, layer{m.Class, m.Name + ": requested, not yet received", asked[m]})
 		}
 	}
 	return s

@@ -71,7 +71,7 @@ func TestLimitNow(t *testing.T) {
 			t.answer(f)
 			t.bring(time.Second, 100*kib, f)
 		},
-		"The server names mirrors and gives no digest, so that only the server itself is used.": func(t *tale, f int) {
+		"The server names mirrors, but sends no digest, so only the server itself is used.": func(t *tale, f int) {
 			t.tell(download.Offered{File: metalink.File{Size: 10 * mib, NoDigest: true, Mirrors: make([]metalink.Mirror, 2)}})
 			t.answer(f)
 		},
@@ -88,7 +88,7 @@ func TestLimitNow(t *testing.T) {
 			t.answer(f)
 			t.until(3 * time.Second).tell(download.Progress{Size: 10 * mib})
 		},
-		"The link seems full: 1 connection more added nothing.": func(t *tale, f int) {
+		"The link seems full: 1 connection more added no speed.": func(t *tale, f int) {
 			t.answer(f)
 			other := t.ask(1, 5*mib, 10*mib, scheduler.ReasonGrowth)
 			t.cut(other, 5*mib, true, scheduler.ReasonUseless)
@@ -121,7 +121,7 @@ func TestVoid(t *testing.T) {
 	tl.tell(download.Voided{Range: byterange.Range{Start: 5 * mib, End: 6 * mib}}, download.Progress{Done: 2 * mib, Size: 10 * mib, Twice: 3 * kib})
 	html := string(tl.r.Draw(tl.zero.Add(tl.at)))
 	safe(t, []byte(html))
-	for _, want := range []string{`<path class="void" d="M80 0h16v1h-16z">`, "was wrong and is missing again", "3 KiB were received twice."} {
+	for _, want := range []string{`<path class="void" d="M80 0h16v1h-16z">`, "wrong bytes that were discarded", "3 KiB were received twice."} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %q in\n%s", want, html)
 		}

@@ -28,7 +28,7 @@ func TestPage(t *testing.T) {
 		marks               []string // their classes
 		title               string
 	}{
-		{1, 0, 0, []string{"m-start"}, "it reached a range that another is fetching"},
+		{1, 0, 0, []string{"m-start"}, "it reached a range that another source is fetching"},
 		{2, 0, 0, []string{"m-start", "m-start"}, "takes over part of the range of another"},
 		{1, 1, 0, []string{"m-start", "m-start"}, "closed, because it added no speed"},
 		{1, 1, 0, []string{"m-start", "m-bad"}, "it stopped sending"},
@@ -175,7 +175,7 @@ func TestPageOfMany(t *testing.T) {
 	p.NotBegun = 3
 	html := p.HTML()
 	root := safe(t, html)
-	if !strings.Contains(string(html), "<p>3 more were not begun.</p>") {
+	if !strings.Contains(string(html), "<p>3 more of the downloads were not begun.</p>") {
 		t.Error("nothing is said of those that were not begun")
 	}
 	if n := len(root.all("section", "")); n != maxSections {

@@ -303,7 +303,7 @@ func TestSentences(t *testing.T) {
 			l := &loss{mirror: a, at: 2 * time.Second, why: scheduler.ReasonSlow, taker: a, taken: 3 * time.Second}
 			w.losses([]*loss{l, l})
 		},
-		"To finish at the same time, one request to A took over part of the range of another; in all, ranges were split 4 times.": func(w *story) {
+		"To finish at the same time, one request to A took over part of the range of another request; in all, ranges were split 4 times.": func(w *story) {
 			w.takeovers(takeover{a, a}, 4)
 		},
 		"1 further mirror was known but not used.": func(w *story) { w.growth(new(requests), 1) },

@@ -37,7 +37,7 @@ func Reason(err error) string {
 
 func reasonOf(err error) string {
 	if e, ok := errors.AsType[*verify.MismatchError](err); ok {
-		return fmt.Sprintf("wrong digest, not the %v", e.Claim)
+		return fmt.Sprintf("wrong digest: does not match the %v", e.Claim)
 	}
 	if e, ok := errors.AsType[*verify.ConflictError](err); ok {
 		return fmt.Sprintf("digests differ: %v, and %v", e.A, e.B)

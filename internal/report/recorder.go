@@ -148,7 +148,7 @@ func (r *Recorder) up(ev download.SourceUp) {
 	if ev.Whole {
 		whole = "; it sends the whole file instead of a range"
 	}
-	r.say(false, "%s answers for the first time (%s away)%s", m.Host, option.TimeText(ev.RTT), whole)
+	r.say(false, "%s answers for the first time (round trip %s)%s", m.Host, option.TimeText(ev.RTT), whole)
 }
 
 func (r *Recorder) down(ev download.SourceDown) {

@@ -54,18 +54,18 @@ var starts = map[scheduler.Reason]reason{
 	scheduler.ReasonRemembered: {"it was fast in an earlier download", "more", 4, false},
 	scheduler.ReasonReturn:     {"it is tried again", "again", 2, false},
 	scheduler.ReasonExchange:   {"it replaces the slowest source", "more", 4, false},
-	scheduler.ReasonSplit:      {"it takes over part of the range of another", "took", 1, false},
+	scheduler.ReasonSplit:      {"it takes over part of the range of another source", "took", 1, false},
 	scheduler.ReasonPiece:      {"a piece from several sources was wrong, and one source fetches all of it", "", 0, false},
 }
 
 // cuts are the reasons why a fetch ends before the end of its range.
 var cuts = map[scheduler.Reason]reason{
-	scheduler.ReasonSplit:      {"another takes over the rest, so that both finish at the same time", "", 0, false},
-	scheduler.ReasonMet:        {"it reached a range that another is fetching", "", 0, false},
-	scheduler.ReasonSilent:     {"it stopped sending, and another can continue", "silent", 8, true},
+	scheduler.ReasonSplit:      {"another source takes over the rest, so that both finish at the same time", "", 0, false},
+	scheduler.ReasonMet:        {"it reached a range that another source is fetching", "", 0, false},
+	scheduler.ReasonSilent:     {"it stopped sending, and another source can continue", "silent", 8, true},
 	scheduler.ReasonSlow:       {"it would have needed too long for the rest", "slow", 6, true},
 	scheduler.ReasonUseless:    {"closed, because it added no speed", "less", 5, false},
-	scheduler.ReasonCrowded:    {"closed on trial, as the sources seem to share one link", "less", 5, false},
+	scheduler.ReasonCrowded:    {"closed as a test, because the sources seem to share one link", "less", 5, false},
 	scheduler.ReasonSameHost:   {"another name of a server that is already in use", "less", 5, false},
 	scheduler.ReasonNoRanges:   {"it sends the whole file instead of a range", "less", 5, false},
 	scheduler.ReasonWrongBytes: {"it sent wrong bytes", "less", 5, true},
@@ -77,11 +77,11 @@ func kinds(rows []row) []mark {
 	return slices.DeleteFunc([]mark{
 		{Kind: "first", Title: "first request"},
 		{Kind: "more", Title: "one more connection, to test whether the speed increases"},
-		{Kind: "less", Title: "closed: no gain"},
-		{Kind: "took", Title: "takes over part of another's range"},
+		{Kind: "less", Title: "closed: no gain in speed"},
+		{Kind: "took", Title: "takes over part of another source's range"},
 		{Kind: "again", Title: "tried again"},
-		{Kind: "slow", Title: "too slow: another fetches the rest"},
-		{Kind: "silent", Title: "fell silent: another fetches the rest"},
+		{Kind: "slow", Title: "too slow: another source fetches the rest"},
+		{Kind: "silent", Title: "fell silent: another source fetches the rest"},
 		{Kind: "failed", Title: "failed"},
 		{Kind: "banned", Title: "dropped for good"},
 	}, func(k mark) bool {
@@ -118,7 +118,7 @@ func (x axis) row(m *Mirror, q *requests, pauses gaps) row {
 	}
 	for _, g := range pauses {
 		if g.mirror == m {
-			r.Pauses = append(r.Pauses, x.bar(g.from, g.to, rowTop+rowBar/2, 0, "not asked after a failure for "+span(g)))
+			r.Pauses = append(r.Pauses, x.bar(g.from, g.to, rowTop+rowBar/2, 0, "paused after a failure: "+span(g)))
 		}
 	}
 	if m.banned || m.gone {

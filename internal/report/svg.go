@@ -16,7 +16,7 @@ func (s *strip) html(p *markup.Page) {
 	for _, l := range s.Here {
 		l.html(p, "")
 	}
-	p.If(s.Void != "", `<path class="void" d="{}"><title>was wrong and is missing again</title></path>`, s.Void)
+	p.If(s.Void != "", `<path class="void" d="{}"><title>wrong bytes that were discarded</title></path>`, s.Void)
 	p.Add("\n</svg>\n</figure>")
 }
 

@@ -32,14 +32,14 @@ func (w *story) limit(d *facts) {
 	brought := len(d.brought)
 	switch {
 	case useless > 0:
-		w.say(true, "The link seems full: %s more added nothing.", option.Count(useless, "connection"))
+		w.say(true, "The link seems full: %s more added no speed.", option.Count(useless, "connection"))
 	case crowded > 0:
-		w.say(true, "The link looked full for a while: "+
-			"together the sources sent much less than each alone, so %s closed on trial.", was(crowded, "connection"))
+		w.say(true, "The link looked full for a while: together the sources sent much less than each alone, so %s "+
+			"closed as a test.", was(crowded, "connection"))
 	case brought == 1 && d.named == 0 && len(d.Mirrors) == 1:
 		w.say(true, "All bytes came from one server that names no mirrors, so that server limited the speed.")
 	case brought == 1 && d.NoDigest:
-		w.say(true, "The server named mirrors and gave no digest, so that only the server itself could be used.")
+		w.say(true, "The server named mirrors, but sent no digest, so only the server itself could be used.")
 	case d.requests.opened() > 0 && d.ending.unasked(d.ranked) == 0 && len(d.failing()) == 0:
 		w.even(&d.sources)
 	}
@@ -102,7 +102,7 @@ func (w *story) times(c *course, e *ending, size int64) {
 	}
 	if sum >= quietAfter {
 		long := slices.MaxFunc(c.still, byLength)
-		w.say(true, "For %s no source sent bytes, the longest time from %s to %s.", option.TimeText(sum),
+		w.say(true, "No source sent bytes for %s in all; the longest pause was from %s to %s.", option.TimeText(sum),
 			option.TimeText(long.from), option.TimeText(long.to))
 	}
 }
@@ -129,7 +129,7 @@ func (w *story) stretches(d *facts) {
 		}
 		switch {
 		case s.atBegin:
-			w.say(true, "It was slow until %s: %s, then %s.", option.TimeText(to), slow, fast)
+			w.say(true, "The download was slow until %s: %s, then %s.", option.TimeText(to), slow, fast)
 		case s.atEnd:
 			w.say(true, "From %s %s only %s arrived, before that %s%s.", option.TimeText(from), until, slow, fast, because)
 		default:

@@ -185,7 +185,8 @@ func (w *story) losses(losses []*loss) {
 			continue
 		}
 		counts[k] = 0
-		text := fmt.Sprintf("%s fell silent at %s after %s", l.mirror.Name, option.TimeText(l.since), option.SizeText(l.bytes))
+		text := fmt.Sprintf("%s fell silent at %s, after sending %s",
+			l.mirror.Name, option.TimeText(l.since), option.SizeText(l.bytes))
 		if l.why == scheduler.ReasonSlow {
 			text = fmt.Sprintf("%s turned out to be too slow for its range at %s", l.mirror.Name, option.TimeText(l.at))
 		}
@@ -250,7 +251,7 @@ func (w *story) takeovers(first takeover, sum int) {
 	}
 	text := fmt.Sprintf("%s took over part of the range of %s", first.taker.Name, first.loser.Name)
 	if first.taker == first.loser {
-		text = fmt.Sprintf("one request to %s took over part of the range of another", first.taker.Name)
+		text = fmt.Sprintf("one request to %s took over part of the range of another request", first.taker.Name)
 	}
 	if sum > 1 {
 		text += fmt.Sprintf("; in all, ranges were split %d times", sum)

@@ -21,10 +21,10 @@ func TestWordsOfADrama(t *testing.T) {
 	got := drama().story().String()
 	for _, want := range []string{
 		"m1:80 sent ",
-		"m3:80 fell silent at 2 s after 1.6 MiB; the rest of its range went to m1:80 at 3 s.",
+		"m3:80 fell silent at 2 s, after sending 1.6 MiB; the rest of its range went to m1:80 at 3 s.",
 		"m4:80 was dropped at 0.5 s for wrong content: another digest.",
 		"m5:80 failed at 2 s: connection reset.",
-		"The link seems full: 1 connection more added nothing.",
+		"The link seems full: 1 connection more added no speed.",
 		"5 further connections were opened to test whether the speed increases; 1 were closed",
 		"The first answer came after 0.4 s.",
 		"The check ended 12 ms after the last byte, and the file was in place 8 ms later.",
@@ -60,7 +60,7 @@ func TestWords(t *testing.T) {
 			t.tell(download.Offered{File: metalink.File{Size: 10 * mib, NoDigest: true, Mirrors: make([]metalink.Mirror, 2)}})
 			t.answer(f)
 			t.bring(2*time.Second, 100*kib, f)
-		}), "named mirrors and gave no digest", "names no mirrors"},
+		}), "named mirrors, but sent no digest", "names no mirrors"},
 		{"late", alone(func(t *tale, f int) {
 			t.until(1200 * ms).answer(f)
 			t.bring(3*time.Second, 100*kib, f)
@@ -70,7 +70,7 @@ func TestWords(t *testing.T) {
 			t.bring(time.Second, 100*kib, f)
 			t.until(4 * time.Second)
 			t.bring(5*time.Second, 100*kib, f)
-		}), "For 3.1 s no source sent bytes, the longest time from 1 s to 4.1 s.", ""},
+		}), "No source sent bytes for 3.1 s in all; the longest pause was from 1 s to 4.1 s.", ""},
 		{"a slow stretch", alone(func(t *tale, f int) {
 			t.answer(f)
 			t.bring(3*time.Second, 100*kib, f)
@@ -93,10 +93,10 @@ func TestWords(t *testing.T) {
 			t.over(nil, g)
 		}), "The bytes received until 2 s were discarded, and the download began again: the file changed.", "names no mirrors"},
 		{"compared", compared(), "From 2 s to 9 s the received bytes were compared with those of other sources, because some were wrong.", "slow"},
-		{"compared for long", compared(), "", "no source sent bytes"},
+		{"compared for long", compared(), "", "No source sent bytes"},
 		{"compared, and nobody is to blame", compared(), "", "instead of"},
 		{"compared, and it is no slow time", compared(), "", "only"},
-		{"silent, then compared", silentAndCompared(), "For 2 s no source sent bytes, the longest time from 2 s to 4 s.", "instead of"},
+		{"silent, then compared", silentAndCompared(), "No source sent bytes for 2 s in all; the longest pause was from 2 s to 4 s.", "instead of"},
 		{"limited", limited(102 * kib), "--limit-rate allowed 102 KiB/s in all, and that speed was reached.", "names no mirrors"},
 		{"limit not reached", limited(mib), "--limit-rate allowed 1 MiB/s in all.", ""},
 		{"waiting for one", stuck(), "From 2 s to the end only 4.7 KiB/s arrived, before that 2 MiB/s, while m1:80 was silent.", "instead of"},
@@ -184,7 +184,7 @@ func TestReason(t *testing.T) {
 		{failed(0, download.Network, fault(0, "connect: connection refused")), "connection refused"},
 		{failed(0, download.Network, &source.Error{Host: "m0:80", Err: errors.New("m0: no such host")}), "no such host"},
 		{failed(0, download.Refused, none), "all 2 sources failed, the last: 404 Not Found"},
-		{failed(0, download.Mismatch, &verify.MismatchError{Claim: given, Got: digest("ef")}), "wrong digest, not the sha-256 from --sha256"},
+		{failed(0, download.Mismatch, &verify.MismatchError{Claim: given, Got: digest("ef")}), "wrong digest: does not match the sha-256 from --sha256"},
 		{failed(0, download.Mismatch, &verify.ConflictError{A: given, B: told}), "digests differ: sha-256 from --sha256, and sha-256 from Digest over https"},
 		{failed(0, download.BadSignature, &verify.SignatureError{Code: verify.SignatureRevoked, By: "0123"}), "signature key revoked"},
 		{&download.Error{Kind: download.Usage, What: "usage"}, "usage: <nil>"},
@@ -327,7 +327,7 @@ func TestTakers(t *testing.T) {
 	tl.ask(0, 30*mib, 40*mib, scheduler.ReasonNext) // not the lost range
 	tl.ask(2, 14*mib, 16*mib, scheduler.ReasonNext)
 	got := tl.fail(errors.New("x")).story().String()
-	if !strings.Contains(got, "m1:80 fell silent at 1 s after 100 KiB; the rest of its range went to m2:80 at 3 s.") || strings.Contains(got, "slow") {
+	if !strings.Contains(got, "m1:80 fell silent at 1 s, after sending 100 KiB; the rest of its range went to m2:80 at 3 s.") || strings.Contains(got, "slow") {
 		t.Error(got)
 	}
 }

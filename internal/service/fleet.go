@@ -121,7 +121,7 @@ func liveOf(worker string, p fleet.Progress) queue.Live {
 func deadOutcome(kind download.Kind, e *fleet.Ending, why string) queue.Outcome {
 	return queue.Outcome{
 		Kind: kind.String(), Code: cmp.Or(e.Aria2, problem.Aria2Code(&problem.Problem{Kind: kind})), Message: why,
-		Hint: "after correcting the cause, use braid queue retry, or resume the download here",
+		Hint: "correct the cause, and then use braid queue retry, or resume the download here",
 	}
 }
 

@@ -118,7 +118,7 @@ func (s *Service) open(ctx context.Context) (*daemon.Daemon, *download.Client, e
 	if locked, ok := errors.AsType[*database.LockedError](err); ok {
 		return nil, nil, &problem.Problem{
 			Kind: download.Local, What: "daemon", Where: "queue", Why: locked.Error(),
-			Hint: "only one daemon can use a state folder; choose another with --state FOLDER",
+			Hint: "choose another state folder with --state FOLDER: only one daemon can use each",
 		}
 	}
 	if err != nil {

@@ -101,7 +101,7 @@ func TestForgetInCopy(t *testing.T) {
 func TestFleetNames(t *testing.T) {
 	for _, tt := range []struct{ dir, more, want string }{
 		{".braid-work", "", "begins with a dot"},
-		{"d", "name = '" + strings.Repeat("n", 250) + "'", "no more than"},
+		{"d", "name = '" + strings.Repeat("n", 250) + "'", "at most"},
 		{"d", "name = '{version}.evidence.json'", "reserved for the evidence"},
 		{"d", "max-size = '1K'", "braid work --max-size"},
 		{"d", "[top]", "braid work --max-size"},

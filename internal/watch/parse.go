@@ -86,12 +86,12 @@ func explain(err error) error {
 	e := &option.Error{Key: m[2], Why: m[3]}
 	e.Line, _ = strconv.Atoi(m[1])
 	if t := match(types, e.Why); t != nil {
-		e.Why = "a " + kind(t[1]) + " where a " + kind(t[2]) + " belongs"
+		e.Why = "a " + kind(t[1]) + " is given where a " + kind(t[2]) + " is expected"
 		if kind(t[1]) == kind(t[2]) {
-			e.Why = "a fraction where a whole number belongs"
+			e.Why = "a fraction is given where a whole number is expected"
 		}
 	} else if t := match(ofTable, e.Why); t != nil {
-		e.Why = "a " + kind(t[2]) + " where a " + kind(t[1]) + " belongs"
+		e.Why = "a " + kind(t[2]) + " is given where a " + kind(t[1]) + " is expected"
 	}
 	return e
 }
@@ -139,7 +139,7 @@ func (b *builder) checkTables() error {
 		}
 		f, ok := fieldOf(t, key[len(key)-1])
 		if is := b.meta.Type(key...); ok && f.Kind() == reflect.Map && is != "Hash" {
-			return b.wrong("a "+kind(strings.ToLower(is))+" where a table belongs", "", key...)
+			return b.wrong("a "+kind(strings.ToLower(is))+" is given where a table is expected", "", key...)
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func ExposeQueue(e *Exposition, q *jetstream.Queue) {
 	if err != nil {
 		up = 0
 	}
-	e.Family("braid_queue_up", "gauge", "Whether the queue responds.")
+	e.Family("braid_queue_up", "gauge", "Whether the queue answers.")
 	e.Sample(up)
 	if err == nil {
 		e.Family("braid_queue_jobs", "gauge", "Jobs that are neither done nor dead.")

@@ -289,12 +289,12 @@ func (s *service) reload(c *Loaded) *Loaded {
 		return nil
 	}
 	if next.Folder != c.Folder || next.Metrics != c.Metrics || next.Log.Format != c.Log.Format {
-		s.log.Warn("changes of state, metrics and log-format take effect at the next start")
+		s.log.Warn("changes to state, metrics and log-format take effect at the next start")
 		next.Folder, next.Metrics, next.Log.Format = c.Folder, c.Metrics, c.Log.Format
 	}
 	if c.by != nil { // the client belongs to the daemon
 		if c.by.pace(next); !slices.Equal(next.Hosts, c.Hosts) {
-			s.log.Warn("changes of allow-hosts take effect at the next start")
+			s.log.Warn("changes to allow-hosts take effect at the next start")
 			next.Hosts = c.Hosts
 		}
 	}
@@ -304,7 +304,7 @@ func (s *service) reload(c *Loaded) *Loaded {
 // read reads the configuration and the files that it names.
 func (s *service) read(c *Loaded) (*Loaded, error) {
 	if c.File == "" {
-		return nil, problem.Misuse("", "without a configuration file there is nothing to read again", "")
+		return nil, problem.Misuse("", "there is no configuration file to read again", "")
 	}
 	next, err := c.Reread()
 	if err != nil {

@@ -209,11 +209,11 @@ func (b *builder) checkReleases(w *Watch, t *watchTable, key func(string) []stri
 		{follows && t.CheckEvery > 0, "check-every",
 			"does not apply to releases, which are requested only when a feed reports them", ""},
 		{follows && t.AnyNews, "any-news", "does not apply to releases, which are requested only when a feed reports them", ""},
-		{follows && len(w.Mirrors) > 0, "mirror", "this mirror has one file, but each release has its own", ""},
+		{follows && len(w.Mirrors) > 0, "mirror", "this mirror has only one file, but each release has a file of its own", ""},
 		{follows && w.AllowOlder, "allow-older", "an older version never replaces a newer one",
 			"to go back to an older version, exclude the newer one with braid watch forget NAME VERSION"},
 		{follows && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }),
-			"signature", "this is one signature, but each release has its own",
+			"signature", "this is the signature of one file, but each release has its own signature",
 			"write signature = \".asc\" for a signature beside each file"},
 		{follows && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "url",
 			"has a user name or password, and would not match the URLs in feeds", "set user-env = or user-file ="},
@@ -244,7 +244,7 @@ func (b *builder) checkReleaseFeeds(w *Watch, key []string) error {
 	switch n := len(b.config.Feeds); {
 	case w.Releases == nil:
 	case n == 0:
-		return b.wrong("a watch of releases needs a feed that reports the versions", "add [feed.NAME]", key...)
+		return b.wrong("a release watch needs a feed that reports the versions", "add [feed.NAME]", key...)
 	case n > 1 && len(w.Feeds) == 0:
 		return b.wrong("there are several feeds: name the one that reports the versions", "feeds = [\"NAME\"]", key...)
 	}

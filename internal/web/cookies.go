@@ -55,16 +55,16 @@ func parseCookie(line string) (u *url.URL, c *http.Cookie, why string) {
 	seconds, err := strconv.ParseInt(ends, 10, 64)
 	switch {
 	case !isFlag(below) || !isFlag(secure):
-		return nil, nil, "the second and the fourth field are TRUE or FALSE"
+		return nil, nil, "the second and the fourth field must be TRUE or FALSE"
 	case err != nil || seconds < 0:
-		return nil, nil, "the fifth field is a time in seconds"
+		return nil, nil, "the fifth field must be a time in seconds"
 	case host == "" || strings.ContainsAny(host, "/ @?#"):
-		return nil, nil, "the first field is a domain"
+		return nil, nil, "the first field must be a domain"
 	case !strings.HasPrefix(path, "/"):
-		return nil, nil, "the third field is a path"
+		return nil, nil, "the third field must be a path"
 	case name == "" || strings.ContainsAny(name, "=;, ") || strings.Contains(value, ";") ||
 		strings.ContainsFunc(name+value, isControl):
-		return nil, nil, "the sixth field is not a name, or the seventh not a value"
+		return nil, nil, "the sixth field is not a name, or the seventh is not a value"
 	}
 	c = &http.Cookie{Name: name, Value: value, Path: path, Secure: strings.EqualFold(secure, "TRUE")}
 	if strings.EqualFold(below, "TRUE") {

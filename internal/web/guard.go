@@ -14,7 +14,7 @@ import (
 var (
 	errTwoFramings = &AnswerError{"the answer has both Content-Length and Transfer-Encoding", false}
 	errOldFraming  = &AnswerError{"a response in HTTP/1.0 has Transfer-Encoding", false}
-	errSpaced      = &AnswerError{"a space after the name of a field with the length of the response", false}
+	errSpaced      = &AnswerError{"a space follows the name of a header field that gives the length of the response", false}
 	errHeadTooLong = &AnswerError{"the header section is longer than 256 KiB", true}
 )
 

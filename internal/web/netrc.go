@@ -48,7 +48,7 @@ func (f *Netrc) take(w *words, word string) error {
 		return nil
 	case "machine", "login", "password", "account":
 	default:
-		return &LineError{w.line, "neither machine, default, login, password, account nor macdef"}
+		return &LineError{w.line, "want machine, default, login, password, account or macdef"}
 	}
 	value, ok, err := w.next()
 	switch {
@@ -138,7 +138,7 @@ func (w *words) quoted() (word string, ok bool, err error) {
 			w.rest = w.rest[i+1:]
 			return b.String(), true, nil
 		case c == '\n':
-			return "", false, &LineError{w.line, "a quote that does not end"}
+			return "", false, &LineError{w.line, "a quote does not end"}
 		case c == '\\' && i+1 < len(w.rest) && w.rest[i+1] != '\n':
 			i++
 			b.WriteByte(w.rest[i])
@@ -146,7 +146,7 @@ func (w *words) quoted() (word string, ok bool, err error) {
 			b.WriteByte(c)
 		}
 	}
-	return "", false, &LineError{w.line, "a quote that does not end"}
+	return "", false, &LineError{w.line, "a quote does not end"}
 }
 
 // skipMacro skips all lines up to an empty one.

@@ -42,7 +42,7 @@ type listed struct {
 // A linkError reports that something else than a link of braid is at the path of a link.
 type linkError struct{}
 
-func (linkError) Error() string { return "is not a link that braid made, and stays" }
+func (linkError) Error() string { return "was not made by braid, and is kept" }
 
 var errNoLinks = errors.New("links need a privilege on Windows")
 

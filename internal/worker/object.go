@@ -56,7 +56,7 @@ func (p *Store) prepare(t *task, r *download.Request) (*placed, error) {
 // name of a release file is partly from a feed.
 func checkLatest(j *fleet.Job) error {
 	if f := j.Follows; f != nil && f.Link != "" && j.Name == f.Link+latestEnding {
-		return problem.Misuse("job "+j.Name, "the object for its link has this name", "give link = another name")
+		return problem.Misuse("job "+j.Name, "the object for its link has the same name", "give link = another name")
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func read(data string) (value, error) {
 	r := &reader{all: data, rest: data}
 	v, err := r.value(0)
 	if err == nil && strings.Trim(r.rest, "\r\n") != "" { // line ends after the value are ignored, as by other clients
-		err = r.fault("something follows its end")
+		err = r.fault("data follows its end")
 	}
 	return v, err
 }
@@ -74,7 +74,7 @@ func (r *reader) integer() (int64, error) {
 	digits, _, ok := strings.Cut(r.rest[1:min(len(r.rest), 1+most+1)], "e")
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if !ok || err != nil || strconv.FormatInt(n, 10) != digits {
-		return 0, r.fault("an integer that is invalid or exceeds 64 bits")
+		return 0, r.fault("an integer is invalid or exceeds 64 bits")
 	}
 	r.rest = r.rest[1+len(digits)+1:]
 	return n, nil
@@ -85,11 +85,11 @@ func (r *reader) text() (string, error) {
 	digits, _, ok := strings.Cut(r.rest[:min(len(r.rest), 10+1)], ":")
 	n, err := strconv.ParseUint(digits, 10, 31)
 	if !ok || err != nil || strconv.FormatUint(n, 10) != digits {
-		return "", r.fault("no value")
+		return "", r.fault("a value is missing")
 	}
 	rest := r.rest[len(digits)+1:]
 	if n > uint64(len(rest)) {
-		return "", r.fault("a string that is cut off")
+		return "", r.fault("a string is cut off")
 	}
 	r.rest = rest[n:]
 	return rest[:n], nil
@@ -124,7 +124,7 @@ func (r *reader) pairs(depth int) (dict map[string]value, err error) {
 		_, again := dict[key.text]
 		if again || key.kind != 's' {
 			r.rest = at
-			return nil, r.fault("a key that is not a string, or appears twice")
+			return nil, r.fault("a key is not a string, or appears twice")
 		}
 		if dict[key.text], err = r.value(depth + 1); err != nil {
 			return nil, err

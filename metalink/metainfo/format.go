@@ -11,7 +11,7 @@ import (
 // would refuse.
 func New(name string, pieces verify.Pieces) (Torrent, error) {
 	if pieces.IsZero() || pieces.Algorithm() != verify.SHA1 {
-		return Torrent{}, fault("a file without digests of pieces by %v", verify.SHA1)
+		return Torrent{}, fault("the file has no %v digests of pieces", verify.SHA1)
 	}
 	if err := metalink.CheckPath(name); err != nil {
 		return Torrent{}, fault("%v", err)

@@ -27,7 +27,7 @@ func (t *Torrent) describe(info map[string]value) error {
 	case name.kind != 's' || pieces.kind != 's':
 		return fault("its dictionary info has no name or no pieces")
 	case t.PieceLength < 1 || t.PieceLength > maxPieceLength:
-		return fault("its pieces have %d bytes", t.PieceLength)
+		return fault("its piece length is out of range: %d", t.PieceLength)
 	}
 	entries, err := t.entries(info)
 	if err != nil {
@@ -35,7 +35,7 @@ func (t *Torrent) describe(info map[string]value) error {
 	}
 	size := int64(verify.SHA1.Size())
 	if n := int64(len(pieces.text)); n%size != 0 || n/size != (t.Size+t.PieceLength-1)/t.PieceLength {
-		return fault("%d bytes of digests for %d bytes in pieces of %d", n, t.Size, t.PieceLength)
+		return fault("its digests have %d bytes, which does not fit %d bytes of files in pieces of %d", n, t.Size, t.PieceLength)
 	}
 	t.all, t.sums = entries, pieces.text
 	return t.take(entries, pieces.text, info["length"].kind == 'i')
@@ -62,7 +62,7 @@ func (t *Torrent) entries(info map[string]value) (entries []entry, err error) {
 			}
 		}
 		if f.dict["length"].kind != 'i' || len(e.path) == 0 {
-			return nil, fault("a file without length or path")
+			return nil, fault("a file has no length or no path")
 		}
 		attr := f.dict["attr"].text
 		e.pad, e.link = strings.Contains(attr, "p"), strings.Contains(attr, "l")
@@ -71,7 +71,7 @@ func (t *Torrent) entries(info map[string]value) (entries []entry, err error) {
 	for i := range entries {
 		e := &entries[i]
 		if e.size < 0 || e.size > math.MaxInt64-t.Size-maxPieceLength {
-			return nil, fault("a file of %d bytes", e.size)
+			return nil, fault("the size of a file is out of range: %d", e.size)
 		}
 		e.offset = t.Size
 		t.Size += e.size

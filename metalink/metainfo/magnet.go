@@ -38,12 +38,12 @@ const (
 // are all parameters of a kind after the first 200.
 func ParseMagnet(s string) (Magnet, error) {
 	if !IsMagnet(s) || len(s) > maxMagnet {
-		return Magnet{}, magnetFault("none, or one longer than %d bytes", maxMagnet)
+		return Magnet{}, magnetFault("it does not begin with magnet:, or is longer than %d bytes", maxMagnet)
 	}
 	_, query, ok := strings.Cut(s, "?")
 	params, err := url.ParseQuery(query)
 	if !ok || err != nil {
-		return Magnet{}, magnetFault("it cannot be read")
+		return Magnet{}, magnetFault("its parameters cannot be read")
 	}
 	m := Magnet{Name: params.Get("dn"), Size: -1}
 	if m.InfoHash, err = hashOf(params); err != nil {
@@ -105,7 +105,7 @@ func hashOf(params url.Values) (h Hash, err error) {
 		return h, &Error{What: "magnet link", Offset: -1, Why: "it is of version 2 only, which is not supported",
 			Unsupported: true}
 	}
-	return h, magnetFault("it names no torrent")
+	return h, magnetFault("it has no hash of a torrent (xt)")
 }
 
 // numbered returns the values of a parameter that may be repeated as key, key.1, key.2 and so on.

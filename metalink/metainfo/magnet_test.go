@@ -43,7 +43,7 @@ func TestMagnetRefused(t *testing.T) {
 func TestMagnetSaysWhatIsMissing(t *testing.T) {
 	for s, want := range map[string]string{
 		"magnet:?xt=urn:btmh:1220" + someHash: "version 2 only",
-		"magnet:?xt=urn:sha1:" + someHash:     "it names no torrent",
+		"magnet:?xt=urn:sha1:" + someHash:     "it has no hash of a torrent (xt)",
 	} {
 		if _, err := ParseMagnet(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", s, err, want)

@@ -179,7 +179,7 @@ func (t *Torrent) trackers(dict map[string]value) (tiers [][]string) {
 		for _, v := range list.list {
 			switch {
 			case !IsTracker(v.text):
-				t.warn("tracker %s is ignored: not an http, https or udp URL", quote(v.text))
+				t.warn("tracker %s is ignored: its URL is not http, https or udp", quote(v.text))
 			case n >= maxTrackers:
 				t.warn("tracker %s is ignored: beyond the first %d", quote(v.text), maxTrackers)
 			default:

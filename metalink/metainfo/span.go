@@ -29,7 +29,7 @@ type Part struct {
 }
 
 // ErrUnnamed reports that a piece contains bytes of a file in Refused.
-var ErrUnnamed = errors.New("a file in it with an unsafe name is not requested")
+var ErrUnnamed = errors.New("a file of the torrent with an unsafe name is not requested")
 
 // Piece returns the parts of piece i in order, and its digest.
 func (t *Torrent) Piece(i int) (parts []Part, want verify.Digest, err error) {

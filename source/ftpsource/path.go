@@ -10,10 +10,10 @@ import (
 // Reasons to refuse a URL without asking a server.
 var (
 	errScheme  = errors.New("not an ftp or ftps URL")
-	errNoHost  = errors.New("a URL without a host")
-	errNoPath  = errors.New("a URL without a path")
+	errNoHost  = errors.New("the URL has no host")
+	errNoPath  = errors.New("the URL has no path")
 	errQuery   = errors.New("an ftp URL has no query; a ? in a name is written %3F")
-	errControl = errors.New("a line break or NUL in the URL")
+	errControl = errors.New("the URL has a line break or a NUL")
 )
 
 // Check returns an error if the file at u cannot be requested.

@@ -21,7 +21,7 @@ var (
 	errManyLines  = errors.New("a reply has more than 100 lines")
 	errUnasked    = errors.New("a reply to a command that was not sent")
 	errNoPort     = errors.New("the reply has no port")
-	errShortReply = errors.New("a reply without a code")
+	errShortReply = errors.New("a reply has no code")
 )
 
 // A reply is the reply to a command (RFC 959, section 4.2).

@@ -42,7 +42,7 @@ func TestContentRangeMustMatch_Rule13(t *testing.T) {
 			s := mirrortest.New(t, file, options...)
 			k, err := fetch(t, newClient(t), s.URL, Options{}, part(100, 200))
 			sourcetest.Fault(t, err, source.FaultProtocol, false)
-			if name == "size unknown" && !strings.Contains(err.Error(), "unknown size") {
+			if name == "size unknown" && !strings.Contains(err.Error(), "without the size") {
 				t.Errorf("error is %q", err)
 			}
 			if k.Heard != nil || len(k.Data) > 0 {

@@ -109,7 +109,7 @@ func (c *chain) part206(resp *http.Response) (got byterange.ContentRange, err er
 	want := byterange.Range{Start: c.part.Start, End: min(c.part.End, got.Size)}
 	switch n := resp.ContentLength; {
 	case got.Size < 0:
-		return got, errors.New("a part of a file of unknown size")
+		return got, errors.New("a part (206) without the size of the file")
 	case got.Range != want:
 		return got, fmt.Errorf("bytes %v of %d in answer to a request for %v", got.Range, got.Size, c.part)
 	case n >= 0 && n != want.Len():
@@ -129,7 +129,7 @@ func (c *chain) gzipped(h http.Header) bool {
 func identity(h http.Header) error {
 	for _, v := range h.Values("Content-Encoding") {
 		if v != "" && !strings.EqualFold(strings.TrimSpace(v), "identity") {
-			return fmt.Errorf("Content-Encoding %.40q although identity was asked for", v)
+			return fmt.Errorf("Content-Encoding %.40q, although identity was requested", v)
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func (c *chain) unsatisfied(x *web.Exchange, e *source.Error) {
 		e.Err = fmt.Errorf("%w: its file does not reach %v", e.Err, c.part)
 	case size > c.part.Start:
 		e.Fault = source.FaultProtocol
-		e.Err = fmt.Errorf("%w, of a file of %d bytes, for %v", e.Err, size, c.part)
+		e.Err = fmt.Errorf("%w, although the file has %d bytes and %v was requested", e.Err, size, c.part)
 	default:
 		e.Err = fmt.Errorf("%w: its file has %d bytes", e.Err, size)
 	}

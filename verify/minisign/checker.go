@@ -46,7 +46,7 @@ func New(data []byte, keys []Key, names []string) (*Checker, error) {
 		return nil, c.refuse(verify.SignatureBad, "its trusted comment contradicts its older format")
 	}
 	if name, ok := s.field("file"); ok && len(names) > 0 && !slices.Contains(names, name) {
-		return nil, c.refuse(verify.SignatureBad, "it is a signature of "+mask.Quote(name, 100))
+		return nil, c.refuse(verify.SignatureBad, "according to its trusted comment, it is a signature of "+mask.Quote(name, 100))
 	}
 	if s.algorithm == prehashed {
 		c.digest, _ = blake2b.New512(nil) // fails only with a key
@@ -83,8 +83,8 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	}
 	if c.digest == nil && len(message) == blake2b.Size {
 		return nil, c.refuse(verify.SignatureUnsupported,
-			"it is in the older format, and the file has 64 bytes, as many as a BLAKE2b-512: it may be a newer "+
-				"signature of another file (minisign -S -H signs any file)")
+			"it is in the older format, and the file has 64 bytes, as many as a BLAKE2b-512 digest: this may be a "+
+				"signature in the newer format of another file (minisign -S -H signs any file)")
 	}
 	if c.digest != nil {
 		message = c.digest.Sum(nil)

@@ -94,10 +94,10 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 		switch {
 		case err != nil:
 			return nil, &verify.KeyError{Option: option, File: f.Name, Why: err.Error(),
-				Hint: "minisign -G writes it as minisign.pub"}
+				Hint: "give the public key, which minisign -G writes to minisign.pub"}
 		case len(k.Pins) > 0:
 			return nil, &verify.KeyError{Option: "pin",
-				Why: "names the trusted OpenPGP key, and " + f.Name + " is a key of minisign"}
+				Why: "selects an OpenPGP key, but " + f.Name + " is a key of minisign"}
 		}
 		t.Keys = append(t.Keys, key)
 	}

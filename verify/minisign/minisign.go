@@ -65,9 +65,9 @@ func ParseKey(data []byte) (Key, error) {
 	raw, err := base64.StdEncoding.Strict().DecodeString(strings.TrimSpace(lines[0]))
 	switch {
 	case strings.Contains(comment, "secret key"):
-		return Key{}, fmt.Errorf("a secret key, not a public one")
+		return Key{}, fmt.Errorf("this is a secret key, not a public one")
 	case len(lines) != 1 || err != nil || len(raw) != keySize || string(raw[:2]) != wholeFile:
-		return Key{}, fmt.Errorf("not a public key of minisign")
+		return Key{}, fmt.Errorf("this is not a public key of minisign")
 	}
 	var k Key
 	copy(k.id[:], raw[2:10])
@@ -88,7 +88,7 @@ func parse(data []byte) (signature, *verify.SignatureError) {
 	var s signature
 	lines := strings.Split(strings.TrimRight(string(data), "\r\n"), "\n")
 	if len(lines) != 4 {
-		return s, fail(verify.SignatureMalformed, "%d lines, want 4", len(lines))
+		return s, fail(verify.SignatureMalformed, "it has %d lines, want 4", len(lines))
 	}
 	for i := range lines {
 		lines[i] = strings.TrimSuffix(lines[i], "\r")
@@ -100,7 +100,7 @@ func parse(data []byte) (signature, *verify.SignatureError) {
 	case !strings.HasPrefix(lines[0], untrusted):
 		return s, fail(verify.SignatureMalformed, "it does not begin with %q", untrusted)
 	case !ok:
-		return s, fail(verify.SignatureMalformed, "no trusted comment")
+		return s, fail(verify.SignatureMalformed, "it has no trusted comment")
 	case err != nil || len(raw) != signatureSize:
 		return s, fail(verify.SignatureMalformed, "the second line is not a signature")
 	case err2 != nil || len(global) != ed25519.SignatureSize:

@@ -46,15 +46,15 @@ type Signer struct {
 func NewSigner(file, passphrase []byte) (*Signer, error) {
 	raw, ok := decodeSecret(file)
 	if !ok {
-		return nil, fail(verify.SignatureMalformed, "not a secret key of minisign")
+		return nil, fail(verify.SignatureMalformed, "this is not a secret key of minisign")
 	}
 	secret := raw[secretAt:]
 	switch kdf := string(raw[2:4]); {
 	case string(raw[:2]) != wholeFile || string(raw[4:6]) != checksum:
-		return nil, fail(verify.SignatureUnsupported, "a secret key in an unknown format")
+		return nil, fail(verify.SignatureUnsupported, "the secret key has an unknown format")
 	case kdf == withoutKDF:
 	case kdf != withScrypt:
-		return nil, fail(verify.SignatureUnsupported, "a secret key with an unknown passphrase function")
+		return nil, fail(verify.SignatureUnsupported, "the secret key has an unknown passphrase function")
 	case len(passphrase) == 0:
 		return nil, fail(verify.SignatureLocked, "it needs a passphrase")
 	default:
@@ -71,7 +71,7 @@ func NewSigner(file, passphrase []byte) (*Signer, error) {
 		return nil, fail(verify.SignatureLocked, "the passphrase is wrong")
 	}
 	if !bytes.Equal(ed25519.NewKeyFromSeed(key[:ed25519.SeedSize]), key) {
-		return nil, fail(verify.SignatureMalformed, "a secret key that does not match its public key")
+		return nil, fail(verify.SignatureMalformed, "the secret key does not match its public key")
 	}
 	s := &Signer{key: bytes.Clone(key)}
 	copy(s.id[:], secret)
@@ -112,7 +112,7 @@ func derive(passphrase, raw []byte) ([]byte, error) {
 		p = min(operations/4>>log, 0x3fffffff) / r
 	}
 	if memory > mostMemory || uint64(1)<<log > mostMemory/(r*128) || p == 0 || p > 1<<10 {
-		return nil, errors.New("its passphrase function needs too much memory or time")
+		return nil, errors.New("the passphrase function needs too much memory or time")
 	}
 	return scrypt.Key(passphrase, raw[saltAt:limitsAt], 1<<log, r, int(p), secretSize-secretAt)
 }

@@ -65,7 +65,7 @@ func consumeBlock(l *lines, kind string) ([]byte, error) {
 		}
 		if end, ok := armorLine(l.line, "-----END "); ok {
 			if end != kind {
-				return nil, fmt.Errorf("line %d ends another block", l.number)
+				return nil, fmt.Errorf("line %d is the end of another kind of block", l.number)
 			}
 			return decode64(digits)
 		}

@@ -169,7 +169,7 @@ func (c *Checker) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-var errState = errors.New("the state is for other signatures")
+var errState = errors.New("the saved state is for other signatures")
 
 // A state is the encoded state of a Checker: first the hashes with an identifier, ordered by identifier, then the
 // salted hashes, which have no identifier.
@@ -201,7 +201,7 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 // decide sets the verdict on p in r. The whole file must have been hashed.
 func (p pending) decide(r *verify.SignatureResult) {
 	by := p.signers[0]
-	r.Code, r.Reason = verify.SignatureBad, "it is not of this file"
+	r.Code, r.Reason = verify.SignatureBad, "it is not a signature of this file"
 	for _, candidate := range p.signers {
 		if candidate.public().VerifySignature(clone(p.hash), p.sig) == nil {
 			by, r.Code, r.Reason = candidate, verify.SignatureGood, ""

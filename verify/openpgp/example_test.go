@@ -50,5 +50,5 @@ func Example() {
 	}
 	// Output:
 	// good "Nist <nist@example.org>" 2026-01-11 SHA-256
-	// bad - it is not of this file
+	// bad - it is not a signature of this file
 }

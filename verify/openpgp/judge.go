@@ -36,7 +36,7 @@ func judge(w written, keys shelf, policy Policy, r *verify.SignatureResult) ([]s
 // key.
 func unknownKey(w written, policy Policy) *verify.SignatureError {
 	if w.version != 4 && w.version != 6 {
-		return fail(verify.SignatureUnsupported, "a signature of version %d", w.version)
+		return fail(verify.SignatureUnsupported, "its version is %d", w.version)
 	}
 	if w.issuer == (issuer{}) {
 		return fail(verify.SignatureUnknownKey, "it does not name its key")
@@ -64,12 +64,12 @@ func judgeSigner(w written, s signer, policy Policy) *verify.SignatureError {
 func judgeForm(w written, text bool) *verify.SignatureError {
 	switch d, known := digests[w.hash]; {
 	case text && w.kind != packet.SigTypeText:
-		return fail(verify.SignatureNotOfFile, "of type 0x%02x instead of a text", uint8(w.kind))
+		return fail(verify.SignatureNotOfFile, "its type is 0x%02x, not that of a signature of a text", uint8(w.kind))
 	case w.kind == packet.SigTypeText && !text:
 		// The hash of a text ignores line endings, so files that differ in them have the same hash.
-		return fail(verify.SignatureNotOfFile, "of a text (type 0x01), not of a binary file")
+		return fail(verify.SignatureNotOfFile, "it is a signature of a text (type 0x01), not of a binary file")
 	case w.kind != packet.SigTypeBinary && !text:
-		return fail(verify.SignatureNotOfFile, "of type 0x%02x", uint8(w.kind))
+		return fail(verify.SignatureNotOfFile, "its type is 0x%02x", uint8(w.kind))
 	case known && d.new == nil:
 		return fail(verify.SignatureWeak, "its digest is %s", d.name)
 	case w.sig == nil:
@@ -77,7 +77,7 @@ func judgeForm(w written, text bool) *verify.SignatureError {
 	}
 	for _, n := range w.sig.Notations {
 		if n.IsCritical {
-			return fail(verify.SignatureUnsupported, "critical notation %s", quote(n.Name))
+			return fail(verify.SignatureUnsupported, "it has the critical notation %s, which is not known", quote(n.Name))
 		}
 	}
 	return nil
@@ -86,7 +86,7 @@ func judgeForm(w written, text bool) *verify.SignatureError {
 // judgeTimes returns a fault of the key s, or of the times of s and sig.
 func judgeTimes(sig *packet.Signature, s signer, policy Policy) *verify.SignatureError {
 	if sig.Version != s.public().Version {
-		return fail(verify.SignatureUnsupported, "a signature of version %d by a key of version %d", sig.Version,
+		return fail(verify.SignatureUnsupported, "its version is %d, but the version of its key is %d", sig.Version,
 			s.public().Version)
 	}
 	made, now := sig.CreationTime, policy.Now

@@ -37,11 +37,11 @@ func ParseKeyring(exports ...[]byte) (Keyring, error) {
 	total := 0
 	for _, export := range exports {
 		if total += len(export); total > maxKeyring {
-			return Keyring{}, about("keyring", fail(verify.SignatureTooLarge, "over %d bytes", maxKeyring))
+			return Keyring{}, about("keyring", fail(verify.SignatureTooLarge, "more than %d bytes", maxKeyring))
 		}
 		k.readExport(export)
 		if len(k.certs) > maxKeys {
-			return Keyring{}, about("keyring", fail(verify.SignatureTooLarge, "over %d keys", maxKeys))
+			return Keyring{}, about("keyring", fail(verify.SignatureTooLarge, "more than %d keys", maxKeys))
 		}
 	}
 	if len(k.certs) == 0 && len(k.unread) > 0 {
@@ -56,7 +56,7 @@ func (k Keyring) Len() int { return len(k.certs) }
 func (k *Keyring) readExport(export []byte) {
 	switch {
 	case isKeybox(export):
-		k.leaveOut(0, 0, errors.New("a keybox of GnuPG: use gpg --export"))
+		k.leaveOut(0, 0, errors.New("this is a keybox of GnuPG: export the keys with gpg --export"))
 		return
 	case isBinary(export):
 		k.readBlock(block{data: export})
@@ -69,16 +69,16 @@ func (k *Keyring) readExport(export []byte) {
 		case privateBlock:
 			b.err = errSecret
 		default:
-			b.err = fmt.Errorf("not a key but %s", describeBlock(b.kind))
+			b.err = fmt.Errorf("it is not a key, but %s", describeBlock(b.kind))
 		}
 		k.readBlock(b)
 	}
 	if len(blocks) == 0 {
-		k.leaveOut(0, 0, errors.New("no OpenPGP key in it"))
+		k.leaveOut(0, 0, errors.New("it has no OpenPGP key"))
 	}
 }
 
-var errSecret = errors.New("a secret key: give the public one (gpg --export)")
+var errSecret = errors.New("this is a secret key: give the public one (gpg --export)")
 
 // hasSecret reports whether export contains a secret key or subkey anywhere.
 func hasSecret(export []byte) (has bool) {
@@ -125,7 +125,7 @@ func (k *Keyring) readBlock(b block) {
 		k.certs = append(k.certs, c)
 	}
 	if err == nil && len(raws) == 0 {
-		err = errors.New("no key in it")
+		err = errors.New("it has no key")
 	}
 	if err != nil {
 		k.leaveOut(b.line, 0, err)

@@ -54,7 +54,7 @@ func TestWeakKeys_Rule47(t *testing.T) {
 		"subkey":      {sig.Bytes(), keyringOf(t, strong)},
 		"primary key": {draft{}.by(t, byStrong.PrivateKey, signed), keyringOf(t, weak)},
 	} {
-		if got, says := verdict(tt.sig, tt.keys, Policy{Now: present}, signed); got != verify.SignatureWeak || !strings.Contains(says, "RSA key of 1024 bits") {
+		if got, says := verdict(tt.sig, tt.keys, Policy{Now: present}, signed); got != verify.SignatureWeak || !strings.Contains(says, "RSA key has 1024 bits") {
 			t.Errorf("%s: got %v: %s", name, got, says)
 		}
 	}
@@ -136,7 +136,7 @@ func TestUnfitKeys_Rule47(t *testing.T) {
 		{name: "only a newer self-signature", want: verify.SignatureGood, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			recertify(t, e, func(s *packet.Signature) { s.CreationTime = made.Add(time.Hour) })
 		}},
-		{name: "self-signature of another key", want: verify.SignatureKeyUnfit, says: "no valid self-signature", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "self-signature of another key", want: verify.SignatureKeyUnfit, says: "the key has no valid self-signature", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			for _, id := range e.Identities {
 				if err := id.SelfCertifications[0].Packet.SignUserId(id.Name, eve.PrimaryKey, e.PrivateKey, at(born)); err != nil {
 					t.Fatal(err)
@@ -155,8 +155,8 @@ func TestUnfitKeys_Rule47(t *testing.T) {
 			e.Revocations, eve.Revocations = eve.Revocations, nil
 		}},
 		{name: "clock behind by five minutes", policy: Policy{Now: born.Add(-5 * time.Minute)}, made: born, want: verify.SignatureGood},
-		{name: "subkey younger than the signature", sub: made.Add(time.Hour), want: verify.SignatureKeyUnfit, says: "younger"},
-		{name: "primary key younger than the signature", sub: born.Add(-2 * time.Hour), made: born.Add(-time.Hour), want: verify.SignatureKeyUnfit, says: "younger"},
+		{name: "subkey younger than the signature", sub: made.Add(time.Hour), want: verify.SignatureKeyUnfit, says: "made after the signature"},
+		{name: "primary key younger than the signature", sub: born.Add(-2 * time.Hour), made: born.Add(-time.Hour), want: verify.SignatureKeyUnfit, says: "made after the signature"},
 		{name: "no clock", policy: Policy{Now: time.Time{}.Add(1)}, want: verify.SignatureKeyUnfit},
 	}
 	for _, tt := range tests {

@@ -94,8 +94,9 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 	var exports [][]byte
 	for _, f := range k.Files {
 		if k.Sniffed && hasSecret(f.Data) {
-			return nil, &verify.KeyError{Option: option, File: f.Name, Why: "it has a secret key, not only public ones",
-				Hint: "gpg --export FINGERPRINT writes the public one"}
+			return nil, &verify.KeyError{Option: option, File: f.Name,
+				Why:  "it contains a secret key, but only public keys are allowed",
+				Hint: "export only the public key with gpg --export FINGERPRINT"}
 		}
 		exports = append(exports, f.Data)
 	}
@@ -103,20 +104,20 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 	if t.Keys, err = ParseKeyring(exports...); err != nil {
 		wrong := &verify.KeyError{Option: option, Why: err.Error()}
 		if len(k.Files) == 1 {
-			wrong.File, wrong.Hint = k.Files[0].Name, "gpg --export FINGERPRINT writes one"
+			wrong.File, wrong.Hint = k.Files[0].Name, "export the public keys with gpg --export FINGERPRINT"
 		}
 		return nil, wrong
 	}
 	for _, word := range k.Pins {
 		f, err := ParseFingerprint(word)
 		if err != nil {
-			return nil, &verify.KeyError{Option: "pin", Why: err.Error(), Hint: "gpg --fingerprint shows it"}
+			return nil, &verify.KeyError{Option: "pin", Why: err.Error(), Hint: "list the fingerprints with gpg --fingerprint"}
 		}
 		t.Pins = append(t.Pins, f)
 	}
 	if len(t.Pins) > 0 && t.Keys.Len() == 0 {
 		return nil, &verify.KeyError{
-			Option: "pin", Why: "selects a key, but no keyring is given", Hint: "--keyring FILE names a file with keys",
+			Option: "pin", Why: "selects a key, but no file of keys is given", Hint: "give a file of keys with --keyring FILE",
 		}
 	}
 	return t, nil

@@ -56,7 +56,7 @@ var rules = []rule{
 	{name: "47 key not revoked yet", sigs: "gone.asc", keys: "alive", want: verify.SignatureGood},
 
 	// Rule 47: exit 10.
-	{name: "47 another file", sigs: "rsa.asc", keys: "rsa", file: "braid!\n", want: verify.SignatureBad, says: "by {rsa}: bad: it is not of this file"},
+	{name: "47 another file", sigs: "rsa.asc", keys: "rsa", file: "braid!\n", want: verify.SignatureBad, says: "by {rsa}: bad: it is not a signature of this file"},
 	{name: "47 an empty file", sigs: "rsa.asc", keys: "rsa", file: "-", want: verify.SignatureBad},
 	{name: "47 revoked key", sigs: "gone.asc", keys: "gone", want: verify.SignatureRevoked, says: `by {gone}: key revoked: on 2026-01-11, compromised: "stolen"`},
 	{name: "47 revoked in one of two exports", sigs: "gone.asc", keys: "alive gone", want: verify.SignatureRevoked},
@@ -72,7 +72,7 @@ var rules = []rule{
 	{name: "47 SHA-1", sigs: "sha1.asc", keys: "rsa", want: verify.SignatureWeak, says: "by {rsa}: weak: its digest is SHA-1"},
 	{name: "47 RIPEMD-160", sigs: "ripemd160.asc", keys: "rsa", want: verify.SignatureWeak, says: "its digest is RIPEMD-160"},
 	{name: "47 SHA-224", sigs: "sha224.asc", keys: "rsa", want: verify.SignatureWeak, says: "its digest is SHA-224"},
-	{name: "47 RSA of 1024 bits", sigs: "short.asc", keys: "short", want: verify.SignatureWeak, says: "an RSA key of 1024 bits"},
+	{name: "47 RSA of 1024 bits", sigs: "short.asc", keys: "short", want: verify.SignatureWeak, says: "its RSA key has 1024 bits"},
 	{name: "47 DSA", sigs: "dsa.asc", keys: "dsa", want: verify.SignatureWeak, says: "a DSA key"},
 	{name: "47 text mode", sigs: "text.asc", keys: "rsa", want: verify.SignatureNotOfFile, says: "of a text"},
 	{name: "47 critical notation", sigs: "notation.asc", keys: "rsa", want: verify.SignatureUnsupported, says: `"odd@example.org"`},
@@ -106,7 +106,7 @@ var rules = []rule{
 	{name: "48 the second packet counts", sigs: "both.asc", keys: "rsa nist", pins: "nist", want: verify.SignatureGood, says: "; and {rsa} (key not pinned)"},
 	{name: "48 unknown keys do not count", sigs: "rsa.asc stranger.asc", keys: "rsa", want: verify.SignatureGood},
 	{name: "48 one unknown, one not pinned", sigs: "stranger.asc nist.asc", keys: "rsa nist", pins: "rsa", want: verify.SignatureNotPinned},
-	{name: "48 good and bad", sigs: "rsa.asc other.asc", keys: "rsa nist", want: verify.SignatureBad, says: "by {nist}: bad: it is not of this file (one of 2 signatures)"},
+	{name: "48 good and bad", sigs: "rsa.asc other.asc", keys: "rsa nist", want: verify.SignatureBad, says: "by {nist}: bad: it is not a signature of this file (one of 2 signatures)"},
 	{name: "48 bad and good", sigs: "other.asc rsa.asc", keys: "rsa nist", want: verify.SignatureBad, says: "by {nist}"},
 	{name: "48 good, and bad by a key without a pin", sigs: "other.asc rsa.asc", keys: "rsa nist", pins: "rsa", want: verify.SignatureGood},
 	{name: "48 good, and bad by an unknown key", sigs: "other.asc rsa.asc", keys: "rsa", want: verify.SignatureGood},

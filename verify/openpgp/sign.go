@@ -123,7 +123,7 @@ func openSigner(secretKey, passphrase []byte, now time.Time) (signer, error) {
 // readSecret parses an export of one secret key.
 func readSecret(export []byte) (*pgp.Entity, error) {
 	if len(export) > verify.MaxSignature {
-		return nil, fail(verify.SignatureTooLarge, "over %d bytes", verify.MaxSignature)
+		return nil, fail(verify.SignatureTooLarge, "more than %d bytes", verify.MaxSignature)
 	}
 	data := export
 	if !isBinary(export) {
@@ -131,7 +131,7 @@ func readSecret(export []byte) (*pgp.Entity, error) {
 		i := slices.IndexFunc(blocks, func(b block) bool { return b.kind == privateBlock })
 		switch {
 		case len(blocks) > 1:
-			return nil, fail(verify.SignatureMalformed, "several blocks of armor")
+			return nil, fail(verify.SignatureMalformed, "it has several armored blocks")
 		case i < 0:
 			return nil, fail(verify.SignatureUnknownKey, "no secret key in the export")
 		case blocks[i].err != nil:
@@ -144,7 +144,7 @@ func readSecret(export []byte) (*pgp.Entity, error) {
 	case err != nil:
 		return nil, fail(verify.SignatureMalformed, "%v", err)
 	case len(keys) != 1:
-		return nil, fail(verify.SignatureMalformed, "%d keys in the export, want one", len(keys))
+		return nil, fail(verify.SignatureMalformed, "the export has %d keys, want one", len(keys))
 	}
 	e, err := parseEntity(keys[0])
 	switch {
@@ -171,7 +171,7 @@ func chooseSigner(e *pgp.Entity, now time.Time) (signer, error) {
 	for _, s := range all {
 		f := s.fault(now, now, false)
 		if f == nil && !s.present() {
-			f = fail(verify.SignatureUnknownKey, "its secret part is not in the export")
+			f = fail(verify.SignatureUnknownKey, "its secret key is not in the export")
 		}
 		if f == nil {
 			return s, nil

@@ -156,11 +156,11 @@ func TestSignRefuses(t *testing.T) {
 		{"its signing subkey has expired", secretKey(t, subkeyExpired), "", verify.SignatureKeyExpired, "since 2026-01-01"},
 		{"public", publicKey(t, ann), "", verify.SignatureUnknownKey, "no secret key"},
 		{"public, armored", recordings(t)["rsa.pub"], "", verify.SignatureUnknownKey, "no secret key"},
-		{"two keys", slices.Concat(secretKey(t, ann), secretKey(t, locked)), "", verify.SignatureMalformed, "2 keys in the export"},
+		{"two keys", slices.Concat(secretKey(t, ann), secretKey(t, locked)), "", verify.SignatureMalformed, "the export has 2 keys"},
 		{"cut off", secretKey(t, ann)[:100], "", verify.SignatureMalformed, "truncated"},
 		{"garbage", []byte("hello"), "", verify.SignatureUnknownKey, "no secret key"},
 		{"nothing", nil, "", verify.SignatureUnknownKey, "no secret key"},
-		{"too large", make([]byte, verify.MaxSignature+1), "", verify.SignatureTooLarge, "over 1048576 bytes"},
+		{"too large", make([]byte, verify.MaxSignature+1), "", verify.SignatureTooLarge, "more than 1048576 bytes"},
 	}
 	for _, tt := range tests {
 		sig, err := Sign(strings.NewReader(signed), tt.key, []byte(tt.passphrase), made)

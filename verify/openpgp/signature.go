@@ -52,7 +52,7 @@ func (i issuer) String() string {
 // file is a *verify.SignatureError, because a message, signed or not, proves nothing about another file.
 func readSignatures(file []byte) ([]written, error) {
 	if len(file) > verify.MaxSignature {
-		return nil, fail(verify.SignatureTooLarge, "%d bytes, more than %d", len(file), verify.MaxSignature)
+		return nil, fail(verify.SignatureTooLarge, "it has %d bytes, more than %d", len(file), verify.MaxSignature)
 	}
 	if len(bytes.TrimSpace(file)) == 0 {
 		return nil, fail(verify.SignatureMissing, "empty")
@@ -72,7 +72,7 @@ func readSignatures(file []byte) ([]written, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, fail(verify.SignatureNotOfFile, "no signature in it")
+		return nil, fail(verify.SignatureNotOfFile, "it has no signature")
 	}
 	return list, nil
 }

@@ -71,7 +71,7 @@ func (s signer) fault(made, now time.Time, allowExpired bool) *verify.SignatureE
 		return fail(verify.SignatureKeyUnfit, "it may not sign files")
 	}
 	if made.Before(s.public().CreationTime) || made.Before(s.entity.PrimaryKey.CreationTime) {
-		return fail(verify.SignatureKeyUnfit, "it is younger than the signature")
+		return fail(verify.SignatureKeyUnfit, "it was made after the signature")
 	}
 	return expired(ends, made, now, allowExpired)
 }
@@ -81,7 +81,7 @@ func weakKey(k *packet.PublicKey) *verify.SignatureError {
 	switch pub := k.PublicKey.(type) {
 	case *rsa.PublicKey:
 		if n := pub.N.BitLen(); n < minRSABits {
-			return fail(verify.SignatureWeak, "an RSA key of %d bits", n)
+			return fail(verify.SignatureWeak, "its RSA key has %d bits", n)
 		}
 		return nil
 	}
@@ -98,7 +98,7 @@ func selfSignature(e *pgp.Entity, at time.Time) (*packet.Signature, *verify.Sign
 	}
 	self, err := e.PrimarySelfSignature(at, nil)
 	if err != nil {
-		return nil, fail(verify.SignatureKeyUnfit, "no valid self-signature")
+		return nil, fail(verify.SignatureKeyUnfit, "the key has no valid self-signature")
 	}
 	return self, nil
 }
@@ -160,7 +160,7 @@ func expired(ends []time.Time, made, now time.Time, allowExpired bool) *verify.S
 		case now.After(end) && !allowExpired:
 			return fail(verify.SignatureKeyExpired, "since %s", day(end))
 		case made.After(end):
-			return fail(verify.SignatureKeyExpired, "since %s, before the signature was made", day(end))
+			return fail(verify.SignatureKeyExpired, "on %s, before the signature was made", day(end))
 		}
 	}
 	return nil

@@ -82,10 +82,11 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 		key, err := ParseKey(f.Data)
 		switch {
 		case err != nil:
-			return nil, &verify.KeyError{Option: option, File: f.Name, Why: err.Error(), Hint: "signify -G writes it after -p"}
+			return nil, &verify.KeyError{Option: option, File: f.Name, Why: err.Error(),
+				Hint: "give the public key, which signify -G writes to the file after -p"}
 		case len(k.Pins) > 0:
 			return nil, &verify.KeyError{Option: "pin",
-				Why: "names the trusted OpenPGP key, and " + f.Name + " is a key of signify"}
+				Why: "selects an OpenPGP key, but " + f.Name + " is a key of signify"}
 		}
 		t.Keys = append(t.Keys, key)
 	}

@@ -48,9 +48,9 @@ func ParseKey(data []byte) (Key, error) {
 	comment, raw, rest, ok := split(bytes.TrimSpace(data))
 	switch {
 	case strings.Contains(comment, "secret key"):
-		return Key{}, fmt.Errorf("a secret key, not a public one")
+		return Key{}, fmt.Errorf("this is a secret key, not a public one")
 	case !ok || len(rest) > 0 || len(raw) != keySize || string(raw[:2]) != algorithm:
-		return Key{}, fmt.Errorf("not a public key of signify")
+		return Key{}, fmt.Errorf("this is not a public key of signify")
 	}
 	var k Key
 	copy(k.id[:], raw[2:10])

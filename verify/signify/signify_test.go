@@ -125,9 +125,9 @@ func TestKeys(t *testing.T) {
 	for _, tt := range []struct{ data, kind, wrong string }{
 		{pub, "signify", ""},
 		{strings.ReplaceAll(pub, "\n", "\r\n"), "signify", ""},
-		{strings.Replace(pub, "public", "secret", 1), "signify", "a secret key, not a public one"},
-		{pub + "x", "signify", "not a public key of signify"},
-		{pub[:60], "signify", "not a public key of signify"},
+		{strings.Replace(pub, "public", "secret", 1), "signify", "this is a secret key, not a public one"},
+		{pub + "x", "signify", "this is not a public key of signify"},
+		{pub[:60], "signify", "this is not a public key of signify"},
 		{"untrusted comment: minisign public key\n" + line, "minisign", ""},
 		{"untrusted comment: minisign public key 4B2D3DFF0E0F2A7B\n" + line, "minisign", ""},
 		{line, "minisign", ""},

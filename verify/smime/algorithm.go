@@ -81,20 +81,21 @@ func (s signerInfo) method() (method, *verify.SignatureError) {
 	case known && d.hash == 0:
 		return method{}, fail(verify.SignatureWeak, "its digest is %s", d.name)
 	case !known || s.digest.parameters != nil:
-		return method{}, fail(verify.SignatureUnsupported, "digest algorithm %v", s.digest.id)
+		return method{}, fail(verify.SignatureUnsupported, "its digest algorithm is %v", s.digest.id)
 	}
 	alg, known := signatureAlgorithms[s.signature.id]
 	m := method{digest: d, scheme: alg.scheme}
 	switch {
 	case !known:
-		return method{}, fail(verify.SignatureUnsupported, "signature algorithm %v", s.signature.id)
+		return method{}, fail(verify.SignatureUnsupported, "its signature algorithm is %v", s.signature.id)
 	case alg.hash != 0 && alg.hash != d.hash:
-		return method{}, fail(verify.SignatureUnsupported, "digest %s with the signature algorithm %v", d.name, s.signature.id)
+		return method{}, fail(verify.SignatureUnsupported, "its digest is %s, but its signature algorithm is %v",
+			d.name, s.signature.id)
 	case alg.scheme == pss:
 		err := m.readPSS(s.signature.parameters)
 		return m, err
 	case s.signature.parameters != nil:
-		return method{}, fail(verify.SignatureUnsupported, "signature algorithm %v with parameters", s.signature.id)
+		return method{}, fail(verify.SignatureUnsupported, "its signature algorithm is %v with parameters", s.signature.id)
 	}
 	return m, nil
 }
@@ -107,19 +108,19 @@ func (m *method) readPSS(parameters []byte) *verify.SignatureError {
 	mask, maskThere := r.optional(tagContext0+1, "mask of PSS")
 	salt, saltThere := r.optional(tagContext0+2, "salt of PSS")
 	if trailer, ok := r.optional(tagContext0+3, "trailer of PSS"); ok && r.open(trailer).small("trailer of PSS") != 1 {
-		r.fail(verify.SignatureUnsupported, "an unknown trailer of PSS")
+		r.fail(verify.SignatureUnsupported, "its PSS parameters have an unknown trailer")
 	}
 	r.end("PSS parameters")
 	if r.err() == nil && (!hashThere || !maskThere) {
-		r.fail(verify.SignatureWeak, "a hash of its PSS is SHA-1")
+		r.fail(verify.SignatureWeak, "its PSS parameters name SHA-1")
 	}
 	generator := r.open(mask).into(tagSequence, "mask generation")
 	if generator.oid("mask generation") != mgf1 {
-		r.fail(verify.SignatureUnsupported, "an unknown mask generation of PSS")
+		r.fail(verify.SignatureUnsupported, "its PSS parameters have an unknown mask generation function")
 	}
 	for _, a := range []algorithm{r.open(hash).algorithm("hash of PSS"), generator.algorithm("hash of the mask")} {
 		if digests[a.id].hash != m.hash || a.parameters != nil {
-			r.fail(verify.SignatureUnsupported, "a hash of its PSS is not that of its digest")
+			r.fail(verify.SignatureUnsupported, "its PSS parameters name another hash than its digest")
 		}
 	}
 	m.salt = 20
@@ -127,7 +128,7 @@ func (m *method) readPSS(parameters []byte) *verify.SignatureError {
 		m.salt = r.open(salt).small("salt of PSS")
 	}
 	if m.salt == 0 { // package rsa would take a salt of any length
-		r.fail(verify.SignatureUnsupported, "PSS without salt")
+		r.fail(verify.SignatureUnsupported, "its PSS parameters have no salt")
 	}
 	return r.err()
 }
@@ -138,15 +139,15 @@ func strength(key crypto.PublicKey) *verify.SignatureError {
 	case *rsa.PublicKey:
 		switch bits := k.N.BitLen(); {
 		case bits < minRSA:
-			return fail(verify.SignatureWeak, "an RSA key of %d bits", bits)
+			return fail(verify.SignatureWeak, "its RSA key has %d bits", bits)
 		case bits > maxRSA:
-			return fail(verify.SignatureUnsupported, "an RSA key of %d bits", bits)
+			return fail(verify.SignatureUnsupported, "its RSA key has %d bits", bits)
 		}
 	case *ecdsa.PublicKey:
 		switch k.Curve {
 		case elliptic.P256(), elliptic.P384(), elliptic.P521():
 		default:
-			return fail(verify.SignatureWeak, "a key of the curve %s", k.Params().Name)
+			return fail(verify.SignatureWeak, "its key is on the curve %s", k.Params().Name)
 		}
 	case ed25519.PublicKey:
 	default:

@@ -12,7 +12,7 @@ import (
 // a mail with a base64 body (RFC 8551, section 3.2).
 func dearmor(data []byte) ([]byte, *verify.SignatureError) {
 	if len(data) > verify.MaxSignature {
-		return nil, fail(verify.SignatureTooLarge, "%d bytes, more than %d", len(data), verify.MaxSignature)
+		return nil, fail(verify.SignatureTooLarge, "it has %d bytes, more than %d", len(data), verify.MaxSignature)
 	}
 	text := bytes.TrimSpace(data)
 	switch {
@@ -30,11 +30,11 @@ func fromPEM(text []byte) ([]byte, *verify.SignatureError) {
 	block, rest := pem.Decode(text)
 	switch {
 	case block == nil:
-		return nil, fail(verify.SignatureMalformed, "PEM without an end, or with garbage in it")
+		return nil, fail(verify.SignatureMalformed, "its PEM has no end, or has garbage in it")
 	case block.Type != "PKCS7" && block.Type != "CMS":
-		return nil, fail(verify.SignatureNotOfFile, "PEM of something else: %s", printable(block.Type))
+		return nil, fail(verify.SignatureNotOfFile, "its PEM is not a signature, but: %s", printable(block.Type))
 	case len(bytes.TrimSpace(rest)) > 0:
-		return nil, fail(verify.SignatureMalformed, "%d bytes after its end", len(rest))
+		return nil, fail(verify.SignatureMalformed, "%d unexpected bytes after its end", len(rest))
 	}
 	return block.Bytes, nil
 }
@@ -44,18 +44,18 @@ func fromMail(text []byte) ([]byte, *verify.SignatureError) {
 	head, body, found := strings.Cut(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n\n")
 	kind, _, _ := strings.Cut(field(head, "content-type"), ";")
 	if !found || kind == "" {
-		return nil, fail(verify.SignatureMalformed, "neither DER nor PEM nor mail")
+		return nil, fail(verify.SignatureMalformed, "it is neither DER, PEM nor a mail")
 	}
 	switch kind = strings.ToLower(strings.TrimSpace(kind)); strings.Replace(kind, "/x-", "/", 1) {
 	case "application/pkcs7-signature", "application/pkcs7-mime":
 	case "multipart/signed":
-		return nil, fail(verify.SignatureNotOfFile, "a mail that includes the signed file: "+
-			"only its signature part, smime.p7s, can be used")
+		return nil, fail(verify.SignatureNotOfFile,
+			"it is a mail that includes the signed file: only the mail's signature part, smime.p7s, can be used")
 	default:
-		return nil, fail(verify.SignatureNotOfFile, "a mail with something else: %s", printable(kind))
+		return nil, fail(verify.SignatureNotOfFile, "it is a mail of another type: %s", printable(kind))
 	}
 	if !strings.EqualFold(field(head, "content-transfer-encoding"), "base64") {
-		return nil, fail(verify.SignatureUnsupported, "a mail that is not in base64")
+		return nil, fail(verify.SignatureUnsupported, "it is a mail that is not in base64")
 	}
 	der, err := base64.StdEncoding.DecodeString(body) // DecodeString skips line ends
 	if err != nil {

@@ -34,7 +34,7 @@ func toDER(b []byte) ([]byte, *verify.SignatureError) {
 		return nil, err
 	}
 	if len(rest) > 0 {
-		return nil, fail(verify.SignatureMalformed, "%d bytes after its end", len(rest))
+		return nil, fail(verify.SignatureMalformed, "%d unexpected bytes after its end", len(rest))
 	}
 	return der, nil
 }
@@ -42,7 +42,7 @@ func toDER(b []byte) ([]byte, *verify.SignatureError) {
 // appendDER appends the first element of b to out, in DER.
 func appendDER(out, b []byte, depth int) (der, rest []byte, err *verify.SignatureError) {
 	if depth == maxDepth {
-		return nil, nil, fail(verify.SignatureTooLarge, "more than %d levels deep", maxDepth)
+		return nil, nil, fail(verify.SignatureTooLarge, "its elements are nested more than %d deep", maxDepth)
 	}
 	tag, length, body, err := consumeHeader(b)
 	if err != nil {
@@ -56,7 +56,7 @@ func appendDER(out, b []byte, depth int) (der, rest []byte, err *verify.Signatur
 		out, err = appendAll(out, body[:length], depth)
 		rest = body[length:]
 	case tag&constructed == 0:
-		return nil, nil, fail(verify.SignatureMalformed, "a primitive element without a length")
+		return nil, nil, fail(verify.SignatureMalformed, "a primitive element has no length")
 	default:
 		out, rest, err = appendUntilEnd(out, body, depth)
 	}
@@ -95,7 +95,7 @@ func joinStrings(out []byte, start int) ([]byte, *verify.SignatureError) {
 	for pieces := out[start:]; len(pieces) > 0; {
 		tag, length, body, err := consumeHeader(pieces)
 		if err != nil || tag != tagOctetString {
-			return nil, fail(verify.SignatureMalformed, "a string with a segment that is not a string")
+			return nil, fail(verify.SignatureMalformed, "a string has a segment that is not a string")
 		}
 		joined = append(joined, body[:length]...) // moves to the left
 		pieces = body[length:]
@@ -118,9 +118,9 @@ func consumeHeader(b []byte) (tag byte, length int, body []byte, err *verify.Sig
 	tag, first, body := b[0], int(b[1]), b[2:]
 	switch {
 	case tag&highNumber == highNumber:
-		return 0, 0, nil, fail(verify.SignatureMalformed, "a tag that CMS does not use")
+		return 0, 0, nil, fail(verify.SignatureMalformed, "it has a tag that CMS does not use")
 	case tag == 0:
-		return 0, 0, nil, fail(verify.SignatureMalformed, "an unexpected end of contents")
+		return 0, 0, nil, fail(verify.SignatureMalformed, "an end of contents is in the wrong place")
 	case first == indefinite:
 		return tag, indefiniteLength, body, nil
 	case first < indefinite:
@@ -133,7 +133,7 @@ func consumeHeader(b []byte) (tag byte, length int, body []byte, err *verify.Sig
 		for _, c := range body[:n] {
 			length = length<<8 | int(c)
 			if length > maxLength {
-				return 0, 0, nil, fail(verify.SignatureMalformed, "a length beyond its end")
+				return 0, 0, nil, fail(verify.SignatureMalformed, "an element is longer than the message")
 			}
 		}
 		body = body[n:]

@@ -146,7 +146,7 @@ func (c *Checker) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-var errState = errors.New("the state is for another message")
+var errState = errors.New("the saved state is for another message")
 
 // A state is the encoded state of a Checker.
 type state struct {
@@ -166,9 +166,9 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 		s := &all[p.index]
 		switch {
 		case c.opaque && (c.differs || len(c.content) > 0):
-			s.Code, s.Reason = verify.SignatureBad, "the message holds another file"
+			s.Code, s.Reason = verify.SignatureBad, "the message contains another file"
 		case !bytes.Equal(c.hashes[p.hash].Sum(nil), p.digest):
-			s.Code, s.Reason = verify.SignatureBad, "it is not of this file"
+			s.Code, s.Reason = verify.SignatureBad, "it is not a signature of this file"
 		default:
 			s.Code = verify.SignatureGood
 		}

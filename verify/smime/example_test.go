@@ -39,7 +39,7 @@ func Example() {
 	}
 	// Output:
 	// good "CN=p-256,O=braid test" ECDSA P-256 with SHA-256
-	// signature by "CN=p-256,O=braid test": bad: it is not of this file
+	// signature by "CN=p-256,O=braid test": bad: it is not a signature of this file
 }
 
 // read reads what openssl made.

@@ -48,17 +48,17 @@ func TestForms(t *testing.T) {
 		{"too large", strings.Repeat("\x30", verify.MaxSignature+1), verify.SignatureTooLarge, "1048577 bytes"},
 		{"too large, and blank", strings.Repeat(" ", verify.MaxSignature+1), verify.SignatureTooLarge, ""},
 		{"not too large", strings.Repeat("\x30", verify.MaxSignature), verify.SignatureMalformed, ""},
-		{"garbage", "\x01\x02\x03", verify.SignatureMalformed, "neither DER nor PEM nor mail"},
-		{"a page", "<!DOCTYPE html>\n<p>404: never heard of it\n\n", verify.SignatureMalformed, "neither DER nor PEM nor mail"},
-		{"trailing garbage", string(der) + "x", verify.SignatureMalformed, "1 bytes after its end"},
+		{"garbage", "\x01\x02\x03", verify.SignatureMalformed, "it is neither DER, PEM nor a mail"},
+		{"a page", "<!DOCTYPE html>\n<p>404: never heard of it\n\n", verify.SignatureMalformed, "it is neither DER, PEM nor a mail"},
+		{"trailing garbage", string(der) + "x", verify.SignatureMalformed, "1 unexpected bytes after its end"},
 		{"a second message behind it", string(der) + string(der), verify.SignatureMalformed, "bytes after its end"},
-		{"PEM, trailing garbage", text + "x", verify.SignatureMalformed, "1 bytes after its end"},
+		{"PEM, trailing garbage", text + "x", verify.SignatureMalformed, "1 unexpected bytes after its end"},
 		{"PEM, a second one", text + text, verify.SignatureMalformed, "bytes after its end"},
-		{"PEM without an end", text[:len(text)-20], verify.SignatureMalformed, "PEM without an end"},
+		{"its PEM has no end", text[:len(text)-20], verify.SignatureMalformed, "its PEM has no end"},
 		{"PEM with garbage", strings.Replace(text, "\nM", "\n!", 1), verify.SignatureMalformed, "garbage"},
 		{"PEM, something behind the message in it",
-			string(pem.EncodeToMemory(&pem.Block{Type: "CMS", Bytes: append(slices.Clone(der), 0)})), verify.SignatureMalformed, "1 bytes after"},
-		{"PEM of a certificate", string(w.rootPEM()), verify.SignatureNotOfFile, "something else: CERTIFICATE"},
+			string(pem.EncodeToMemory(&pem.Block{Type: "CMS", Bytes: append(slices.Clone(der), 0)})), verify.SignatureMalformed, "1 unexpected bytes after"},
+		{"PEM of a certificate", string(w.rootPEM()), verify.SignatureNotOfFile, "not a signature, but: CERTIFICATE"},
 		{"an OpenPGP signature", "-----BEGIN PGP SIGNATURE-----\n\naGVsbG8=\n-----END PGP SIGNATURE-----\n", verify.SignatureNotOfFile, "PGP SIGNATURE"},
 		{"a certificate", string(w.root.cert.Raw), verify.SignatureMalformed, "no content type"},
 		{"mail of something else", mail("text/plain", "base64", base64), verify.SignatureNotOfFile, "text/plain"},
@@ -162,7 +162,7 @@ func TestZeroTime(t *testing.T) {
 	s.cert = w.issue(template, w.root, s.key.Public())
 	s.sid = sequence(s.cert.RawIssuer, tlv(tagInteger, s.cert.SerialNumber.Bytes()))
 	got, err := check(w.message(s).der(), []*x509.Certificate{w.root.cert}, time.Time{}, strings.NewReader(signed))
-	expect(t, got, err, verify.SignatureCertificateNotYetValid, "not before 0001-01-01T00:00:00Z")
+	expect(t, got, err, verify.SignatureCertificateNotYetValid, "it is not valid before 0001-01-01T00:00:00Z")
 }
 
 // TestUnanchored_C11_Rule51: without roots nothing is good, and a message that is none is still an error (rule 51).
@@ -195,13 +195,13 @@ func TestParseRoots(t *testing.T) {
 		{"CRLF", strings.ReplaceAll(root, "\n", "\r\n"), 1, ""},
 		{"nothing", "", 0, "no certificate in PEM"},
 		{"DER", string(w.root.cert.Raw), 0, "no certificate in PEM"},
-		{"a key", root + key, 0, "root 2: PRIVATE KEY in place of CERTIFICATE"},
-		{"cut off", root + root[:len(root)-10], 0, "2 certificates begin, and only 1 can be read"},
-		{"cut off, and another", root[:len(root)-50] + "\n" + root, 0, "2 certificates begin, and only 1 can be read"},
-		{"garbage in it", strings.Replace(root, "\nM", "\n!", 1), 0, "1 certificates begin, and only 0 can be read"},
+		{"a key", root + key, 0, "root 2: the file has PRIVATE KEY in place of CERTIFICATE"},
+		{"cut off", root + root[:len(root)-10], 0, "2 certificates begin, but only 1 can be read"},
+		{"cut off, and another", root[:len(root)-50] + "\n" + root, 0, "2 certificates begin, but only 1 can be read"},
+		{"garbage in it", strings.Replace(root, "\nM", "\n!", 1), 0, "1 certificates begin, but only 0 can be read"},
 		{"not a certificate", strings.ReplaceAll(key, "PRIVATE KEY", "CERTIFICATE"), 0, "root 1: x509: malformed certificate"},
-		{"a weak key", weak, 0, `root 1: "CN=weakca,O=braid test": weak: an RSA key of 1024 bits`},
-		{"too many", strings.Repeat("-----BEGIN CERTIFICATE-----\n", maxRoots+1), 0, "2001 roots, more than 2000"},
+		{"a weak key", weak, 0, `root 1: "CN=weakca,O=braid test": weak: its RSA key has 1024 bits`},
+		{"too many", strings.Repeat("-----BEGIN CERTIFICATE-----\n", maxRoots+1), 0, "the file has 2001 certificates, more than 2000"},
 		{"too large", strings.Repeat(" ", maxRootsSize+1), 0, "4194305 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -129,7 +129,7 @@ var guards = []guard{
 			withPSS(s, 32, pssHash, pssMask, pssSalt(32))
 			s.key = newKey(w.t, "another rsa")
 		}},
-	{name: "49 digest of another file", want: verify.SignatureBad, says: "not of this file",
+	{name: "49 digest of another file", want: verify.SignatureBad, says: "not a signature of this file",
 		do: func(w *workshop, d *draft, s *draftSigner) { s.attributes[1] = s.digestOf("other") }},
 
 	// Algorithms (RFC 5754, RFC 4056, RFC 8419).
@@ -189,13 +189,13 @@ var guards = []guard{
 
 	// Opaque messages: the content is the file, byte for byte.
 	{name: "49 opaque", want: verify.SignatureGood, do: func(w *workshop, d *draft, s *draftSigner) { d.content = []byte(signed) }},
-	{name: "49 opaque, other content with the digest of the file", want: verify.SignatureBad, says: "holds another file",
+	{name: "49 opaque, other content with the digest of the file", want: verify.SignatureBad, says: "contains another file",
 		do: func(w *workshop, d *draft, s *draftSigner) { d.content = []byte("other!") }},
-	{name: "49 opaque, content that is longer", want: verify.SignatureBad, says: "holds another file",
+	{name: "49 opaque, content that is longer", want: verify.SignatureBad, says: "contains another file",
 		do: func(w *workshop, d *draft, s *draftSigner) { d.content = []byte(signed + "!") }},
-	{name: "49 opaque, content that is shorter", want: verify.SignatureBad, says: "holds another file",
+	{name: "49 opaque, content that is shorter", want: verify.SignatureBad, says: "contains another file",
 		do: func(w *workshop, d *draft, s *draftSigner) { d.content = []byte(signed[:3]) }},
-	{name: "49 opaque, and empty", want: verify.SignatureBad, says: "holds another file",
+	{name: "49 opaque, and empty", want: verify.SignatureBad, says: "contains another file",
 		do: func(w *workshop, d *draft, s *draftSigner) { d.content = []byte{} }},
 
 	// Who signed.
@@ -259,7 +259,7 @@ var guards = []guard{
 		}},
 
 	// Rule 48.
-	{name: "48 good, and bad by another who counts", want: verify.SignatureBad, says: `by "CN=ed25519": bad: it is not of this file (one of 2 signatures)`,
+	{name: "48 good, and bad by another who counts", want: verify.SignatureBad, says: `by "CN=ed25519": bad: it is not a signature of this file (one of 2 signatures)`,
 		do: func(w *workshop, d *draft, s *draftSigner) {
 			bad := w.signer("ed25519")
 			bad.attributes[1] = bad.digestOf("other")

@@ -84,7 +84,7 @@ func (a anchors) chain(cert *x509.Certificate) *verify.SignatureError {
 	now := a.now
 	switch {
 	case now.IsZero() || now.Before(cert.NotBefore):
-		return fail(verify.SignatureCertificateNotYetValid, "not before %s", moment(cert.NotBefore))
+		return fail(verify.SignatureCertificateNotYetValid, "it is not valid before %s", moment(cert.NotBefore))
 	case now.After(cert.NotAfter):
 		return fail(verify.SignatureCertificateExpired, "since %s", moment(cert.NotAfter))
 	}
@@ -111,7 +111,7 @@ func chainFault(err error, cert *x509.Certificate) *verify.SignatureError {
 	case errors.As(err, &invalid) && invalid.Reason == x509.IncompatibleUsage:
 		return fail(verify.SignatureKeyUnfit, "its extended key usage does not allow signing")
 	case errors.As(err, &x509.UnhandledCriticalExtension{}):
-		return fail(verify.SignatureUnsupported, "a critical extension of the certificate")
+		return fail(verify.SignatureUnsupported, "the certificate has a critical extension that is not known")
 	}
 	return fail(verify.SignatureNoChain, "issued by %q: %s", distinguishedName(cert.RawIssuer), printable(err.Error()))
 }

@@ -97,7 +97,8 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 	for _, f := range k.Files {
 		roots, err := ParseRoots(f.Data)
 		if err != nil {
-			return nil, &verify.KeyError{Option: option, Why: f.Name + ": " + err.Error(), Hint: "a file of certificates in PEM"}
+			return nil, &verify.KeyError{Option: option, Why: f.Name + ": " + err.Error(),
+				Hint: "give a file of certificates in PEM"}
 		}
 		if i := slices.IndexFunc(roots, func(c *x509.Certificate) bool { return !c.IsCA }); k.Sniffed && i >= 0 {
 			return nil, &verify.KeyError{Option: option, File: f.Name,

@@ -68,7 +68,7 @@ func parseMessage(data []byte) (message, *verify.SignatureError) {
 	top := newReader(der)
 	info := top.into(tagSequence, "ContentInfo")
 	if kind := info.oid("content type"); top.err() == nil && kind != idSignedData {
-		return message{}, fail(verify.SignatureNotOfFile, "a CMS message of type %v", kind)
+		return message{}, fail(verify.SignatureNotOfFile, "it is a CMS message of type %v", kind)
 	}
 	explicit := info.into(tagContext0, "content")
 	sd := explicit.into(tagSequence, "SignedData")

@@ -18,11 +18,11 @@ const (
 // Any other block is an error that states the number of the block, so that no root is dropped silently.
 func ParseRoots(data []byte) ([]*x509.Certificate, error) {
 	if len(data) > maxRootsSize {
-		return nil, fmt.Errorf("%d bytes of roots, more than %d", len(data), maxRootsSize)
+		return nil, fmt.Errorf("the file has %d bytes, more than %d", len(data), maxRootsSize)
 	}
 	begun := bytes.Count(data, []byte("-----BEGIN "))
 	if begun > maxRoots {
-		return nil, fmt.Errorf("%d roots, more than %d", begun, maxRoots)
+		return nil, fmt.Errorf("the file has %d certificates, more than %d", begun, maxRoots)
 	}
 	var roots []*x509.Certificate
 	for rest := data; ; {
@@ -38,16 +38,16 @@ func ParseRoots(data []byte) ([]*x509.Certificate, error) {
 	}
 	switch {
 	case len(roots) < begun: // pem.Decode skips unreadable blocks
-		return nil, fmt.Errorf("%d certificates begin, and only %d can be read as PEM", begun, len(roots))
+		return nil, fmt.Errorf("%d certificates begin, but only %d can be read as PEM", begun, len(roots))
 	case len(roots) == 0:
-		return nil, errors.New("no certificate in PEM (-----BEGIN CERTIFICATE-----)")
+		return nil, errors.New("the file has no certificate in PEM (-----BEGIN CERTIFICATE-----)")
 	}
 	return roots, nil
 }
 
 func parseRoot(block *pem.Block) (*x509.Certificate, error) {
 	if block.Type != "CERTIFICATE" {
-		return nil, fmt.Errorf("%s in place of CERTIFICATE", printable(block.Type))
+		return nil, fmt.Errorf("the file has %s in place of CERTIFICATE", printable(block.Type))
 	}
 	root, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {

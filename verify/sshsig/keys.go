@@ -29,7 +29,7 @@ type Key struct {
 // principals: each listed key may sign.
 func ParseKeys(data []byte) (keys []Key, err error) {
 	if bytes.Contains(data, []byte("PRIVATE KEY-----")) {
-		return nil, errors.New("a private key, not a public one")
+		return nil, errors.New("this is a private key, not a public one")
 	}
 	n := 0
 	for line := range strings.Lines(string(data)) {
@@ -39,7 +39,7 @@ func ParseKeys(data []byte) (keys []Key, err error) {
 			continue
 		}
 		if len(keys) == mostKeys {
-			return nil, fmt.Errorf("more than %d keys", mostKeys)
+			return nil, fmt.Errorf("the file has more than %d keys", mostKeys)
 		}
 		k, err := parseLine(line)
 		if err != nil {
@@ -48,7 +48,7 @@ func ParseKeys(data []byte) (keys []Key, err error) {
 		keys = append(keys, k)
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("no key in it")
+		return nil, errors.New("the file has no key")
 	}
 	return keys, nil
 }
@@ -66,17 +66,17 @@ func parseLine(line string) (k Key, err error) {
 	public, comment, options, after, err := ssh.ParseAuthorizedKey([]byte(strings.TrimSpace(rest)))
 	switch {
 	case err != nil || len(after) > 0:
-		return k, errors.New("not a public key of SSH, or an allowed signer")
+		return k, errors.New("this is neither an SSH public key nor an allowed signer")
 	case principals == "" && len(options) > 0:
-		return k, errors.New("a key with options, but without principals")
+		return k, errors.New("the key has options, but no principals")
 	case isOption(principals):
-		return k, fmt.Errorf("%s is in the place of the principals", mask.Quote(principals, 100))
+		return k, fmt.Errorf("the option %s is in the place of the principals", mask.Quote(principals, 100))
 	case !strings.Contains(","+principals, ",!"):
 	case !slices.ContainsFunc(strings.Split(principals, ","), func(p string) bool { return !strings.HasPrefix(p, "!") }):
-		return k, errors.New("its principals match nothing")
+		return k, errors.New("its list of principals matches nothing")
 	}
 	if _, isCertificate := public.(*ssh.Certificate); isCertificate {
-		return k, errors.New("a certificate, not a key")
+		return k, errors.New("this is a certificate, not a key")
 	}
 	k = Key{public: public, signer: principals}
 	if principals == "" {
@@ -94,7 +94,7 @@ func parseLine(line string) (k Key, err error) {
 		}
 	}
 	if n := bitsOfRSA(public); n > 0 && n < leastRSA {
-		return k, fmt.Errorf("RSA with %d bits, want %d or more", n, leastRSA)
+		return k, fmt.Errorf("the RSA key has %d bits, want %d or more", n, leastRSA)
 	}
 	return k, nil
 }

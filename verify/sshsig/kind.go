@@ -95,10 +95,10 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 		switch {
 		case err != nil:
 			return nil, &verify.KeyError{Option: option, File: f.Name, Why: err.Error(),
-				Hint: "a public key such as id_ed25519.pub, or a file of allowed signers (man ssh-keygen)"}
+				Hint: "give a public key such as id_ed25519.pub, or a file of allowed signers (man ssh-keygen)"}
 		case len(k.Pins) > 0:
 			return nil, &verify.KeyError{Option: "pin",
-				Why: "names the trusted OpenPGP key, and " + f.Name + " has keys of SSH"}
+				Why: "selects an OpenPGP key, but " + f.Name + " has SSH keys"}
 		}
 		t.Keys = append(t.Keys, keys...)
 	}

@@ -64,7 +64,7 @@ func parse(data []byte) (s signature, wrong *verify.SignatureError) {
 	text := bytes.TrimSpace(data)
 	block, rest := pem.Decode(text)
 	if block == nil || block.Type != label || len(block.Headers) > 0 || len(rest) > 0 || !begins(text) {
-		return s, fail(verify.SignatureMalformed, "not one block of an SSH signature")
+		return s, fail(verify.SignatureMalformed, "it is not a single block of an SSH signature")
 	}
 	var blob struct {
 		Magic                                     [6]byte
@@ -94,13 +94,14 @@ func parse(data []byte) (s signature, wrong *verify.SignatureError) {
 	case weak[s.of.Format]:
 		return s, fail(verify.SignatureWeak, "%s with SHA-1", mask.Quote(s.of.Format, 100))
 	case !known || !algorithms[s.of.Format]:
-		return s, fail(verify.SignatureUnsupported, "algorithms %s and %s", mask.Quote(s.of.Format, 100), mask.Quote(s.hash, 100))
+		return s, fail(verify.SignatureUnsupported, "its algorithms are %s and %s",
+			mask.Quote(s.of.Format, 100), mask.Quote(s.hash, 100))
 	}
 	if len(s.of.Rest) > 0 && !strings.HasPrefix(s.of.Format, "sk-") {
 		return s, fail(verify.SignatureMalformed, "data follows its signature")
 	}
 	if n := bitsOfRSA(s.key); n > 0 && n < leastRSA {
-		return s, fail(verify.SignatureWeak, "RSA with %d bits", n)
+		return s, fail(verify.SignatureWeak, "its RSA key has %d bits", n)
 	}
 	return s, nil
 }

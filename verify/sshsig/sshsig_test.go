@@ -160,10 +160,10 @@ func TestAllowedSigners(t *testing.T) {
 func TestKeys(t *testing.T) {
 	key := strings.TrimSpace(string(read(t, "ed25519.pub")))
 	for data, want := range map[string]string{
-		"":             "no key in it",
-		"# a comment":  "no key in it",
-		"text":         "line 1: not a public key of SSH",
-		key + "\ntext": "line 2: not a public key of SSH",
+		"":             "the file has no key",
+		"# a comment":  "the file has no key",
+		"text":         "line 1: this is neither an SSH public key",
+		key + "\ntext": "line 2: this is neither an SSH public key",
 		"-----BEGIN OPENSSH PRIVATE KEY-----\nQQ==\n-----END OPENSSH PRIVATE KEY-----": "a private key",
 		"a@example.org cert-authority " + key:                                          "line 1: cert-authority",
 		"a@example.org no-touch-required " + key:                                       "the option \"no-touch-required\"",
@@ -172,13 +172,13 @@ func TestKeys(t *testing.T) {
 		`valid-before="20200101" ` + key:                                               "is in the place of the principals",
 		"cert-authority " + key:                                                        "is in the place of the principals",
 		"restrict,pty " + key:                                                          "is in the place of the principals",
-		"!* " + key:                                                                    "match nothing",
+		"!* " + key:                                                                    "matches nothing",
 		"!eve,* " + key:                                                                "",
 		`alice namespaces="git",namespaces="file" ` + key:                              "appears twice",
-		`"unfinished ` + key:                                                           "line 1: not a public key",
-		string(read(t, "small.pub")):                                                   "RSA with 1024 bits",
-		strings.Replace(key, "ssh-ed25519", "ssh-rsa", 1):                              "line 1: not a public key",
-		strings.Repeat(key+"\n", mostKeys+1):                                           "more than 10000 keys",
+		`"unfinished ` + key:                                                           "line 1: this is neither an SSH public key",
+		string(read(t, "small.pub")):                                                   "the RSA key has 1024 bits",
+		strings.Replace(key, "ssh-ed25519", "ssh-rsa", 1):                              "line 1: this is neither an SSH public key",
+		strings.Repeat(key+"\n", mostKeys+1):                                           "the file has more than 10000 keys",
 	} {
 		if _, err := ParseKeys([]byte(data)); err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", data[:min(60, len(data))], err, want)

@@ -63,7 +63,7 @@ func (e *envelope) outside(line, trimmed string) (text, why string) {
 	case trimmed == beginSigned:
 		return "", "unsigned text before the signed message"
 	case strings.HasPrefix(line, beginAny):
-		return "", "a PGP signature, key or message instead of a list"
+		return "", "this is a PGP signature, key or message instead of a list"
 	case trimmed != "":
 		e.at = inPlain
 	}
@@ -77,7 +77,7 @@ func (e *envelope) header(line string) (why string) {
 	case line == "":
 		e.at = inText
 	case !strings.HasPrefix(line, "Hash: "):
-		return "a signed message with a header other than Hash"
+		return "the signed message has a header other than Hash"
 	}
 	return ""
 }
@@ -92,7 +92,7 @@ func (e *envelope) text(trimmed string) (text, why string) {
 	}
 	text, escaped := strings.CutPrefix(trimmed, "- ")
 	if !escaped && strings.HasPrefix(text, "-") {
-		return "", "a signed message with a dash that is not escaped"
+		return "", "the signed message has a dash that is not escaped"
 	}
 	e.lines = append(e.lines, text)
 	return text, ""

@@ -164,11 +164,11 @@ type NotFoundError struct {
 func (e *NotFoundError) Error() string {
 	switch {
 	case len(e.Only) > 0:
-		return fmt.Sprintf("it has no supported digest for %s, only %s", quote(e.Name), strings.Join(e.Only, ", "))
+		return fmt.Sprintf("the list has no supported digest of %s, only %s", quote(e.Name), strings.Join(e.Only, ", "))
 	case len(e.Near) > 0:
-		return fmt.Sprintf("%s is not in it; similar names are %s", quote(e.Name), quoteAll(e.Near))
+		return fmt.Sprintf("%s is not in the list; similar names are %s", quote(e.Name), quoteAll(e.Near))
 	}
-	return quote(e.Name) + " is not in it"
+	return quote(e.Name) + " is not in the list"
 }
 
 // An AmbiguousError reports that several paths in a list end in the name that was looked up (exit code 12). To select a
@@ -179,7 +179,7 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("several paths in it end in %s: %s", quote(e.Name), quoteAll(e.Paths))
+	return fmt.Sprintf("several listed paths end in %s: %s", quote(e.Name), quoteAll(e.Paths))
 }
 
 func quoteAll(names []string) string {

@@ -61,32 +61,32 @@ func TestFind(t *testing.T) {
 		{"below a folder", "", tree, "one.iso", "sha-256 from line 3 of LIST over https"},
 		{"with its folder", "", tree, "netboot/mini.iso", "sha-256 from line 1 of LIST over https"},
 		{"with its deeper folder", "", tree, "gtk/mini.iso", "sha-256 from line 2 of LIST over https"},
-		{"with an end of its folder", "", tree, "tk/mini.iso", `error: "tk/mini.iso" is not in it; similar names are "./netboot/gtk/mini.iso", "./netboot/mini.iso"`},
-		{"ambiguous", "", tree, "mini.iso", `error: several paths in it end in "mini.iso": "./netboot/gtk/mini.iso", "./netboot/mini.iso"`},
+		{"with an end of its folder", "", tree, "tk/mini.iso", `error: "tk/mini.iso" is not in the list; similar names are "./netboot/gtk/mini.iso", "./netboot/mini.iso"`},
+		{"ambiguous", "", tree, "mini.iso", `error: several listed paths end in "mini.iso": "./netboot/gtk/mini.iso", "./netboot/mini.iso"`},
 		{"the same path twice is not ambiguous", "", h256 + "  x/a\n" + h512 + "  ./x/a\n", "a", "sha-512 from line 2 of LIST over https; sha-256 from line 1 of LIST over https"},
-		{"an end of a segment is no segment", "", h256 + "  xa.iso\n" + h256 + "  b/xa.iso\n", "a.iso", `error: "a.iso" is not in it; similar names are "b/xa.iso", "xa.iso"`},
+		{"an end of a segment is no segment", "", h256 + "  xa.iso\n" + h256 + "  b/xa.iso\n", "a.iso", `error: "a.iso" is not in the list; similar names are "b/xa.iso", "xa.iso"`},
 		{"strongest first", "", h5 + "  a\n" + h256 + "  a\n" + h512 + "  a\n" + h1 + "  a\n", "a",
 			"sha-512 from line 3 of LIST over https; sha-256 from line 2 of LIST over https; sha-1 from line 4 of LIST over https; md5 from line 1 of LIST over https"},
 		{"twice the same", "", h256 + "  a\nSHA256 (./a) = " + strings.ToUpper(h256) + "\n", "a", "sha-256 from line 1 of LIST over https"},
 		{"escaped", "", `\` + h256 + `  a\nb`, "a\nb", "sha-256 from line 1 of LIST over https"},
-		{"case counts", "", h256 + "  Disk.iso", "disk.iso", `error: "disk.iso" is not in it; similar names are "Disk.iso"`},
+		{"case counts", "", h256 + "  Disk.iso", "disk.iso", `error: "disk.iso" is not in the list; similar names are "Disk.iso"`},
 		{"names like it", "", h256 + "  disk-1.2-amd64.iso\n" + h256 + "  readme\n" + h256 + "  disk-1.3-arm64.iso\n", "disk-1.3-amd64.iso",
-			`error: "disk-1.3-amd64.iso" is not in it; similar names are "disk-1.2-amd64.iso", "disk-1.3-arm64.iso"`},
-		{"nothing like it", "", h256 + "  readme\n", "disk.iso", `error: "disk.iso" is not in it`},
-		{"no name", "", h256 + "  dir/\n" + h256 + "  ./\n", "", `error: "" is not in it`},
+			`error: "disk-1.3-amd64.iso" is not in the list; similar names are "disk-1.2-amd64.iso", "disk-1.3-arm64.iso"`},
+		{"nothing like it", "", h256 + "  readme\n", "disk.iso", `error: "disk.iso" is not in the list`},
+		{"no name", "", h256 + "  dir/\n" + h256 + "  ./\n", "", `error: "" is not in the list`},
 		{"another algorithm only", "", "BLAKE2b (a) = " + h512 + "\nSHA3-256 (a) = " + h256 + "\n" + h256 + "  x/a\n", "a",
-			`error: it has no supported digest for "a", only BLAKE2b, SHA3-256`},
+			`error: the list has no supported digest of "a", only BLAKE2b, SHA3-256`},
 		{"another algorithm, too", "", "BLAKE2b (a) = " + h512 + "\nSHA256 (a) = " + h256 + "\n", "a", "sha-256 from line 2 of LIST over https"},
-		{"escapes in errors", "", h256 + "  a\x1b[2J\n", "a\x1b[3J", `error: "a\x1b[3J" is not in it; similar names are "a\x1b[2J"`},
+		{"escapes in errors", "", h256 + "  a\x1b[2J\n", "a\x1b[3J", `error: "a\x1b[3J" is not in the list; similar names are "a\x1b[2J"`},
 
 		{"alone", "", h256, "disk.iso", "sha-256 from line 1 of LIST over https"},
 		{"alone, two algorithms", "x.txt", h256 + "\n" + h512, "disk.iso", "sha-512 from line 2 of LIST over https; sha-256 from line 1 of LIST over https"},
 		{"alone, of this file", "disk.iso.sha256", h256, "disk.iso", "sha-256 from line 1 of LIST over https"},
 		{"alone, of this file in a folder", "disk.iso.SHA256SUM.txt", h256, "x/disk.iso", "sha-256 from line 1 of LIST over https"},
 		{"alone, of this file without its end", "disk.sha256", h256, "disk.iso", "sha-256 from line 1 of LIST over https"},
-		{"alone, of another file", "disk.iso.sha256", h256, "disk2.iso", `error: "disk2.iso" is not in it; similar names are "disk.iso"`},
+		{"alone, of another file", "disk.iso.sha256", h256, "disk2.iso", `error: "disk2.iso" is not in the list; similar names are "disk.iso"`},
 		{"standard input", "disk.iso.sha256", h256 + "  -\n", "disk.iso", "sha-256 from line 1 of LIST over https"},
-		{"standard input among names", "", h256 + "  -\n" + o256 + "  a\n", "-", `error: "-" is not in it`},
+		{"standard input among names", "", h256 + "  -\n" + o256 + "  a\n", "-", `error: "-" is not in the list`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := found(parse(t, tt.list, tt.text), tt.wanted); got != tt.want {
@@ -94,7 +94,7 @@ func TestFind(t *testing.T) {
 			}
 		})
 	}
-	if got := found(List{}, "a"); got != `error: "a" is not in it` {
+	if got := found(List{}, "a"); got != `error: "a" is not in the list` {
 		t.Errorf("the zero List: %s", got)
 	}
 }
@@ -105,11 +105,11 @@ func TestFindAny(t *testing.T) {
 	l := parse(t, "", h256+"  x/a.iso\n"+o256+"  y/a.iso\n"+h256+"  b.iso\nBLAKE2b (c.iso) = "+h512+"\n")
 	for _, tt := range []struct{ names, want string }{
 		{"pub/y/a.iso y/a.iso a.iso", "sha-256 from line 2 of LIST over https"},
-		{"pub/a.iso a.iso b.iso", `error: several paths in it end in "a.iso": "x/a.iso", "y/a.iso"`},
+		{"pub/a.iso a.iso b.iso", `error: several listed paths end in "a.iso": "x/a.iso", "y/a.iso"`},
 		{"d.iso b.iso", "sha-256 from line 3 of LIST over https"},
-		{"c.iso b.iso", `error: it has no supported digest for "c.iso", only BLAKE2b`},
-		{"e d.iso", `error: "d.iso" is not in it; similar names are "b.iso", "c.iso", "x/a.iso", "y/a.iso"`},
-		{"", `error: "" is not in it`},
+		{"c.iso b.iso", `error: the list has no supported digest of "c.iso", only BLAKE2b`},
+		{"e d.iso", `error: "d.iso" is not in the list; similar names are "b.iso", "c.iso", "x/a.iso", "y/a.iso"`},
+		{"", `error: "" is not in the list`},
 	} {
 		claims, _, err := l.Find(strings.Fields(tt.names), "LIST", verify.HTTPS)
 		got := fmt.Sprint("error: ", err)
@@ -200,7 +200,7 @@ func TestUnreadableLines_Rule31(t *testing.T) {
 		"weak, of another":    {"SHA512 (b) = x\n" + h5 + "  a\n", true},
 		"weak, of no file":    {"0123456789\n" + h5 + "  a\n", false},
 		"alone":               {"SHA512 (a) = x\n", false},
-		"not in it":           {"0123456789\n" + h256 + "  b\n", false},
+		"not in the list":     {"0123456789\n" + h256 + "  b\n", false},
 	} {
 		list, err := Read("LIST", []byte(tt.text))
 		if err != nil {

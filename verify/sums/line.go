@@ -100,7 +100,7 @@ func isTag(s string) bool {
 // as a row with the algorithm's name. "SIZE (disk.iso) = 5" is such a line.
 func tagged(tag, name, value string) (r row, why string) {
 	if blank(name) {
-		return row{}, "no file name"
+		return row{}, "the line has no file name"
 	}
 	r.Name = name
 	alg := ours(normal(tag))
@@ -127,13 +127,13 @@ func unescape(name string) (plain, why string) {
 		}
 		i := strings.IndexByte(`\nr`, (after + " ")[0])
 		if i < 0 {
-			return "", `a name with an escape other than \\, \n and \r`
+			return "", `the name has an escape other than \\, \n and \r`
 		}
 		b.WriteByte("\\\n\r"[i])
 		rest = after[1:]
 	}
 	if b.Len() == 0 {
-		return "", "no file name"
+		return "", "the line has no file name"
 	}
 	return b.String(), ""
 }

@@ -18,7 +18,7 @@ func Read(name string, data []byte) (List, error) {
 		return List{}, &LimitError{0, MaxSize, "bytes"}
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return List{}, &Error{0, "UTF-16 instead of UTF-8: convert the list to UTF-8"}
+		return List{}, &Error{0, "the list is UTF-16 instead of UTF-8: convert it to UTF-8"}
 	}
 	p, text, first := parser{hint: hintOf(name)}, data, 1
 	var signed Message
@@ -36,7 +36,7 @@ func Read(name string, data []byte) (List, error) {
 	}
 	switch {
 	case embedded && p.envelope.wrapped():
-		return List{}, &Error{first, "a signed message in a signed message"}
+		return List{}, &Error{first, "a signed message is inside a signed message"}
 	case !embedded:
 		signed = p.envelope.message()
 	}
@@ -110,12 +110,12 @@ func (p *parser) end() error {
 		p.lost, p.rows = List{rows: p.rows, lost: p.lost}.malformed(), nil
 	}
 	if len(p.rows)+len(p.lost) == 0 {
-		return &Error{0, "no digest in it"}
+		return &Error{0, "the list has no digest"}
 	}
 	named := func(r row) bool { return r.Name != "" }
 	alone := slices.IndexFunc(p.rows, func(r row) bool { return !named(r) })
 	if alone >= 0 && slices.ContainsFunc(p.rows, named) {
-		return &Error{p.rows[alone].Line, "a digest without a file name, in a list that has names"}
+		return &Error{p.rows[alone].Line, "the digest has no file name, but other digests of the list have one"}
 	}
 	return nil
 }

@@ -100,15 +100,15 @@ func TestForms(t *testing.T) {
 // Proves rule 31: what cannot be read is an error that names the line, never as if it were not there.
 func TestErrors_Rule31(t *testing.T) {
 	for _, tt := range []struct{ name, list, text, want string }{
-		{"empty", "", "", "no digest in it"},
-		{"comments only", "", "# nothing\n\n", "no digest in it"},
+		{"empty", "", "", "the list has no digest"},
+		{"comments only", "", "# nothing\n\n", "the list has no digest"},
 		{"text", "", h256 + "  a\nhello world\n", `line 2: not a line of a checksum file: "hello world"`},
 		{"a terminal's cursor", "", "\x1b[2J\u202e", `line 1: not a line of a checksum file: "\x1b[2J\u202e"`},
 		{"long text", "", strings.Repeat("x", 200), `line 1: not a line of a checksum file: "` + strings.Repeat("x", 80) + `..."`},
 		{"web page", "SHA256SUMS", "\n<!DOCTYPE html>", "line 2: this is a web page or XML, not a list of digests"},
 		{"binary", "", h256 + "  a\x00b", "line 1: this is not text"},
-		{"UTF-16", "", "\xff\xfe1\x00", "UTF-16 instead of UTF-8: convert the list to UTF-8"},
-		{"UTF-16, the other way", "", "\xfe\xff\x001", "UTF-16 instead of UTF-8: convert the list to UTF-8"},
+		{"UTF-16", "", "\xff\xfe1\x00", "the list is UTF-16 instead of UTF-8: convert it to UTF-8"},
+		{"UTF-16, the other way", "", "\xfe\xff\x001", "the list is UTF-16 instead of UTF-8: convert it to UTF-8"},
 		{"short", "", h256[1:] + "  a", "line 1: 63 hexadecimal digits are not a digest"},
 		{"long", "", h256 + "0", "line 1: 65 hexadecimal digits are not a digest"},
 		{"not hexadecimal", "", h256[1:] + "x  a", "line 1: not a line of a checksum file: "},
@@ -116,15 +116,15 @@ func TestErrors_Rule31(t *testing.T) {
 		{"tag, other length", "", "SHA512 (a) = " + h256, "line 1: sha-512 has 64 characters, want 128 hexadecimal digits"},
 		{"tag, nothing", "", "SHA256 (a) =", "line 1: sha-256 has 0 characters, want 64 hexadecimal digits"},
 		{"tag, more", "", "SHA256 (a) = " + h256 + " x", "line 1: sha-256 has 66 characters, want 64 hexadecimal digits"},
-		{"tag, no name", "", "SHA256 ( ) = " + h256, "line 1: no file name"},
+		{"tag, no name", "", "SHA256 ( ) = " + h256, "line 1: the line has no file name"},
 		{"tag, no sign", "", "SHA256 (a) " + h256, "line 1: not a line of a checksum file: "},
 		{"no tag", "", "(a) = " + h256, "line 1: not a line of a checksum file: "},
 		{"tag of two words", "", "SHA 256 (a) = " + h256, "line 1: not a line of a checksum file: "},
 		{"tag that is a text", "", strings.Repeat("x", 33) + " (a) = 1", "line 1: not a line of a checksum file: "},
-		{"unknown escape", "", `\` + h256 + `  a\tb`, `line 1: a name with an escape other than \\, \n and \r`},
-		{"escape at the end", "", `\` + h256 + `  a\`, `line 1: a name with an escape other than \\, \n and \r`},
-		{"escaped, no name", "", `\` + h256, "line 1: no file name"},
-		{"alone among named", "", h256 + "  a\n" + h256 + "\n", "line 2: a digest without a file name, in a list that has names"},
+		{"unknown escape", "", `\` + h256 + `  a\tb`, `line 1: the name has an escape other than \\, \n and \r`},
+		{"escape at the end", "", `\` + h256 + `  a\`, `line 1: the name has an escape other than \\, \n and \r`},
+		{"escaped, no name", "", `\` + h256, "line 1: the line has no file name"},
+		{"alone among named", "", h256 + "  a\n" + h256 + "\n", "line 2: the digest has no file name, but other digests of the list have one"},
 		{"other length than the list's name says", "SHA512SUMS", h256 + "  a", "line 1: 64 hexadecimal digits are not a sha-512 digest, which the name of the list implies"},
 		{"another algorithm by the list's name", "B2SUMS", h512 + "  a", "line 1: the name of the list says BLAKE2, which is not supported"},
 	} {
@@ -185,8 +185,8 @@ func TestEmbedded(t *testing.T) {
 	pgp := "-----BEGIN PGP SIGNED MESSAGE-----\n\n" + text +
 		"-----BEGIN PGP SIGNATURE-----\n\niQIz\n=xx\n-----END PGP SIGNATURE-----\n"
 	for name, tt := range map[string]struct{ data, want string }{
-		"signed twice": {signature + pgp, "line 3: a signed message in a signed message"},
-		"no text":      {signature, "no digest in it"},
+		"signed twice": {signature + pgp, "line 3: a signed message is inside a signed message"},
+		"no text":      {signature, "the list has no digest"},
 		"cut":          {signature[:60] + "\n" + text, "line 1: "},
 		"after":        {text + signature, "line 2: "},
 	} {
@@ -217,15 +217,15 @@ func TestWrapped(t *testing.T) {
 		"a comment before": {"# x\n" + begin + hash + "\n" + entry + end, "line 2: unsigned text before"},
 		"after":            {begin + hash + "\n" + entry + end + entry, "line 10: unsigned text after the signature"},
 		"two":              {begin + "\n" + entry + end + begin + "\n" + entry + end, "line 9: unsigned text after the signature"},
-		"in the headers":   {begin + hash + entry + "\n" + entry + end, "line 3: a signed message with a header other than Hash"},
-		"blank, not empty": {begin + hash + " \n" + entry + end, "line 3: a signed message with a header other than Hash"},
-		"a dash":           {begin + "\n" + entry + "-x\n" + end, "line 4: a signed message with a dash that is not escaped"},
-		"one in the other": {begin + "\n" + begin + "\n" + entry + end, "line 3: a signed message with a dash that is not escaped"},
+		"in the headers":   {begin + hash + entry + "\n" + entry + end, "line 3: the signed message has a header other than Hash"},
+		"blank, not empty": {begin + hash + " \n" + entry + end, "line 3: the signed message has a header other than Hash"},
+		"a dash":           {begin + "\n" + entry + "-x\n" + end, "line 4: the signed message has a dash that is not escaped"},
+		"one in the other": {begin + "\n" + begin + "\n" + entry + end, "line 3: the signed message has a dash that is not escaped"},
 		"cut in the text":  {begin + "\n" + entry, "the signed message is truncated"},
 		"cut at the end":   {begin + "\n" + entry + strings.ReplaceAll(end, "-----END", "END"), "the signed message is truncated"},
-		"a signature":      {end, "line 1: a PGP signature, key or message instead of a list"},
-		"a message":        {"-----BEGIN PGP MESSAGE-----\n", "line 1: a PGP signature, key or message instead of a list"},
-		"nothing in it":    {begin + "\n" + end, "no digest in it"},
+		"a signature":      {end, "line 1: this is a PGP signature, key or message instead of a list"},
+		"a message":        {"-----BEGIN PGP MESSAGE-----\n", "line 1: this is a PGP signature, key or message instead of a list"},
+		"nothing in it":    {begin + "\n" + end, "the list has no digest"},
 	} {
 		if list, err := readStrict("", []byte(tt.text)); err == nil || !strings.HasPrefix(err.Error(), tt.want) || len(told(list)) > 0 {
 			t.Errorf("%s: %v, %q; want %s", name, err, told(list), tt.want)

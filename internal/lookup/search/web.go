@@ -71,7 +71,7 @@ type listing struct {
 // Reasons to ignore an answer.
 var (
 	errOtherFolder = errors.New("it leads to another folder")
-	errPage        = errors.New("a page instead of a list")
+	errPage        = errors.New("the response is a page instead of a list")
 	errToken       = errors.New("its token was rejected with status 401, and it was asked again without one")
 	errSlow        = errors.New("not asked, because it was too slow for an earlier file")
 )

@@ -160,7 +160,7 @@ func heads() []torment {
 		{"17", "answers with a negative status", spoken("HTTP/1.1 -20 OK\r\nContent-Length: SIZE\r\n\r\n"), fails(7, "")},
 		{"17", "answers with a status that is a word", spoken("HTTP/1.1 fine\r\nContent-Length: SIZE\r\n\r\n"), fails(7, "")},
 		{"17", "sends a field without a colon", spoken(ok + "Content-Length: SIZE\r\nnonsense\r\n\r\n"), fails(7, "")},
-		{"17", "sends a space before the colon", spoken(ok + "Content-Length : SIZE\r\n\r\n"), fails(7, "a space after the name")}, // a length that is passed over shows no cut
+		{"17", "sends a space before the colon", spoken(ok + "Content-Length : SIZE\r\n\r\n"), fails(7, "a space follows the name")}, // a length that is passed over shows no cut
 		{"17", "sends a NUL in a field", spoken(ok + "X: a\x00b\r\nContent-Length: SIZE\r\n\r\n"), fails(7, "")},
 		{"17", "sends a continued line as a length", spoken(ok + "Content-Length: \r\n SIZE\r\n\r\n"), isUnverified},
 		{"17", "ends lines with line feeds only", spoken("HTTP/1.1 200 OK\nContent-Length: SIZE\n\n"), isUnverified},

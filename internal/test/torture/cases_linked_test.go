@@ -129,7 +129,7 @@ func signatures() []torment {
 		{"47", "signature: is of another file", with(func(w *world, a signer) []byte { return a.sign(w, []byte("another"), time.Now()) }), fails(10, "")},
 		{"47", "signature: is by nobody who counts", with(func(w *world, _ signer) []byte {
 			return newSigner(w, "mallory", &packet.Config{Algorithm: packet.PubKeyAlgoEd25519}).sign(w, w.body, time.Now().Add(time.Second))
-		}), fails(9, "unknown key|no such key")},
+		}), fails(9, "unknown key")},
 		{"47", "signature: is of tomorrow", with(func(w *world, a signer) []byte { return a.sign(w, w.body, time.Now().AddDate(0, 0, 1)) }), fails(10, "future")},
 		{"48", "signature: is by somebody else, and another one by alice", with(func(w *world, a signer) []byte {
 			m := newSigner(w, "mallory", &packet.Config{Algorithm: packet.PubKeyAlgoEd25519})
