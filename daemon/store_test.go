@@ -166,7 +166,7 @@ func TestStoreOfNewer_Rule8(t *testing.T) {
 	if err := errors.Join(err, d.store.db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(b.config); !strings.Contains(fmt.Sprint(err), "written by a newer braid (version 2; this one knows 1)") {
+	if _, err := Open(b.config); !strings.Contains(fmt.Sprint(err), "written by a newer braid (version 2; this braid knows 1)") {
 		t.Errorf("the error is %v", err)
 	}
 	if names, err := os.ReadDir(b.config.Dir); len(names) != 1 || names[0].Name() != storeFile || err != nil {
