@@ -117,7 +117,7 @@ func (c *queueCommand) list(ctx context.Context, words []string) error {
 	for _, r := range all {
 		var err error
 		if c.JSON {
-			err = c.write(jobEvent{render.NewHead(time.Now(), "job"), r})
+			err = c.write(jobEvent{render.NewHead(time.Now(), "job"), masked(r)})
 		} else {
 			err = printLines(c.out, []string{jobLine(&r)})
 		}
@@ -139,6 +139,20 @@ type (
 		fleet.Status
 	}
 )
+
+// masked returns r without the secrets in the URLs of its job (rule 62).
+func masked(r fleet.Record) fleet.Record {
+	r.Job.URIs, r.Job.Options = slices.Clone(r.Job.URIs), slices.Clone(r.Job.Options)
+	for i, u := range r.Job.URIs {
+		r.Job.URIs[i] = job.MaskWord(u)
+	}
+	for i := range r.Job.Options {
+		if o := &r.Job.Options[i]; job.IsURL(o.Value) {
+			o.Value = job.MaskWord(o.Value)
+		}
+	}
+	return r
+}
 
 func (c *queueCommand) write(v any) error {
 	lines := render.NewJSONWriter(c.out)
@@ -198,6 +212,9 @@ func (c *queueCommand) status(ctx context.Context) error {
 		return err
 	}
 	if c.JSON {
+		for i := range s.Running {
+			s.Running[i] = masked(s.Running[i])
+		}
 		return outputFailure(c.write(queueEvent{render.NewHead(time.Now(), "queue"), s}))
 	}
 	return printLines(c.out, statusLines(&s))

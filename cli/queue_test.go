@@ -165,6 +165,42 @@ func TestQueueDropAll(t *testing.T) {
 	}
 }
 
+// TestQueueMasked_Rule62 checks that the list of jobs shows no secret of a URL, in text and in JSON.
+func TestQueueMasked_Rule62(t *testing.T) {
+	t.Parallel()
+	ctx, dir, h := queueHere(t)
+	q, err := jetstream.Open(ctx, jetstream.Options{Host: h, Name: "worker", Works: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	_, err = q.Report(ctx, fleet.Job{
+		Name: "a.iso", URIs: []string{"https://example.org/a.iso?token=SECRET"},
+		Options: []fleet.Option{{Name: "mirror", Value: "https://m.example/a.iso?token=SECRET"}, {Name: "require", Value: "digest"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for flag, want := range map[string][]string{
+		"":       {"a.iso"},
+		"--json": {"https://example.org/a.iso?", "https://m.example/a.iso?", `"value":"digest"`},
+	} {
+		var out bytes.Buffer
+		args := []string{"braid", "queue", "list", "--queue", "embedded:" + dir}
+		if flag != "" {
+			args = append(args, flag)
+		}
+		if code := run(ctx, args, streams{out: &out, err: &out}); code != exitDone || strings.Contains(out.String(), "SECRET") {
+			t.Errorf("%q ends with %d: %s", flag, code, &out)
+		}
+		for _, w := range want {
+			if !strings.Contains(out.String(), w) {
+				t.Errorf("%q shows no %s: %s", flag, w, &out)
+			}
+		}
+	}
+}
+
 // TestQueueNewer: jobs that a newer braid has written are told of, and left alone; the others are shown, dropped and
 // tried again as ever.
 func TestQueueNewer(t *testing.T) {
