@@ -158,7 +158,7 @@ func checkReleases(w *Watch) error {
 	literal := w.Releases.Template.Literal()
 	switch _, rest, _ := strings.Cut(literal, "://"); {
 	case w.Glob || w.AnyNews || w.CheckEvery != 0:
-		return errors.New("Glob, AnyNews and CheckEvery cannot be set for releases")
+		return errors.New("with releases, Glob, AnyNews and CheckEvery cannot be set")
 	case strings.Contains(strings.SplitN(rest, "/", 2)[0], "@"):
 		return errors.New("the URL of releases has a user name or a password, and URLs in feeds have none")
 	}
