@@ -193,7 +193,7 @@ func TestRealObjectsNewerJournal_Rule8(t *testing.T) {
 	journal := r.journals()[0]
 	newer := strings.Replace(readFile(t, journal), `"v":1`, `"v":9`, 1)
 	writeFile(t, journal, newer)
-	if _, said := r.run(3, get...); !strings.Contains(said, "its journal was written by a newer braid and is left unchanged (update this braid") {
+	if _, said := r.run(3, get...); !strings.Contains(said, "its journal was written by a newer braid and is left unchanged (update braid,") {
 		t.Errorf("braid says %s", said)
 	}
 	if readFile(t, journal) != newer {
