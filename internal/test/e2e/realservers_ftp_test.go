@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -146,11 +147,16 @@ func sessions(t *testing.T, log string) int {
 	return len(regexp.MustCompile(`OK LOGIN|"PASS `).FindAll(data, -1))
 }
 
-// fetchRange wants the bytes of a range, and no more.
+// fetchRange wants the bytes of a range, and no more. Like a download, it tries again if the server broke off before its
+// answer, as vsftpd does now and then on a busy machine.
 func fetchRange(t *testing.T, src source.Source, file mirrortest.Content, r byterange.Range) {
 	t.Helper()
 	k := &collector{}
-	if err := src.Fetch(t.Context(), r, k); err != nil {
+	err := src.Fetch(t.Context(), r, k)
+	if e, ok := errors.AsType[*source.Error](err); ok && e.Retry && k.data == nil {
+		err = src.Fetch(t.Context(), r, k)
+	}
+	if err != nil {
 		t.Fatalf("%v: %v", r, err)
 	}
 	want, err := io.ReadAll(io.NewSectionReader(file, r.Start, r.Len()))
