@@ -75,6 +75,7 @@ func TestRealFleetTold(t *testing.T) {
 	f.publish(4<<20, false, "slow.iso")
 	f.publish(20_000, true, "wrong.iso")
 	f.braid("get", f.server.URL+"/files/slow.iso", f.server.URL+"/files/wrong.iso")
+	f.await("the wrong one is over", func() bool { return f.jobs()["wrong.iso"].State == "waiting" })
 	f.await("half of it is here", func() bool { // the lease is prolonged after some minutes
 		s := f.status()
 		return only(s) && len(s.Running) == 1 && strings.Contains(s.Running[0].Lease.Holder, name) && s.Running[0].Progress.Done >= 2<<20 &&
