@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"braid/address"
 	"braid/metalink"
@@ -67,21 +68,11 @@ func lookAt(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (
 	if !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed && e.Status != http.StatusNotImplemented {
 		return a, err
 	}
-	if a, err = glanceAt(ctx, hc, u, o); err == nil { // the redirects before the refusal are statements of the server, too
-		a.Hops = append(ownRedirects(e.Hops, u), a.Hops...)
+	if a, err = glanceAt(ctx, hc, u, o); err == nil && len(e.Hops) > 0 {
+		before := e.Hops[:len(e.Hops)-1] // the redirects of u's server before the refusal are its statements, too
+		a.Hops = slices.Concat(before[:metalink.First(before)], a.Hops)
 	}
 	return a, err
-}
-
-// ownRedirects returns the redirects that the host of u itself sent before the last of hops.
-func ownRedirects(hops []metalink.Hop, u *url.URL) (own []metalink.Hop) {
-	for _, h := range hops[:max(0, len(hops)-1)] {
-		if h.URL.Scheme != u.Scheme || source.HostPort(h.URL) != source.HostPort(u) {
-			break
-		}
-		own = append(own, h)
-	}
-	return own
 }
 
 // glance begins a fetch from req.URL and refuses the body.

@@ -74,11 +74,8 @@ func (w *Watcher) Watch(ctx context.Context, c *Loaded, names []string) (kinds [
 		return nil, storeFailure(err)
 	}
 	s.store = store
-	if s.Fleet != nil {
+	if err = markStore(c.Folder, s.Fleet != nil); err == nil && s.Fleet != nil {
 		err = s.adopt(ctx)
-	}
-	if err == nil {
-		err = markStore(c.Folder, s.Fleet != nil)
 	}
 	if err == nil {
 		err = s.use(c)
@@ -129,11 +126,13 @@ func (s *service) remember(ctx context.Context) {
 // markStore records whether the store in folder is a copy of the state in a queue.
 func markStore(folder string, isCopy bool) error {
 	path := filepath.Join(folder, copyFile)
-	err := os.Remove(path)
+	var err error
 	if isCopy {
 		err = os.WriteFile(path, nil, 0o600)
+	} else if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return problem.Local("watch", path, err)
 	}
 	return nil
