@@ -74,7 +74,7 @@ func Of(a netip.Addr) Scope {
 	return Public
 }
 
-// String returns a description of a scope of one bit: "a private address".
+// String returns a description, such as "a private address", if s is a single scope.
 func (s Scope) String() string {
 	for _, k := range kinds {
 		if k.scope == s {

@@ -105,7 +105,7 @@ func (b *buffer) note(soon bool, now time.Time) {
 // afterSave emits an event once everything is written.
 func (b *buffer) afterSave(e Event) { b.events = append(b.events, e) }
 
-// wake returns when changes must be written or published.
+// wake returns the time at which changes must be written or published. ok is false if there are no changes.
 func (b *buffer) wake(round time.Duration) (at time.Time, ok bool) {
 	switch {
 	case !b.urgent.IsZero():

@@ -22,7 +22,7 @@ import (
 // maxRetryAfter limits the delay that a server can request.
 const maxRetryAfter = 24 * time.Hour
 
-// A poller makes single requests. It is immutable and used concurrently.
+// A poller makes requests one at a time for its caller. It is immutable, so several goroutines may use it.
 type poller struct {
 	web      *web.Client
 	agent    string

@@ -147,7 +147,8 @@ func (l *loader) call(now time.Time) error {
 	return nil
 }
 
-// load reads the state of m. If the feed's configuration or its watches have changed, m will be polled unconditionally.
+// load reads the state of m. If the configuration of the feed or of its watches has changed, it discards the saved
+// validators, so that the next poll has no preconditions.
 func (l *loader) load(m *member, fingerprint string, now time.Time) error {
 	data, err := l.run.a.Store.get(bucketFeeds, m.id)
 	if err != nil || data == nil {

@@ -156,7 +156,7 @@ func (f *followCommand) undecided(found *found) error {
 		p.Why = fmt.Sprintf("%d files of the newest release match", n)
 		p.Hint = "choose one with --asset 'PATTERN'"
 		if pattern, ok := follow.Pattern(&found.Assets[0]); ok {
-			p.Hint = "choose the first with --asset '" + pattern + "'"
+			p.Hint = "choose the first file with --asset '" + pattern + "'"
 		}
 	case n == 0 && found.Elsewhere != "":
 		p.Why = "the files of the releases are on another host, " + found.Elsewhere

@@ -177,7 +177,7 @@ func jobLine(r *fleet.Record) string {
 	case r.State == fleet.Waiting:
 		line += "  until " + option.Stamp(r.Next)
 	case r.State == fleet.Queued && r.Place.Host != "":
-		line += "  until its turn at " + r.Place.Host
+		line += "  waits for its turn at " + r.Place.Host
 	}
 	if (r.State == fleet.Waiting || r.State == fleet.Dead) && r.Last != nil {
 		line += "  " + r.Last.Why

@@ -22,7 +22,7 @@ import (
 
 // A Plan describes what a download would begin with.
 type Plan struct {
-	Request  Request        // the request with the name and the description that would be used
+	Request  Request        // the request with the name and the description of the file that would be used
 	Path     string         // of the file; empty for a stream
 	Hops     []metalink.Hop // the answers that identify the file; none if a document describes it
 	File     metalink.File  // the description by servers and documents

@@ -94,7 +94,7 @@ func (x *comparison) check(o *origin, a source.Answer) error {
 	return err
 }
 
-// failed handles the statements about the file in err, a failed answer of o.
+// failed uses what err, a failed answer of o, states about the file.
 func (x *comparison) failed(o *origin, err error) error {
 	if e, ok := errors.AsType[*source.Error](err); ok && o.first {
 		if err := x.announced(e.Hops, false); err != nil {

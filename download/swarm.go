@@ -189,7 +189,7 @@ func asSource(ev scheduler.SourceAdded, t source.Traits, last bool) scheduler.So
 }
 
 const (
-	// swarmLeast is the remaining time of a download above which a torrent is fetched for its peers.
+	// swarmLeast is the least remaining time of a download for which a torrent is fetched for its peers.
 	swarmLeast = 10 * time.Second
 	// swarmAfter is how long the servers are measured before a torrent is fetched.
 	swarmAfter = 3 * time.Second

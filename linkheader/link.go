@@ -102,8 +102,8 @@ func (l Link) Pref() bool {
 	return ok
 }
 
-// Depth returns the number of path levels that are mirrored with the file (RFC 6249, section 3.4). It returns 0, which
-// means only the file, if the value is missing or invalid.
+// Depth returns the parameter depth: the number of levels of the path, counted from its end, that are mirrored together
+// with the file (RFC 6249, section 3.4). It returns 0, which means only the file, if the value is missing or invalid.
 func (l Link) Depth() int {
 	n, _ := l.number("depth")
 	return n

@@ -50,7 +50,7 @@ type upload struct {
 	journal  journal // nil while it is not open
 	existing *minio.ObjectInfo
 
-	heading heading // Upload is "" before the first part
+	heading heading // heading.Upload is "" before the first part
 	small   *download.UploadPart
 	number  int // number of the last part
 	earlier earlier

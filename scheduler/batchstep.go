@@ -155,7 +155,7 @@ func (b *Batch) worth(now time.Time) float64 {
 	return float64(all.work) / all.held.Seconds()
 }
 
-// next returns how many places for short downloads the next step adds.
+// next returns how many places the next step adds for short downloads.
 func (b *Batch) next() int {
 	if b.cautious {
 		return max(1, b.allowed/4)

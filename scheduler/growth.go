@@ -74,7 +74,7 @@ func (g *growth) more(open, late int) int {
 	return max(0, min(g.allowed+step, g.most)-open)
 }
 
-// dial begins a step with the mirrors in added. It raises allowed by k. before is the speed of the other mirrors.
+// dial begins a step: it adds the mirrors in added, and raises allowed by k. The speed of the other mirrors is before.
 func (g *growth) dial(now time.Time, k int, before float64, added []*mirror) {
 	g.measuring, g.dialed, g.added, g.before = true, now, k, before
 	g.allowed += k

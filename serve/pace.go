@@ -19,7 +19,7 @@ type pacer struct {
 const (
 	// paceStep is the time in which each response sends one chunk.
 	paceStep = 10 * time.Millisecond
-	// paceSlack limits how much of a chunk's delay is made up for; timers are always slightly late.
+	// paceSlack is how far a response that is late may catch up. Timers are always slightly late.
 	paceSlack = 20 * time.Millisecond
 )
 

@@ -81,5 +81,5 @@ var (
 	dateAsctime = feedtext.Repair("date-asctime",
 		"{field} is a date in the obsolete form of asctime: {value} (hina-di, section 5.7)").InStrict("date-format")
 	dateWrongDay = feedtext.Repair("date-wrong-weekday", "the day of the week of {field} is wrong: {value}")
-	dateNoTime   = feedtext.Note("date-unknown", "{field} is a day that agents write for an unknown date: {value}")
+	dateNoTime   = feedtext.Note("date-unknown", "{field} is a date that feed software writes if it knows no date: {value}")
 )

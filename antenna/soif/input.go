@@ -169,7 +169,7 @@ func (b blaming) Read(p []byte) (int, error) {
 	return n, b.source.err
 }
 
-// isBase64 reports whether head begins with a line of base64 that decodes to the beginning of an object.
+// isBase64 reports whether head begins with a line of base64 that decodes to the beginning of a SOIF object.
 func isBase64(head []byte) bool {
 	line, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
 	line = bytes.TrimRight(line, " \t\r=")

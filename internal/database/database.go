@@ -22,7 +22,8 @@ import (
 // DB is an open bbolt file. The mode of the file is 0600.
 type DB struct {
 	*bbolt.DB
-	// Lost is the reason why a damaged file was set aside, and Aside is the path of that file.
+	// Lost is the reason why a damaged file was set aside, and Aside is the path that it has now. Both are zero if no
+	// file was damaged.
 	Lost  error
 	Aside string
 }

@@ -11,8 +11,8 @@ import (
 // A download must not replace braid's own files if the user did not choose the name: settings name programs, key files
 // decide which keys are trusted, and the state prevents a return to old versions.
 
-// OwnFolders returns the folders for settings, state and cache. It also returns the paths of the settings and of the
-// file of anchors, because these may be links to files in other folders.
+// OwnFolders returns the folders for settings, state and cache. It also returns the paths of the settings file and of
+// trust.json, because these may be links to files in other folders.
 func OwnFolders() []string {
 	folders := []string{StateFolder(), CacheFolder()}
 	if file := SettingsFile(trustName); file != "" {

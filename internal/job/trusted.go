@@ -155,7 +155,7 @@ func (s *Sites) anchorsOf(b *option.Bound) (download.Anchors, error) {
 	return anchors, nil
 }
 
-// KeyNames returns the kind of k and the names of the keys in it. kind is "" if the key cannot be used.
+// KeyNames returns the kind of k and the names of the keys that k has. kind is "" if k cannot be used.
 func KeyNames(k *option.TrustedKey) (kind string, names []string) {
 	anchors, err := anchorsOf(&option.Bound{Keys: []option.TrustedKey{*k}})
 	if err != nil || len(anchors) == 0 {

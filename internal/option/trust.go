@@ -186,7 +186,8 @@ func (b *Bound) SameKeys(o *Bound) bool {
 	return !slices.ContainsFunc(b.Keys, other(o)) && !slices.ContainsFunc(o.Keys, other(b))
 }
 
-// Add adds k to the Bound in t for the same URLs as b. It returns false if that Bound has k already.
+// Add adds k to the Bound in t for the same URLs as b, or adds b with k if t has none. It returns false if that Bound
+// has k already.
 func (t *Trust) Add(b Bound, k TrustedKey) bool {
 	i := t.index(b)
 	if i < 0 {

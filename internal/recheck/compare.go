@@ -136,7 +136,7 @@ func ends(err error) bool {
 	return end || disk
 }
 
-// stop ends the round with err, or with the error in an EndError.
+// stop ends the round with err. If err is an EndError, it ends the round with the error in it.
 func (b *board) stop(err error) {
 	if e, ok := errors.AsType[*EndError](err); ok {
 		err = e.Err

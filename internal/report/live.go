@@ -119,7 +119,7 @@ func (r *Recorder) limitNow() string {
 func (r *Recorder) idle() string {
 	for _, m := range r.Mirrors {
 		if state := r.State(m); strings.HasPrefix(state, "again") {
-			return fmt.Sprintf("No source is in use. %s is asked %s.", m.Host, state)
+			return fmt.Sprintf("No source is in use. %s will be asked %s.", m.Host, state)
 		}
 	}
 	return "No source is in use."

@@ -99,7 +99,7 @@ func TestLimitNow(t *testing.T) {
 			t.r.Limit = 100 * kib
 			t.tell(download.Progress{Size: 10 * mib, Rate: 99 * kib})
 		},
-		"No source is in use. m0:80 is asked again at ": func(t *tale, f int) {
+		"No source is in use. m0:80 will be asked again at ": func(t *tale, f int) {
 			t.over(errors.New("503"), f)
 			t.tell(download.SourceDown{ID: 0, URL: link(0), Host: host(0), Err: errors.New("503"), Back: time.Minute})
 		},

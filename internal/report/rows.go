@@ -128,7 +128,7 @@ func (x axis) row(m *Mirror, q *requests, pauses gaps) row {
 	return r
 }
 
-// lanes assigns a lane to each fetch that is free when the fetch begins. count is the number of lanes.
+// lanes assigns to each fetch a lane that is free at the time at which the fetch begins. count is the number of lanes.
 func lanes(list []fetch) (lanes []int, count float64) {
 	until := []time.Duration{0}
 	for _, f := range list {

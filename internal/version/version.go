@@ -23,7 +23,7 @@ var (
 	errETag       = errors.New("another ETag")
 	errDate       = errors.New("another Last-Modified")
 	errETagDate   = errors.New("the same ETag, but a different Last-Modified")
-	errAlgorithms = errors.New("no digest of the same algorithm")
+	errAlgorithms = errors.New("no digest algorithm in common")
 	errNoSize     = errors.New("the same ETag from another server, but no digest and no size on both sides")
 	errNoMark     = errors.New("neither a digest nor a strong ETag on both sides")
 )

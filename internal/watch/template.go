@@ -182,7 +182,7 @@ func pathOf(u *url.URL, folder string) (string, error) {
 	for i, s := range segments {
 		plain, err := url.PathUnescape(s)
 		if err != nil || strings.ContainsAny(plain, "/") {
-			return "", fmt.Errorf("the path of the URL has %.40q, which is invalid in a name", s)
+			return "", fmt.Errorf("the path of the URL has %.40q, which is invalid in a file name", s)
 		}
 		segments[i] = plain
 	}

@@ -47,7 +47,7 @@ func (c *Loaded) Warnings() (list []string) {
 				continue
 			}
 			if _, err := exec.LookPath(p.program[0]); err != nil {
-				warn("watch.%s.%s: %s: this program does not exist now", w.Name, p.key, p.program[0])
+				warn("watch.%s.%s: %s: this program cannot be run now", w.Name, p.key, p.program[0])
 			}
 		}
 	}

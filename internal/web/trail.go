@@ -103,8 +103,8 @@ func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(address.HostPort(a), address.HostPort(b))
 }
 
-// Plain returns u in the form for a request line: the host in ASCII, without user information and fragment, and spaces
-// in the query encoded. Servers send URLs with such spaces, and package url accepts them.
+// Plain returns u in the form for a request line: the host is in ASCII, spaces in the query are encoded, and user
+// information and fragment are omitted. Servers send URLs with such spaces, and package url accepts them.
 func Plain(u *url.URL) *url.URL {
 	p := *address.URL(u)
 	p.User, p.Fragment, p.RawFragment = nil, "", ""

@@ -195,7 +195,7 @@ func TestParseRoots(t *testing.T) {
 		{"CRLF", strings.ReplaceAll(root, "\n", "\r\n"), 1, ""},
 		{"nothing", "", 0, "no certificate in PEM"},
 		{"DER", string(w.root.cert.Raw), 0, "no certificate in PEM"},
-		{"a key", root + key, 0, "root 2: the file has PRIVATE KEY in place of CERTIFICATE"},
+		{"a key", root + key, 0, "root 2: the file has a PEM block of type PRIVATE KEY, not CERTIFICATE"},
 		{"cut off", root + root[:len(root)-10], 0, "2 certificates begin, but only 1 can be read"},
 		{"cut off, and another", root[:len(root)-50] + "\n" + root, 0, "2 certificates begin, but only 1 can be read"},
 		{"garbage in it", strings.Replace(root, "\nM", "\n!", 1), 0, "1 certificates begin, but only 0 can be read"},

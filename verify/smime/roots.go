@@ -18,7 +18,7 @@ const (
 // Any other block is an error that states the number of the block, so that no root is dropped silently.
 func ParseRoots(data []byte) ([]*x509.Certificate, error) {
 	if len(data) > maxRootsSize {
-		return nil, fmt.Errorf("the file has %d bytes, more than %d", len(data), maxRootsSize)
+		return nil, fmt.Errorf("the file has %d bytes, and the limit is %d", len(data), maxRootsSize)
 	}
 	begun := bytes.Count(data, []byte("-----BEGIN "))
 	if begun > maxRoots {
@@ -47,7 +47,7 @@ func ParseRoots(data []byte) ([]*x509.Certificate, error) {
 
 func parseRoot(block *pem.Block) (*x509.Certificate, error) {
 	if block.Type != "CERTIFICATE" {
-		return nil, fmt.Errorf("the file has %s in place of CERTIFICATE", printable(block.Type))
+		return nil, fmt.Errorf("the file has a PEM block of type %s, not CERTIFICATE", printable(block.Type))
 	}
 	root, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {

@@ -26,7 +26,7 @@ func (c *Call) CheckRPC() error {
 		return problem.Misuse("--rpc-listen-all", "the secret would cross the network unencrypted",
 			"--rpc-secure with --rpc-certificate and --rpc-private-key; "+insecure)
 	case c.Is("rpc-allow-origin-all") && secret == "":
-		return problem.Misuse("--rpc-allow-origin-all", "without a secret, each page that you open could use it",
+		return problem.Misuse("--rpc-allow-origin-all", "without a secret, every web page that you open could control the daemon",
 			"--rpc-secret WORD")
 	case secure && c.Value("rpc-certificate") == "":
 		return problem.Misuse("--rpc-secure", "needs a certificate", "--rpc-certificate FILE")
