@@ -176,10 +176,11 @@ func (p *Folder) lead(ctx context.Context, j *fleet.Job, in placed) (untidy, err
 	if err := p.list(f.Of, list); err != nil {
 		return nil, err
 	}
-	if err := p.link(f, list); err != nil {
+	newest := p.newest(list)
+	if err := p.link(f, newest, list); err != nil {
 		return nil, err
 	}
-	left, untidy := p.prune(f, j.Name, list)
+	left, untidy := p.prune(f, list, j.Name, newest)
 	if len(left) == len(list) {
 		return untidy, nil
 	}
@@ -202,17 +203,20 @@ func (p *Folder) isThere(x listed) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == x.Size && info.ModTime().Equal(x.ModTime)
 }
 
-// link makes the link of f lead to the newest file in list that is in place.
-func (p *Folder) link(f *fleet.Follows, list []listed) error {
-	if f.Link == "" {
-		return nil
-	}
-	newest := ""
+// newest returns the name of the newest file in list that is in place, or "" if none is.
+func (p *Folder) newest(list []listed) string {
 	for _, x := range slices.Backward(list) {
 		if p.isThere(x) {
-			newest = x.Name
-			break
+			return x.Name
 		}
+	}
+	return ""
+}
+
+// link makes the link of f lead to newest, a file in list, unless newest is "".
+func (p *Folder) link(f *fleet.Follows, newest string, list []listed) error {
+	if f.Link == "" {
+		return nil
 	}
 	had, made, err := p.readLink(f.Link)
 	if err == nil && made {
@@ -251,9 +255,9 @@ func (p *Folder) relink(f *fleet.Follows, name string) error {
 	return p.sync(above)
 }
 
-// prune removes the files of versions that need not be kept, but never the file called own. It returns the files that
+// prune removes the files of versions that need not be kept, but none of those called keep. It returns the files that
 // stay in the list. A file that has changed since it was placed is not removed, but leaves the list.
-func (p *Folder) prune(f *fleet.Follows, own string, list []listed) (left []listed, failed error) {
+func (p *Folder) prune(f *fleet.Follows, list []listed, keep ...string) (left []listed, failed error) {
 	most := maxListed
 	if f.Keep > 0 {
 		most = f.Keep + 1
@@ -262,7 +266,7 @@ func (p *Folder) prune(f *fleet.Follows, own string, list []listed) (left []list
 	for _, x := range list[:surplus] {
 		switch {
 		case f.Keep == 0:
-		case x.Name == own:
+		case slices.Contains(keep, x.Name):
 			left = append(left, x)
 		case p.isThere(x):
 			if err := p.dropIfThere(x.Name); err != nil {

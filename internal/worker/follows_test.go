@@ -102,6 +102,27 @@ func TestFollows_Rule80(t *testing.T) {
 	r.has("1.10", "1.10", "1.9")
 }
 
+// TestFollowsWithoutNewest_Rule80 checks that the file that the link leads to stays if newer files were deleted.
+func TestFollowsWithoutNewest_Rule80(t *testing.T) {
+	r := newReleases(t, "tools/latest", 1)
+	for _, version := range []string{"2.0", "3.0"} {
+		if untidy, err := r.place(version); untidy != nil || err != nil {
+			t.Fatal(version, untidy, err)
+		}
+	}
+	for _, version := range []string{"2.0", "3.0"} {
+		if err := os.Remove(filepath.Join(r.dir, "tools", version, "tool")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, version := range []string{"1.5", "1.2"} { // their workers were slower
+		if untidy, err := r.place(version); untidy != nil || err != nil {
+			t.Fatal(version, untidy, err)
+		}
+	}
+	r.has("1.5", "1.2", "1.5")
+}
+
 // TestFollowsKilled_Rule80 checks that a worker that was killed after it listed its file is followed by one that leads the
 // link to that file.
 func TestFollowsKilled_Rule80(t *testing.T) {
