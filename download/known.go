@@ -249,7 +249,7 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 	}
 	if r.Described == nil || r.Described.Size < 0 {
 		k.size, k.sizeBy, k.sizeAt = prior.Size, byServer, prior.SizeBy
-		if prior.SizeBy != "" {
+		if prior.SizeBy != "" || !prior.Asked { // from a mirror, or from a document that this request may not have
 			k.sizeBy = byOther
 			k.forgetGuess()
 		}

@@ -68,10 +68,14 @@ func lookAt(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (
 	if !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed && e.Status != http.StatusNotImplemented {
 		return a, err
 	}
-	if a, err = glanceAt(ctx, hc, u, o); err == nil && len(e.Hops) > 0 {
-		before := e.Hops[:len(e.Hops)-1] // the redirects of u's server before the refusal are its statements, too
-		a.Hops = slices.Concat(before[:metalink.First(before)], a.Hops)
+	before := e.Hops[:max(0, len(e.Hops)-1)] // the redirects of u's server before the refusal are its statements, too
+	before = before[:metalink.First(before)]
+	a, err = glanceAt(ctx, hc, u, o)
+	if failed, ok := errors.AsType[*source.Error](err); ok {
+		told := *failed
+		told.Hops, err = slices.Concat(before, failed.Hops), &told
 	}
+	a.Hops = slices.Concat(before, a.Hops)
 	return a, err
 }
 

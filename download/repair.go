@@ -69,6 +69,9 @@ func (d *damage) compare(ctx context.Context, s *session, wrong *verify.Mismatch
 	found, err = x.Round(ctx, tell)
 	err = onDisk(err)
 	s.result.Compared = x.Done()
+	if found && s.size < 0 { // the sources were compared as if this were the size
+		s.learnSize(x.Size(), byOther, nil)
+	}
 	if fresh := without(x.heard, s.claims); len(fresh) > 0 && verify.Agree(s.claims, fresh) == nil {
 		s.digests(fresh)
 		err = cmp.Or(err, s.part.Begin(s.identity()))

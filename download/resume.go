@@ -89,9 +89,9 @@ func continuable(r *Request, prior partfile.Identity) bool {
 // server is asked. The facts in an unsealed journal count only if the request or the server confirm them.
 func (r *resumption) continues(ctx context.Context) (partfile.Identity, error) {
 	u, prior, sealed := r.req.URL, r.prior, r.sealed
-	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: r.req.Trust.Claims}
+	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: r.req.Trust.Claims, Asked: true}
 	if d := r.req.Described; d != nil {
-		want.Size = d.Size
+		want.Size, want.Asked = d.Size, false
 	}
 	if r.req.provenByPieces() {
 		want.PieceSum = partfile.SumPieces(r.req.Described.Pieces)

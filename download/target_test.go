@@ -235,7 +235,8 @@ func TestNoRoomForTheRest_Rule7(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 3*mib, mirrortest.Rate(8*mib), mirrortest.ETag(`"v1"`))
 	r := newRun(t, s.URL)
-	r.leave(partfile.Identity{URL: s.URL, URLSum: partfile.SumURL(r.req.URL), Size: 1 << 62, ETag: `"v1"`, ETagHost: s.Addr})
+	r.leave(partfile.Identity{URL: s.URL, URLSum: partfile.SumURL(r.req.URL), Size: 1 << 62, Asked: true,
+		ETag: `"v1"`, ETagHost: s.Addr})
 	if e := r.wrong(download.Local); e.Kept != 3 {
 		t.Errorf("kept %d bytes", e.Kept)
 	}
