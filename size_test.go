@@ -32,7 +32,7 @@ var sizes = map[string]int{
 // shapes lists what exceeds a limit of TestShapes, and how far. A number may only fall, and a row only go; a commit that raises
 // one says why.
 var shapes = map[string]int{
-	"lines of the product":        120101, // messages with subjects, faults of a fleet, contradictions that are remembered, pages without templates, braid follow, watches of releases, new packages, index pages and release APIs, faults of lookups, the parts of a part file and of a queue, keys for URLs, minisign
+	"lines of the product":        120102, // messages with subjects, faults of a fleet, contradictions that are remembered, pages without templates, braid follow, watches of releases, new packages, index pages and release APIs, faults of lookups, the parts of a part file and of a queue, keys for URLs, minisign
 	"methods of download.Request": 67,
 	"methods of download.known":   150,
 	"methods of download.session": 119,

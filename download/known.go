@@ -208,10 +208,11 @@ func (k *known) outdate(claims []verify.Claim) {
 	})
 }
 
-// forgetRecalled removes the yielding claims, and those that only tie bytes.
+// forgetRecalled removes the yielding claims, and those that only tie bytes. Sizes that did not lead to a file with these
+// digests may lead to one with others.
 func (k *known) forgetRecalled() {
 	k.claims, k.given = without(k.claims, k.recalled), without(k.given, k.recalled)
-	k.recalled, k.nearby = nil, nil
+	k.recalled, k.nearby, k.tried = nil, nil, nil
 }
 
 // forgetGuess removes a size that no authority gave, if no digest would show whether the size is right.
