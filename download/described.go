@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strings"
 
 	"braid/address"
 	"braid/internal/edges"
@@ -35,6 +36,7 @@ type Described struct {
 	Torrents []metalink.MetaURL
 	Notes    []string // about unused parts of the document
 
+	chosen    bool     // a server sent the document, which chose a name that its URL does not have
 	sharing   *sharing // nil if no peers are known
 	malformed error    // error of a malformed hash, if the document has no valid strong hash
 	remote    bool     // Request.URL is the URL of a torrent, and the torrent's peers are the only place of the file
@@ -153,9 +155,22 @@ func (d *Document) Request(f metalink.File, base Request) (Request, error) {
 	case r.URL == nil:
 		return base, d.fail(f, Network, d.noPlace(base.Peers), HintMirror)
 	case r.Name == "" && r.hasName():
-		r.Name = f.Name
+		r.Name, r.Described.chosen = f.Name, d.chooses(f.Name)
 	}
 	return r, nil
+}
+
+// chooses reports whether a server sent the document, and its URL does not have name, with or without the ending of a
+// document.
+func (d *Document) chooses(name string) bool {
+	if d.URL == nil {
+		return false
+	}
+	base, err := nameFrom(d.URL)
+	if err == nil && IsDocument(base) && base != name {
+		base = strings.TrimSuffix(base, path.Ext(base))
+	}
+	return err != nil || base != name
 }
 
 // Describe returns base with the document's description of f. If no place of f is known, URL is nil.
@@ -318,6 +333,9 @@ func (r *Request) inOrder() bool { return r.Stream != nil || r.Store != nil }
 func (r *Request) renames() bool {
 	return r.IfExists.Rename && !r.IfExists.Overwrite && !r.IfExists.IfNewer && r.onDisk()
 }
+
+// choseName reports whether a server chose the name of the file, in a document.
+func (r *Request) choseName() bool { return r.Described != nil && r.Described.chosen }
 
 // hasName reports whether the file gets a name in a folder or a store.
 func (r *Request) hasName() bool { return r.Stream == nil && r.Target == nil }

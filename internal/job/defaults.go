@@ -169,16 +169,19 @@ func (d *Defaults) ForSite(r *download.Request) error {
 	return d.HTTP.Sites.Apply(r, r.URL, true, d.limit)
 }
 
-// target returns the destination of an operand's file: folder and name, or a stream.
-func (d *Defaults) target() (dir, name string, stream io.Writer) {
-	if d.Out == "-" {
-		return "", "", d.Stdout
+// ofOperand returns a request with the fields that the requests for all files share, and the destination of an operand's
+// file: folder and name, or a stream.
+func (d *Defaults) ofOperand() download.Request {
+	r := d.common
+	switch {
+	case d.Out == "-":
+		r.Stream = d.Stdout
+	case r.Store != nil:
+		r.Name = d.object
+	default:
+		r.Dir, r.Name = placed(d.Dir, d.Out)
 	}
-	if d.common.Store != nil {
-		return "", d.object, nil
-	}
-	dir, name = placed(d.Dir, d.Out)
-	return dir, name, nil
+	return r
 }
 
 // placed returns the folder and the name of a file. If out, the user's name for the file, contains folders, they become

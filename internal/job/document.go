@@ -57,7 +57,7 @@ func (l *List) operand(ctx context.Context, client *download.Client, word string
 		if err != nil {
 			return o, err
 		}
-		return l.described(doc, d.common)
+		return l.described(doc, d.ofOperand())
 	}
 	if IsLocalDocument(word) {
 		doc, err := d.readDocument(word)
@@ -65,13 +65,13 @@ func (l *List) operand(ctx context.Context, client *download.Client, word string
 			return o, err
 		}
 		client.Renew(ctx, doc, d.common.Access.Not)
-		return l.described(doc, d.common)
+		return l.described(doc, d.ofOperand())
 	}
 	u, err := d.placeURL(word)
 	if err != nil {
 		return o, orList(word, err)
 	}
-	r := d.common
+	r := d.ofOperand()
 	if r.Access.User, err = d.HTTP.UserFor(u); err != nil {
 		return o, err
 	}
@@ -93,7 +93,6 @@ func (l *List) operand(ctx context.Context, client *download.Client, word string
 		}
 		return l.described(doc, r)
 	}
-	r.Dir, r.Name, r.Stream = d.target()
 	if r.Trust.Signatures, err = d.sums.OfFile(u); err != nil {
 		return o, err
 	}
@@ -146,7 +145,7 @@ func (l *List) described(d *download.Document, base download.Request) (o operand
 	l.documents = append(l.documents, d)
 	refused := d.RefusedOf(base.Select)
 	if n := len(chosen) + len(refused); n > 1 {
-		if err := l.of.checkSeveral(d, n); err != nil {
+		if err := l.of.checkSeveral(d, n, &base); err != nil {
 			return o, err
 		}
 	}
@@ -174,9 +173,7 @@ func (l *List) described(d *download.Document, base download.Request) (o operand
 // place returns the request for file i of the document of o, without --checksums and --signature.
 func (d *Defaults) place(o *operand, i int) (r download.Request, err error) {
 	f := o.document.Files.At(i)
-	r = o.request
-	r.Dir, r.Name, r.Stream = d.target()
-	if r, err = o.document.Request(f, r); err != nil {
+	if r, err = o.document.Request(f, o.request); err != nil {
 		return r, err
 	}
 	if d.Integrity && len(f.Claims)+len(f.Pieces) > 0 {
@@ -211,12 +208,14 @@ func RefusedName(document string, r metalink.Refused) *problem.Problem {
 	}
 }
 
-// checkSeveral returns an error if a flag that is for one file is used with n files of doc.
-func (d *Defaults) checkSeveral(doc *download.Document, n int) error {
+// checkSeveral returns an error if an option that is for one file is used with n files of doc.
+func (d *Defaults) checkSeveral(doc *download.Document, n int, base *download.Request) error {
 	hint := "choose one with --select NAME"
 	switch what := " for " + option.Grouped(n) + " files" + " of " + doc.Name; {
 	case d.Out != "":
 		return problem.Misuse("-o", "one name"+what, hint+", or choose a folder for all files with -d FOLDER")
+	case base.Name != "":
+		return problem.Misuse("out="+source.Escape(base.Name), "one name"+what, "name the URL of one file, or a folder with dir=")
 	case d.HTTP.DigestOption() != "":
 		return problem.Misuse(d.HTTP.DigestOption(), "one digest"+what, hint)
 	case d.HTTP.Checksums == "" && d.Anchors.NamesOne():

@@ -15,6 +15,7 @@ import (
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/metalink"
+	"braid/source"
 )
 
 // A List has the files that a run downloads: its operands, followed by the entries of its list (-i). Requests are made
@@ -60,11 +61,15 @@ func NewList(ctx context.Context, d *Defaults, client *download.Client, words []
 	return l, l.check()
 }
 
-// NewListOf returns a list of the files that doc describes. A server sent doc instead of the file of r. Digests in the
-// list of --checksums that are for the file of r do not apply to the files of doc.
+// NewListOf returns a list of the files that doc describes. A server sent doc in place of the file of r. It is an error if
+// the list of --checksums has a digest of that file.
 func NewListOf(d *Defaults, doc *download.Document, r download.Request) (*List, error) {
-	if d.sums.List != nil {
-		r.Trust.Claims = slices.DeleteFunc(slices.Clone(r.Trust.Claims), d.sums.List.Has)
+	if d.sums.List != nil && slices.ContainsFunc(r.Trust.Claims, d.sums.List.Has) {
+		return nil, &problem.Problem{
+			Kind: download.Protocol, What: "document", Where: source.Mask(r.URL), Kept: "not downloaded",
+			Why: fmt.Sprintf("the list of --checksums has a digest of this file, and the server sent a document with %d files",
+				doc.Files.Len()),
+		}
 	}
 	l := &List{of: d}
 	o, err := l.described(doc, r)
@@ -104,7 +109,7 @@ func (l *List) check() error {
 		}
 		l.Files++
 	}
-	if l.Files == 0 && l.of.Input.InputFile != "" {
+	if l.Files == 0 && len(l.operands) == 0 && l.of.Input.InputFile != "" {
 		return problem.Misuse(l.of.Input.String(), "the list has no URL", "")
 	}
 	return nil

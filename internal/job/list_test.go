@@ -103,13 +103,13 @@ func TestManualNamesListOptions(t *testing.T) {
 		}
 	}
 }
-func TestTarget(t *testing.T) {
+func TestOfOperand(t *testing.T) {
 	for _, tt := range []struct{ dir, out, wantDir, wantName string }{
 		{"", "", "", ""}, {"d", "", "d", ""}, {"", "n", ".", "n"}, {"", "a/n", "a", "n"}, {"d", "a/n", "d/a", "n"}, {"d", "/a/n", "/a", "n"}, {"", "../n", "..", "n"},
 	} {
 		g := &Defaults{Options: Options{Dir: tt.dir, Out: tt.out}}
-		if dir, name, stream := g.target(); dir != tt.wantDir || name != tt.wantName || stream != nil {
-			t.Errorf("-d %q -o %q: %q, %q, %v", tt.dir, tt.out, dir, name, stream)
+		if r := g.ofOperand(); r.Dir != tt.wantDir || r.Name != tt.wantName || r.Stream != nil {
+			t.Errorf("-d %q -o %q: %q, %q, %v", tt.dir, tt.out, r.Dir, r.Name, r.Stream)
 		}
 	}
 }
