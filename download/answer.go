@@ -19,7 +19,7 @@ func (s *session) reply(m message, f *flight) reply {
 	}
 	a := m.answer
 	return reply{
-		awaited: a.End < 0 && (len(a.Content) > 0 || !verify.Strong(s.claims)),
+		awaited: a.End < 0 && (len(a.Content) > 0 || !s.strong()),
 		front:   s.frontOf(f.from, *a),
 	}
 }
@@ -206,7 +206,7 @@ func (s *session) otherSize(o *origin, a source.Answer) error {
 	if s.guessed() && s.sizeRank(o, a) > s.sizeBy && !slices.Contains(s.tried, a.Size) {
 		return s.end(sizeDisowned, changed("the server gives a size other than the assumed one"))
 	}
-	if !s.guessed() && s.roleOf(o) == asOrigin && !verify.Strong(s.claims) { // a retry may lead to the known host
+	if !s.guessed() && s.roleOf(o) == asOrigin && !s.strong() { // a retry may lead to the known host
 		return &source.Error{URL: o.masked, Host: a.Host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
 	}
 	return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
@@ -249,7 +249,7 @@ func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcom
 func (s *session) otherHost(st statement) (outcome, error) {
 	have := s.part.Have()
 	switch {
-	case verify.Strong(s.claims), verify.Strong(st.file.Claims): // the digest decides
+	case s.strong(), verify.Strong(st.file.Claims): // the digest decides
 		s.mix()
 		return ongoing, nil
 	case s.fetches.others(): // a retry may lead to the known host

@@ -283,7 +283,7 @@ func (s *session) endsHere(err error, fault scheduler.Fault) (size int64, ok boo
 // it counts like Digest. From any other server, it only shows that the transfer was not damaged.
 func (s *session) takeContentDigest(f *flight) {
 	o, a := f.from, f.answer
-	if f.sink.cut || a.Ranged || len(a.Content) == 0 || !o.first || s.standIn() || s.req.described() || verify.Strong(s.claims) {
+	if f.sink.cut || a.Ranged || len(a.Content) == 0 || !o.first || s.standIn() || s.req.described() || s.strong() {
 		return
 	}
 	if s.roleOf(o) != asOrigin || ownAnswers(a.Hops, asOrigin, verify.Strong(s.asked)) < len(a.Hops) {

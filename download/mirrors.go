@@ -68,7 +68,7 @@ func holdBack(s *session, mirrors []metalink.Mirror) {
 
 // addTreeMirrors adds mirrors of other files of the batch, if a strong digest shows whether they have this file.
 func (s *session) addTreeMirrors() {
-	if s.req.NoMetalink || s.standIn() || !verify.Strong(s.claims) {
+	if s.req.NoMetalink || s.standIn() || !s.strong() {
 		return
 	}
 	for _, m := range s.trees.mirrorsOf(s.req.URL) {
@@ -104,7 +104,7 @@ func (s *session) addUserMirrors() {
 		if s.req.Described != nil || s.req.typed(u) {
 			o = s.optionsFor(u, s.req.named(u))
 		}
-		if s.req.usable(u) || s.http.opens(u) && s.req.excluded(u) == nil && verify.Strong(s.claims) {
+		if s.req.usable(u) || s.http.opens(u) && s.req.excluded(u) == nil && s.strong() {
 			s.addOrigin(u, o, origin{user: true})
 		}
 	}
@@ -192,12 +192,12 @@ func (s *session) addFirst() {
 	}
 	s.addOrigin(s.carried.origin, opts, origin{first: true})
 	switch {
-	case s.begun && verify.Strong(s.claims): // the mirrors of an earlier run can help if the server is gone
+	case s.begun && s.strong(): // the mirrors of an earlier run can help if the server is gone
 		s.addMirrors()
 	case verify.Strong(s.req.Trust.Claims) && !s.pipes(): // else the server answers first
 		s.addUserMirrors()
 	}
-	if s.begun && verify.Strong(s.claims) { // in a session that continues another
+	if s.begun && s.strong() { // in a session that continues another
 		s.addSwarm()
 	}
 }
@@ -222,7 +222,7 @@ func (s *session) addSwarm() {
 func (s *session) askTorrent() {
 	doc, ok := torrentOf(s.file)
 	if !ok || s.req.Peers == PeersOff || s.carried.sharing != nil || s.carried.torrentAsked || s.carried.single ||
-		s.size < 0 || !verify.Strong(s.claims) {
+		s.size < 0 || !s.strong() {
 		return
 	}
 	if s.req.Peers != PeersOnly && !s.req.seeds() && !s.slow() {

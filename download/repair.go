@@ -211,7 +211,7 @@ func nextPieces(ctx context.Context, s *session) bool {
 // pieces may be wrong, and the digest of the whole file decides. Without a strong digest, the pieces are the only
 // evidence and are not ignored. rejectPieces reports whether the pieces are ignored.
 func rejectPieces(s *session) bool {
-	if s.hashing.pieces.banned == 0 || s.carried.piecesRejected || s.req.inOrder() || !verify.Strong(s.claims) {
+	if s.hashing.pieces.banned == 0 || s.carried.piecesRejected || s.req.inOrder() || !s.strong() {
 		return false
 	}
 	s.carried.piecesRejected = true

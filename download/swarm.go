@@ -18,7 +18,6 @@ import (
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"
-	"braid/verify"
 )
 
 // Peers selects when BitTorrent peers are asked.
@@ -280,7 +279,7 @@ const seedBeat = 250 * time.Millisecond
 // rescue makes the next session use peers, if no server is left and a known torrent of the file was not fetched yet. It
 // reports whether it does.
 func (a *attempts) rescue(ctx context.Context, s *session) bool {
-	if a.carried.sharing != nil || !a.req.Peers.asked() || a.carried.single || !verify.Strong(s.claims) || ctx.Err() != nil ||
+	if a.carried.sharing != nil || !a.req.Peers.asked() || a.carried.single || !s.strong() || ctx.Err() != nil ||
 		!s.begun && !a.req.described() || a.req.Stream != nil && (s.streamed() || !a.req.described()) {
 		return false
 	}
