@@ -92,7 +92,8 @@ func (a *attempts) again(ctx context.Context, s *session) error {
 		}
 	}
 	if s.how == noSource && s.restated && a.carried.changes == 0 { // both sizes failed: the file has changed
-		s.how, s.next = fileChanged, statement{file: metalink.File{Claims: s.asked}, pin: s.pin, asked: s.asked}
+		asked := s.digests.by(theHost)
+		s.how, s.next = fileChanged, statement{file: metalink.File{Claims: asked}, pin: s.pin, asked: asked}
 		return a.again(ctx, s)
 	}
 	if s.how == noSource && a.noRoom != nil {
@@ -127,7 +128,7 @@ func (a *attempts) happened(s *session) history {
 		single: p.single, stoodIn: s.standIn(), pipe: a.req.inOrder(), out: a.req.Stream != nil && s.streamed(),
 		byPieces: a.req.provenByPieces(), listed: a.req.listed(), contradicted: s.contradicted(),
 		contested: a.carried.strong() && a.carried.sizeBy < byUser,
-		nearby:    len(a.carried.nearby) > 0 && a.result.Resumed > 0,
+		nearby:    len(a.carried.digests.used(ties)) > 0 && a.result.Resumed > 0,
 		digest:    s.strong(), mixed: a.carried.mixed, recalled: a.carried.recalls(s.err), heads: p.heads, drops: p.drops,
 	}
 }
@@ -189,7 +190,7 @@ func (a *attempts) nextVersion(ctx context.Context, s *session) (answers bool, e
 		x, failed := a.req.inquire(ctx, a.http, glance, condition{})
 		if other, answers = false, failed == nil; answers {
 			other = version.Compare(a.carried.view(), x.statement().view()).Judgment == version.Other
-			err = s.opposes(join(s.asked, x.file.Claims))
+			err = s.opposes(join(s.digests.by(theHost), x.file.Claims))
 		}
 	}
 	if other && err == nil {
@@ -227,7 +228,8 @@ func (a *attempts) anew(ctx context.Context, s *session) error {
 		}
 	}
 	a.observe(Restarted{Reason: s.err.Error()})
-	a.carried.goesOn, a.carried.nearby, a.result.Resumed = false, nil, 0
+	a.carried.goesOn, a.result.Resumed = false, 0
+	a.carried.digests.forget(ties)
 	a.carried.continued, a.result.Continued = false, false
 	a.carried.forgetOthers()
 	a.carried.hear(s.next)
@@ -267,7 +269,8 @@ func (a *attempts) askHead(ctx context.Context, s *session) error {
 	a.carried.head, a.carried.heads = source.Answer{}, a.carried.heads+1
 	head, err := a.http.Head(ctx, a.carried.origin, a.req.originOptions(a.carried, false))
 	if err == nil {
-		x, err := a.req.resolve(head.Hops, a.req.role(), footing{a.carried.strong(), verify.Strong(a.carried.known.asked)})
+		k := a.carried.known
+		x, err := a.req.resolve(head.Hops, a.req.role(), footing{k.strong(), verify.Strong(k.digests.by(theHost))})
 		if err == nil && !s.begun && verify.Strong(x.file.Claims) {
 			a.carried.update(a.req, inquiry{resolution: x, answer: head}.statement())
 		}

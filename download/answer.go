@@ -39,7 +39,7 @@ func (s *session) checkAnswer(id scheduler.FetchID, f *flight, a source.Answer) 
 	if s.dated(o, a) && (o.last == 0 || f.lane != o.last) {
 		return errDated
 	}
-	o.shows(a, s.claims)
+	o.shows(a, s.digests.counting())
 	if s.lead == nil {
 		s.lead, s.leader = &a, o
 	}
@@ -116,7 +116,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	if err := s.compareWithUser(o, x.file.Claims); err != nil {
 		return err
 	}
-	if err := verify.Agree(s.firm(), x.file.Claims); err != nil { // the server's claims, also if a mirror answers
+	if err := verify.Agree(s.digests.firm(), x.file.Claims); err != nil { // the server's claims, also if a mirror answers
 		if !s.mayAnnounce(a.Hops, x.file.Claims) {
 			return mismatch(o, "%w", err)
 		}
@@ -134,12 +134,12 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		if err != nil {
 			return s.stop(err)
 		}
-		if x.file.Documents = both.file.Documents; verify.Agree(s.firm(), both.file.Claims) == nil {
+		if x.file.Documents = both.file.Documents; verify.Agree(s.digests.firm(), both.file.Claims) == nil {
 			x.file.Claims, x.asked = both.file.Claims, both.asked
 		}
 		s.pin = s.pin.Raise(pinOf(both.own))
 	}
-	s.asked = join(s.asked, x.asked)
+	s.digests.add(theHost, noted, x.asked)
 	s.mixElsewhere(x, a)
 	if !s.originAnswered { // the first answer of the origin in this run: the download was resumed, or a mirror answered first
 		s.originAnswered, s.newMirrors = true, true
@@ -200,7 +200,7 @@ func (s *session) retag(st statement) {
 // tries the size in the answer.
 func (s *session) otherSize(o *origin, a source.Answer) error {
 	o.claimed = a.Size
-	if err := verify.Agree(s.claims, a.Claims); err != nil {
+	if err := verify.Agree(s.digests.counting(), a.Claims); err != nil {
 		return otherDigest(o, err)
 	}
 	if s.guessed() && s.sizeRank(o, a) > s.sizeBy && !slices.Contains(s.tried, a.Size) {
@@ -215,8 +215,7 @@ func (s *session) otherSize(o *origin, a source.Answer) error {
 // sameAsBefore compares an answer with earlier answers of the same server. An outcome other than ongoing must end the
 // session; otherwise an error refuses the answer.
 func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcome, error) {
-	if len(s.recalled) > 0 && verify.Agree(s.recalled, st.file.Claims) != nil {
-		s.forgetRecalled()
+	if s.contradict(st.file.Claims) {
 		s.rehash()
 	}
 	known := s.view()
@@ -227,7 +226,7 @@ func (s *session) sameAsBefore(o *origin, st statement, a source.Answer) (outcom
 		return ongoing, nil
 	case v.Judgment == version.Other && s.roleOf(o) != asOrigin: // the mirror has another version; the origin may not
 		return ongoing, mismatch(o, "%w", v.Why)
-	case v.By == version.BySize && verify.Strong(common(s.firm(), st.file.Claims)) && !slices.Contains(s.tried, st.size):
+	case v.By == version.BySize && verify.Strong(common(s.digests.firm(), st.file.Claims)) && !slices.Contains(s.tried, st.size):
 		// The version is the same: its digest decides which size is right.
 		return sizeDisowned, changed("the server gives another size for the same digest")
 	case v.By == version.BySize && st.host != s.host && !at(st.host, s.req.URL) && s.strong():
@@ -305,7 +304,7 @@ func (s *session) checkMirror(o *origin, a source.Answer) error {
 	v := version.Compare(s.view(), theirs)
 	switch {
 	case v.Judgment == version.Other && v.By <= version.BySize:
-		return sameFile(o, a, s.view().Size, s.claims)
+		return sameFile(o, a, s.view().Size, s.digests.counting())
 	case v.Judgment == version.Same && (s.tied() || !s.otherDate(o, a)):
 		if v.By == version.ByDigest && !s.sharesTag(theirs) {
 			s.mix()
@@ -334,7 +333,7 @@ func (s *session) mix() {
 // dated reports whether a mirror's date differs from the server's, and no digest or shared ETag shows the same version.
 func (s *session) dated(o *origin, a source.Answer) bool {
 	then, now := s.askedDate(), a.LastModified
-	if o.first || then.IsZero() || now.IsZero() || now.Equal(then) || verify.Strong(common(s.claims, a.Claims)) {
+	if o.first || then.IsZero() || now.IsZero() || now.Equal(then) || verify.Strong(common(s.digests.counting(), a.Claims)) {
 		return false
 	}
 	etag := metalink.StrongETag(a.ETag)
@@ -366,7 +365,7 @@ func (s *session) pipes() bool {
 func (s *session) mayFeed(o *origin, a source.Answer) bool {
 	t, sized := tagOf(metalink.File{}, a), a.Size >= 0 && a.Size == s.size
 	switch {
-	case s.lead == nil || s.leader == o || o.swarm || verify.Strong(common(s.claims, a.Claims)):
+	case s.lead == nil || s.leader == o || o.swarm || verify.Strong(common(s.digests.counting(), a.Claims)):
 		return true
 	case t.etag != "" && t.etag == s.tag.etag && (o.pref || t.host == s.tag.host || sized && s.typedBoth(o, t.host)):
 		return true

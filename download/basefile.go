@@ -60,10 +60,12 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 }
 
 // identity returns the record about the file for the journal of the part file. Mixed is set, because the bytes of the
-// base file did not come with the recorded tag. A digest that was looked up is recorded as yielding (see known),
+// base file did not come with the recorded tag. A digest that was looked up is recorded as yielding (see use),
 // because the server does not state it for the version that it sends.
 func (x *inspection) identity() partfile.Identity {
-	k := &known{claims: x.claims, recalled: x.verdict.Looked.Claims, size: x.size, sizeBy: byServer, file: x.file, mixed: true}
+	looked := x.verdict.Looked.Claims
+	k := &known{digests: counted(without(x.claims, looked)), size: x.size, sizeBy: byServer, file: x.file, mixed: true}
+	k.digests.add(aList, yields, looked)
 	k.tag = tagOf(x.file, x.answer)
 	return identityOf(&x.req, k)
 }
@@ -73,8 +75,8 @@ func (x *inspection) identity() partfile.Identity {
 func identityOf(r *Request, k *known) partfile.Identity {
 	id := partfile.Identity{
 		URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Asked: r.Described == nil, Size: k.size,
-		Claims: k.claims, Denied: k.denied,
-		Yielding: withoutUser(join(k.recalled, without(k.claims, without(k.claims, r.Trust.Claims)))),
+		Claims: k.digests.counting(), Denied: k.digests.used(denied),
+		Yielding: withoutUser(join(k.digests.used(yields), r.Trust.Claims)),
 		ETag:     k.tag.etag, ETagHost: k.tag.host, StoodIn: k.stoodIn, Mixed: k.mixed, Require: r.Trust.Require.String(),
 	}
 	if d := r.Described; d != nil && d.URL != nil {
@@ -87,7 +89,7 @@ func identityOf(r *Request, k *known) partfile.Identity {
 		}
 	}
 	if r.Described == nil {
-		id.Listed = withoutUser(k.given)
+		id.Listed = withoutUser(k.digests.by(theUser))
 	}
 	if k.tag.etag != "" {
 		id.LastModified = k.date

@@ -216,7 +216,7 @@ func (s *session) brokeOff(err error, fault scheduler.Fault) {
 		return
 	}
 	s.cut.tried, s.cut.comparing = append(s.cut.tried, size), true
-	claims, ctx := slices.Clone(s.claims), s.ctx
+	claims, ctx := s.digests.counting(), s.ctx
 	s.workers.Go(func() {
 		check, ends := verify.NewChecker(size, claims), int64(-1)
 		err := newReading(func(Event) {}, size, 0).copy(ctx, check, io.NewSectionReader(s.part, 0, size))
@@ -286,15 +286,15 @@ func (s *session) takeContentDigest(f *flight) {
 	if f.sink.cut || a.Ranged || len(a.Content) == 0 || !o.first || s.standIn() || s.req.described() || s.strong() {
 		return
 	}
-	if s.roleOf(o) != asOrigin || ownAnswers(a.Hops, asOrigin, verify.Strong(s.asked)) < len(a.Hops) {
+	if s.roleOf(o) != asOrigin || ownAnswers(a.Hops, asOrigin, verify.Strong(s.digests.by(theHost))) < len(a.Hops) {
 		return
 	}
 	if hostVouches(a) {
-		s.asked = join(s.asked, a.Content)
+		s.digests.add(theHost, noted, a.Content)
 	}
 	// A SHA-256 is computed of every file. For other algorithms the file is read again.
 	if i := slices.IndexFunc(a.Content, isSHA256); i >= 0 {
-		s.claims = join(s.claims, a.Content[i:i+1])
+		s.digests.add(theServer, counts, a.Content[i:i+1])
 		s.late = a.Content[i : i+1]
 		return
 	}

@@ -191,7 +191,7 @@ func (e *existingFile) complete(proof verify.Proof, a source.Answer) {
 // continued. The error is that the server did not answer.
 func (e *existingFile) begun(ctx context.Context, info fsys.Info, x inquiry, claims []verify.Claim) (
 	done bool, why string, err error) {
-	k := &known{claims: claims, size: x.answer.Size, sizeBy: byServer, file: x.file}
+	k := &known{digests: counted(claims), size: x.answer.Size, sizeBy: byServer, file: x.file}
 	k.tag = tagOf(x.file, x.answer)
 	prior := identityOf(e.req, k)
 	prior.Host, prior.Date = x.answer.Host, x.answer.LastModified

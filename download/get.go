@@ -116,7 +116,7 @@ func newGetter(c *Client, hc network, req Request, shared *mirrorTrees) *getter 
 		c = &own
 	}
 	call := &call{c: c, http: hc, req: &req, carried: &carried{revision: newRevision(&req)}, result: &Result{}, trees: shared}
-	call.carried.beside = hc.state.Opposed(req.URL)
+	call.carried.digests.add(aList, noted, hc.state.Opposed(req.URL))
 	g := &getter{call: call, asked: req, began: time.Now(), existing: existingFile{call: call},
 		partial: partial{call: call, delivery: delivery{to: req.Target}}}
 	g.attempts = attempts{call: call, partial: &g.partial}

@@ -14,8 +14,8 @@ import (
 	"braid/verify"
 )
 
-// This file holds the known facts about the file, each with the party that stated it. learn, hear, digests and recall
-// add the facts of answers, documents and journals to a known. All other code reads them there.
+// This file holds the known facts about the file, each with the party that stated it. learn, hear and recall add the
+// facts of answers, documents and journals to a known. All other code reads them there.
 //
 // An authority is the user or the asked server. The asked server is the server of the URL that the user typed, or the
 // target of its redirects, as long as no redirect stated anything about the file (metalink.Own). Digests count only
@@ -37,17 +37,10 @@ const (
 type tag struct{ etag, host string }
 
 // known holds the facts about one version of the file, each with the party that stated it. All sessions for the version
-// share a known. A yielding claim is used only until an authority or the downloaded bytes contradict it.
+// share a known.
 type known struct {
-	claims   []verify.Claim // the digests of authorities; the channel of a claim is its rank
-	asked    []verify.Claim // claims that the host of the URL itself stated in this run, also in its redirects
-	given    []verify.Claim // claims of the user, or of a list that the user named; some are yielding: those of an earlier run
-	recalled []verify.Claim // yielding claims: of an earlier request, or of a server that has stated other claims since
-	nearby   []verify.Claim // not in claims: an earlier run found them beside the file, and only they tie its bytes
-	beside   []verify.Claim // digests, not in claims, that were found beside the file before the current lookup
-	heard    []verify.Claim // claims that the server stated in an earlier run, and not in this run
-	denied   []verify.Claim // not in claims: stated by the server in an earlier run, and contradicted or outranked by the user
-	size     int64          // -1: unknown
+	digests  digests
+	size     int64 // -1: unknown
 	sizeBy   rank
 	sizeAt   string        // the URL of the source that gave the size; "" for an authority that is no source
 	tag      tag           // of the server, or of its stand-in
@@ -79,10 +72,10 @@ type statement struct {
 
 // newKnown returns the facts that r states.
 func newKnown(r *Request) *known {
-	k := &known{claims: r.Trust.Claims, given: r.Trust.Claims, size: -1, stated: -1, file: metalink.File{Size: -1}}
+	k := &known{size: -1, stated: -1, file: metalink.File{Size: -1}}
+	k.digests.add(theUser, counts, r.Trust.Claims)
 	if d := r.Described; d != nil {
-		k.claims, k.file.Documents = slices.Clip(r.Trust.Claims), d.Torrents
-		if d.Size >= 0 {
+		if k.file.Documents = d.Torrents; d.Size >= 0 {
 			k.size, k.sizeBy = d.Size, byUser
 		}
 	}
@@ -90,32 +83,23 @@ func newKnown(r *Request) *known {
 }
 
 // strong reports whether an authority has stated a strong digest.
-func (k *known) strong() bool { return verify.Strong(k.claims) }
+func (k *known) strong() bool { return verify.Strong(k.digests.counting()) }
 
 // digestBy returns the rank of the best strong digest.
 func (k *known) digestBy() rank {
 	switch {
 	case !k.strong():
 		return unstated
-	case verify.Strong(k.given): // over any channel, because the user named the list
+	case verify.Strong(k.digests.by(theUser)): // over any channel, because the user named the list
 		return byUser
 	}
 	return byServer
 }
 
-// firm returns the claims that are not yielding.
-func (k *known) firm() []verify.Claim { return without(k.claims, k.recalled) }
-
-// firsthand returns the digests of the user, and of the host of the URL itself.
-func (k *known) firsthand() []verify.Claim { return common(join(k.given, k.asked), k.claims) }
-
-// ofServer returns the claims of the server that are not yielding.
-func (k *known) ofServer() []verify.Claim { return without(k.firm(), k.given) }
-
 // agreed reports whether the server also stated the digest that the user gives.
 func (k *known) agreed() bool {
-	others := k.ofServer()
-	return verify.Strong(common(without(k.claims, others), others))
+	others := k.digests.ofServer()
+	return verify.Strong(common(without(k.digests.counting(), others), others))
 }
 
 // bound reports whether every place must have the known size: the size has at least the rank of the digest.
@@ -126,7 +110,7 @@ func (k *known) guessed() bool { return k.size >= 0 && k.sizeBy < k.digestBy() }
 
 // view returns the facts that every answer is compared with.
 func (k *known) view() version.View {
-	v := version.View{Size: -1, Digests: k.claims, ETag: k.tag.etag, Host: k.host, Modified: k.date}
+	v := version.View{Size: -1, Digests: k.digests.counting(), ETag: k.tag.etag, Host: k.host, Modified: k.date}
 	if k.bound() {
 		v.Size = k.size
 	}
@@ -137,14 +121,14 @@ func (k *known) view() version.View {
 // size counts only if no size of a higher rank is known.
 func (k *known) learn(st statement) {
 	if st.by >= byServer {
-		k.outdate(st.file.Claims)
-		k.claims = join(k.claims, st.file.Claims)
+		k.digests.state(st.file.Claims)
 		places := k.file.Mirrors
 		if k.file = st.file; len(st.file.Mirrors)+len(st.file.Claims) == 0 { // another answer has named the mirrors
 			k.file.Mirrors = places
 		}
 	}
-	k.pin, k.asked = k.pin.Raise(st.pin), join(k.asked, st.asked)
+	k.pin = k.pin.Raise(st.pin)
+	k.digests.add(theHost, noted, st.asked)
 	k.learnSize(st.size, st.sizeBy, st.at)
 	k.tag, k.date, k.host = st.tag, st.date, st.host
 }
@@ -163,8 +147,9 @@ func (k *known) learnSize(size int64, by rank, at *url.URL) {
 // hear adds the digests and the evidence in st, from an answer of the asked server that has no bytes of the file. The
 // digests identify the version, so a new tag in the answer does not mean that the file has changed.
 func (k *known) hear(st statement) {
-	k.digests(st.file.Claims)
-	k.pin, k.asked = k.pin.Raise(st.pin), join(k.asked, st.asked)
+	k.addDigests(st.file.Claims)
+	k.pin = k.pin.Raise(st.pin)
+	k.digests.add(theHost, noted, st.asked)
 	if verify.Strong(st.file.Claims) {
 		k.mixed = k.mixed || k.tag.etag != "" && k.tag != st.tag
 		k.tag, k.date, k.host = st.tag, st.date, st.host
@@ -174,45 +159,27 @@ func (k *known) hear(st statement) {
 	}
 }
 
-// digests adds claims, digests of an authority. If recalled digests contradict these, the recalled digests are removed.
-func (k *known) digests(claims []verify.Claim) {
-	if len(k.recalled) > 0 && verify.Agree(k.recalled, claims) != nil {
-		k.forgetRecalled()
-	}
-	k.outdate(claims)
-	k.claims = join(k.claims, claims)
+// addDigests adds claims, which the server states in this run. Yielding digests are forgotten if claims contradict them.
+func (k *known) addDigests(claims []verify.Claim) {
+	k.contradict(claims)
+	k.digests.state(claims)
 }
 
-// outdate makes digests of an earlier run yielding if the server now states claims, because both may be of different
-// versions. Only the bytes show whether digests of different algorithms agree. A digest that came over a more trusted
-// channel than claims does not become yielding.
-func (k *known) outdate(claims []verify.Claim) {
-	k.recalled = without(k.recalled, claims)
-	if !verify.Strong(common(k.denied, claims)) {
-		k.denied = slices.DeleteFunc(slices.Clone(k.denied), func(c verify.Claim) bool {
-			return backed(claims, c.Channel, verify.Signed)
-		})
+// contradict calls forget if claims contradict the yielding digests, and reports whether they do.
+func (k *known) contradict(claims []verify.Claim) bool {
+	old := k.digests.used(yields)
+	if len(old) == 0 || verify.Agree(old, claims) == nil {
+		return false
 	}
-	switch {
-	case verify.Strong(common(k.heard, claims)): // the server still states these digests
-		k.heard = nil
-	case sharesAlgorithm(k.heard, claims):
-		return
-	}
-	k.heard = slices.DeleteFunc(slices.Clone(k.heard), func(c verify.Claim) bool {
-		old := backed(claims, c.Channel, verify.Signed)
-		if old {
-			k.recalled = append(k.recalled, c)
-		}
-		return old
-	})
+	k.forget()
+	return true
 }
 
-// forgetRecalled removes the yielding claims, and those that only tie bytes. Sizes that did not lead to a file with these
-// digests may lead to one with others.
-func (k *known) forgetRecalled() {
-	k.claims, k.given = without(k.claims, k.recalled), without(k.given, k.recalled)
-	k.recalled, k.nearby, k.tried = nil, nil, nil
+// forget ends the use of the yielding digests, and of those that only tie bytes. Sizes that did not lead to a file with
+// these digests may lead to one with others.
+func (k *known) forget() {
+	k.digests.forget(yields, ties)
+	k.tried = nil
 }
 
 // forgetGuess removes a size that no authority gave, if no digest would show whether the size is right.
@@ -231,23 +198,10 @@ func (k *known) forgetOthers() {
 }
 
 // recall adds prior, the facts of an earlier run from its sealed journal. Mirrors are added only if r uses links.
-// Signed claims count only as claims of the server, because their signer may not be trusted now. The claims of the
-// earlier request become yielding.
 func (k *known) recall(prior partfile.Identity, r *Request) {
-	said := without(k.claims, r.Trust.Claims)
-	yielding, standing, denied := yieldingOf(prior), standingOf(prior), prior.Denied
-	if !verify.Strong(common(r.Trust.Claims, standing)) {
-		doubtful := outranked(standing, r.Trust.Claims)
-		standing, denied = without(standing, doubtful), join(denied, doubtful)
-	}
-	k.recalled = without(earlier(yielding, r.Trust.Claims), said)
-	k.heard = without(earlier(standing, r.Trust.Claims), said)
-	k.denied, k.beside = denied, join(prior.Looked, k.beside)
-	k.given = join(k.given, without(k.recalled, without(k.recalled, prior.Given())))
-	k.claims = slices.Concat(k.claims, k.recalled, k.heard)
-	if k.outdate(said); verify.Agree(k.recalled, said) != nil {
-		k.forgetRecalled()
-	}
+	said := k.digests.ofServer() // in this run
+	k.digests.recall(prior, r.Trust.Claims)
+	k.contradict(said)
 	if r.Described == nil || r.Described.Size < 0 {
 		k.size, k.sizeBy, k.sizeAt = prior.Size, byServer, prior.SizeBy
 		if prior.SizeBy != "" || !prior.Asked { // from a mirror, or from a document that this request may not have
@@ -276,7 +230,7 @@ func (k *known) recall(prior partfile.Identity, r *Request) {
 
 // offers returns the evidence that the server offers, in an answer with the description file and in earlier statements.
 func (k *known) offers(file metalink.File) state.Pin {
-	file.Claims = join(file.Claims, k.ofServer())
+	file.Claims = join(file.Claims, k.digests.ofServer())
 	return pinOf(file)
 }
 

@@ -44,24 +44,24 @@ func TestOutdate_Rule34_Rule64(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for order, learn := range map[string]func(*known){
-				"digests": func(k *known) { k.digests(tt.now) },
-				"learn":   func(k *known) { k.learn(statement{by: byServer, size: -1, file: metalink.File{Claims: tt.now}}) },
-				"before":  nil, // the server was asked before the journal counted
+				"state":  func(k *known) { k.addDigests(tt.now) },
+				"learn":  func(k *known) { k.learn(statement{by: byServer, size: -1, file: metalink.File{Claims: tt.now}}) },
+				"before": nil, // the server was asked before the journal counted
 			} {
 				r := &Request{URL: &url.URL{Scheme: "https", Host: "a.example"}, Trust: Trust{Claims: tt.given}}
 				k := newKnown(r)
 				if learn == nil {
-					k.digests(tt.now)
+					k.addDigests(tt.now)
 				}
 				k.recall(partfile.Identity{Size: -1, Claims: tt.before, Yielding: tt.yielding}, r)
 				if learn != nil {
 					learn(k)
 				}
-				if !same(k.recalled, tt.recalled) {
-					t.Errorf("%s: %v yield, want %v", order, k.recalled, tt.recalled)
+				if got := k.digests.used(yields); !same(got, tt.recalled) {
+					t.Errorf("%s: %v yield, want %v", order, got, tt.recalled)
 				}
-				if want := join(join(tt.given, tt.before), tt.now); !same(k.claims, want) {
-					t.Errorf("%s: %v are known, want %v", order, k.claims, want)
+				if got, want := k.digests.counting(), join(join(tt.given, tt.before), tt.now); !same(got, want) {
+					t.Errorf("%s: %v are known, want %v", order, got, want)
 				}
 				if id := identityOf(r, k); !same(id.Yielding, join(tt.given, tt.recalled)) {
 					t.Errorf("%s: %v yield in the next run", order, id.Yielding)

@@ -39,7 +39,7 @@ type lookedUp struct {
 // strong digest, or none of the needed signatures. Digests of a host to which it redirects do not suffice: that host
 // could hide the digests beside the file.
 func (l *looking) begin(s *session, o *origin, x resolution, a source.Answer) {
-	known, needs := join(s.firsthand(), x.asked), s.req.needsSignature()
+	known, needs := join(s.digests.firsthand(), x.asked), s.req.needsSignature()
 	looks := looksFor(s.req, known, x.file)
 	if l.begun || s.roleOf(o) != asOrigin || !looks && !needs {
 		return
@@ -59,7 +59,7 @@ func (l *looking) begin(s *session, o *origin, x resolution, a source.Answer) {
 // prepared, it uses the digests that a feed published.
 func (l *looking) searchLate(s *session) {
 	if l.spare == nil {
-		l.spare, _ = newSearch(s.req, s.http, nil, s.firsthand(), s.file)
+		l.spare, _ = newSearch(s.req, s.http, nil, s.digests.firsthand(), s.file)
 	}
 	if !l.signed {
 		l.search(s)
@@ -69,7 +69,7 @@ func (l *looking) searchLate(s *session) {
 // search begins the search that begin prepared, unless the host of the URL itself has stated a strong digest since
 // then, and no signed list is needed.
 func (l *looking) search(s *session) {
-	if l.begun || l.spare == nil || verify.Strong(s.firsthand()) && !l.signed {
+	if l.begun || l.spare == nil || verify.Strong(s.digests.firsthand()) && !l.signed {
 		return
 	}
 	f, ctx, hc, done := l.spare, s.ctx, s.http, l.done
@@ -96,7 +96,7 @@ func (l *looking) again(s *session) bool {
 	if l.anew || l.result == nil || !l.result.early {
 		return false
 	}
-	s.carried.beside = join(s.carried.beside, l.result.Claims) // the server may not answer the second time
+	s.carried.digests.add(aList, noted, l.result.Claims) // the server may not answer the second time
 	*l = looking{anew: true, done: make(chan lookedUp, 1)}
 	goOn(s)
 	return true
@@ -137,14 +137,14 @@ func (l *looking) apply(s *session, r lookedUp) {
 	case r.err != nil:
 		s.stop(r.err)
 		return
-	case verify.Agree(s.firsthand(), r.Claims) != nil:
+	case verify.Agree(s.digests.firsthand(), r.Claims) != nil:
 		s.note("the found digest is not used, because the server now gives a different one")
 		r.Claims = nil
-	case verify.Agree(s.firm(), r.Claims) != nil:
+	case verify.Agree(s.digests.firm(), r.Claims) != nil:
 		l.oppose(s, r)
 		return
-	case verify.Agree(join(s.recalled, s.nearby), r.Claims) != nil: // these digests are of another version
-		if s.forgetRecalled(); s.tag.etag == "" || s.mixed {
+	case verify.Agree(s.digests.used(yields, ties), r.Claims) != nil: // these digests are of another version
+		if s.forget(); s.tag.etag == "" || s.mixed {
 			s.end(notMergeable, noMerge("the checksums beside the file are now of another version", nil))
 			return
 		}
@@ -181,14 +181,14 @@ func (l *looking) keep(s *session) {
 // another file may be of an earlier version, so oppose looks again first. Otherwise oppose ends s.
 func (l *looking) oppose(s *session, r lookedUp) {
 	if r.early && !l.anew && l.spare != nil {
-		s.carried.beside = join(s.beside, r.Claims) // the server may not answer the second time
+		s.carried.digests.add(aList, noted, r.Claims) // the server may not answer the second time
 		l.spare.Found, l.spare.Early = verify.Finding{}, false
 		l.anew, l.begun, l.result = true, false, nil
 		l.search(s)
 		return
 	}
 	l.keep(s)
-	keepOpposed(s.http.state, s.req, r.Finding, s.stop(opposed(s.req, s.claims, r.Claims)))
+	keepOpposed(s.http.state, s.req, r.Finding, s.stop(opposed(s.req, s.digests.counting(), r.Claims)))
 }
 
 // late returns the found SHA-256 digests. They can be compared at the end, because every file's SHA-256 is computed.
@@ -251,12 +251,12 @@ func tiesLater(r *Request, looked []verify.Claim) bool {
 // because it may be out of date. Only a signature, the user's digest, or a digest of the host of the URL itself
 // outweighs it.
 func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
-	if !s.req.Trust.Lookup || proof.Signed() || verify.Strong(common(s.firsthand(), proof.Evidence())) {
+	if !s.req.Trust.Lookup || proof.Signed() || verify.Strong(common(s.digests.firsthand(), proof.Evidence())) {
 		return nil
 	}
-	known, earlier := proof.Digests(), s.nearby
+	known, earlier := proof.Digests(), s.digests.used(ties)
 	if l.unanswered() {
-		earlier = join(s.beside, s.nearby)
+		earlier = s.digests.by(aList)
 	}
 	for _, c := range earlier {
 		at := slices.IndexFunc(known, func(d verify.Digest) bool { return d.Algorithm() == c.Digest.Algorithm() })
@@ -295,7 +295,7 @@ func digestOf(ctx context.Context, file io.ReaderAt, a verify.Algorithm, size in
 // dates of list and file, and a hint.
 func (l *looking) judge(s *session, err error) error {
 	wrong, found := wrongOf(err), l.finding().Claims
-	if wrong == nil || !slices.Contains(slices.Concat(found, s.nearby, s.beside), wrong.Claim) {
+	if wrong == nil || !slices.Contains(slices.Concat(found, s.digests.by(aList)), wrong.Claim) {
 		return err
 	}
 	other := &otherFileError{wrong, l.finding().Date, s.result.LastModified}

@@ -39,7 +39,7 @@ func (s *session) addMirrors() {
 		o := s.mirrorOptions()
 		o.Named = s.req.namedBy(m.URL, m.By)
 		// A mirror is preferred only if the server states a digest (RFC 6249, section 6).
-		pref := m.Pref && backed(s.ofServer(), verify.HTTP, verify.HTTPS)
+		pref := m.Pref && backed(s.digests.ofServer(), verify.HTTP, verify.HTTPS)
 		if pref {
 			o.IfMatch = s.tag.etag // RFC 6249, section 3.3
 		}
@@ -81,8 +81,8 @@ func (s *session) addTreeMirrors() {
 }
 
 // trusted reports whether a strong digest is known from the user or over https. A redirect to http is then harmless. A
-// yielding digest (see known) does not suffice, because bytes may be accepted without it.
-func (s *session) trusted() bool { return vouched(s.firm()) || vouched(s.req.Trust.Claims) }
+// yielding digest (see use) does not suffice, because bytes may be accepted without it.
+func (s *session) trusted() bool { return vouched(s.digests.firm()) || vouched(s.req.Trust.Claims) }
 
 // mirrorOptions returns the options for requests to servers other than the one that the user asked.
 func (s *session) mirrorOptions() httpsource.Options { return s.req.mirrorOptions(s.trusted()) }

@@ -47,7 +47,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	if x, err = s.checkPin(o, x); err != nil {
 		return s.stop(err)
 	}
-	claims := join(s.claims, x.file.Claims)
+	claims := join(s.digests.counting(), x.file.Claims)
 	_, doc := metalinkOf(x.file)
 	s.carried.looking.begin(s, o, x, a)
 	if hint, lacks := foresee(s.req, claims, a, doc || len(signaturesFor(s.req, x.file)) > 0); lacks != nil &&
@@ -99,7 +99,7 @@ func (s *session) checkFirst(o *origin, x resolution, a source.Answer) error {
 	if s.roleOf(o) == asOrigin {
 		return s.checkVersion(o, s.statementOf(o, x, a), a)
 	}
-	return sameFile(o, a, s.view().Size, s.claims)
+	return sameFile(o, a, s.view().Size, s.digests.counting())
 }
 
 // wrongOf returns an error if the answer a is about another file than the server describes.
@@ -107,7 +107,7 @@ func (s *session) wrongOf(o *origin, x resolution, a source.Answer) error {
 	if x.wrong != nil {
 		return mismatch(o, "%w", x.wrong)
 	}
-	claims := join(s.claims, x.file.Claims)
+	claims := join(s.digests.counting(), x.file.Claims)
 	if err := verify.Agree(claims, a.Claims); err != nil {
 		return otherDigest(o, err)
 	}
@@ -117,7 +117,7 @@ func (s *session) wrongOf(o *origin, x resolution, a source.Answer) error {
 		o.claimed = a.Size
 		return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
 	}
-	if k := (&known{claims: claims, given: s.given, size: a.Size, sizeBy: st.sizeBy}); k.guessed() {
+	if k := (&known{digests: slices.Concat(s.digests, counted(x.file.Claims)), size: a.Size, sizeBy: st.sizeBy}); k.guessed() {
 		return s.refuseSize(o, a.Size)
 	}
 	return nil
@@ -176,8 +176,8 @@ var errNoDigest = errors.New("the server gives no verifiable digest")
 // read reads an answer. It adds the statements of the answer to HEAD, if both may be of the same version and x lacks a
 // digest. For trusted, see footing.digest.
 func (s *session) read(o *origin, a source.Answer, trusted bool) (x resolution, err error) {
-	x, err = s.req.resolve(a.Hops, s.roleOf(o), footing{trusted, verify.Strong(s.asked)})
-	told := s.begun && verify.Strong(join(s.claims, x.file.Claims))
+	x, err = s.req.resolve(a.Hops, s.roleOf(o), footing{trusted, verify.Strong(s.digests.by(theHost))})
+	told := s.begun && verify.Strong(join(s.digests.counting(), x.file.Claims))
 	if err != nil || told || s.carried.heads == 0 || s.wantsHead(x, a) || s.roleOf(o) != asOrigin || !s.headFits(a) {
 		return x, err
 	}
@@ -219,7 +219,7 @@ func (s *session) roleOf(o *origin) role {
 
 // sizeRank returns the rank of the size that the answer a of o states.
 func (s *session) sizeRank(o *origin, a source.Answer) rank {
-	if as := s.roleOf(o); as == asOrigin && ownAnswers(a.Hops, as, verify.Strong(s.asked)) == len(a.Hops) {
+	if as := s.roleOf(o); as == asOrigin && ownAnswers(a.Hops, as, verify.Strong(s.digests.by(theHost))) == len(a.Hops) {
 		return byServer
 	}
 	return byOther
@@ -232,10 +232,10 @@ func (s *session) applyRefusal(o *origin, err error) {
 	if !o.first || !errors.As(err, &e) {
 		return
 	}
-	x, _ := s.req.resolve(e.Hops, s.roleOf(o), footing{s.strong(), verify.Strong(s.asked)})
+	x, _ := s.req.resolve(e.Hops, s.roleOf(o), footing{s.strong(), verify.Strong(s.digests.by(theHost))})
 	switch {
 	case s.begun:
-		switch other := verify.Agree(s.ofServer(), x.file.Claims); {
+		switch other := verify.Agree(s.digests.ofServer(), x.file.Claims); {
 		case s.roleOf(o) != asOrigin, s.compareWithUser(o, x.file.Claims) != nil:
 		case other == nil:
 			s.heed(x)
@@ -272,8 +272,8 @@ func (s *session) fromHead(x resolution) (resolution, error) {
 
 // corroborate adds the claims of an answer of this run. It reports whether some of these claims were not known before.
 func (s *session) corroborate(claims []verify.Claim) (added bool) {
-	before := s.claims
-	if s.digests(claims); len(without(s.claims, before)) == 0 {
+	before := s.digests.counting()
+	if s.addDigests(claims); len(without(s.digests.counting(), before)) == 0 {
 		return false
 	}
 	switch {
@@ -289,14 +289,15 @@ func (s *session) corroborate(claims []verify.Claim) (added bool) {
 // heed adds the claims and the places in x that the server stated, although its redirects led to another file or to a
 // failure. If the claims are new, the known size becomes a guess: no authority stated the size of the file with these claims.
 func (s *session) heed(x resolution) {
-	s.pin, s.asked = s.pin.Raise(pinOf(x.own)), join(s.asked, x.asked)
+	s.pin = s.pin.Raise(pinOf(x.own))
+	s.digests.add(theHost, noted, x.asked)
 	file := x.file
-	fresh := verify.Strong(file.Claims) && !verify.Strong(common(s.firm(), file.Claims))
+	fresh := verify.Strong(file.Claims) && !verify.Strong(common(s.digests.firm(), file.Claims))
 	if !fresh && (s.originAnswered || len(file.Mirrors) == 0) {
 		return
 	}
 	if fresh {
-		if !verify.Strong(common(s.claims, file.Claims)) {
+		if !verify.Strong(common(s.digests.counting(), file.Claims)) {
 			s.sizeBy = min(s.sizeBy, byOther)
 		}
 		s.corroborate(file.Claims)
@@ -311,7 +312,7 @@ func (s *session) heed(x resolution) {
 // mayAnnounce reports whether an answer may show that the file has changed: the answers hops, or a digest in claims,
 // must have come over channels as trusted as that of the known digest. An attacker can change an answer over http.
 func (s *session) mayAnnounce(hops []metalink.Hop, claims []verify.Claim) bool {
-	return mayAnnounce(join(s.ofServer(), s.denied), hops, claims)
+	return mayAnnounce(join(s.digests.ofServer(), s.digests.used(denied)), hops, claims)
 }
 
 func mayAnnounce(known []verify.Claim, hops []metalink.Hop, claims []verify.Claim) bool {
@@ -322,9 +323,7 @@ func mayAnnounce(known []verify.Claim, hops []metalink.Hop, claims []verify.Clai
 // checkVersion compares st, the first statement of the server in this session, with the known facts. Another version
 // replaces the known version. It is an error if the file has changed too often.
 func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
-	if len(s.recalled) > 0 && verify.Agree(s.recalled, st.file.Claims) != nil {
-		s.forgetRecalled()
-	}
+	s.contradict(st.file.Claims)
 	v := version.Compare(s.view(), st.view())
 	if v.Judgment != version.Other || v.By != version.ByDigest && st.host != s.host || v.By == version.ByETag &&
 		s.carried.steady {

@@ -300,7 +300,7 @@ func (p *partial) modified() time.Time {
 
 // heardHint returns a hint if err is about a digest that the server stated only in an earlier run, and otherwise "".
 func (p *partial) heardHint(err error) Hint {
-	if wrong := wrongOf(err); wrong != nil && p.kept > 0 && slices.Contains(p.carried.heard, wrong.Claim) {
+	if wrong := wrongOf(err); wrong != nil && p.kept > 0 && slices.Contains(p.carried.digests.used(stands), wrong.Claim) {
 		return HintForget
 	}
 	return ""

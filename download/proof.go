@@ -20,7 +20,7 @@ func (s *session) askDocument() {
 		return
 	}
 	s.aside.begin(signed)
-	ctx, file, claims, trusted := s.ctx, s.file, s.claims, s.trusted()
+	ctx, file, claims, trusted := s.ctx, s.file, s.digests.counting(), s.trusted()
 	s.workers.Go(func() { s.aside.documents <- describedBy(ctx, s.http, s.req, doc, file, claims, trusted) })
 }
 
@@ -176,7 +176,7 @@ func (s *session) startHash() {
 	if s.streamWaits() {
 		return
 	}
-	check := verify.NewChecker(s.size, join(s.claims, s.carried.looking.early()), s.signatures()...)
+	check := verify.NewChecker(s.size, join(s.digests.counting(), s.carried.looking.early()), s.signatures()...)
 	if c := s.req.byPieces(); !c.Pieces.IsZero() {
 		check.ByPieces(c)
 	}
@@ -299,7 +299,8 @@ func (s *session) askOrigin() error {
 	switch promised := s.c.checkPin(s.req, s.offers(s.file).Raise(s.pin)) != nil; {
 	case promised && s.roleOf(o) == asOrigin:
 		ask = glance // checkBoth then sends HEAD if needed
-	case !s.req.Trust.Anchors.Any() && (!s.req.Trust.Lookup && len(s.req.Published.Claims) == 0 || verify.Strong(s.firsthand())):
+	case s.req.Trust.Anchors.Any():
+	case !s.req.Trust.Lookup && len(s.req.Published.Claims) == 0, verify.Strong(s.digests.firsthand()):
 		return nil
 	}
 	a, err := ask(s.ctx, s.http, s.req, condition{})
@@ -328,7 +329,7 @@ func states(s *session, o *origin, a source.Answer) bool {
 // tied reports whether bytes of several servers may be combined, because a digest of the file or its pieces proves
 // them, or the complete file is compared with the digest that an earlier run found beside it.
 func (s *session) tied() bool {
-	return verify.Strong(slices.Concat(s.claims, s.nearby, s.req.Published.Claims)) || s.req.provenByPieces()
+	return s.strong() || verify.Strong(slices.Concat(s.digests.used(ties), s.req.Published.Claims)) || s.req.provenByPieces()
 }
 
 // compareWithUser compares claims, the server's digests, with the user's. A contradiction ends the session or, if a

@@ -26,8 +26,8 @@ type comparison struct {
 
 // newComparison returns a comparison of the sources of s.
 func newComparison(s *session) (x *comparison, err error) {
-	x = &comparison{bound: s.bound(), claims: s.claims, stated: s.ofServer(),
-		asked: s.req.Described == nil && !s.standIn(), spoken: verify.Strong(s.asked)}
+	x = &comparison{bound: s.bound(), claims: s.digests.counting(), stated: s.digests.ofServer(),
+		asked: s.req.Described == nil && !s.standIn(), spoken: verify.Strong(s.digests.by(theHost))}
 	x.Search, err = recheck.New(recheck.Config{
 		Files: s.http.files, Part: s.part, Limit: s.c.limitOf(s.req), Mark: func() error { return x.mixes(s) },
 		Silence: cmp.Or(s.c.Timeout, 30*time.Second), Pause: cmp.Or(s.c.RetryWait, time.Second),

@@ -103,7 +103,7 @@ func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 
 // ask sets link to the facts that the new URL, or a document, states about the file.
 func (r *refresh) ask(ctx context.Context) error {
-	r.link = identityOf(r.req, &known{claims: r.req.Trust.Claims, size: -1})
+	r.link = identityOf(r.req, &known{digests: counted(r.req.Trust.Claims), size: -1})
 	if d := r.req.Described; d != nil {
 		r.link.Size = d.Size
 	}

@@ -72,8 +72,9 @@ func (d *damage) compare(ctx context.Context, s *session, wrong *verify.Mismatch
 	if found && s.size < 0 { // the sources were compared as if this were the size
 		s.learnSize(x.Size(), byOther, nil)
 	}
-	if fresh := without(x.heard, s.claims); len(fresh) > 0 && verify.Agree(s.claims, fresh) == nil {
-		s.digests(fresh)
+	known := s.digests.counting()
+	if fresh := without(x.heard, known); len(fresh) > 0 && verify.Agree(known, fresh) == nil {
+		s.addDigests(fresh)
 		err = cmp.Or(err, s.part.Begin(s.identity()))
 	}
 	return found, cmp.Or(err, context.Cause(ctx))
@@ -112,11 +113,11 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	case err != nil || x.nature != theFile:
 	case verify.Agree(s.req.Trust.Claims, claims) != nil: // the existing bytes are not given up for the server's file
 		return false, s.compareWithUser(o, claims)
-	case verify.Agree(s.recalled, claims) != nil && verify.Agree(s.firm(), claims) == nil:
+	case verify.Agree(s.digests.used(yields), claims) != nil && verify.Agree(s.digests.firm(), claims) == nil:
 		s.hear(x.statement())
 		return true, nil
-	case verify.Agree(s.firm(), claims) == nil:
-		st, same := x.statement(), verify.Strong(common(s.firm(), claims))
+	case verify.Agree(s.digests.firm(), claims) == nil:
+		st, same := x.statement(), verify.Strong(common(s.digests.firm(), claims))
 		s.file = x.file
 		s.addMirrors()
 		s.hear(st)
@@ -194,7 +195,7 @@ func goOn(s *session) {
 // this size. It reports whether a document has them.
 func nextPieces(ctx context.Context, s *session) bool {
 	for !s.carried.piecesRejected {
-		t, ok := s.carried.readNext(ctx, s.http, s.req, s.file, s.claims, s.trusted())
+		t, ok := s.carried.readNext(ctx, s.http, s.req, s.file, s.digests.counting(), s.trusted())
 		if !ok {
 			return false
 		}

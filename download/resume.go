@@ -72,7 +72,7 @@ func (p *partial) resume(ctx context.Context) error {
 // statedOther returns an error if the server has stated a digest in this run, when it was asked about an existing file,
 // that contradicts the server's digest in the journal. A strong digest of the request decides instead.
 func (r *resumption) statedOther() error {
-	then, now := standingOf(r.prior), without(r.carried.claims, r.req.Trust.Claims)
+	then, now := standingOf(r.prior), without(r.carried.digests.counting(), r.req.Trust.Claims)
 	if verify.Strong(r.req.Trust.Claims) || backed(then, verify.HTTPS, verify.HTTPS) && !backed(now, verify.HTTPS, verify.HTTPS) {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (r *resumption) resumeUnproven(ctx context.Context) error {
 	}
 	if !mayContinue(r.req, r.prior) || !r.sealed {
 		if r.sealed && r.prior.URLSum == partfile.SumURL(r.req.URL) {
-			r.carried.beside = join(r.prior.Looked, r.carried.beside) // the server may not answer for it again
+			r.carried.digests.add(aList, noted, r.prior.Looked) // the server may not answer for it again
 		}
 		return r.part.Reset("nothing shows that the rest is from the same file as the received part")
 	}
@@ -191,7 +191,7 @@ func (r *resumption) resumeLooked(ctx context.Context) (bool, error) {
 		}
 	}
 	err := r.goOnWith(prior)
-	r.carried.nearby = earlier(prior.Looked, nil)
+	r.carried.digests.add(aList, ties, prior.Looked)
 	return err == nil, err
 }
 
@@ -353,7 +353,7 @@ func (c *call) lookAgain(ctx context.Context, prior partfile.Identity) (x inquir
 	if c.document = err == nil && x.nature == aDocument; err != nil || c.document || c.req.role() != asOrigin {
 		return x, err
 	}
-	if verify.Agree(join(prior.Claims, c.carried.claims), x.file.Claims) != nil { // leave records it in the journal
+	if verify.Agree(join(prior.Claims, c.carried.digests.counting()), x.file.Claims) != nil { // leave records it in the journal
 		c.carried.opposed = x.file.Claims
 	}
 	if c.document = c.req.inPlace(ctx, c.http, x.answer, prior.Size); c.document {
@@ -382,7 +382,7 @@ func (c *call) sameSamples(ctx context.Context, prior partfile.Identity, here io
 		if k.at != r.End {
 			return errFileReplaced
 		}
-		c.carried.digests(k.claims)
+		c.carried.addDigests(k.claims)
 	}
 	return nil
 }

@@ -268,10 +268,10 @@ func (s *session) identity() partfile.Identity {
 	id := identityOf(s.req, s.known)
 	found := s.carried.looking.finding().Claims
 	if s.carried.looking.unanswered() {
-		found = s.beside
+		found = s.digests.by(aList)
 	}
 	found = without(found, id.Claims)
-	if s.req.onDisk() && verify.Agree(s.firsthand(), found) == nil { // a later run may need these digests
+	if s.req.onDisk() && verify.Agree(s.digests.firsthand(), found) == nil { // a later run may need these digests
 		id.Looked = join(id.Looked, found)
 	}
 	id.Host, id.Date = s.result.Host, s.result.LastModified

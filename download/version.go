@@ -67,7 +67,7 @@ func (v *revision) announced(a source.Answer) {
 // update adds st, a statement of the asked server. If st is about another version, all facts about the known version
 // are discarded first.
 func (p *carried) update(req *Request, st statement) {
-	p.steady = p.strong() && len(common(p.claims, st.file.Claims)) > 0
+	p.steady = p.strong() && len(common(p.digests.counting(), st.file.Claims)) > 0
 	if version.Compare(p.view(), st.view()).Judgment == version.Other {
 		p.renew(req)
 	}
@@ -87,13 +87,13 @@ func (p *carried) renew(req *Request) {
 // compareEarlier, if only a refused range suggests that the file has changed: the next answer may be that of a
 // stand-in, and no lookup follows such an answer.
 func renewAfter(p *carried, req *Request, s *session) {
-	found := join(p.beside, p.looking.finding().Claims)
+	found := join(p.digests.by(aList), p.looking.finding().Claims)
 	if !errors.Is(s.err, errShrunk) ||
 		s.looked != nil && version.Compare(p.view(), viewOf(*s.looked)).Judgment == version.Other {
 		found = nil
 	}
 	p.renew(req)
-	p.beside = found
+	p.digests.add(aList, noted, found)
 }
 
 // A subject holds the facts about the file that a session knows.

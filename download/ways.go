@@ -109,10 +109,10 @@ func trySingle(s *session) bool {
 	return true
 }
 
-// recalls reports whether err means that the file does not have a digest in k.recalled.
+// recalls reports whether err means that the file does not have a yielding digest.
 func (k *known) recalls(err error) bool {
 	wrong := wrongOf(err)
-	return wrong != nil && slices.Contains(k.recalled, wrong.Claim)
+	return wrong != nil && slices.Contains(k.digests.used(yields), wrong.Claim)
 }
 
 // standIn makes a mirror that the user named the origin, after the origin failed. If a digest is known, the user's
@@ -177,7 +177,7 @@ func (a *attempts) mayStandIn() bool {
 func (a *attempts) dropRecalled(ctx context.Context, s *session) error {
 	k := a.carried.known
 	a.note("%v: that digest is from an earlier run, and is no longer used", s.err)
-	k.forgetRecalled()
+	k.forget()
 	k.forgetGuess()
 	if k.strong() || k.tag.etag != "" && !k.mixed {
 		goOn(s)
