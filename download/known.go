@@ -121,7 +121,7 @@ func (k *known) view() version.View {
 // size counts only if no size of a higher rank is known.
 func (k *known) learn(st statement) {
 	if st.by >= byServer {
-		k.digests.state(st.file.Claims)
+		k.addDigests(st.file.Claims)
 		places := k.file.Mirrors
 		if k.file = st.file; len(st.file.Mirrors)+len(st.file.Claims) == 0 { // another answer has named the mirrors
 			k.file.Mirrors = places

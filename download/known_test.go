@@ -70,3 +70,16 @@ func TestOutdate_Rule34_Rule64(t *testing.T) {
 		})
 	}
 }
+
+// Proves rule 64: a yielding digest is forgotten once the server states another digest of the same algorithm, also if
+// that digest is only in the other answer that checkBoth asks for.
+func TestLearnContradiction_Rule64(t *testing.T) {
+	v1, v2 := claimed(t, verify.SHA256, verify.HTTPS, 1), claimed(t, verify.SHA256, verify.HTTPS, 2)
+	r := &Request{URL: &url.URL{Scheme: "https", Host: "a.example"}}
+	k := newKnown(r)
+	k.recall(partfile.Identity{Size: -1, Claims: []verify.Claim{v1}, Yielding: []verify.Claim{v1}}, r)
+	k.learn(statement{by: byServer, size: -1, file: metalink.File{Claims: []verify.Claim{v2}}})
+	if got := k.digests.counting(); len(got) != 1 || got[0] != v2 {
+		t.Errorf("%v count, want only %v", got, v2)
+	}
+}
