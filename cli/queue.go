@@ -140,18 +140,26 @@ type (
 	}
 )
 
-// masked returns r without the secrets in the URLs of its job (rule 62).
+// masked returns r without the secrets in the URLs of its jobs (rule 62).
 func masked(r fleet.Record) fleet.Record {
-	r.Job.URIs, r.Job.Options = slices.Clone(r.Job.URIs), slices.Clone(r.Job.Options)
-	for i, u := range r.Job.URIs {
-		r.Job.URIs[i] = job.MaskWord(u)
+	if r.Job = maskedJob(r.Job); r.Newer != nil {
+		newer := maskedJob(*r.Newer)
+		r.Newer = &newer
 	}
-	for i := range r.Job.Options {
-		if o := &r.Job.Options[i]; job.IsURL(o.Value) {
+	return r
+}
+
+func maskedJob(j fleet.Job) fleet.Job {
+	j.URIs, j.Options = slices.Clone(j.URIs), slices.Clone(j.Options)
+	for i, u := range j.URIs {
+		j.URIs[i] = job.MaskWord(u)
+	}
+	for i := range j.Options {
+		if o := &j.Options[i]; job.IsURL(o.Value) {
 			o.Value = job.MaskWord(o.Value)
 		}
 	}
-	return r
+	return j
 }
 
 func (c *queueCommand) write(v any) error {

@@ -165,7 +165,7 @@ func TestQueueDropAll(t *testing.T) {
 	}
 }
 
-// TestQueueMasked_Rule62 checks that the list of jobs shows no secret of a URL, in text and in JSON.
+// TestQueueMasked_Rule62 checks that the list of jobs and the status show no secret of a URL, in text and in JSON.
 func TestQueueMasked_Rule62(t *testing.T) {
 	t.Parallel()
 	ctx, dir, h := queueHere(t)
@@ -174,28 +174,28 @@ func TestQueueMasked_Rule62(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer q.Close()
-	_, err = q.Report(ctx, fleet.Job{
-		Name: "a.iso", URIs: []string{"https://example.org/a.iso?token=SECRET"},
-		Options: []fleet.Option{{Name: "mirror", Value: "https://m.example/a.iso?token=SECRET"}, {Name: "require", Value: "digest"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for flag, want := range map[string][]string{
-		"":       {"a.iso"},
-		"--json": {"https://example.org/a.iso?", "https://m.example/a.iso?", `"value":"digest"`},
-	} {
-		var out bytes.Buffer
-		args := []string{"braid", "queue", "list", "--queue", "embedded:" + dir}
-		if flag != "" {
-			args = append(args, flag)
+	for _, version := range []string{"1", "2"} { // the second is reported while a worker has the first
+		_, err := q.Report(ctx, fleet.Job{
+			Name: "a.iso", Watch: "w", Version: version, URIs: []string{"https://example.org/a.iso?token=SECRET"},
+			Options: []fleet.Option{{Name: "mirror", Value: "https://m.example/a.iso?token=SECRET"}, {Name: "require", Value: "digest"}},
+		})
+		if err == nil && version == "1" {
+			_, err = q.Next(ctx)
 		}
-		if code := run(ctx, args, streams{out: &out, err: &out}); code != exitDone || strings.Contains(out.String(), "SECRET") {
-			t.Errorf("%q ends with %d: %s", flag, code, &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	urls := []string{`"newer":{`, "https://example.org/a.iso?", "https://m.example/a.iso?", `"value":"digest"`}
+	for args, want := range map[string][]string{"list": {"a.iso"}, "status": {"running  1"}, "list --json": urls, "status --json": urls} {
+		var out bytes.Buffer
+		all := append([]string{"braid", "queue"}, append(strings.Fields(args), "--queue", "embedded:"+dir)...)
+		if code := run(ctx, all, streams{out: &out, err: &out}); code != exitDone || strings.Contains(out.String(), "SECRET") {
+			t.Errorf("%s ends with %d: %s", args, code, &out)
 		}
 		for _, w := range want {
 			if !strings.Contains(out.String(), w) {
-				t.Errorf("%q shows no %s: %s", flag, w, &out)
+				t.Errorf("%s shows no %s: %s", args, w, &out)
 			}
 		}
 	}
