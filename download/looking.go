@@ -105,9 +105,12 @@ func (l *looking) again(s *session) bool {
 // awaits reports whether the lookup has begun and has no result yet.
 func (l *looking) awaits() bool { return l.begun && l.result == nil }
 
-// unanswered reports whether there is no result, or the result has no digest because requests got no answer.
-func (l *looking) unanswered() bool {
-	return l.result == nil || l.result.Missed && len(l.result.Claims) == 0
+// remaining returns the claims in earlier that still count after the lookup.
+func (l *looking) remaining(earlier []verify.Claim) []verify.Claim {
+	if l.result == nil {
+		return earlier
+	}
+	return remaining(earlier, l.result.Finding)
 }
 
 // hopeful reports whether the lookup has found a digest, or may still find one.
@@ -254,10 +257,7 @@ func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
 	if !s.req.Trust.Lookup || proof.Signed() || verify.Strong(common(s.digests.firsthand(), proof.Evidence())) {
 		return nil
 	}
-	known, earlier := proof.Digests(), s.digests.used(ties)
-	if l.unanswered() {
-		earlier = s.digests.by(aList)
-	}
+	known, earlier := proof.Digests(), join(l.remaining(s.digests.by(aList)), s.digests.used(ties))
 	for _, c := range earlier {
 		at := slices.IndexFunc(known, func(d verify.Digest) bool { return d.Algorithm() == c.Digest.Algorithm() })
 		if at < 0 { // the hasher did not compute this algorithm

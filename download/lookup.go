@@ -118,9 +118,23 @@ func opposed(r *Request, claims, found []verify.Claim) error {
 // keepOpposed records digests that were found beside the file if, by err, they contradict another host, for later runs
 // in which the lookup gets no answer. Once digests are recorded, an answer replaces them.
 func keepOpposed(to *state.Store, r *Request, found verify.Finding, err error) {
-	if answered := !found.Missed || len(found.Claims) > 0; answered && (is[*otherHostError](err) || len(to.Opposed(r.URL)) > 0) {
+	switch known := to.Opposed(r.URL); {
+	case is[*otherHostError](err) && len(found.Claims) > 0, len(known) > 0 && len(found.Claims) > 0:
 		to.KeepOpposed(r.URL, found.Claims)
+	case len(known) > 0:
+		to.KeepOpposed(r.URL, remaining(known, found))
 	}
+}
+
+// remaining returns the claims in earlier, which an earlier lookup found, that still count after a lookup with the result
+// f: if f has none, those of lists and forges for which the asked server did not answer.
+func remaining(earlier []verify.Claim, f verify.Finding) []verify.Claim {
+	if len(f.Claims) > 0 || !f.Missed {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(earlier), func(c verify.Claim) bool {
+		return len(without(lookup.Fields(c.Field), f.Gone)) == 0
+	})
 }
 
 // An otherHostError is the error of a digest beside the file that contradicts the digest of another host.
@@ -154,10 +168,7 @@ func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, fi
 		s.Found.Claims = onlySigned(s.Found.Claims)
 	}
 	err = cmp.Or(err, agreeSigned(r, s.Found.Claims))
-	beside := s.Found.Claims
-	if s.Found.Missed && len(beside) == 0 {
-		beside = hc.state.Opposed(r.URL)
-	}
+	beside := join(s.Found.Claims, remaining(hc.state.Opposed(r.URL), s.Found))
 	if err == nil && verify.Agree(asked, beside) == nil {
 		err = opposed(r, claims, beside)
 	}
@@ -189,7 +200,8 @@ func (r *resumption) unlisted(ctx context.Context) (bool, error) {
 		return false, r.fail(Protocol, err, HintNoLookup)
 	case verify.Strong(common(looked, join(x.file.Claims, found.Claims))):
 		return false, nil
-	case !found.Missed || verify.Agree(looked, join(x.asked, found.Claims)) != nil:
+	case !found.Missed || verify.Agree(looked, join(x.asked, found.Claims)) != nil,
+		len(found.Claims)+len(remaining(looked, found)) == 0:
 		return true, nil
 	}
 	return false, opposed(r.req, x.file.Claims, looked)
@@ -252,6 +264,9 @@ func (w searchWeb) secret(q *lookup.Question) (fields map[string][]string, err e
 func (w searchWeb) fetch(ctx context.Context, u *url.URL, o httpsource.Options, most int64) search.Answer {
 	o.Unheeded = true // the lookup is optional
 	data, a, err := w.http.small(ctx, u, o, most)
+	if e, ok := errors.AsType[*source.Error](err); ok && len(a.Hops) == 0 {
+		a.Hops = e.Hops
+	}
 	return search.Answer{Data: data, Hops: a.Hops, Over: channelOf(a), Date: a.LastModified, Err: err}
 }
 

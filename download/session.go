@@ -266,11 +266,7 @@ func (s *session) remember() {
 // identity returns the record about the file for the journal of the part file.
 func (s *session) identity() partfile.Identity {
 	id := identityOf(s.req, s.known)
-	found := s.carried.looking.finding().Claims
-	if s.carried.looking.unanswered() {
-		found = s.digests.by(aList)
-	}
-	found = without(found, id.Claims)
+	found := without(join(s.carried.looking.finding().Claims, s.carried.looking.remaining(s.digests.by(aList))), id.Claims)
 	if s.req.onDisk() && verify.Agree(s.digests.firsthand(), found) == nil { // a later run may need these digests
 		id.Looked = join(id.Looked, found)
 	}

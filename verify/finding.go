@@ -12,7 +12,8 @@ type Finding struct {
 	Claims []Claim   // strong claims by the asked server
 	Places []Place   // in the order of the search
 	Date   time.Time // Last-Modified of the newest list that Claims are from; zero: unknown
-	Missed bool      // a request got no answer, or an error that may be temporary
+	Missed bool      // the asked server did not answer whether one of Places has a digest
+	Gone   []string  // the Field that claims of a list or forge had, if the asked server answers that there is none
 }
 
 // A Place is a URL that was searched for digests of the file, and the result.

@@ -156,10 +156,10 @@ type Answer struct {
 	Names []string
 }
 
-var (
-	errAnswer = errors.New("not the expected form of answer")
-	errNoFile = errors.New("it does not have this file")
-)
+// ErrNoFile is the error of an answer of a forge that does not have the file.
+var ErrNoFile = errors.New("it does not have this file")
+
+var errAnswer = errors.New("not the expected form of answer")
 
 // Read reads an answer that came over a channel. It returns an error if the answer cannot be read or lacks the file. If
 // the answer contradicts itself, the error is a *verify.ConflictError.
@@ -193,7 +193,7 @@ func (q *Question) Read(data []byte, over verify.Channel) (a Answer, err error) 
 		}
 	}
 	if !has {
-		return Answer{}, errNoFile
+		return Answer{}, ErrNoFile
 	}
 	return a, nil
 }

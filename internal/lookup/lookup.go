@@ -170,8 +170,27 @@ func common(a, b string) (n int) {
 	return n
 }
 
-// beside ends the field of a claim, behind the name of the list.
-const beside = " beside it"
+// beside ends the field of a claim, after the names of the lists.
+const (
+	beside = " beside it"
+	and    = " and " // between the names of several lists
+)
+
+// Field returns the field of the claims in the list c.
+func (c Candidate) Field() string { return mask.Escape(c.Name) + beside }
+
+// Fields returns the fields of the lists, or of the forge, that have a claim. field is that of the claim.
+func Fields(field string) []string {
+	names, ok := strings.CutSuffix(field, beside)
+	if !ok {
+		return []string{field}
+	}
+	all := strings.Split(names, and)
+	for i := range all {
+		all[i] += beside
+	}
+	return all
+}
 
 // Merge returns the claims of several lists. Equal claims are joined, and the field then names all of the lists. Two
 // digests of one algorithm are a *verify.ConflictError.
@@ -187,7 +206,7 @@ func Merge(lists ...[]verify.Claim) (all []verify.Claim, err error) {
 				all = append(all, c)
 				continue
 			}
-			all[i].Field = strings.TrimSuffix(all[i].Field, beside) + " and " + c.Field
+			all[i].Field = strings.TrimSuffix(all[i].Field, beside) + and + c.Field
 		}
 	}
 	verify.SortClaims(all)
@@ -196,7 +215,7 @@ func Merge(lists ...[]verify.Claim) (all []verify.Claim, err error) {
 
 // Reasons why an answer is of no use.
 var (
-	// ErrNoList is the error of an answer with a line that no list of checksums has.
+	// ErrNoList is the error of an answer with a line that no list of checksums has, or without a line.
 	ErrNoList = errors.New("no list of checksums")
 	// ErrNotInIt is the error of a list without a strong digest of the file.
 	ErrNotInIt = errors.New("no digest of this file")
@@ -219,14 +238,15 @@ type entry struct {
 	next   int32 // index in entries of another digest of the same file, or -1
 }
 
-// Read parses the data of a list. If a line cannot be a line of a list, the error is ErrNoList.
+// Read parses the data of a list. If a line cannot be a line of a list, or there is none, the error is ErrNoList.
 func (c Candidate) Read(data []byte) (*List, error) {
 	list, err := sums.Read(c.Name, data)
 	if err != nil {
 		return nil, ErrNoList
 	}
-	l := &List{of: c, first: map[string]int32{}}
+	l, empty := &List{of: c, first: map[string]int32{}}, true
 	for e, wrong := range list.Lines() {
+		empty = false
 		if wrong != nil {
 			return nil, ErrNoList
 		}
@@ -239,6 +259,9 @@ func (c Candidate) Read(data []byte) (*List, error) {
 			next = -1
 		}
 		l.first[name], l.entries = int32(len(l.entries)), append(l.entries, entry{e.Digest, next})
+	}
+	if empty {
+		return nil, ErrNoList
 	}
 	return l, nil
 }
@@ -256,7 +279,7 @@ func (l *List) Claims(file string, over verify.Channel) (claims []verify.Claim, 
 	for _, name := range names {
 		i, ok := l.first[name]
 		for ; ok && i >= 0; i = l.entries[i].next {
-			claim := []verify.Claim{{Digest: l.entries[i].digest, Field: mask.Escape(l.of.Name) + beside, Channel: over}}
+			claim := []verify.Claim{{Digest: l.entries[i].digest, Field: l.of.Field(), Channel: over}}
 			if err := verify.Agree(claims, claim); err != nil {
 				return nil, err
 			}

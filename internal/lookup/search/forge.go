@@ -23,7 +23,6 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 		return false, nil
 	}
 	a, p := s.forgeAnswer(ctx, d, q)
-	s.Found.Places = append(s.Found.Places, p)
 	switch strong := strongOf(a.Claims); {
 	case isConflict(p.Err):
 		return true, p.Err
@@ -36,7 +35,7 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 	return false, nil
 }
 
-// forgeAnswer returns the answer of the forge about the file.
+// forgeAnswer returns the answer of the forge about the file, and records the place.
 func (s *Search) forgeAnswer(ctx context.Context, d *folder, q *lookup.Question) (a lookup.Answer, p verify.Place) {
 	ctx, release := small.WithSlot(ctx)
 	defer release()
@@ -45,9 +44,9 @@ func (s *Search) forgeAnswer(ctx context.Context, d *folder, q *lookup.Question)
 		got := s.ask(ctx, q)
 		return got, s.keeps(ctx, d, &l.failed, got)
 	})
-	p = verify.Place{URL: source.Mask(q.URL), Err: got.err}
+	p = verify.Place{URL: source.Mask(q.URL), By: got.by, Err: got.err}
 	if got.refused {
-		s.Found.Places = append(s.Found.Places, verify.Place{URL: p.URL, Err: errToken})
+		note(&s.Found, verify.Place{URL: p.URL, Err: errToken}, "")
 	}
 	switch {
 	case p.Err != nil:
@@ -62,6 +61,11 @@ func (s *Search) forgeAnswer(ctx context.Context, d *folder, q *lookup.Question)
 		a, p.Err = q.Read(got.data, s.over)
 		p.Claims = a.Claims
 	}
+	field := q.URL.Host
+	if got.refused { // without the token, the forge may hide the file
+		field = ""
+	}
+	note(&s.Found, p, field)
 	return a, p
 }
 

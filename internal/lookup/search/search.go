@@ -112,7 +112,8 @@ func (s *Search) Vain() bool {
 	if !made || x.err == nil && x.names.Has(file) {
 		return false
 	}
-	places := []verify.Place{{URL: source.Mask(folder), Err: x.err}}
+	var found verify.Finding
+	note(&found, verify.Place{URL: source.Mask(folder), By: x.by, Err: x.err}, "")
 	for _, c := range lookup.Guesses(file) {
 		if c.Own { // not asked for any more
 			continue
@@ -121,10 +122,9 @@ func (s *Search) Vain() bool {
 		if !made || got.err == nil {
 			return false
 		}
-		places = append(places, verify.Place{URL: source.Mask(lookup.In(folder, c.Name)), By: got.by, Err: got.err})
+		note(&found, verify.Place{URL: source.Mask(lookup.In(folder, c.Name)), By: got.by, Err: got.err}, c.Field())
 	}
-	s.Early, s.Found.Places = d.begun.Before(s.began), places
-	s.Found.Missed = missed(places)
+	s.Early, s.Found = d.begun.Before(s.began), found
 	return true
 }
 
@@ -164,7 +164,8 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	}
 	began := time.Now()
 	defer func() {
-		if s.Found.Missed = ctx.Err() != nil || missed(s.Found.Places); ctx.Err() != nil {
+		if ctx.Err() != nil {
+			s.Found.Missed = true
 			s.folders.noteSlow(d, began)
 		}
 	}()
@@ -215,7 +216,7 @@ func (s *Search) index(ctx context.Context, d *folder, at *url.URL) (*lookup.Ind
 		}
 		return x, s.keeps(ctx, d, &d.index.failed, x.response)
 	})
-	s.Found.Places = append(s.Found.Places, verify.Place{URL: source.Mask(at), Err: x.err})
+	note(&s.Found, verify.Place{URL: source.Mask(at), By: x.by, Err: x.err}, "")
 	return x.names, x.over, x.err
 }
 
@@ -345,7 +346,7 @@ func (s *Search) take(ctx context.Context, d *folder, c lookup.Candidate, file s
 			s.Found.Date = got.date
 		}
 	}
-	s.Found.Places = append(s.Found.Places, p)
+	note(&s.Found, p, c.Field())
 	return wrong
 }
 

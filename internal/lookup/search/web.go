@@ -112,15 +112,30 @@ func reason(err error) error {
 	return err
 }
 
-// lasting reports whether other requests would have the same result.
+// lasting reports whether another request would have the same result, so that err is cached.
 func lasting(err error) bool {
 	e, ok := errors.AsType[*source.Error](err)
 	return !ok || !e.Retry && (e.Fault == source.FaultRefused || e.Fault == source.FaultAuth)
 }
 
-// missed reports whether a request of a search got no answer, or an error that may be temporary.
-func missed(places []verify.Place) bool {
-	return slices.ContainsFunc(places, func(p verify.Place) bool { return !lasting(p.Err) })
+// note records a place in f. field is that of the claims that the list or forge there could have; it is empty for
+// others.
+func note(f *verify.Finding, p verify.Place, field string) {
+	f.Places = append(f.Places, p)
+	switch {
+	case !answered(p):
+		f.Missed = true
+	case field != "" && len(strongOf(p.Claims)) == 0:
+		f.Gone = append(f.Gone, lookup.Fields(field)...)
+	}
+}
+
+// answered reports whether the asked server itself answered what a place has. No other failure than 404 and 410 is such
+// an answer: a server that is overloaded or mended, or refuses this client, may still have the list.
+func answered(p verify.Place) bool {
+	e, ok := errors.AsType[*source.Error](p.Err)
+	return p.By == "" && (p.Err == nil || errors.Is(p.Err, lookup.ErrNotInIt) || errors.Is(p.Err, lookup.ErrNoFile) ||
+		ok && (e.Status == http.StatusNotFound || e.Status == http.StatusGone))
 }
 
 // isPage reports whether an answer is a web page by its media type.
