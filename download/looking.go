@@ -128,11 +128,13 @@ func (l *looking) apply(s *session, r lookedUp) {
 		s.note("looked for a digest: %v", p)
 	}
 	where := source.Mask(s.req.URL)
+	if r.err == nil {
+		keepOpposed(s.http.state, s.req, s.digests.firsthand(), l.others(s), r.Finding)
+	}
 	if l.signed {
 		r.Claims = onlySigned(r.Claims)
 	}
 	r.err = cmp.Or(r.err, agreeSigned(s.req, r.Claims))
-	keepOpposed(s.http.state, s.req, r.Finding, r.err)
 	switch {
 	case is[*verify.ConflictError](r.err) && !is[*Error](r.err):
 		s.stop(fail(Protocol, "verify", where, r.err, HintNoLookup))
@@ -191,7 +193,7 @@ func (l *looking) oppose(s *session, r lookedUp) {
 		return
 	}
 	l.keep(s)
-	keepOpposed(s.http.state, s.req, r.Finding, s.stop(opposed(s.req, s.digests.counting(), r.Claims)))
+	s.stop(opposed(s.req, s.digests.counting(), r.Claims))
 }
 
 // late returns the found SHA-256 digests. They can be compared at the end, because every file's SHA-256 is computed.
@@ -257,11 +259,16 @@ func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
 	if !s.req.Trust.Lookup || proof.Signed() || verify.Strong(common(s.digests.firsthand(), proof.Evidence())) {
 		return nil
 	}
-	known, earlier := proof.Digests(), join(l.remaining(s.digests.by(aList)), s.digests.used(ties))
-	for _, c := range earlier {
+	return compareWith(s.ctx, s.part, proof, join(l.remaining(s.digests.by(aList)), s.digests.used(ties)))
+}
+
+// compareWith returns an error if the file of proof does not have the digests of claims.
+func compareWith(ctx context.Context, file io.ReaderAt, proof verify.Proof, claims []verify.Claim) error {
+	known := proof.Digests()
+	for _, c := range claims {
 		at := slices.IndexFunc(known, func(d verify.Digest) bool { return d.Algorithm() == c.Digest.Algorithm() })
 		if at < 0 { // the hasher did not compute this algorithm
-			d, err := digestOf(s.ctx, s.part, c.Digest.Algorithm(), proof.Size())
+			d, err := digestOf(ctx, file, c.Digest.Algorithm(), proof.Size())
 			if err != nil {
 				return err
 			}
@@ -291,11 +298,18 @@ func digestOf(ctx context.Context, file io.ReaderAt, a verify.Algorithm, size in
 	}
 }
 
+// others returns the digests that hosts to which the server redirects have stated.
+func (l *looking) others(s *session) []verify.Claim { return without(s.digests.firm(), s.digests.firsthand()) }
+
 // judge returns err, the error of the proof. If the file does not have a found digest, the result is an error with the
 // dates of list and file, and a hint.
 func (l *looking) judge(s *session, err error) error {
 	wrong, found := wrongOf(err), l.finding().Claims
-	if wrong == nil || !slices.Contains(slices.Concat(found, s.digests.by(aList)), wrong.Claim) {
+	if wrong != nil && !slices.Contains(found, wrong.Claim) {
+		found = s.digests.by(aList)
+	}
+	keepJudged(s.http.state, s.req, l.others(s), found, err)
+	if wrong == nil || !slices.Contains(found, wrong.Claim) {
 		return err
 	}
 	other := &otherFileError{wrong, l.finding().Date, s.result.LastModified}

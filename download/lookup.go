@@ -115,14 +115,30 @@ func opposed(r *Request, claims, found []verify.Claim) error {
 	return nil
 }
 
-// keepOpposed records digests that were found beside the file if, by err, they contradict another host, for later runs
-// in which the lookup gets no answer. Once digests are recorded, an answer replaces them.
-func keepOpposed(to *state.Store, r *Request, found verify.Finding, err error) {
-	switch known := to.Opposed(r.URL); {
-	case is[*otherHostError](err) && len(found.Claims) > 0, len(known) > 0 && len(found.Claims) > 0:
-		to.KeepOpposed(r.URL, found.Claims)
-	case len(known) > 0:
-		to.KeepOpposed(r.URL, remaining(known, found))
+// keepOpposed records found, the digests that a lookup found beside the file, for later runs in which the lookup gets no
+// answer, if they contradict stated, the digests of hosts to which the server redirects. asked are the claims of the user
+// and of the host of the URL itself, which outweigh found. Once digests are recorded, those of a later lookup replace
+// them, until they agree with stated.
+func keepOpposed(to *state.Store, r *Request, asked, stated []verify.Claim, found verify.Finding) {
+	known := to.Opposed(r.URL)
+	next := remaining(known, found)
+	opposes := verify.Agree(asked, found.Claims) == nil && verify.Agree(stated, found.Claims) != nil
+	if opposes || len(known) > 0 && !verify.Strong(common(stated, found.Claims)) {
+		next = join(found.Claims, next)
+	}
+	if !slices.Equal(known, next) {
+		to.KeepOpposed(r.URL, next)
+	}
+}
+
+// keepJudged completes keepOpposed once the bytes were compared with found, with the result err: only they show whether
+// digests of different algorithms contradict each other.
+func keepJudged(to *state.Store, r *Request, stated, found []verify.Claim, err error) {
+	switch wrong := wrongOf(err); {
+	case err == nil && len(found) > 0 && len(to.Opposed(r.URL)) > 0:
+		to.KeepOpposed(r.URL, nil)
+	case wrong != nil && verify.Strong(stated) && slices.Contains(found, wrong.Claim):
+		to.KeepOpposed(r.URL, found)
 	}
 }
 
@@ -163,16 +179,18 @@ func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, fi
 		defer cancel()
 		ctx = within
 	}
-	err := runSearch(ctx, hc, s)
+	err, beside := runSearch(ctx, hc, s), remaining(hc.state.Opposed(r.URL), s.Found)
+	if err == nil {
+		keepOpposed(hc.state, r, asked, without(claims, asked), s.Found)
+	}
 	if verify.Strong(asked) {
 		s.Found.Claims = onlySigned(s.Found.Claims)
 	}
 	err = cmp.Or(err, agreeSigned(r, s.Found.Claims))
-	beside := join(s.Found.Claims, remaining(hc.state.Opposed(r.URL), s.Found))
+	beside = join(s.Found.Claims, beside)
 	if err == nil && verify.Agree(asked, beside) == nil {
 		err = opposed(r, claims, beside)
 	}
-	keepOpposed(hc.state, r, s.Found, err)
 	if err != nil || verify.Agree(claims, s.Found.Claims) != nil {
 		s.Found.Claims = nil
 	}

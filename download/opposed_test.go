@@ -167,3 +167,77 @@ func TestOpposedWithdrawn_Rule77(t *testing.T) {
 		}
 	}
 }
+
+// TestOpposedOver: a contradiction is forgotten once list and host agree, by their digests or by the bytes. The list of
+// then refuses no later version.
+func TestOpposedOver_Rule77(t *testing.T) {
+	t.Parallel()
+	old, next, last := made(mib, 1), made(mib, 2), made(mib, 3)
+	for name, list := range map[string]string{"SHA256SUMS": sumLine(next), "SHA512SUMS": sum512(string(next)) + "  disk.iso\n"} {
+		o := newOpposing(t, map[string]string{"SHA256SUMS": sumLine(old)}, stating(next))
+		o.refuses("the stale list")
+		o.put("SHA256SUMS", nil)
+		o.put(name, text(list))
+		o.put("", text("<html><title>Index of /pub/</title><a href=\"disk.iso\">x</a><a href=\""+name+"\">x</a>"))
+		o.accepts(name)
+		o.serves(stating(last))
+		o.fail(true)
+		o.accepts(name + ", the next version")
+	}
+}
+
+// TestOpposedSigned: a run that looks for signed digests only, or whose lists contradict each other, does not forget an
+// unsigned list that is still there.
+func TestOpposedSigned_Rule77(t *testing.T) {
+	t.Parallel()
+	right, wrong := made(mib, 1), made(mib, 2)
+	for name, change := range map[string]func(o *opposing){
+		"signed": func(o *opposing) {
+			o.serves(plain(right))
+			o.req.Trust.Claims, o.req.Trust.Anchors = userClaim(digestOf(right)), trusts(t, newSigner(t, "alice"))
+			o.req.Trust.Require = download.RequireSignature
+			o.fails(download.NoEvidence)
+		},
+		"contradictory lists": func(o *opposing) {
+			o.put("checksums.txt", text(sumLine(made(mib, 3))))
+			o.fails(download.Protocol)
+		},
+	} {
+		o := newOpposing(t, map[string]string{"SHA256SUMS": sumLine(right)}, stating(wrong))
+		o.refuses(name + ", the list")
+		req := o.req
+		change(o)
+		o.anew()
+		o.req = req
+		o.serves(stating(wrong))
+		o.fail(true)
+		o.refuses(name + ", 503")
+	}
+}
+
+// TestOpposedByBytes: a contradiction that only the bytes show, between a SHA-512 and a SHA-256, or that comes from the
+// list of an earlier file of the run, is remembered like any other, also by Verify.
+func TestOpposedByBytes_Rule77(t *testing.T) {
+	t.Parallel()
+	right, wrong := made(mib, 1), made(mib, 2)
+	index := "<html><title>Index of /pub/</title><a href=\"disk.iso\">x</a><a href=\"SHA512SUMS\">x</a>"
+	lists := map[string]string{"": index, "SHA512SUMS": sum512(string(right)) + "  disk.iso\n"}
+	for _, require := range []download.Require{download.RequireNothing, download.RequireDigest} {
+		o := newOpposing(t, lists, stating(wrong))
+		o.req.Trust.Require = require
+		o.refuses("the list")
+		o.fail(true)
+		o.refuses("503")
+	}
+	for name, lists := range map[string]map[string]string{"SHA-512": lists, "SHA-256": {"SHA256SUMS": sumLine(right)}} {
+		o := newOpposing(t, lists, stating(wrong))
+		o.client.State = &state.Store{Dir: t.TempDir(), PinsOnly: true, Opposing: true}
+		o.onDisk(wrong)
+		for _, failed := range []bool{false, true} {
+			o.fail(failed)
+			if v, err := o.client.Verify(o.ctx, o.req); kindOfError(err) != download.Mismatch || v.Proof.Verified() {
+				t.Errorf("verify, %s, failed %v: %v, %v", name, failed, err, v.Proof)
+			}
+		}
+	}
+}

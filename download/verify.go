@@ -93,6 +93,13 @@ func (x *inspection) run(ctx context.Context) error {
 	}
 	if err == nil {
 		err = x.judge(ctx, f, signatures)
+		asked, found := join(x.req.Trust.Claims, x.told), x.verdict.Looked.Claims
+		keepJudged(x.http.state, &x.req, without(x.claims, join(asked, found)), found, err)
+		if proof := x.verdict.Proof; err == nil && !proof.Signed() && !verify.Strong(common(asked, proof.Evidence())) {
+			if err = compareWith(ctx, f, proof, remaining(x.http.state.Opposed(x.req.URL), x.verdict.Looked)); err != nil {
+				x.verdict.Proof = verify.Proof{}
+			}
+		}
 	}
 	if kindOf(err) == Mismatch && x.req.onDisk() {
 		x.verdict.repair = x.repairOf(before.Mode.Perm())

@@ -39,7 +39,7 @@ func (s *Store) Opposed(u *url.URL) (claims []verify.Claim) {
 // Without claims, it removes the record.
 func (s *Store) KeepOpposed(u *url.URL, claims []verify.Claim) {
 	name, ok := s.pinName(u)
-	if !ok || s.Dir == "" || s.PinsOnly {
+	if !ok || !s.writes(opposed) {
 		return
 	}
 	if len(claims) == 0 {

@@ -23,6 +23,11 @@ func TestOpposed_Rule77(t *testing.T) {
 	if got := s.Opposed(u); len(got) != 1 {
 		t.Errorf("%v: PinsOnly has removed it", got)
 	}
+	(&Store{Dir: s.Dir, PinsOnly: true, Opposing: true}).KeepOpposed(u, claims[:0])
+	if got := s.Opposed(u); len(got) != 0 {
+		t.Errorf("%v: Opposing has not removed it", got)
+	}
+	s.KeepOpposed(u, claims)
 	if s.KeepOpposed(u, nil); s.Opposed(u) != nil || (*Store)(nil).Opposed(u) != nil {
 		t.Error("it is not removed")
 	}

@@ -41,8 +41,8 @@ type Store struct {
 	// Dir is the folder, which is made when needed. If empty, pins and speeds are only in memory, and versions are not
 	// stored.
 	Dir string
-	// PinsOnly makes the Store check pins only, and write nothing.
-	PinsOnly bool
+	// PinsOnly makes the Store check pins only, and write nothing. With Opposing, KeepOpposed writes nevertheless.
+	PinsOnly, Opposing bool
 
 	saving sync.Mutex // one Save at a time
 
@@ -110,10 +110,15 @@ func (s *Store) get(k kind, name string, r any) (at time.Time, ok bool) {
 // touch sets the time of the last use of the entry called name to at. If that fails, the entry is only removed sooner.
 func (s *Store) touch(k kind, name string, at time.Time) { os.Chtimes(s.path(k, name), at, at) }
 
+// writes reports whether entries of kind k are written.
+func (s *Store) writes(k kind) bool {
+	return s.Dir != "" && (!s.PinsOnly || k == opposed && s.Opposing)
+}
+
 // put writes r to the entry called name. An entry that replaces another entry is synced to disk first, so that no known
 // facts are lost. A new entry is not synced.
 func (s *Store) put(k kind, name string, r any) error {
-	if s.Dir == "" || s.PinsOnly {
+	if !s.writes(k) {
 		return errNotWritten
 	}
 	path := s.path(k, name)

@@ -42,7 +42,7 @@ func (c *Check) NewClient(tokens map[string]string) (*download.Client, error) {
 	hc, err := c.HTTP.Client(append(c.Signature, c.From, c.Checksums)...)
 	hc.HeaderTimeout = time.Duration(c.Timeout)
 	client := &download.Client{HTTP: hc, ForgeTokens: tokens, Timeout: time.Duration(c.Timeout),
-		State: &state.Store{Dir: StateFolder(), PinsOnly: true}, JournalKey: JournalKey()}
+		State: &state.Store{Dir: StateFolder(), PinsOnly: true, Opposing: true}, JournalKey: JournalKey()}
 	c.Sites.AddForges(client)
 	AdoptState(client.State, client.State.Dir) // after an error, no pins are known
 	client.Limit = c.Sites.Limits.Of(c.LimitRate)
