@@ -13,6 +13,7 @@ import (
 
 	"braid/download"
 	"braid/download/state"
+	"braid/internal/test/mirrortest"
 )
 
 // An opposing site redirects to another host for the file, and publishes lists beside the file.
@@ -240,4 +241,17 @@ func TestOpposedByBytes_Rule77(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestRefreshedLooked: what was found beside the file of the earlier URL does not judge the file of a new link, for which
+// nothing can be looked up.
+func TestRefreshedLooked_Rule77(t *testing.T) {
+	t.Parallel()
+	file := made(mib, 1)
+	s := newFolderSite(t, "SHA256SUMS", sumLine(made(mib, 2)))
+	s.put("disk.iso", string(file), `"v"`)
+	r := lookingUp(t, s, "disk.iso")
+	r.wrong(download.Mismatch)
+	r.req.URL, r.req.IfExists.Refresh = parse(t, r.req.URL.String()+"?token=1"), true
+	verified(t, r.right(mirrortest.ContentOf(file)), "unverified")
 }

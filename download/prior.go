@@ -77,6 +77,9 @@ func sameDate(then, now version.View) bool {
 
 // takenOver returns the facts about the bytes of prior, which an earlier run left, once they are known to be bytes of want.
 func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
+	if want.URLSum != prior.URLSum { // a list in another folder may be of another version
+		prior.Looked = nil
+	}
 	// The claims show that the bytes are of this file. The other facts about the bytes are from another server.
 	if sealed && want.URLSum != prior.URLSum && verify.Strong(want.Claims) {
 		if prior.Claims, prior.Mixed = want.Claims, true; prior.SizeBy == "" && want.Size < 0 {
