@@ -160,6 +160,9 @@ func (l *looking) apply(s *session, r lookedUp) {
 	case len(l.early()) > 0:
 		s.rehash()
 	}
+	if len(r.Claims) > 0 && !s.done {
+		l.keep(s)
+	}
 	if len(r.Claims) == 0 && s.req.Trust.Require == RequireDigest && !s.strong() {
 		s.stop(fail(NoEvidence, "verify", where, l.lacks(errNoDigest), HintGiveDigest))
 		return
@@ -170,9 +173,7 @@ func (l *looking) apply(s *session, r lookedUp) {
 			return
 		}
 	}
-	if s.hashHeld(); len(r.Claims) > 0 && !s.done {
-		l.keep(s)
-	}
+	s.hashHeld()
 }
 
 // keep records the found digests in the journal, because a later lookup may get no answer.

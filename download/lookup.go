@@ -198,31 +198,34 @@ func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, fi
 }
 
 // unlisted reports whether the server answers that the digest which the earlier run found beside the file is not
-// published any more, or that it has another file. An error of the server or no answer is not such an answer.
-func (r *resumption) unlisted(ctx context.Context) (bool, error) {
+// published any more, or that it has another file. An error of the server or no answer is not such an answer. now are the
+// digests that are published instead.
+func (r *resumption) unlisted(ctx context.Context) (gone bool, now []verify.Claim, err error) {
 	looked := r.prior.Looked
 	x, err := r.lookAgain(ctx, r.prior)
 	switch {
 	case err != nil || r.document: // the session asks again
-		return false, context.Cause(ctx)
+		return false, nil, context.Cause(ctx)
 	case differs(x.answer.Size, r.prior.Size):
-		return true, nil
+		return true, nil, nil
+	case verify.Strong(x.asked) && verify.Agree(looked, x.asked) == nil: // no lookup follows, and the digest decides
+		return false, nil, nil
 	}
 	found, err := lookUp(ctx, r.http, r.req, x.answer.Hops, x.file, x.asked, x.file.Claims)
 	switch {
 	case ctx.Err() != nil:
-		return false, context.Cause(ctx)
+		return false, nil, context.Cause(ctx)
 	case is[*Error](err):
-		return false, err
+		return false, nil, err
 	case err != nil: // the lists contradict each other
-		return false, r.fail(Protocol, err, HintNoLookup)
+		return false, nil, r.fail(Protocol, err, HintNoLookup)
 	case verify.Strong(common(looked, join(x.file.Claims, found.Claims))):
-		return false, nil
+		return false, nil, nil
 	case !found.Missed || verify.Agree(looked, join(x.asked, found.Claims)) != nil,
 		len(found.Claims)+len(remaining(looked, found)) == 0:
-		return true, nil
+		return true, join(x.file.Claims, found.Claims), nil
 	}
-	return false, opposed(r.req, x.file.Claims, looked)
+	return false, nil, opposed(r.req, x.file.Claims, looked)
 }
 
 // A searchWeb sends the requests of the lookups for a request. It implements search.Web.

@@ -255,3 +255,22 @@ func TestRefreshedLooked_Rule77(t *testing.T) {
 	r.req.URL, r.req.IfExists.Refresh = parse(t, r.req.URL.String()+"?token=1"), true
 	verified(t, r.right(mirrortest.ContentOf(file)), "unverified")
 }
+
+// TestLookupKeptComplete: the complete file that a stale list refused, without an ETag, is not fetched again if the
+// mended list or the user's digest accepts it.
+func TestLookupKeptComplete_Rule77(t *testing.T) {
+	t.Parallel()
+	file := made(mib, 1)
+	for name, mend := range map[string]func(s *folderSite, r *run){
+		"the list":          func(s *folderSite, _ *run) { s.put("SHA256SUMS", sumLine(file), "") },
+		"the user's digest": func(_ *folderSite, r *run) { r.req.Trust.Claims = userClaim(digestOf(file)) },
+	} {
+		s := newFolderSite(t, "disk.iso", string(file), "SHA256SUMS", sumLine(made(mib, 2)))
+		r := lookingUp(t, s, "disk.iso")
+		r.wrong(download.Mismatch)
+		mend(s, r)
+		if res := r.right(mirrortest.ContentOf(file)); res.Fetched > 0 || !res.Proof.Verified() {
+			t.Errorf("%s: %d bytes fetched, %v", name, res.Fetched, res.Proof)
+		}
+	}
+}

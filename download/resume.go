@@ -79,9 +79,10 @@ func (r *resumption) statedOther() error {
 	return verify.Agree(then, now)
 }
 
-// continuable reports whether a digest, a strong ETag or pieces would show that the rest is of the version of prior.
+// continuable reports whether a digest, a strong ETag or pieces would show that the rest is of the version of prior, or
+// that the complete file is the requested file.
 func continuable(r *Request, prior partfile.Identity) bool {
-	return verify.Strong(prior.Claims) || tagged(prior) || r.provenByPieces()
+	return verify.Strong(prior.Claims) || tagged(prior) || r.provenByPieces() || r.onDisk() && verify.Strong(r.Trust.Claims)
 }
 
 // continues checks whether the bytes of an earlier run are of the requested file, and returns the facts about that
@@ -178,8 +179,12 @@ func (r *resumption) resumeLooked(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	r.kept = r.part.Inherited()
-	if gone, err := r.unlisted(ctx); gone || err != nil || r.document {
+	gone, now, err := r.unlisted(ctx)
+	if err != nil || r.document || gone && (!verify.Strong(now) || r.kept < prior.Size) {
 		return false, err
+	}
+	if gone {
+		prior.Looked = now
 	}
 	if err := r.part.Recover(ctx); err != nil {
 		return false, err
@@ -190,7 +195,7 @@ func (r *resumption) resumeLooked(ctx context.Context) (bool, error) {
 			return false, context.Cause(ctx)
 		}
 	}
-	err := r.goOnWith(prior)
+	err = r.goOnWith(prior)
 	r.carried.digests.add(aList, ties, prior.Looked)
 	return err == nil, err
 }
