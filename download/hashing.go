@@ -67,6 +67,9 @@ func (x *hashing) fail(err error) {
 // begun reports whether hashing has begun.
 func (x *hashing) begun() bool { return x.hasher != nil }
 
+// computes reports whether hashing has begun and computes a.
+func (x *hashing) computes(a verify.Algorithm) bool { return x.begun() && x.hasher.check.Computes(a) }
+
 // stop ends the hasher early and waits for it. A stream may block forever in a write that nothing can end: so stop does
 // not wait longer than streamGrace.
 func (x *hashing) stop() {

@@ -154,10 +154,15 @@ func (l *looking) apply(s *session, r lookedUp) {
 			return
 		}
 		s.rehash()
-	case len(l.early()) > 0 && s.req.inOrder() && (s.req.Store != nil || s.hashing.begun()):
-		s.note("only a SHA-256 can be compared with the bytes that were already passed on")
-		r.Claims = l.late()
-	case len(l.early()) > 0:
+	case len(l.uncomputed(s)) > 0 && s.req.Stream != nil && s.hashing.begun():
+		lost := l.uncomputed(s)
+		err := fmt.Errorf("the %v beside the file cannot be compared with bytes that were already passed on", lost[0].Digest.Algorithm())
+		if s.note("%v", err); verify.Strong(lost) && !verify.Strong(s.digests.firsthand()) {
+			s.stop(fail(NoEvidence, "verify", where, err, HintGiveDigest))
+			return
+		}
+		r.Claims = without(r.Claims, lost)
+	case len(l.uncomputed(s)) > 0:
 		s.rehash()
 	}
 	if len(r.Claims) > 0 && !s.done {
@@ -197,13 +202,25 @@ func (l *looking) oppose(s *session, r lookedUp) {
 	s.stop(opposed(s.req, s.digests.counting(), r.Claims))
 }
 
-// late returns the found SHA-256 digests. They can be compared at the end, because every file's SHA-256 is computed.
-func (l *looking) late() []verify.Claim {
-	return slices.DeleteFunc(slices.Clone(l.finding().Claims), func(c verify.Claim) bool { return !isSHA256(c) })
+// uncomputed returns the found digests whose algorithm s does not compute. The other digests are compared at the end.
+func (l *looking) uncomputed(s *session) []verify.Claim {
+	return slices.DeleteFunc(slices.Clone(l.finding().Claims), func(c verify.Claim) bool {
+		return s.hashing.computes(c.Digest.Algorithm())
+	})
 }
 
-// early returns the found digests of other algorithms, which must be known before the first byte is hashed.
-func (l *looking) early() []verify.Claim { return without(l.finding().Claims, l.late()) }
+// compute makes check compute the digests that may be compared at the end. If the bytes of s are passed on, so that they
+// cannot be hashed again, check computes SHA-512 as long as the lookup may find one.
+func (l *looking) compute(s *session, check *verify.Checker) {
+	for _, c := range l.finding().Claims {
+		check.Compute(c.Digest.Algorithm())
+	}
+	resumed := s.hashing.upload != nil && s.hashing.upload.begun() // has the digests that the earlier run computed
+	asks := l.spare != nil || !s.originAnswered && s.req.Trust.Lookup && s.req.Described == nil
+	if s.req.inOrder() && l.result == nil && asks && !resumed {
+		check.Compute(verify.SHA512)
+	}
+}
 
 // await waits for the result and applies it to s. If no proof is required, it waits for at most network.grace. It then
 // ends the search, and applies the digests that were found until then.

@@ -172,28 +172,6 @@ func TestLookupRequired_Rules30_77(t *testing.T) {
 	}
 }
 
-// TestLookupStream: what was sent is compared at the end by its sha-256, and by no other digest.
-func TestLookupStream_Rule77(t *testing.T) {
-	file := book()
-	for list, want := range map[string]bool{
-		sum256(file) + "  disk.iso\n":                                 true,
-		sum512(file) + "  disk.iso\n":                                 false,
-		sum512(file) + "  disk.iso\n" + sum256(file) + "  disk.iso\n": true,
-	} {
-		s := newFolderSite(t, "disk.iso", file, "checksums.txt", list)
-		r := lookingUp(t, s, "disk.iso")
-		var out bytes.Buffer
-		r.req.Stream = &out
-		if res, err := r.get(); err != nil || res.Proof.Verified() != want || out.String() != file {
-			t.Errorf("%q: %v, %v", list, res.Proof, err)
-		}
-	}
-	s := newFolderSite(t, "disk.iso", file, "checksums.txt", sum256("other")+"  disk.iso\n")
-	r := lookingUp(t, s, "disk.iso")
-	r.req.Stream = &bytes.Buffer{}
-	r.wrong(download.Mismatch)
-}
-
 // TestLookupExisting: a file that is there is proven by a list, too.
 func TestLookupExisting_Rule3(t *testing.T) {
 	file := book()

@@ -176,7 +176,8 @@ func (s *session) startHash() {
 	if s.streamWaits() {
 		return
 	}
-	check := verify.NewChecker(s.size, join(s.digests.counting(), s.carried.looking.early()), s.signatures()...)
+	check := verify.NewChecker(s.size, s.digests.counting(), s.signatures()...)
+	s.carried.looking.compute(s, check)
 	if c := s.req.byPieces(); !c.Pieces.IsZero() {
 		check.ByPieces(c)
 	}
@@ -275,7 +276,7 @@ func (s *session) prove() (verify.Proof, error) {
 		return verify.Proof{}, err
 	}
 	s.observe(Complete{Size: s.part.Front()})
-	proof, err := s.hashing.prove(s.ctx, s.part.Front(), join(s.late, s.carried.looking.late()))
+	proof, err := s.hashing.prove(s.ctx, s.part.Front(), join(s.late, s.carried.looking.finding().Claims))
 	if err == nil {
 		err = s.carried.looking.compareEarlier(s, proof)
 	}

@@ -5,6 +5,7 @@ package objectstore_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha512"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -318,5 +319,31 @@ func TestRealUploadChanged_Rule34(t *testing.T) {
 		}
 		r.has(want)
 		r.clean()
+	}
+}
+
+// TestRealListBeside checks that a SHA-512 of the server's list decides about an object against the SHA-256 of a host to
+// which the server redirects, also if a digest is required.
+func TestRealListBeside_Rule77(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(20*mib, 1)
+	elsewhere := mirrortest.New(t, content, mirrortest.Digest())
+	for list, right := range map[string]bool{fmt.Sprintf("%x", sha512.Sum512(nil)): false, fmt.Sprintf("%x", sha512.Sum512(content.Bytes())): true} {
+		for _, require := range []download.Require{download.RequireNothing, download.RequireDigest} {
+			file := func(q *http.Request) bool { return q.URL.Path == "/file.bin" }
+			origin := mirrortest.New(t, []byte("x"), mirrortest.When(file, mirrortest.Redirect(elsewhere.URL)),
+				mirrortest.Document("/checksums.txt", "text/plain", []byte(list+"  file.bin\n")))
+			r := newRun(t, s3test.New(t), origin)
+			r.req.Trust.Lookup, r.req.Trust.Require = true, require
+			_, err := r.get(t.Context())
+			if right {
+				r.has(content)
+				continue
+			}
+			if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Mismatch {
+				t.Errorf("required %v: %v", require, err)
+			}
+			r.nothing()
+		}
 	}
 }

@@ -35,12 +35,26 @@ func NewChecker(size int64, claims []Claim, signatures ...SignatureChecker) *Che
 	return c
 }
 
+// Compute makes c compute a also if no claim has that algorithm. Call it before the first Write.
+func (c *Checker) Compute(a Algorithm) {
+	if !c.Computes(a) {
+		c.hashes = append(c.hashes, sum{a, a.New()})
+		slices.SortFunc(c.hashes, func(x, y sum) int { return cmp.Compare(y.alg, x.alg) })
+	}
+}
+
+// Computes reports whether c computes a.
+func (c *Checker) Computes(a Algorithm) bool {
+	return slices.ContainsFunc(c.hashes, func(h sum) bool { return h.alg == a })
+}
+
 // ByPieces requires the file to match p. Call it before the first Write, and only if no strong digest is known.
 func (c *Checker) ByPieces(p PieceClaim) { c.claimed, c.pieces = p, NewPieceComparer(p.Pieces) }
 
-// Claim adds claims that the file must match as well. After the first Write, the algorithm of each must be SHA-256 or
-// that of an earlier claim, because the other digests are not computed.
+// Claim adds claims that the file must match as well, except those that c has. After the first Write, c must compute
+// the algorithm of each.
 func (c *Checker) Claim(more []Claim) {
+	more = slices.DeleteFunc(slices.Clone(more), func(cl Claim) bool { return slices.Contains(c.claims, cl) })
 	c.claims = slices.SortedStableFunc(slices.Values(slices.Concat(c.claims, more)), byStrength)
 }
 

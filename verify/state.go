@@ -64,7 +64,8 @@ func (c *Checker) MarshalBinary() (data []byte, err error) {
 var errNoState = errors.New("the saved state of a check cannot be used")
 
 // UnmarshalBinary restores a state from MarshalBinary into c. Nothing may have been written to c before.
-// UnmarshalBinary fails if c computes something that the state does not contain; c must not be used then.
+// UnmarshalBinary fails if c computes something that the state does not contain; c must not be used then. Digests that
+// only the state contains are computed further.
 func (c *Checker) UnmarshalBinary(data []byte) error {
 	var s checkerState
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -73,6 +74,11 @@ func (c *Checker) UnmarshalBinary(data []byte) error {
 	if len(s.Signatures) != len(c.signatures) || (s.Pieces == nil) != (c.pieces == nil) || s.Written < 0 ||
 		c.size >= 0 && s.Written > c.size {
 		return errNoState
+	}
+	for _, a := range Algorithms() {
+		if s.Hashes[a.String()] != nil {
+			c.Compute(a)
+		}
 	}
 	for _, h := range c.hashes {
 		if err := unmarshalHash(h.Hash, s.Hashes[h.alg.String()]); err != nil {

@@ -98,3 +98,39 @@ type unresumable struct{}
 
 func (unresumable) Write(p []byte) (int, error)            { return len(p), nil }
 func (unresumable) Signatures() ([]SignatureResult, error) { return nil, nil }
+
+// TestCompute: a digest that no claim has is computed from the start, also by a Checker that goes on in another process,
+// and can be compared at the end.
+func TestCompute_Rule72(t *testing.T) {
+	t.Parallel()
+	h := SHA512.New()
+	h.Write([]byte("abcdef"))
+	right, err := NewDigest(SHA512, h.Sum(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong, err := NewDigest(SHA512, make([]byte, 64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := NewChecker(-1, nil)
+	before.Compute(SHA512)
+	before.Write([]byte("abc"))
+	state, err := before.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d, good := range map[Digest]bool{right: true, wrong: false} {
+		c := NewChecker(-1, nil)
+		if err := c.UnmarshalBinary(state); err != nil || !c.Computes(SHA512) || c.Computes(MD5) {
+			t.Fatal(err)
+		}
+		c.Write([]byte("def"))
+		for range 2 { // the same claim counts once
+			c.Claim([]Claim{{Digest: d, Field: "list", Channel: HTTP}})
+		}
+		if p, err := c.Proof(); (err == nil) != good || good && len(p.Evidence()) != 1 {
+			t.Errorf("%v, %v", p, err)
+		}
+	}
+}
