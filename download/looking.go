@@ -156,11 +156,11 @@ func (l *looking) apply(s *session, r lookedUp) {
 		s.rehash()
 	case len(l.uncomputed(s)) > 0 && s.req.Stream != nil && s.hashing.begun():
 		lost := l.uncomputed(s)
-		err := fmt.Errorf("the %v beside the file cannot be compared with bytes that were already passed on", lost[0].Digest.Algorithm())
-		if s.note("%v", err); verify.Strong(lost) && !verify.Strong(s.digests.firsthand()) {
-			s.stop(fail(NoEvidence, "verify", where, err, HintGiveDigest))
+		if verify.Strong(lost) && !verify.Strong(s.digests.firsthand()) {
+			s.stop(passedOn(s.req, lost[0]))
 			return
 		}
+		s.note("%v", passedOn(s.req, lost[0]).Err)
 		r.Claims = without(r.Claims, lost)
 	case len(l.uncomputed(s)) > 0:
 		s.rehash()
@@ -179,6 +179,12 @@ func (l *looking) apply(s *session, r lookedUp) {
 		}
 	}
 	s.hashHeld()
+}
+
+// passedOn returns the error of c, a digest beside the file, if the bytes of the file cannot be hashed again.
+func passedOn(r *Request, c verify.Claim) *Error {
+	return r.fail(NoEvidence, fmt.Errorf("the %v beside the file cannot be compared with bytes that were already passed on",
+		c.Digest.Algorithm()), HintGiveDigest)
 }
 
 // keep records the found digests in the journal, because a later lookup may get no answer.
@@ -210,9 +216,13 @@ func (l *looking) uncomputed(s *session) []verify.Claim {
 }
 
 // compute makes check compute the digests that may be compared at the end. If the bytes of s are passed on, so that they
-// cannot be hashed again, check computes SHA-512 as long as the lookup may find one.
+// cannot be hashed again, these are also the digests of an earlier run, and SHA-512 as long as the lookup may find one.
 func (l *looking) compute(s *session, check *verify.Checker) {
-	for _, c := range l.finding().Claims {
+	all := l.finding().Claims
+	if s.req.inOrder() {
+		all = slices.Concat(all, s.digests.by(aList), s.digests.used(ties))
+	}
+	for _, c := range all {
 		check.Compute(c.Digest.Algorithm())
 	}
 	resumed := s.hashing.upload != nil && s.hashing.upload.begun() // has the digests that the earlier run computed
@@ -277,7 +287,14 @@ func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
 	if !s.req.Trust.Lookup || proof.Signed() || verify.Strong(common(s.digests.firsthand(), proof.Evidence())) {
 		return nil
 	}
-	return compareWith(s.ctx, s.part, proof, join(l.remaining(s.digests.by(aList)), s.digests.used(ties)))
+	claims := join(l.remaining(s.digests.by(aList)), s.digests.used(ties))
+	for _, c := range claims {
+		computed := func(d verify.Digest) bool { return d.Algorithm() == c.Digest.Algorithm() }
+		if s.req.inOrder() && !slices.ContainsFunc(proof.Digests(), computed) {
+			return passedOn(s.req, c)
+		}
+	}
+	return compareWith(s.ctx, s.part, proof, claims)
 }
 
 // compareWith returns an error if the file of proof does not have the digests of claims.

@@ -1,9 +1,13 @@
 package download_test
 
 import (
+	"bytes"
+	"crypto/sha512"
+	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,6 +98,33 @@ func TestLookupKeeps_Rules3_77(t *testing.T) {
 	}
 	close(jobs)
 	<-done
+}
+
+// TestOpposedPipe: a digest that was remembered is compared with the bytes that go through a pipe, whatever its algorithm.
+func TestOpposedPipe_Rule77(t *testing.T) {
+	t.Parallel()
+	right, wrong := made(20*mib, 7), made(20*mib, 8)
+	sum := sha512.Sum512(wrong)
+	contradicts := mirrortest.New(t, wrong, mirrortest.Header("Digest", "SHA-512="+base64.StdEncoding.EncodeToString(sum[:])))
+	var to atomic.Value
+	to.Store(contradicts.URL)
+	s := newFolderSite(t, "checksums.txt", sum512(string(right))+"  disk.iso\n")
+	s.other = func(w http.ResponseWriter, q *http.Request) {
+		http.Redirect(w, q, to.Load().(string), http.StatusFound)
+	}
+	r := lookingUp(t, s, "disk.iso")
+	r.client.State = &state.Store{Dir: t.TempDir()}
+	r.fails(download.Mismatch)
+	s.fail("checksums.txt", "disk.iso")
+	for content, want := range map[*[]byte]download.Kind{&wrong: download.Mismatch, &right: download.Other} {
+		to.Store(mirrortest.New(t, *content, mirrortest.Digest()).URL)
+		var out bytes.Buffer
+		r.req.Stream, r.req.Trust.Require = &out, download.RequireDigest // so that no byte is passed on before the lookup ends
+		res, err := r.get()
+		if kindOfError(err) != want || !bytes.Equal(out.Bytes(), *content) || err == nil && !res.Proof.Verified() {
+			t.Errorf("%v, %v", res.Proof, err)
+		}
+	}
 }
 
 // TestOpposedRemembered: if the list contradicts a host to which the server redirects before any byte came, that host
