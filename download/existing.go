@@ -163,6 +163,8 @@ func (e *existingFile) askFile(ctx context.Context) (x inquiry, done bool, err e
 	switch {
 	case ctx.Err() != nil:
 		return x, false, context.Cause(ctx)
+	case is[*otherHostError](err):
+		return x, false, err
 	case done || err != nil:
 		return x, done, nil
 	case x.nature == aDocument:

@@ -64,6 +64,56 @@ func TestLookupNewerProves_Rules54_77(t *testing.T) {
 	}
 }
 
+// TestNewerElsewhere: a host to which the server redirects does not keep the file in place, by a 304 or by the recorded
+// ETag, if the list beside the file contradicts that file. The server itself does.
+func TestNewerElsewhere_Rules54_77(t *testing.T) {
+	t.Parallel()
+	file := book()
+	for name, list := range map[string]string{"sha-256": sum256("other"), "sha-512": sum512("other")} {
+		for _, answers := range []string{"304", "200", "itself"} {
+			t.Run(name+" "+answers, func(t *testing.T) {
+				t.Parallel()
+				x := newShelf(t, file)
+				x.etag = `"v1"`
+				s := newFolderSite(t)
+				s.other = func(w http.ResponseWriter, q *http.Request) {
+					if !strings.HasSuffix(q.URL.Path, "/disk.iso") {
+						http.NotFound(w, q)
+						return
+					}
+					http.Redirect(w, q, x.URL+"/pub/disk.iso", http.StatusFound)
+				}
+				if answers == "itself" {
+					s.put("disk.iso", file, `"v1"`)
+				}
+				r := lookingUp(t, s, "disk.iso")
+				r.client.State, r.req.IfExists.IfNewer = &state.Store{Dir: t.TempDir()}, true
+				r.gets(file)
+				if answers == "200" {
+				}
+				if res := r.gets(file); !res.NotModified {
+					t.Errorf("%+v", res)
+				}
+				s.put("checksums.txt", list+"  disk.iso\n", "")
+				if answers == "itself" {
+					if res := r.gets(file); !res.NotModified {
+						t.Errorf("%+v", res)
+					}
+					return
+				}
+				for range 2 {
+					r.fails(download.Mismatch)
+					s.fail("checksums.txt", "disk.iso") // it is remembered
+				}
+				s.put("checksums.txt", sum256(file)+"  disk.iso\n", "")
+				if res := r.gets(file); !res.NotModified {
+					t.Errorf("%+v", res)
+				}
+			})
+		}
+	}
+}
+
 // TestLookupKeeps: where the file in place is kept for a list, the list is of now, and not what was found for another
 // file of the run. It says nothing about the ETag of the answer.
 func TestLookupKeeps_Rules3_77(t *testing.T) {

@@ -74,6 +74,9 @@ func (e *existingFile) ask(ctx context.Context) (x inquiry, done bool, err error
 	x, err = e.req.inquire(ctx, e.http, look, e.recorded.condition(e.req))
 	if x.answer.NotModified {
 		if err == nil && e.isCurrent(ctx, x) {
+			if err := e.compareBeside(ctx, x); err != nil {
+				return x, false, err
+			}
 			// The server answers 304 also if its file is older than the date.
 			e.result.Older = e.req.IfExists.IfNewer && e.recorded.relation(x) == older
 			e.unchanged(x.answer)
@@ -92,6 +95,38 @@ func (e *existingFile) ask(ctx context.Context) (x inquiry, done bool, err error
 		e.carried.learn(x.statement())
 	}
 	return x, false, err
+}
+
+// compareBeside returns an error if a host other than the asked server says that the existing file is unchanged, and the
+// digests beside the file contradict the existing file. Without an answer, those of an earlier run count.
+func (e *existingFile) compareBeside(ctx context.Context, x inquiry) error {
+	r, asked := e.req, join(e.req.Trust.Claims, x.asked)
+	if r.Described != nil || at(x.answer.Host, r.URL) || verify.Strong(asked) {
+		return nil
+	}
+	found := e.result.Looked
+	if x.answer.NotModified {
+		var err error
+		if found, err = lookUp(ctx, e.http, r, x.answer.Hops, x.file, asked, x.file.Claims); is[*otherHostError](err) {
+			return err
+		}
+		e.result.Looked = found
+	}
+	beside := found.Claims
+	if found.Missed && len(beside) == 0 {
+		beside = e.http.state.Opposed(r.URL)
+	}
+	known := e.result.Proof.Digests()
+	if !slices.ContainsFunc(beside, func(c verify.Claim) bool { return !slices.Contains(known, c.Digest) }) {
+		return nil
+	}
+	_, err := e.check(ctx, beside, verify.PieceClaim{})
+	if wrong := wrongOf(err); wrong != nil {
+		err = fail(Mismatch, "verify", source.Mask(r.URL), &otherHostError{wrong}, HintNoLookup)
+		keepOpposed(e.http.state, r, found, err)
+		return err
+	}
+	return context.Cause(ctx)
 }
 
 // isCurrent reports whether the existing file is the server's version, and is proven as demanded. It reads the bytes in
@@ -158,6 +193,9 @@ func (e *existingFile) nothingNewer(ctx context.Context, x inquiry, claims []ver
 	case same:
 		if verify.Strong(claims) || !e.recorded.suffices(e.req) || !e.isCurrent(ctx, x) {
 			return false, nil
+		}
+		if err := e.compareBeside(ctx, x); err != nil {
+			return false, err
 		}
 	case older:
 		if !e.req.keepsNewer() || e.edited(ctx) {
