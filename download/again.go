@@ -272,7 +272,7 @@ func (a *attempts) askHead(ctx context.Context, s *session) error {
 		k := a.carried.known
 		x, err := a.req.resolve(head.Hops, a.req.role(), footing{k.strong(), verify.Strong(k.digests.by(theHost))})
 		if err == nil && !s.begun && verify.Strong(x.file.Claims) {
-			a.carried.update(a.req, inquiry{resolution: x, answer: head}.statement())
+			a.carried.update(a.req, a.http.state, inquiry{resolution: x, answer: head}.statement())
 		}
 		a.carried.head = head
 		a.carried.announced(head)

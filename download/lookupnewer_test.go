@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"braid/download"
 	"braid/download/state"
 	"braid/internal/test/mirrortest"
+	"braid/verify"
 )
 
 // TestLookupNewer: a list that is older than the server's file keeps no file in place as the newest version, and the ETag
@@ -148,6 +150,57 @@ func TestLookupKeeps_Rules3_77(t *testing.T) {
 	}
 	close(jobs)
 	<-done
+}
+
+// TestOpposedChanges: what was found beside the file is not forgotten because a host to which the server redirects seems
+// to have another version during the run.
+func TestOpposedChanges_Rule77(t *testing.T) {
+	t.Parallel()
+	right, wrong := made(2*mib, 7), made(2*mib, 8)
+	half := mirrortest.CutAfter(mib)
+	for name, tt := range map[string]struct {
+		before []mirrortest.Option // of the other host in the first run; nil: there is none
+		first  []mirrortest.Option // in its first answer of the last run
+	}{
+		"remembered":     {[]mirrortest.Option{mirrortest.Digest()}, []mirrortest.Option{mirrortest.Digest(other()), half}},
+		"in the journal": {[]mirrortest.Option{}, []mirrortest.Option{mirrortest.Digest(other()), half}},
+		"in this run":    {nil, []mirrortest.Option{mirrortest.ETag(`"v1"`), mirrortest.Digest(verify.Digest{}), half}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := mirrortest.New(t, wrong, tt.before...)
+			s := newFolderSite(t, "checksums.txt", sum256(string(right))+"  disk.iso\n")
+			s.other = func(w http.ResponseWriter, q *http.Request) {
+				if strings.HasSuffix(q.URL.Path, "/disk.iso") {
+					http.Redirect(w, q, x.URL, http.StatusFound)
+					return
+				}
+				http.NotFound(w, q)
+			}
+			r := lookingUp(t, s, "disk.iso")
+			if name == "remembered" {
+				r.client.State = &state.Store{Dir: t.TempDir()}
+			}
+			if tt.before != nil {
+				r.fails(download.Mismatch)
+				if name == "remembered" { // in the state alone
+					os.Remove(r.part())
+					os.Remove(r.part() + ".journal")
+				}
+				s.fail("checksums.txt", "disk.iso")
+			}
+			get := func(q *http.Request) bool { return q.Method == http.MethodGet }
+			var looked atomic.Bool
+			x.Set(mirrortest.Digest(), mirrortest.ETag(`"v2"`), mirrortest.OnHead(mirrortest.Digest(verify.Digest{})),
+				held(64*mib, looked.Load), mirrortest.When(get, mirrortest.Times(1, tt.first...)))
+			r.req.Observe = func(ev download.Event) {
+				if n, ok := ev.(download.Note); ok && strings.Contains(n.Text, "looked for a digest") && !looked.Swap(true) && tt.before == nil {
+					s.fail("checksums.txt", "disk.iso")
+				}
+			}
+			r.fails(download.Mismatch)
+		})
+	}
 }
 
 // TestOpposedPipe: a digest that was remembered is compared with the bytes that go through a pipe, whatever its algorithm.

@@ -122,9 +122,10 @@ func (e *existingFile) compareBeside(ctx context.Context, x inquiry) error {
 	}
 	_, err := e.check(ctx, beside, verify.PieceClaim{})
 	if wrong := wrongOf(err); wrong != nil {
-		err = fail(Mismatch, "verify", source.Mask(r.URL), &otherHostError{wrong}, HintNoLookup)
-		keepOpposed(e.http.state, r, found, err)
-		return err
+		if len(found.Claims) > 0 {
+			e.http.state.KeepOpposed(r.URL, found.Claims)
+		}
+		return fail(Mismatch, "verify", source.Mask(r.URL), &otherHostError{wrong}, HintNoLookup)
 	}
 	return context.Cause(ctx)
 }

@@ -336,7 +336,7 @@ func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
 		return s.end(fileChanged, changed(v.Why.Error()))
 	}
 	s.note("%v", changed(v.Why.Error()))
-	s.carried.renew(s.req)
+	s.carried.renew(s.req, s.http.state, st.host)
 	s.known = s.carried.known
 	return nil
 }

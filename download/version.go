@@ -1,10 +1,12 @@
 package download
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
 	"braid/address"
+	"braid/download/state"
 	"braid/internal/partfile"
 	"braid/internal/version"
 	"braid/source"
@@ -66,21 +68,28 @@ func (v *revision) announced(a source.Answer) {
 
 // update adds st, a statement of the asked server. If st is about another version, all facts about the known version
 // are discarded first.
-func (p *carried) update(req *Request, st statement) {
+func (p *carried) update(req *Request, past *state.Store, st statement) {
 	p.steady = p.strong() && len(common(p.digests.counting(), st.file.Claims)) > 0
 	if version.Compare(p.view(), st.view()).Judgment == version.Other {
-		p.renew(req)
+		p.renew(req, past, st.host)
 	}
 	p.learn(st)
 }
 
-// renew discards the facts about the known version. No session may use these facts any more.
-func (p *carried) renew(req *Request) {
+// renew discards the facts about the known version, because host has another version. No session may use these facts any
+// more. Digests beside the file that past recorded stay for compareEarlier. If host is not the asked one, all stay, because
+// it could hide what the asked server publishes.
+func (p *carried) renew(req *Request, past *state.Store, host string) {
+	beside := past.Opposed(req.URL)
+	if !at(host, req.URL) {
+		beside = join(beside, join(p.digests.by(aList), p.looking.finding().Claims))
+	}
 	if p.single { // origin may be a source that was asked alone
 		p.origin = req.URL
 	}
 	p.damage.forget()
 	p.revision, p.opposed = newRevision(req), nil
+	p.digests.add(aList, noted, beside)
 }
 
 // renewAfter is renew after a session that failed. It keeps the digests that were found beside the file, for
@@ -92,7 +101,11 @@ func renewAfter(p *carried, req *Request, s *session) {
 		s.looked != nil && version.Compare(p.view(), viewOf(*s.looked)).Judgment == version.Other {
 		found = nil
 	}
-	p.renew(req)
+	host := cmp.Or(s.next.host, s.result.Host)
+	if s.looked != nil {
+		host = s.looked.Host
+	}
+	p.renew(req, s.http.state, host)
 	p.digests.add(aList, noted, found)
 }
 
