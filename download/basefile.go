@@ -61,13 +61,16 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 
 // identity returns the record about the file for the journal of the part file. Mixed is set, because the bytes of the
 // base file did not come with the recorded tag. A digest that was looked up is recorded as yielding (see use),
-// because the server does not state it for the version that it sends.
+// because the server does not state it for the version that it sends, and as looked up, because the lookup may fail the
+// second time.
 func (x *inspection) identity() partfile.Identity {
 	looked := x.verdict.Looked.Claims
 	k := &known{digests: counted(without(x.claims, looked)), size: x.size, sizeBy: byServer, file: x.file, mixed: true}
 	k.digests.add(aList, yields, looked)
 	k.tag = tagOf(x.file, x.answer)
-	return identityOf(&x.req, k)
+	id := identityOf(&x.req, k)
+	id.Looked = looked
+	return id
 }
 
 // identityOf returns the journal's record about the file: the facts of k, each with the party that stated it. A date is

@@ -203,6 +203,39 @@ func TestOpposedChanges_Rule77(t *testing.T) {
 	}
 }
 
+// TestOpposedRepair: a file that a list has condemned is not replaced by that of a host to which the server redirects, which
+// states a digest only when the list does not come again.
+func TestOpposedRepair_Rule77(t *testing.T) {
+	t.Parallel()
+	right, wrong := made(2*mib, 7), made(2*mib, 8)
+	for name, here := range map[string][]byte{"damaged": changed(right, mib), "cut": right[:mib]} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := mirrortest.New(t, wrong)
+			s := newFolderSite(t, "checksums.txt", sum256(string(right))+"  disk.iso\n")
+			s.other = func(w http.ResponseWriter, q *http.Request) {
+				if strings.HasSuffix(q.URL.Path, "/disk.iso") {
+					http.Redirect(w, q, x.URL, http.StatusFound)
+					return
+				}
+				http.NotFound(w, q)
+			}
+			r := lookingUp(t, s, "disk.iso")
+			r.onDisk(here)
+			v, err := r.client.Verify(r.ctx, r.req)
+			if kindOfError(err) != download.Mismatch || !v.Repairable() {
+				t.Fatal(err)
+			}
+			s.fail("checksums.txt", "disk.iso")
+			x.Set(mirrortest.Digest())
+			if res, err := r.client.Repair(r.ctx, v, nil); kindOfError(err) != download.Mismatch {
+				t.Errorf("%v, %v", res.Proof, err)
+			}
+			r.holds(r.path(), string(here))
+		})
+	}
+}
+
 // TestOpposedPipe: a digest that was remembered is compared with the bytes that go through a pipe, whatever its algorithm.
 func TestOpposedPipe_Rule77(t *testing.T) {
 	t.Parallel()

@@ -118,7 +118,11 @@ func (p *partial) recall(id partfile.Identity) {
 // beginFromBase begins the part file with the useful bytes of the base file. Bytes of an earlier run stay.
 func (p *partial) beginFromBase(ctx context.Context) error {
 	s := p.req.base
-	if s == nil || s.useful.Count() == 0 {
+	if s == nil {
+		return nil
+	}
+	p.carried.digests.add(aList, noted, s.identity.Looked) // the server may not answer for them again
+	if s.useful.Count() == 0 {
 		return nil
 	}
 	id := s.identity
