@@ -282,9 +282,10 @@ func tiesLater(r *Request, looked []verify.Claim) bool {
 // compareEarlier returns an error if the file does not have the digest that an earlier run found beside it, and the
 // lookup of this run got no answer, or only that digest ties the bytes of the two runs. That digest verifies nothing,
 // because it may be out of date. Only a signature, the user's digest, or a digest of the host of the URL itself
-// outweighs it.
+// outweighs it. It does not count for a file of a document, because no lookup would replace it.
 func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
-	if !s.req.Trust.Lookup || proof.Signed() || verify.Strong(common(s.digests.firsthand(), proof.Evidence())) {
+	if !s.req.Trust.Lookup || s.req.Described != nil || proof.Signed() ||
+		verify.Strong(common(s.digests.firsthand(), proof.Evidence())) {
 		return nil
 	}
 	claims := join(l.remaining(s.digests.by(aList)), s.digests.used(ties))

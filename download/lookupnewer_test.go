@@ -236,6 +236,32 @@ func TestOpposedRepair_Rule77(t *testing.T) {
 	}
 }
 
+// TestOpposedDescribed: what was found beside a URL does not count for a file of a document or torrent that names the URL,
+// because no lookup of such a file could replace it.
+func TestOpposedDescribed_Rule77(t *testing.T) {
+	t.Parallel()
+	file := made(mib, 7)
+	x := mirrortest.New(t, file, mirrortest.Digest())
+	s := newFolderSite(t, "checksums.txt", sum256("other")+"  disk.iso\n")
+	s.other = func(w http.ResponseWriter, q *http.Request) {
+		http.Redirect(w, q, x.URL, http.StatusFound)
+	}
+	r := lookingUp(t, s, "disk.iso")
+	r.client.State = &state.Store{Dir: t.TempDir()}
+	r.fails(download.Mismatch)
+	os.Remove(r.part())
+	os.Remove(r.part() + ".journal")
+	list, err := verify.NewPieces(mib, mib, []verify.Digest{digestOf(file)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []download.Described{{Size: -1}, {Size: mib, Pieces: list, Torrent: true}} {
+		d.Name, d.By, r.req.Described = "file.bin", "the document", &d
+		r.right(mirrortest.ContentOf(file))
+		os.Remove(r.path())
+	}
+}
+
 // TestOpposedPipe: a digest that was remembered is compared with the bytes that go through a pipe, whatever its algorithm.
 func TestOpposedPipe_Rule77(t *testing.T) {
 	t.Parallel()
