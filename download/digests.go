@@ -77,8 +77,12 @@ func (t digests) firm() []verify.Claim { return t.used(stands, counts) }
 // ofServer returns the firm digests that only the server gave.
 func (t digests) ofServer() []verify.Claim { return without(t.firm(), t.by(theUser)) }
 
-// firsthand returns the counting digests that the user, or the host of the URL itself, gave.
-func (t digests) firsthand() []verify.Claim { return common(t.by(theUser|theHost), t.counting()) }
+// firsthand returns the counting digests that the user, or the host of the URL itself, gave in this run.
+func (t digests) firsthand() []verify.Claim {
+	return t.where(func(d digest) bool {
+		return d.use >= yields && d.by&theHost != 0 || d.use > yields && d.by&theUser != 0
+	})
+}
 
 // add adds claims of g with the use u. It lowers no use, and does not change the use of a claim that counts.
 func (t *digests) add(g giver, u use, claims []verify.Claim) {

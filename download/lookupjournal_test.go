@@ -3,6 +3,7 @@ package download_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,8 +11,10 @@ import (
 	"testing"
 
 	"braid/download"
+	"braid/internal/partfile"
 	"braid/internal/test/mirrortest"
 	"braid/source/httpsource"
+	"braid/verify"
 )
 
 // TestLookupAfterJournal: a digest that an earlier command was given or looked up yields to a list that is beside the
@@ -209,6 +212,43 @@ func hintOf(err error) download.Hint {
 		return e.Hint
 	}
 	return ""
+}
+
+// TestLookupGivenEarlier: a digest that only an earlier command gave yields to a list, so the list is looked for.
+func TestLookupGivenEarlier_Rules34_77(t *testing.T) {
+	t.Parallel()
+	right, wrong := made(2*mib, 7), made(2*mib, 8)
+	for name, options := range map[string][]mirrortest.Option{
+		"nothing": nil, "tag": {mirrortest.ETag(`"v"`)}, "digest": {mirrortest.Digest()},
+	} {
+		for _, field := range []string{"--sha256", "a list"} {
+			for _, require := range []download.Require{download.RequireNothing, download.RequireDigest} {
+				t.Run(fmt.Sprint(name, " ", field, " ", require), func(t *testing.T) {
+					t.Parallel()
+					x := mirrortest.New(t, wrong, options...)
+					s := newFolderSite(t, "checksums.txt", sum256(string(right))+"  disk.iso\n")
+					s.other = func(w http.ResponseWriter, q *http.Request) {
+						http.Redirect(w, q, x.URL, http.StatusFound)
+					}
+					r := lookingUp(t, s, "disk.iso")
+					if err := r.key().Make(); err != nil {
+						t.Fatal(err)
+					}
+					c := verify.Claim{Digest: x.Digest(), Field: field, Channel: verify.User}
+					id := partfile.Identity{Size: 2 * mib, Claims: []verify.Claim{c}}
+					if field == "a list" {
+						id.Claims[0].Channel = verify.HTTP
+						id.Listed, id.Yielding = id.Claims, id.Claims
+					}
+					if name == "tag" {
+						id.ETag, id.ETagHost = `"v"`, x.Addr
+					}
+					r.plant(id, wrong[:mib], r.key())
+					r.fails(download.Mismatch)
+				})
+			}
+		}
+	}
 }
 
 // TestLookupRefuted: a file that a list beside it contradicts is not put in place by a later run only because its server
