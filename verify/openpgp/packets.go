@@ -36,6 +36,9 @@ func eachPacket(data []byte, f func(*packet.OpaquePacket) error) error {
 		case err != nil:
 			return errors.New("not an OpenPGP packet")
 		}
+		if p.Tag == tagSignature && nested(p.Contents) {
+			return errors.New("a signature within a signature within a signature")
+		}
 		if err := f(p); err != nil {
 			return err
 		}

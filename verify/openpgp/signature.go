@@ -9,7 +9,10 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 )
 
-const maxSignatures = 100
+const (
+	maxSignatures = 100
+	maxSubpackets = 250 // of a signature of a file; for each one, the library keeps many times the bytes that it has here
+)
 
 // A written is a parsed signature packet.
 type written struct {
@@ -161,7 +164,10 @@ func readSignature(p *packet.OpaquePacket) (written, error) {
 	w := written{version: body[0]}
 	if w.version == 4 || w.version == 6 {
 		w.kind, w.hash = packet.SignatureType(body[1]), body[3]
-		w.issuer = issuerOf(w.version, body)
+		w.issuer = issuerOf(body)
+	}
+	if countSubpackets(body) > maxSubpackets {
+		return written{}, fail(verify.SignatureTooLarge, "more than %d subpackets in a signature", maxSubpackets)
 	}
 	parsed, err := parsePacket(p)
 	switch sig, ok := parsed.(*packet.Signature); {
@@ -175,48 +181,15 @@ func readSignature(p *packet.OpaquePacket) (written, error) {
 	return w, nil
 }
 
-// The subpackets that name an issuer (RFC 9580, sections 5.2.3.12 and 5.2.3.35).
-const (
-	subpacketKeyID       = 16
-	subpacketFingerprint = 33
-)
-
 // issuerOf returns the issuer in the hashed subpackets, or else in the unhashed subpackets, which are not signed.
-func issuerOf(version byte, body []byte) (i issuer) {
-	hashed, rest := consumeArea(version, body[4:])
-	unhashed, _ := consumeArea(version, rest)
-	for _, area := range [][]byte{hashed, unhashed} {
-		subpackets, err := packet.OpaqueSubpackets(area)
-		if err != nil {
-			continue
-		}
-		for _, s := range subpackets {
-			switch c := s.Contents; {
-			case s.SubType&0x7f == subpacketFingerprint && len(c) > 0 && i.key.IsZero():
-				i.key = fingerprint(c[1:])
-			case s.SubType&0x7f == subpacketKeyID && len(c) == 8 && !i.hasID:
-				i.id, i.hasID = binary.BigEndian.Uint64(c), true
-			}
+func issuerOf(body []byte) (i issuer) {
+	for kind, c := range subpackets(body) {
+		switch {
+		case kind == subpacketFingerprint && len(c) > 0 && i.key.IsZero():
+			i.key = fingerprint(c[1:])
+		case kind == subpacketKeyID && len(c) == 8 && !i.hasID:
+			i.id, i.hasID = binary.BigEndian.Uint64(c), true
 		}
 	}
 	return i
-}
-
-// consumeArea splits body after its first area of subpackets: a length (2 bytes, 4 in version 6) and that many bytes.
-func consumeArea(version byte, body []byte) (area, rest []byte) {
-	width := 2
-	if version == 6 {
-		width = 4
-	}
-	if len(body) < width {
-		return nil, nil
-	}
-	n := uint64(binary.BigEndian.Uint16(body))
-	if width == 4 {
-		n = uint64(binary.BigEndian.Uint32(body))
-	}
-	if body = body[width:]; n > uint64(len(body)) {
-		return nil, nil
-	}
-	return body[:n], body[n:]
 }
