@@ -36,7 +36,7 @@ func (k Keyring) parse(primary Fingerprint) (all *pgp.Entity) {
 		if c.keys[0] != primary {
 			continue
 		}
-		e, err := parseEntity(c.raw)
+		e, err := k.readEntity(c.raw)
 		switch {
 		case err != nil:
 			panic("openpgp: a key cannot be parsed again: " + err.Error())

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
@@ -20,6 +21,7 @@ const (
 type Keyring struct {
 	certs  []certificate
 	unread []error // why parts of the exports could not be used, and where
+	loose  []revocation
 }
 
 // A certificate is an exported primary key with its subkeys and signatures. Each check parses raw again, because the
@@ -30,8 +32,10 @@ type certificate struct {
 }
 
 // ParseKeyring parses exports of public keys. Each export is binary or armored and has any number of keys and blocks.
-// Text between blocks is skipped. Unreadable parts are skipped if at least one key can be read. The error is a
-// *verify.SignatureError: no key could be read, or the exports exceed 64 MiB or 10,000 keys.
+// Text between blocks is skipped. Unreadable parts are skipped if at least one key can be read. A revocation of a
+// primary key may be anywhere in the exports, also in an armored block alone, except behind another key. The error is a
+// *verify.SignatureError: no key could be read, a key is missing of which a revocation is given alone, or the exports
+// exceed 64 MiB or 10,000 keys.
 func ParseKeyring(exports ...[]byte) (Keyring, error) {
 	var k Keyring
 	total := 0
@@ -46,6 +50,9 @@ func ParseKeyring(exports ...[]byte) (Keyring, error) {
 	}
 	if len(k.certs) == 0 && len(k.unread) > 0 {
 		return Keyring{}, about("keyring", fail(verify.SignatureMalformed, "%v", k.unread[0]))
+	}
+	if err := k.join(); err != nil {
+		return Keyring{}, about("keyring", fail(verify.SignatureMalformed, "%v", err))
 	}
 	return k, nil
 }
@@ -65,7 +72,7 @@ func (k *Keyring) readExport(export []byte) {
 	blocks, _ := dearmor(export)
 	for _, b := range blocks {
 		switch b.kind {
-		case publicBlock:
+		case publicBlock, signatureBlock: // some programs write a revocation as a signature
 		case privateBlock:
 			b.err = errSecret
 		default:
@@ -115,16 +122,20 @@ func (k *Keyring) readBlock(b block) {
 		k.leaveOut(b.line, 0, b.err)
 		return
 	}
-	raws, err := splitKeys(b.data)
+	raws, alone, err := splitKeys(b.data)
 	for i, raw := range raws {
 		c, err := readCertificate(raw)
 		if err != nil {
 			k.leaveOut(b.line, i+1, err)
+			k.loose = append(k.loose, revocationsOf(raw)...)
 			continue
 		}
 		k.certs = append(k.certs, c)
 	}
-	if err == nil && len(raws) == 0 {
+	for _, p := range alone {
+		k.loose = append(k.loose, revocation{of: issuerOf(p.Contents), packet: p})
+	}
+	if err == nil && len(raws)+len(alone) == 0 {
 		err = errors.New("it has no key")
 	}
 	if err != nil {
@@ -132,26 +143,41 @@ func (k *Keyring) readBlock(b block) {
 	}
 }
 
-// splitKeys splits a sequence of packets before each primary key. If it returns an error, keys lacks the last key,
-// because a revocation of that key may be missing.
-func splitKeys(data []byte) (keys [][]byte, err error) {
-	var key *bytes.Buffer
-	err = eachPacket(data, func(p *packet.OpaquePacket) error {
-		if p.Tag == tagPublicKey || p.Tag == tagSecretKey {
-			if key != nil {
-				keys = append(keys, key.Bytes())
-			}
-			key = &bytes.Buffer{}
+// splitKeys splits a sequence of packets before each primary key. In keys, each primary key is followed by its
+// revocations, because the library skips them elsewhere. The revocations before the first key are in alone. If splitKeys
+// returns an error, keys lacks the last key, because a revocation of that key may be missing.
+func splitKeys(data []byte) (keys [][]byte, alone []*packet.OpaquePacket, err error) {
+	var key, rest bytes.Buffer
+	end := func() {
+		if key.Len() > 0 {
+			keys = append(keys, slices.Concat(key.Bytes(), rest.Bytes()))
 		}
-		if key == nil {
+		key.Reset()
+		rest.Reset()
+	}
+	err = eachPacket(data, func(p *packet.OpaquePacket) error {
+		switch {
+		case p.Tag == tagPublicKey || p.Tag == tagSecretKey:
+			end()
+			return p.Serialize(&key)
+		case p.Tag == tagMarker || p.Tag == tagPadding || p.Tag >= firstIgnorable:
+			return nil // the library skips the signatures behind padding
+		case isKeyRevocation(p) && key.Len() == 0:
+			alone = append(alone, p)
+			return nil
+		case isKeyRevocation(p):
+			return p.Serialize(&key)
+		case key.Len() == 0 && p.Tag == tagSignature:
+			return errors.New("it is not a key, but a signature")
+		case key.Len() == 0:
 			return errors.New("it does not begin with a key")
 		}
-		return p.Serialize(key)
+		return p.Serialize(&rest)
 	})
-	if key != nil && err == nil {
-		keys = append(keys, key.Bytes())
+	if err == nil {
+		end()
 	}
-	return keys, err
+	return keys, alone, err
 }
 
 func readCertificate(raw []byte) (certificate, error) {

@@ -34,7 +34,7 @@ func TestParseKeyring(t *testing.T) {
 		{"a secret key", [][]byte{nist, secretKey(t, ann)}, 1, []string{"key 1: this is a secret key: give the public one (gpg --export)"}},
 		{"an armored secret key", [][]byte{nist, bytes.ReplaceAll(rsa, []byte("PUBLIC"), []byte("PRIVATE"))}, 1, []string{"line 1: this is a secret key"}},
 		{"a signature", [][]byte{sub, made["rsa.asc"]}, 1, []string{"line 1: it is not a key, but a signature"}},
-		{"a binary signature", [][]byte{sub, made["rsa.sig"]}, 1, []string{"it does not begin with a key"}},
+		{"a binary signature", [][]byte{sub, made["rsa.sig"]}, 1, []string{"it is not a key, but a signature"}},
 		{"text", [][]byte{sub, []byte("0123456789ABCDEF")}, 1, []string{"it has no OpenPGP key"}},
 		{"an empty file", [][]byte{sub, nil}, 1, []string{"it has no OpenPGP key"}},
 		{"a keybox", [][]byte{sub, []byte("\x00\x00\x00\x20\x01\x01\x00\x02KBXf\x00\x00")}, 1, []string{"this is a keybox of GnuPG: export the keys with gpg --export"}},

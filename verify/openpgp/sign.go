@@ -139,14 +139,14 @@ func readSecret(export []byte) (*pgp.Entity, error) {
 		}
 		data = blocks[i].data
 	}
-	keys, err := splitKeys(data)
+	keys, _, err := splitKeys(data)
 	switch {
 	case err != nil:
 		return nil, fail(verify.SignatureMalformed, "%v", err)
 	case len(keys) != 1:
 		return nil, fail(verify.SignatureMalformed, "the export has %d keys, want one", len(keys))
 	}
-	e, err := parseEntity(keys[0])
+	e, err := Keyring{}.readEntity(keys[0])
 	switch {
 	case err != nil:
 		return nil, fail(verify.SignatureMalformed, "%v", err)

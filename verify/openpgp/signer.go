@@ -175,6 +175,9 @@ func revocationReason(revocations []*packet.VerifiableSignature) string {
 			continue
 		}
 		s := "on " + day(r.Packet.CreationTime)
+		if r.Packet.Version == 0 { // of addRevocation
+			return s + ", " + r.Packet.RevocationReasonText
+		}
 		if r.Packet.RevocationReason != nil {
 			s += ", " + reasonText(*r.Packet.RevocationReason)
 		}

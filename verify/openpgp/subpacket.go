@@ -7,6 +7,8 @@ import (
 
 // The types of subpackets that this package reads (RFC 9580, section 5.2.3.7).
 const (
+	subpacketMade        = 2 // the time
+	subpacketRevoker     = 12
 	subpacketKeyID       = 16
 	subpacketEmbedded    = 32
 	subpacketFingerprint = 33
