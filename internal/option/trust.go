@@ -148,14 +148,20 @@ func NewBound(word string) (Bound, error) {
 }
 
 // Of returns the Bound with the longest path that is u or above u, or nil. If servers may read the path of u in several
-// ways, Of returns the Bound for any of them. If two of them have different Bounds, it returns an error.
+// ways, Of returns the Bound for any of them. If two of them have different Bounds, it returns an error. A Bound whose
+// path differs in case alone counts, unless one of the same length does not differ, or the server is a known forge.
 func (t *Trust) Of(u *url.URL) (of *Bound, err error) {
 	if !t.Any() || u == nil || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, nil
 	}
 	server := serverOf(u)
+	_, known := caseless[server]
 	for _, path := range readings(u) {
-		b := t.above(server, path)
+		b := t.above(server, path, func(a, b string) bool { return a == b })
+		folded := t.above(server, path, strings.EqualFold)
+		if !known && folded != nil && (b == nil || len(b.path) < len(folded.path)) {
+			of, b = cmp.Or(b, of), folded
+		}
 		if b != nil && of != nil && b != of {
 			return nil, errTwoKeys
 		}
@@ -165,10 +171,10 @@ func (t *Trust) Of(u *url.URL) (of *Bound, err error) {
 }
 
 // above returns the Bound at server with the longest path that path begins with, or nil.
-func (t *Trust) above(server string, path []string) *Bound {
+func (t *Trust) above(server string, path []string, equal func(a, b string) bool) *Bound {
 	for i := range t.Bounds {
 		b := &t.Bounds[i]
-		if b.server == server && len(b.path) <= len(path) && slices.Equal(b.path, path[:len(b.path)]) {
+		if b.server == server && len(b.path) <= len(path) && slices.EqualFunc(b.path, path[:len(b.path)], equal) {
 			return b
 		}
 	}

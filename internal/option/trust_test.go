@@ -92,34 +92,46 @@ func TestBoundReadings_Rule78(t *testing.T) {
 		trust.Add(bound(t, word), option.TrustedKey{Text: "key"})
 	}
 	for path, want := range map[string][2]string{ // in the first, only pub has keys; in the second, all
-		"/pub/x":              {"pub", "pub"},
-		"/x":                  {"", "/"},
-		"/pub%2Fx":            {"pub", "an error"},
-		"/pub%2fx":            {"pub", "an error"},
-		"/pub/%2F../x":        {"pub", "an error"},
-		"/pub/..%2Fx":         {"pub", "an error"},
-		"/pub/%2e%2e%2Fx":     {"pub", "an error"},
-		"/pub/%2e%2e/x":       {"", "/"},
-		"/pub/.%2E/x":         {"", "/"},
-		"/pub//../x":          {"pub", "an error"},
-		"/pub/a/..//../x":     {"pub", "an error"},
-		"//pub/x":             {"pub", "pub"},
-		"/pub//x":             {"pub", "pub"},
-		"/x//../pub/y":        {"pub", "an error"},
-		"/x/%2F..%2Fpub/y":    {"pub", "an error"},
-		"/x%2F../pub/y":       {"pub", "an error"},
-		"/x%2F..%2Fpub/y":     {"pub", "an error"},
-		"/pub%5Cx":            {"pub", "an error"},
-		`/x\..\pub/y`:         {"pub", "an error"},
-		"/pub/..%5Cx":         {"pub", "an error"},
-		"/pub/a%2Fb":          {"pub", "pub"},
-		"/pub/../../pub/x":    {"pub", "pub"},
-		"/..%2Fpub/x":         {"pub", "an error"},
-		"/pub/%252e%252e/x":   {"pub", "pub"},
-		"/%70ub/x":            {"pub", "pub"},
-		"/pub/%2e/%2E/x":      {"pub", "pub"},
-		"/pub;v=1/x":          {"", "/"},
-		"/public/..%2Fpub%2F": {"pub", "an error"},
+		"/pub/x":               {"pub", "pub"},
+		"/x":                   {"", "/"},
+		"/pub%2Fx":             {"pub", "an error"},
+		"/pub%2fx":             {"pub", "an error"},
+		"/pub/%2F../x":         {"pub", "an error"},
+		"/pub/..%2Fx":          {"pub", "an error"},
+		"/pub/%2e%2e%2Fx":      {"pub", "an error"},
+		"/pub/%2e%2e/x":        {"", "/"},
+		"/pub/.%2E/x":          {"", "/"},
+		"/pub//../x":           {"pub", "an error"},
+		"/pub/a/..//../x":      {"pub", "an error"},
+		"//pub/x":              {"pub", "pub"},
+		"/pub//x":              {"pub", "pub"},
+		"/x//../pub/y":         {"pub", "an error"},
+		"/x/%2F..%2Fpub/y":     {"pub", "an error"},
+		"/x%2F../pub/y":        {"pub", "an error"},
+		"/x%2F..%2Fpub/y":      {"pub", "an error"},
+		"/pub%5Cx":             {"pub", "an error"},
+		`/x\..\pub/y`:          {"pub", "an error"},
+		"/pub/..%5Cx":          {"pub", "an error"},
+		"/pub/a%2Fb":           {"pub", "pub"},
+		"/pub/../../pub/x":     {"pub", "pub"},
+		"/..%2Fpub/x":          {"pub", "an error"},
+		"/pub/%252e%252e/x":    {"pub", "pub"},
+		"/%70ub/x":             {"pub", "pub"},
+		"/pub/%2e/%2E/x":       {"pub", "pub"},
+		"/pub;v=1/x":           {"pub", "an error"},
+		"/pub;/x":              {"pub", "an error"},
+		"/pub/x;v=1":           {"pub", "pub"},
+		"/x;v=1":               {"", "/"},
+		"/%70ub%3Bv=1/x":       {"pub", "an error"},
+		"/x/..;/pub/y":         {"pub", "an error"},
+		"/x/..;v=1/pub/y":      {"pub", "an error"},
+		"/x/..%3B/pub/y":       {"pub", "an error"},
+		"/pub/..;/x":           {"pub", "an error"},
+		"/x/..;b/pub/..%3Ba/y": {"pub", "an error"},
+		`/x\..;\pub/y`:         {"pub", "an error"},
+		"/PUB/x":               {"pub", "an error"},
+		"/pUb;v=1/x":           {"pub", "an error"},
+		"/public/..%2Fpub%2F":  {"pub", "an error"},
 	} {
 		for i, host := range []string{"https://a.example", "https://b.example"} {
 			u, err := url.Parse(host + path)
@@ -137,7 +149,23 @@ func TestBoundReadings_Rule78(t *testing.T) {
 	}
 }
 
-// TestBoundForges_Rule78: owners and projects of a forge are compared without case, files and other servers with it.
+// TestBoundCase_Rule78: of two bounds that differ in case alone, the one in the same letters counts.
+func TestBoundCase_Rule78(t *testing.T) {
+	trust := &option.Trust{}
+	for _, word := range []string{"https://example.org/Pub", "https://example.org/pub", "https://example.org/x", "https://example.org/X/y"} {
+		trust.Add(bound(t, word), option.TrustedKey{Text: "key"})
+	}
+	for path, want := range map[string]string{
+		"/pub/f": "https://example.org/pub", "/Pub/f": "https://example.org/Pub", "/x/f": "https://example.org/x",
+		"/X/y/f": "https://example.org/X/y", "/x/y/f": "an error", "/X/f": "https://example.org/x",
+	} {
+		if got := boundBy(trust, &url.URL{Scheme: "https", Host: "example.org", Path: path}); got != want {
+			t.Errorf("%s is bound by %q, want %q", path, got, want)
+		}
+	}
+}
+
+// TestBoundForges_Rule78: owners and projects of a forge are compared without case, its files with it.
 func TestBoundForges_Rule78(t *testing.T) {
 	trust := &option.Trust{}
 	for _, word := range []string{
@@ -159,7 +187,7 @@ func TestBoundForges_Rule78(t *testing.T) {
 		"https://gitlab.com/group/other/-/sub/tool":                        "",
 		"https://raw.githubusercontent.com/owner/tool/main/x":              "https://raw.githubusercontent.com/Owner/Tool",
 		"https://forge.example/Owner/x":                                    "https://forge.example/Owner",
-		"https://forge.example/owner/x":                                    "",
+		"https://forge.example/owner/x":                                    "https://forge.example/Owner",
 		"https://github.com:8443/Owner/x":                                  "",
 		"https://github.com/owner%2FTool":                                  "https://github.com/Owner",
 		"https://github.com/x/..%2F..%2Fowner/tool/releases/download/v1/x": "https://github.com/owner/Tool/releases/download/v1",
@@ -179,7 +207,7 @@ func TestBoundRefused(t *testing.T) {
 	for _, word := range []string{
 		"", "example.org", "example.org/pub", "ftp://example.org/", "https:///pub/", "https://me@example.org/",
 		"https://example.org/pub?x=1", "https://example.org/pub?", "https://example.org/#x", "https://example.org/pub/*", "https://ex ample.org/",
-		"https://example.org/pub%2Fx", "https://example.org/a//../b", `https://example.org/a\b`, "https://example.org/a%5cb",
+		"https://example.org/pub%2Fx", "https://example.org/a//../b", `https://example.org/a\b`, "https://example.org/a%5cb", "https://example.org/a;b",
 	} {
 		if _, err := option.NewBound(word); err == nil {
 			t.Errorf("%q is taken", word)

@@ -86,7 +86,9 @@ func TestRevocationUnsupported_Rule47(t *testing.T) {
 		})
 		return slices.Concat(slices.Insert(packets, last, sig)...)
 	}
-	odd := func(kind packet.SignatureType) []byte { return draft{kind: kind, hash: ripemd}.by(t, ann.PrivateKey, "") }
+	odd := func(kind packet.SignatureType) []byte {
+		return draft{kind: kind, hash: ripemd}.by(t, ann.PrivateKey, "")
+	}
 	ofPrimary, ofSub := draft{}.by(t, ann.PrivateKey, signed), draft{}.by(t, sub.PrivateKey, signed)
 	const userID = 13
 	for _, m := range []merger{
