@@ -82,7 +82,7 @@ var houses = map[string]house{
 	}},
 
 	"download": {imports: []string{
-		"byterange", "internal/partfile", "download/limit", "download/state", "internal/edges", "internal/fsys", "internal/lookup", "internal/lookup/search", "internal/recheck", "internal/small", "internal/version",
+		"byterange", "internal/partfile", "download/limit", "download/state", "internal/edges", "internal/fsys", "internal/lookup", "internal/lookup/search", "internal/recheck", "internal/small", "internal/version", "internal/whole",
 		"address", "internal/web", "metalink", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "verify", "verify/signatures", "verify/sums",
 	}},

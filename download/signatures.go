@@ -15,6 +15,7 @@ import (
 
 	"braid/address"
 	"braid/internal/small"
+	memory "braid/internal/whole" // whole is a name of this package
 	"braid/metalink"
 	"braid/source"
 	"braid/source/httpsource"
@@ -129,6 +130,7 @@ type signatureSet struct {
 // signature that cannot count is the result if no other signature is good.
 func newSignatureSet(all []found, anchors Anchors, names []string) *signatureSet {
 	set, now := &signatureSet{anchors: anchors, names: names}, time.Now()
+	var copied *memory.File
 	for _, f := range all {
 		c, trust, err := set.checker(f, now)
 		switch {
@@ -142,6 +144,7 @@ func newSignatureSet(all []found, anchors Anchors, names []string) *signatureSet
 		case c != nil:
 			set.checkers, set.from = append(set.checkers, c), append(set.from, f.from)
 			set.trusts = append(set.trusts, trust)
+			copied = memory.Share(c, copied) // one copy of the file serves all checkers (rule 20)
 		}
 	}
 	return set

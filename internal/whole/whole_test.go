@@ -48,3 +48,30 @@ func TestFile(t *testing.T) {
 		t.Error("a state that is too large")
 	}
 }
+
+// A keeper is a checker that keeps a file in memory.
+type keeper struct{ file *File }
+
+func (k keeper) Whole() *File { return k.file }
+
+// TestShare: all checkers that keep the file read the bytes of the first.
+func TestShare(t *testing.T) {
+	a, b, none := keeper{new(File)}, keeper{new(File)}, keeper{}
+	var first *File
+	for _, c := range []any{"other", none, a, none, "other", b} {
+		first = Share(c, first)
+	}
+	if first != a.file {
+		t.Fatal("the first file is another one")
+	}
+	for _, k := range []keeper{a, b} {
+		k.file.Write([]byte("abc"))
+		if data, ok := k.file.Bytes(); !ok || string(data) != "abc" {
+			t.Errorf("%q, %v", data, ok)
+		}
+	}
+	state, err := b.file.MarshalBinary()
+	if err != nil || len(state) != 1 || b.file.UnmarshalBinary(state) != nil || new(File).UnmarshalBinary(state) == nil {
+		t.Errorf("state %q, %v", state, err)
+	}
+}

@@ -60,6 +60,14 @@ func (c *Checker) refuse(code verify.SignatureCode, reason string) error {
 	return &verify.SignatureError{Code: code, By: c.said.Key, Reason: reason, Signatures: []verify.SignatureResult{c.said}}
 }
 
+// Whole returns the copy of the file that c keeps in memory, or nil if c keeps none. It serves other packages of braid.
+func (c *Checker) Whole() *whole.File {
+	if c.digest != nil || len(c.keys) == 0 {
+		return nil
+	}
+	return &c.file
+}
+
 // Write implements verify.SignatureChecker.
 func (c *Checker) Write(p []byte) (int, error) {
 	switch {
