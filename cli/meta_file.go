@@ -72,8 +72,8 @@ func (v *metaCommand) describe(ctx context.Context, path string) (described, err
 	if err := v.measure(ctx, file, &f); err != nil {
 		return f, err
 	}
-	after, err := file.Stat()
-	if err == nil && (after.Size() != info.Size() || !after.ModTime().Equal(info.ModTime())) {
+	after, err := os.Stat(path) // not file.Stat, because a rename may have replaced the file
+	if err == nil && (!os.SameFile(after, info) || after.Size() != info.Size() || !after.ModTime().Equal(info.ModTime())) {
 		err = errChanging
 	}
 	if err == nil && v.signer == nil {

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"braid/metalink"
 	"braid/verify"
+	"braid/verify/minisign"
 )
 
 // inFolder works in a folder with these files: name and content in turn.
@@ -103,5 +105,42 @@ func TestMetaOfAFileThatGrows(t *testing.T) {
 		if err := v.measure(t.Context(), strings.NewReader(body), &f); err != errChanging {
 			t.Errorf("%q: %v", body, err)
 		}
+	}
+}
+
+// An intrusion is a signer before whose signatures another program does something.
+type intrusion struct {
+	verify.Signer
+	do func()
+}
+
+func (i intrusion) Begin(name string, now time.Time) (verify.Signing, error) {
+	i.do()
+	return i.Signer.Begin(name, now)
+}
+
+// TestMetaOfAFileThatIsReplaced: nothing is stated about bytes that are not under the name any more.
+func TestMetaOfAFileThatIsReplaced(t *testing.T) {
+	secret, err := os.ReadFile("../verify/minisign/testdata/secret.key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := minisign.Kind.NewSigner(secret, nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	inFolder(t, "a", "abc", "new", "xyz")
+	v := &metaCommand{algorithms: []verify.Algorithm{verify.SHA256}}
+	v.signer = intrusion{signer, func() {}}
+	if _, err := v.describe(t.Context(), "a"); err != nil {
+		t.Error(err)
+	}
+	v.signer = intrusion{signer, func() {
+		info, _ := os.Stat("a")
+		os.Chtimes("new", info.ModTime(), info.ModTime())
+		os.Rename("new", "a")
+	}}
+	if _, err := v.describe(t.Context(), "a"); err != errChanging {
+		t.Errorf("got %v, want %v", err, errChanging)
 	}
 }
