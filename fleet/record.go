@@ -51,8 +51,8 @@ type Follows struct {
 	Version string `json:"version"`
 	// Link is the path of the link to the newest version, in the form of Job.Name. It is empty if no link is wanted.
 	Link string `json:"link,omitempty"`
-	// Keep is the number of older versions to keep. If zero, all are kept.
-	Keep int `json:"keep,omitempty"`
+	// Keep is the number of older versions to keep. If nil, all are kept.
+	Keep *int `json:"keep,omitempty"`
 }
 
 // A Priority is the priority of a job. A job waits as long as a job with a higher priority can be taken.

@@ -83,7 +83,7 @@ func linkOld(d fsys.Dir, base string, old fsys.Dir, plain string) (name string, 
 // prune removes surplus old versions. It also removes links to the present version, which an interrupted update left.
 func (t *task) prune() error {
 	return t.visit(func(old fsys.Dir, versions, present []string) (err error) {
-		for _, name := range append(present, versions[:max(len(versions)-t.rule.Keep, 0)]...) {
+		for _, name := range append(present, versions[:max(len(versions)-*t.rule.Keep, 0)]...) {
 			err = errors.Join(err, old.Remove(name))
 		}
 		return err
@@ -188,7 +188,9 @@ func (t *task) remove(v version) error {
 }
 
 // keepsOld reports whether old versions are kept in the folder of old versions.
-func (t *task) keepsOld() bool { return t.rule.Keep > 0 && !t.rule.File.PerVersion() }
+func (t *task) keepsOld() bool {
+	return t.rule.Keep != nil && *t.rule.Keep > 0 && !t.rule.File.PerVersion()
+}
 
 // settle makes the link lead to the file. If each version has a file name of its own, settle records the file, which
 // may be removed later, and sets t.old to the path of the previous version.
@@ -208,7 +210,7 @@ func (t *task) settle(ctx context.Context, o *antenna.Outcome) error {
 	if t.update.Previous != "" {
 		t.old = cmp.Or(t.old, t.update.Last.Path)
 	}
-	if t.rule.Keep == 0 {
+	if t.rule.Keep == nil {
 		return nil
 	}
 	return t.memory.kept(t.update.Watch, version{Name: t.name, Size: o.Size, ModTime: o.ModTime})
@@ -216,11 +218,11 @@ func (t *task) settle(ctx context.Context, o *antenna.Outcome) error {
 
 // pruneReleases removes the files of surplus versions. A file that was changed after its download stays.
 func (t *task) pruneReleases() error {
-	if t.rule.Keep == 0 || t.update.Release == nil || !t.rule.File.PerVersion() || t.rule.Request.Store != nil {
+	if t.rule.Keep == nil || t.update.Release == nil || !t.rule.File.PerVersion() || t.rule.Request.Store != nil {
 		return nil
 	}
 	var failed error
-	err := t.memory.prune(t.update.Watch, t.rule.Keep+1, func(v version) bool {
+	err := t.memory.prune(t.update.Watch, *t.rule.Keep+1, func(v version) bool {
 		err := t.remove(v)
 		failed = errors.Join(failed, err)
 		return err == nil

@@ -15,7 +15,7 @@ import (
 
 func TestKeep(t *testing.T) {
 	w := newWorld(t)
-	w.rule.Keep = 2
+	w.rule.Keep = new(2)
 	for day, body := range []string{"one", "two", "three", "four", "five"} {
 		w.origin.set(func(o *origin) { o.body, o.modified = body, date(day+1) })
 		w.does()
@@ -50,7 +50,7 @@ func TestKeep(t *testing.T) {
 // the right file was in place already.
 func TestOldIsTold(t *testing.T) {
 	w := newWorld(t)
-	w.rule.Keep, w.rule.Run = 2, []string{"publish"}
+	w.rule.Keep, w.rule.Run = new(2), []string{"publish"}
 	told := func() string {
 		t.Helper()
 		for _, kv := range w.hooks[len(w.hooks)-1].Env {
@@ -83,7 +83,7 @@ func TestOldIsTold(t *testing.T) {
 // Two versions of the same second are both kept, and an interrupted update leaves no copy of the present version.
 func TestKeepInOneSecond(t *testing.T) {
 	w := newWorld(t)
-	w.rule.Keep = 20
+	w.rule.Keep = new(20)
 	var want []string
 	for i := range 13 {
 		body := fmt.Sprintf("version %2d", i)
@@ -103,7 +103,7 @@ func TestKeepInOneSecond(t *testing.T) {
 	if err := os.WriteFile(other, []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	w.rule.Keep = 4
+	w.rule.Keep = new(4)
 	w.does()
 	got := w.old()
 	slices.Sort(got)

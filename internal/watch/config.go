@@ -61,8 +61,8 @@ type Watch struct {
 	// Dir is the folder of the files, or To is their location in an object store. File is the template of their names.
 	Dir, To string
 	File    Template
-	// Keep is the number of old versions to keep.
-	Keep int
+	// Keep is the number of old versions to keep. If nil, all versions with their own names are kept, and no others.
+	Keep *int
 	// Link is the name of a link beside the files that leads to the release in place. If empty, there is none.
 	Link string
 	// Run is the program, with its arguments, that is run after a new version. OnFailure is the program that is run

@@ -20,7 +20,7 @@ import (
 func updating(t *testing.T) (w *world, disk *fsystest.Disk) {
 	t.Helper()
 	w = newWorld(t)
-	w.dir, w.rule.Dir, w.rule.Keep, w.rule.Run = "/w", "/w/files", 2, []string{"program"}
+	w.dir, w.rule.Dir, w.rule.Keep, w.rule.Run = "/w", "/w/files", new(2), []string{"program"}
 	disk = fsystest.NewDisk()
 	if err := fsys.MkdirAll(disk, "/w", 0o700); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 
 func TestHooks(t *testing.T) {
 	w := newWorld(t)
-	w.rule.Run, w.rule.Keep = []string{"publish", "it"}, 1
+	w.rule.Run, w.rule.Keep = []string{"publish", "it"}, new(1)
 	w.does()
 	w.does() // unchanged
 	w.origin.set(func(o *origin) { o.body, o.modified = "two", date(2) })

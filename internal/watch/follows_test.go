@@ -32,10 +32,14 @@ func TestFleetFollows(t *testing.T) {
 		if len(f.Of) != 24 || f.Version != "1.2" || strings.Contains(f.Of, "example") {
 			t.Errorf("%+v", f)
 		}
-		return strings.Join([]string{f.Link, strings.Repeat("k", f.Keep)}, " "), nil
+		if f.Keep == nil {
+			return f.Link + " all", nil
+		}
+		return fmt.Sprint(f.Link, " ", *f.Keep), nil
 	}
 	for more, want := range map[string]string{
-		"": "d/tool_1.2.tar.gz", "link = 'latest'": "d/latest ", "keep = 2": " kk", "link = 'latest'\nkeep = 2": "d/latest kk",
+		"": "d/tool_1.2.tar.gz", "link = 'latest'": "d/latest all", "keep = 2": " 2", "link = 'latest'\nkeep = 2": "d/latest 2",
+		"keep = 0": " 0", "link = 'latest'\nkeep = 0": "d/latest 0",
 	} {
 		if got, err := jobOf(more); got != want || err != nil {
 			t.Errorf("%q: %q, %v; want %q", more, got, err, want)

@@ -172,7 +172,7 @@ func (c *Loaded) CheckForFleet() error {
 				"set them under [site] in the settings of the workers"},
 			{w.FeedMirrors, "feed-mirrors", "does not apply with --queue: workers use only the URLs of the job",
 				"name mirrors with mirror ="},
-			{w.Keep > 0 && !w.File.PerVersion(), "keep",
+			{w.Keep != nil && *w.Keep > 0 && !w.File.PerVersion(), "keep",
 				"does not apply with --queue, unless each version has its own file name", ""},
 			{w.Rate.Any(), "limit-rate", "cannot be set with --queue: workers set their own limits",
 				"set it with braid work --limit-rate"},
@@ -331,7 +331,7 @@ func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 
 // followsOf returns the part of a job about other versions, or nil if its watch has no link and keeps all versions.
 func followsOf(w *Watch, u *antenna.Update, folder string) *fleet.Follows {
-	if u.Release == nil || w.Link == "" && w.Keep == 0 {
+	if u.Release == nil || w.Link == "" && w.Keep == nil {
 		return nil
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", w.Name, w.URL, folder))

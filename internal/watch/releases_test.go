@@ -131,6 +131,20 @@ func TestReleaseFiles(t *testing.T) {
 	}
 }
 
+// TestReleaseKeepNone: with keep = 0, only the version in place stays.
+func TestReleaseKeepNone(t *testing.T) {
+	w, s := following(t, "keep = 0")
+	for _, version := range []string{"1.0", "1.1"} {
+		s.put(version, "file of "+version)
+		if _, err := w.next(version); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.names(); got != "tool_"+version {
+			t.Errorf("in the folder is %s", got)
+		}
+	}
+}
+
 // TestReleaseNotYet_Rule80: a missing file and missing proof are no failures until the last try.
 func TestReleaseNotYet_Rule80(t *testing.T) {
 	w, s := following(t, "on-failure = ['program']")

@@ -85,7 +85,7 @@ type watchTable struct {
 	Priority       Priority `toml:"priority"`
 	Mirror         []string `toml:"mirror"`
 	FeedMirrors    bool     `toml:"feed-mirrors"`
-	Keep           int      `toml:"keep"`
+	Keep           *int     `toml:"keep"`
 	Run            []string `toml:"run"`
 	OnFailure      []string `toml:"on-failure"`
 	HookTime       span     `toml:"hook-time"`

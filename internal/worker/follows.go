@@ -255,17 +255,20 @@ func (p *Folder) relink(f *fleet.Follows, name string) error {
 	return p.sync(above)
 }
 
+// keepsAll reports whether no version is removed. A negative number, which braid never writes, removes none either.
+func keepsAll(f *fleet.Follows) bool { return f.Keep == nil || *f.Keep < 0 }
+
 // prune removes the files of versions that need not be kept, but none of those called keep. It returns the files that
 // stay in the list. A file that has changed since it was placed is not removed, but leaves the list.
 func (p *Folder) prune(f *fleet.Follows, list []listed, keep ...string) (left []listed, failed error) {
-	most := maxListed
-	if f.Keep > 0 {
-		most = f.Keep + 1
+	most, all := maxListed, keepsAll(f)
+	if !all {
+		most = *f.Keep + 1
 	}
 	surplus := max(0, len(list)-most)
 	for _, x := range list[:surplus] {
 		switch {
-		case f.Keep == 0:
+		case all:
 		case slices.Contains(keep, x.Name):
 			left = append(left, x)
 		case p.isThere(x):

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -20,7 +21,7 @@ type releases struct {
 	follows fleet.Follows
 }
 
-func newReleases(t *testing.T, link string, keep int) *releases {
+func newReleases(t *testing.T, link string, keep *int) *releases {
 	t.Helper()
 	p, err := OpenFolder(t.TempDir())
 	if err != nil {
@@ -74,7 +75,7 @@ func (r *releases) has(linked string, versions ...string) {
 // TestFollows_Rule80 checks that the link leads to the newest version, in whatever order workers place them, and that the
 // surplus files are removed unless they were changed.
 func TestFollows_Rule80(t *testing.T) {
-	r := newReleases(t, "tools/latest", 1)
+	r := newReleases(t, "tools/latest", new(1))
 	for _, version := range []string{"1.9", "1.10"} {
 		if untidy, err := r.place(version); untidy != nil || err != nil {
 			t.Fatal(version, untidy, err)
@@ -102,9 +103,31 @@ func TestFollows_Rule80(t *testing.T) {
 	r.has("1.10", "1.10", "1.9")
 }
 
+// TestKeepNone_Rule80 checks that with keep = 0 only the version in place stays, and that a record without keep, or with a
+// number that makes no sense, removes nothing.
+func TestKeepNone_Rule80(t *testing.T) {
+	for _, c := range []struct {
+		record string
+		left   []string
+	}{
+		{`{"keep":0}`, []string{"2.0"}}, {`{}`, []string{"1.10", "1.9", "2.0"}}, {`{"keep":-9}`, []string{"1.10", "1.9", "2.0"}},
+	} {
+		r := newReleases(t, "tools/latest", nil)
+		if err := json.Unmarshal([]byte(c.record), &r.follows); err != nil {
+			t.Fatal(err)
+		}
+		for _, version := range []string{"1.9", "1.10", "2.0"} {
+			if untidy, err := r.place(version); untidy != nil || err != nil {
+				t.Fatal(version, untidy, err)
+			}
+		}
+		r.has("2.0", c.left...)
+	}
+}
+
 // TestFollowsWithoutNewest_Rule80 checks that the file that the link leads to stays if newer files were deleted.
 func TestFollowsWithoutNewest_Rule80(t *testing.T) {
-	r := newReleases(t, "tools/latest", 1)
+	r := newReleases(t, "tools/latest", new(1))
 	for _, version := range []string{"2.0", "3.0"} {
 		if untidy, err := r.place(version); untidy != nil || err != nil {
 			t.Fatal(version, untidy, err)
@@ -126,11 +149,11 @@ func TestFollowsWithoutNewest_Rule80(t *testing.T) {
 // TestFollowsKilled_Rule80 checks that a worker that was killed after it listed its file is followed by one that leads the
 // link to that file.
 func TestFollowsKilled_Rule80(t *testing.T) {
-	r := newReleases(t, "latest", 0)
+	r := newReleases(t, "latest", nil)
 	if _, err := r.place("1.0"); err != nil {
 		t.Fatal(err)
 	}
-	killed := newReleases(t, "", 0)
+	killed := newReleases(t, "", nil)
 	killed.Folder = r.Folder
 	if _, err := killed.place("1.1"); err != nil {
 		t.Fatal(err)
@@ -150,7 +173,7 @@ func TestFollowsTaken_Rule80(t *testing.T) {
 		"another link": func(at string) error { return os.Symlink("tools/1.0/other", at) },
 		"a link away":  func(at string) error { return os.Symlink("/etc/passwd", at) },
 	} {
-		r := newReleases(t, "latest", 0)
+		r := newReleases(t, "latest", nil)
 		at := filepath.Join(r.dir, "latest")
 		if err := make(at); err != nil {
 			t.Fatal(err)
@@ -166,7 +189,7 @@ func TestFollowsTaken_Rule80(t *testing.T) {
 			t.Errorf("%s was replaced: %v", name, err)
 		}
 	}
-	away := newReleases(t, "latest", 0)
+	away := newReleases(t, "latest", nil)
 	if _, err := away.place("1.0"); err != nil {
 		t.Fatal(err)
 	}
@@ -178,12 +201,12 @@ func TestFollowsTaken_Rule80(t *testing.T) {
 		t.Errorf("a link to the path from the root: %v", err)
 	}
 	for _, link := range []string{"../latest", "/latest", stages + "/latest", "a.evidence.json"} {
-		r := newReleases(t, link, 0)
+		r := newReleases(t, link, nil)
 		if _, err := r.place("1.0"); err == nil {
 			t.Errorf("a link at %s", link)
 		}
 	}
-	r := newReleases(t, "latest", 0)
+	r := newReleases(t, "latest", nil)
 	r.follows.Of = "../../x"
 	if _, err := r.place("1.0"); err == nil {
 		t.Error("a list outside of its folder")
@@ -193,7 +216,7 @@ func TestFollowsTaken_Rule80(t *testing.T) {
 // TestFollowsAtOnce checks that workers that place versions at the same time leave the link at the newest.
 func TestFollowsAtOnce(t *testing.T) {
 	const versions = 12
-	r := newReleases(t, "latest", 2)
+	r := newReleases(t, "latest", new(2))
 	errs := make([]error, versions)
 	var wg sync.WaitGroup
 	for i := range versions {

@@ -90,7 +90,7 @@ func (p *Store) place(ctx context.Context, t *task, _ *download.Request, _ bool)
 		}
 	}
 	in, err := p.find(ctx, t)
-	if err == nil && f != nil && f.Keep > 0 {
+	if err == nil && f != nil && !keepsAll(f) {
 		if untidy := prune(ctx, p.leased(t), &t.claim.Record.Job, in); untidy != nil {
 			t.log.Error("old versions", "error", untidy)
 		}
@@ -118,7 +118,7 @@ func prune(ctx context.Context, store *objectstore.Store, j *fleet.Job, in place
 	}
 	failed := amend(func(list []listed) []listed {
 		list = withFile(list, j, in)
-		surplus = list[:max(0, len(list)-j.Follows.Keep-1)]
+		surplus = list[:max(0, len(list)-*j.Follows.Keep-1)]
 		return list
 	})
 	if failed != nil {

@@ -109,11 +109,12 @@ func TestKeepObjects_Rule80(t *testing.T) {
 		defer b.mu.Unlock()
 		b.objects["tools/"+name] = stored{body, nil, time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)}
 	}
+	keep := 1
 	place := func(version, want string) {
 		t.Helper()
 		put(version, "file of "+version)
 		put(version+".evidence.json", `{"object":"s3://bucket/tools/`+version+`"}`)
-		j := fleet.Job{Name: "tools/" + version, Follows: &fleet.Follows{Of: strings.Repeat("0a", 12), Version: version, Keep: 1}}
+		j := fleet.Job{Name: "tools/" + version, Follows: &fleet.Follows{Of: strings.Repeat("0a", 12), Version: version, Keep: &keep}}
 		e, err := store.Existing(t.Context(), j.Name)
 		if err == nil {
 			err = prune(t.Context(), store, &j, placed{size: e.Size, modTime: e.ModTime})
@@ -129,6 +130,10 @@ func TestKeepObjects_Rule80(t *testing.T) {
 	put("1.8", "changed")
 	place("2.0", "1.10 1.10+ 1.8 1.8+ 2.0 2.0+ mine")
 	place("2.1", "1.8 1.8+ 2.0 2.0+ 2.1 2.1+ mine")
+	keep = 0
+	place("2.1", "1.8 1.8+ 2.1 2.1+ mine")
+	keep = 1
+	place("2.0", "1.8 1.8+ 2.0 2.0+ 2.1 2.1+ mine")
 	list := ".braid-work/releases/" + strings.Repeat("0a", 12) + ".json"
 	b.mu.Lock()
 	o := b.objects[list]
@@ -136,7 +141,7 @@ func TestKeepObjects_Rule80(t *testing.T) {
 	b.objects[list] = o
 	b.mu.Unlock()
 	put("2.2", "file of 2.2")
-	j := fleet.Job{Name: "tools/2.2", Follows: &fleet.Follows{Of: strings.Repeat("0a", 12), Version: "2.2", Keep: 1}}
+	j := fleet.Job{Name: "tools/2.2", Follows: &fleet.Follows{Of: strings.Repeat("0a", 12), Version: "2.2", Keep: new(1)}}
 	if err := prune(t.Context(), store, &j, placed{size: 11}); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("a damaged list: %v", err)
 	}
