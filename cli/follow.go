@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -200,7 +201,7 @@ func (f *followCommand) follow(ctx context.Context, found *found) error {
 		}
 	}
 	if f.Once {
-		if said.Path, err = f.fetch(ctx, a); err != nil {
+		if said.Path, err = f.fetch(ctx, found, e.Name); err != nil {
 			return err
 		}
 		said.Time = render.NewHead(time.Now(), "").Time
@@ -209,11 +210,25 @@ func (f *followCommand) follow(ctx context.Context, found *found) error {
 	return outputFailure(f.events.Err())
 }
 
-// fetch downloads the file a and returns its path.
-func (f *followCommand) fetch(ctx context.Context, a *follow.Asset) (path string, err error) {
+// fetch downloads the only file of found and returns its path. A digest in the feed counts as for a watch: it is evidence
+// if the feed is on the server of the file. Otherwise a wrong one is a warning.
+func (f *followCommand) fetch(ctx context.Context, found *found, name string) (path string, err error) {
+	a := &found.Assets[0]
+	at, err := url.Parse(a.URL)
+	if err != nil {
+		return "", err
+	}
 	f.ended = func(_ int, _ download.Request, r download.Result, err error) {
-		if err == nil {
-			path = r.Path
+		if err != nil {
+			return
+		}
+		path = r.Path
+		for _, d := range job.StrongDigests(a.Digests) {
+			for _, is := range r.Proof.Digests() {
+				if is.Algorithm() == d.Algorithm() && is != d {
+					f.screen.Warn("the feed has another digest: %s is %s, not %s", d.Algorithm(), is.Hex(), d.Hex())
+				}
+			}
 		}
 	}
 	words := []string{a.URL}
@@ -221,6 +236,9 @@ func (f *followCommand) fetch(ctx context.Context, a *follow.Asset) (path string
 	err = f.carryOut(ctx, words, func(ctx context.Context, client *download.Client) (*job.List, error) {
 		if err := f.check(words); err != nil {
 			return nil, err
+		}
+		if found.Serves(a.URL) {
+			f.Job.Published.Claims = job.ClaimsOfFeed(name, a.Digests, at, client.HTTP)
 		}
 		return job.NewList(ctx, f.Job, client, words)
 	})

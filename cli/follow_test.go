@@ -2,11 +2,15 @@ package cli
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestFollowTooMany checks that a page with too many files, or with too long names, is refused. A part of it may lack the
@@ -33,5 +37,54 @@ func TestFollowTooMany(t *testing.T) {
 				t.Errorf("%d: %s%s", code, out.String(), errs.String())
 			}
 		})
+	}
+}
+
+// TestFollowOnceFeedDigest_Rule81 checks that --once uses the digest in the feed as a watch does: it is evidence if the
+// feed is on the server of the file, and a wrong one of another server is a warning.
+func TestFollowOnceFeedDigest_Rule81(t *testing.T) {
+	const body = "the file"
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(body)))
+	file := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/dl/v1.0/q-1.0.bin" {
+			http.NotFound(w, r)
+			return
+		}
+		http.ServeContent(w, r, "q-1.0.bin", time.Unix(1e9, 0), strings.NewReader(body))
+	}
+	other := httptest.NewServer(http.HandlerFunc(file))
+	defer other.Close()
+	for _, c := range []struct {
+		digest, require, said string
+		elsewhere             bool
+		code                  int
+	}{
+		{digest: sum, require: "digest", said: "sha-256 from the feed 127.0.0.1", code: exitDone},
+		{digest: strings.Repeat("0", 64), require: "none", said: "from the feed 127.0.0.1", code: exitMismatch},
+		{digest: sum, require: "digest", said: "no verifiable digest", elsewhere: true, code: exitNoEvidence},
+		{digest: strings.Repeat("0", 64), require: "none", said: "the feed has another digest: sha-256 is " + sum,
+			elsewhere: true, code: exitDone},
+	} {
+		var of string
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/releases.json" {
+				file(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `[{"tag_name":"v1.0","draft":false,"prerelease":false,"html_url":"%s/rel/v1.0","assets":[`+
+				`{"name":"q-1.0.bin","size":8,"browser_download_url":"%[1]s/dl/v1.0/q-1.0.bin","digest":"sha256:%s"}]}]`, of, c.digest)
+		}))
+		if of = s.URL; c.elsewhere {
+			of = other.URL
+		}
+		dir := t.TempDir()
+		code, _, said := command(t, "follow", "--once", "--require", c.require, "--asset", of+"/dl/{tag}/q-{version}.bin",
+			"-d", dir, s.URL+"/releases.json")
+		s.Close()
+		_, err := os.Stat(filepath.Join(dir, "q-1.0.bin"))
+		if code != c.code || !strings.Contains(said, c.said) || (err == nil) != (c.code == exitDone) {
+			t.Errorf("%+v: exit code %d: %s", c, code, said)
+		}
 	}
 }

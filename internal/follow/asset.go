@@ -30,8 +30,10 @@ type Asset struct {
 	Template  *release.Template
 	// Releases is the number of wanted versions in the feed that have such a file.
 	Releases int
-	// Digest is the digest in the feed. Lists and Signatures are names of files of the release.
+	// Digest is the digest in the feed. Digests are those that a watch uses, because the feed states them about the file
+	// at URL. Lists and Signatures are names of files of the release.
 	Digest     string
+	Digests    []string
 	Lists      []string
 	Signatures []string
 	// Unsearched reports that Lists was not looked for, because too many files fit.
@@ -188,6 +190,10 @@ func (f *family) asset(r release.Release) Asset {
 	record := f.records[r.URL]
 	a := Asset{Name: nameOf(r.URL), URL: r.URL, Size: record.Size, Release: r, Template: f.template, tag: record.Tag}
 	a.Digest, _ = record.Get("digest")
+	of, _ := feed.Key(r.URL)
+	if at, ok := feed.Key(record.URL); ok && at == of {
+		a.Digests, _ = record.Proof()
+	}
 	return a
 }
 

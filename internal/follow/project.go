@@ -161,6 +161,9 @@ func fill(text string, vars map[string]string) string {
 	})
 }
 
+// Serves reports whether the feed has the scheme, host and port of the URL of a file. Only then are its digests evidence.
+func (s *Source) Serves(file string) bool { return address.SameOrigin(s.Feed, file) }
+
 // urlOf returns the URL that the table has for a file, else the URL in the feed. If the page is over https, so is the
 // URL, because a forge behind a proxy may not know that the proxy provides https.
 func (s *Source) urlOf(inFeed string) string {

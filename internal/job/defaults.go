@@ -14,6 +14,7 @@ import (
 	"braid/download/state"
 	"braid/internal/option"
 	"braid/internal/problem"
+	"braid/metalink"
 )
 
 // Options holds the command line, environment and settings for all downloads of a run. Each field is named after its option.
@@ -62,6 +63,7 @@ type Defaults struct {
 	// Integrity makes a download replace an existing file with a wrong digest, as aria2c -V does.
 	Integrity bool `option:"-"`
 	Notes     StoreNotes
+	Published metalink.File `option:"-"` // statements of a feed about the only file; see download.Request.Published
 
 	common download.Request // fields that the requests for all files share
 	limit  *limit.Limiter   // limit of all downloads together
@@ -99,7 +101,7 @@ func (d *Defaults) read() (err error) {
 		},
 		Due: d.Due, NoMetalink: d.NoMetalink, Access: download.Access{NoFTP: d.NoFTP}, Select: d.Select,
 		Trust:      download.Trust{LessProof: d.AllowLessProof, Lookup: !d.NoLookup, Require: d.demand().Require},
-		RemoteTime: d.Newer.RemoteTime, RemoteName: d.RemoteName,
+		RemoteTime: d.Newer.RemoteTime, RemoteName: d.RemoteName, Published: d.Published,
 	}
 	d.Peers.apply(&d.common)
 	if err := d.Location.apply(&d.common, &d.HTTP.Proxies); err != nil {

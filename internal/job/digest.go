@@ -7,6 +7,7 @@ import (
 	"braid/download"
 	"braid/internal/option"
 	"braid/internal/problem"
+	"braid/source/httpsource"
 	"braid/verify"
 )
 
@@ -33,6 +34,29 @@ func ClaimsOfURL(word string, has []verify.Claim, follows bool) ([]verify.Claim,
 			"use --sha256 for the file that the document describes")
 	}
 	return append(slices.Clip(has), more...), nil
+}
+
+// ClaimsOfFeed returns the strong digests in texts as evidence. The named feed, which is on the server of the file at u,
+// states them about the file. hc is the client that requested the feed, or nil.
+func ClaimsOfFeed(name string, texts []string, u *url.URL, hc *httpsource.Client) (list []verify.Claim) {
+	channel := verify.HTTP
+	if hc == nil && u.Scheme == "https" || hc != nil && hc.Proven(u) {
+		channel = verify.HTTPS
+	}
+	for _, d := range StrongDigests(texts) {
+		list = append(list, verify.Claim{Digest: d, Field: "the feed " + name, Channel: channel})
+	}
+	return list
+}
+
+// StrongDigests returns the strong digests in texts, and ignores other texts.
+func StrongDigests(texts []string) (list []verify.Digest) {
+	for _, text := range texts {
+		if d, err := ParseChecksum(text); err == nil && d.Algorithm().Strong() {
+			list = append(list, d)
+		}
+	}
+	return list
 }
 
 // claimsOfMirrors returns claims and the digests in words, the URLs of mirrors. A mirror is never asked for a document.

@@ -17,17 +17,12 @@ import (
 // feed is on the server of the file. It counts like a digest in a checksum list beside the file, because the feed may
 // be older than the file. The URLs are added only if the user wants them.
 func ofFeed(r *download.Request, u *antenna.Update, hc *httpsource.Client, wantsMirrors bool) {
-	p, channel, by := &r.Published, verify.HTTP, address.Scope(0)
-	if hc == nil && r.URL.Scheme == "https" || hc != nil && hc.Proven(r.URL) {
-		channel = verify.HTTPS
-	}
+	p, by := &r.Published, address.Scope(0)
+	digests, mirrors := reported(u)
 	if *p = (metalink.File{}); u.SameServer {
 		by, _ = address.OfHost(r.URL.Hostname())
-		for _, d := range reportedDigests(u) {
-			p.Claims = append(p.Claims, verify.Claim{Digest: d, Field: "the feed " + u.Feed, Channel: channel})
-		}
+		p.Claims = job.ClaimsOfFeed(u.Feed, digests, r.URL, hc)
 	}
-	_, mirrors := reported(u)
 	for _, m := range mirrors {
 		if at, err := url.Parse(m); err == nil && wantsMirrors {
 			p.Mirrors = append(p.Mirrors, metalink.Mirror{URL: at, By: by})
@@ -46,12 +41,7 @@ func reported(u *antenna.Update) (digests, mirrors []string) {
 }
 
 // reportedDigests returns the strong digests that the feed states.
-func reportedDigests(u *antenna.Update) (list []verify.Digest) {
+func reportedDigests(u *antenna.Update) []verify.Digest {
 	texts, _ := reported(u)
-	for _, text := range texts {
-		if d, err := job.ParseChecksum(text); err == nil && d.Algorithm().Strong() {
-			list = append(list, d)
-		}
-	}
-	return list
+	return job.StrongDigests(texts)
 }
