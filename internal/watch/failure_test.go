@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"braid/antenna"
 	"braid/download"
 )
 
@@ -66,6 +68,18 @@ func TestHookFails(t *testing.T) {
 	w.does()
 	if len(w.hooks) != 4 {
 		t.Errorf("run again after it was done: %+v", w.hooks)
+	}
+}
+
+// TestHintOfHalfFile: a file that a list beside it contradicts is tried again, and no hint advises to accept it.
+func TestHintOfHalfFile(t *testing.T) {
+	var b strings.Builder
+	l := &ServiceLog{Logger: slog.New(slog.NewTextHandler(&b, nil))}
+	l.event(antenna.Handled{Err: &download.Error{
+		Kind: download.Mismatch, What: "verify", Hint: download.HintNoLookup, Err: errors.New("sha-256 is 1, want 2"),
+	}})
+	if said := b.String(); !strings.Contains(said, "it is tried again") || strings.Contains(said, "no-lookup") {
+		t.Error(said)
 	}
 }
 

@@ -154,7 +154,7 @@ func (l *ServiceLog) handled(ev *antenna.Handled) {
 			return
 		}
 		if e.Hint != "" {
-			log = log.With("hint", watchHint(hint.Of(e)))
+			log = log.With("hint", watchHint(e))
 		}
 	}
 	switch {
@@ -185,8 +185,13 @@ func pollHint(err error) string {
 	return ""
 }
 
-// watchHint rewrites a hint that names flags, because the keys of a configuration have the names of the flags.
-func watchHint(text string) string {
+// watchHint returns the hint of an error for a watch. The keys of a configuration have the names of the flags. It never
+// advises no-lookup: what contradicts the file now may fit once the server has the whole file and its list.
+func watchHint(e *download.Error) string {
+	if e.Hint == download.HintNoLookup {
+		return "the server may not have the whole file or its list yet: it is tried again"
+	}
+	text := hint.Of(e)
 	if strings.Contains(text, "--sha256") { // a watched file changes
 		return `accept the file unverified with require = "none"`
 	}
