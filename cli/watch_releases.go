@@ -80,7 +80,9 @@ func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []st
 		text := "watch." + f.Name + ": "
 		switch {
 		case f.Versions == 0 && f.Current == "":
-			text += "no version is known yet; braid watch run " + f.Name + " reads its feeds"
+			if text += "no version is known yet"; c.File != "" {
+				text += "; braid watch run " + f.Name + " " + c.File + " reads its feeds"
+			}
 		case f.Newest == "":
 			text += fmt.Sprintf("its feeds have %s, but the settings of the watch exclude all of them",
 				option.Count(f.Versions, "version"))
