@@ -271,6 +271,7 @@ func (f *followers) acknowledged(t *target, o *Outcome, now time.Time) {
 	if o.Declined && r.Stage != inPlace {
 		r.Begun = false
 		f.renounce(t, now)
+		t.saved.Release.Declined = true
 		return
 	}
 	r.Stage, r.Since, r.Asked, r.Why, r.Begun = inPlace, time.Time{}, 0, "", false

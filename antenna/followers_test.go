@@ -167,6 +167,46 @@ func TestForgetRelease(t *testing.T) {
 	})
 }
 
+// TestDeclinedRelease checks that a version that the handler declined is wanted again once the user asks for the watch,
+// but not a version that the user renounced.
+func TestDeclinedRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, p, a, j := follower(t)
+		a.Store = storeIn(t, t.TempDir())
+		defer func() { closed(t, a.Store) }()
+		p.tag("v1.0", 0)
+		watchFor(t, a, j, time.Hour)
+		p.tag("v1.1", 0)
+		p.tag("v1.2", 0)
+		declines := true
+		j.handle = func(ctx context.Context, u Update) (Outcome, error) {
+			if declines {
+				return Outcome{Declined: true}, nil
+			}
+			return p.handle(ctx, u)
+		}
+		watchFor(t, a, j, time.Hour)
+		if got := stages(t, a); got != "1.2 unwanted, 1.1 unwanted, 1.0 in-place" {
+			t.Errorf("stages: %s", got)
+		}
+		if err := a.ForgetRelease(t.Context(), "tool", "1.2"); err != nil {
+			t.Fatal(err)
+		}
+		declines = false
+		asked := false
+		watchAsking(t, a, j, time.Hour, func() {
+			if !asked {
+				if asked = true; a.RunNow(t.Context(), "tool") != nil {
+					t.Error("the antenna does not run")
+				}
+			}
+		})
+		if got := stages(t, a); got != "1.2 unwanted, 1.1 in-place" {
+			t.Errorf("stages: %s", got)
+		}
+	})
+}
+
 // TestReleaseReplaced checks that a later report about the version in place leads to a request with what is known of it.
 func TestReleaseReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -77,6 +77,8 @@ type savedRelease struct {
 	// user renounced the release while it was in place, and that no other release has been put in place since.
 	Begun bool `json:",omitempty"`
 	Left  bool `json:",omitempty"`
+	// Declined reports that the release is unwanted because the handler declined it. RunNow makes it count as new.
+	Declined bool `json:",omitempty"`
 }
 
 // isOpen reports whether the release is, or may become, an update.

@@ -77,10 +77,12 @@ func (f *followers) renounce(t *target, now time.Time) {
 	f.buffer.target(t, now)
 }
 
-// anew makes all releases of a watch that were given up count as new, because the user asked for the watch.
+// anew makes all releases of a watch that were given up or declined count as new, because the user asked for the watch.
 func (f *followers) anew(g *following, now time.Time) {
-	for _, t := range g.in(givenUp) {
-		f.drop(t, now)
+	for _, t := range slices.Concat(g.in(givenUp), g.in(unwanted)) {
+		if r := t.saved.Release; r.Stage == givenUp || r.Declined {
+			f.drop(t, now)
+		}
 	}
 	f.decide(g, now)
 }

@@ -200,6 +200,28 @@ func TestDaemonWatchRemoved(t *testing.T) {
 	w.says("sha-256 from Digest")
 }
 
+// TestDaemonWatchRemovedRelease: a version of a project whose entry the user removes is not downloaded, its part file
+// goes, and braid watch run brings it back.
+func TestDaemonWatchRemovedRelease(t *testing.T) {
+	s := mirrortest.New(t, mirrortest.Generate(8<<20, 3), mirrortest.Name("a-1.2.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest(), mirrortest.StallAfter(5<<20))
+	w := newWatchingDaemon(t, s)
+	w.write("watch.toml", strings.Replace(w.read("watch.toml"), "a-1.2.iso", "a-{version}.iso", 1))
+	w.begin()
+	waitFor(t, "a part of the file", func() bool { return begun(w.in("files/a-1.2.iso.part")) })
+	w.control("remove", w.becomes("active").GID)
+	w.says("version 1.2 will not be downloaded")
+	if left, _ := filepath.Glob(w.in("files/*")); len(left) > 0 {
+		t.Errorf("there are %q", left)
+	}
+	s.Set(mirrortest.StallAfter(-1))
+	w.asks(exitDone, "run", "w", "watch.toml")
+	w.becomes("complete")
+	w.says("version 1.2: sha-256 from Digest")
+	if w.read("files/a-1.2.iso") != string(s.Content.Bytes()) {
+		t.Error("the file is wrong")
+	}
+}
+
 // TestDaemonWatchGone: the entry of a watch that is not configured any more keeps others waiting no longer than it
 // takes to see that.
 func TestDaemonWatchGone(t *testing.T) {

@@ -125,10 +125,11 @@ func (q *Queue) ResumeAll() {
 	}
 }
 
-// Remove stops a waiting, paused or active entry and moves it to the stopped entries.
+// Remove stops a waiting, paused or active entry and moves it to the stopped entries. A failed entry of a watch is removed,
+// too, because the watch would try it again.
 func (q *Queue) Remove(now time.Time, g GID) error {
 	it := q.items.by[g]
-	if it == nil || it.Status.stopped() {
+	if it == nil || it.Status.stopped() && (it.Status != Failed || it.Watch == "") {
 		return refuse("Active Download not found for GID#%s", g)
 	}
 	if it.running && it.Status == Active {

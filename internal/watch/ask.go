@@ -22,7 +22,13 @@ func (s *service) Status(ctx context.Context) (antenna.Status, error) {
 
 // RunNow checks a feed or watch now.
 func (s *service) RunNow(ctx context.Context, name string) error {
-	return s.current.Load().antenna.RunNow(ctx, name)
+	now := s.current.Load()
+	if now.of.by != nil {
+		if err := want(ctx, now.of.by, name); err != nil {
+			return err
+		}
+	}
+	return now.antenna.RunNow(ctx, name)
 }
 
 // Forget removes the state of a feed or watch.

@@ -182,6 +182,18 @@ func (w *Delegate) Run(ctx context.Context) error {
 	return w.serve(ctx, w.config)
 }
 
+// want makes the named watch of w download again the versions whose entries the user removed from the queue.
+func want(ctx context.Context, w *Delegate, name string) error {
+	return w.engine.Do(ctx, func(q *queue.Queue) (failed error) {
+		for _, e := range q.Stopped(0, queue.MostStopped*2) {
+			if e.Watch == name && e.Status == queue.Removed {
+				failed = errors.Join(failed, q.Forget(e.GID))
+			}
+		}
+		return failed
+	})
+}
+
 // End records that the engine has ended.
 func (w *Delegate) End() {
 	if w != nil {
@@ -377,7 +389,7 @@ func (w *Delegate) Request(ctx context.Context, e queue.Entry) (download.Request
 		select {
 		case <-came:
 		case <-ask.C:
-			w.RunNow(ctx, e.Watch) // fails while the watcher starts
+			w.current.Load().antenna.RunNow(ctx, e.Watch) // fails while the watcher starts
 		case <-late.C:
 			return download.Request{}, unknown
 		case <-ctx.Done():

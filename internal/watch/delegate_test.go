@@ -39,6 +39,28 @@ func TestDaemonWatchGID(t *testing.T) {
 	}
 }
 
+// TestDaemonWatchRemovedFailure: the version of an entry that failed is not tried again once the user removed the entry.
+func TestDaemonWatchRemovedFailure(t *testing.T) {
+	u := antenna.Update{Watch: "w", URL: "http://h/a"}
+	e := queue.Entry{GID: gidOf(&u), URIs: []string{u.URL}, Watch: u.Watch}
+	now, q := time.Now(), queue.New(1)
+	if _, err := q.Add(now, e, -1); err != nil {
+		t.Fatal(err)
+	}
+	q.Begin(now, e.GID)
+	q.Ended(now, e.GID, queue.Outcome{Kind: "no-evidence", Attempts: 1})
+	if old, _ := q.Entry(e.GID); old.Status != queue.Failed {
+		t.Fatalf("the entry is %v", old.Status)
+	}
+	if err := q.Remove(now, e.GID); err != nil {
+		t.Fatal(err)
+	}
+	c := &handover{stopped: make(chan stopped, 1)}
+	if err := new(Delegate).enter(q, &u, e, c); err != nil || len(c.stopped) != 1 || (<-c.stopped).Status != queue.Removed {
+		t.Errorf("the version is tried again: %v", err)
+	}
+}
+
 // TestDaemonWatchTaken: an update does not take the end of a client's download with its GID for its own.
 func TestDaemonWatchTaken(t *testing.T) {
 	u := antenna.Update{Watch: "w", URL: "http://h/a"}

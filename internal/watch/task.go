@@ -91,6 +91,9 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 		t.tidied(fsys.Remove(t.files, t.linked))
 	}
 	if err == ErrDeclined {
+		if t.update.Release != nil {
+			t.tidied(abandon(t))
+		}
 		o := t.update.Last
 		o.At, o.Bytes, o.Changed, o.Declined = time.Time{}, 0, false, true
 		return o, nil
