@@ -335,7 +335,9 @@ func digestOf(ctx context.Context, file io.ReaderAt, a verify.Algorithm, size in
 }
 
 // others returns the digests that hosts to which the server redirects have stated.
-func (l *looking) others(s *session) []verify.Claim { return without(s.digests.firm(), s.digests.firsthand()) }
+func (l *looking) others(s *session) []verify.Claim {
+	return without(s.digests.firm(), s.digests.firsthand())
+}
 
 // judge returns err, the error of the proof. If the file does not have a found digest, the result is an error with the
 // dates of list and file, and a hint.
