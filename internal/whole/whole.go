@@ -20,11 +20,11 @@ type File struct {
 // Share makes checker use the bytes of first if checker keeps a File, to which nothing was written. Share returns first,
 // or the File of checker if first is nil. First must be written to no later than checker.
 func Share(checker any, first *File) *File {
-	keeper, ok := checker.(interface{ Whole() *File })
+	keeper, ok := checker.(interface{ Whole() any })
 	if !ok {
 		return first
 	}
-	f := keeper.Whole()
+	f, _ := keeper.Whole().(*File)
 	if first == nil || f == nil {
 		return cmp.Or(first, f)
 	}

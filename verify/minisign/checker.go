@@ -61,7 +61,7 @@ func (c *Checker) refuse(code verify.SignatureCode, reason string) error {
 }
 
 // Whole returns the copy of the file that c keeps in memory, or nil if c keeps none. It serves other packages of braid.
-func (c *Checker) Whole() *whole.File {
+func (c *Checker) Whole() any {
 	if c.digest != nil || len(c.keys) == 0 {
 		return nil
 	}
