@@ -203,7 +203,8 @@ func TestDaemonWatchRemoved(t *testing.T) {
 // TestDaemonWatchRemovedRelease: a version of a project whose entry the user removes is not downloaded, its part file
 // goes, and braid watch run brings it back.
 func TestDaemonWatchRemovedRelease(t *testing.T) {
-	s := mirrortest.New(t, mirrortest.Generate(8<<20, 3), mirrortest.Name("a-1.2.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest(), mirrortest.StallAfter(5<<20))
+	s := mirrortest.New(t, mirrortest.Generate(8<<20, 3), mirrortest.Name("a-1.2.iso"), mirrortest.ETag(`"1"`),
+		mirrortest.Digest(), mirrortest.StallAfter(5<<20))
 	w := newWatchingDaemon(t, s)
 	w.write("watch.toml", strings.Replace(w.read("watch.toml"), "a-1.2.iso", "a-{version}.iso", 1))
 	w.begin()

@@ -177,7 +177,9 @@ func TestQueueMasked_Rule62(t *testing.T) {
 	for _, version := range []string{"1", "2"} { // the second is reported while a worker has the first
 		_, err := q.Report(ctx, fleet.Job{
 			Name: "a.iso", Watch: "w", Version: version, URIs: []string{"https://example.org/a.iso?token=SECRET"},
-			Options: []fleet.Option{{Name: "mirror", Value: "https://m.example/a.iso?token=SECRET"}, {Name: "require", Value: "digest"}},
+			Options: []fleet.Option{
+				{Name: "mirror", Value: "https://m.example/a.iso?token=SECRET"}, {Name: "require", Value: "digest"},
+			},
 		})
 		if err == nil && version == "1" {
 			_, err = q.Next(ctx)
@@ -187,7 +189,9 @@ func TestQueueMasked_Rule62(t *testing.T) {
 		}
 	}
 	urls := []string{`"newer":{`, "https://example.org/a.iso?", "https://m.example/a.iso?", `"value":"digest"`}
-	for args, want := range map[string][]string{"list": {"a.iso"}, "status": {"running  1"}, "list --json": urls, "status --json": urls} {
+	for args, want := range map[string][]string{
+		"list": {"a.iso"}, "status": {"running  1"}, "list --json": urls, "status --json": urls,
+	} {
 		var out bytes.Buffer
 		all := append([]string{"braid", "queue"}, append(strings.Fields(args), "--queue", "embedded:"+dir)...)
 		if code := run(ctx, all, streams{out: &out, err: &out}); code != exitDone || strings.Contains(out.String(), "SECRET") {

@@ -334,8 +334,8 @@ func (r *Request) renames() bool {
 	return r.IfExists.Rename && !r.IfExists.Overwrite && !r.IfExists.IfNewer && r.onDisk()
 }
 
-// choseName reports whether a server chose the name of the file, in a document.
-func (r *Request) choseName() bool { return r.Described != nil && r.Described.chosen }
+// choseName reports whether a server chose the name of the file, in a document. d may be nil.
+func (d *Described) choseName() bool { return d != nil && d.chosen }
 
 // hasName reports whether the file gets a name in a folder or a store.
 func (r *Request) hasName() bool { return r.Stream == nil && r.Target == nil }

@@ -92,7 +92,7 @@ func (c *call) note(format string, args ...any) { c.req.note(format, args...) }
 // inTheWay returns the error of an existing file that is not replaced. why is the reason.
 func (c *call) inTheWay(why string) error {
 	hint := HintExists
-	if c.req.choseName() {
+	if c.req.Described.choseName() {
 		why, hint = cmp.Or(why, "a document that a server sent chose this name"), HintNameIt
 	}
 	return &Error{Kind: Local, What: "file", Where: source.Escape(c.result.Path), Err: existsError{why}, Hint: hint}

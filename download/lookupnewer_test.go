@@ -194,7 +194,8 @@ func TestOpposedChanges_Rule77(t *testing.T) {
 			x.Set(mirrortest.Digest(), mirrortest.ETag(`"v2"`), mirrortest.OnHead(mirrortest.Digest(verify.Digest{})),
 				held(64*mib, looked.Load), mirrortest.When(get, mirrortest.Times(1, tt.first...)))
 			r.req.Observe = func(ev download.Event) {
-				if n, ok := ev.(download.Note); ok && strings.Contains(n.Text, "looked for a digest") && !looked.Swap(true) && tt.before == nil {
+				n, ok := ev.(download.Note)
+				if ok && strings.Contains(n.Text, "looked for a digest") && !looked.Swap(true) && tt.before == nil {
 					s.fail("checksums.txt", "disk.iso")
 				}
 			}

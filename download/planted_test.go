@@ -22,7 +22,8 @@ func (r *run) plant(id partfile.Identity, data []byte, key *partfile.Key) {
 		r.t.Fatal(err)
 	}
 	f.SealWith(key)
-	id.URL, id.URLSum, id.Asked, id.Size = r.req.URL.String(), partfile.SumURL(r.req.URL), true, cmp.Or(id.Size, int64(len(data)))
+	id.URL, id.URLSum, id.Asked = r.req.URL.String(), partfile.SumURL(r.req.URL), true
+	id.Size = cmp.Or(id.Size, int64(len(data)))
 	if err := f.Begin(id); err != nil {
 		r.t.Fatal(err)
 	}

@@ -13,7 +13,8 @@ import (
 // A file is kept in memory once for all its signatures that cover the file itself, also in their state (rule 20).
 func TestSignatureMemory_Rule20(t *testing.T) {
 	packed := func(n int) []byte {
-		return []byte("untrusted comment: x\n" + base64.StdEncoding.EncodeToString(append([]byte("Ed12345678"), make([]byte, n)...)) + "\n")
+		body := append([]byte("Ed12345678"), make([]byte, n)...)
+		return []byte("untrusted comment: x\n" + base64.StdEncoding.EncodeToString(body) + "\n")
 	}
 	trust, err := signify.Kind.NewTrust(verify.Keys{Files: []verify.KeyFile{{Name: "key.pub", Data: packed(32)}}})
 	if err != nil {
