@@ -233,7 +233,7 @@ func (l *loop) status() Status {
 	for _, t := range l.targets.ordered() {
 		w := WatchStatus{
 			Name: t.w.Name, URL: maskURL(t.url), Reason: t.saved.Reason, Words: t.saved.Words,
-			HaveCopy: t.saved.State.HaveCopy, Last: t.saved.Last,
+			HaveCopy: t.saved.State.HaveCopy, Last: t.saved.Last, Tried: t.saved.Tried, Running: t.running,
 		}
 		if p := t.saved.Pending; p != nil {
 			w.Pending, w.Try, w.Next, w.Err = true, p.Tries, p.At, p.Err

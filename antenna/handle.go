@@ -93,6 +93,7 @@ func (l *updates) handled(t *target, h Handled, stopping bool, now time.Time) {
 			l.follow.giveUp(t, &h, now)
 		}
 	}
+	t.saved.Tried = now
 	l.buffer.target(t, now)
 	if t.saved.Pending != nil {
 		l.targets.queue(t, now)

@@ -58,8 +58,9 @@ type (
 		Reason            feed.Reason
 		Words             string
 		Pending           *pending
-		// Reported is when a feed last listed the URL.
+		// Reported is when a feed last listed the URL. Tried is when the last attempt of an update ended.
 		Reported time.Time
+		Tried    time.Time `json:",omitzero"`
 		// Release is set if the watch follows releases.
 		Release *savedRelease `json:",omitempty"`
 	}

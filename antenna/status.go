@@ -53,12 +53,15 @@ type WatchStatus struct {
 	// Reason and Words describe the last decision about the reports.
 	Reason feed.Reason
 	Words  string
-	// HaveCopy reports that the file was downloaded. Last is the Outcome of the last update.
+	// HaveCopy reports that the file was downloaded. Last is the Outcome of the last update. Tried is when the last
+	// attempt of an update ended, successful or not.
 	HaveCopy bool
 	Last     Outcome
-	// Pending reports that an update waits until Next. Try is the number of attempts, and Err the error of the last
-	// attempt.
+	Tried    time.Time
+	// Pending reports that an update waits until Next, or is handled now if Running is set. Try is the number of attempts,
+	// and Err the error of the last attempt.
 	Pending bool
+	Running bool
 	Try     int
 	Next    time.Time
 	Err     string
@@ -71,6 +74,14 @@ type WatchStatus struct {
 	Release *ReleaseStatus `json:",omitempty"`
 	// Queued is the state of the update in a queue of the caller. The caller may set it. Status leaves it empty.
 	Queued string
+}
+
+// Asked returns when the server was last asked for the file. It is zero if the server was never asked.
+func (w *WatchStatus) Asked() time.Time {
+	if w.Tried.After(w.Last.At) {
+		return w.Tried
+	}
+	return w.Last.At
 }
 
 // A ReleaseStatus is the state of a release.

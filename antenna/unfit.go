@@ -6,8 +6,12 @@ import (
 	"braid/antenna/feed"
 )
 
-// Unfit is the Reason of a watch whose glob or template matches no URL of its feeds.
-const Unfit feed.Reason = "no-url-fits"
+const (
+	// Unfit is the Reason of a watch whose glob or template matches no URL of its feeds.
+	Unfit feed.Reason = "no-url-fits"
+	// Excluded is the Reason of a watch whose settings exclude all versions that its feeds report.
+	Excluded feed.Reason = "excluded"
+)
 
 // mayHear reports whether a feed may report the URLs of w.
 func (w *watcher) mayHear(m *member) bool {
@@ -35,8 +39,13 @@ func (l *targets) tellUnfit(m *member) {
 	}
 }
 
-// unfitStatus returns the status of w if its glob or template matches no URL of its feeds.
+// unfitStatus returns the status of w if its glob or template matches no URL of its feeds, or if its settings exclude
+// all versions.
 func (l *targets) unfitStatus(w *watcher) (s WatchStatus, ok bool) {
+	if g := w.follow; g != nil && len(g.targets) == 0 && len(g.reports) > 0 && g.newest().Version == "" {
+		words := fmt.Sprintf("the feeds report %d versions, but the settings of the watch exclude all of them", len(g.offers()))
+		return WatchStatus{Name: w.Name, URL: maskURL(w.URL), Reason: Excluded, Words: words}, true
+	}
 	if !w.isUnfit(l.globbed[w]) {
 		return s, false
 	}

@@ -49,8 +49,10 @@ func (v *watchCommand) forgetVersion(ctx context.Context, name, version string, 
 func releaseState(r *antenna.ReleaseStatus) (text string, all bool) {
 	text = "version " + r.Version
 	switch r.Stage {
-	case "waiting", "resting":
-		return text + " is not on the server yet: " + r.Why, true
+	case "waiting":
+		return text + " is not ready yet: " + r.Why, true
+	case "resting":
+		return text + " is not ready yet, and is tried again after other versions: " + r.Why, true
 	case "given-up":
 		return text + " was given up after failures: " + r.Why, true
 	case "unwanted":
@@ -83,9 +85,11 @@ func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []st
 			if text += "no version is known yet"; c.File != "" {
 				text += "; braid watch run " + f.Name + " " + c.File + " reads its feeds"
 			}
-		case f.Newest == "":
+		case f.Newest == "" && f.Versions > 0:
 			text += fmt.Sprintf("its feeds have %s, but the settings of the watch exclude all of them",
 				option.Count(f.Versions, "version"))
+		case f.Newest == "":
+			text += "its feeds have no version any more"
 		default:
 			text += fmt.Sprintf("its feeds have %s; the newest is %s at %s",
 				option.Count(f.Versions, "version"), f.Newest, f.URL)

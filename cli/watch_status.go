@@ -119,13 +119,13 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 	}
 	for _, w := range s.Watches {
 		next, size := "", ""
-		if w.Pending && w.Queued == "" {
-			next = until(w.Next, now)
+		if at := whenTried(&w); !at.IsZero() {
+			next = until(at, now)
 		}
 		if w.Last.Size > 0 {
 			size = option.SizeText(w.Last.Size)
 		}
-		rows = append(rows, []string{w.Name, ago(w.Last.At, now), ago(w.Last.ModTime, now), next, size,
+		rows = append(rows, []string{w.Name, ago(w.Asked(), now), ago(w.Last.ModTime, now), next, size,
 			watchState(&w, urls[w.Name] > 1)})
 	}
 	b.WriteByte('\n')
@@ -141,12 +141,17 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 	}
 	if w.Release != nil {
 		text, all := releaseState(w.Release)
-		if all {
+		switch {
+		case w.Running:
+			text = "version " + w.Release.Version
+		case all:
 			return text
 		}
 		about = text + ": "
 	}
 	switch {
+	case w.Running:
+		return about + "its download or its hook is running"
 	case w.Pending && w.Queued != "":
 		return about + w.Queued
 	case w.Pending && w.Err != "":
@@ -155,7 +160,7 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 		return about + "waits: " + w.Words
 	case w.Last.Declined:
 		return about + "its last version was removed from the queue; to download it, use braid watch run " + w.Name
-	case w.Reason == antenna.Unfit:
+	case w.Reason == antenna.Unfit, w.Reason == antenna.Excluded:
 		return w.Words
 	case !w.HaveCopy && w.Last.At.IsZero():
 		return about + "nothing yet"
@@ -163,6 +168,15 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 		return about + "the file no longer exists"
 	}
 	return about + cmp.Or(w.Last.Evidence, "unverified")
+}
+
+// whenTried returns when the update of w is tried next, or zero if the update has no such time: it is being handled, rests,
+// or is in a queue.
+func whenTried(w *antenna.WatchStatus) time.Time {
+	if !w.Pending || w.Running || w.Queued != "" || w.Release != nil && w.Release.Stage == "resting" {
+		return time.Time{}
+	}
+	return w.Next
 }
 
 // isGone reports whether the last downloaded file of w no longer exists.
@@ -238,6 +252,7 @@ type watchLine struct {
 	Asked      *time.Time `json:"asked,omitempty"`
 	Downloaded *time.Time `json:"downloaded,omitempty"`
 	Pending    bool       `json:"pending"`
+	Running    bool       `json:"running,omitempty"` // the update is being handled now
 	Try        int        `json:"try,omitempty"`
 	Next       *time.Time `json:"next,omitempty"`
 	Error      string     `json:"error,omitempty"`
@@ -268,11 +283,8 @@ func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
 			Head: render.NewHead(now, "watch"), PID: pid, Name: w.Name, URL: w.URL, Reason: string(w.Reason), Words: w.Words,
 			HaveCopy: w.HaveCopy,
 			Path:     o.Path, Gone: isGone(&w), Size: o.Size, SHA256: o.Digest, Evidence: o.Evidence,
-			Asked: whenKnown(o.At), Downloaded: whenKnown(o.ModTime),
-			Pending: w.Pending, Try: w.Try, Error: w.Err, Queued: w.Queued, Declined: o.Declined,
-		}
-		if w.Pending && w.Queued == "" {
-			line.Next = whenKnown(w.Next)
+			Asked: whenKnown(w.Asked()), Downloaded: whenKnown(o.ModTime), Next: whenKnown(whenTried(&w)),
+			Pending: w.Pending, Running: w.Running, Try: w.Try, Error: w.Err, Queued: w.Queued, Declined: o.Declined,
 		}
 		if r := w.Release; r != nil {
 			line.Version, line.Tag, line.Stage, line.NotReady = r.Version, r.Tag, r.Stage, r.Why

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"braid/antenna"
+)
+
+// TestStatusOfWatches checks the row of a watch in each state of its update.
+func TestStatusOfWatches(t *testing.T) {
+	now := time.Now()
+	at := func(d time.Duration) time.Time { return now.Add(d) }
+	stage := func(name string) *antenna.ReleaseStatus {
+		return &antenna.ReleaseStatus{Version: "2.0", Stage: name, Why: "no list beside the file", Newest: "2.1"}
+	}
+	for _, c := range []struct {
+		status antenna.WatchStatus
+		want   string
+	}{
+		{antenna.WatchStatus{}, "w never never | nothing yet"},
+		{antenna.WatchStatus{Pending: true, Words: "modified", Next: at(time.Minute)},
+			"w never never in 1 min 0 s | waits: modified"},
+		{antenna.WatchStatus{Pending: true, Running: true, Next: at(-time.Minute)},
+			"w never never | its download or its hook is running"},
+		{antenna.WatchStatus{Pending: true, Try: 2, Err: "refused", Next: at(time.Minute), Tried: at(-time.Minute)},
+			"w 1 min 0 s ago never in 1 min 0 s | failed 2 times: refused"},
+		{antenna.WatchStatus{Reason: antenna.Excluded, Words: "all are excluded"}, "w never never | all are excluded"},
+		{antenna.WatchStatus{HaveCopy: true, Last: antenna.Outcome{At: at(-time.Hour), ModTime: at(-2 * time.Hour)}, Tried: at(-time.Minute), Release: stage("in-place")},
+			"w 1 min 0 s ago 2 h 0 min ago | version 2.0 (the newest is 2.1): unverified"},
+		{antenna.WatchStatus{Pending: true, Tried: at(-time.Second), Next: at(time.Minute), Release: stage("waiting")},
+			"w 1 s ago never in 1 min 0 s | version 2.0 is not ready yet: no list beside the file"},
+		{antenna.WatchStatus{Pending: true, Tried: at(-time.Hour), Next: at(-time.Minute), Release: stage("resting")},
+			"w 1 h 0 min ago never | version 2.0 is not ready yet, and is tried again after other versions: no list beside the file"},
+		{antenna.WatchStatus{Pending: true, Running: true, Release: stage("waiting")},
+			"w never never | version 2.0: its download or its hook is running"},
+		{antenna.WatchStatus{Tried: at(-time.Hour), Release: stage("given-up")},
+			"w 1 h 0 min ago never | version 2.0 was given up after failures: no list beside the file"},
+	} {
+		c.status.Name = "w"
+		lines := strings.Split(strings.TrimSpace(statusText(antenna.Status{Watches: []antenna.WatchStatus{c.status}}, 1, now)), "\n")
+		head, row := lines[len(lines)-2], lines[len(lines)-1]
+		state := strings.Index(head, "STATE")
+		if got := strings.Join(strings.Fields(row[:state]), " ") + " | " + row[state:]; got != c.want {
+			t.Errorf("%s\nwant %s", got, c.want)
+		}
+	}
+}
