@@ -13,10 +13,10 @@ const (
 	mostKept    = 16 << 20 // bytes of the parsed lists of all folders; a list of maxList bytes fits
 	mostFailed  = 3        // temporary failures of an index or a list until it is given up
 	folderAge   = 10 * time.Minute
-	emptyAge    = time.Minute     // until a folder that has nothing about a file is looked at again
-	mostAbsent  = 3               // missing lists named after their files until the folder is assumed to have none
-	maxList     = 4 << 20         // bytes of a list
-	slowAfter   = 4 * time.Second // without an answer, until a folder is skipped for other files
+	emptyAge    = 10 * time.Second // until a folder that has nothing about a file is looked at again
+	mostAbsent  = 3                // missing lists named after their files until the folder is assumed to have none
+	maxList     = 4 << 20          // bytes of a list
+	slowAfter   = 4 * time.Second  // without an answer, until a folder is skipped for other files
 )
 
 // Folders caches the contents of folders for all downloads of a run. The zero value is empty.
