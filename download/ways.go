@@ -42,7 +42,7 @@ func (a *attempts) dropSize(s *session) (bool, error) {
 		return false, nil
 	}
 	if before >= 0 {
-		k.giveUp(before, bound || s.how == sizeDisowned && !noRoom)
+		k.giveUp(before, s.how == noSource || s.how == sizeDisowned && !noRoom)
 		a.note("%v: %d bytes are no longer assumed to be the size of the file", s.err, before)
 	}
 	if err := a.carried.damage.restore(a.carried.known); err != nil {
