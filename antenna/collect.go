@@ -81,8 +81,9 @@ type result struct {
 	open bool
 	// index is set for an index of sitemaps. Its sitemaps must be read before any record is used.
 	index *sitemapIndex
-	// example is a URL of the feed that no watch matches.
-	example string
+	// example is a URL of the feed that no watch matches. examples are those of savedFeed.
+	example  string
+	examples map[string]string
 	// tooMany lists the watches with more than maxGlobbed URLs.
 	tooMany []string
 }
@@ -107,6 +108,7 @@ type collector struct {
 	reports map[urlKey][]*found
 	urlKeys []urlKey // in the order of the feed
 	globbed map[*watcher]int
+	nearest map[*watcher]nearest
 	whole   summary
 	// children are the sitemaps of an index. undated reports that a sitemap in the index has no lastmod.
 	children []child
@@ -115,7 +117,10 @@ type collector struct {
 
 // newCollector returns a collector for a feed. now is the time at which its records are judged.
 func newCollector(f *Feed, match *matcher, now feed.Time) *collector {
-	return &collector{feed: f, match: match, now: now, reports: map[urlKey][]*found{}, globbed: map[*watcher]int{}}
+	return &collector{
+		feed: f, match: match, now: now, reports: map[urlKey][]*found{}, globbed: map[*watcher]int{},
+		nearest: map[*watcher]nearest{},
+	}
 }
 
 type urlKey struct {
@@ -138,6 +143,7 @@ func (c *collector) take(records iter.Seq2[feed.Record, error]) (broke bool, err
 
 func (c *collector) finish(err error) (result, error) {
 	c.settle()
+	c.setExamples()
 	if len(c.list) > 0 {
 		slices.SortStableFunc(c.list, func(a, b placed) int { return a.place - b.place })
 		list := make([]feed.Record, len(c.list))
@@ -202,6 +208,7 @@ func (c *collector) add(r feed.Record) {
 		r.Received = c.received
 	}
 	c.whole.add(&r, c.now)
+	c.compare(r.URL)
 	var f *found
 	watched, follows := false, false
 	c.match.find(c.feed.Name, r, func(w *watcher, url string) {

@@ -239,11 +239,17 @@ func (l *loop) status() Status {
 			w.Pending, w.Try, w.Next, w.Err = true, p.Tries, p.At, p.Err
 			w.Code, w.Limited, w.Ahead = p.Code, p.Limited, p.Ahead
 		}
-		w.Release = t.releaseStatus()
+		if w.Release = t.releaseStatus(); w.Release != nil && t.saved.Release.Stage == inPlace {
+			if reason, words := l.targets.heard(t.w); reason == Unfit {
+				w.Release.Unreported = words
+			}
+		}
 		s.Watches = append(s.Watches, w)
 	}
 	for _, g := range l.follow.all {
-		s.Follows = append(s.Follows, g.status())
+		f := g.status()
+		f.Reason, f.Words = l.targets.heard(g.w)
+		s.Follows = append(s.Follows, f)
 	}
 	for _, w := range l.targets.watches {
 		if unfit, ok := l.targets.unfitStatus(w); ok {

@@ -216,7 +216,7 @@ func (f *followers) wait(t *target, e *NotYet, now time.Time) {
 		r.Since = now
 	}
 	r.Asked++
-	r.Why, r.Begun = f.run.text(e.Err), false
+	r.Why, r.Begun = f.run.text(e.Err)+t.w.follow.otherFiles(t), false
 	p.Failures, p.Err, p.Code = 0, "", 0
 	d, _ := release.Delay(r.Asked, now.Sub(r.Since))
 	p.At = now.Add(max(d, min(e.After, maxRetryAfter)))

@@ -307,7 +307,8 @@ func (g *following) newest() release.Release {
 }
 
 func (g *following) status() FollowStatus {
-	s := FollowStatus{Name: g.w.Name, Template: maskURL(g.w.URL), Current: g.version(), Versions: len(g.offers())}
+	s := FollowStatus{Name: g.w.Name, Template: g.w.masked(), Current: g.version(), Versions: len(g.offers())}
+	s.Waiting = len(g.in(waiting)) + len(g.in(resting))
 	if r := g.newest(); r.Version != "" {
 		s.Newest, s.URL = r.Version, maskURL(r.URL)
 	}

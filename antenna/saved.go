@@ -27,9 +27,11 @@ type (
 		Seen   observation
 		Failed bool
 		Get    bool
-		// URLs is the number of URLs of the feed. Example is a URL that no watch matches, without secrets.
-		URLs    int
-		Example string
+		// URLs is the number of URLs of the feed. Example is a URL that no watch matches, without secrets. Examples has the
+		// most similar URLs for the watches that follow releases and match none, by the names of the watches.
+		URLs     int
+		Example  string
+		Examples map[string]string `json:",omitempty"`
 		// Spared is when checks of a watch's URL began to be skipped because feeds had recent reports about it.
 		Spared time.Time
 	}

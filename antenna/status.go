@@ -23,6 +23,11 @@ type FollowStatus struct {
 	// empty. URL is the URL of the file of that version, without secrets.
 	Versions    int
 	Newest, URL string
+	// Reason is why Newest is empty. Words describes what the feeds report.
+	Reason feed.Reason `json:",omitempty"`
+	Words  string
+	// Waiting is the number of releases that are not ready.
+	Waiting int
 }
 
 // A FeedStatus is the state of a feed, or of the checks of a watch's URL.
@@ -94,6 +99,8 @@ type ReleaseStatus struct {
 	Why   string    `json:",omitempty"`
 	// Newest is the newest version that the feeds report and the watch accepts.
 	Newest string `json:",omitempty"`
+	// Unreported describes, for the release in place, why the feeds report no release any more. It is empty if they do.
+	Unreported string `json:",omitempty"`
 }
 
 // IsLate reports whether the update is to a release that is not ready yet.

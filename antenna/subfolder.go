@@ -1,7 +1,6 @@
 package antenna
 
 import (
-	"slices"
 	"strings"
 
 	"braid/antenna/feed"
@@ -10,10 +9,10 @@ import (
 // The sub-folders of an index page are versions for a watch with a release template that has a field in the name of a
 // folder. A sub-folder is no file, so other watches ignore it, and it is not published.
 
-// wantsFolders reports whether a watch takes the sub-folders of a feed for versions.
+// wantsFolders reports whether a watch may take the sub-folders of a feed for versions. A watch whose template has no
+// such field counts, too: if an index page has only sub-folders, the status of the watch shows one.
 func (m *matcher) wantsFolders(feedName string) bool {
-	takes := func(w *watcher) bool { return w.Releases.Template.HasFolders() }
-	return slices.ContainsFunc(m.releases[""], takes) || slices.ContainsFunc(m.releases[feedName], takes)
+	return len(m.releases[""])+len(m.releases[feedName]) > 0
 }
 
 // isFolder reports whether r is the record of a sub-folder of an index page.

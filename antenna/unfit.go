@@ -1,9 +1,14 @@
 package antenna
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
 	"braid/antenna/feed"
+	"braid/internal/option"
 )
 
 const (
@@ -11,6 +16,8 @@ const (
 	Unfit feed.Reason = "no-url-fits"
 	// Excluded is the Reason of a watch whose settings exclude all versions that its feeds report.
 	Excluded feed.Reason = "excluded"
+	// Unread is the Reason of a watch that follows releases and whose feeds could not be read yet.
+	Unread feed.Reason = "feeds-not-read"
 )
 
 // mayHear reports whether a feed may report the URLs of w.
@@ -34,27 +41,127 @@ func (l *targets) tellUnfit(m *member) {
 	for _, w := range l.watches {
 		if !w.unfit && w.isUnfit(l.globbed[w]) && w.mayHear(m) {
 			w.unfit = true
-			l.run.emit(NoneFits{Feed: m.feed.Name, Watch: w.Name, URLs: m.saved.URLs, Example: m.saved.Example})
+			l.run.emit(NoneFits{Feed: m.feed.Name, Watch: w.Name, URLs: m.saved.URLs, Example: m.example(w)})
 		}
 	}
 }
 
-// unfitStatus returns the status of w if its glob or template matches no URL of its feeds, or if its settings exclude
-// all versions.
+// unfitStatus returns the status of w if it follows releases and has no state of any release, or if its glob matches no
+// URL of its feeds.
 func (l *targets) unfitStatus(w *watcher) (s WatchStatus, ok bool) {
-	if g := w.follow; g != nil && len(g.targets) == 0 && len(g.reports) > 0 && g.newest().Version == "" {
-		words := fmt.Sprintf("the feeds report %d versions, but the settings of the watch exclude all of them", len(g.offers()))
-		return WatchStatus{Name: w.Name, URL: maskURL(w.URL), Reason: Excluded, Words: words}, true
-	}
-	if !w.isUnfit(l.globbed[w]) {
+	s = WatchStatus{Name: w.Name, URL: w.masked()}
+	switch {
+	case w.follow == nil && !w.isUnfit(l.globbed[w]):
 		return s, false
+	case w.follow == nil:
+		s.Reason, s.Words = l.unheard(w)
+		return s, s.Reason == Unfit && l.hasURLs(w)
 	}
+	s.Reason, s.Words = l.heard(w)
+	return s, len(w.follow.targets) == 0
+}
+
+// heard describes what the feeds report for w, which follows releases. The reason is empty if the feeds report a release
+// that w accepts.
+func (l *targets) heard(w *watcher) (reason feed.Reason, words string) {
+	n, newest := len(w.follow.offers()), w.follow.newest()
+	switch {
+	case n == 0:
+		return l.unheard(w)
+	case newest.Version == "":
+		return Excluded, fmt.Sprintf("the feeds report %s, but the settings of the watch exclude all of them", option.Count(n, "version"))
+	}
+	return "", fmt.Sprintf("the feeds report %s; the newest is %s at %s", option.Count(n, "version"), newest.Version, maskURL(newest.URL))
+}
+
+// unheard describes why no feed reports a URL that w accepts.
+func (l *targets) unheard(w *watcher) (reason feed.Reason, words string) {
+	reason, words = Unread, "the feeds of the watch were not read yet"
+	failed := false
 	for _, m := range l.polls.members {
-		if w.mayHear(m) && m.saved.URLs > 0 {
-			words := fmt.Sprintf("the feed %s reports %d URLs, but none that matches; for example %s", m.feed.Name, m.saved.URLs,
-				m.saved.Example)
-			return WatchStatus{Name: w.Name, URL: maskURL(w.URL), Reason: Unfit, Words: words}, true
+		switch {
+		case !w.mayHear(m):
+		case m.saved.URLs > 0:
+			return Unfit, fmt.Sprintf("the feed %s reports %s, but none that matches; for example %s",
+				m.feed.Name, option.Count(m.saved.URLs, "URL"), m.example(w))
+		case m.saved.Err != "" && !failed:
+			failed, reason, words = true, Unread, fmt.Sprintf("the feed %s could not be read: %s", m.feed.Name, m.saved.Err)
+		case !m.saved.Polled.IsZero() && !failed:
+			reason, words = Unfit, fmt.Sprintf("the feed %s reports no files", m.feed.Name)
 		}
 	}
-	return s, false
+	return reason, words
+}
+
+// hasURLs reports whether a feed of w reports URLs.
+func (l *targets) hasURLs(w *watcher) bool {
+	return slices.ContainsFunc(l.polls.members, func(m *member) bool { return w.mayHear(m) && m.saved.URLs > 0 })
+}
+
+// example returns a URL of m, without secrets. For a watch that follows releases, it is the URL most similar to the
+// template.
+func (m *member) example(w *watcher) string { return cmp.Or(m.saved.Examples[w.Name], m.saved.Example) }
+
+// masked returns the URL of w without secrets. The fields of a template stay as the user wrote them.
+func (w *watcher) masked() string {
+	if w.follow == nil {
+		return maskURL(w.URL)
+	}
+	return escapedField.ReplaceAllString(maskURL(w.URL), "{$1}")
+}
+
+var escapedField = regexp.MustCompile(`%7B([a-z]+)%7D`)
+
+// otherFiles describes which other files of the release of t a release API lists at the host of the watch. It returns ""
+// if the API lists the file of t, or no file.
+func (g *following) otherFiles(t *target) string {
+	o := g.offers()[t.url]
+	if o == nil {
+		return ""
+	}
+	best := nearest{near: -1}
+	for _, r := range o.records {
+		key, ok := feed.Key(r.URL)
+		if key == t.url {
+			return ""
+		}
+		n := g.w.Releases.Template.Near(r.URL)
+		isFile := r.Format == feed.ReleaseAPI && r.Size > 0 // a release without files has the URL of its page
+		if ok && isFile && strings.HasPrefix(key, g.w.host) && n > best.near {
+			best = nearest{r.URL, n}
+		}
+	}
+	if best.url == "" {
+		return ""
+	}
+	return "; the feed lists other files, for example " + maskURL(best.url)
+}
+
+// A nearest is the URL of a feed that is most similar to the template of a watch, and the number of bytes by
+// release.Template.Near.
+type nearest struct {
+	url  string
+	near int
+}
+
+// compare notes url, which a record has, for the watches whose templates it is most similar to.
+func (c *collector) compare(url string) {
+	for _, name := range []string{"", c.feed.Name} {
+		for _, w := range c.match.releases[name] {
+			if n := w.Releases.Template.Near(url); n > c.nearest[w].near {
+				c.nearest[w] = nearest{strings.Clone(url), n}
+			}
+		}
+	}
+}
+
+// setExamples sets the examples for the watches that follow releases and match no record.
+func (c *collector) setExamples() {
+	for _, s := range c.urlKeys {
+		delete(c.nearest, s.w)
+	}
+	c.examples = map[string]string{}
+	for w, n := range c.nearest {
+		c.examples[w.Name] = maskURL(n.url)
+	}
 }

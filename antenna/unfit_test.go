@@ -2,6 +2,7 @@ package antenna
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -103,4 +104,109 @@ func TestStatusOfAttempts(t *testing.T) {
 			t.Errorf("%d of %d updates were shown as running", running, len(j.got()))
 		}
 	})
+}
+
+// TestSilentReleases checks that each watch that follows releases has a row in the status that says why it has no version,
+// and that a row says so, too, if a version is in place.
+func TestSilentReleases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, j := newWorld(t), &journal{}
+		index := func(names ...string) string {
+			text := "<html><title>Index of /</title><pre><a href=\"../\">../</a>\n"
+			for _, name := range names {
+				text += `<a href="` + name + `">` + name + "</a>  01-Dec-1999 12:00  9\n"
+			}
+			return text + "</pre></html>"
+		}
+		pages := map[string]string{
+			"/one/": index("SHA256SUMS", "tool-1.0.tar.gz"), "/folders/": index("v1.0/", "v1.1/"), "/renamed/": index("SHA256SUMS", "tool-1.0.tar.gz"),
+			"/empty.lirs": "# nothing\n", "/single/": index("tool-1.0.tar.gz"),
+		}
+		w.sites["files.example"] = func(req *http.Request) *http.Response {
+			if text, ok := pages[req.URL.Path]; ok {
+				return says(200, text)
+			}
+			return says(404, "")
+		}
+		a := w.antenna(j)
+		a.Store = storeIn(t, t.TempDir())
+		defer func() { closed(t, a.Store) }()
+		add := func(name, path, template string) {
+			a.Feeds = append(a.Feeds, Feed{Name: name, URL: "https://files.example/" + path, Every: time.Hour})
+			a.Watches = append(a.Watches, Watch{Name: name, Feeds: []string{name}, Releases: &Releases{Template: templateOf(t, "https://files.example/"+path+template)}})
+		}
+		add("one", "one/", "tol-{version}.tar.gz")
+		add("folders", "folders/", "tool-{version}.tar.gz")
+		add("down", "down/", "tool-{version}.tar.gz")
+		add("empty", "empty.lirs", "/tool-{version}.tar.gz")
+		add("renamed", "renamed/", "tool-{version}.tar.gz")
+		add("single", "single/", "tool-{version}.tar.gz")
+		a.Watches[5].Releases.Choice.Versions = rangeOf(t, ">=3")
+		rows := func(want map[string]string) {
+			t.Helper()
+			s, err := a.Status(t.Context())
+			if err != nil || len(s.Watches) != len(a.Watches) {
+				t.Errorf("%d rows: %+v, %v", len(s.Watches), s.Watches, err)
+			}
+			for _, w := range s.Watches {
+				words := w.Words
+				if w.Release != nil {
+					words = w.Release.Unreported
+				}
+				if words != want[w.Name] || strings.Contains(w.URL, "%7B") {
+					t.Errorf("%s, %s: %q, want %q", w.Name, w.URL, words, want[w.Name])
+				}
+			}
+			for _, f := range s.Follows {
+				if f.Current == "" && f.Words != want[f.Name] {
+					t.Errorf("%s: %q, want %q", f.Name, f.Words, want[f.Name])
+				}
+			}
+		}
+		const unread = "the feeds of the watch were not read yet"
+		rows(map[string]string{"one": unread, "folders": unread, "down": unread, "empty": unread, "renamed": unread, "single": unread})
+		watchFor(t, a, j, 2*time.Hour)
+		want := map[string]string{
+			"one":     "the feed one reports 2 URLs, but none that matches; for example https://files.example/one/tool-1.0.tar.gz",
+			"folders": "the feed folders reports 2 URLs, but none that matches; for example https://files.example/folders/v1.0/",
+			"down":    "the feed down could not be read: status 404 Not Found", "empty": "the feed empty reports no files",
+			"single": "the feeds report 1 version, but the settings of the watch exclude all of them", "renamed": "",
+		}
+		rows(want)
+		pages["/renamed/"] = index("SHA256SUMS", "newtool-1.1.tar.gz")
+		watchFor(t, a, j, 2*time.Hour)
+		want["renamed"] = "the feed renamed reports 2 URLs, but none that matches; for example https://files.example/renamed/newtool-1.1.tar.gz"
+		rows(want)
+	})
+}
+
+// TestOtherFiles checks that the reason why a release is not ready says that a release API lists other files, but not if it
+// lists the file itself, or files of another host.
+func TestOtherFiles(t *testing.T) {
+	for name, want := range map[string]string{
+		"https://forge.example/tool/download/v1.0/tool-linux_1.0.tar.gz": errMissing.Error() + "; the feed lists other files, for example https://forge.example/tool/download/v1.0/tool-linux_1.0.tar.gz",
+		"https://forge.example/tool/download/v1.0/tool_1.0.tar.gz":       errMissing.Error(),
+		"https://other.example/tool/download/v1.0/tool-linux_1.0.tar.gz": errMissing.Error(),
+		"": errMissing.Error(), // no files
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w, _, a, j := follower(t)
+			a.Store = storeIn(t, t.TempDir())
+			defer func() { closed(t, a.Store) }()
+			w.sites["forge.example"] = func(*http.Request) *http.Response {
+				assets := ""
+				if name != "" {
+					const asset = `{"name":"a","size":5,"browser_download_url":%q}`
+					assets = fmt.Sprintf(asset+","+asset, name[:strings.LastIndexByte(name, '/')]+"/SHA256SUMS", name)
+				}
+				return says(200, `[{"tag_name":"v1.0","draft":false,"prerelease":false,"published_at":"1999-12-01T00:00:00Z",`+
+					`"html_url":"https://forge.example/tool/releases/v1.0","assets":[`+assets+`]}]`)
+			}
+			watchFor(t, a, j, time.Hour)
+			s, err := a.Status(t.Context())
+			if err != nil || len(s.Watches) != 1 || s.Watches[0].Release == nil || s.Watches[0].Release.Why != want {
+				t.Errorf("%s: %+v, %v", name, s.Watches, err)
+			}
+		})
+	}
 }

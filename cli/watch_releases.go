@@ -61,6 +61,9 @@ func releaseState(r *antenna.ReleaseStatus) (text string, all bool) {
 		if r.Newest != "" && r.Newest != r.Version {
 			text += " (the newest is " + r.Newest + ")"
 		}
+		if r.Unreported != "" {
+			text += " (" + r.Unreported + ")"
+		}
 	}
 	return text, false
 }
@@ -78,21 +81,12 @@ func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []st
 	if err != nil {
 		return nil
 	}
+	follows := map[string]bool{}
 	for _, f := range status.Follows {
-		text := "watch." + f.Name + ": "
-		switch {
-		case f.Versions == 0 && f.Current == "":
-			if text += "no version is known yet"; c.File != "" {
-				text += "; braid watch run " + f.Name + " " + c.File + " reads its feeds"
-			}
-		case f.Newest == "" && f.Versions > 0:
-			text += fmt.Sprintf("its feeds have %s, but the settings of the watch exclude all of them",
-				option.Count(f.Versions, "version"))
-		case f.Newest == "":
-			text += "its feeds have no version any more"
-		default:
-			text += fmt.Sprintf("its feeds have %s; the newest is %s at %s",
-				option.Count(f.Versions, "version"), f.Newest, f.URL)
+		follows[f.Name] = true
+		text := "watch." + f.Name + ": " + f.Words
+		if f.Reason == antenna.Unread && c.File != "" {
+			text += "; braid watch run " + f.Name + " " + c.File + " reads its feeds"
 		}
 		if f.Current != "" {
 			text += "; version " + f.Current + " is in place"
@@ -105,7 +99,7 @@ func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []st
 		}
 	}
 	for _, w := range status.Watches {
-		if w.Reason == antenna.Unfit {
+		if w.Reason == antenna.Unfit && !follows[w.Name] {
 			lines = append(lines, "watch."+w.Name+": "+w.Words)
 		}
 	}

@@ -160,7 +160,7 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 		return about + "waits: " + w.Words
 	case w.Last.Declined:
 		return about + "its last version was removed from the queue; to download it, use braid watch run " + w.Name
-	case w.Reason == antenna.Unfit, w.Reason == antenna.Excluded:
+	case w.Reason == antenna.Unfit, w.Reason == antenna.Excluded, w.Reason == antenna.Unread:
 		return w.Words
 	case !w.HaveCopy && w.Last.At.IsZero():
 		return about + "nothing yet"
@@ -265,6 +265,8 @@ type watchLine struct {
 	NotReady string     `json:"not_ready,omitempty"`
 	Since    *time.Time `json:"since,omitempty"`
 	Newest   string     `json:"newest,omitempty"`
+	// Why the feeds report no version any more, if a version is in place.
+	Unreported string `json:"unreported,omitempty"`
 }
 
 func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
@@ -288,7 +290,7 @@ func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
 		}
 		if r := w.Release; r != nil {
 			line.Version, line.Tag, line.Stage, line.NotReady = r.Version, r.Tag, r.Stage, r.Why
-			line.Since, line.Newest = whenKnown(r.Since), r.Newest
+			line.Since, line.Newest, line.Unreported = whenKnown(r.Since), r.Newest, r.Unreported
 		}
 		lines.Write(line)
 	}

@@ -88,6 +88,22 @@ func (t *Template) FileOf(url string) (Release, bool) {
 	return t.release(v)
 }
 
+// Near returns how similar the name of the file at url is to that of the template: the number of bytes at the beginning
+// and the end of the name that agree with the text around the fields.
+func (t *Template) Near(url string) int {
+	name, pattern := url[strings.LastIndexByte(url, '/')+1:], t.text[strings.LastIndexByte(t.text, '/')+1:]
+	before, _, _ := strings.Cut(pattern, "{")
+	after := pattern[strings.LastIndexByte(pattern, '}')+1:]
+	n, m := 0, 0
+	for n < min(len(name), len(before)) && name[n] == before[n] {
+		n++
+	}
+	for name = name[n:]; m < min(len(name), len(after)) && name[len(name)-1-m] == after[len(after)-1-m]; {
+		m++
+	}
+	return n + m
+}
+
 // named returns the release of r if the last segment of r.URL matches the last segment of the template. The host and
 // the folder of r.URL do not matter.
 func (t *Template) named(r feed.Record) (Release, bool) {
