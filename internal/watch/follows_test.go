@@ -127,3 +127,30 @@ func TestFleetNames(t *testing.T) {
 		}
 	}
 }
+
+// TestIdlePatterns checks the warnings about patterns that have no effect on an index page.
+func TestIdlePatterns(t *testing.T) {
+	const version, token = "version-pattern = '^r[0-9]_(.*)$'\n", "token-pattern = 'r[0-9]_(.*)'\n"
+	for _, tt := range []struct{ feed, kind, url, more, want string }{
+		{"pub/", "", "pub/tool-{version}", version, "watch.w.version-pattern: has no effect on the names that feed.f lists"},
+		{"pub/", "", "pub/tool-{version}", token, "watch.w.token-pattern: has no effect on the names that feed.f lists and url matches"},
+		{"pub/", "", "pub/{version}/tool-{version}", version, "watch.w.version-pattern: has no effect"},
+		{"pub/", "", "pub/{version}/tool-{version}", token, ""},
+		{"pub?x", "index", "pub/tool-{version}", version, "watch.w.version-pattern: has no effect"},
+		{"pub/", "news", "pub/tool-{version}", version + token, ""},
+		{"pub/", "", "pub/tool-{tag}", version, ""},
+		{"pub/", "", "pub/tool-{version}", "", ""},
+		{"feed/", "", "pub/tool-{version}", version + token, ""},
+		{"pub.atom", "", "pub/tool-{version}", version + token, ""},
+	} {
+		kind := ""
+		if tt.kind != "" {
+			kind = "kind = '" + tt.kind + "'\n"
+		}
+		text := "[feed.f]\nurl = 'http://a.example/" + tt.feed + "'\n" + kind + "[watch.w]\nurl = 'http://a.example/" + tt.url + "'\ndir = 'd'\n" + tt.more
+		list := (&Loaded{Config: parse(t, text)}).Warnings()
+		if got := strings.Join(list, "; "); (got == "") != (tt.want == "") || !strings.HasPrefix(got, tt.want) || len(list) > 1 {
+			t.Errorf("%s\nwarnings: %s, want %s", text, got, tt.want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"braid/address"
 	"braid/antenna"
@@ -94,6 +95,33 @@ func (c *Loaded) idleKeys() (list []string) {
 		idle(w.ownNames(), key+"name",
 			"these names are reserved for braid, so such files are not fetched; set another name =")
 		folder(key+"dir", w.Dir)
+		list = append(list, c.idlePatterns(&w)...)
+	}
+	return list
+}
+
+// idlePatterns returns warnings about patterns of w without effect on an index page. Versions are found in the names of
+// such a page by the template alone, unless the template has {tag}.
+func (c *Loaded) idlePatterns(w *Watch) (list []string) {
+	if w.Releases == nil {
+		return nil
+	}
+	p, template := w.Releases.Template.Patterns(), w.Releases.Template.String()
+	for _, f := range c.Feeds {
+		below, inFolder := strings.CutPrefix(template, f.URL)
+		inFolder = inFolder && strings.HasSuffix(f.URL, "/")
+		if len(w.Feeds) > 0 && !slices.Contains(w.Feeds, f.Name) ||
+			f.Kind != antenna.Kind(feed.IndexPage) && (f.Kind != antenna.Auto || !inFolder) {
+			continue
+		}
+		if p.Version != "" && !strings.Contains(template, "{tag}") {
+			list = append(list, "watch."+w.Name+".version-pattern: has no effect on the names that feed."+f.Name+
+				" lists (write {tag} in url for the part of a name in which the pattern finds the version)")
+		}
+		if p.Token != "" && inFolder && !strings.Contains(below, "/") {
+			list = append(list, "watch."+w.Name+".token-pattern: has no effect on the names that feed."+f.Name+
+				" lists and url matches (write {tag} in url for the part of a name that is the tag)")
+		}
 	}
 	return list
 }
