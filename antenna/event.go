@@ -1,6 +1,10 @@
 package antenna
 
-import "time"
+import (
+	"time"
+
+	"braid/antenna/release"
+)
 
 // An Event is reported for logs and metrics. URLs and errors in events are without secrets. Texts may quote feeds and
 // must be escaped before they are printed.
@@ -57,6 +61,19 @@ type NotReady struct {
 	Next   time.Time
 }
 
+// Followed reports that the newest version or the number of waiting releases of a watch has changed. They are those of
+// FollowStatus.
+type Followed struct {
+	Watch, Newest string
+	Waiting       int
+}
+
+// Withdrawn reports that the feeds no longer report a release whose update was not done, and that the update is dropped.
+type Withdrawn struct {
+	Watch   string
+	Release release.Release
+}
+
 // Skipped reports that something was not done.
 type Skipped struct {
 	// Feed and Watch are the feed and the watch that an action was skipped for. One of them may be empty.
@@ -110,6 +127,8 @@ func (PollFailed) event()   {}
 func (Updated) event()      {}
 func (Handled) event()      {}
 func (NotReady) event()     {}
+func (Followed) event()     {}
+func (Withdrawn) event()    {}
 func (Skipped) event()      {}
 func (NoneFits) event()     {}
 func (TokenRefused) event() {}

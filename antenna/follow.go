@@ -67,6 +67,7 @@ func (f *followers) review(now time.Time) {
 // decide determines which releases of a watch are updates. It adds at most one update at a time, that of the newest
 // release that was not tried yet.
 func (f *followers) decide(g *following, now time.Time) {
+	defer f.tell(g)
 	if t := g.running(); t != nil {
 		t.again = true
 		return
@@ -77,7 +78,7 @@ func (f *followers) decide(g *following, now time.Time) {
 		g.unordered = true
 		f.run.emit(Skipped{Watch: g.w.Name, Why: Unordered})
 	}
-	f.sweep(g, list, now)
+	f.sweep(g, list, offers, now)
 	f.promote(g, now)
 	f.renew(g, offers, now)
 	f.next(g, list, offers, now)
@@ -88,7 +89,7 @@ func (f *followers) decide(g *following, now time.Time) {
 
 // sweep drops the open releases that are not in list, and the given-up releases that are not newer than the version in
 // place. Of the other given-up releases, it keeps the maxGivenUp with the latest Since.
-func (f *followers) sweep(g *following, list []release.Release, now time.Time) {
+func (f *followers) sweep(g *following, list []release.Release, offers map[string]*offer, now time.Time) {
 	still := map[string]bool{}
 	for _, r := range list {
 		still[r.URL] = true
@@ -96,6 +97,9 @@ func (f *followers) sweep(g *following, list []release.Release, now time.Time) {
 	version := g.version()
 	for _, t := range slices.Collect(maps.Values(g.targets)) {
 		r := t.saved.Release
+		if r.isOpen() && !still[t.url] && !r.Begun && g.isGone(t, offers) {
+			f.run.emit(Withdrawn{Watch: g.w.Name, Release: t.release()})
+		}
 		if r.isOpen() && !still[t.url] || r.Stage == givenUp && version != "" && release.Compare(r.Version, version) <= 0 {
 			f.drop(t, now)
 		}
@@ -104,6 +108,15 @@ func (f *followers) sweep(g *following, list []release.Release, now time.Time) {
 	slices.SortStableFunc(late, func(a, b *target) int { return b.saved.Release.Since.Compare(a.saved.Release.Since) })
 	for _, t := range late[min(len(late), maxGivenUp):] {
 		f.drop(t, now)
+	}
+}
+
+// tell emits Followed if the newest version or the number of waiting releases has changed.
+func (f *followers) tell(g *following) {
+	is := Followed{Watch: g.w.Name, Newest: g.newest().Version, Waiting: g.waits()}
+	if is != g.told {
+		g.told = is
+		f.run.emit(is)
 	}
 }
 

@@ -118,6 +118,8 @@ type following struct {
 	targets map[string]*target
 	// unordered records that Unordered was reported.
 	unordered bool
+	// told is the last emitted event.
+	told Followed
 	// seen is the result of newest, if isSeen is set.
 	seen   release.Release
 	isSeen bool
@@ -152,7 +154,9 @@ func (o *offer) about() (records []feed.Record, from []*member) {
 
 // newFollowing returns a following for a valid release watch.
 func newFollowing(w *watcher) *following {
-	return &following{w: w, reports: map[*member][]reported{}, targets: map[string]*target{}}
+	return &following{
+		w: w, reports: map[*member][]reported{}, targets: map[string]*target{}, told: Followed{Watch: w.Name},
+	}
 }
 
 // checkReleases returns an error if w, which follows releases, is not valid.
@@ -251,6 +255,9 @@ func (g *following) in(s stage) (list []*target) {
 	return list
 }
 
+// waits returns the number of releases that are not ready.
+func (g *following) waits() int { return len(g.in(waiting)) + len(g.in(resting)) }
+
 // isGone reports whether no feed reports the release of t any more, although a feed reports an earlier release. If all
 // reported releases are later, the feeds may only have dropped their oldest entries.
 func (g *following) isGone(t *target, offers map[string]*offer) bool {
@@ -308,7 +315,7 @@ func (g *following) newest() release.Release {
 
 func (g *following) status() FollowStatus {
 	s := FollowStatus{Name: g.w.Name, Template: g.w.masked(), Current: g.version(), Versions: len(g.offers())}
-	s.Waiting = len(g.in(waiting)) + len(g.in(resting))
+	s.Waiting = g.waits()
 	if r := g.newest(); r.Version != "" {
 		s.Newest, s.URL = r.Version, maskURL(r.URL)
 	}

@@ -210,3 +210,22 @@ func TestOtherFiles(t *testing.T) {
 		})
 	}
 }
+
+// TestFollowed checks the events about the newest version and the waiting releases, and about a release that its feed no
+// longer reports.
+func TestFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := follower(t)
+		p.tag("v1.0", 0)
+		w.later(time.Hour, func() { p.tag("v1.1", -1) })
+		w.later(2*time.Hour, func() { p.remove("v1.1") })
+		watchFor(t, a, j, 3*time.Hour)
+		got := fmt.Sprint(eventsOf[Followed](j))
+		if want := "[{tool 1.0 0} {tool 1.1 0} {tool 1.1 1} {tool 1.0 0}]"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if list := eventsOf[Withdrawn](j); len(list) != 1 || list[0].Watch != "tool" || list[0].Release.Tag != "v1.1" {
+			t.Errorf("%+v", list)
+		}
+	})
+}

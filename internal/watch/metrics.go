@@ -44,6 +44,11 @@ type watchCounts struct {
 	bytes                      int64
 	success, change            time.Time
 	version                    string // version in place, if the watch follows releases
+	// follows reports that the watch follows releases. newest is the newest version that its feeds report, and waiting
+	// the number of releases that are not ready.
+	follows bool
+	newest  string
+	waiting int
 }
 
 // Know sets the known feeds and watches from the status s. New feeds and watches begin with the times in s. Known feeds
@@ -77,6 +82,14 @@ func (m *Metrics) Know(s antenna.Status) {
 		}
 	}
 	m.feeds, m.watches = feeds, watches
+	for _, f := range s.Follows {
+		m.followed(f.Name, f.Newest, f.Waiting)
+	}
+}
+
+func (m *Metrics) followed(watch, newest string, waiting int) {
+	w := m.watch(watch)
+	w.follows, w.newest, w.waiting = true, newest, waiting
 }
 
 func latest(a, b time.Time) time.Time {
@@ -139,6 +152,8 @@ func (m *Metrics) Observe(ev antenna.Event) {
 		m.handled(&ev)
 	case antenna.NotReady:
 		m.watch(ev.Update.Watch).notReady++
+	case antenna.Followed:
+		m.followed(ev.Watch, ev.Newest, ev.Waiting)
 	case antenna.Published:
 		if ev.Err == nil {
 			m.published[0]++
@@ -224,6 +239,18 @@ func (m *Metrics) writeWatches(e *Exposition) {
 	each(func(w *watchCounts, label ...string) {
 		if w.version != "" {
 			e.Sample(1, append(label, "version", w.version)...)
+		}
+	})
+	e.Family("braid_watch_newest_release_info", "gauge", "Newest version that feeds report and the watch accepts.")
+	each(func(w *watchCounts, label ...string) {
+		if w.newest != "" {
+			e.Sample(1, append(label, "version", w.newest)...)
+		}
+	})
+	e.Family("braid_watch_waiting_releases", "gauge", "Releases whose file or proof the server did not have at the last request.")
+	each(func(w *watchCounts, label ...string) {
+		if w.follows {
+			e.Sample(float64(w.waiting), label...)
 		}
 	})
 	e.Family("braid_watch_bytes_total", "counter", "Bytes received by downloads.")

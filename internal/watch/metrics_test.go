@@ -107,3 +107,25 @@ func TestMethod(t *testing.T) {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 }
+
+// TestMetricsOfReleases checks the gauges of a watch that follows releases, from the stored state and after events.
+func TestMetricsOfReleases(t *testing.T) {
+	m := &Metrics{}
+	m.Know(antenna.Status{Follows: []antenna.FollowStatus{{Name: "w", Newest: "1.1", Waiting: 2}}})
+	m.Add("w", "file")
+	for _, tt := range []struct {
+		newest  string
+		waiting string
+	}{{"1.1", "2"}, {"1.2", "1"}, {"", "0"}} {
+		text := get(t, m)
+		if want := `braid_watch_newest_release_info{watch="w",version="` + tt.newest + `"} 1`; strings.Contains(text, want) != (tt.newest != "") {
+			t.Errorf("newest %q: %s", tt.newest, text)
+		}
+		if !strings.Contains(text, `braid_watch_waiting_releases{watch="w"} `+tt.waiting+"\n") || strings.Contains(text, `braid_watch_waiting_releases{watch="file"}`) {
+			t.Errorf("waiting %s: %s", tt.waiting, text)
+		}
+		if m.Observe(antenna.Followed{Watch: "w"}); tt.newest == "1.1" {
+			m.Observe(antenna.Followed{Watch: "w", Newest: "1.2", Waiting: 1})
+		}
+	}
+}
