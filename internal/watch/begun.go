@@ -12,7 +12,7 @@ import (
 )
 
 // A begun is a version whose download has begun, and whose file has a name of its own. The part file of the download is
-// useless once a newer version is in place, or the version was given up or renounced.
+// useless once a newer version is in place, or the version was given up, renounced or withdrawn.
 type begun struct {
 	Name    string `json:"name"` // with slashes, in the folder of its watch
 	Version string `json:"version"`
@@ -90,14 +90,30 @@ func abandon(t *task) error {
 	return t.memory.end(t.files, t.rule, func(b begun) bool { return b.Name == t.name })
 }
 
+// withdraw removes the part file of a version that the feeds no longer report, unless another version has a file of the
+// same name.
+func (m *Memory) withdraw(files fsys.FS, r *Rule, of release.Release) error {
+	err := m.end(files, r, func(b begun) bool {
+		shared := slices.ContainsFunc(m.Begun[r.Name], func(o begun) bool { return o.Name == b.Name && o != b })
+		return b.Version == of.Version && b.Tag == of.Tag && !shared
+	})
+	return unlessInUse(err)
+}
+
+// unlessInUse returns err, or nil if err says that a part file is in use.
+func unlessInUse(err error) error {
+	if _, used := errors.AsType[*partfile.InUseError](err); used {
+		return nil
+	}
+	return err
+}
+
 // forgetVersion makes a watch never fetch a version, and removes the part file of that version.
 func (s *setup) forgetVersion(ctx context.Context, name, version string) error {
 	if err := s.antenna.ForgetRelease(ctx, name, version); err != nil {
 		return err
 	}
-	err := s.memory.end(fsys.OS, s.updater.Rules[name], func(b begun) bool { return b.Version == version || b.Tag == version })
-	if _, used := errors.AsType[*partfile.InUseError](err); used {
-		return nil
-	}
-	return err
+	return unlessInUse(s.memory.end(fsys.OS, s.updater.Rules[name], func(b begun) bool {
+		return b.Version == version || b.Tag == version
+	}))
 }

@@ -1,14 +1,22 @@
 package watch
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"braid/antenna"
 	"braid/antenna/feed"
+	"braid/antenna/release"
+	"braid/download"
 )
 
 // TestReleaseFailedInPlace_Rule80: the outcome of a failed update has the path of a file that is in place, so that no
@@ -134,4 +142,77 @@ func TestReleasePartsRemoved(t *testing.T) {
 		t.Error("no error")
 	}
 	is("tool_1.1 tool_1.3.part tool_1.3.part.journal")
+}
+
+// TestReleaseWithdrawn checks that a watcher removes the part file of a version that its feed no longer reports, and neither
+// the part file of a version that is still reported nor a file that braid did not write.
+func TestReleaseWithdrawn(t *testing.T) {
+	s, dir := newShelf(t), t.TempDir()
+	for _, version := range []string{"1.0", "1.1", "1.2"} {
+		s.put(version, strings.Repeat("file of "+version, 10_000))
+	}
+	s.bare["1.1"], s.bare["1.2"] = true, true // not ready: received, but without proof
+	var mu sync.Mutex
+	list := "v1.0 v1.1 v1.2"
+	set := func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		list = text
+	}
+	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		io.WriteString(w, `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><id>f</id><title>f</title><updated>2026-01-01T00:00:00Z</updated>`)
+		for i, tag := range strings.Fields(list) {
+			fmt.Fprintf(w, `<entry><id>%s</id><title>%s</title><updated>2026-01-0%dT00:00:00Z</updated><link href="http://a.example/%s"/></entry>`, tag, tag, i+1, tag)
+		}
+		io.WriteString(w, "</feed>")
+	}))
+	defer feeds.Close()
+	text := strings.NewReplacer("http://a.example/dl/{tag}/tool_{version}.tar.gz", s.URL+"/{tag}/tool_{version}", "http://a.example/f", feeds.URL+"/f", "'d'", "'"+filepath.Join(dir, "d")+"'").Replace(releasesOf)
+	c := &Loaded{Config: parse(t, "host-gap = '1ms'\n"+text), Folder: filepath.Join(dir, "state"), Command: &Command{
+		ExitCode: func(k download.Kind) int { return int(k) }, Kind: func(code int) download.Kind { return download.Kind(code) },
+		Worse: func(a, b download.Kind) bool { return a > b }, Ended: func(context.Context) bool { return false },
+	}}
+	w := &world{t: t, rule: &Rule{Watch: &Watch{Dir: filepath.Join(dir, "d")}}}
+	round := func(want string) {
+		t.Helper()
+		if _, err := (&Watcher{Err: io.Discard, Metrics: &Metrics{}}).Watch(t.Context(), c, []string{"f", "w"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.names(); got != want {
+			t.Errorf("in the folder is %s, want %s", got, want)
+		}
+	}
+	round("tool_1.0 tool_1.1.part tool_1.1.part.journal tool_1.2.part tool_1.2.part.journal")
+	foreign := filepath.Join(dir, "d", "tool_1.3.part")
+	if err := os.WriteFile(foreign, []byte("of the user"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	set("v1.0 v1.1")
+	round("tool_1.0 tool_1.1.part tool_1.1.part.journal tool_1.3.part")
+	set("v1.0")
+	round("tool_1.0 tool_1.3.part")
+	w.holds(foreign, "of the user")
+}
+
+// TestReleaseWithdrawnShared checks that the part file of a version stays if another version that has begun has a file of
+// the same name.
+func TestReleaseWithdrawnShared(t *testing.T) {
+	w, s := following(t, "")
+	s.put("1.1", strings.Repeat("file of 1.1", 10_000))
+	s.cut = true
+	if _, err := w.next("1.1"); err == nil {
+		t.Fatal("no error")
+	}
+	m := w.updater.Memory
+	if err := m.begin("w", begun{Name: "tool_1.1", Version: "1.1", Tag: "1.1"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.withdraw(nil, w.rule, release.Release{Version: "1.1", Tag: "v1.1"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.names(); got != "tool_1.1.part tool_1.1.part.journal" {
+		t.Errorf("in the folder is %s", got)
+	}
 }

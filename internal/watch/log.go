@@ -119,6 +119,8 @@ func (l *ServiceLog) event(ev antenna.Event) {
 		u := &ev.Update
 		l.Info("not there yet", "watch", u.Watch, "version", u.Release.Version, "url", job.MaskWord(u.URL), "error", ev.Err,
 			"next", option.Stamp(ev.Next))
+	case antenna.Withdrawn:
+		l.Info("the feeds no longer report a version that was not ready", "watch", ev.Watch, "version", ev.Release.Version)
 	case antenna.Skipped:
 		level := slog.LevelDebug
 		switch ev.Why {
