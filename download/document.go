@@ -73,7 +73,7 @@ func metalinkOf(f metalink.File) (metalink.MetaURL, bool) {
 func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaURL, file metalink.File,
 	claims []verify.Claim, trusted bool) documentResult {
 	t := documentResult{doc: doc, from: source.Mask(doc.URL)}
-	ctx, release := small.WithSlot(ctx)
+	ctx, release := small.WithSlot(ctx, doc.URL)
 	defer release()
 	data, a, err := hc.small(ctx, doc.URL, r.optionsFor(doc.URL, r.namedBy(doc.URL, doc.By), trusted), metalink.MaxSize)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"braid/internal/lookup/search"
+	"braid/internal/small"
 	"braid/source"
 	"braid/verify"
 )
@@ -238,9 +239,11 @@ func (l *looking) await(s *session) error {
 	if !l.awaits() {
 		return s.err
 	}
-	var late <-chan time.Time
+	var late <-chan struct{}
 	if s.req.Trust.Require == RequireNothing {
-		late = time.After(s.http.grace)
+		within, cancel := small.WithTimeout(context.WithoutCancel(s.ctx), s.http.grace)
+		defer cancel()
+		late = within.Done()
 	}
 	select {
 	case r := <-l.done:

@@ -16,6 +16,7 @@ import (
 	"braid/download/state"
 	"braid/internal/lookup"
 	"braid/internal/lookup/search"
+	"braid/internal/small"
 	"braid/internal/web"
 	"braid/metalink"
 	"braid/source"
@@ -175,7 +176,7 @@ func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, fi
 	}
 	s.Anew = true
 	if r.Trust.Require == RequireNothing {
-		within, cancel := context.WithTimeout(ctx, hc.grace)
+		within, cancel := small.WithTimeout(ctx, hc.grace)
 		defer cancel()
 		ctx = within
 	}

@@ -2,6 +2,8 @@ package small_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"sync"
@@ -49,16 +51,21 @@ func (b bulk) Fetch(_ context.Context, _ byterange.Range, to source.Sink) error 
 	return nil
 }
 
+// at returns the URL of a list of a server.
+func at(server int) *url.URL {
+	return &url.URL{Scheme: "http", Host: fmt.Sprintf("%d.example.net", server), Path: "/list"}
+}
+
 // TestSlots checks that at most as many documents as there are slots are in memory beyond their first bytes. A fetch
 // that waits for a place does not fail as silent, and stops waiting when its context ends.
 func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const all, places = 32, 4
 		r, n := small.NewSlots(places), &taken{}
-		u := &url.URL{Scheme: "http", Host: "a.example.net", Path: "/list"}
 		parsed, failed := make(chan struct{}), make(chan error, all)
-		fetch := func(ctx context.Context) {
-			ctx, release := r.WithSlot(ctx)
+		fetch := func(ctx context.Context, server int) {
+			u := at(server)
+			ctx, release := r.WithSlot(ctx, u)
 			defer release()
 			data, _, err := small.Whole(ctx, bulk{n}, u, time.Minute, bulkSize)
 			if err == nil && len(data) != bulkSize {
@@ -72,11 +79,11 @@ func TestSlots(t *testing.T) {
 			n.add(-len(data))
 			failed <- err
 		}
-		for range all {
-			go fetch(t.Context())
+		for i := range all {
+			go fetch(t.Context(), i)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		go fetch(ctx)
+		go fetch(ctx, 0)
 		time.Sleep(5 * time.Minute) // virtual, and longer than a server may be silent
 		cancel()
 		if err := <-failed; err == nil {
@@ -101,16 +108,88 @@ func TestSlots(t *testing.T) {
 func TestSlotsAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := small.NewSlots(1)
-		slow, release := r.WithSlot(t.Context())
+		slow, release := r.WithSlot(t.Context(), at(0))
 		if err := small.TakeSlot(slow, bulkSize); err != nil {
 			t.Fatal(err)
 		}
 		time.AfterFunc((small.Longest+1)*time.Minute, release)
-		ctx, release := r.WithSlot(t.Context())
+		u := at(1)
+		ctx, release := r.WithSlot(t.Context(), u)
 		defer release()
-		u := &url.URL{Scheme: "http", Host: "a.example.net", Path: "/list"}
 		if data, _, err := small.Whole(ctx, bulk{&taken{}}, u, time.Minute, bulkSize); err != nil || len(data) != bulkSize {
 			t.Errorf("%d bytes, %v", len(data), err)
+		}
+	})
+}
+
+// A stopping source sends n bytes of a document at once, and then a byte every second.
+type stopping struct{ n int64 }
+
+func (stopping) Traits() source.Traits { return source.Traits{} }
+
+func (b stopping) Fetch(ctx context.Context, _ byterange.Range, to source.Sink) error {
+	if err := to.Answer(source.Answer{Size: bulkSize}); err != nil {
+		return err
+	}
+	if _, err := to.WriteAt(make([]byte, b.n), 0); err != nil {
+		return err
+	}
+	for off := b.n; off < bulkSize; off++ {
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if _, err := to.WriteAt([]byte{0}, off); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestSlotsOfServer: the slow lists of a server take one slot, and keep it for no more than ten seconds. Other servers
+// have to wait only if slow servers have all slots, and Waited has that time alone.
+func TestSlotsOfServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := small.NewSlots(2)
+		fetch := func(server int, src source.Source) (took time.Duration, err error) {
+			began := time.Now()
+			ctx, release := r.WithSlot(t.Context(), at(server))
+			defer release()
+			_, _, err = small.Whole(ctx, src, at(server), time.Minute, bulkSize)
+			return time.Since(began), err
+		}
+		slow := make(chan error)
+		for range 6 {
+			go func() {
+				_, err := fetch(0, stopping{small.Free + 1})
+				slow <- err
+			}()
+		}
+		synctest.Wait()
+		if took, err := fetch(1, bulk{&taken{}}); took > 0 || err != nil {
+			t.Errorf("another server waited for %v: %v", took, err)
+		}
+		go func() {
+			_, err := fetch(2, stopping{small.Free + 1})
+			slow <- err
+		}()
+		synctest.Wait()
+		ctx, cancel := r.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if took, err := fetch(1, bulk{&taken{}}); took != 10*time.Second || err != nil {
+			t.Errorf("with all slots taken, a server waited for %v: %v", took, err)
+		}
+		if ctx.Err() != nil || r.Waited() != 10*time.Second {
+			t.Errorf("the time counted, of which %v did not: %v", r.Waited(), ctx.Err())
+		}
+		for range 7 {
+			if err := <-slow; !errors.Is(err, small.ErrSlow) {
+				t.Error(err)
+			}
+		}
+		if context.Cause(ctx) != context.DeadlineExceeded || r.Waited() > 11*time.Second {
+			t.Errorf("waited %v: %v", r.Waited(), context.Cause(ctx))
 		}
 	})
 }

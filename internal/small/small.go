@@ -97,6 +97,8 @@ type memory struct {
 // fetch fetches a range into m.
 func (m *memory) fetch(ctx context.Context, src source.Source, u *url.URL, patience time.Duration, r byterange.Range) error {
 	began := time.Now()
+	var next int      // number of bytes that have to arrive until due
+	var due time.Time // see pace
 	err := Patiently(ctx, patience, func(ctx context.Context, silent, slow *time.Timer) error {
 		silent.Stop() // the client watches the time until the answer
 		m.received = func() { silent.Reset(patience) }
@@ -107,7 +109,14 @@ func (m *memory) fetch(ctx context.Context, src source.Source, u *url.URL, patie
 			defer func() {
 				m.received()
 				began = began.Add(time.Since(asked))
-				slow.Reset(Longest*patience - time.Since(began))
+				rest := Longest*patience - time.Since(began)
+				if isPaced(ctx, size) {
+					if size >= next {
+						next, due = size+Free, time.Now().Add(pace)
+					}
+					rest = min(rest, time.Until(due))
+				}
+				slow.Reset(rest)
 			}()
 			return TakeSlot(ctx, size)
 		}

@@ -81,7 +81,8 @@ func (x *Folders) isSlow(d *folder) bool {
 	return !d.slow.IsZero() && time.Since(d.slow) < folderAge
 }
 
-// noteSlow records that a request was given up, if it began at least slowAfter ago.
+// noteSlow records that a request was given up, if it began at least slowAfter ago. The caller adds the time of
+// small.Waited to began.
 func (x *Folders) noteSlow(d *folder, began time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -37,7 +37,7 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 
 // forgeAnswer returns the answer of the forge about the file, and records the place.
 func (s *Search) forgeAnswer(ctx context.Context, d *folder, q *lookup.Question) (a lookup.Answer, p verify.Place) {
-	ctx, release := small.WithSlot(ctx)
+	ctx, release := small.WithSlot(ctx, q.URL)
 	defer release()
 	l := d.list(q.URL.String())
 	got := l.get(ctx, func() (response, bool) {

@@ -162,11 +162,11 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 		s.Found.Missed, s.Found.Places = true, []verify.Place{{URL: source.Mask(folder), Err: errSlow}}
 		return s.merge(s.inHand(ctx, d, folder, file))
 	}
-	began := time.Now()
+	began := time.Now().Add(-small.Waited())
 	defer func() {
 		if ctx.Err() != nil {
 			s.Found.Missed = true
-			s.folders.noteSlow(d, began)
+			s.folders.noteSlow(d, began.Add(small.Waited()))
 		}
 	}()
 	if done, err := s.askForge(ctx, d, folder, file); done || err != nil || s.queried() {
@@ -198,7 +198,7 @@ func (s *Search) key(folder *url.URL) string {
 // index returns the names in a folder, and the channel of the index.
 func (s *Search) index(ctx context.Context, d *folder, at *url.URL) (*lookup.Index, verify.Channel, error) {
 	x := d.index.get(ctx, func() (listing, bool) {
-		ctx, release := small.WithSlot(ctx)
+		ctx, release := small.WithSlot(ctx, at)
 		defer release()
 		got := s.fetch(ctx, at, lookup.MaxIndex)
 		x := listing{response: got}
@@ -297,7 +297,7 @@ func (s *Search) list(ctx context.Context, d *folder, folder *url.URL, c lookup.
 	}
 	l := d.list(c.Name)
 	return l.get(ctx, func() (response, bool) {
-		ctx, release := small.WithSlot(ctx)
+		ctx, release := small.WithSlot(ctx, folder)
 		defer release()
 		got := fetch(ctx, maxList)
 		if got.err == nil {
