@@ -33,6 +33,7 @@ type folder struct {
 	index once[listing]
 	bytes int       // bytes of its lists; guarded by Folders.mu
 	slow  time.Time // when a request was given up after slowAfter; zero: never; guarded by Folders.mu
+	vain  int       // patient searches, one after another, that took too long; guarded by Folders.mu
 
 	mu     sync.Mutex
 	lists  map[string]*once[response]
@@ -54,12 +55,12 @@ func (x *Folders) at(key string, age time.Duration) *folder {
 	if d == nil && len(x.all) >= mostFolders {
 		x.dropOldest(nil)
 	}
-	var slow time.Time
-	if d != nil {
-		slow = d.slow // looking at the contents anew makes the server no faster
-	}
 	x.made++
-	d = &folder{begun: time.Now(), made: x.made, index: newOnce[listing](), slow: slow, lists: map[string]*once[response]{}}
+	fresh := &folder{begun: time.Now(), made: x.made, index: newOnce[listing](), lists: map[string]*once[response]{}}
+	if d != nil {
+		fresh.slow, fresh.vain = d.slow, d.vain // looking at the contents anew makes the server no faster
+	}
+	d = fresh
 	x.all[key] = d
 	return d
 }
@@ -74,21 +75,32 @@ func (x *Folders) known(key string, age time.Duration) *folder {
 	return nil
 }
 
-// isSlow reports whether the server was too slow within the last folderAge.
-func (x *Folders) isSlow(d *folder) bool {
+// isSlow reports whether the server was too slow within the last folderAge: for a patient search, mostFailed times.
+func (x *Folders) isSlow(d *folder, patient bool) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return !d.slow.IsZero() && time.Since(d.slow) < folderAge
+	return !d.slow.IsZero() && time.Since(d.slow) < folderAge && (!patient || d.vain >= mostFailed)
 }
 
 // noteSlow records that a request was given up, if it began at least slowAfter ago. The caller adds the time of
-// small.Waited to began.
-func (x *Folders) noteSlow(d *folder, began time.Time) {
+// small.Waited to began. vain means that a patient search found nothing in all its time.
+func (x *Folders) noteSlow(d *folder, began time.Time, vain bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if time.Since(began) >= slowAfter {
-		d.slow = time.Now()
+	if time.Since(began) < slowAfter {
+		return
 	}
+	if vain && !began.Before(d.slow) { // searches that run at once count once
+		d.vain++
+	}
+	d.slow = time.Now()
+}
+
+// noteAnswered records that a patient search got its answers in time.
+func (x *Folders) noteAnswered(d *folder) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	d.vain = 0
 }
 
 // dropOldest drops the oldest folder other than d.

@@ -37,8 +37,8 @@ type Search struct {
 	// Keys are the keys that Web.Sign trusts. Searches with the same slice share the good signatures that Web.Sign
 	// found.
 	Keys []verify.Trust
-	// Patient makes Run ask a server that was too slow for an earlier file. Otherwise Run ends at once, because each
-	// file of a batch would wait.
+	// Patient makes Run ask a server that was too slow for one or two earlier files. Otherwise Run ends at once, because
+	// each file of a batch would wait.
 	Patient bool
 	// Early reports, after Run, whether cached contents were used.
 	Early bool
@@ -142,7 +142,7 @@ func (s *Search) Run(ctx context.Context) error {
 	case !s.Early:
 	case isConflict(err):
 		return s.runIn(ctx, 0)
-	case err == nil && len(s.Found.Claims) == 0 && s.began.Sub(s.looked) >= emptyAge:
+	case err == nil && ctx.Err() == nil && len(s.Found.Claims) == 0 && s.began.Sub(s.looked) >= emptyAge:
 		return s.runIn(ctx, emptyAge)
 	}
 	return err
@@ -158,15 +158,18 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	s.looked, s.Early, s.Found, s.lists = d.begun, d.begun.Before(s.began), verify.Finding{}, nil
 	over := s.over
 	defer func() { s.over = over }()
-	if !s.Patient && s.folders.isSlow(d) {
+	if s.folders.isSlow(d, s.Patient) {
 		s.Found.Missed, s.Found.Places = true, []verify.Place{{URL: source.Mask(folder), Err: errSlow}}
 		return s.merge(s.inHand(ctx, d, folder, file))
 	}
 	began := time.Now().Add(-small.Waited())
 	defer func() {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			s.Found.Missed = true
-			s.folders.noteSlow(d, began.Add(small.Waited()))
+			s.folders.noteSlow(d, began.Add(small.Waited()), context.Cause(ctx) == small.ErrSlow && len(s.lists) == 0)
+		case s.Patient:
+			s.folders.noteAnswered(d)
 		}
 	}()
 	if done, err := s.askForge(ctx, d, folder, file); done || err != nil || s.queried() {

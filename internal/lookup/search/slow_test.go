@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"braid/internal/lookup/search"
+	"braid/internal/small"
 	"braid/verify"
 )
 
@@ -75,11 +76,15 @@ func TestSlow(t *testing.T) {
 // A halting site answers requests for all but one file.
 type halting struct {
 	site
-	never string
+	never   string
+	refused int // requests that got no answer
 }
 
 func (w *halting) Get(ctx context.Context, u *url.URL, most int64) search.Answer {
 	if strings.HasSuffix(u.Path, w.never) {
+		w.mu.Lock()
+		w.refused++
+		w.mu.Unlock()
 		<-ctx.Done()
 		return search.Answer{Err: context.Cause(ctx)}
 	}
@@ -106,4 +111,28 @@ func TestSlowList(t *testing.T) {
 			cancel()
 		}
 	})
+}
+
+// TestSlowRequired: a list that takes all the time of a search that has to find something is given up after three files.
+func TestSlowRequired(t *testing.T) {
+	for _, never := range []string{"SHA256SUMS", "/", ".sha256"} {
+		synctest.Test(t, func(t *testing.T) {
+			w, shared := &halting{never: never}, new(search.Folders)
+			for n := range 6 {
+				s, ok := search.New(w, shared, nil, at(t, fmt.Sprint("file", n)), "")
+				if !ok {
+					t.Fatal("nowhere to look")
+				}
+				s.Patient = true
+				ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Minute, small.ErrSlow)
+				if err := s.Run(ctx); err != nil || !s.Found.Missed && n < 3 {
+					t.Errorf("%s: %v, %+v", never, err, s.Found)
+				}
+				cancel()
+			}
+			if w.refused != 3 {
+				t.Errorf("%s: asked %d times", never, w.refused)
+			}
+		})
+	}
 }
