@@ -94,6 +94,10 @@ func (r *Request) provenByPieces() bool { return !r.byPieces().Pieces.IsZero() }
 // keepsNewer reports whether an older file must not replace a newer file.
 func (r *Request) keepsNewer() bool { return !r.IfExists.AllowOlder && !verify.Strong(r.Trust.Claims) }
 
+// mostGuesses is the maximum number of signatures beside a file that are asked for although nothing shows that they
+// exist, if the lookup may ask for others beside lists.
+const mostGuesses = 3
+
 // signaturesFor returns the signatures of signaturesOf. If a signature is demanded and nothing names a signature, it
 // returns the signatures that may exist beside the URL of req.
 func signaturesFor(req *Request, f metalink.File) []Signature {
@@ -101,7 +105,11 @@ func signaturesFor(req *Request, f metalink.File) []Signature {
 	if len(all) > 0 || !req.needsSignature() || req.described() || req.URL == nil || !isWeb(req.URL) {
 		return all
 	}
-	for _, ending := range req.Trust.Anchors.Besides() {
+	endings := req.Trust.Anchors.guesses()
+	if req.Trust.Lookup { // signatures of lists are asked for, too
+		endings = endings[:min(len(endings), mostGuesses)]
+	}
+	for _, ending := range endings {
 		sig := Beside(req.URL, ending)
 		sig.maybe = true
 		all = append(all, sig)

@@ -34,8 +34,18 @@ func Beside(u *url.URL, ending string) Signature {
 	return Signature{From: source.Mask(&at), URL: &at}
 }
 
-// gather fetches the signatures in named or, if named is empty, those that may exist beside the list.
-func (l *List) gather(ctx context.Context, hc network, req Request, named []Signature) []found {
+// guesses returns the suffixes of Besides, the most likely first: each kind's most likely suffix, and then the others.
+func (a Anchors) guesses() (endings []string) {
+	for _, kind := range signatures.All() {
+		if _, ok := a.of(kind); ok {
+			endings = append(endings, without(kind.Beside[:1], endings)...)
+		}
+	}
+	return append(endings, without(a.Besides(), endings)...)
+}
+
+// gather fetches the signatures in named or, if named is empty, those that may exist beside the list, with endings.
+func (l *List) gather(ctx context.Context, hc network, req Request, named []Signature, endings []string) []found {
 	options := func(sig Signature) httpsource.Options {
 		if l.URL != nil && sameServer(sig.URL, l.URL) {
 			o := req.ownOptions(false)
@@ -47,7 +57,7 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 	ctx, cancel := hc.inOneTime(ctx)
 	defer cancel()
 	if len(named) == 0 && l.URL != nil {
-		for _, ending := range req.Trust.Anchors.Besides() {
+		for _, ending := range endings {
 			sig := Beside(l.URL, ending)
 			sig.maybe = true
 			named = append(named, sig)
@@ -73,13 +83,14 @@ func (l *List) names() []string {
 	return []string{filepath.Base(l.Name)}
 }
 
-// checkSigned implements Client.CheckSigned.
-func (l *List) checkSigned(ctx context.Context, hc network, req Request, named []Signature) (unsigned string, err error) {
+// checkSigned implements Client.CheckSigned. If named is empty, it looks for signatures with endings beside the list.
+func (l *List) checkSigned(ctx context.Context, hc network, req Request, named []Signature,
+	endings []string) (unsigned string, err error) {
 	signed, all := l.data, []found(nil)
 	if m := l.Message(); l.Wrapped() && len(named) == 0 && req.Trust.Anchors.trusts(m.Signature) {
 		signed, all = m.Text, []found{{from: "the signature in the list", data: m.Signature, text: true}}
 	} else {
-		all = l.gather(ctx, hc, req, named)
+		all = l.gather(ctx, hc, req, named, endings)
 	}
 	set := newSignatureSet(all, req.Trust.Anchors, l.names())
 	set.Write(signed)
@@ -99,5 +110,5 @@ func (l *List) checkSigned(ctx context.Context, hc network, req Request, named [
 	case len(all) > 0:
 		return lackOfSignature(all).Error(), nil
 	}
-	return fmt.Sprintf("no signature beside the list (%s)", strings.Join(req.Trust.Anchors.Besides(), ", ")), nil
+	return fmt.Sprintf("no signature beside the list (%s)", strings.Join(endings, ", ")), nil
 }

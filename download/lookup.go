@@ -67,7 +67,7 @@ func newSearch(r *Request, hc network, hops []metalink.Hop, known []verify.Claim
 	user := fmt.Sprint(r.Access.User, " ", r.Access.Header, " ", r.Access.HeaderTo, " ", r.Named)
 	s, ok := search.New(searchWeb{hc, r}, hc.folders, hc.forges, hops, user)
 	if ok {
-		s.Patient, s.Keys = r.Trust.Require != RequireNothing, r.Trust.Anchors
+		s.Patient, s.Keys, s.Endings = r.Trust.Require != RequireNothing, r.Trust.Anchors, r.Trust.Anchors.guesses()
 	}
 	return s, ok
 }
@@ -292,7 +292,8 @@ func (w searchWeb) fetch(ctx context.Context, u *url.URL, o httpsource.Options, 
 	return search.Answer{Data: data, Hops: a.Hops, Over: channelOf(a), Date: a.LastModified, Err: err}
 }
 
-func (w searchWeb) Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte) (unsigned, err error) {
+func (w searchWeb) Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte,
+	endings []string) (unsigned, err error) {
 	if !w.req.Trust.Anchors.Any() {
 		return nil, nil
 	}
@@ -301,7 +302,7 @@ func (w searchWeb) Sign(ctx context.Context, at *url.URL, claims []verify.Claim,
 		return nil, nil
 	}
 	l.URL, l.found = at, true
-	switch _, err := l.checkSigned(ctx, w.http, *w.req, nil); {
+	switch _, err := l.checkSigned(ctx, w.http, *w.req, nil, endings); {
 	case err != nil && severe(err):
 		return nil, err
 	case kindOf(err) == NoKey:

@@ -30,7 +30,8 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 		s.lists = append(s.lists, strong)
 		return true, nil
 	case slices.Contains(a.Names, file):
-		return true, s.inOrder(ctx, d, folder, file, lookup.NewIndex(a.Names).Candidates(file))
+		s.names = lookup.NewIndex(a.Names)
+		return true, s.inOrder(ctx, d, folder, file, s.names.Candidates(file))
 	}
 	return false, nil
 }

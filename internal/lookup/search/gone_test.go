@@ -32,7 +32,7 @@ func (w answers) Ask(ctx context.Context, q *lookup.Question) search.Answer {
 	return w.Get(ctx, q.URL, lookup.MaxAnswer)
 }
 
-func (w answers) Sign(context.Context, *url.URL, []verify.Claim, []byte) (unsigned, err error) {
+func (w answers) Sign(context.Context, *url.URL, []verify.Claim, []byte, []string) (unsigned, err error) {
 	return nil, nil
 }
 

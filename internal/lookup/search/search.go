@@ -30,6 +30,9 @@ const (
 	mostFound = 2
 )
 
+// mostGuesses is the maximum number of signatures of lists that are asked for although nothing shows that they exist.
+const mostGuesses = 3
+
 // A Search looks for the digests of one file. It is not safe for concurrent use.
 type Search struct {
 	// Anew makes Run ignore cached contents of the folder.
@@ -37,6 +40,8 @@ type Search struct {
 	// Keys are the keys that Web.Sign trusts. Searches with the same slice share the good signatures that Web.Sign
 	// found.
 	Keys []verify.Trust
+	// Endings turn the name of a list into the names that its signature may have, the most likely first.
+	Endings []string
 	// Patient makes Run ask a server that was too slow for one or two earlier files. Otherwise Run ends at once, because
 	// each file of a batch would wait.
 	Patient bool
@@ -52,7 +57,9 @@ type Search struct {
 	user    string           // see New
 	asks    *lookup.Question // question to the forge of the file; nil if no row fits
 	began   time.Time
-	looked  time.Time // when the contents of the folder began to be cached
+	looked  time.Time     // when the contents of the folder began to be cached
+	names   *lookup.Index // the files beside the file; nil: unknown
+	guesses int           // signatures that may still be asked for although names is unknown
 	lists   [][]verify.Claim
 }
 
@@ -156,6 +163,7 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	}
 	d := s.folders.at(s.key(folder), age)
 	s.looked, s.Early, s.Found, s.lists = d.begun, d.begun.Before(s.began), verify.Finding{}, nil
+	s.names, s.guesses = nil, mostGuesses
 	over := s.over
 	defer func() { s.over = over }()
 	if s.folders.isSlow(d, s.Patient) {
@@ -178,7 +186,7 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	names, listed, err := s.index(ctx, d, folder)
 	switch {
 	case err == nil && names.Has(file):
-		s.over = min(over, listed)
+		s.over, s.names = min(over, listed), names
 		err = s.inOrder(ctx, d, folder, file, names.Candidates(file))
 	default:
 		err = s.together(ctx, d, folder, file, lookup.Guesses(file))

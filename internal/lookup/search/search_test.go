@@ -25,6 +25,8 @@ type site struct {
 	mu     sync.Mutex
 	asked  []string
 	signed int // lists that were checked for signatures
+
+	besides []string // signatures that may be asked for
 }
 
 func (w *site) Get(_ context.Context, u *url.URL, most int64) search.Answer {
@@ -62,10 +64,13 @@ func (w *site) Ask(ctx context.Context, q *lookup.Question) search.Answer {
 	return w.Get(ctx, q.URL, lookup.MaxAnswer)
 }
 
-func (w *site) Sign(context.Context, *url.URL, []verify.Claim, []byte) (unsigned, err error) {
+func (w *site) Sign(_ context.Context, at *url.URL, _ []verify.Claim, _ []byte, endings []string) (unsigned, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.signed++
+	for _, ending := range endings {
+		w.besides = append(w.besides, strings.TrimPrefix(at.Path, "/pub/")+ending)
+	}
 	return nil, nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"net/url"
+	"path"
+	"slices"
 
 	"braid/verify"
 )
@@ -46,13 +48,13 @@ func (d *folder) endorsed(of signedList) *once[endorsement] {
 func (s *Search) sign(ctx context.Context, d *folder, at *url.URL, claims []verify.Claim,
 	data []byte) (unsigned, err error) {
 	if len(s.Keys) == 0 {
-		return s.web.Sign(ctx, at, claims, data)
+		return s.web.Sign(ctx, at, claims, data, nil)
 	}
-	called := false
+	called, endings := false, s.besides(path.Base(at.Path))
 	of := signedList{at.String(), sha256.Sum256(data), &s.Keys[0], len(s.Keys)}
 	known := d.endorsed(of).get(ctx, func() (endorsement, bool) {
 		called = true
-		if unsigned, err = s.web.Sign(ctx, at, claims, data); err == nil && claims[0].Channel == verify.Signed {
+		if unsigned, err = s.web.Sign(ctx, at, claims, data, endings); err == nil && claims[0].Channel == verify.Signed {
 			return endorsement{claims[0].By, true}, true
 		}
 		return endorsement{}, ctx.Err() == nil
@@ -61,10 +63,21 @@ func (s *Search) sign(ctx context.Context, d *folder, at *url.URL, claims []veri
 	case called:
 		return unsigned, err
 	case !known.good:
-		return s.web.Sign(ctx, at, claims, data)
+		return s.web.Sign(ctx, at, claims, data, endings)
 	}
 	for i := range claims {
 		claims[i].Channel, claims[i].By = verify.Signed, known.by
 	}
 	return nil, nil
+}
+
+// besides returns the endings of the signatures to ask for beside a list: of those that exist or, if that is unknown, of
+// the most likely ones.
+func (s *Search) besides(list string) []string {
+	if s.names != nil {
+		return slices.DeleteFunc(slices.Clone(s.Endings), func(ending string) bool { return !s.names.Has(list + ending) })
+	}
+	n := min(len(s.Endings), s.guesses)
+	s.guesses -= n
+	return s.Endings[:n]
 }

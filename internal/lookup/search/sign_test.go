@@ -18,8 +18,8 @@ type signer struct {
 	good bool
 }
 
-func (w *signer) Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte) (unsigned, err error) {
-	w.site.Sign(ctx, at, claims, data)
+func (w *signer) Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte, endings []string) (unsigned, err error) {
+	w.site.Sign(ctx, at, claims, data, endings)
 	for i := range claims {
 		if w.good {
 			claims[i].Channel, claims[i].By = verify.Signed, verify.SignatureResult{Key: "K"}
@@ -69,6 +69,37 @@ func TestSignedOnce(t *testing.T) {
 		}
 		if w.signed != tt.want {
 			t.Errorf("%+v: checked %d times, want %d", tt, w.signed, tt.want)
+		}
+	}
+}
+
+// TestSignaturesAskedFor: beside lists of an index, signatures that the index has are asked for, and no others; without
+// an index, a few.
+func TestSignaturesAskedFor(t *testing.T) {
+	list := fmt.Sprintf("%064x  file\n", 1)
+	for _, tt := range []struct {
+		index bool
+		has   []string
+		want  string
+	}{
+		{true, nil, ""},
+		{true, []string{"sha256sum.txt.sig", "SHA256SUMS.gpg", "SHA256SUMS.other", "file.asc"}, "SHA256SUMS.gpg sha256sum.txt.sig"},
+		{false, []string{"SHA256SUMS.gpg"}, "SHA256SUMS.asc SHA256SUMS.sig SHA256SUMS.gpg"},
+	} {
+		w := &site{pages: map[string]string{"/pub/file": "", "/pub/SHA256SUMS": list, "/pub/sha256sum.txt": list}, index: tt.index}
+		for _, name := range tt.has {
+			w.pages["/pub/"+name] = ""
+		}
+		s, ok := search.New(w, new(search.Folders), nil, at(t, "file"), "")
+		if !ok {
+			t.Fatal("nowhere to look")
+		}
+		s.Keys, s.Endings = []verify.Trust{minisign.Trust{Keys: make([]minisign.Key, 1)}}, []string{".asc", ".sig", ".gpg", ".sign"}
+		if err := s.Run(t.Context()); err != nil || len(s.Found.Claims) != 1 {
+			t.Errorf("%+v: %v, %v", tt, s.Found.Claims, err)
+		}
+		if got := strings.Join(w.besides, " "); got != tt.want {
+			t.Errorf("%+v: %s", tt, got)
 		}
 	}
 }

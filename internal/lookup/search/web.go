@@ -23,10 +23,10 @@ type Web interface {
 	// Ask sends a question to a forge. It sends no credentials except a token for that forge, and no header fields of
 	// the user except those for any server.
 	Ask(ctx context.Context, q *lookup.Question) Answer
-	// Sign checks the signature of a list. at is the URL of the list, and data its content. If the signature is good
-	// and its key is trusted, Sign attributes the claims to the signer. A bad signature by a trusted key is an error.
-	// unsigned reports that the key is not trusted.
-	Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte) (unsigned, err error)
+	// Sign checks the signature of a list. at is the URL of the list, and data its content. The signature is in the
+	// list, or beside it: at with one of endings. If the signature is good and its key is trusted, Sign attributes the
+	// claims to the signer. A bad signature by a trusted key is an error. unsigned reports that the key is not trusted.
+	Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte, endings []string) (unsigned, err error)
 }
 
 // An Answer is the answer to a request of a search.
