@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"braid/address"
 	"braid/internal/small"
 	"braid/source"
 	"braid/verify"
@@ -113,13 +114,24 @@ func (l *List) Vouch(r *Request) error {
 func (l *List) Has(c verify.Claim) bool { return strings.HasSuffix(c.Field, " of "+l.Name) }
 
 // find looks for the file under the names that its server or document uses, and then under the name that r gives it.
+// A list in a folder above that of the file, on the same server, has files of the same name in other folders, too. So a
+// line with folders must then end in the path of the file below the folder of the list, or be an end of that path.
 func (l *List) find(r *Request) ([]verify.Claim, []*sums.Error, error) {
 	names := namesOf(r)
+	below := l.below(r)
+	for i, name := range names {
+		if len(name) < len(below) {
+			names[i] = "./" + name
+		}
+	}
 	if r.Name == "" {
 		return l.Find(names, l.Name, l.Over)
 	}
 	own := []string{path.Base(r.Name)}
-	if len(names) == 0 {
+	switch {
+	case strings.Contains(below, "/"):
+		own[0] = "./" + own[0]
+	case len(names) == 0:
 		own = endsOf(filepath.ToSlash(filepath.Join(r.Dir, r.Name)))
 	}
 	claims, malformed, err := l.Find(append(names, own...), l.Name, l.Over)
@@ -127,6 +139,20 @@ func (l *List) find(r *Request) ([]verify.Claim, []*sums.Error, error) {
 		return l.Find(names, l.Name, l.Over) // its error lists names similar to those on the server
 	}
 	return claims, malformed, err
+}
+
+// below returns the path of the URL of r below the folder of the list. It is empty if that folder does not contain the
+// URL, or if a document describes the file of r.
+func (l *List) below(r *Request) string {
+	if l.URL == nil || r.URL == nil || r.Described != nil || !address.SameServer(l.URL, r.URL) && !address.SameServer(r.URL, l.URL) {
+		return ""
+	}
+	folder := strings.TrimSuffix(path.Dir(path.Clean("/"+l.URL.Path)), "/") + "/"
+	below, ok := strings.CutPrefix(path.Clean("/"+r.URL.Path), folder)
+	if !ok {
+		return ""
+	}
+	return below
 }
 
 // namesOf returns the names that a list may use for the file of r: the name in a document, or the path of the URL and

@@ -59,6 +59,44 @@ func TestListNames(t *testing.T) {
 	}
 }
 
+// A list above the file on the same server has other files of the same name in other folders.
+func TestListAbove(t *testing.T) {
+	t.Parallel()
+	digest := strings.Fields(string(listed(t, []byte("a"), "x")))[0]
+	for _, tt := range []struct {
+		list, line, url string
+		good            bool
+	}{
+		{"http://h/pub/SUMS", "v1/disk.iso", "http://h/pub/v2/disk.iso", false},
+		{"http://h:80/SUMS", "./v1/disk.iso", "http://h/pub/v2/disk.iso", false},
+		{"http://h/pub/SUMS", "v1/disk.iso", "https://h/pub/v2/disk.iso", false},
+		{"https://h/pub/SUMS", "v1/disk.iso", "http://h/pub/v2/disk.iso", false},
+		{"http://h/x/../pub/SUMS", "v1/disk.iso", "http://h/./pub/v%32/disk.iso", false},
+		{"http://h/pub/SUMS", "y/v2/disk.iso", "http://h/pub/x/v2/disk.iso", false},
+		{"http://h/pub/SUMS", "v2/disk.iso", "http://h/pub/x/v2/disk.iso", true},
+		{"http://h/pub/SUMS", "disk.iso", "http://h/pub/v2/disk.iso", true},
+		{"http://h/pub/SUMS", "pub/v2/disk.iso", "http://h/pub/v2/disk.iso", true},
+		{"http://h/m/SUMS", "debian/a/disk.iso", "http://h/m/a/disk.iso", true},
+		{"http://h/debian/SUMS", "./dists/a/disk.iso", "http://h/debian/dists/a/disk.iso", true},
+		{"http://h/v1/SUMS", "dist/disk.iso", "http://h/v1/disk.iso", true},
+		{"http://h/v1/sums/SUMS", "dist/disk.iso", "http://h/v1/disk.iso", true},
+		{"http://other/pub/SUMS", "v1/disk.iso", "http://h/pub/v2/disk.iso", true},
+		{"http://h:8/pub/SUMS", "v1/disk.iso", "http://h/pub/v2/disk.iso", true},
+	} {
+		l, err := download.ReadList(strings.NewReader(digest+"  "+tt.line+"\n"), "SUMS")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.URL = parse(t, tt.list)
+		for _, name := range []string{"", "disk.iso", "own.iso"} {
+			r := download.Request{URL: parse(t, tt.url), Name: name}
+			if err := l.Vouch(&r); (err == nil) != tt.good || err != nil && !strings.Contains(err.Error(), `"disk.iso" is not in the list`) {
+				t.Errorf("%s with %s, %s as %q: %v", tt.list, tt.line, tt.url, name, err)
+			}
+		}
+	}
+}
+
 // Proves rule 64 for pins: a list over http does not replace evidence that the URL no longer offers.
 func TestListDoesNotKeepPromises_Rule64(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ const maxNear = 5
 // the caller has other evidence.
 //
 // An entry matches if its name, without a leading ./, equals one of names, which may have folders. If no entry matches,
-// a path that ends in /name matches, if the list has no other such path. A list that is only a digest is about the file
+// a path that ends in /name matches, if the list has no other such path, and if name has no leading ./. A list that is only a digest is about the file
 // that the list is named after, or about any file if the list is not named after a file.
 //
 // The error is a *verify.ConflictError if one algorithm has two values, an *AmbiguousError if several paths end in
@@ -27,7 +27,9 @@ const maxNear = 5
 func (l List) Find(names []string, list string, over verify.Channel) (claims []verify.Claim, malformed []*Error, err error) {
 	none := &NotFoundError{}
 	for _, name := range names {
-		rows, err := l.rowsOf(clean(name))
+		whole := strings.HasPrefix(name, "./")
+		name = clean(name)
+		rows, err := l.rowsOf(name, whole)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -73,8 +75,8 @@ func claimsOf(name string, rows []row, list string, over verify.Channel) (claims
 	return claims, nil
 }
 
-// rowsOf returns the lines about the file name.
-func (l List) rowsOf(name string) (rows []row, err error) {
+// rowsOf returns the lines about the file name. If whole is set, a longer path that ends in /name does not match.
+func (l List) rowsOf(name string, whole bool) (rows []row, err error) {
 	if len(l.rows) > 0 && !slices.ContainsFunc(l.rows, func(r row) bool { return !r.nameless() }) {
 		if l.speaksOf(base(name)) {
 			rows = l.rows
@@ -88,7 +90,7 @@ func (l List) rowsOf(name string) (rows []row, err error) {
 		case name == "":
 		case path == name:
 			rows = append(rows, r)
-		case strings.HasSuffix(path, "/"+name):
+		case !whole && strings.HasSuffix(path, "/"+name):
 			deeper = append(deeper, r)
 			below[path] = true
 		}

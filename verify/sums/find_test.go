@@ -58,6 +58,7 @@ func TestFind(t *testing.T) {
 		{"exact before deeper", "", exact, "a.iso", "sha-256 from line 1 of LIST over https"},
 		{"dot before name", "", h256 + "  ./a.iso\n" + o256 + "  x/a.iso\n", "a.iso", "sha-256 from line 1 of LIST over https"},
 		{"dot in the question", "", h256 + "  a.iso\n", "././a.iso", "sha-256 from line 1 of LIST over https"},
+		{"dot in the question, below a folder", "", h256 + "  x/a.iso\n", "./a.iso", `error: "a.iso" is not in the list; similar names are "x/a.iso"`},
 		{"below a folder", "", tree, "one.iso", "sha-256 from line 3 of LIST over https"},
 		{"with its folder", "", tree, "netboot/mini.iso", "sha-256 from line 1 of LIST over https"},
 		{"with its deeper folder", "", tree, "gtk/mini.iso", "sha-256 from line 2 of LIST over https"},
