@@ -50,6 +50,8 @@ type Keys struct {
 	// Sniffed means that the content of Files determined the kind, not an option. A certificate must then belong to a
 	// certificate authority.
 	Sniffed bool
+	// Part means that Files are not all files of the user. A revocation in Files may then be of a key in another file.
+	Part bool
 }
 
 // A KeyFile is a file with keys or certificates.

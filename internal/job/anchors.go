@@ -148,7 +148,7 @@ func (all keyFiles) sniffed(flag, word string, data []byte) error {
 
 // add adds f, a file with keys of the given kind, if the keys can be used.
 func (all keyFiles) add(kind *verify.SignatureKind, f verify.KeyFile, sniffed bool) error {
-	if _, err := kind.NewTrust(verify.Keys{Files: []verify.KeyFile{f}, Sniffed: sniffed}); err != nil {
+	if _, err := kind.NewTrust(verify.Keys{Files: []verify.KeyFile{f}, Sniffed: sniffed, Part: true}); err != nil {
 		return wrongKeys(err)
 	}
 	all[kind] = append(all[kind], f)
@@ -164,7 +164,7 @@ func IsKey(word string) bool {
 	if !ok {
 		return false
 	}
-	_, err := kind.NewTrust(verify.Keys{Files: []verify.KeyFile{{Data: []byte(word)}}, Sniffed: true})
+	_, err := kind.NewTrust(verify.Keys{Files: []verify.KeyFile{{Data: []byte(word)}}, Sniffed: true, Part: true})
 	return err == nil
 }
 

@@ -177,7 +177,11 @@ func TrustKey(b option.Bound, word string, now time.Time) (changed bool, err err
 			return false, problem.Local("trust", word, err)
 		}
 	}
-	if err := (keyFiles{}).sniffed("trust add", word, data); err != nil {
+	files := keyFiles{}
+	if err := files.sniffed("trust add", word, data); err != nil {
+		return false, err
+	}
+	if _, err := files.anchors(nil, false); err != nil { // a revocation without its key
 		return false, err
 	}
 	if k.Text = string(data); !utf8.Valid(data) {

@@ -36,7 +36,10 @@ type certificate struct {
 // primary key may be anywhere in the exports, also in an armored block alone, except behind another key. The error is a
 // *verify.SignatureError: no key could be read, a key is missing of which a revocation is given alone, or the exports
 // exceed 64 MiB or 10,000 keys.
-func ParseKeyring(exports ...[]byte) (Keyring, error) {
+func ParseKeyring(exports ...[]byte) (Keyring, error) { return parseKeyring(false, exports...) }
+
+// parseKeyring is ParseKeyring. If part is set, it ignores revocations of keys that are missing in exports.
+func parseKeyring(part bool, exports ...[]byte) (Keyring, error) {
 	var k Keyring
 	total := 0
 	for _, export := range exports {
@@ -51,7 +54,7 @@ func ParseKeyring(exports ...[]byte) (Keyring, error) {
 	if len(k.certs) == 0 && len(k.unread) > 0 {
 		return Keyring{}, about("keyring", fail(verify.SignatureMalformed, "%v", k.unread[0]))
 	}
-	if err := k.join(); err != nil {
+	if err := k.join(part); err != nil {
 		return Keyring{}, about("keyring", fail(verify.SignatureMalformed, "%v", err))
 	}
 	return k, nil

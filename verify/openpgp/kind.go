@@ -101,7 +101,7 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 		exports = append(exports, f.Data)
 	}
 	var err error
-	if t.Keys, err = ParseKeyring(exports...); err != nil {
+	if t.Keys, err = parseKeyring(k.Part, exports...); err != nil {
 		wrong := &verify.KeyError{Option: option, Why: err.Error()}
 		if len(k.Files) == 1 {
 			wrong.File, wrong.Hint = k.Files[0].Name, "export the public keys with gpg --export FINGERPRINT"

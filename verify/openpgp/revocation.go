@@ -54,11 +54,11 @@ func revocationsOf(raw []byte) (all []revocation) {
 	return all
 }
 
-// join adds the revocations in k.loose to the keys that they revoke. It returns an error if one of these keys is missing,
-// or if a revocation is malformed.
-func (k *Keyring) join() error {
+// join adds the revocations in k.loose to the keys that they revoke. It returns an error if a revocation is malformed or,
+// unless part is set, if one of these keys is missing.
+func (k *Keyring) join(part bool) error {
 	for _, r := range k.loose {
-		found := r.bare
+		found := r.bare || part
 		for i, c := range k.certs {
 			if !r.of.names(c.keys[0]) {
 				continue
