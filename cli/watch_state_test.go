@@ -35,6 +35,8 @@ func TestStatusOfWatches(t *testing.T) {
 			"w 1 h 0 min ago never | version 2.0 is not ready yet, and is tried again after other versions: no list beside the file"},
 		{antenna.WatchStatus{Pending: true, Running: true, Release: stage("waiting")},
 			"w never never | version 2.0: its download or its hook is running"},
+		{antenna.WatchStatus{Pending: true, Try: 3, Err: "wrong digest", Next: at(time.Minute), Release: stage("waiting")},
+			"w never never in 1 min 0 s | version 2.0: failed 3 times: wrong digest"},
 		{antenna.WatchStatus{Tried: at(-time.Hour), Release: stage("given-up")},
 			"w 1 h 0 min ago never | version 2.0 was given up after failures: no list beside the file"},
 	} {

@@ -142,7 +142,7 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 	if w.Release != nil {
 		text, all := releaseState(w.Release)
 		switch {
-		case w.Running:
+		case w.Running, all && w.Pending && w.Err != "":
 			text = "version " + w.Release.Version
 		case all:
 			return text
