@@ -247,7 +247,8 @@ func (l *loop) status() Status {
 		s.Watches = append(s.Watches, w)
 	}
 	for _, g := range l.follow.all {
-		f := g.status()
+		f := g.summary()
+		f.Waiting = g.waits()
 		f.Reason, f.Words = l.targets.heard(g.w)
 		s.Follows = append(s.Follows, f)
 	}

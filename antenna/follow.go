@@ -113,7 +113,7 @@ func (f *followers) sweep(g *following, list []release.Release, offers map[strin
 
 // tell emits Followed if the newest version or the number of waiting releases has changed.
 func (f *followers) tell(g *following) {
-	is := Followed{Watch: g.w.Name, Newest: g.newest().Version, Waiting: g.waits()}
+	is := Followed{Watch: g.w.Name, Newest: g.summary().Newest, Waiting: g.waits()}
 	if is != g.told {
 		g.told = is
 		f.run.emit(is)

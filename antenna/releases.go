@@ -120,8 +120,8 @@ type following struct {
 	unordered bool
 	// told is the last emitted event.
 	told Followed
-	// seen is the result of newest, if isSeen is set.
-	seen   release.Release
+	// seen is the result of summary, if isSeen is set and the version in place is still seen.Current.
+	seen   FollowStatus
 	isSeen bool
 }
 
@@ -295,30 +295,33 @@ func (g *following) candidates(offers map[string]*offer) (list []release.Release
 	return list[:min(len(list), maxTried)], len(rest) > 0
 }
 
-// newest returns the newest release that feeds report and the watch accepts, or the zero Release.
-func (g *following) newest() release.Release {
-	if g.isSeen {
+// summary summarizes the releases that feeds report. It compares versions as candidates does.
+func (g *following) summary() FollowStatus {
+	at, current := g.placed(), g.version()
+	if g.isSeen && g.seen.Current == current {
 		return g.seen
 	}
 	var all []release.Release
-	for url, o := range g.offers() {
+	offers := g.offers()
+	for url, o := range offers {
 		if t := g.targets[url]; t == nil || t.saved.Release.Stage != unwanted {
 			all = append(all, o.Release)
 		}
 	}
-	g.seen, g.isSeen = release.Release{}, true
-	if list, _ := g.w.Releases.Choice.Newer(all, ""); len(list) > 0 {
-		g.seen = list[0]
+	s := FollowStatus{Name: g.w.Name, Template: g.w.masked(), Current: current, Versions: len(offers)}
+	list, rest := g.w.Releases.Choice.Newer(all, current)
+	if len(list) == 0 && at != nil && len(offers) > 0 {
+		list, _ = g.w.Releases.Choice.Newer([]release.Release{at.release()}, "")
 	}
-	return g.seen
-}
-
-func (g *following) status() FollowStatus {
-	s := FollowStatus{Name: g.w.Name, Template: g.w.masked(), Current: g.version(), Versions: len(g.offers())}
-	s.Waiting = g.waits()
-	if r := g.newest(); r.Version != "" {
-		s.Newest, s.URL = r.Version, maskURL(r.URL)
+	if len(list) > 0 {
+		s.Newest, s.URL = list[0].Version, maskURL(list[0].URL)
 	}
+	for _, r := range rest {
+		if s.Unordered++; s.Example == "" || release.Compare(r.Version, s.Example) > 0 {
+			s.Example = r.Version
+		}
+	}
+	g.seen, g.isSeen = s, true
 	return s
 }
 
@@ -364,6 +367,6 @@ func (t *target) releaseStatus() *ReleaseStatus {
 	if r.Stage == offered {
 		s.Stage = "update"
 	}
-	s.Newest = t.w.follow.newest().Version
+	s.Newest = t.w.follow.summary().Newest
 	return s
 }

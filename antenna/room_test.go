@@ -37,7 +37,7 @@ func TestReleasesNewestIsKept(t *testing.T) {
 			t.Errorf("%s: %d matches, too many of %q, %v", order, len(k.matches), k.tooMany, err)
 		}
 		w.follow.hear(&member{}, releasesIn(k.matches)[w.follow], false)
-		if got, want := w.follow.newest().Version, fmt.Sprintf("1.%d", all-1); got != want {
+		if got, want := w.follow.summary().Newest, fmt.Sprintf("1.%d", all-1); got != want {
 			t.Errorf("%s: the newest is %s, want %s", order, got, want)
 		}
 		kept := map[string]bool{}

@@ -19,8 +19,8 @@ type FollowStatus struct {
 	Name string
 	// Template is the template of the watch, and Current the version in place, or empty.
 	Template, Current string
-	// Versions is the number of releases that feeds report. Newest is the newest version that the watch accepts, or
-	// empty. URL is the URL of the file of that version, without secrets.
+	// Versions is the number of releases that feeds report. Newest is the newest version that the watch accepts: the
+	// version in place if none is newer, or empty. URL is the URL of the file of that version, without secrets.
 	Versions    int
 	Newest, URL string
 	// Reason is why Newest is empty. Words describes what the feeds report.
@@ -28,6 +28,10 @@ type FollowStatus struct {
 	Words  string
 	// Waiting is the number of releases that are not ready.
 	Waiting int
+	// Unordered is the number of releases that are ignored because their versions cannot be compared with the version in
+	// place, or with most others if none is in place. Example is one of these versions.
+	Unordered int    `json:",omitempty"`
+	Example   string `json:",omitempty"`
 }
 
 // A FeedStatus is the state of a feed, or of the checks of a watch's URL.
@@ -97,7 +101,7 @@ type ReleaseStatus struct {
 	// Since is when the release was first found not ready. Why is the last reason why it was not.
 	Since time.Time `json:",omitzero"`
 	Why   string    `json:",omitempty"`
-	// Newest is the newest version that the feeds report and the watch accepts.
+	// Newest is that of FollowStatus.
 	Newest string `json:",omitempty"`
 	// Unreported describes, for the release in place, why the feeds report no release any more. It is empty if they do.
 	Unreported string `json:",omitempty"`

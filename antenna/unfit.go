@@ -64,14 +64,15 @@ func (l *targets) unfitStatus(w *watcher) (s WatchStatus, ok bool) {
 // heard describes what the feeds report for w, which follows releases. The reason is empty if the feeds report a release
 // that w accepts.
 func (l *targets) heard(w *watcher) (reason feed.Reason, words string) {
-	n, newest := len(w.follow.offers()), w.follow.newest()
-	switch {
-	case n == 0:
+	s := w.follow.summary()
+	switch versions := option.Count(s.Versions, "version"); {
+	case s.Versions == 0:
 		return l.unheard(w)
-	case newest.Version == "":
-		return Excluded, fmt.Sprintf("the feeds report %s, but the settings of the watch exclude all of them", option.Count(n, "version"))
+	case s.Newest == "":
+		return Excluded, fmt.Sprintf("the feeds report %s, but the settings of the watch exclude all of them", versions)
+	default:
+		return "", fmt.Sprintf("the feeds report %s; the newest is %s at %s", versions, s.Newest, s.URL)
 	}
-	return "", fmt.Sprintf("the feeds report %s; the newest is %s at %s", option.Count(n, "version"), newest.Version, maskURL(newest.URL))
 }
 
 // unheard describes why no feed reports a URL that w accepts.

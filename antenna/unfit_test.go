@@ -229,3 +229,45 @@ func TestFollowed(t *testing.T) {
 		}
 	})
 }
+
+// TestUnorderedStatus checks the status of a watch whose project changes its scheme of versions: the newest version is one
+// that can be compared with the version in place, and the status has the number of the others. A version in place that the
+// feeds no longer report remains the newest, and an unwanted one counts no more.
+func TestUnorderedStatus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, p, a, j := follower(t)
+		a.Store = storeIn(t, t.TempDir())
+		defer func() { closed(t, a.Store) }()
+		check := func(want FollowStatus) {
+			t.Helper()
+			watchFor(t, a, j, time.Hour)
+			s, err := a.Status(t.Context())
+			if err != nil || len(s.Follows) != 1 {
+				t.Fatalf("%+v, %v", s, err)
+			}
+			want.Name, want.Template, want.Words = "tool", s.Follows[0].Template, s.Follows[0].Words
+			if s.Follows[0] != want {
+				t.Errorf("%+v\nwant %+v", s.Follows[0], want)
+			}
+			if r := s.Watches[0].Release; r.Stage == "in-place" && r.Newest != want.Newest {
+				t.Errorf("the newest is %s, want %s", r.Newest, want.Newest)
+			}
+		}
+		const url = "https://forge.example/tool/download/"
+		p.tag("v1.0.0", 0)
+		first := FollowStatus{Current: "1.0.0", Versions: 1, Newest: "1.0.0", URL: url + "v1.0.0/tool_1.0.0.tar.gz"}
+		check(first)
+		for _, tag := range []string{"r2026a", "r2026c", "r2026b"} {
+			p.tag(tag, 0)
+		}
+		first.Versions, first.Unordered, first.Example = 4, 3, "r2026c"
+		check(first)
+		p.remove("v1.0.0")
+		first.Versions = 3
+		check(first)
+		if err := a.ForgetRelease(t.Context(), "tool", "1.0.0"); err != nil {
+			t.Fatal(err)
+		}
+		check(FollowStatus{Current: "r2026c", Versions: 3, Newest: "r2026c", URL: url + "r2026c/tool_r2026c.tar.gz"})
+	})
+}

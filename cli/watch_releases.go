@@ -68,6 +68,15 @@ func releaseState(r *antenna.ReleaseStatus) (text string, all bool) {
 	return text, false
 }
 
+// unordered describes the versions of f that are ignored because they cannot be ordered. It returns "" if there are none.
+func unordered(f *antenna.FollowStatus) string {
+	if f.Unordered == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s cannot be ordered, and will not be downloaded, for example %s",
+		option.Count(f.Unordered, "version"), f.Example)
+}
+
 // explain describes what the templates in c match in the feeds, according to their last poll. It returns nothing if the
 // state of the watcher cannot be read.
 func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []string) {
@@ -91,7 +100,7 @@ func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []st
 		if f.Current != "" {
 			text += "; version " + f.Current + " is in place"
 		}
-		lines = append(lines, text)
+		lines = append(lines, text+unordered(&f))
 	}
 	for _, f := range status.Feeds {
 		if f.Failures > 0 {

@@ -49,3 +49,18 @@ func TestStatusOfWatches(t *testing.T) {
 		}
 	}
 }
+
+// TestStatusOfUnordered checks that the row of the version in place has the number of the versions that are ignored.
+func TestStatusOfUnordered(t *testing.T) {
+	text := statusText(antenna.Status{
+		Watches: []antenna.WatchStatus{
+			{Name: "w", Release: &antenna.ReleaseStatus{Version: "2.0", Stage: "in-place", Newest: "2.0"}, HaveCopy: true},
+			{Name: "w", Release: &antenna.ReleaseStatus{Version: "2.1", Stage: "unwanted", Newest: "2.0"}},
+		},
+		Follows: []antenna.FollowStatus{{Name: "w", Current: "2.0", Unordered: 3, Example: "r2026c"}},
+	}, 1, time.Now())
+	const want = "; 3 versions cannot be ordered, and will not be downloaded, for example r2026c"
+	if !strings.Contains(text, "version 2.0: unverified"+want+"\n") || strings.Count(text, want) != 1 {
+		t.Errorf("%s", text)
+	}
+}

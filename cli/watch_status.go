@@ -117,16 +117,22 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 	for _, w := range s.Watches {
 		urls[w.Name]++
 	}
+	left := map[string]string{}
+	for _, f := range s.Follows {
+		left[f.Name] = unordered(&f)
+	}
 	for _, w := range s.Watches {
-		next, size := "", ""
+		next, size, state := "", "", watchState(&w, urls[w.Name] > 1)
+		if w.Release != nil && w.Release.Stage == "in-place" {
+			state += left[w.Name]
+		}
 		if at := whenTried(&w); !at.IsZero() {
 			next = until(at, now)
 		}
 		if w.Last.Size > 0 {
 			size = option.SizeText(w.Last.Size)
 		}
-		rows = append(rows, []string{w.Name, ago(w.Asked(), now), ago(w.Last.ModTime, now), next, size,
-			watchState(&w, urls[w.Name] > 1)})
+		rows = append(rows, []string{w.Name, ago(w.Asked(), now), ago(w.Last.ModTime, now), next, size, state})
 	}
 	b.WriteByte('\n')
 	writeRows(&b, rows)

@@ -83,6 +83,17 @@ func TestHintOfHalfFile(t *testing.T) {
 	}
 }
 
+// TestUnorderedLogged: a round logs that versions cannot be ordered, because it has no file of them to log.
+func TestUnorderedLogged(t *testing.T) {
+	var b strings.Builder
+	l := &ServiceLog{Logger: slog.New(slog.NewTextHandler(&b, nil)), rounds: true}
+	l.event(antenna.Skipped{Watch: "tool", Why: antenna.Unordered})
+	l.event(antenna.Skipped{Watch: "tool", Why: "not-in-feed"})
+	if said := b.String(); !strings.Contains(said, "watch=tool why=unordered") || strings.Contains(said, "not-in-feed") {
+		t.Error(said)
+	}
+}
+
 // On-failure is run once for each new failure.
 func TestOnFailure(t *testing.T) {
 	w := newWorld(t)

@@ -128,7 +128,7 @@ func (l *ServiceLog) event(ev antenna.Event) {
 			level = slog.LevelWarn
 		case antenna.FreshReport:
 		default:
-			if !l.rounds { // a round logs the reason at its end
+			if !l.rounds || ev.Why == antenna.Unordered { // a round logs the reason at its end
 				level = slog.LevelInfo
 			}
 		}
