@@ -7,6 +7,7 @@ import (
 
 	"braid/antenna"
 	"braid/download"
+	"braid/internal/partfile"
 )
 
 // errSpent ends a download when the feed's allowance for today is used up. The bytes received so far are kept for
@@ -67,8 +68,14 @@ func (t *task) prepare(end func(error)) (r download.Request, err error) {
 	if r, err = t.request(); err != nil || t.update.Allowance == nil {
 		return r, err
 	}
-	if left := t.left(); left > 0 && (r.Limits.MaxSize == 0 || left < r.Limits.MaxSize) {
-		r.Limits.MaxSize, t.ceiling = left, left
+	most := t.left()
+	if most > 0 && r.Store == nil {
+		if part, ok, err := partfile.Look(t.files, t.rule.Dir, t.name); ok && err == nil {
+			most += part.Have.Len() // these bytes are here already
+		}
+	}
+	if most > 0 && (r.Limits.MaxSize == 0 || most < r.Limits.MaxSize) {
+		r.Limits.MaxSize, t.ceiling = most, most
 	}
 	observe := r.Observe
 	r.Detail = true

@@ -44,10 +44,10 @@ func TestAllowanceSpentMeanwhile_Rule56(t *testing.T) {
 	}
 	s.Set(mirrortest.StallAfter(-1))
 	before := s.Sent()
-	u.Allowance = allowed(2 * size)
+	u.Allowance = allowed(size * 15 / 16) // less than the file, and more than its rest
 	o, err = w.handle(u)
 	left := u.Allowance.Load()
-	if err != nil || s.Sent()-before > size*7/8 || left != 2*size-o.Bytes {
+	if err != nil || s.Sent()-before > size*7/8 || left != size*15/16-o.Bytes {
 		t.Errorf("another day: %v, %d bytes more, %d are left after %d", err, s.Sent()-before, left, o.Bytes)
 	}
 	if data, err := os.ReadFile(o.Path); err != nil || string(data) != string(s.Content.Bytes()) {
