@@ -121,6 +121,7 @@ func (f *followCommand) read(ctx context.Context, s follow.Source) (*found, erro
 		return nil, err
 	}
 	defer o.close()
+	s.Answered = o.base
 	var records []feed.Record
 	var long int
 	for r, err := range flags.decoder(o, false, nil).Records() {

@@ -52,28 +52,43 @@ func TestFollowOnceFeedDigest_Rule81(t *testing.T) {
 		}
 		http.ServeContent(w, r, "q-1.0.bin", time.Unix(1e9, 0), strings.NewReader(body))
 	}
-	other := httptest.NewServer(http.HandlerFunc(file))
+	var feed http.HandlerFunc
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/releases.json" {
+			feed(w, r)
+			return
+		}
+		file(w, r)
+	}))
 	defer other.Close()
 	for _, c := range []struct {
 		digest, require, said string
 		elsewhere             bool
 		code                  int
+		moved                 bool // the feed is on another server, to which the server of the file redirects
 	}{
 		{digest: sum, require: "digest", said: "sha-256 from the feed 127.0.0.1", code: exitDone},
 		{digest: strings.Repeat("0", 64), require: "none", said: "from the feed 127.0.0.1", code: exitMismatch},
 		{digest: sum, require: "digest", said: "no verifiable digest", elsewhere: true, code: exitNoEvidence},
 		{digest: strings.Repeat("0", 64), require: "none", said: "the feed has another digest: sha-256 is " + sum,
 			elsewhere: true, code: exitDone},
+		{digest: sum, require: "digest", said: "no verifiable digest", moved: true, code: exitNoEvidence},
 	} {
 		var of string
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != "/releases.json" {
-				file(w, r)
-				return
-			}
+		feed = func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprintf(w, `[{"tag_name":"v1.0","draft":false,"prerelease":false,"html_url":"%s/rel/v1.0","assets":[`+
 				`{"name":"q-1.0.bin","size":8,"browser_download_url":"%[1]s/dl/v1.0/q-1.0.bin","digest":"sha256:%s"}]}]`, of, c.digest)
+		}
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.URL.Path != "/releases.json":
+				file(w, r)
+			case c.moved:
+				http.Redirect(w, r, other.URL+"/releases.json", http.StatusFound)
+			default:
+				feed(w, r)
+			}
 		}))
 		if of = s.URL; c.elsewhere {
 			of = other.URL

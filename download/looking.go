@@ -47,6 +47,10 @@ func (l *looking) begin(s *session, o *origin, x resolution, a source.Answer) {
 	}
 	f, ok := newSearch(s.req, s.http, a.Hops, known, x.file)
 	if !ok {
+		// The server itself has the file, where no list is beside it: what earlier lookups found no longer counts.
+		if looks && s.req.Trust.Lookup && s.req.Described == nil && at(a.Host, s.req.URL) {
+			l.begun, l.result = true, &lookedUp{}
+		}
 		return
 	}
 	l.spare, l.signed = f, verify.Strong(known)

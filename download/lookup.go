@@ -68,6 +68,7 @@ func newSearch(r *Request, hc network, hops []metalink.Hop, known []verify.Claim
 	s, ok := search.New(searchWeb{hc, r}, hc.folders, hc.forges, hops, user)
 	if ok {
 		s.Patient, s.Keys, s.Endings = r.Trust.Require != RequireNothing, r.Trust.Anchors, r.Trust.Anchors.guesses()
+		s.Also = lookup.Lists(hc.state.Opposed(r.URL))
 	}
 	return s, ok
 }
@@ -144,13 +145,14 @@ func keepJudged(to *state.Store, r *Request, stated, found []verify.Claim, err e
 }
 
 // remaining returns the claims in earlier, which an earlier lookup found, that still count after a lookup with the result
-// f: if f has none, those of lists and forges for which the asked server did not answer.
+// f: if f has none, those of lists and forges for which the asked server did not answer. A feed that still publishes its
+// digest needs no lookup.
 func remaining(earlier []verify.Claim, f verify.Finding) []verify.Claim {
 	if len(f.Claims) > 0 || !f.Missed {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(earlier), func(c verify.Claim) bool {
-		return len(without(lookup.Fields(c.Field), f.Gone)) == 0
+		return lookup.IsOfFeed(c.Field) || len(without(lookup.Fields(c.Field), f.Gone)) == 0
 	})
 }
 

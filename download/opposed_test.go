@@ -44,7 +44,7 @@ func newOpposing(t *testing.T, lists map[string]string, host http.Handler) *oppo
 		page, failed := o.pages[name], o.failed
 		o.mu.Unlock()
 		switch {
-		case name == "disk.iso":
+		case name == "disk.iso" && page == nil:
 			http.Redirect(w, q, b.URL+"/disk.iso", http.StatusFound)
 		case failed:
 			w.WriteHeader(http.StatusServiceUnavailable)

@@ -72,6 +72,8 @@ func readProjects(table []byte) (all []*project) {
 // request to another host.
 type Source struct {
 	Feed, Forge, Name string
+	// Answered is the URL that answered when Feed was requested.
+	Answered string
 
 	page  *url.URL
 	host  string
@@ -162,7 +164,9 @@ func fill(text string, vars map[string]string) string {
 }
 
 // Serves reports whether the feed has the scheme, host and port of the URL of a file. Only then are its digests evidence.
-func (s *Source) Serves(file string) bool { return address.SameOrigin(s.Feed, file) }
+func (s *Source) Serves(file string) bool {
+	return address.SameOrigin(s.Feed, file) && address.SameOrigin(s.Answered, file)
+}
 
 // urlOf returns the URL that the table has for a file, else the URL in the feed. If the page is over https, so is the
 // URL, because a forge behind a proxy may not know that the proxy provides https.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"braid/download"
+	"braid/internal/lookup"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/source/httpsource"
@@ -44,7 +45,7 @@ func ClaimsOfFeed(name string, texts []string, u *url.URL, hc *httpsource.Client
 		channel = verify.HTTPS
 	}
 	for _, d := range StrongDigests(texts) {
-		list = append(list, verify.Claim{Digest: d, Field: "the feed " + name, Channel: channel})
+		list = append(list, verify.Claim{Digest: d, Field: lookup.FieldOfFeed(name), Channel: channel})
 	}
 	return list
 }

@@ -179,6 +179,30 @@ const (
 // Field returns the field of the claims in the list c.
 func (c Candidate) Field() string { return mask.Escape(c.Name) + beside }
 
+// Named returns the list called name as a candidate for file.
+func Named(name, file string) Candidate { return Candidate{name, isOwn(name, file)} }
+
+// Lists returns the names of the lists beside the file that have the claims.
+func Lists(claims []verify.Claim) (names []string) {
+	for _, c := range claims {
+		for _, f := range Fields(c.Field) {
+			if name, ok := strings.CutSuffix(f, beside); ok && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// ofFeed begins the field of a claim that a feed published.
+const ofFeed = "the feed "
+
+// FieldOfFeed returns the field of the claims that the feed called name published.
+func FieldOfFeed(name string) string { return ofFeed + name }
+
+// IsOfFeed reports whether field is that of the claims of a feed.
+func IsOfFeed(field string) bool { return strings.HasPrefix(field, ofFeed) }
+
 // Fields returns the fields of the lists, or of the forge, that have a claim. field is that of the claim.
 func Fields(field string) []string {
 	names, ok := strings.CutSuffix(field, beside)

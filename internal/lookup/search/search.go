@@ -47,6 +47,8 @@ type Search struct {
 	Patient bool
 	// Early reports, after Run, whether cached contents were used.
 	Early bool
+	// Also are the names of lists that earlier runs found. They are asked for first, and in any case.
+	Also []string
 	// Found is the result. If it has claims before Run, Run does nothing.
 	Found verify.Finding
 
@@ -75,11 +77,16 @@ func New(web Web, folders *Folders, forges []*lookup.Forge, chain []metalink.Hop
 	}
 	s = &Search{web: web, folders: folders, over: verify.HTTPS, user: user, began: time.Now()}
 	var asked *url.URL
+	away := !address.SameServer(chain[0].URL, chain[len(chain)-1].URL)
 	for _, h := range chain {
 		if !address.SameServer(chain[0].URL, h.URL) {
 			break
 		}
-		if s.at = h.URL; !h.Proven() {
+		// A script that leads to another host has no list beside it, but the URL before the script may have one.
+		if _, _, named := lookup.Split(h.URL); s.at == nil || !away || named && h.URL.RawQuery == "" {
+			s.at = h.URL
+		}
+		if !h.Proven() {
 			s.over = verify.HTTP
 		}
 		rows := forges
@@ -108,7 +115,7 @@ func (s *Search) Vain() bool {
 		return true
 	}
 	folder, file, ok := lookup.Split(s.at)
-	if !ok || s.Anew || s.asks != nil {
+	if !ok || s.Anew || s.asks != nil || len(s.Also) > 0 {
 		return false
 	}
 	d := s.folders.known(s.key(folder), emptyAge)
@@ -123,6 +130,9 @@ func (s *Search) Vain() bool {
 	note(&found, verify.Place{URL: source.Mask(folder), By: x.by, Err: x.err}, "")
 	for _, c := range lookup.Guesses(file) {
 		if c.Own { // not asked for any more
+			if s.Patient {
+				return false
+			}
 			continue
 		}
 		got, made := s.cached(d, c)
@@ -187,11 +197,21 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	switch {
 	case err == nil && names.Has(file):
 		s.over, s.names = min(over, listed), names
-		err = s.inOrder(ctx, d, folder, file, names.Candidates(file))
+		err = s.inOrder(ctx, d, folder, file, s.also(file, names, names.Candidates(file)))
 	default:
-		err = s.together(ctx, d, folder, file, lookup.Guesses(file))
+		err = s.together(ctx, d, folder, file, s.also(file, nil, lookup.Guesses(file)))
 	}
 	return s.merge(err)
+}
+
+// also returns all, preceded by the lists of Also. If there is an index, lists that it does not have are left out.
+func (s *Search) also(file string, names *lookup.Index, all []lookup.Candidate) []lookup.Candidate {
+	for _, name := range s.Also {
+		if c := lookup.Named(name, file); names == nil || names.Has(name) {
+			all = slices.Insert(slices.DeleteFunc(all, func(o lookup.Candidate) bool { return o.Name == name }), 0, c)
+		}
+	}
+	return all
 }
 
 // merge turns the lists into claims, unless err is an error.
@@ -247,7 +267,9 @@ func (s *Search) inOrder(ctx context.Context, d *folder, folder *url.URL, file s
 // together requests lists that may exist, concurrently.
 func (s *Search) together(ctx context.Context, d *folder, folder *url.URL, file string, all []lookup.Candidate) error {
 	if d.missed() {
-		all = slices.DeleteFunc(all, func(c lookup.Candidate) bool { return c.Own })
+		all = slices.DeleteFunc(all, func(c lookup.Candidate) bool {
+			return c.Own && !s.Patient && !slices.Contains(s.Also, c.Name)
+		})
 	}
 	answers := make([]chan response, len(all))
 	for i, c := range all {

@@ -223,6 +223,54 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// TestAsked: a search that waits for a proof asks for the list of its file in any case, and a search with lists of an
+// earlier run for those, if an index does not show that they are gone.
+func TestAsked(t *testing.T) {
+	w := &site{pages: map[string]string{"/pub/file9": "", "/pub/old.txt": fmt.Sprintf("%064x  file9\n", 9)}}
+	var shared search.Folders
+	for n := range 4 {
+		run(t, w, &shared, fmt.Sprintf("file%d", n), "")
+	}
+	w.take()
+	for _, tt := range []struct {
+		name    string
+		set     func(*search.Search)
+		asked   string
+		found   int
+		indexed bool
+	}{
+		{"patient", func(s *search.Search) { s.Patient = true }, "file9.sha256", 0, false},
+		{"earlier", func(s *search.Search) { s.Also = []string{"old.txt"} }, "old.txt", 1, false},
+		{"gone", func(s *search.Search) { s.Also, s.Anew = []string{"older.txt"}, true }, "", 0, true},
+	} {
+		w.index = tt.indexed
+		s, ok := search.New(w, &shared, nil, at(t, "file9"), "")
+		if !ok {
+			t.Fatal("no search")
+		}
+		if tt.set(s); s.Vain() {
+			t.Errorf("%s: vain", tt.name)
+		}
+		err := s.Run(t.Context())
+		if asked := w.take(); err != nil || asked != tt.asked || len(s.Found.Claims) != tt.found {
+			t.Errorf("%s: asked for %q; found %v, %v", tt.name, asked, s.Found, err)
+		}
+	}
+}
+
+// TestAway: the list is beside the URL from which a script of the server leads to another host.
+func TestAway(t *testing.T) {
+	w := &site{pages: map[string]string{"/pub/SHA256SUMS": fmt.Sprintf("%064x  pic.jpg\n", 1)}}
+	chain := slices.Concat(at(t, "pic.jpg"), at(t, "count?f=pic.jpg"), at(t, "b.example/pic.jpg"))
+	s, ok := search.New(w, new(search.Folders), nil, chain, "")
+	if !ok {
+		t.Fatal("nowhere to look")
+	}
+	if err := s.Run(t.Context()); err != nil || len(s.Found.Claims) != 1 {
+		t.Errorf("found %v, %v", s.Found, err)
+	}
+}
+
 // TestNowhere has where nothing is looked for.
 func TestNowhere(t *testing.T) {
 	for _, chain := range [][]metalink.Hop{
