@@ -1,7 +1,9 @@
 package download_test
 
 import (
+	"crypto/md5"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"strconv"
 	"testing"
@@ -32,4 +34,33 @@ func TestStoreDigest(t *testing.T) {
 	own := sha256.Sum256(other)
 	bad := mirrortest.New(t, other, mirrortest.Header("X-Checksum-Sha256", hex.EncodeToString(own[:])))
 	newRun(t, mirrortest.New(t, []byte("x"), linked(bad.URL)...).URL).wrong(download.Mismatch)
+}
+
+// TestLinkedSize: X-Linked-Etag is about another object if X-Linked-Size is not the size of the file.
+func TestLinkedSize(t *testing.T) {
+	t.Parallel()
+	other := sha256.Sum256([]byte("other"))
+	good := mirrortest.New(t, made(mib, 7))
+	r := newRun(t, mirrortest.New(t, []byte("x"), mirrortest.Redirect(good.URL), mirrortest.Header("X-Linked-Size", "5"),
+		mirrortest.Header("X-Linked-Etag", `"`+hex.EncodeToString(other[:])+`"`)).URL)
+	if res := r.right(good.Content); res.Proof.Verified() {
+		t.Error(res.Proof)
+	}
+}
+
+// TestStoreMD5: the MD5 of a store finds an accident, and is no evidence.
+func TestStoreMD5(t *testing.T) {
+	t.Parallel()
+	content := made(mib, 7)
+	own, other := md5.Sum(content), md5.Sum([]byte("x"))
+	for field, before := range map[string]string{"Content-Md5": "", "X-Goog-Hash": "crc32c=AAAAAA==,md5="} {
+		value := func(sum [md5.Size]byte) mirrortest.Option {
+			return mirrortest.Header(field, before+base64.StdEncoding.EncodeToString(sum[:]))
+		}
+		good := mirrortest.New(t, content, value(own))
+		if res := newRun(t, good.URL).right(good.Content); res.Proof.Verified() || len(res.Proof.Evidence()) != 1 {
+			t.Errorf("%s: %v", field, res.Proof)
+		}
+		newRun(t, mirrortest.New(t, content, value(other)).URL).wrong(download.Mismatch)
+	}
 }

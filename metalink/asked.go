@@ -58,10 +58,10 @@ func (h Hop) speaks() bool {
 	return h.Status < 400 && (said("Digest") || said("Repr-Digest") || h.links() || h.stored())
 }
 
-// stored reports whether an answer has a digest in a field of an object store or forge.
+// stored reports whether an answer has a strong digest in a field of an object store or forge.
 func (h Hop) stored() bool {
 	claims, _, _ := verify.ReadHeader(h.Header, verify.HTTP)
-	return slices.ContainsFunc(claims, verify.Claim.FromStore)
+	return slices.ContainsFunc(claims, func(c verify.Claim) bool { return c.FromStore() && c.Digest.Algorithm().Strong() })
 }
 
 // links reports whether an answer has links with a relation of RFC 6249.

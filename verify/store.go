@@ -3,6 +3,7 @@ package verify
 import (
 	"encoding/base64"
 	"errors"
+	"strconv"
 	"strings"
 )
 
@@ -10,7 +11,7 @@ import (
 type storeField struct {
 	name string // in canonical form
 	// parse returns the digest in value. It returns no digest and no error if the field is not about the whole file, or
-	// does not hold a strong digest.
+	// does not hold a digest of a supported algorithm.
 	parse func(value string, header map[string][]string) (Digest, error)
 }
 
@@ -18,14 +19,16 @@ type storeField struct {
 var storeFields = [...]storeField{
 	{"X-Checksum-Sha512", hexField(SHA512)}, // Artifactory, GitLab's package registry
 	{"X-Checksum-Sha256", hexField(SHA256)},
-	{"X-Linked-Etag", linkedTag},            // Hugging Face, in the redirect to its object store
+	{linkedEtag, linkedTag},                 // Hugging Face, in the redirect to its object store
 	{"X-Amz-Checksum-Sha256", amazonSHA256}, // S3 and compatible stores
 	{"Docker-Content-Digest", ociDigest},    // OCI Distribution Specification 1.1, "Pulling blobs"
+	{contentMD5, base64MD5},                 // RFC 1864
+	{googleHash, googleMD5},                 // Google Cloud Storage
 }
 
 // StoreFieldNames returns the names of storeFields, and of the fields that qualify them, in canonical form.
 func StoreFieldNames() []string {
-	names := []string{linkedSize, amazonType}
+	names := []string{linkedSize, amazonType, googleEncoding}
 	for _, f := range storeFields {
 		names = append(names, f.name)
 	}
@@ -34,11 +37,38 @@ func StoreFieldNames() []string {
 
 // The fields that qualify the value of another field.
 const (
-	linkedSize = "X-Linked-Size"
-	amazonType = "X-Amz-Checksum-Type"
+	linkedSize     = "X-Linked-Size"
+	amazonType     = "X-Amz-Checksum-Type"
+	googleEncoding = "X-Goog-Stored-Content-Encoding"
 )
 
-// FromStore reports whether c is from one of the storeFields. Such a claim is evidence like a claim from Digest. But it
+const (
+	linkedEtag = "X-Linked-Etag"
+	contentMD5 = "Content-Md5"
+	googleHash = "X-Goog-Hash"
+)
+
+// DropPartial removes the fields with an MD5 from the header of a response, unless status is 200 (OK): they may be about
+// a part of the file.
+func DropPartial(header map[string][]string, status int) {
+	if status != 200 {
+		delete(header, contentMD5)
+		delete(header, googleHash)
+	}
+}
+
+// DropLinked removes X-Linked-Etag from the header of a response if X-Linked-Size is not size, the size of the file. It
+// reports whether it removed the field. A negative size is unknown.
+func DropLinked(header map[string][]string, size int64) bool {
+	v := header[linkedSize]
+	if size < 0 || len(header[linkedEtag]) == 0 || len(v) != 1 || v[0] == strconv.FormatInt(size, 10) {
+		return false
+	}
+	delete(header, linkedEtag)
+	return true
+}
+
+// FromStore reports whether c is from one of the storeFields. A strong claim is evidence like a claim from Digest. But it
 // is not an Instance Digest, so Link fields in the same response are ignored (RFC 6249, section 6).
 func (c Claim) FromStore() bool {
 	for _, f := range storeFields {
@@ -113,4 +143,27 @@ func parseOCI(value string) (Digest, error) {
 		return Digest{}, nil
 	}
 	return ParseHex(alg, digits)
+}
+
+// base64MD5 parses Content-MD5, which finds only accidents.
+func base64MD5(value string, _ map[string][]string) (Digest, error) {
+	raw, err := base64.StdEncoding.Strict().DecodeString(value)
+	if err != nil {
+		return Digest{}, errors.New("not base64")
+	}
+	return NewDigest(MD5, raw)
+}
+
+// googleMD5 parses X-Goog-Hash, ALGORITHM=BASE64, separated by commas. It skips other algorithms than MD5, and the digest
+// of a file that is stored with an encoding, which the store may remove.
+func googleMD5(value string, header map[string][]string) (Digest, error) {
+	if e := header[googleEncoding]; len(e) > 0 && !strings.EqualFold(trimOWS(e[0]), "identity") {
+		return Digest{}, nil
+	}
+	for element := range strings.SplitSeq(value, ",") {
+		if digits, ok := strings.CutPrefix(trimOWS(element), "md5="); ok {
+			return base64MD5(digits, header)
+		}
+	}
+	return Digest{}, nil
 }

@@ -13,6 +13,7 @@ func TestStoreFields(t *testing.T) {
 	const (
 		test   = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 		base64 = "n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg="
+		md5    = "CY9rzUYh03PK3k6DJie09g=="
 	)
 	for _, tt := range []struct {
 		header    map[string][]string
@@ -39,6 +40,13 @@ func TestStoreFields(t *testing.T) {
 		{header: map[string][]string{"Docker-Content-Digest": {"sha256:" + test}}, want: "sha-256 from Docker-Content-Digest over https"},
 		{header: map[string][]string{"Docker-Content-Digest": {"sha384:" + test}}},
 		{header: map[string][]string{"Docker-Content-Digest": {test}}, malformed: 1},
+		{header: map[string][]string{"Content-Md5": {md5}}, want: "md5 from Content-Md5 over https"},
+		{header: map[string][]string{"Content-Md5": {md5[1:]}}, malformed: 1},
+		{header: map[string][]string{"X-Goog-Hash": {"crc32c=AAAAAA==", "md5=" + md5}}, want: "md5 from X-Goog-Hash over https"},
+		{header: map[string][]string{"X-Goog-Hash": {"crc32c=AAAAAA==, md5=" + md5}}, want: "md5 from X-Goog-Hash over https"},
+		{header: map[string][]string{"X-Goog-Hash": {"crc32c=AAAAAA=="}}},
+		{header: map[string][]string{"X-Goog-Hash": {"md5=" + md5}, "X-Goog-Stored-Content-Encoding": {"gzip"}}},
+		{header: map[string][]string{"X-Goog-Hash": {"md5=" + md5}, "X-Goog-Stored-Content-Encoding": {"identity"}}, want: "md5 from X-Goog-Hash over https"},
 		{
 			header: map[string][]string{"Digest": {"SHA-256=" + base64}, "X-Checksum-Sha256": {test}},
 			want:   "sha-256 from Digest over https", // once, and as an Instance Digest

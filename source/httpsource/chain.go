@@ -111,6 +111,7 @@ func (c *chain) request(ctx context.Context) (*web.Request, *web.Exchange, error
 
 // note records the response x as a hop.
 func (c *chain) note(x *web.Exchange) {
+	verify.DropPartial(x.Header, x.StatusCode)
 	h := metalink.Hop{
 		URL: c.trail.URL, From: x.From, Status: x.StatusCode, Header: kept(x.Header, c.s.opts.Mirror),
 		Unproven: c.trail.URL.Scheme == "https" && !c.s.client.client().Proven(c.trail.URL),

@@ -42,6 +42,12 @@ func (c *chain) judge(x *web.Exchange) (source.Answer, error) {
 	default:
 		return a, c.refused(x)
 	}
+	for _, h := range c.hops {
+		verify.DropLinked(h.Header, a.Size)
+	}
+	if verify.DropLinked(resp.Header, a.Size) {
+		a.Claims, _ = verify.FromHeader(resp.Header, c.channel())
+	}
 	return a, err
 }
 
