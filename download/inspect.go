@@ -140,7 +140,7 @@ func (x *inspection) lookInstead(ctx context.Context) error {
 // lookUp looks for digests that are published beside the file. file is the description of the file.
 func (x *inspection) lookUp(ctx context.Context, file metalink.File) (err error) {
 	x.verdict.Looked, err = lookUp(ctx, x.http, &x.req, x.answer.Hops, file, join(x.req.Trust.Claims, x.told), x.claims)
-	x.claims = join(x.claims, x.verdict.Looked.Claims)
+	x.claims = join(x.claims, join(x.verdict.Looked.Claims, x.verdict.Looked.Weak))
 	if is[*verify.ConflictError](err) && !is[*Error](err) {
 		return fail(Protocol, "verify", source.Mask(x.req.URL), err, HintNoLookup)
 	}

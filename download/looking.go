@@ -288,7 +288,8 @@ func tiesLater(r *Request, looked []verify.Claim) bool {
 
 // compareEarlier returns an error if the file does not have the digest that an earlier run found beside it, and the
 // lookup of this run got no answer, or only that digest ties the bytes of the two runs. That digest verifies nothing,
-// because it may be out of date. Only a signature, the user's digest, or a digest of the host of the URL itself
+// because it may be out of date. The same holds for the weak digests that the lookup found, unless the bytes are passed
+// on, so that they cannot be hashed again. Only a signature, the user's digest, or a digest of the host of the URL itself
 // outweighs it. It does not count for a file of a document, because no lookup would replace it.
 func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
 	if !s.req.Trust.Lookup || s.req.Described != nil || proof.Signed() ||
@@ -296,6 +297,9 @@ func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
 		return nil
 	}
 	claims := join(l.remaining(s.digests.by(aList)), s.digests.used(ties))
+	if !s.req.inOrder() {
+		claims = join(claims, l.finding().Weak)
+	}
 	for _, c := range claims {
 		computed := func(d verify.Digest) bool { return d.Algorithm() == c.Digest.Algorithm() }
 		if s.req.inOrder() && !slices.ContainsFunc(proof.Digests(), computed) {
@@ -354,7 +358,7 @@ func (l *looking) judge(s *session, err error) error {
 		found = s.digests.by(aList)
 	}
 	keepJudged(s.http.state, s.req, l.others(s), found, err)
-	if wrong == nil || !slices.Contains(found, wrong.Claim) {
+	if wrong == nil || !slices.Contains(join(found, l.finding().Weak), wrong.Claim) {
 		return err
 	}
 	other := &otherFileError{wrong, l.finding().Date, s.result.LastModified}

@@ -197,6 +197,9 @@ func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, fi
 	if err != nil || verify.Agree(claims, s.Found.Claims) != nil {
 		s.Found.Claims = nil
 	}
+	if err != nil || verify.Agree(claims, s.Found.Weak) != nil {
+		s.Found.Weak = nil
+	}
 	return s.Found, err
 }
 

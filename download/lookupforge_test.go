@@ -2,6 +2,7 @@ package download_test
 
 import (
 	"context"
+	"crypto/md5"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -40,7 +43,7 @@ func newForgeSite(t *testing.T, pairs ...string) *forgeSite {
 	config, pem := mirrortest.Certify(t, func(c *x509.Certificate) {
 		c.DNSNames = []string{"github.com", "api.github.com", "objects.githubusercontent.com", "mirror.example",
 			"pypi.org",
-			"files.pythonhosted.org", "codeberg.org", "gitlab.com"}
+			"files.pythonhosted.org", "codeberg.org", "gitlab.com", "zenodo.org"}
 	})
 	config.NextProtos = []string{"http/1.1"}
 	s.server = httptest.NewUnstartedServer(s)
@@ -208,6 +211,28 @@ func TestLookupForge_Rule77(t *testing.T) {
 		s := newForgeSite(t, releaseFile, file, releaseAsks, released(`"sha256:`+sum256("other")+`"`, ""))
 		if _, _, err := s.get("https://"+releaseFile, nil); kindOfError(err) != download.Mismatch {
 			t.Error(err)
+		}
+	})
+	t.Run("an MD5", func(t *testing.T) {
+		t.Parallel()
+		const at = "zenodo.org/records/12/files/a.zip"
+		for name, content := range map[string]string{"right": file, "wrong": "another"} {
+			s := newForgeSite(t, at, file, "zenodo.org/api/records/12",
+				fmt.Sprintf(`{"files":[{"key":"a.zip","checksum":"md5:%x"}]}`, md5.Sum([]byte(content))))
+			res, _, err := s.get("https://"+at, nil)
+			good := content == file
+			if good && (err != nil || res.Proof.Verified()) || !good && kindOfError(err) != download.Mismatch {
+				t.Errorf("%s: %v, %v", name, res.Proof, err)
+			}
+			c, path := download.Client{HTTP: s.client}, filepath.Join(t.TempDir(), "a.zip")
+			if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			v, err := c.Verify(t.Context(), download.Request{URL: parse(t, "https://"+at), Dir: filepath.Dir(path), Name: "a.zip",
+				Trust: download.Trust{Lookup: true}})
+			if good && (err != nil || v.Proof.Verified()) || !good && kindOfError(err) != download.Mismatch {
+				t.Errorf("verify, %s: %v, %v", name, v.Proof, err)
+			}
 		}
 	})
 	t.Run("a host of its own for questions", func(t *testing.T) {

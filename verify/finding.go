@@ -10,6 +10,7 @@ import (
 // A Finding is the result of a search for digests that a server has published beside a file.
 type Finding struct {
 	Claims []Claim   // strong claims by the asked server
+	Weak   []Claim   // weak claims by its forge, which find accidents; they are no evidence
 	Places []Place   // in the order of the search
 	Date   time.Time // Last-Modified of the newest list that Claims are from; zero: unknown
 	Missed bool      // the asked server did not answer whether one of Places has a digest

@@ -23,6 +23,7 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 		return false, nil
 	}
 	a, p := s.forgeAnswer(ctx, d, q)
+	s.Found.Weak = slices.DeleteFunc(slices.Clone(a.Claims), func(c verify.Claim) bool { return c.Digest.Algorithm().Strong() })
 	switch strong := strongOf(a.Claims); {
 	case isConflict(p.Err):
 		return true, p.Err
