@@ -65,7 +65,8 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 // second time.
 func (x *inspection) identity() partfile.Identity {
 	looked := x.verdict.Looked.Claims
-	k := &known{digests: counted(without(x.claims, join(looked, x.verdict.Looked.Weak))), size: x.size, sizeBy: byServer, file: x.file, mixed: true}
+	told := without(x.claims, join(looked, x.verdict.Looked.Weak))
+	k := &known{digests: counted(told), size: x.size, sizeBy: byServer, file: x.file, mixed: true}
 	k.digests.add(aList, yields, looked)
 	k.tag = tagOf(x.file, x.answer)
 	id := identityOf(&x.req, k)
