@@ -94,6 +94,9 @@ func (s *session) compareAnswer(o *origin, a source.Answer) error {
 			return err
 		}
 		s.learnSize(a.Size, s.sizeRank(o, a), o.url)
+		if err := s.lacksSignature(); err != nil && s.carried.signed.all != nil {
+			return s.stop(err)
+		}
 	}
 	if learnt || s.part.Useless() {
 		return s.reserve()

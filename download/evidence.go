@@ -2,6 +2,7 @@ package download
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"braid/metalink"
@@ -36,7 +37,7 @@ func gatherEvidence(ctx context.Context, hc network, req *Request, o Offer) Evid
 			e.File = t.file
 		}
 	}
-	e.Signatures = signersIn(signaturesAt(ctx, hc, signaturesOf(req, e.File), req, trusted))
+	e.Signatures = signersIn(signaturesAt(ctx, hc, signaturesFor(req, e.File), req, trusted))
 	return e
 }
 
@@ -119,10 +120,15 @@ func signaturesFor(req *Request, f metalink.File) []Signature {
 
 // fetchSignatures fetches the signatures in all with fetch, one at a time. It stops after the first signature, good or
 // bad, that nothing names and that a key in anchors may have made. Missing signatures that nothing names are omitted.
+// A signature of something other than a file, which nothing names, is in out with a strayError.
 func fetchSignatures(all []Signature, anchors Anchors, fetch func(Signature) found) (out []found) {
 	for _, sig := range all {
 		f := fetch(sig)
 		if sig.maybe && f.nothing() {
+			if stray := f.stray(); stray != nil {
+				f.err = stray
+				out = append(out, f)
+			}
 			continue
 		}
 		if out = append(out, f); sig.maybe && !anchors.ignore(f) {
@@ -143,6 +149,24 @@ func (a Anchors) ignore(f found) bool {
 	}
 	_, err := trust.Check(verify.Detached{Data: f.data, Text: f.text, Now: time.Now()})
 	return kindOfSignature(err) == NoKey
+}
+
+// A strayError reports why data beside a file is no signature of that file, such as the signature of a commit. It does
+// not count as an error of a signature, because nothing names the data.
+type strayError struct{ why string }
+
+func (e *strayError) Error() string { return e.why }
+
+// stray returns a *strayError if f is a signature of something other than a file, and otherwise nil.
+func (f found) stray() error {
+	if f.err != nil {
+		return nil
+	}
+	_, err := signersOf(f.data)
+	if e, ok := errors.AsType[*verify.SignatureError](err); ok && e.Code == verify.SignatureNotOfFile {
+		return &strayError{err.Error()}
+	}
+	return nil
 }
 
 // nothing reports whether no signature was found: the server has no such file, or sent something else, such as a web

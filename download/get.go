@@ -299,7 +299,7 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	switch r := g.req.Trust.Require; {
 	case r.met(proof):
 	case r == RequireSignature:
-		return noSignature(source.Mask(g.req.URL), g.carried.signed.all, g.carried.looking.finding())
+		return noSignature(g.req, source.Mask(g.req.URL), g.carried.signed.all, g.carried.looking.finding())
 	default:
 		return g.fail(NoEvidence, g.carried.looking.lacks(errNoDigest), HintGiveDigest)
 	}

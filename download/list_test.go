@@ -90,7 +90,8 @@ func TestListAbove(t *testing.T) {
 		l.URL = parse(t, tt.list)
 		for _, name := range []string{"", "disk.iso", "own.iso"} {
 			r := download.Request{URL: parse(t, tt.url), Name: name}
-			if err := l.Vouch(&r); (err == nil) != tt.good || err != nil && !strings.Contains(err.Error(), `"disk.iso" is not in the list`) {
+			err := l.Vouch(&r)
+			if (err == nil) != tt.good || err != nil && !strings.Contains(err.Error(), `"disk.iso" is not in the list`) {
 				t.Errorf("%s with %s, %s as %q: %v", tt.list, tt.line, tt.url, name, err)
 			}
 		}

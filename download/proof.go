@@ -122,12 +122,13 @@ func (s *session) applySignatures(all []found) {
 func (s *session) lacksSignature() error {
 	all, needed := s.carried.signed.all, s.req.needsSignature() && !s.carried.looking.maySign()
 	set := newSignatureSet(all, s.req.Trust.Anchors, fileNames(s.req))
-	if err := set.doomed(needed); err != nil {
+	if err := set.doomed(needed, s.size); err != nil {
 		return err
 	}
 	// Uploaded parts cannot be checked later.
-	if needed && (len(all) == 0 || s.req.Store != nil && len(set.checkers) == 0) {
-		return noSignature(source.Mask(s.req.URL), all, s.carried.looking.finding())
+	none := !slices.ContainsFunc(all, func(f found) bool { return !is[*strayError](f.err) })
+	if needed && (none || s.req.Store != nil && len(set.checkers) == 0) {
+		return noSignature(s.req, source.Mask(s.req.URL), all, s.carried.looking.finding())
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package download
 
 import (
+	"cmp"
 	"context"
 	"encoding"
 	"encoding/json"
@@ -123,6 +124,8 @@ type signatureSet struct {
 	anchors   Anchors
 	hopeless  error    // why a signature cannot count, whatever the bytes of the file are
 	forgotten int      // number of signatures of a kind without an anchor
+	other     error    // why the first of these cannot count
+	missing   bool     // a signature could not be fetched
 	names     []string // of the file
 }
 
@@ -150,13 +153,26 @@ func newSignatureSet(all []found, anchors Anchors, names []string) *signatureSet
 	return set
 }
 
-// doomed returns an error if no file could pass the check: a signature is severely wrong or, if a good signature is
-// required, no signature can count.
-func (s *signatureSet) doomed(required bool) error {
-	if s.hopeless != nil && (severe(s.hopeless) || required && len(s.checkers) == 0) {
+// doomed returns an error if no file of size bytes could pass the check: a signature is severely wrong or cannot be
+// checked for that size, or a good signature is required and no signature can count. A size of -1 is unknown.
+func (s *signatureSet) doomed(required bool, size int64) error {
+	if s.hopeless != nil && severe(s.hopeless) {
 		return s.hopeless
 	}
-	return nil
+	for i, c := range s.checkers {
+		if limited, ok := c.(interface{ CheckSize(size int64) error }); ok {
+			if err := limited.CheckSize(size); err != nil {
+				return &signatureError{s.from[i], err}
+			}
+		}
+	}
+	switch {
+	case !required || len(s.checkers) > 0:
+		return nil
+	case s.hopeless == nil && s.missing: // the missing signature may be the one that counts
+		return nil
+	}
+	return cmp.Or(s.hopeless, s.other)
 }
 
 // checker returns the checker of the signature f, and the anchors for it. It returns nil if the signature could not be
@@ -166,15 +182,28 @@ func (s *signatureSet) checker(f found, now time.Time) (c verify.SignatureChecke
 	case f.err != nil && severe(f.err): // too long
 		return nil, nil, f.err
 	case f.err != nil:
+		s.missing = s.missing || !is[*strayError](f.err)
 		return nil, nil, nil
 	}
 	trust, ok := s.anchors.of(signatures.Of(f.data))
 	if !ok {
-		s.forgotten++
+		s.forget(f, now)
 		return nil, nil, nil
 	}
 	c, err = trust.Check(verify.Detached{Data: f.data, Text: f.text, Names: s.names, Now: now})
 	return c, trust, strange(err, trust)
+}
+
+// forget counts f, a signature of a kind without an anchor. Its key is not trusted, whichever it is.
+func (s *signatureSet) forget(f found, now time.Time) {
+	s.forgotten++
+	kind := signatures.Of(f.data)
+	all, err := kind.Read(f.data, now)
+	if err != nil || len(all) == 0 || s.other != nil {
+		return
+	}
+	s.other = &signatureError{f.from, &verify.SignatureError{Code: verify.SignatureUnknownKey, By: all[0].Key,
+		Reason: fmt.Sprintf("it is %s %s signature, and no key or certificate for that kind is trusted", kind.Article, kind.Name)}}
 }
 
 // fileNames returns the names of the file, for signatures that contain the name of the signed file: the name on the
@@ -274,6 +303,9 @@ func lackOfSignature(all []found) error {
 		if f.err != nil {
 			return fmt.Errorf("%w: %s: %w", errNoSignature, f.from, f.err)
 		}
+		if _, err := signersOf(f.data); err != nil {
+			return fmt.Errorf("%w: %s: %v", errNoSignature, f.from, err)
+		}
 	}
 	return errNoSignature
 }
@@ -282,8 +314,12 @@ var errNoSignature = errors.New("there is no signature to check")
 
 // noSignature returns the *Error of a file without a required signature. all are its signatures, and looked is the
 // result of the lookup.
-func noSignature(where string, all []found, looked verify.Finding) *Error {
-	if err := looked.Unsigned(); err != nil {
+func noSignature(r *Request, where string, all []found, looked verify.Finding) *Error {
+	err := looked.Unsigned()
+	if err == nil {
+		err = newSignatureSet(all, r.Trust.Anchors, fileNames(r)).doomed(true, -1)
+	}
+	if err != nil {
 		return fail(kindOf(err), "verify", where, err, "")
 	}
 	return fail(NoEvidence, "verify", where, lackOfSignature(all), HintSignature)

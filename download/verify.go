@@ -159,11 +159,11 @@ func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker,
 func (x *inspection) signatureSet(where string) (*signatureSet, error) {
 	set := newSignatureSet(x.found, x.req.Trust.Anchors, append(fileNames(&x.req), filepath.Base(x.verdict.Path)))
 	needed := x.req.needsSignature() && !backed(x.claims, verify.Signed, verify.Signed)
-	if err := set.doomed(needed); err != nil {
+	if err := set.doomed(needed, max(x.file.Size, x.verdict.Size)); err != nil {
 		return nil, err
 	}
 	if len(set.checkers) == 0 && needed {
-		return nil, noSignature(where, x.found, x.verdict.Looked)
+		return nil, noSignature(&x.req, where, x.found, x.verdict.Looked)
 	}
 	return set, nil
 }
@@ -230,7 +230,7 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, signatures []verify
 	case r.met(proof):
 		return nil
 	case r == RequireSignature:
-		return noSignature(source.Escape(x.verdict.Path), x.found, x.verdict.Looked)
+		return noSignature(&x.req, source.Escape(x.verdict.Path), x.found, x.verdict.Looked)
 	default:
 		text := proof.String()
 		if proof.ByPieces() {

@@ -68,6 +68,15 @@ func (c *Checker) Whole() any {
 	return &c.file
 }
 
+// CheckSize returns an error if a file of size bytes is too large for the signature. It serves other packages of braid.
+func (c *Checker) CheckSize(size int64) error {
+	if c.Whole() == nil || size <= whole.Most {
+		return nil
+	}
+	return c.refuse(verify.SignatureUnsupported, "the older format of signatures is limited to files of 16 MiB; the publisher "+
+		"can sign the file in the newer format (minisign -S -H), or a list of digests")
+}
+
 // Write implements verify.SignatureChecker.
 func (c *Checker) Write(p []byte) (int, error) {
 	switch {
@@ -86,8 +95,7 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	}
 	message, ok := c.file.Bytes()
 	if !ok {
-		return nil, c.refuse(verify.SignatureUnsupported,
-			"the older format of signatures is limited to files of 16 MiB (minisign -S -H signs larger ones)")
+		return nil, c.CheckSize(whole.Most + 1)
 	}
 	if c.digest == nil && len(message) == blake2b.Size {
 		return nil, c.refuse(verify.SignatureUnsupported,

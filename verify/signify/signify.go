@@ -123,6 +123,15 @@ func (c *Checker) Whole() any {
 	return &c.file
 }
 
+// CheckSize returns an error if a file of size bytes is too large for the signature. It serves other packages of braid.
+func (c *Checker) CheckSize(size int64) error {
+	if c.Whole() == nil || size <= whole.Most {
+		return nil
+	}
+	return c.refuse(verify.SignatureUnsupported,
+		"signatures of signify are limited to files of 16 MiB; the publisher can sign a list of digests instead")
+}
+
 // Write implements verify.SignatureChecker.
 func (c *Checker) Write(p []byte) (int, error) {
 	if len(c.keys) > 0 {
@@ -138,8 +147,7 @@ func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
 	}
 	file, ok := c.file.Bytes()
 	if !ok {
-		return nil, c.refuse(verify.SignatureUnsupported,
-			"signatures of signify are limited to files of 16 MiB (sign a list of digests instead)")
+		return nil, c.CheckSize(whole.Most + 1)
 	}
 	if !slices.ContainsFunc(c.keys, func(k Key) bool { return ed25519.Verify(k.public[:], file, c.of[:]) }) {
 		return nil, c.refuse(verify.SignatureBad, "")
