@@ -145,7 +145,7 @@ func TestGet(t *testing.T) {
 		t.Fatalf("exit code %d, %q, %q", code, out, err)
 	}
 	for _, want := range []string{
-		"server: ", "1 mirror", "1 link ignored", "mirror " + s.URL + ": in use (", "a.iso: 293 KiB in ", "; verified: sha-256 from Digest over http\n",
+		"server: ", "1 mirror", "1 statement ignored", "mirror " + s.URL + ": in use (", "a.iso: 293 KiB in ", "; verified: sha-256 from Digest over http\n",
 	} {
 		if !strings.Contains(err, want) {
 			t.Errorf("no %q in\n%s", want, err)

@@ -23,7 +23,7 @@ func TestProbe(t *testing.T) {
 	for _, want := range []string{
 		"200 OK  " + s.URL, "2 MiB (2097152 bytes)", "ranges   yes", `"e"`, "sha-256  " + s.Digest().Hex() + " from Digest over http\n",
 		"mirrors: 2\n", "  1  pri=3  geo=    depth=2  pref  http://m1/a.iso\n", "  2  pri=2  geo=JP  depth=0        http://m2/a.iso?key=***\n",
-		"documents: 1\n", "application/metalink4+xml  http://" + s.Addr + "/a.meta4  n\n", "ignored links: 1\n", "gopher://h/",
+		"documents: 1\n", "application/metalink4+xml  http://" + s.Addr + "/a.meta4  n\n", "ignored: 1\n", "gopher://h/",
 		"no document  http://" + s.Addr + "/a.meta4 is not used: ",
 	} {
 		i := strings.Index(out, want)

@@ -82,7 +82,7 @@ type File struct {
 	// Server is the URL of the Metalink server: the first response that has both links and a strong digest. If the user
 	// gave a digest, it is the first response that has links. It is nil if no response qualifies.
 	Server *url.URL
-	// Ignored lists the first ignored links with reasons. IgnoredCount is the number of all ignored links.
+	// Ignored lists the first ignored links and digests with reasons. IgnoredCount is the number of all of them.
 	Ignored      []Ignored
 	IgnoredCount int
 	// NoDigest reports that the description has links or mirrors but no strong digest (RFC 6249, section 6), so that
@@ -123,7 +123,7 @@ type Signature struct {
 	Text string
 }
 
-// An Ignored is a link that was ignored.
+// An Ignored is a link or a digest that was ignored.
 type Ignored struct {
 	Target string // unescaped and possibly shortened, without password and query
 	Reason string

@@ -159,7 +159,7 @@ func (w *Download) describe(ev download.Event) {
 	}
 }
 
-// offered shows what a server or a document offers, and which of its links are ignored.
+// offered shows what a server or a document offers, and which links and digests of that offer are ignored.
 func (w *Download) offered(ev download.Offered) {
 	f, who := ev.File, cmp.Or(ev.By, "server")
 	var parts []string
@@ -179,17 +179,21 @@ func (w *Download) offered(ev download.Offered) {
 	}
 	w.detail("%s: %s", who, strings.Join(parts, ", "))
 	if f.IgnoredCount > 0 {
-		w.detail("server: %s ignored%s", option.Count(f.IgnoredCount, "link"), reasons(f.Ignored))
+		w.detail("server: %s ignored%s", option.Count(f.IgnoredCount, "statement"), reasons(f.Ignored))
 	}
 }
 
-// reasons returns the reasons why links were ignored, each with its count, in the order of first occurrence.
+// reasons returns the reasons why links and digests were ignored, each with its count, in the order of first occurrence.
 func reasons(ignored []metalink.Ignored) string {
 	counts := map[string]int{}
 	var order []string
 	for _, i := range ignored {
-		if counts[i.Reason]++; counts[i.Reason] == 1 {
-			order = append(order, i.Reason)
+		reason := i.Reason
+		if field, _, ok := strings.Cut(i.Target, ": "); ok && !strings.Contains(field, "/") { // no URL
+			reason = source.Escape(field) + ": " + reason
+		}
+		if counts[reason]++; counts[reason] == 1 {
+			order = append(order, reason)
 		}
 	}
 	if len(order) == 0 {

@@ -69,13 +69,15 @@ func TestWatch(t *testing.T) {
 		{
 			download.Offered{File: metalink.File{
 				Size: 2048, Claims: []verify.Claim{claim(t)}, ETag: `"e"`, Mirrors: []metalink.Mirror{{URL: m, Pri: 1, Geo: "DE", Pref: true}},
-				Documents: []metalink.MetaURL{{URL: m, Type: "t", Name: "n"}}, IgnoredCount: 3,
-				Ignored: []metalink.Ignored{{Target: "x", Reason: "scheme"}, {Target: "y", Reason: "self"}, {Target: "z", Reason: "scheme"}},
+				Documents: []metalink.MetaURL{{URL: m, Type: "t", Name: "n"}}, IgnoredCount: 4,
+				Ignored: []metalink.Ignored{{Target: "x", Reason: "scheme"}, {Target: "y", Reason: "self"}, {Target: "z", Reason: "scheme"},
+					{Target: "Digest: MD5=x", Reason: "short"}},
 			}}, false,
-			"server: 2 KiB, sha-256 from Digest over https, 1 mirror\nserver: 3 links ignored: scheme (2), self (1)\n",
+			"server: 2 KiB, sha-256 from Digest over https, 1 mirror\nserver: 4 statements ignored: scheme (2), self (1), Digest: short (1)\n",
 			`{"offer","size":2048,"etag":"\"e\"","claims":[{"algorithm":"sha-256","hex":"` + strings.Repeat("00", 32) + `","field":"Digest","channel":"https"}],` +
 				`"mirrors":[{"url":"http://m/a","pri":1,"pref":true,"geo":"DE","depth":0}],"documents":[{"url":"http://m/a","type":"t","name":"n"}],` +
-				`"ignored":[{"target":"x","reason":"scheme"},{"target":"y","reason":"self"},{"target":"z","reason":"scheme"}],"ignored_count":3,"no_digest":false}`,
+				`"ignored":[{"target":"x","reason":"scheme"},{"target":"y","reason":"self"},{"target":"z","reason":"scheme"},` +
+				`{"target":"Digest: MD5=x","reason":"short"}],"ignored_count":4,"no_digest":false}`,
 		},
 	} {
 		text, lines := told(true, tt.ev)

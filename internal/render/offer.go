@@ -121,7 +121,7 @@ func documentLines(f metalink.File) (lines []string) {
 	}
 	lines = append(lines, Columns(rows)...)
 	if f.IgnoredCount > 0 {
-		lines = append(lines, "", "ignored links: "+strconv.Itoa(f.IgnoredCount))
+		lines = append(lines, "", "ignored: "+strconv.Itoa(f.IgnoredCount))
 	}
 	rows = nil
 	for _, i := range f.Ignored {

@@ -19,7 +19,7 @@ func TestProbeLines(t *testing.T) {
 	}, download.Evidence{}, download.RequireNothing, nil), "\n")
 	for _, want := range []string{
 		"302 Found  http://h/a%1b", "799  http", "size     unknown", "ranges   not announced", "etag     none", "digests  none",
-		"mirrors: 0; those named by the server are not used", "--sha256", "ignored links: 150", `\x1b  scheme`,
+		"mirrors: 0; those named by the server are not used", "--sha256", "ignored: 150", `\x1b  scheme`,
 	} {
 		if !strings.Contains(lines, want) {
 			t.Errorf("no %q in\n%s", want, lines)

@@ -140,7 +140,11 @@ func expected(h download.Plan) string {
 	}
 	signed := slices.ContainsFunc(h.Signed, func(s download.Signed) bool { return s.Err == nil })
 	if signed && h.Request.Trust.Anchors.Any() {
-		by = append(by, "and a signature, if a key or certificate that you trust made it")
+		signature := "a signature, if a key or certificate that you trust made it"
+		if len(by) > 0 {
+			signature = "and " + signature
+		}
+		by = append(by, signature)
 	}
 	switch d := h.Request.Described; {
 	case len(by) > 0:
