@@ -144,7 +144,8 @@ func (l *List) find(r *Request) ([]verify.Claim, []*sums.Error, error) {
 // below returns the path of the URL of r below the folder of the list. It is empty if that folder does not contain the
 // URL, or if a document describes the file of r.
 func (l *List) below(r *Request) string {
-	if l.URL == nil || r.URL == nil || r.Described != nil || !address.SameServer(l.URL, r.URL) && !address.SameServer(r.URL, l.URL) {
+	if l.URL == nil || r.URL == nil || r.Described != nil ||
+		!address.SameServer(l.URL, r.URL) && !address.SameServer(r.URL, l.URL) {
 		return ""
 	}
 	folder := strings.TrimSuffix(path.Dir(path.Clean("/"+l.URL.Path)), "/") + "/"

@@ -202,8 +202,8 @@ func (s *signatureSet) forget(f found, now time.Time) {
 	if err != nil || len(all) == 0 || s.other != nil {
 		return
 	}
-	s.other = &signatureError{f.from, &verify.SignatureError{Code: verify.SignatureUnknownKey, By: all[0].Key,
-		Reason: fmt.Sprintf("it is %s %s signature, and no key or certificate for that kind is trusted", kind.Article, kind.Name)}}
+	reason := fmt.Sprintf("it is %s %s signature, and no key or certificate for that kind is trusted", kind.Article, kind.Name)
+	s.other = &signatureError{f.from, &verify.SignatureError{Code: verify.SignatureUnknownKey, By: all[0].Key, Reason: reason}}
 }
 
 // fileNames returns the names of the file, for signatures that contain the name of the signed file: the name on the

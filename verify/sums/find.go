@@ -19,8 +19,9 @@ const maxNear = 5
 // the caller has other evidence.
 //
 // An entry matches if its name, without a leading ./, equals one of names, which may have folders. If no entry matches,
-// a path that ends in /name matches, if the list has no other such path, and if name has no leading ./. A list that is only a digest is about the file
-// that the list is named after, or about any file if the list is not named after a file.
+// a path that ends in /name matches, if the list has no other such path, and if name has no leading ./. A list that is
+// only a digest is about the file that the list is named after, or about any file if the list is not named after a
+// file.
 //
 // The error is a *verify.ConflictError if one algorithm has two values, an *AmbiguousError if several paths end in
 // /name, or a *NotFoundError.
