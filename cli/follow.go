@@ -149,7 +149,8 @@ func proofOf(a *follow.Asset) string {
 	return cmp.Or(strings.Join(list, ", "), none)
 }
 
-// undecided returns a problem: no file or more than one file of the newest release matches.
+// undecided returns a problem: no file or more than one file of the newest release matches. If the command only shows
+// the files, more than one is no problem.
 func (f *followCommand) undecided(found *found) error {
 	p := &problem.Problem{Kind: download.Other, What: "follow", Where: found.place()}
 	switch n := len(found.Assets); {
@@ -158,6 +159,10 @@ func (f *followCommand) undecided(found *found) error {
 		p.Hint = "choose one with --asset 'PATTERN'"
 		if pattern, ok := follow.Pattern(&found.Assets[0]); ok {
 			p.Hint = "choose the first file with --asset '" + pattern + "'"
+		}
+		if f.Asset == "" && !f.Once && f.Into == "" && !f.Quiet { // the user asked which files there are
+			f.tell("%s", p.Hint)
+			return nil
 		}
 	case n == 0 && found.Elsewhere != "":
 		p.Why = "the files of the releases are on another host, " + found.Elsewhere
@@ -195,6 +200,9 @@ func (f *followCommand) follow(ctx context.Context, found *found) error {
 		}
 	case !f.Once:
 		said.Entry = e.TOML()
+		if _, err := f.warningsOf("watch.toml", []byte(said.Entry)); err != nil {
+			return err
+		}
 		if !f.JSON {
 			_, err := fmt.Fprint(f.streams.out, said.Entry)
 			return outputFailure(err)
