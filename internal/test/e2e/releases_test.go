@@ -223,6 +223,12 @@ func followReleases(t *testing.T, daemon bool) {
 	w.start()
 	w.stages("1.1.0 waiting, 1.0.0 in-place")
 	w.files("v1.0.0", "tool", "tool_1.0.0.bin")
+	if daemon { // waiting is no failure
+		out, err := w.command("status", "--json", "--state", filepath.Join(w.dir, "queue")).Output()
+		if text := string(out); err != nil || !strings.Contains(text, "tool_1.0.0.bin") || strings.Contains(text, "tool_1.1.0.bin") {
+			t.Errorf("the queue has %s%v", out, err)
+		}
+	}
 	w.kill()
 	f.release("v1.1.0", true)
 	w.start()
