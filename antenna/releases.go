@@ -266,10 +266,8 @@ func (g *following) isGone(t *target, offers map[string]*offer) bool {
 	}
 	r := t.saved.Release
 	for _, o := range offers {
-		if r.Date != 0 && o.Date != 0 && o.Date < r.Date {
-			return true
-		}
-		if (r.Date == 0 || o.Date == 0) && release.Compare(o.Version, r.Version) < 0 {
+		dated := r.Date != 0 && o.Date != 0 && o.Date != r.Date // an index page may have minutes or days only
+		if dated && o.Date < r.Date || !dated && release.Compare(o.Version, r.Version) < 0 {
 			return true
 		}
 	}

@@ -211,6 +211,20 @@ func TestOtherFiles(t *testing.T) {
 	}
 }
 
+// TestWithdrawnSameDate checks that a release is withdrawn if its feed keeps only an earlier version with the same date.
+func TestWithdrawnSameDate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := follower(t)
+		p.tag("v1.0", 0)
+		p.tag("v1.1", -1)
+		w.later(time.Hour, func() { p.remove("v1.1") })
+		watchFor(t, a, j, 2*time.Hour)
+		if list := eventsOf[Withdrawn](j); len(list) != 1 || list[0].Release.Tag != "v1.1" {
+			t.Errorf("%+v", list)
+		}
+	})
+}
+
 // TestFollowed checks the events about the newest version and the waiting releases, and about a release that its feed no
 // longer reports.
 func TestFollowed(t *testing.T) {

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -133,7 +134,7 @@ func TestIdlePatterns(t *testing.T) {
 	const version, token = "version-pattern = '^r[0-9]_(.*)$'\n", "token-pattern = 'r[0-9]_(.*)'\n"
 	for _, tt := range []struct{ feed, kind, url, more, want string }{
 		{"pub/", "", "pub/tool-{version}", version, "watch.w.version-pattern: has no effect on the names that feed.f lists"},
-		{"pub/", "", "pub/tool-{version}", token, "watch.w.token-pattern: has no effect on the names that feed.f lists and url matches"},
+		{"pub/", "", "pub/tool-{version}", token, "watch.w.token-pattern: has no effect on the names that feed.f lists and that match url"},
 		{"pub/", "", "pub/{version}/tool-{version}", version, "watch.w.version-pattern: has no effect"},
 		{"pub/", "", "pub/{version}/tool-{version}", token, ""},
 		{"pub?x", "index", "pub/tool-{version}", version, "watch.w.version-pattern: has no effect"},
@@ -152,5 +153,15 @@ func TestIdlePatterns(t *testing.T) {
 		if got := strings.Join(list, "; "); (got == "") != (tt.want == "") || !strings.HasPrefix(got, tt.want) || len(list) > 1 {
 			t.Errorf("%s\nwarnings: %s, want %s", text, got, tt.want)
 		}
+	}
+}
+
+// TestRoundUnread checks that a round does not say again that the feed of a watch could not be read.
+func TestRoundUnread(t *testing.T) {
+	var b bytes.Buffer
+	l := NewServiceLog(&b, "text")
+	l.round(&roundTally{}, antenna.Status{Watches: []antenna.WatchStatus{{Name: "tool", Reason: antenna.Unread}}})
+	if text := b.String(); !strings.Contains(text, "checked once") || strings.Contains(text, "tool") {
+		t.Error(text)
 	}
 }

@@ -120,7 +120,7 @@ func (c *Loaded) idlePatterns(w *Watch) (list []string) {
 		}
 		if p.Token != "" && inFolder && !strings.Contains(below, "/") {
 			list = append(list, "watch."+w.Name+".token-pattern: has no effect on the names that feed."+f.Name+
-				" lists and url matches (write {tag} in url for the part of a name that is the tag)")
+				" lists and that match url (write {tag} in url for the part of a name that is the tag)")
 		}
 	}
 	return list
