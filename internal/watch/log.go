@@ -236,7 +236,7 @@ func (l *ServiceLog) round(t *roundTally, s antenna.Status) {
 	unread := slices.ContainsFunc(s.Feeds, func(f antenna.FeedStatus) bool { return f.Err != "" })
 	for _, w := range s.Watches {
 		switch {
-		case w.Reason == antenna.Unfit, w.Reason == antenna.Unread, w.Release != nil: // logged when the feed was polled, or the release was asked for
+		case w.Reason == antenna.Unfit, w.Reason == antenna.Unread, w.Release != nil: // logged before
 		case w.HaveCopy || w.Pending || !w.Last.At.IsZero(), unread && w.Reason == "":
 		case w.Reason == "" || w.Reason == feed.NotInFeed:
 			l.Info("no feed reports this URL", "watch", w.Name, "url", w.URL, "hint",
