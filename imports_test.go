@@ -134,7 +134,7 @@ var houses = map[string]house{
 		"download", "fleet", "internal/option", "internal/partfile", "internal/web", "metalink", "metalink/metainfo", "source",
 	}, but: []string{"net", "syscall"}},
 	"internal/job": {imports: []string{
-		"address", "download", "download/limit", "download/state", "fleet", "internal/fsys", "internal/geoip", "internal/option",
+		"address", "download", "download/limit", "download/state", "fleet", "internal/fsys", "internal/geoip", "internal/lookup", "internal/option",
 		"internal/partfile", "internal/problem", "internal/web", "internal/worker", "metalink", "metalink/metainfo",
 		"internal/plug/objectstore", "source", "source/httpsource", "source/torrentsource", "verify", "verify/signatures",
 	}},

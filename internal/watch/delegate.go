@@ -247,7 +247,7 @@ func (w *Delegate) get(
 		case s.Status == queue.Failed && s.err == nil:
 			return s.res, errors.New(s.Outcome.Message)
 		}
-		w.dropWaiting(ctx, &u, s)
+		dropWaiting(ctx, w.engine, &u, s)
 		return s.res, s.err
 	case <-ctx.Done():
 		return res, w.interrupted(ctx, &e, ctx.Err())

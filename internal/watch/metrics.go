@@ -83,12 +83,11 @@ func (m *Metrics) Know(s antenna.Status) {
 	}
 	m.feeds, m.watches = feeds, watches
 	for _, f := range s.Follows {
-		m.followed(f.Name, f.Newest, f.Waiting)
+		m.watch(f.Name).follow(f.Newest, f.Waiting)
 	}
 }
 
-func (m *Metrics) followed(watch, newest string, waiting int) {
-	w := m.watch(watch)
+func (w *watchCounts) follow(newest string, waiting int) {
 	w.follows, w.newest, w.waiting = true, newest, waiting
 }
 
@@ -153,7 +152,7 @@ func (m *Metrics) Observe(ev antenna.Event) {
 	case antenna.NotReady:
 		m.watch(ev.Update.Watch).notReady++
 	case antenna.Followed:
-		m.followed(ev.Watch, ev.Newest, ev.Waiting)
+		m.watch(ev.Watch).follow(ev.Newest, ev.Waiting)
 	case antenna.Published:
 		if ev.Err == nil {
 			m.published[0]++

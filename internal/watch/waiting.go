@@ -4,15 +4,16 @@ import (
 	"context"
 
 	"braid/antenna"
+	"braid/daemon"
 	"braid/daemon/queue"
 	"braid/internal/problem"
 )
 
-// dropWaiting removes the failed entry of s from the queue if u is an update to a release that is not ready and will be
-// tried again.
-func (w *Delegate) dropWaiting(ctx context.Context, u *antenna.Update, s stopped) {
+// dropWaiting removes the failed entry of s from the queue of engine, if u is an update to a release that is not ready and
+// will be tried again.
+func dropWaiting(ctx context.Context, engine *daemon.Daemon, u *antenna.Update, s stopped) {
 	if _, late := problem.Missing(s.err); late && u.Release != nil && !u.LastTry {
-		w.engine.Do(ctx, func(q *queue.Queue) error { return forgetFailed(q, s.GID) }) // fails if the engine has ended
+		engine.Do(ctx, func(q *queue.Queue) error { return forgetFailed(q, s.GID) }) // fails if the engine has ended
 	}
 }
 
