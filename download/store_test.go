@@ -36,16 +36,21 @@ func TestStoreDigest(t *testing.T) {
 	newRun(t, mirrortest.New(t, []byte("x"), linked(bad.URL)...).URL).wrong(download.Mismatch)
 }
 
-// TestLinkedSize: X-Linked-Etag is about another object if X-Linked-Size is not the size of the file.
+// TestLinkedSize: X-Linked-Etag is about another object if X-Linked-Size is not the size of the file in the same answer. In
+// a redirect, the digest counts: the host that has the file must not be able to remove it by sending another size.
 func TestLinkedSize(t *testing.T) {
 	t.Parallel()
+	content := made(mib, 7)
 	other := sha256.Sum256([]byte("other"))
-	good := mirrortest.New(t, made(mib, 7))
-	r := newRun(t, mirrortest.New(t, []byte("x"), mirrortest.Redirect(good.URL), mirrortest.Header("X-Linked-Size", "5"),
-		mirrortest.Header("X-Linked-Etag", `"`+hex.EncodeToString(other[:])+`"`)).URL)
-	if res := r.right(good.Content); res.Proof.Verified() {
+	linked := []mirrortest.Option{
+		mirrortest.Header("X-Linked-Size", "5"), mirrortest.Header("X-Linked-Etag", `"`+hex.EncodeToString(other[:])+`"`),
+	}
+	own := mirrortest.New(t, content, linked...)
+	if res := newRun(t, own.URL).right(own.Content); res.Proof.Verified() {
 		t.Error(res.Proof)
 	}
+	target := mirrortest.New(t, content)
+	newRun(t, mirrortest.New(t, []byte("x"), append(linked, mirrortest.Redirect(target.URL))...).URL).wrong(download.Mismatch)
 }
 
 // TestStoreMD5: the MD5 of a store finds an accident, and is no evidence.
