@@ -37,6 +37,8 @@ func TestStatusOfWatches(t *testing.T) {
 			"w never never | version 2.0: its download or its hook is running"},
 		{antenna.WatchStatus{Pending: true, Try: 3, Err: "wrong digest", Next: at(time.Minute), Release: stage("waiting")},
 			"w never never in 1 min 0 s | version 2.0: failed 3 times: wrong digest"},
+		{antenna.WatchStatus{Pending: true, Running: true, Queued: "downloads: 5 MiB", Release: stage("update")},
+			"w never never | version 2.0: downloads: 5 MiB"},
 		{antenna.WatchStatus{Tried: at(-time.Hour), Release: stage("given-up")},
 			"w 1 h 0 min ago never | version 2.0 was given up after failures: no list beside the file"},
 	} {

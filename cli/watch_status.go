@@ -156,10 +156,10 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 		about = text + ": "
 	}
 	switch {
-	case w.Running:
-		return about + "its download or its hook is running"
 	case w.Pending && w.Queued != "":
 		return about + w.Queued
+	case w.Running:
+		return about + "its download or its hook is running"
 	case w.Pending && w.Err != "":
 		return fmt.Sprintf("%sfailed %s: %s", about, option.Count(w.Try, "time"), w.Err)
 	case w.Pending:

@@ -249,7 +249,7 @@ func followReleases(t *testing.T, daemon bool) {
 		t.Errorf("files in place were asked for again: %v", f.sent)
 	}
 	out, err := w.command("watch", "check", w.config).CombinedOutput()
-	if want := "watch.tool: its feeds have 3 versions; the newest is 1.2.0 at " + f.URL + "/tool/download/v1.2.0/tool_1.2.0.bin; version 1.2.0 is in place"; err != nil ||
+	if want := "watch.tool: the feeds report 3 versions; the newest is 1.2.0 at " + f.URL + "/tool/download/v1.2.0/tool_1.2.0.bin; version 1.2.0 is in place"; err != nil ||
 		!strings.Contains(string(out), want) {
 		t.Errorf("%s%v, want %s", out, err, want)
 	}
