@@ -119,7 +119,8 @@ func TestSilentReleases(t *testing.T) {
 			return text + "</pre></html>"
 		}
 		pages := map[string]string{
-			"/one/": index("SHA256SUMS", "tool-1.0.tar.gz"), "/folders/": index("v1.0/", "v1.1/"), "/renamed/": index("SHA256SUMS", "tool-1.0.tar.gz"),
+			"/one/": index("SHA256SUMS", "tool-1.0.tar.gz"), "/folders/": index("v1.0/", "v1.1/"),
+			"/renamed/":   index("SHA256SUMS", "tool-1.0.tar.gz"),
 			"/empty.lirs": "# nothing\n", "/single/": index("tool-1.0.tar.gz"),
 		}
 		w.sites["files.example"] = func(req *http.Request) *http.Response {
@@ -133,7 +134,8 @@ func TestSilentReleases(t *testing.T) {
 		defer func() { closed(t, a.Store) }()
 		add := func(name, path, template string) {
 			a.Feeds = append(a.Feeds, Feed{Name: name, URL: "https://files.example/" + path, Every: time.Hour})
-			a.Watches = append(a.Watches, Watch{Name: name, Feeds: []string{name}, Releases: &Releases{Template: templateOf(t, "https://files.example/"+path+template)}})
+			follow := &Releases{Template: templateOf(t, "https://files.example/"+path+template)}
+			a.Watches = append(a.Watches, Watch{Name: name, Feeds: []string{name}, Releases: follow})
 		}
 		add("one", "one/", "tol-{version}.tar.gz")
 		add("folders", "folders/", "tool-{version}.tar.gz")
@@ -164,7 +166,9 @@ func TestSilentReleases(t *testing.T) {
 			}
 		}
 		const unread = "the feeds of the watch were not read yet"
-		rows(map[string]string{"one": unread, "folders": unread, "down": unread, "empty": unread, "renamed": unread, "single": unread})
+		rows(map[string]string{
+			"one": unread, "folders": unread, "down": unread, "empty": unread, "renamed": unread, "single": unread,
+		})
 		watchFor(t, a, j, 2*time.Hour)
 		want := map[string]string{
 			"one":     "the feed one reports 2 URLs, but none that matches; for example https://files.example/one/tool-1.0.tar.gz",
@@ -175,7 +179,8 @@ func TestSilentReleases(t *testing.T) {
 		rows(want)
 		pages["/renamed/"] = index("SHA256SUMS", "newtool-1.1.tar.gz")
 		watchFor(t, a, j, 2*time.Hour)
-		want["renamed"] = "the feed renamed reports 2 URLs, but none that matches; for example https://files.example/renamed/newtool-1.1.tar.gz"
+		want["renamed"] = "the feed renamed reports 2 URLs, but none that matches; for example " +
+			"https://files.example/renamed/newtool-1.1.tar.gz"
 		rows(want)
 	})
 }
@@ -184,7 +189,8 @@ func TestSilentReleases(t *testing.T) {
 // lists the file itself, or files of another host.
 func TestOtherFiles(t *testing.T) {
 	for name, want := range map[string]string{
-		"https://forge.example/tool/download/v1.0/tool-linux_1.0.tar.gz": errMissing.Error() + "; the feed lists other files, for example https://forge.example/tool/download/v1.0/tool-linux_1.0.tar.gz",
+		"https://forge.example/tool/download/v1.0/tool-linux_1.0.tar.gz": errMissing.Error() +
+			"; the feed lists other files, for example https://forge.example/tool/download/v1.0/tool-linux_1.0.tar.gz",
 		"https://forge.example/tool/download/v1.0/tool_1.0.tar.gz":       errMissing.Error(),
 		"https://other.example/tool/download/v1.0/tool-linux_1.0.tar.gz": errMissing.Error(),
 		"": errMissing.Error(), // no files

@@ -43,7 +43,8 @@ func TestStatusOfWatches(t *testing.T) {
 			"w 1 h 0 min ago never | version 2.0 was given up after failures: no list beside the file"},
 	} {
 		c.status.Name = "w"
-		lines := strings.Split(strings.TrimSpace(statusText(antenna.Status{Watches: []antenna.WatchStatus{c.status}}, 1, now)), "\n")
+		text := statusText(antenna.Status{Watches: []antenna.WatchStatus{c.status}}, 1, now)
+		lines := strings.Split(strings.TrimSpace(text), "\n")
 		head, row := lines[len(lines)-2], lines[len(lines)-1]
 		state := strings.Index(head, "STATE")
 		if got := strings.Join(strings.Fields(row[:state]), " ") + " | " + row[state:]; got != c.want {

@@ -237,6 +237,8 @@ func (l *ServiceLog) round(t *roundTally, s antenna.Status) {
 	for _, w := range s.Watches {
 		switch {
 		case w.Reason == antenna.Unfit, w.Reason == antenna.Unread, w.Release != nil: // logged before
+		case w.Reason == antenna.Excluded:
+			l.Info(w.Words, "watch", w.Name)
 		case w.HaveCopy || w.Pending || !w.Last.At.IsZero(), unread && w.Reason == "":
 		case w.Reason == "" || w.Reason == feed.NotInFeed:
 			l.Info("no feed reports this URL", "watch", w.Name, "url", w.URL, "hint",
