@@ -26,10 +26,10 @@ var sizes = map[string]int{
 // shapes lists what exceeds a limit of TestShapes, and how far. A number may only fall, and a row only go; a commit that raises
 // one says why.
 var shapes = map[string]int{
-	"lines of the product":        121737,
+	"lines of the product":        121783,
 	"methods of download.Request": 68,
-	"methods of download.known":   147,
-	"methods of download.session": 119,
+	"methods of download.known":   148,
+	"methods of download.session": 120,
 }
 
 // TestSizes: nothing of the table grows, and what has become smaller is smaller in the table, too.

@@ -19,7 +19,7 @@ import (
 // ended handles the end of f and reports its fault, if any, to the scheduler.
 func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	o := f.from
-	if s.begun && s.how == ongoing { // a redirect to the failed target may have stated another digest
+	if s.how == ongoing { // a redirect before the failure, or before the fetch was given up, may have stated a digest
 		s.applyRefusal(o, err)
 	}
 	if size, ok := s.endOfFile(o, err); ok {
@@ -45,6 +45,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		err, o.other = mismatch(o, "%w", over), true
 	}
 	if s.endsEarlier(o, err) {
+		s.hearRedirects()
 		s.end(sizeDisowned, errShrunk)
 		return
 	}
@@ -57,9 +58,6 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		return
 	}
 	fault, after := faultOf(err)
-	if fault == scheduler.FaultNone && err != nil { // the fetch was given up while it waited for the target of a redirect
-		s.applyRefusal(o, err)
-	}
 	if fault == scheduler.FaultHeld {
 		s.step(scheduler.FetchEnded{Fetch: id, Fault: fault, After: after})
 		return
@@ -91,7 +89,6 @@ func (s *session) faulted(f *flight, err error, fault scheduler.Fault) bool {
 		if fault != scheduler.FaultTransient {
 			s.trees.record(o.tree, false)
 		}
-		s.applyRefusal(o, err)
 		if s.disowned(o, err); s.how != ongoing {
 			s.reportDown(o, f.lane)
 			return true
@@ -242,6 +239,7 @@ func (s *session) compared(size int64) {
 		s.settle(size)
 	default:
 		s.stated, s.cut.held = size, size
+		s.hearRedirects()
 		s.end(sizeDisowned, changed("according to its digest, the file ends before its assumed end"))
 	}
 }

@@ -50,14 +50,28 @@ func (x *fetches) ended(id scheduler.FetchID, f *flight, err error) {
 
 // drain ends all fetches and waits for them. The bytes in their last messages are counted and credited to the sources.
 func (x *fetches) drain(credit func(*origin, message)) {
-	for _, f := range x.running {
-		f.cancel()
+	x.giveUp(credit, func(*flight) bool { return true })
+	x.workers.Wait()
+}
+
+// giveUp ends the fetches that match, and waits for them. It returns their errors. The loop must not run again.
+func (x *fetches) giveUp(credit func(*origin, message), matches func(*flight) bool) (errs []error) {
+	given := map[scheduler.FetchID]bool{}
+	for id, f := range x.running {
+		if matches(f) {
+			given[id] = true
+			f.cancel()
+		}
 	}
-	for len(x.running) > 0 {
+	for len(given) > 0 {
 		m := <-x.messages
 		switch f := x.running[m.id]; {
 		case m.ended:
 			x.ended(m.id, f, m.err)
+			if given[m.id] {
+				errs = append(errs, m.err)
+				delete(given, m.id)
+			}
 		case m.answer == nil && m.coming == 0:
 			x.count(f, m)
 			if !f.excluded {
@@ -65,7 +79,7 @@ func (x *fetches) drain(credit func(*origin, message)) {
 			}
 		}
 	}
-	x.workers.Wait()
+	return errs
 }
 
 // count counts the bytes that f wrote according to m.

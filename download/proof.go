@@ -262,6 +262,9 @@ func (s *session) prove() (verify.Proof, error) {
 	if !s.hashing.begun() && !waits { // no source has answered
 		return verify.Proof{}, s.sources.none()
 	}
+	if err := s.hearRedirects(); err != nil {
+		return verify.Proof{}, err
+	}
 	if err := s.askOrigin(); err != nil {
 		return verify.Proof{}, err
 	}
@@ -290,6 +293,19 @@ func (s *session) prove() (verify.Proof, error) {
 	return proof, err
 }
 
+// hearRedirects gives up the requests to the origin that no target of its redirects has answered yet. What the origin
+// stated in these redirects counts.
+func (s *session) hearRedirects() error {
+	o := s.sources.first()
+	if o == nil || !s.begun {
+		return nil
+	}
+	for _, err := range s.fetches.giveUp(s.sources.credit, func(f *flight) bool { return f.from == o && f.answer.Host == "" }) {
+		s.applyRefusal(o, err)
+	}
+	return s.err
+}
+
 // askOrigin asks the origin for evidence, if all bytes were there before the origin answered, from an earlier run or
 // from faster mirrors. It does so only if there are anchors, if a digest is looked up, or if the URL offered evidence
 // before. The answer is checked like any answer of the origin. Without an answer, the download continues.
@@ -316,6 +332,10 @@ func (s *session) askOrigin() error {
 	if err == nil {
 		s.askDocument()
 	} else if s.how == ongoing && s.ctx.Err() == nil {
+		own := a.Hops[:ownAnswers(a.Hops, s.roleOf(o), verify.Strong(s.digests.by(theHost)))]
+		if wrong := contradiction(own); wrong != nil && s.digestBy() < byUser {
+			return s.stop(fail(Protocol, "verify", o.masked, wrong, ""))
+		}
 		s.note("asking %s for more digests failed: %v", o.masked, err)
 		s.applyRefusal(o, err)
 	}

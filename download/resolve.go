@@ -113,6 +113,14 @@ func (r *Request) resolve(hops []metalink.Hop, as role, on footing) (resolution,
 	return x, nil
 }
 
+// contradiction returns an error if the digests in hops, the answers of one server, contradict each other.
+func contradiction(hops []metalink.Hop) error {
+	if file, err := metalink.FromHops(hops, true); file.Server == nil && is[*verify.ConflictError](err) {
+		return err
+	}
+	return nil
+}
+
 // agrees returns an error if a mirror's digests contradict claims, the digests of the asked server (RFC 6249, section 7).
 func agrees(claims []verify.Claim, h metalink.Hop) error {
 	if h.Status >= 400 { // the fields are about an error page

@@ -81,8 +81,8 @@ func (c *chain) follow(ctx context.Context) (*web.Exchange, error) {
 
 // request sends one request.
 func (c *chain) request(ctx context.Context) (*web.Request, *web.Exchange, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+	if ctx.Err() != nil {
+		return nil, nil, c.givenUp(ctx)
 	}
 	if !web.IsHTTP(c.trail.URL.Scheme) || c.trail.URL.Hostname() == "" {
 		return nil, nil, c.fail(nil, source.FaultRefused, fmt.Errorf("not an http or https URL"))
@@ -95,10 +95,8 @@ func (c *chain) request(ctx context.Context) (*web.Request, *web.Exchange, error
 	switch {
 	case err == nil:
 		return r, x, nil
-	case ctx.Err() != nil && len(c.hops) == 0:
-		return nil, nil, ctx.Err()
-	case ctx.Err() != nil: // the error has the previous responses
-		return nil, nil, c.fail(nil, source.FaultNetwork, ctx.Err())
+	case ctx.Err() != nil:
+		return nil, nil, c.givenUp(ctx)
 	}
 	fault, retry := classify(err)
 	e := c.fail(nil, fault, source.Plain(err))
@@ -107,6 +105,14 @@ func (c *chain) request(ctx context.Context) (*web.Request, *web.Exchange, error
 		e.Status = http.StatusProxyAuthRequired
 	}
 	return nil, nil, e
+}
+
+// givenUp returns the error of a chain whose ctx has ended. It has the responses so far.
+func (c *chain) givenUp(ctx context.Context) error {
+	if len(c.hops) == 0 {
+		return ctx.Err()
+	}
+	return c.fail(nil, source.FaultNetwork, ctx.Err())
 }
 
 // note records the response x as a hop.

@@ -168,7 +168,7 @@ func (c *chain) turn(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		client.unused.keep(host, at)
-		return ctx.Err()
+		return c.givenUp(ctx)
 	}
 }
 

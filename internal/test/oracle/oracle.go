@@ -116,13 +116,15 @@ func (j *judge) end() {
 	// With another digest from the user and no statement in this command, the user named another version.
 	j.sealed = j.sealed && c.After.Journal && (c.User == "" || c.User == j.last.digest || len(j.now) > 0)
 	j.stored = done && c.Newer && c.After.Final != nil && j.sum(c.After.Final) == j.last.digest || j.stored && same
-	if done && !same {
+	if done && !(same && c.Unchanged) { // bytes that came are of the date in their answer, also if they were there before
 		j.date = ""
 		for _, a := range c.Answers {
 			if j.speaks[a.Party] > None && a.Content != "" {
 				j.date = a.Date
 			}
 		}
+	}
+	if done && !same {
 		nearby := said(j.nearby, c.Digest, None) && !said(j.now, c.Digest, None)
 		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); (c.Rank != HTTPS || c.List+c.Document != "" || nearby) && !c.Newer {
 			j.proven = statement{} // only -N stores this for a file; what a server states over https is stored for the asked URL
@@ -131,8 +133,9 @@ func (j *judge) end() {
 	if done && c.LessProof {
 		j.pins[c.Document] = None
 	}
-	for _, s := range j.said[j.first:] { // a redirect may lead to another server the next time
-		proven := s.digest == c.Digest || c.Rank == Signed && s.digest == j.sum(j.made())
+	for _, s := range j.said[j.first:] { // a redirect may lead to another server the next time; another size, to another version
+		proven := s.digest == c.Digest || c.Rank == Signed && s.digest == j.sum(j.made()) &&
+			(s.by.Size == 0 || s.by.Size == int64(len(j.made())))
 		if done && !c.Unchanged && proven && s.by.Party == c.Asked && s.by.Kind == j.asks() && s.by.File == "" {
 			j.pins[c.Document] = max(j.pins[c.Document], min(c.Rank, s.rank))
 		}
@@ -278,57 +281,6 @@ func (j *judge) looked() bool {
 // older reports whether a statement is about an older file than the one in place, which -N keeps.
 func (j *judge) older(s statement) bool {
 	return j.c.Newer && j.c.Before.Final != nil && s.by.Date != "" && s.by.Date < j.date
-}
-
-// oneVersion checks P2. Bytes that have a digest of the user or of an authority are one version, whoever has them as a
-// whole.
-func (j *judge) oneVersion() {
-	c := j.c
-	got := j.made()
-	if c.Do == "verify" || c.Rename || c.Continued || c.Unchanged || got == nil || j.vouches(j.sum(got), None) {
-		return
-	}
-	for _, content := range j.Contents {
-		if bytes.Equal(content, got) {
-			return
-		}
-	}
-	if !j.falseTag() {
-		j.violated(2, "the bytes are of no version")
-	}
-}
-
-// falseTag reports whether all bytes since the part file was begun had the same strong entity tag, and came from one
-// server or from servers that were requested directly.
-func (j *judge) falseTag() bool {
-	tags, parties, led := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for k := j.k; k >= 0; k-- {
-		answers, next := j.Commands[k].Answers, map[string]int{}
-		for i, a := range answers {
-			redirected := next[a.Party] > 0
-			next[a.Party] = max(0, next[a.Party]-1)
-			if a.To != "" && !j.down(a) {
-				next[a.To]++
-			}
-			again := func(b Answer) bool { return b.From == a.From && b.Sent > 0 }
-			// Such an answer was refused and read only to keep the connection, or the download started over.
-			if slices.ContainsFunc(answers[i+1:], again) {
-				continue
-			}
-			if a.Sent > 0 && a.Method == "GET" && a.Status < 300 {
-				tags[a.Tag], parties[a.Party], led[a.Party] = true, true, led[a.Party] || redirected
-			}
-		}
-		if j.Commands[k].Before.Part == nil {
-			break
-		}
-	}
-	for p := range parties {
-		if led[p] && len(parties) > 1 {
-			return false
-		}
-	}
-	return len(tags) == 1 && !tags[""]
 }
 
 // noStepDown checks P3.

@@ -1,0 +1,57 @@
+package oracle
+
+import (
+	"bytes"
+	"slices"
+)
+
+// oneVersion checks P2. Bytes that have a digest of the user or of an authority are one version, whoever has them as a
+// whole.
+func (j *judge) oneVersion() {
+	c := j.c
+	got := j.made()
+	if c.Do == "verify" || c.Rename || c.Continued || c.Unchanged || got == nil || j.vouches(j.sum(got), None) {
+		return
+	}
+	for _, content := range j.Contents {
+		if bytes.Equal(content, got) {
+			return
+		}
+	}
+	if !j.falseTag() {
+		j.violated(2, "the bytes are of no version")
+	}
+}
+
+// falseTag reports whether all bytes since the part file was begun had the same strong entity tag, and came from one
+// server or from servers that were requested directly.
+func (j *judge) falseTag() bool {
+	tags, parties, led := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for k := j.k; k >= 0; k-- {
+		answers, next := j.Commands[k].Answers, map[string]int{}
+		for i, a := range answers {
+			redirected := next[a.Party] > 0
+			next[a.Party] = max(0, next[a.Party]-1)
+			if a.To != "" && !j.down(a) {
+				next[a.To]++
+			}
+			again := func(b Answer) bool { return b.From == a.From && b.Sent > 0 }
+			// Such an answer was refused and read only to keep the connection, or the download started over.
+			if slices.ContainsFunc(answers[i+1:], again) {
+				continue
+			}
+			if a.Sent > 0 && a.Method == "GET" && a.Status < 300 {
+				tags[a.Tag], parties[a.Party], led[a.Party] = true, true, led[a.Party] || redirected
+			}
+		}
+		if j.Commands[k].Before.Part == nil {
+			break
+		}
+	}
+	for p := range parties {
+		if led[p] && len(parties) > 1 {
+			return false
+		}
+	}
+	return len(tags) == 1 && !tags[""]
+}
