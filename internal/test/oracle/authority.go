@@ -114,6 +114,9 @@ func (j *judge) begin() {
 			}
 		}
 		if a.Digest != "" {
+			if a.Digest != j.last.digest && rank >= j.last.rank { // no later answer without a digest brings back the stored one
+				j.sealed, j.stored = false, false
+			}
 			j.said = append(j.said, statement{a.Digest, rank, a.Content, a})
 			j.now = append(j.now, statement{a.Digest, rank, a.Content, a})
 		}

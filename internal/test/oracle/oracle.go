@@ -104,7 +104,8 @@ func (j *judge) end() {
 	if len(j.now) > 0 {
 		j.sealed, j.stored = false, false
 	}
-	if n := len(heard); n > 0 {
+	// With code 7 the server contradicted itself, and took nothing back.
+	if n := len(heard); n > 0 && !(c.Code == 7 && said(heard, j.last.digest, None)) {
 		j.last = heard[n-1]
 	}
 	done, same := c.Code == 0 && c.Cut == "", bytes.Equal(c.Before.Final, c.After.Final)
@@ -130,12 +131,15 @@ func (j *judge) end() {
 			j.proven = statement{} // only -N stores this for a file; what a server states over https is stored for the asked URL
 		}
 	}
+	if done && c.Newer && c.Unchanged && c.Rank > j.proven.rank {
+		j.proven = statement{digest: c.Digest, rank: c.Rank}
+	}
 	if done && c.LessProof {
 		j.pins[c.Document] = None
 	}
-	for _, s := range j.said[j.first:] { // a redirect may lead to another server the next time; another size, to another version
-		proven := s.digest == c.Digest || c.Rank == Signed && s.digest == j.sum(j.made()) &&
-			(s.by.Size == 0 || s.by.Size == int64(len(j.made())))
+	for _, s := range j.said[j.first:] { // a redirect may lead to another server the next time
+		same := (s.by.Size == 0 || s.by.Size == int64(len(j.made()))) && (s.by.Date == "" || j.date == "" || s.by.Date == j.date)
+		proven := s.digest == c.Digest || c.Rank == Signed && s.digest == j.sum(j.made()) && same
 		if done && !c.Unchanged && proven && s.by.Party == c.Asked && s.by.Kind == j.asks() && s.by.File == "" {
 			j.pins[c.Document] = max(j.pins[c.Document], min(c.Rank, s.rank))
 		}
@@ -260,12 +264,14 @@ func (j *judge) disputed(sum string) bool {
 	return slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest != sum && !j.superseded(s) && !j.relisted(s, sum) })
 }
 
-// relisted reports whether an index came after s, and after that a list with the digest sum: the folder may have other
-// lists by then than when s was found.
+// relisted reports whether an index came after s that names no list, or after which a list with the digest sum came: the
+// folder may have other lists by then than when s was found.
 func (j *judge) relisted(s statement, sum string) bool {
 	return slices.ContainsFunc(j.c.Lookups, func(a Answer) bool {
 		index := a.File == "/" && a.Party == s.by.Party && a.Status == 200 && a.At > s.by.At
-		return index && slices.ContainsFunc(j.nearby, func(n statement) bool { return n.digest == sum && n.by.At > a.At })
+		return index && (!a.Links || slices.ContainsFunc(j.nearby, func(n statement) bool {
+			return n.digest == sum && n.by.At > a.At
+		}))
 	})
 }
 

@@ -309,3 +309,35 @@ func TestTiedLate_RuleS18(t *testing.T) {
 		}
 	}
 }
+
+// TestFolderWithoutLists: a list that a later index of the folder does not name is there no more.
+func TestFolderWithoutLists(t *testing.T) {
+	for links, want := range map[bool]int{true: 1, false: 0} {
+		s := good()
+		c := &s.Commands[0]
+		c.Answers[0].Digest, c.Lookup, c.Rank, c.Digest = "", true, None, ""
+		c.Lookups = []Answer{{Party: "a", File: "sums", Status: 200, Digest: SHA256(wrong), At: 1},
+			{Party: "a", File: "/", Status: 200, Links: links, At: 2}}
+		if got := Judge(s); len(got) != want {
+			t.Errorf("lists in the index %t: %v", links, got)
+		}
+	}
+}
+
+// TestContradictsItself: a server that states two digests at once takes nothing back, but the command must say so.
+func TestContradictsItself(t *testing.T) {
+	for code, want := range map[int]int{7: 0, 4: 1} {
+		s := good()
+		s.interrupted()
+		s.Commands[0].After.Part = right
+		s.second(func(c *Command) {
+			again, other := c.Answers[0], c.Answers[0]
+			again.Method, again.Sent, other.Sent, other.Digest = "HEAD", 0, 0, SHA256(wrong)
+			c.Code, c.Rank, c.After, c.Answers = code, None, c.Before, []Answer{again, other}
+		})
+		s.second(func(c *Command) { c.Answers = nil })
+		if got := Judge(s); len(got) != want {
+			t.Errorf("code %d: %v", code, got)
+		}
+	}
+}

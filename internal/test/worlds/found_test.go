@@ -71,7 +71,7 @@ func (a *answer) found(name string) *http.Response {
 		text = listLine(a.log.Digest)
 	case name == folderName && f.Index:
 		a.header.Set("Content-Type", "text/html")
-		text = f.index()
+		text, a.log.Links = f.index(), f.List != "" || f.Says != ""
 	case name == questionFor && f.API != "":
 		a.header.Set("Content-Type", "application/json")
 		text = a.assets()
