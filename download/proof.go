@@ -334,6 +334,8 @@ func (s *session) askOrigin() error {
 	} else if s.how == ongoing && s.ctx.Err() == nil {
 		own := a.Hops[:ownAnswers(a.Hops, s.roleOf(o), verify.Strong(s.digests.by(theHost)))]
 		if wrong := contradiction(own); wrong != nil && s.digestBy() < byUser {
+			s.digests.forget(stands) // the server has taken back what it stated before
+			s.describe()
 			return s.stop(fail(Protocol, "verify", o.masked, wrong, ""))
 		}
 		s.note("asking %s for more digests failed: %v", o.masked, err)

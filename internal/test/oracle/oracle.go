@@ -14,30 +14,31 @@ type judge struct {
 	k     int
 	c     *Command
 
-	users  []string           // digests that the user gave so far
-	said   []statement        // by authorities, in all commands
-	first  int                // index in said of the first statement in this command
-	now    []statement        // in this command, without those that later answers revoke
-	listed []statement        // of the list that the user named, in this command
-	nearby []statement        // found beside the file by lookups, in this command
-	barred []byte             // the part file that such a statement refuted,
-	bar    statement          // and the statement
-	speaks map[string]int     // servers that are authorities for the file in this command, with their ranks
-	last   statement          // the newest statement of the asked server
-	sealed bool               // last is in the journal
-	stored bool               // last is stored with the version of the final file
-	proven statement          // evidence for the file in place
-	size   int64              // the newest that an authority stated
-	other  bool               // which is not the one before, so that the file has changed
-	led    bool               // a redirect with a digest led to a server that did not answer before the end
-	turn   bool               // these three are stored by a watch
-	date   string             // that the server sent for the file in place
-	theirs memory             // of the watch; in a command of the watch, of the other commands
-	pins   map[string]int     // by Command.Document: rank of the evidence that the URL offered before
-	broken bool               // a file was damaged, so that work may be lost
-	safe   int                // right bytes of the part file after a clean end,
-	safeOf []byte             // and the content that they are part of
-	sums   map[bytesAt]string // computed digests
+	users   []string           // digests that the user gave so far
+	said    []statement        // by authorities, in all commands
+	first   int                // index in said of the first statement in this command
+	now     []statement        // in this command, without those that later answers revoke
+	listed  []statement        // of the list that the user named, in this command
+	nearby  []statement        // found beside the file by lookups, in this command
+	barred  []byte             // the part file that such a statement refuted,
+	bar     statement          // and the statement
+	speaks  map[string]int     // servers that are authorities for the file in this command, with their ranks
+	last    statement          // the newest statement of the asked server
+	sealed  bool               // last is in the journal
+	stored  bool               // last is stored with the version of the final file
+	proven  statement          // evidence for the file in place
+	size    int64              // the newest that an authority stated
+	other   bool               // which is not the one before, so that the file has changed
+	doubted bool               // the server contradicted itself when it last stated anything
+	led     bool               // a redirect with a digest led to a server that did not answer before the end
+	turn    bool               // these three are stored by a watch
+	date    string             // that the server sent for the file in place
+	theirs  memory             // of the watch; in a command of the watch, of the other commands
+	pins    map[string]int     // by Command.Document: rank of the evidence that the URL offered before
+	broken  bool               // a file was damaged, so that work may be lost
+	safe    int                // right bytes of the part file after a clean end,
+	safeOf  []byte             // and the content that they are part of
+	sums    map[bytesAt]string // computed digests
 	// wordless has the last answer of each authority to each method that had no digest.
 	wordless map[string]statement
 }
@@ -104,9 +105,9 @@ func (j *judge) end() {
 	if len(j.now) > 0 {
 		j.sealed, j.stored = false, false
 	}
-	// With code 7 the server contradicted itself, and took nothing back.
-	if n := len(heard); n > 0 && !(c.Code == 7 && said(heard, j.last.digest, None)) {
+	if n := len(heard); n > 0 {
 		j.last = heard[n-1]
+		j.doubted = c.Code == 7 && slices.ContainsFunc(heard, func(s statement) bool { return s.digest != j.last.digest })
 	}
 	done, same := c.Code == 0 && c.Cut == "", bytes.Equal(c.Before.Final, c.After.Final)
 	if len(heard) > 0 && c.Cut != "kill" {
@@ -117,13 +118,17 @@ func (j *judge) end() {
 	// With another digest from the user and no statement in this command, the user named another version.
 	j.sealed = j.sealed && c.After.Journal && (c.User == "" || c.User == j.last.digest || len(j.now) > 0)
 	j.stored = done && c.Newer && c.After.Final != nil && j.sum(c.After.Final) == j.last.digest || j.stored && same
-	if done && !(same && c.Unchanged) { // bytes that came are of the date in their answer, also if they were there before
-		j.date = ""
-		for _, a := range c.Answers {
-			if j.speaks[a.Party] > None && a.Content != "" {
-				j.date = a.Date
-			}
+	date := j.date
+	if done && (!same || c.Pipe) {
+		date = ""
+	}
+	for _, a := range c.Answers { // also if the same bytes were there before
+		if done && j.speaks[a.Party] > None && a.Content != "" && bytes.Equal(j.Contents[a.Content], j.made()) {
+			date = a.Date
 		}
+	}
+	if !c.Pipe {
+		j.date = date
 	}
 	if done && !same {
 		nearby := said(j.nearby, c.Digest, None) && !said(j.now, c.Digest, None)
@@ -131,14 +136,14 @@ func (j *judge) end() {
 			j.proven = statement{} // only -N stores this for a file; what a server states over https is stored for the asked URL
 		}
 	}
-	if done && c.Newer && c.Unchanged && c.Rank > j.proven.rank {
+	if done && c.Newer && c.Unchanged && j.proven.rank == None {
 		j.proven = statement{digest: c.Digest, rank: c.Rank}
 	}
 	if done && c.LessProof {
 		j.pins[c.Document] = None
 	}
 	for _, s := range j.said[j.first:] { // a redirect may lead to another server the next time
-		same := (s.by.Size == 0 || s.by.Size == int64(len(j.made()))) && (s.by.Date == "" || j.date == "" || s.by.Date == j.date)
+		same := (s.by.Size == 0 || s.by.Size == int64(len(j.made()))) && (s.by.Date == "" || date == "" || s.by.Date == date)
 		proven := s.digest == c.Digest || c.Rank == Signed && s.digest == j.sum(j.made()) && same
 		if done && !c.Unchanged && proven && s.by.Party == c.Asked && s.by.Kind == j.asks() && s.by.File == "" {
 			j.pins[c.Document] = max(j.pins[c.Document], min(c.Rank, s.rank))
@@ -235,7 +240,7 @@ func said(all []statement, digest string, rank int) bool {
 }
 
 // contradicted reports whether the newest statement of the asked server is about other bytes. If the server stated
-// nothing in this command, the stored statement counts.
+// nothing in this command, the stored statement counts, unless a list beside the file now has the digest of the bytes.
 func (j *judge) contradicted(sum string, rank int) bool {
 	if j.c.User == sum || rank == User {
 		return false
@@ -245,8 +250,11 @@ func (j *judge) contradicted(sum string, rank int) bool {
 			return s.digest == sum || s.rank < rank || j.older(s) && j.c.Unchanged
 		})
 	}
+	if j.doubted && j.last.rank >= rank && rank > None { // it must be asked again
+		return !said(j.nearby, sum, rank)
+	}
 	remembered := j.sealed && !j.c.Pipe || j.stored && !j.c.Overwrite && !j.c.Pipe
-	return remembered && j.last.digest != sum && j.last.rank >= rank && !j.c.Unchanged
+	return remembered && j.last.digest != sum && j.last.rank >= rank && !j.c.Unchanged && !said(j.nearby, sum, j.last.rank)
 }
 
 // disputed reports whether what is published beside the file is about other bytes. It counts if neither the user nor
