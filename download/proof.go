@@ -2,6 +2,7 @@ package download
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -332,8 +333,12 @@ func (s *session) askOrigin() error {
 	if err == nil {
 		s.askDocument()
 	} else if s.how == ongoing && s.ctx.Err() == nil {
-		own := a.Hops[:ownAnswers(a.Hops, s.roleOf(o), verify.Strong(s.digests.by(theHost)))]
-		if wrong := contradiction(own); wrong != nil && s.digestBy() < byUser {
+		hops := a.Hops
+		if e, ok := errors.AsType[*source.Error](err); ok && len(e.Hops) > len(hops) {
+			hops = e.Hops
+		}
+		own := ownAnswers(hops, s.roleOf(o), verify.Strong(s.digests.by(theHost)))
+		if wrong := contradiction(hops[:own]); wrong != nil && s.digestBy() < byUser {
 			s.digests.forget(stands) // the server has taken back what it stated before
 			s.describe()
 			return s.stop(fail(Protocol, "verify", o.masked, wrong, ""))

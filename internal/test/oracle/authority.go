@@ -124,9 +124,8 @@ func (j *judge) begin() {
 			j.last, j.sealed, j.stored = statement{}, false, false // the server has another version, without a digest
 		}
 	}
-	j.led = slices.ContainsFunc(j.now, func(s statement) bool {
-		return open[request{s.by.To, s.by.From}] > 0 && c.Places[s.by.To].Content != ""
-	})
+	j.open = slices.DeleteFunc(slices.Clone(j.now), func(s statement) bool { return open[request{s.by.To, s.by.From}] == 0 })
+	j.led = slices.ContainsFunc(j.open, func(s statement) bool { return c.Places[s.by.To].Content != "" })
 }
 
 // together reports whether another request was answered at the same moment: which of the two was first is not known.

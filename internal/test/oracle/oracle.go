@@ -29,6 +29,7 @@ type judge struct {
 	proven  statement          // evidence for the file in place
 	size    int64              // the newest that an authority stated
 	other   bool               // which is not the one before, so that the file has changed
+	open    []statement        // those in now whose redirects have no answer yet
 	doubted bool               // the server contradicted itself when it last stated anything
 	led     bool               // a redirect with a digest led to a server that did not answer before the end
 	turn    bool               // these three are stored by a watch
@@ -100,7 +101,7 @@ func (j *judge) end() {
 	// A redirect counts only with the answer that it leads to. If the command was cut off, that answer may be missing,
 	// and the next one may be to a request of a mirror.
 	heard := slices.DeleteFunc(slices.Clone(j.now), func(s statement) bool {
-		return c.Cut != "" && s.by.To != "" && len(c.Mirrors) > 0
+		return c.Cut != "" && s.by.To != "" && (len(c.Mirrors) > 0 || slices.Contains(j.open, s))
 	})
 	if len(j.now) > 0 {
 		j.sealed, j.stored = false, false
@@ -250,8 +251,8 @@ func (j *judge) contradicted(sum string, rank int) bool {
 			return s.digest == sum || s.rank < rank || j.older(s) && j.c.Unchanged
 		})
 	}
-	if j.doubted && j.last.rank >= rank && rank > None { // it must be asked again
-		return !said(j.nearby, sum, rank)
+	if j.doubted { // it must be asked again
+		return j.last.rank >= rank && rank > None && !said(j.nearby, sum, rank)
 	}
 	remembered := j.sealed && !j.c.Pipe || j.stored && !j.c.Overwrite && !j.c.Pipe
 	return remembered && j.last.digest != sum && j.last.rank >= rank && !j.c.Unchanged && !said(j.nearby, sum, j.last.rank)
