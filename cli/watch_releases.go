@@ -45,38 +45,6 @@ func (v *watchCommand) forgetVersion(ctx context.Context, name, version string, 
 	return outputFailure(err)
 }
 
-// releaseState describes the state of r. all reports that the text is complete.
-func releaseState(r *antenna.ReleaseStatus) (text string, all bool) {
-	text = "version " + r.Version
-	switch r.Stage {
-	case "waiting":
-		return text + " is not ready yet: " + r.Why, true
-	case "resting":
-		return text + " is not ready yet, and is tried again after other versions: " + r.Why, true
-	case "given-up":
-		return text + " was given up after failures: " + r.Why, true
-	case "unwanted":
-		return text + " will not be downloaded", true
-	case "in-place":
-		if r.Newest != "" && r.Newest != r.Version {
-			text += " (the newest is " + r.Newest + ")"
-		}
-		if r.Unreported != "" {
-			text += " (" + r.Unreported + ")"
-		}
-	}
-	return text, false
-}
-
-// unordered describes the versions of f that are ignored because they cannot be ordered. It returns "" if there are none.
-func unordered(f *antenna.FollowStatus) string {
-	if f.Unordered == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %s cannot be ordered, and will not be downloaded, for example %s",
-		option.Count(f.Unordered, "version"), f.Example)
-}
-
 // explain describes what the templates in c match in the feeds, according to their last poll. It returns nothing if the
 // state of the watcher cannot be read.
 func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []string) {
@@ -100,7 +68,7 @@ func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []st
 		if f.Current != "" {
 			text += "; version " + f.Current + " is in place"
 		}
-		lines = append(lines, text+unordered(&f))
+		lines = append(lines, text+watch.Unordered(&f))
 	}
 	for _, f := range status.Feeds {
 		if f.Failures > 0 {

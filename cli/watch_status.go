@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -113,82 +110,20 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 	b.WriteByte('\n')
 	writeRows(&b, rows)
 	rows = [][]string{{"WATCH", "LAST ASKED", "LAST DOWNLOAD", "NEXT TRY", "SIZE", "STATE"}}
-	urls := map[string]int{}
-	for _, w := range s.Watches {
-		urls[w.Name]++
-	}
-	left := map[string]string{}
-	for _, f := range s.Follows {
-		left[f.Name] = unordered(&f)
-	}
-	for _, w := range s.Watches {
-		next, size, state := "", "", watchState(&w, urls[w.Name] > 1)
-		if w.Release != nil && w.Release.Stage == "in-place" {
-			state += left[w.Name]
-		}
-		if at := whenTried(&w); !at.IsZero() {
+	states := watch.States(&s)
+	for i, w := range s.Watches {
+		next, size := "", ""
+		if at := watch.NextTry(&w); !at.IsZero() {
 			next = until(at, now)
 		}
 		if w.Last.Size > 0 {
 			size = option.SizeText(w.Last.Size)
 		}
-		rows = append(rows, []string{w.Name, ago(w.Asked(), now), ago(w.Last.ModTime, now), next, size, state})
+		rows = append(rows, []string{w.Name, ago(w.Asked(), now), ago(w.Last.ModTime, now), next, size, states[i]})
 	}
 	b.WriteByte('\n')
 	writeRows(&b, rows)
 	return b.String()
-}
-
-// watchState describes the state of w. The argument one says that the watch has several URLs; the text then has the URL of w.
-func watchState(w *antenna.WatchStatus, one bool) string {
-	about := ""
-	if one {
-		about = w.URL + ": "
-	}
-	if w.Release != nil {
-		text, all := releaseState(w.Release)
-		switch {
-		case w.Running, all && w.Pending && w.Err != "":
-			text = "version " + w.Release.Version
-		case all:
-			return text
-		}
-		about = text + ": "
-	}
-	switch {
-	case w.Pending && w.Queued != "":
-		return about + w.Queued
-	case w.Running:
-		return about + "its download or its hook is running"
-	case w.Pending && w.Err != "":
-		return fmt.Sprintf("%sfailed %s: %s", about, option.Count(w.Try, "time"), w.Err)
-	case w.Pending:
-		return about + "waits: " + w.Words
-	case w.Last.Declined:
-		return about + "its last version was removed from the queue; to download it, use braid watch run " + w.Name
-	case w.Reason == antenna.Unfit, w.Reason == antenna.Excluded, w.Reason == antenna.Unread:
-		return w.Words
-	case !w.HaveCopy && w.Last.At.IsZero():
-		return about + "nothing yet"
-	case isGone(w):
-		return about + "the file no longer exists"
-	}
-	return about + cmp.Or(w.Last.Evidence, "unverified")
-}
-
-// whenTried returns when the update of w is tried next, or zero if the update has no such time: it is being handled, rests,
-// or is in a queue.
-func whenTried(w *antenna.WatchStatus) time.Time {
-	if !w.Pending || w.Running || w.Queued != "" || w.Release != nil && w.Release.Stage == "resting" {
-		return time.Time{}
-	}
-	return w.Next
-}
-
-// isGone reports whether the last downloaded file of w no longer exists.
-func isGone(w *antenna.WatchStatus) bool {
-	_, err := os.Lstat(w.Last.Path)
-	return w.Last.Path != "" && errors.Is(err, fs.ErrNotExist)
 }
 
 func writeRows(b *strings.Builder, rows [][]string) {
@@ -290,8 +225,8 @@ func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
 		line := watchLine{
 			Head: render.NewHead(now, "watch"), PID: pid, Name: w.Name, URL: w.URL, Reason: string(w.Reason), Words: w.Words,
 			HaveCopy: w.HaveCopy,
-			Path:     o.Path, Gone: isGone(&w), Size: o.Size, SHA256: o.Digest, Evidence: o.Evidence,
-			Asked: whenKnown(w.Asked()), Downloaded: whenKnown(o.ModTime), Next: whenKnown(whenTried(&w)),
+			Path:     o.Path, Gone: watch.IsGone(&w), Size: o.Size, SHA256: o.Digest, Evidence: o.Evidence,
+			Asked: whenKnown(w.Asked()), Downloaded: whenKnown(o.ModTime), Next: whenKnown(watch.NextTry(&w)),
 			Pending: w.Pending, Running: w.Running, Try: w.Try, Error: w.Err, Queued: w.Queued, Declined: o.Declined,
 		}
 		if r := w.Release; r != nil {
