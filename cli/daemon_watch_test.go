@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -63,6 +66,32 @@ func (w *watchingDaemon) control(words ...string) string {
 func (w *watchingDaemon) says(words string) {
 	w.t.Helper()
 	waitFor(w.t, words, func() bool { return strings.Contains(w.asks(exitDone, "status", "watch.toml"), words) })
+}
+
+// shows waits until the daemon's page shows words about its watches.
+func (w *watchingDaemon) shows(words string) {
+	w.t.Helper()
+	ready := regexp.MustCompile(`page=(http\S+)`).FindStringSubmatch(w.read("log"))
+	if ready == nil {
+		w.t.Fatalf("no page\n%s", w.read("log"))
+	}
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, ready[1]+"watches", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(w.read("queue/token")))
+	waitFor(w.t, words, func() bool {
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			w.t.Fatalf("%s %v\n%s", resp.Status, err, text)
+		}
+		return strings.Contains(string(text), words)
+	})
 }
 
 // entries are those of the queue.
@@ -201,7 +230,7 @@ func TestDaemonWatchRemoved(t *testing.T) {
 }
 
 // TestDaemonWatchRemovedRelease: a version of a project whose entry the user removes is not downloaded, its part file
-// goes, and braid watch run brings it back.
+// goes, and braid watch run brings it back. The page shows the same as braid watch status.
 func TestDaemonWatchRemovedRelease(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(8<<20, 3), mirrortest.Name("a-1.2.iso"), mirrortest.ETag(`"1"`),
 		mirrortest.Digest(), mirrortest.StallAfter(5<<20))
@@ -211,6 +240,7 @@ func TestDaemonWatchRemovedRelease(t *testing.T) {
 	waitFor(t, "a part of the file", func() bool { return begun(w.in("files/a-1.2.iso.part")) })
 	w.control("remove", w.becomes("active").GID)
 	w.says("version 1.2 will not be downloaded")
+	w.shows(`{"name":"w","states":[{"text":"version 1.2 will not be downloaded","next":-1}]}`)
 	if left, _ := filepath.Glob(w.in("files/*")); len(left) > 0 {
 		t.Errorf("there are %q", left)
 	}
@@ -218,6 +248,7 @@ func TestDaemonWatchRemovedRelease(t *testing.T) {
 	w.asks(exitDone, "run", "w", "watch.toml")
 	w.becomes("complete")
 	w.says("version 1.2: sha-256 from Digest")
+	w.shows(`{"name":"w","version":"1.2","newest":"1.2","states":[{"text":"version 1.2: sha-256 from Digest`)
 	if w.read("files/a-1.2.iso") != string(s.Content.Bytes()) {
 		t.Error("the file is wrong")
 	}

@@ -12,11 +12,11 @@
 // from one stream of events, which begins with all entries and continues with changes. Options.Admit decides who may
 // read the stream and the drawings. The files of the page contain no secrets and are served to every client.
 //
-// The files: stream.go has the events, row.go the form of an entry, and files the page.
+// The files: stream.go has the events, row.go the form of an entry, fleet.go and watches.go the states of a fleet and of a
+// watcher, and files the page.
 package page
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -26,6 +26,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"strings"
 	"time"
 
 	"braid/daemon/queue"
@@ -55,6 +56,8 @@ type Options struct {
 	Folder string
 	// Fleet is the job queue with workers that download the entries. If nil, the daemon downloads them itself.
 	Fleet Fleet
+	// Watches returns the states of the daemon's watches, sorted by name. If nil, the daemon has no watcher.
+	Watches func(ctx context.Context) ([]Watch, error)
 }
 
 // A Handler serves the page. [New] returns one. Each stream of events ends with the context of its request, so a server
@@ -90,6 +93,9 @@ func New(engine Engine, o Options) *Handler {
 	if h.Fleet != nil {
 		h.mux.HandleFunc("GET /fleet", h.look)
 		h.mux.HandleFunc("POST /fleet/retry", h.retry)
+	}
+	if h.Watches != nil {
+		h.mux.HandleFunc("GET /watches", h.watches)
 	}
 	h.serveFiles()
 	return h
@@ -135,17 +141,20 @@ func (h *Handler) serveFiles() {
 			panic("page: " + err.Error()) // cannot happen: the file is embedded
 		}
 		if base := path.Base(name); base == "index.html" {
-			is := "no"
-			if h.Fleet != nil {
-				is = "yes"
-			}
-			data = bytes.Replace(data, []byte("$FLEET"), []byte(is), 1)
-			add("/{$}", base, bytes.Replace(data, []byte("$TOKEN"), []byte(html.EscapeString(h.Token)), 1))
+			add("/{$}", base, []byte(strings.NewReplacer("$TOKEN", html.EscapeString(h.Token),
+				"$FLEET", yes(h.Fleet != nil), "$WATCHES", yes(h.Watches != nil)).Replace(string(data))))
 		} else {
 			add("/page/"+base, base, data)
 		}
 	}
 	add("/page/picture.css", "picture.css", report.Style())
+}
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
 }
 
 // picture answers with a drawing of the download of an entry.

@@ -104,6 +104,9 @@ func (s *Service) page(admit func(http.ResponseWriter, *http.Request) bool) page
 	if s.Jobs != nil {
 		o.Fleet, o.Folder = s.Jobs, "" // workers choose the folders of their files
 	}
+	if s.Watching != nil {
+		o.Watches = s.watches
+	}
 	return o
 }
 

@@ -205,7 +205,7 @@ export class Dialogs {
   keys() {
     const keys = [["/", "search"], ["a", "add downloads"], ["↑ ↓ Page Home End", "go through the list"], ["Space", "select, or not"], ["Shift ↑ ↓", "select as you go"],
       ["Ctrl A", "select all that are shown"], ["Enter", "details"], ["Esc", "close, or select nothing"], ["p", "pause or resume"], ["r", "retry what failed"],
-      ["Del", "remove"], ["Alt ↑ ↓", "move in the queue"], ["1 - 6", "filters"], ["c", "columns"], ["f", "the fleet, if the daemon has one"], ["?", "this"]];
+      ["Del", "remove"], ["Alt ↑ ↓", "move in the queue"], ["1 - 6", "filters"], ["c", "columns"], ["f", "the fleet, if the daemon has one"], ["w", "the watches, if the daemon has any"], ["?", "this"]];
     const grid = el("div", { className: "keys" }, ...keys.flatMap(([key, what]) => [el("span", {}, el("kbd", {}, key)), el("span", {}, what)]));
     show($("asker"), "Keys", [grid], "");
   }

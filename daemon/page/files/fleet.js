@@ -1,58 +1,20 @@
-// The fleet: its workers and hosts, the running jobs, and the waiting and dead jobs with their reasons. The page asks
-// for it while the dialog is open.
+// The fleet: its workers and hosts, the running jobs, and the waiting and dead jobs with their reasons.
 
 import { el, size, rate, time, count } from "./text.js";
+import { Panel, table } from "./panel.js";
 
-const every = 2000;
 const tries = (n) => (n === 1 ? "1 try" : `${n.toLocaleString("en")} tries`);
 
-export class Fleet {
-  #timer = 0;
-  #shown = "";
-  #body = null;
-
+export class Fleet extends Panel {
   constructor(token, dialog, say) {
-    Object.assign(this, { token, dialog, say });
-    dialog.onclose = () => clearTimeout(this.#timer);
+    super(token, dialog, say, "Fleet", "/fleet");
   }
 
-  show() {
-    this.#shown = "";
-    this.#body = el("div", {}, el("p", { className: "hint" }, "..."));
-    this.dialog.replaceChildren(el("h2", {}, "Fleet"), this.#body,
-      el("div", { className: "buttons" }, el("span"), el("button", { onclick: () => this.dialog.close() }, "Close")));
-    this.dialog.showModal();
-    this.#look();
-  }
-
-  #ask(path, options = {}) {
-    return fetch(path, { ...options, headers: { Authorization: "Bearer " + this.token } });
-  }
-
-  async #look() {
-    clearTimeout(this.#timer);
-    try {
-      const answer = await this.#ask("/fleet");
-      const text = await answer.text();
-      if (!answer.ok) throw new Error(text.trim() || answer.statusText);
-      // A button that is replaced between the press and the release of the mouse gets no click.
-      if (text !== this.#shown && !this.#body.matches(":active")) {
-        this.#fill(JSON.parse(text));
-        this.#shown = text;
-      }
-    } catch (e) {
-      this.#shown = "";
-      this.#body.replaceChildren(el("p", { className: "bad", role: "alert" }, e.message));
-    }
-    if (this.dialog.open) this.#timer = setTimeout(() => this.#look(), every);
-  }
-
-  #fill(f) {
-    const held = document.activeElement?.dataset?.job; // the focused button
+  fill(f) {
     const part = (label, list, row) => (list.length > 0 ? [el("h3", {}, label), el("ul", { className: "jobs" }, ...list.map(row))] : []);
     const gone = f.workers.filter((w) => w.silent).length;
     const words = [count(f.workers.length, "worker") + (gone > 0 ? ` (${gone} silent)` : ""), ...["queued", "running", "waiting", "dead", "done"].map((s) => `${(f.jobs[s] || 0).toLocaleString("en")} ${s}`), rate(f.speed)];
-    this.#body.replaceChildren(
+    return [
       el("p", {}, words.filter(Boolean).join(", ")),
       ...(f.drained ? [el("p", { className: "bad" }, "Drained: no worker takes a job.")] : []),
       ...(f.lost > 0 ? [el("p", { className: "bad" }, `The server of the queue came back empty ${time(f.lost)} ago: jobs of before that were not done are lost, but for those of this daemon.`)] : []),
@@ -62,8 +24,7 @@ export class Fleet {
       ...part("Running", f.running, running),
       ...part("Dead", f.dead, (j) => this.#tried(j, `${tries(j.tries)}, the last at ${j.worker || "no worker"}`, "bad")),
       ...part("Tried again later", f.waiting, (j) => this.#tried(j, `in ${time(j.next)}, after ${tries(j.tries)}`, "")),
-    );
-    if (held) ([...this.#body.querySelectorAll("button")].find((b) => b.dataset.job === held) || this.dialog.querySelector(".buttons button")).focus();
+    ];
   }
 
   #tried(j, when, kind) {
@@ -72,26 +33,16 @@ export class Fleet {
 
   async #retry(j) {
     try {
-      const answer = await this.#ask("/fleet/retry", { method: "POST", body: j.key });
+      const answer = await this.ask("/fleet/retry", { method: "POST", body: j.key });
       if (!answer.ok) this.say((await answer.text()).trim());
     } catch (e) {
       this.say(`Nothing was done: ${e.message}`);
     }
-    this.#look();
+    this.look();
   }
 }
 
 const note = (text) => el("span", { className: "hint" }, text);
-
-// table returns a table with a heading, or nothing if it has no rows. row returns a class and the cells. A column "x:n"
-// has numbers.
-function table(label, heads, list, row) {
-  if (list.length === 0) return [];
-  const names = heads.map((h) => h.replace(/:n$/, ""));
-  const cells = (tag, all) => all.map((cell, i) => el(tag, { className: heads[i] === names[i] ? "" : "n", ...(tag === "td" && i > 0 ? { "data-label": names[i].toLowerCase() } : {}) }, cell));
-  return [el("h3", {}, label), el("table", {}, el("thead", {}, el("tr", {}, ...cells("th", names))),
-    el("tbody", {}, ...list.map(row).map(([className, ...all]) => el("tr", { className }, ...cells("td", all)))))];
-}
 
 // The name of a worker is a machine, and behind a slash a process.
 function workerRow(w) {

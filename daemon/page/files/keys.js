@@ -32,6 +32,7 @@ export function keyboard(page) {
   const commands = {
     a: () => ask.add(),
     f: () => page.fleet?.show(),
+    w: () => page.watches?.show(),
     c: () => page.act("columns", []),
     p: () => page.act(model.can("pause", page.target()).length > 0 ? "pause" : "resume", page.target()),
     r: () => page.act("retry", page.target()),

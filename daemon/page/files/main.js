@@ -8,6 +8,7 @@ import { List, columns } from "./list.js";
 import { Detail } from "./detail.js";
 import { Dialogs } from "./dialogs.js";
 import { Fleet } from "./fleet.js";
+import { Watches } from "./watches.js";
 import { keyboard } from "./keys.js";
 
 const $ = (id) => document.getElementById(id);
@@ -79,9 +80,11 @@ class Page {
     this.filters();
     this.columns();
     $("add").onclick = () => this.ask.add();
-    if ($("workers").dataset.fleet === "yes") this.fleet = new Fleet(token, $("workers"), say);
-    $("fleet").hidden = !this.fleet;
-    $("fleet").onclick = () => this.fleet.show();
+    for (const [name, Kind] of [["fleet", Fleet], ["watches", Watches]]) {
+      if ($("panel").dataset[name] === "yes") this[name] = new Kind(token, $("panel"), say);
+      $(name).hidden = !this[name];
+      $(name).onclick = () => this[name].show();
+    }
     for (const query of ["(max-width: 640px)", "(max-width: 999px)", "(min-width: 1200px)"]) matchMedia(query).onchange = () => this.columns();
     $("search").oninput = () => this.change({ search: $("search").value });
     $("list").onclick = (event) => this.click(event);
