@@ -254,6 +254,24 @@ func TestDaemonWatchRemovedRelease(t *testing.T) {
 	}
 }
 
+// TestDaemonWatchNotReady_Rule80: a version without the required proof is no failed download: the log has no warning, and the
+// queue no entry.
+func TestDaemonWatchNotReady_Rule80(t *testing.T) {
+	s := mirrortest.New(t, mirrortest.Generate(1<<10, 3), mirrortest.Name("a-1.2.iso"), mirrortest.ETag(`"1"`))
+	w := newWatchingDaemon(t, s, "require = 'digest'")
+	w.write("watch.toml", strings.Replace(w.read("watch.toml"), "a-1.2.iso", "a-{version}.iso", 1))
+	w.begin()
+	w.says("version 1.2 is not ready yet: ")
+	if all := w.entries(); len(all) > 0 {
+		t.Errorf("the queue has %+v", all)
+	}
+	w.signal(syscall.SIGTERM)
+	w.ends(exitDone)
+	if log := w.read("log"); strings.Contains(log, "level=WARN") || strings.Contains(log, "level=ERROR") || !strings.Contains(log, `msg="not there yet"`) {
+		t.Errorf("the log is\n%s", log)
+	}
+}
+
 // TestDaemonWatchGone: the entry of a watch that is not configured any more keeps others waiting no longer than it
 // takes to see that.
 func TestDaemonWatchGone(t *testing.T) {

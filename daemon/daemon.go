@@ -50,8 +50,8 @@ type Config struct {
 	Limit func(bytes int64, said bool)
 	// Stopped is called for each entry with a Watch after its download has ended. If e will be downloaded again, it is
 	// called at once. If e is complete, failed or removed, it is called after the store has that state, even if no
-	// download had begun. It may be called more than once for e, and for an entry without a Watch that is no longer in
-	// the queue. It must not block, and may be nil.
+	// download had begun. For Stopped, an early entry is failed. It may be called more than once for e, and for an entry
+	// without a Watch that is no longer in the queue. It must not block, and may be nil.
 	Stopped func(e queue.Entry, res download.Result, err error)
 	// Hide removes secrets from the text of an error before it is stored. If nil, nothing is removed.
 	Hide func(string) string

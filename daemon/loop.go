@@ -14,6 +14,7 @@ import (
 	"braid/download"
 	"braid/internal/option"
 	"braid/internal/partfile"
+	"braid/internal/problem"
 	"braid/internal/web"
 )
 
@@ -272,9 +273,12 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 	live := r.end(e.res, e.err)
 	r.record(e.res, e.err)
 	l.pictures.end(r)
-	was, _ := l.q.Entry(g)
+	was, had := l.q.Entry(g)
 	if several, ok := errors.AsType[*download.SeveralError](e.err); ok && was.Watch == "" { // a watch wants one file
 		o = l.split(g, several.Document)
+	}
+	if _, missing := problem.Missing(e.err); missing && was.Tentative {
+		o.Kind = queue.Early
 	}
 	if o.Due {
 		l.due[g] = live.Path
@@ -284,9 +288,11 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 		l.q.Ended(time.Now(), g, o)
 	}
 	var there bool
-	e.entry, there = l.q.Entry(g)
-	l.results[g] = e
-	if !there || e.entry.Status < queue.Complete {
+	if e.entry, there = l.q.Entry(g); had && !there { // reported once the store has forgotten the entry
+		e.entry = was
+		e.entry.Status, e.entry.Outcome = queue.Failed, o
+	}
+	if l.results[g] = e; !had || there && e.entry.Status < queue.Complete {
 		l.tellStopped(g)
 	}
 	for _, waiting := range r.after {

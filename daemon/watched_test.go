@@ -101,6 +101,59 @@ func TestStoppedForgotten(t *testing.T) {
 	}
 }
 
+// TestStoppedEarly checks that an entry whose file is not there yet leaves the queue and the store without an error, and that
+// its watch gets the error.
+func TestStoppedEarly(t *testing.T) {
+	s, b := newSite(t), newBench(t)
+	type end struct {
+		e   queue.Entry
+		err error
+	}
+	ends := make(chan end, 100)
+	b.config.Stopped = func(e queue.Entry, _ download.Result, err error) {
+		if e.Status >= queue.Complete {
+			ends <- end{e, err}
+		}
+	}
+	b.start()
+	notices, stop := b.Subscribe()
+	defer stop()
+	for _, c := range []struct {
+		watch, name string
+		last        queue.What
+	}{{"w", "absent", queue.OnStop}, {"other", "absent", queue.OnError}, {"w", "present", queue.OnComplete}} {
+		var g queue.GID
+		b.do(func(q *queue.Queue) (err error) {
+			g, err = q.Add(time.Now(), queue.Entry{URIs: []string{s.URL + "/1/" + c.name}, Watch: c.watch, Tentative: c.watch == "w"}, -1)
+			return err
+		})
+		for i, want := range []queue.What{queue.OnStart, c.last} {
+			if n := <-notices; n.GID != g || n.What != want {
+				t.Errorf("%s %s: notice %d is %v, want %v", c.watch, c.name, i, n.What, want)
+			}
+		}
+		early := c.last == queue.OnStop
+		got := <-ends
+		if got.e.GID != g || (got.e.Status == queue.Failed) != (c.name == "absent") || (got.err != nil) != (c.name == "absent") || got.e.Watch != c.watch {
+			t.Errorf("%s %s: the end is %+v", c.watch, c.name, got)
+		}
+		b.do(func(q *queue.Queue) error {
+			if _, there := q.Entry(g); there == early {
+				t.Errorf("%s %s: the entry is there: %t", c.watch, c.name, there)
+			}
+			return nil
+		})
+	}
+	b.stop()
+	b.start()
+	b.do(func(q *queue.Queue) error {
+		if active, waiting, stopped := q.Count(); active+waiting != 0 || stopped != 2 {
+			t.Errorf("after a restart there are %d, %d, %d", active, waiting, stopped)
+		}
+		return nil
+	})
+}
+
 // TestSeveralFiles checks that a document with several files is an error for a watch, which wants one file.
 func TestSeveralFiles(t *testing.T) {
 	const document = `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a"><url>http://127.0.0.1:1/a</url></file><file name="b"><url>http://127.0.0.1:1/b</url></file></metalink>`

@@ -87,8 +87,10 @@ type Entry struct {
 	Document []byte            `json:",omitempty"` // a torrent or Metalink document that the client sent
 	Options  map[string]string `json:",omitempty"` // as the client wrote them; newlines separate header fields
 	Watch    string            `json:",omitempty"` // name of the watch that requested this version of the file, if any
-	Status   Status
-	Priority int `json:",omitempty"` // entries with a higher priority begin first
+	// Tentative makes an attempt that finds no file, or not the required proof of it, Early instead of a failure.
+	Tentative bool `json:",omitempty"`
+	Status    Status
+	Priority  int `json:",omitempty"` // entries with a higher priority begin first
 	// Rank orders the entries of each list. The queue sets it.
 	Rank int64
 
@@ -119,6 +121,10 @@ const Interrupted = "interrupted"
 
 // Yielded is the Kind of an attempt that was too slow while others waited. It says nothing about the file.
 const Yielded = "yielded"
+
+// Early is the Kind of an attempt for a file that its server does not have yet. Such an entry is no failure: it leaves the
+// queue.
+const Early = "early"
 
 // A Live is the current state of a running download. It is not stored.
 type Live struct {

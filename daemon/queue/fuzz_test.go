@@ -209,7 +209,7 @@ func (w *world) command(in *tape) (about GID) {
 		}
 		g := at[in.next(len(at))]
 		delete(w.working, g)
-		w.q.Ended(w.now, g, Outcome{Kind: []string{"", Interrupted, "network"}[in.next(3)]})
+		w.q.Ended(w.now, g, Outcome{Kind: []string{"", Interrupted, "network", Early}[in.next(4)]})
 		return g
 	case 7:
 		g := w.some(in)
@@ -292,6 +292,11 @@ func (w *world) checkNotices(before, after []Entry, notices []Notice) {
 		what, told := map[Status]What{Active: OnStart, Paused: OnPause, Complete: OnComplete, Failed: OnError, Removed: OnStop}[e.Status]
 		if known && old != e.Status && told {
 			want = append(want, Notice{what, e.GID})
+		}
+	}
+	for _, e := range before {
+		if e.Status == Active && !slices.Contains(gids(after), e.GID) { // early
+			want = append(want, Notice{OnStop, e.GID})
 		}
 	}
 	got := slices.DeleteFunc(notices, func(n Notice) bool { return n.What == OnSeed })

@@ -138,8 +138,9 @@ func (q *Queue) Progress(g GID, l Live) {
 }
 
 // Ended records that a download of entry g ended with outcome o. If its status is still Active, an interrupted entry then
-// waits at the front, and a yielded one at the end. An entry that was paused or restarted, but complete before its download
-// could be stopped, becomes Complete. A removed entry stays Removed. o.Attempts must not include attempts that Start counted.
+// waits at the front, a yielded one waits at the end, and an early one is forgotten. An entry that was paused or
+// restarted, but complete before its download could be stopped, becomes Complete. A removed entry stays Removed.
+// o.Attempts must not include attempts that Start counted.
 func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 	delete(q.items.leaving, g)
 	it := q.items.by[g]
@@ -160,6 +161,10 @@ func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 		q.order.move(it, Waiting, 0)
 	case o.Kind == Yielded:
 		q.order.move(it, Waiting, -1)
+	case o.Kind == Early && !q.items.needed(it):
+		q.order.take(it)
+		q.drop(it)
+		q.record.tell(OnStop, it)
 	default:
 		q.stop(now, it, Failed, o, OnError)
 	}

@@ -229,6 +229,7 @@ func (w *Delegate) get(
 ) (res download.Result, err error) {
 	c := &handover{prepare: prepare, tally: web.TallyOf(ctx), idle: make(chan struct{}, 1), stopped: make(chan stopped, 1)}
 	e := queue.Entry{GID: gidOf(&u), URIs: []string{job.MaskWord(u.URL)}, Watch: u.Watch}
+	e.Tentative = u.Release != nil && !u.LastTry
 	if r := w.current.Load().updater.Rules[u.Watch]; r != nil {
 		e.Priority = map[Priority]int{"high": 1, "low": -1}[r.Watch.Priority]
 		if x, err := r.Report(u); err == nil {
@@ -247,7 +248,6 @@ func (w *Delegate) get(
 		case s.Status == queue.Failed && s.err == nil:
 			return s.res, errors.New(s.Outcome.Message)
 		}
-		dropWaiting(ctx, w.engine, &u, s)
 		return s.res, s.err
 	case <-ctx.Done():
 		return res, w.interrupted(ctx, &e, ctx.Err())

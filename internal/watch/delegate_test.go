@@ -55,9 +55,6 @@ func TestDaemonWatchRemovedFailure(t *testing.T) {
 	if err := q.Remove(now, e.GID); err != nil {
 		t.Fatal(err)
 	}
-	if err := forgetFailed(q, e.GID); err != nil {
-		t.Error(err)
-	}
 	c := &handover{stopped: make(chan stopped, 1)}
 	if err := new(Delegate).enter(q, &u, e, c); err != nil || len(c.stopped) != 1 || (<-c.stopped).Status != queue.Removed {
 		t.Errorf("the version is tried again: %v", err)
