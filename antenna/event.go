@@ -68,7 +68,8 @@ type Followed struct {
 	Waiting       int
 }
 
-// Withdrawn reports that the feeds no longer report a release whose update was not done, and that the update is dropped.
+// Withdrawn reports that the feeds no longer report a release whose update was not done, or that the settings of the watch
+// exclude the release now. The update is dropped.
 type Withdrawn struct {
 	Watch   string
 	Release release.Release

@@ -73,6 +73,8 @@ func (f *followers) decide(g *following, now time.Time) {
 		return
 	}
 	offers := g.offers()
+	reason, _ := f.targets.unheard(g.w)
+	g.none = len(offers) == 0 && reason == Unfit
 	list, unordered := g.candidates(offers)
 	if unordered && !g.unordered {
 		g.unordered = true
@@ -97,7 +99,7 @@ func (f *followers) sweep(g *following, list []release.Release, offers map[strin
 	version := g.version()
 	for _, t := range slices.Collect(maps.Values(g.targets)) {
 		r := t.saved.Release
-		if r.isOpen() && !still[t.url] && !r.Begun && g.isGone(t, offers) {
+		if r.isOpen() && !still[t.url] && (!r.Begun && g.isGone(t, offers) || g.excludes(t)) {
 			f.run.emit(Withdrawn{Watch: g.w.Name, Release: t.release()})
 		}
 		if r.isOpen() && !still[t.url] || r.Stage == givenUp && version != "" && release.Compare(r.Version, version) <= 0 {

@@ -116,8 +116,8 @@ type following struct {
 	// reports has the releases that each feed reports. targets has the releases with a state, by their URLs.
 	reports map[*member][]reported
 	targets map[string]*target
-	// unordered records that Unordered was reported.
-	unordered bool
+	// unordered records that Unordered was reported. none is set if the feeds were read and report no releases.
+	unordered, none bool
 	// told is the last emitted event.
 	told Followed
 	// seen is the result of summary, if isSeen is set and the version in place is still seen.Current.
@@ -258,11 +258,11 @@ func (g *following) in(s stage) (list []*target) {
 // waits returns the number of releases that are not ready.
 func (g *following) waits() int { return len(g.in(waiting)) + len(g.in(resting)) }
 
-// isGone reports whether no feed reports the release of t any more, although a feed reports an earlier release. If all
-// reported releases are later, the feeds may only have dropped their oldest entries.
+// isGone reports whether no feed reports the release of t any more, although a feed reports an earlier release, or none
+// reports any release. If all reported releases are later, the feeds may only have dropped their oldest entries.
 func (g *following) isGone(t *target, offers map[string]*offer) bool {
-	if offers[t.url] != nil {
-		return false
+	if g.none || offers[t.url] != nil {
+		return g.none
 	}
 	r := t.saved.Release
 	for _, o := range offers {
@@ -272,6 +272,12 @@ func (g *following) isGone(t *target, offers map[string]*offer) bool {
 		}
 	}
 	return false
+}
+
+// excludes reports whether the settings of the watch exclude the release of t.
+func (g *following) excludes(t *target) bool {
+	list, _ := g.w.Releases.Choice.Newer([]release.Release{t.release()}, "")
+	return len(list) == 0
 }
 
 // candidates returns the releases to try, the newest first. unordered reports that releases were ignored because their
@@ -308,8 +314,8 @@ func (g *following) summary() FollowStatus {
 	}
 	s := FollowStatus{Name: g.w.Name, Template: g.w.masked(), Current: current, Versions: len(offers)}
 	list, rest := g.w.Releases.Choice.Newer(all, current)
-	if len(list) == 0 && at != nil && len(offers) > 0 {
-		list, _ = g.w.Releases.Choice.Newer([]release.Release{at.release()}, "")
+	if len(list) == 0 && at != nil && len(offers) > 0 && !g.excludes(at) {
+		list = []release.Release{at.release()}
 	}
 	if len(list) > 0 {
 		s.Newest, s.URL = list[0].Version, maskURL(list[0].URL)

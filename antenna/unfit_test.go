@@ -231,6 +231,51 @@ func TestWithdrawnSameDate(t *testing.T) {
 	})
 }
 
+// TestWithdrawnAll checks that a release is withdrawn if its feed no longer reports any release, but not because the feed
+// fails.
+func TestWithdrawnAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := follower(t)
+		a.Store = storeIn(t, t.TempDir())
+		defer func() { closed(t, a.Store) }()
+		p.tag("v1.1", -1)
+		watchFor(t, a, j, time.Hour)
+		feed := w.sites["forge.example"]
+		w.sites["forge.example"] = func(*http.Request) *http.Response { return says(500, "") }
+		watchFor(t, a, j, time.Hour)
+		if list := eventsOf[Withdrawn](j); len(list) != 0 {
+			t.Errorf("while the feed fails: %+v", list)
+		}
+		w.sites["forge.example"] = feed
+		p.remove("v1.1")
+		watchFor(t, a, j, 3*time.Hour)
+		if list := eventsOf[Withdrawn](j); len(list) != 1 || list[0].Release.Tag != "v1.1" {
+			t.Errorf("%+v", list)
+		}
+	})
+}
+
+// TestWithdrawnExcluded checks that a release is withdrawn once the settings exclude it, also if its file may be in place.
+func TestWithdrawnExcluded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, p, a, j := follower(t)
+		a.Store = storeIn(t, t.TempDir())
+		defer func() { closed(t, a.Store) }()
+		a.Watches[0].Releases.Choice.PreReleases = true
+		p.tag("v1.0", 0)
+		p.tag("v1.1-rc1", -1)
+		watchFor(t, a, j, time.Hour)
+		if list := eventsOf[Withdrawn](j); len(list) != 0 {
+			t.Errorf("before: %+v", list)
+		}
+		a.Watches[0].Releases.Choice.PreReleases = false
+		watchFor(t, a, j, time.Hour)
+		if list := eventsOf[Withdrawn](j); len(list) != 1 || list[0].Release.Tag != "v1.1-rc1" {
+			t.Errorf("%+v", list)
+		}
+	})
+}
+
 // TestFollowed checks the events about the newest version and the waiting releases, and about a release that its feed no
 // longer reports.
 func TestFollowed(t *testing.T) {

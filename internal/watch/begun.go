@@ -6,13 +6,14 @@ import (
 	"io/fs"
 	"slices"
 
+	"braid/antenna"
 	"braid/antenna/release"
 	"braid/internal/fsys"
 	"braid/internal/partfile"
 )
 
 // A begun is a version whose download has begun, and whose file has a name of its own. The part file of the download is
-// useless once a newer version is in place, or the version was given up, renounced or withdrawn.
+// useless once a newer version is in place, or the version was given up, renounced, withdrawn or excluded.
 type begun struct {
 	Name    string `json:"name"` // with slashes, in the folder of its watch
 	Version string `json:"version"`
@@ -90,7 +91,16 @@ func abandon(t *task) error {
 	return t.memory.end(t.files, t.rule, func(b begun) bool { return b.Name == t.name })
 }
 
-// withdraw removes the part file of a version that the feeds no longer report, unless another version has a file of the
+// withdraw removes the part file of a withdrawn version. It does not wait for the disk, because the antenna's loop calls it.
+func (s *setup) withdraw(ev *antenna.Withdrawn, log *ServiceLog) {
+	s.tidying.Go(func() {
+		if err := s.memory.withdraw(fsys.OS, s.updater.Rules[ev.Watch], ev.Release); err != nil {
+			log.Error("the incomplete file of a withdrawn version cannot be removed", "watch", ev.Watch, "error", err)
+		}
+	})
+}
+
+// withdraw removes the part file of a version that is no longer reported or wanted, unless another version has a file of the
 // same name.
 func (m *Memory) withdraw(files fsys.FS, r *Rule, of release.Release) error {
 	err := m.end(files, r, func(b begun) bool {

@@ -144,56 +144,92 @@ func TestReleasePartsRemoved(t *testing.T) {
 	is("tool_1.1 tool_1.3.part tool_1.3.part.journal")
 }
 
-// TestReleaseWithdrawn checks that a watcher removes the part file of a version that its feed no longer reports, and neither
-// the part file of a version that is still reported nor a file that braid did not write.
-func TestReleaseWithdrawn(t *testing.T) {
-	s, dir := newShelf(t), t.TempDir()
-	for _, version := range []string{"1.0", "1.1", "1.2"} {
-		s.put(version, strings.Repeat("file of "+version, 10_000))
-	}
-	s.bare["1.1"], s.bare["1.2"] = true, true // not ready: received, but without proof
-	var mu sync.Mutex
-	list := "v1.0 v1.1 v1.2"
-	set := func(text string) {
-		mu.Lock()
-		defer mu.Unlock()
-		list = text
-	}
+// A listing is a watch that follows a feed of releases whose files are on a shelf.
+type listing struct {
+	*world
+	*shelf
+	config *Loaded
+	text   string // of the configuration
+	mu     sync.Mutex
+	tags   string // in the feed
+}
+
+func newListing(t *testing.T) *listing {
+	l, dir := &listing{shelf: newShelf(t)}, t.TempDir()
+	l.world = &world{t: t, dir: dir, rule: &Rule{Watch: &Watch{Dir: filepath.Join(dir, "d")}}}
 	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		io.WriteString(w, `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><id>f</id><title>f</title><updated>2026-01-01T00:00:00Z</updated>`)
-		for i, tag := range strings.Fields(list) {
+		for i, tag := range strings.Fields(l.tags) {
 			fmt.Fprintf(w, `<entry><id>%s</id><title>%s</title><updated>2026-01-0%dT00:00:00Z</updated><link href="http://a.example/%s"/></entry>`, tag, tag, i+1, tag)
 		}
 		io.WriteString(w, "</feed>")
 	}))
-	defer feeds.Close()
-	text := strings.NewReplacer("http://a.example/dl/{tag}/tool_{version}.tar.gz", s.URL+"/{tag}/tool_{version}", "http://a.example/f", feeds.URL+"/f", "'d'", "'"+filepath.Join(dir, "d")+"'").Replace(releasesOf)
-	c := &Loaded{Config: parse(t, "host-gap = '1ms'\n"+text), Folder: filepath.Join(dir, "state"), Command: &Command{
+	t.Cleanup(feeds.Close)
+	l.text = "host-gap = '1ms'\n" + strings.NewReplacer("http://a.example/dl/{tag}/tool_{version}.tar.gz", l.URL+"/{tag}/tool_{version}",
+		"http://a.example/f", feeds.URL+"/f", "'d'", "'"+l.rule.Dir+"'").Replace(releasesOf)
+	l.config = &Loaded{Config: parse(t, l.text), Folder: filepath.Join(dir, "state"), Command: &Command{
 		ExitCode: func(k download.Kind) int { return int(k) }, Kind: func(code int) download.Kind { return download.Kind(code) },
 		Worse: func(a, b download.Kind) bool { return a > b }, Ended: func(context.Context) bool { return false },
 	}}
-	w := &world{t: t, rule: &Rule{Watch: &Watch{Dir: filepath.Join(dir, "d")}}}
-	round := func(want string) {
-		t.Helper()
-		if _, err := (&Watcher{Err: io.Discard, Metrics: &Metrics{}}).Watch(t.Context(), c, []string{"f", "w"}); err != nil {
-			t.Fatal(err)
-		}
-		if got := w.names(); got != want {
-			t.Errorf("in the folder is %s, want %s", got, want)
-		}
+	return l
+}
+
+// round runs a round with the tags in the feed. want is what the folder has then.
+func (l *listing) round(tags, want string) {
+	l.t.Helper()
+	l.mu.Lock()
+	l.tags = tags
+	l.mu.Unlock()
+	if _, err := (&Watcher{Err: io.Discard, Metrics: &Metrics{}}).Watch(l.t.Context(), l.config, []string{"f", "w"}); err != nil {
+		l.t.Fatal(err)
 	}
-	round("tool_1.0 tool_1.1.part tool_1.1.part.journal tool_1.2.part tool_1.2.part.journal")
-	foreign := filepath.Join(dir, "d", "tool_1.3.part")
+	if got := l.names(); got != want {
+		l.t.Errorf("in the folder is %s, want %s", got, want)
+	}
+}
+
+// TestReleaseWithdrawn checks that a watcher removes the part file of a version that its feed no longer reports, or that
+// the settings exclude now, and neither the part file of a version that is still reported nor a file that braid did not
+// write.
+func TestReleaseWithdrawn(t *testing.T) {
+	l := newListing(t)
+	for _, version := range []string{"1.0", "1.1", "1.2", "1.3"} {
+		l.put(version, strings.Repeat("file of "+version, 10_000))
+		l.bare[version] = version != "1.0" // not ready: received, but without proof
+	}
+	l.round("v1.0 v1.1 v1.2 v1.3", "tool_1.0 tool_1.1.part tool_1.1.part.journal tool_1.2.part tool_1.2.part.journal tool_1.3.part tool_1.3.part.journal")
+	foreign := filepath.Join(l.rule.Dir, "tool_1.4.part")
 	if err := os.WriteFile(foreign, []byte("of the user"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	set("v1.0 v1.1")
-	round("tool_1.0 tool_1.1.part tool_1.1.part.journal tool_1.3.part")
-	set("v1.0")
-	round("tool_1.0 tool_1.3.part")
-	w.holds(foreign, "of the user")
+	l.config.Config = parse(t, l.text+"versions = '<1.3'\n")
+	l.round("v1.0 v1.1 v1.2 v1.3", "tool_1.0 tool_1.1.part tool_1.1.part.journal tool_1.2.part tool_1.2.part.journal tool_1.4.part")
+	l.round("v1.0 v1.1", "tool_1.0 tool_1.1.part tool_1.1.part.journal tool_1.4.part")
+	l.round("", "tool_1.0 tool_1.4.part")
+	l.holds(foreign, "of the user")
+}
+
+// TestReleaseWithdrawnLater checks that the antenna does not wait for the removal of a part file, but the end of the
+// watching does.
+func TestReleaseWithdrawnLater(t *testing.T) {
+	l := newListing(t)
+	l.put("1.1", strings.Repeat("file of 1.1", 10_000))
+	l.bare["1.1"] = true
+	l.round("v1.1", "tool_1.1.part tool_1.1.part.journal")
+	s := &service{Watcher: &Watcher{Err: io.Discard, Metrics: &Metrics{}}, log: NewServiceLog(io.Discard, "text")}
+	if err := s.use(l.config); err != nil {
+		t.Fatal(err)
+	}
+	now := s.current.Load()
+	now.memory.mu.Lock() // as during a slow removal
+	now.antenna.Observe(antenna.Withdrawn{Watch: "w", Release: release.Release{Tag: "v1.1", Version: "1.1"}})
+	now.memory.mu.Unlock()
+	now.close()
+	if got := l.names(); got != "" {
+		t.Errorf("in the folder is %s", got)
+	}
 }
 
 // TestReleaseWithdrawnShared checks that the part file of a version stays if another version that has begun has a file of

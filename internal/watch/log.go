@@ -120,7 +120,7 @@ func (l *ServiceLog) event(ev antenna.Event) {
 		l.Info("not there yet", "watch", u.Watch, "version", u.Release.Version, "url", job.MaskWord(u.URL), "error", ev.Err,
 			"next", option.Stamp(ev.Next))
 	case antenna.Withdrawn:
-		l.Info("the feeds no longer report a version that was not ready", "watch", ev.Watch, "version", ev.Release.Version)
+		l.Info("a version that was not ready is no longer reported or wanted", "watch", ev.Watch, "version", ev.Release.Version)
 	case antenna.Skipped:
 		level := slog.LevelDebug
 		switch ev.Why {

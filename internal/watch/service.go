@@ -19,7 +19,6 @@ import (
 
 	"braid/antenna"
 	"braid/download"
-	"braid/internal/fsys"
 	"braid/internal/job"
 	"braid/internal/listen"
 	"braid/internal/option"
@@ -158,9 +157,7 @@ func (s *service) use(c *Loaded) error {
 		s.log.event(ev)
 		s.tally.add(ev)
 		if ev, ok := ev.(antenna.Withdrawn); ok {
-			if err := next.memory.withdraw(fsys.OS, next.updater.Rules[ev.Watch], ev.Release); err != nil {
-				s.log.Error("the incomplete file of a withdrawn version cannot be removed", "watch", ev.Watch, "error", err)
-			}
+			next.withdraw(&ev, s.log)
 		}
 		if s.Fleet != nil {
 			s.reach(ev)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"braid/address"
 	"braid/antenna"
@@ -34,7 +35,8 @@ type setup struct {
 	memory  *Memory
 	client  *download.Client
 	sites   *job.Sites
-	stop    func() // stops the adjustment of limits to the time of day
+	stop    func()         // stops the adjustment of limits to the time of day
+	tidying sync.WaitGroup // removals of part files
 }
 
 // newSetup returns the setup for c. Errors are about the configuration, or about files that it names.
@@ -172,6 +174,7 @@ func (c *Loaded) hide(texts ...string) {
 // close closes idle connections and saves the state of the client.
 func (s *setup) close() {
 	s.stop()
+	s.tidying.Wait()
 	s.client.HTTP.CloseIdle()
 	s.client.State.Save()
 }
