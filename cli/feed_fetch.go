@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -70,6 +71,20 @@ func (f *feedFlags) withOrWithout(
 	fmt.Fprintf(f.streams.err,
 		"%s: the server rejected the token; trying without a token (%s)\n", source.Mask(u), job.TokenHint)
 	return open(bare)
+}
+
+// document returns the document at u. A document of more than most bytes is an error.
+func (f *feedFlags) document(ctx context.Context, u *url.URL, most int64) ([]byte, error) {
+	p, err := f.fetch(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	data, err := io.ReadAll(io.LimitReader(p, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = errors.New("the document is too long")
+	}
+	return data, err
 }
 
 // gzipped reports whether the server compressed the response for the transfer.

@@ -51,6 +51,7 @@ type releaseEvent struct {
 	Versions   int      `json:"versions"` // number of versions in the feed, not counting unwanted versions
 	Digest     string   `json:"digest,omitempty"`
 	Lists      []string `json:"lists,omitempty"`      // digest lists beside the file
+	Listed     string   `json:"listed,omitempty"`     // the list that names the file
 	Signatures []string `json:"signatures,omitempty"` // signature files beside the file
 }
 
@@ -90,6 +91,10 @@ func (f *followCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
+	if f.JSON || !f.Quiet {
+		flags := f.feedFlags()
+		found.Look(found.Assets, func(u *url.URL) ([]byte, error) { return flags.document(ctx, u, mostOfList) })
+	}
 	if err := f.show(found); err != nil {
 		return err
 	}
@@ -98,6 +103,9 @@ func (f *followCommand) run(ctx context.Context, words []string) error {
 	}
 	return f.follow(ctx, found)
 }
+
+// mostOfList limits the size of a digest list, in bytes.
+const mostOfList = 4 << 20
 
 // show shows the newest release and its files.
 func (f *followCommand) show(found *found) error {
@@ -109,7 +117,7 @@ func (f *followCommand) show(found *found) error {
 			Head: render.NewHead(now, "release"), Name: a.Name, Version: a.Release.Version, Tag: a.Release.Tag,
 			Pre: a.Release.Pre, Date: instant(a.Release.Date), URL: a.URL, Size: a.Size, Template: a.Template.String(),
 			Feed: found.Feed, Forge: found.Forge, Releases: a.Releases, Versions: found.Wanted,
-			Digest: a.Digest, Lists: a.Lists, Signatures: a.Signatures,
+			Digest: a.Digest, Lists: a.Lists, Listed: a.In, Signatures: a.Signatures,
 		})
 		size := "-"
 		if a.Size > 0 {
@@ -138,8 +146,13 @@ func proofOf(a *follow.Asset) string {
 	if a.Digest != "" {
 		list = append(list, "a digest in the feed")
 	}
-	if len(a.Lists) > 0 {
-		list = append(list, a.Lists[0])
+	switch {
+	case a.In != "":
+		list = append(list, a.In)
+	case a.Unread:
+		list = append(list, a.Lists[0]+", if it names this file")
+	case len(a.Lists) > 0:
+		list = append(list, a.Lists[0]+" does not name this file yet")
 	}
 	list = append(list, a.Signatures...)
 	none := "no digest in the feed"

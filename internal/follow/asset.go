@@ -38,8 +38,12 @@ type Asset struct {
 	Signatures []string
 	// Unsearched reports that Lists was not looked for, because too many files fit.
 	Unsearched bool
+	// In is the first of Lists that names the file, or empty. Unread reports that a list was not read. Look sets both.
+	In     string
+	Unread bool
 
-	tag string // in the feed
+	tag   string   // in the feed
+	links []string // URLs of Lists in the feed
 }
 
 // IsTemplate reports whether the pattern of names is a template of a URL.
@@ -202,9 +206,10 @@ const mostCompared = 1_000_000
 
 // prove sets the lists and signatures beside each asset: the names of files with the same tag.
 func prove(assets []Asset, records []feed.Record) {
-	names := map[string][]string{}
+	names, links := map[string][]string{}, map[[2]string]string{}
 	for i := range records {
-		names[records[i].Tag] = append(names[records[i].Tag], nameOf(records[i].URL))
+		r, name := &records[i], nameOf(records[i].URL)
+		names[r.Tag], links[[2]string{r.Tag, name}] = append(names[r.Tag], name), r.URL
 	}
 	beside, lists, left := map[string]*lookup.Index{}, map[string]int{}, mostCompared
 	for i := range assets {
@@ -224,7 +229,7 @@ func prove(assets []Asset, records []feed.Record) {
 			continue
 		}
 		for _, c := range x.Candidates(a.Name) {
-			a.Lists = append(a.Lists, c.Name)
+			a.Lists, a.links = append(a.Lists, c.Name), append(a.links, links[[2]string{a.tag, c.Name}])
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -204,6 +205,57 @@ func TestAssets(t *testing.T) {
 	for _, asset := range []string{"[", "https://h/{name}"} {
 		if _, err := folder.Find(index("t-1.9.tgz"), Options{Asset: asset}); err == nil {
 			t.Errorf("%q is no error", asset)
+		}
+	}
+}
+
+// TestLook checks which list names a file: lists of several files are read once, and a list on another host, or of one file,
+// is not read.
+func TestLook(t *testing.T) {
+	const digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+	for _, tt := range []struct {
+		name, files string
+		lists       map[string]string // by URL
+		want        string
+		read        int
+	}{
+		{"named", "t-1.tgz u-1.zip SHA256SUMS", map[string]string{"https://h/dl/SHA256SUMS": digest + "  t-1.tgz\n" + digest + "  u-1.zip\n"},
+			"t-1.tgz SHA256SUMS false, u-1.zip SHA256SUMS false", 1},
+		{"not yet", "t-1.tgz u-2.zip SHA256SUMS", map[string]string{"https://h/dl/SHA256SUMS": digest + "  t-1.tgz\n" + digest + "  u-1.zip\n"},
+			"t-1.tgz SHA256SUMS false, u-2.zip  false", 1},
+		{"in another", "t-1.tgz SHA256SUMS SHA512SUMS", map[string]string{"https://h/dl/SHA256SUMS": digest + "  t-1.tgz\n", "https://h/dl/SHA512SUMS": "none"},
+			"t-1.tgz SHA256SUMS false", 2},
+		{"unread", "t-1.tgz u-1.zip SHA256SUMS", nil, "t-1.tgz  true, u-1.zip  true", 1},
+		{"own", "t-1.tgz t-1.tgz.sha256", nil, "t-1.tgz t-1.tgz.sha256 false", 0},
+		{"elsewhere", "t-1.tgz https://other/dl/SHA256SUMS", nil, "t-1.tgz  true", 0},
+		{"many", "t-1.tgz sha256-a.txt sha256-b.txt sha256-c.txt sha256-d.txt sha256-e.txt sha256-f.txt", nil, "t-1.tgz  true", 4},
+	} {
+		folder := Itself(parse(t, "https://h/dl/"))
+		var records []feed.Record
+		for name := range strings.FieldsSeq(tt.files) {
+			if !strings.Contains(name, "://") {
+				name = "https://h/dl/" + name
+			}
+			records = append(records, feed.Record{Format: feed.IndexPage, URL: name})
+		}
+		found, err := folder.Find(records, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := 0
+		folder.Look(found.Assets, func(u *url.URL) ([]byte, error) {
+			read++
+			if data, ok := tt.lists[u.String()]; ok {
+				return []byte(data), nil
+			}
+			return nil, errors.New("not there")
+		})
+		var got []string
+		for _, a := range found.Assets {
+			got = append(got, fmt.Sprint(a.Name, " ", a.In, " ", a.Unread))
+		}
+		if text := strings.Join(got, ", "); text != tt.want || read != tt.read {
+			t.Errorf("%s: %s; %d lists were read, want %s; %d", tt.name, text, read, tt.want, tt.read)
 		}
 	}
 }
