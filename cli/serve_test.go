@@ -6,6 +6,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -78,6 +81,37 @@ func TestServe(t *testing.T) {
 	}
 	if files, _ := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "braid", "digests-????????????????")); len(files) != 1 {
 		t.Errorf("the digests are remembered in %q", files)
+	}
+}
+
+// TestServeSums: a client that receives no Digest finds the generated list beside the file.
+func TestServeSums_Rule77(t *testing.T) {
+	t.Setenv("BRAID_NO_LOOKUP", "false")
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "a.iso")
+	if err := os.WriteFile(filepath.Join(dir, "a.iso"), []byte("abc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address, _, end := serveFolder(t, dir)
+	defer end()
+	at, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(at) },
+		ModifyResponse: func(r *http.Response) error {
+			for _, field := range []string{"Digest", "Repr-Digest", "Link"} {
+				r.Header.Del(field)
+			}
+			return nil
+		},
+	}
+	front := httptest.NewServer(proxy)
+	defer front.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	code, _, stderr := command(t, "get", "-o", file, front.URL+"/a.iso")
+	if code != exitDone || !strings.Contains(stderr, "sha-256 from SHA256SUMS beside it over http") {
+		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }
 

@@ -29,7 +29,7 @@ func (s *Server) list(res *response, r *http.Request, name string) {
 	defer folder.Close()
 	var page []byte
 	if r.Method != http.MethodHead {
-		if page, err = s.pages.of(r.Context(), s, name, folder); err != nil {
+		if page, err = s.pages.of(r.Context(), name, folder, func() ([]byte, int, error) { return s.page(name) }); err != nil {
 			s.refuse(res, name, err)
 			return
 		}
@@ -52,7 +52,7 @@ func (s *Server) list(res *response, r *http.Request, name string) {
 // So a folder uses at most a tenth of the time of one processor.
 type pages struct {
 	mu   sync.Mutex
-	made *recent[string, *page] // by folder
+	made *recent[string, *page] // by path of the folder or of its SHA256SUMS
 }
 
 // page is the list of a folder at one time. data and err may be read after done was closed.
@@ -74,8 +74,8 @@ const (
 	pageRest = 9
 )
 
-// of returns the page of the folder name, which is open as folder.
-func (p *pages) of(ctx context.Context, s *Server, name string, folder *os.File) ([]byte, error) {
+// of returns the list with that name about folder, which make makes.
+func (p *pages) of(ctx context.Context, name string, folder *os.File, make func() ([]byte, int, error)) ([]byte, error) {
 	info, err := folder.Stat()
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (p *pages) of(ctx context.Context, s *Server, name string, folder *os.File)
 	if mine {
 		began := time.Now()
 		var entries int
-		made.data, entries, made.err = s.page(name)
+		made.data, entries, made.err = make()
 		p.keep(name, made, time.Now().Add(pageRest*time.Since(began)), made.err == nil && entries >= largeFolder)
 		close(made.done)
 	}
@@ -143,39 +143,46 @@ func (s *Server) page(name string) (page []byte, entries int, err error) {
 	if name != "." {
 		b.WriteString("<a href=\"../\">../</a>\n")
 	}
+	files := false
 	for _, e := range list {
 		if safeName(e.Name()) {
-			s.writeEntry(&b, here, name, e)
+			files = s.writeEntry(&b, here, name, e) || files
+		}
+	}
+	if files && len(list) <= maxSums && s.makesSums(path.Join(name, sumsName)) {
+		fmt.Fprintf(&b, "<a href=\"%s\">%[1]s</a>\n", sumsName)
+		if by := s.digests.signer; by != nil {
+			fmt.Fprintf(&b, "<a href=\"%s\">%[1]s</a>\n", sumsName+by.Kind().Beside[0])
 		}
 	}
 	b.WriteString("</pre>\n")
 	return b.Bytes(), len(list), nil
 }
 
-// writeEntry writes the line of a file or folder. It leaves out entries that a request would not find, such as symbolic
-// links out of the served folder and files that cannot be opened. It does not open entries that would block, such as
-// pipes.
-func (s *Server) writeEntry(b *bytes.Buffer, here *os.Root, folder string, e fs.DirEntry) {
+// writeEntry writes the line of a file or folder, and reports whether the entry is a file. It leaves out entries that a
+// request would not find, such as symbolic links out of the served folder and files that cannot be opened. It does not
+// open entries that would block, such as pipes.
+func (s *Server) writeEntry(b *bytes.Buffer, here *os.Root, folder string, e fs.DirEntry) (file bool) {
 	name, kind, open := e.Name(), e.Type(), here.Open
 	if kind&fs.ModeSymlink != 0 { // the link may lead to another served folder
 		name, open = filepath.FromSlash(path.Join(folder, name)), s.root.Open
 		info, err := s.root.Stat(name)
 		if err != nil {
-			return
+			return false
 		}
 		kind = info.Mode().Type()
 	}
 	if !kind.IsDir() && (!kind.IsRegular() || metalink.IsOwn(e.Name())) {
-		return
+		return false
 	}
 	f, err := open(name)
 	if err != nil {
-		return
+		return false
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return
+		return false
 	}
 	href, text := escapePath(e.Name()), html.EscapeString(e.Name())
 	switch {
@@ -184,4 +191,5 @@ func (s *Server) writeEntry(b *bytes.Buffer, here *os.Root, folder string, e fs.
 	case info.Mode().IsRegular():
 		fmt.Fprintf(b, "<a href=\"%s\">%s</a> %d\n", href, text, info.Size())
 	}
+	return !info.IsDir()
 }

@@ -2,6 +2,9 @@ package serve
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -23,10 +26,15 @@ func (s *Server) makes(name string) (w wants) {
 		return wants{}
 	}
 	w.pieces = s.meta4 && metalink.CheckPath(path.Base(name)) == nil && !s.beside(name, meta4Suffix)
-	w.signature = s.digests.signer != nil && !slices.ContainsFunc(documentKinds, func(kind documentKind) bool {
+	w.signature = s.digests.signer != nil && !s.isSigned(name)
+	return w
+}
+
+// isSigned reports whether a signature is beside the file.
+func (s *Server) isSigned(name string) bool {
+	return slices.ContainsFunc(documentKinds, func(kind documentKind) bool {
 		return isSignature(kind) && s.beside(name, kind.suffix)
 	})
-	return w
 }
 
 // isSignature reports whether documents of a kind are signatures.
@@ -56,12 +64,7 @@ func (s *Server) offers(v *version, kind documentKind) bool {
 // serveMade answers a request for a document that is not in the folder. The answer is a generated document, if the file
 // has one.
 func (s *Server) serveMade(res *response, r *http.Request, document string) {
-	i := slices.IndexFunc(documentKinds, func(kind documentKind) bool { return kind.suffix == path.Ext(document) })
-	if i < 0 {
-		s.refuse(res, document, fs.ErrNotExist)
-		return
-	}
-	data, err := s.make(r, strings.TrimSuffix(document, documentKinds[i].suffix), documentKinds[i])
+	data, err := s.make(r, document)
 	if err != nil {
 		s.refuse(res, document, err)
 		return
@@ -75,8 +78,20 @@ func (s *Server) serveMade(res *response, r *http.Request, document string) {
 	http.ServeContent(res, withRanges(r, int64(len(data))), path.Base(document), time.Time{}, bytes.NewReader(data))
 }
 
-// make returns a generated document of that kind about the file.
-func (s *Server) make(r *http.Request, name string, kind documentKind) ([]byte, error) {
+// make returns the generated document of that name.
+func (s *Server) make(r *http.Request, document string) ([]byte, error) {
+	if path.Base(document) == sumsName {
+		return s.sums(r.Context(), document)
+	}
+	i := slices.IndexFunc(documentKinds, func(kind documentKind) bool { return kind.suffix == path.Ext(document) })
+	if i < 0 {
+		return nil, fs.ErrNotExist
+	}
+	kind := documentKinds[i]
+	name := strings.TrimSuffix(document, kind.suffix)
+	if path.Base(name) == sumsName && s.signs(kind) && !s.isFile(name) {
+		return s.signSums(r.Context(), name)
+	}
 	if !s.document(s.makes(name), kind) || !s.isFile(name) {
 		return nil, fs.ErrNotExist
 	}
@@ -169,4 +184,88 @@ func (s *Server) small(name string) []byte {
 		return nil
 	}
 	return data
+}
+
+// sumsName is the name of the list of the digests of a folder's files, in the format of sha256sum. The list is generated
+// for a folder that has none.
+const sumsName = "SHA256SUMS"
+
+const (
+	// maxSums is the maximum number of entries of a folder for which a list is generated.
+	maxSums = 10_000
+	// sumsTime limits how long a request waits for the digests of a list. Clients wait for half a minute and more.
+	sumsTime = 20 * time.Second
+)
+
+// makesSums reports whether the list of that path is generated: neither the list is in the folder, nor a signature, which
+// would be that of another list.
+func (s *Server) makesSums(list string) bool { return !s.beside(list, "") && !s.isSigned(list) }
+
+// sums returns the generated list of that path. The files are hashed one after the other, so that a large folder delays
+// no requests for files. After sumsTime, the error is context.DeadlineExceeded. A later request continues there.
+func (s *Server) sums(ctx context.Context, list string) ([]byte, error) {
+	if !s.makesSums(list) {
+		return nil, fs.ErrNotExist
+	}
+	folder, err := s.root.Open(filepath.FromSlash(path.Dir(list)))
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	return s.pages.of(ctx, list, folder, func() (data []byte, entries int, err error) {
+		ctx, cancel := context.WithTimeout(s.digests.ctx, s.sumsTime) // requests of other clients wait for the same list
+		defer cancel()
+		data, err = s.makeSums(ctx, path.Dir(list))
+		return data, 0, err // the list is not kept: files may change without a change of the folder
+	})
+}
+
+// makeSums returns the list of the files of a folder. It leaves out files that cannot be read or are being changed. The
+// names need no escapes, because names with a backslash or a line break are not served.
+func (s *Server) makeSums(ctx context.Context, folder string) ([]byte, error) {
+	entries, err := fs.ReadDir(s.root.FS(), folder) // sorted
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) > maxSums {
+		return nil, fs.ErrNotExist
+	}
+	var b bytes.Buffer
+	for _, e := range entries {
+		name := path.Join(folder, e.Name())
+		if e.IsDir() || !safeName(e.Name()) || e.Name() == "-" || metalink.IsOwn(e.Name()) { // "-" is standard input
+			continue
+		}
+		info, err := s.root.Stat(filepath.FromSlash(name))
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		found, err := s.digests.of(ctx, name, info, s.makes(name))
+		switch {
+		case err == nil:
+			fmt.Fprintf(&b, "%s  %s\n", found.digest.Hex(), e.Name())
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, errClosed) || outOfOrder(err):
+			return nil, err
+		}
+	}
+	if b.Len() == 0 {
+		return nil, fs.ErrNotExist
+	}
+	return b.Bytes(), nil
+}
+
+// signSums returns the signature of the generated list of that path.
+func (s *Server) signSums(ctx context.Context, list string) ([]byte, error) {
+	data, err := s.sums(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	signing := s.digests.beginSignature(list)
+	if signing == nil {
+		return nil, fs.ErrNotExist
+	}
+	signing.Write(data)
+	return signing.Signature()
 }

@@ -162,8 +162,8 @@ func TestNames_Rule10(t *testing.T) {
 			t.Errorf("%s: %d, want 200", target, got)
 		}
 	}
-	if list := w.get("/").body; strings.Count(list, "<a ") != 2 {
-		t.Errorf("more is listed than a and sub: %q", list)
+	if list := w.get("/").body; strings.Count(list, "<a ") != 3 {
+		t.Errorf("more is listed than a, sub and SHA256SUMS: %q", list)
 	}
 }
 
@@ -207,13 +207,14 @@ func TestList(t *testing.T) {
 		"a.iso": content, "d/<img src=x>&\"'": "1", "d/sp ace#?%": "22", "d/.hidden": "", "d/sub/x": "", "d/javascript:x": "3",
 	}, Options{})
 	w.get("/").want(t, 200, "<!DOCTYPE html>\n<title>/</title>\n<h1>/</h1>\n<pre>\n"+
-		"<a href=\"a.iso\">a.iso</a> 43\n<a href=\"d/\">d/</a>\n</pre>\n")
+		"<a href=\"a.iso\">a.iso</a> 43\n<a href=\"d/\">d/</a>\n"+
+		"<a href=\"SHA256SUMS\">SHA256SUMS</a>\n</pre>\n")
 	a := w.get("/d/")
 	a.want(t, 200, "<!DOCTYPE html>\n<title>/d</title>\n<h1>/d</h1>\n<pre>\n<a href=\"../\">../</a>\n"+
 		"<a href=\"%3Cimg%20src%3Dx%3E%26%22%27\">&lt;img src=x&gt;&amp;&#34;&#39;</a> 1\n"+
 		"<a href=\"javascript%3Ax\">javascript:x</a> 1\n"+
 		"<a href=\"sp%20ace%23%3F%25\">sp ace#?%</a> 2\n"+
-		"<a href=\"sub/\">sub/</a>\n</pre>\n")
+		"<a href=\"sub/\">sub/</a>\n<a href=\"SHA256SUMS\">SHA256SUMS</a>\n</pre>\n")
 	if got := a.header.Get("Content-Type"); got != "text/html; charset=utf-8" {
 		t.Errorf("Content-Type is %q", got)
 	}

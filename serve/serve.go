@@ -5,7 +5,8 @@
 // The package provides an [http.Handler] and nothing more: it opens no socket, reads no configuration, writes nothing
 // into the folder and executes nothing. It does not serve names that begin with a dot, names that could mislead a
 // reader, symbolic links that lead out of the folder, and the files of unfinished downloads (NAME.part). The answer for
-// a folder is a plain list of its files; index.html is an ordinary file.
+// a folder is a plain list of its files; index.html is an ordinary file. SHA256SUMS in a folder that has none is generated
+// from the digests of its files.
 //
 //	s, err := serve.New("/srv/pub", serve.Options{Mirrors: mirrors})
 //	...
@@ -83,6 +84,7 @@ type Server struct {
 	self      *url.URL // with a slash at the end, or nil
 	pacer     *pacer   // nil without a limit
 	stall     time.Duration
+	sumsTime  time.Duration // sumsTime, shorter in tests
 	log       *slog.Logger
 	digests   *digests
 	documents documents
@@ -114,6 +116,7 @@ func New(dir string, o Options) (*Server, error) {
 		meta4:    o.Meta4,
 		self:     asFolder(o.URL),
 		stall:    stallTimeout,
+		sumsTime: sumsTime,
 		log:      o.Log,
 	}
 	slices.SortStableFunc(s.mirrors, byPriority)
