@@ -37,7 +37,7 @@ func TestLookup_Rule77(t *testing.T) {
 		{"sha-512 alone", []string{"SHA512SUMS", sum512(file) + " *disk.iso\n"}, false,
 			"sha-512 from SHA512SUMS beside it over http", "INDEX SHA512SUMS"},
 		{"both", []string{"SHA512SUMS", sum512(file) + "  disk.iso\n", "SHA256SUMS", line}, false,
-			"sha-512 from SHA512SUMS beside it over http", "INDEX SHA256SUMS SHA512SUMS"},
+			"sha-512 from SHA512SUMS beside it over http; sha-256 from SHA256SUMS beside it over http", "INDEX SHA256SUMS SHA512SUMS"},
 		{"without an index", []string{"checksums.txt", line}, true, "sha-256 from checksums.txt beside it over http",
 			"INDEX SHA256SUMS checksums.txt disk.iso.sha256 sha256sum.txt"},
 		{"of the file alone, without an index", []string{"disk.iso.sha256", sum256(file) + "\n"}, true,

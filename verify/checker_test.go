@@ -200,6 +200,30 @@ func TestBestEvidenceFirst_Rule64(t *testing.T) {
 	}
 }
 
+// Digests of two algorithms that different fields gave over the same channel are both named.
+func TestBothNamed_Rule64(t *testing.T) {
+	a, b := claim(t, SHA256, sha256Hex, "SHA256SUMS", HTTPS), claim(t, SHA512, sha512Hex, "SHA512SUMS", HTTPS)
+	both := "sha-512 from SHA512SUMS over https; sha-256 from SHA256SUMS over https"
+	byUser := claim(t, SHA256, sha256Hex, "--sha256", User)
+	of := func(c Claim, field string, over Channel) Claim { c.Field, c.Channel = field, over; return c }
+	for _, tt := range []struct {
+		claims []Claim
+		want   string
+	}{
+		{[]Claim{a, b}, both},
+		{[]Claim{a, b, of(a, "checksums.txt", HTTPS)}, both},
+		{[]Claim{of(a, "Digest", HTTPS), of(b, "Digest", HTTPS), of(a, "Repr-Digest", HTTPS)}, "sha-512 from Digest over https"},
+		{[]Claim{a, of(b, "SHA512SUMS", HTTP)}, "sha-256 from SHA256SUMS over https"},
+		{[]Claim{byUser, a, b}, "sha-256 from --sha256"},
+		{[]Claim{byUser, of(b, "--sha512", User)}, "sha-512 from --sha512; sha-256 from --sha256"},
+		{[]Claim{byUser, of(a, "A", Signed), of(b, "B", Signed)}, "sha-256 from --sha256; sha-512 from B; sha-256 from A"},
+	} {
+		if p, err := check(content, -1, tt.claims...); err != nil || p.String() != tt.want {
+			t.Errorf("%v, %v; want %s", p, err, tt.want)
+		}
+	}
+}
+
 // Proves rule 31 and C4: what MD5 and SHA-1 prove is said honestly.
 func TestWeakClaimsDoNotVerify_Rule31(t *testing.T) {
 	tests := []struct {

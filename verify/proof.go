@@ -73,7 +73,8 @@ func (p Proof) Digests() []Digest { return slices.Clone(p.digests) }
 func (p Proof) Evidence() []Claim { return slices.Clone(p.evidence) }
 
 // String returns the best evidence, or "unverified". The user's digest comes first, then the signatures of the file,
-// then the most trusted other digest. After a digest of the user, the other digest must be from a signed list.
+// then the most trusted other digest. After a digest of the user, the other digest must be from a signed list. Digests of
+// other algorithms that another field gave over the same channel are named, too.
 func (p Proof) String() string {
 	if !p.valid {
 		return "no proof"
@@ -87,13 +88,13 @@ func (p Proof) String() string {
 			continue
 		}
 		if c.Channel != User {
-			parts = append(parts, c.String())
+			parts = append(parts, p.named(i)...)
 			break
 		}
-		parts = slices.Insert(parts, 0, c.String())
+		parts = append(p.named(i), parts...)
 		signed := func(c Claim) bool { return c.Channel == Signed && c.Digest.Algorithm().Strong() }
 		if j := slices.IndexFunc(p.evidence[i:], signed); j >= 0 {
-			parts = append(parts, p.evidence[i+j].String())
+			parts = append(parts, p.named(i+j)...)
 		}
 		break
 	}
@@ -106,6 +107,22 @@ func (p Proof) String() string {
 		return "unverified"
 	}
 	return "unverified (" + p.evidence[0].String() + " matches, which proves nothing against an attacker)"
+}
+
+// named describes the strong claim at index i of the evidence, and of each other strong algorithm the first claim over the
+// same channel, unless the field is the same.
+func (p Proof) named(i int) (all []string) {
+	best, seen := p.evidence[i], Algorithm(0)
+	for _, c := range p.evidence[i:] {
+		a := c.Digest.Algorithm()
+		if a == seen || !a.Strong() || c.Channel != best.Channel {
+			continue
+		}
+		if seen = a; c == best || c.Field != best.Field {
+			all = append(all, c.String())
+		}
+	}
+	return all
 }
 
 // weakOfUser describes the weak digests that the user gave and the file matches. The user asked for that comparison,
