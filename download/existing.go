@@ -75,18 +75,24 @@ func (e *existingFile) compare(ctx context.Context, info fsys.Info, c *partfile.
 	if err != nil {
 		return false, err
 	}
-	all := join(claims, found)
+	all, weak := join(claims, found), e.result.Looked.Weak
+	unsigned := !e.req.IfExists.Overwrite && !e.req.Trust.Anchors.Any() // a signature would outweigh a weak digest
+	if unsigned {
+		all = join(all, weak)
+	}
 	proven := verify.Strong(all) || e.req.provenByPieces() || e.req.Trust.Require == RequireSignature
-	if (proven || e.confirmed(c, x)) && !differs(x.file.Size, info.Size) {
+	counts := proven || e.confirmed(c, x)
+	if (counts || unsigned && len(all) > 0) && !differs(x.file.Size, info.Size) {
 		proof, err := e.check(ctx, all, e.req.byPieces(), checkersOf(e.req, signed())...)
 		if own, ok := errors.AsType[*Error](err); ok { // an error of the store
 			return false, own
 		}
-		if err == nil && (proven || c.Is(proof)) && e.req.Trust.Require.met(proof) {
+		if err == nil && counts && (proven || c.Is(proof)) && e.req.Trust.Require.met(proof) {
 			e.complete(proof, e.versionOf(x, found))
 			return true, nil
 		}
-		if wrong := wrongOf(err); wrong != nil && slices.Contains(found, wrong.Claim) && !e.req.IfExists.IfNewer {
+		wrong := wrongOf(err)
+		if wrong != nil && (!proven || slices.Contains(join(found, weak), wrong.Claim)) && !e.req.IfExists.IfNewer {
 			return false, e.inTheWay(wrong.Error()) // samples would prove nothing against a published digest
 		}
 	}

@@ -221,7 +221,8 @@ func (l *looking) uncomputed(s *session) []verify.Claim {
 }
 
 // compute makes check compute the digests that may be compared at the end. If the bytes of s are passed on, so that they
-// cannot be hashed again, these are also the digests of an earlier run, and SHA-512 as long as the lookup may find one.
+// cannot be hashed again, these are also the digests of an earlier run, SHA-512 as long as the lookup may find one, and
+// the MD5 of a forge.
 func (l *looking) compute(s *session, check *verify.Checker) {
 	all := l.finding().Claims
 	if s.req.inOrder() {
@@ -234,6 +235,9 @@ func (l *looking) compute(s *session, check *verify.Checker) {
 	asks := l.spare != nil || !s.originAnswered && s.req.Trust.Lookup && s.req.Described == nil
 	if s.req.inOrder() && l.result == nil && asks && !resumed {
 		check.Compute(verify.SHA512)
+		if l.spare != nil && l.spare.HasForge() {
+			check.Compute(verify.MD5)
+		}
 	}
 }
 
@@ -288,8 +292,8 @@ func tiesLater(r *Request, looked []verify.Claim) bool {
 
 // compareEarlier returns an error if the file does not have the digest that an earlier run found beside it, and the
 // lookup of this run got no answer, or only that digest ties the bytes of the two runs. That digest verifies nothing,
-// because it may be out of date. The same holds for the weak digests that the lookup found, unless the bytes are passed
-// on, so that they cannot be hashed again. Only a signature, the user's digest, or a digest of the host of the URL itself
+// because it may be out of date. The same holds for the weak digests that the lookup found, unless the bytes were passed
+// on and not hashed with their algorithm. Only a signature, the user's digest, or a digest of the host of the URL itself
 // outweighs it. It does not count for a file of a document, because no lookup would replace it.
 func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
 	if !s.req.Trust.Lookup || s.req.Described != nil || proof.Signed() ||
@@ -297,16 +301,14 @@ func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
 		return nil
 	}
 	claims := join(l.remaining(s.digests.by(aList)), s.digests.used(ties))
-	if !s.req.inOrder() {
-		claims = join(claims, l.finding().Weak)
-	}
-	for _, c := range claims {
+	lost := func(c verify.Claim) bool {
 		computed := func(d verify.Digest) bool { return d.Algorithm() == c.Digest.Algorithm() }
-		if s.req.inOrder() && !slices.ContainsFunc(proof.Digests(), computed) {
-			return passedOn(s.req, c)
-		}
+		return s.req.inOrder() && !slices.ContainsFunc(proof.Digests(), computed)
 	}
-	return compareWith(s.ctx, s.part, proof, claims)
+	if i := slices.IndexFunc(claims, lost); i >= 0 {
+		return passedOn(s.req, claims[i])
+	}
+	return compareWith(s.ctx, s.part, proof, join(claims, slices.DeleteFunc(slices.Clone(l.finding().Weak), lost)))
 }
 
 // compareWith returns an error if the file of proof does not have the digests of claims.

@@ -224,6 +224,26 @@ func TestLookupForge_Rule77(t *testing.T) {
 			if good && (err != nil || res.Proof.Verified()) || !good && kindOfError(err) != download.Mismatch {
 				t.Errorf("%s: %v, %v", name, res.Proof, err)
 			}
+			res, _, err = s.get("https://"+at, func(_ *download.Client, r *download.Request) { r.Stream = io.Discard })
+			if good && (err != nil || res.Proof.Verified()) || !good && kindOfError(err) != download.Mismatch {
+				t.Errorf("stream, %s: %v, %v", name, res.Proof, err)
+			}
+			for _, goOn := range []bool{false, true} {
+				res, _, err = s.get("https://"+at, func(_ *download.Client, r *download.Request) {
+					r.IfExists.Continue = goOn
+					if err := os.WriteFile(filepath.Join(r.Dir, r.Name), []byte(file), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				})
+				switch { // samples that are the same complete a file with Continue
+				case good && goOn:
+					if err != nil || res.Proof.Verified() {
+						t.Errorf("continued: %v, %v", res.Proof, err)
+					}
+				case kindOfError(err) != download.Local, strings.Contains(err.Error(), "from zenodo.org") == good:
+					t.Errorf("in place, %s: %v", name, err)
+				}
+			}
 			c, path := download.Client{HTTP: s.client}, filepath.Join(t.TempDir(), "a.zip")
 			if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 				t.Fatal(err)

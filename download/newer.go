@@ -185,14 +185,15 @@ func (e *existingFile) unchanged(a source.Answer) {
 // The error is that the server's file is older, and that the existing file, which stays, is not proven as demanded.
 func (e *existingFile) nothingNewer(ctx context.Context, x inquiry, claims []verify.Claim) (bool, error) {
 	a := x.answer
-	if e.dated(a, claims) {
+	if e.dated(a, claims) && !e.contradicted(ctx, claims) {
 		e.unchanged(a)
 		e.result.Size = a.Size
 		return true, nil
 	}
 	switch e.recorded.relation(x) {
 	case same:
-		if verify.Strong(claims) || !e.recorded.suffices(e.req) || !e.isCurrent(ctx, x) {
+		if verify.Strong(claims) || !e.recorded.suffices(e.req) || !e.isCurrent(ctx, x) ||
+			!e.recorded.identified() && e.contradicted(ctx, claims) {
 			return false, nil
 		}
 		if err := e.compareBeside(ctx, x); err != nil {
@@ -211,6 +212,16 @@ func (e *existingFile) nothingNewer(ctx context.Context, x inquiry, claims []ver
 	}
 	e.unchanged(a)
 	return true, nil
+}
+
+// contradicted reports whether the existing file on disk does not have the weak digests in claims. It reads the file only
+// if there are any.
+func (e *existingFile) contradicted(ctx context.Context, claims []verify.Claim) bool {
+	if len(claims) == 0 || !e.req.onDisk() {
+		return false
+	}
+	_, err := e.check(ctx, claims, verify.PieceClaim{})
+	return wrongOf(err) != nil
 }
 
 // edited reports whether another program has changed the existing file since its version was recorded. Such a file does

@@ -5,10 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"io"
+	"net/http"
+	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"braid/download"
+	"braid/download/state"
 	"braid/internal/test/mirrortest"
 )
 
@@ -67,5 +72,77 @@ func TestStoreMD5(t *testing.T) {
 			t.Errorf("%s: %v", field, res.Proof)
 		}
 		newRun(t, mirrortest.New(t, content, value(other)).URL).wrong(download.Mismatch)
+	}
+}
+
+// TestStoreMD5InPlace: the MD5 of a store shows that an existing file is another file, and does not prove one.
+func TestStoreMD5InPlace_Rule3(t *testing.T) {
+	t.Parallel()
+	content, damaged := made(mib, 7), made(mib, 8)
+	own := md5.Sum(content)
+	s := mirrortest.New(t, content, mirrortest.Modified(monday), mirrortest.Header("Content-Md5", base64.StdEncoding.EncodeToString(own[:])))
+	for name, change := range map[string]func(r *download.Request){
+		"by default": func(*download.Request) {},
+		"continued":  func(r *download.Request) { r.IfExists.Continue = true },
+	} {
+		r := newRun(t, s.URL)
+		change(&r.req)
+		r.put(damaged)
+		if e := r.fails(download.Local); !strings.Contains(e.Error(), "from Content-Md5") {
+			t.Errorf("%s: %v", name, e)
+		}
+		r.holds(r.path(), string(damaged))
+	}
+	r := newRun(t, s.URL)
+	r.put(content)
+	if e := r.fails(download.Local); !strings.Contains(e.Error(), "nothing proves") {
+		t.Error(e)
+	}
+	r.req.IfExists.IfNewer = true
+	for _, there := range [][]byte{content, damaged} {
+		r.put(there)
+		if err := os.Chtimes(r.path(), monday, monday); err != nil {
+			t.Fatal(err)
+		}
+		res := r.right(s.Content)
+		if good := &there[0] == &content[0]; res.NotModified != good || res.Proof.Verified() {
+			t.Errorf("newer, right %v: %+v", good, res)
+		}
+	}
+}
+
+// TestStoreMD5Known: the MD5 of a store is compared with an existing file whose digest the caller does not know.
+func TestStoreMD5Known(t *testing.T) {
+	t.Parallel()
+	content, damaged := made(mib, 7), made(mib, 8)
+	own := md5.Sum(content)
+	deaf := func(r *http.Request) bool { // the server ignores the condition
+		r.Header.Del("If-None-Match")
+		r.Header.Del("If-Modified-Since")
+		return false
+	}
+	s := mirrortest.New(t, content, mirrortest.When(deaf), mirrortest.ETag(`"v1"`), mirrortest.Modified(monday),
+		mirrortest.Header("Content-Md5", base64.StdEncoding.EncodeToString(own[:])))
+	for _, there := range [][]byte{content, damaged} {
+		r := newRun(t, s.URL)
+		r.put(there)
+		r.req.IfExists.IfNewer, r.req.IfExists.Known = true, &state.Version{ETag: `"v1"`, LastModified: monday}
+		if res := r.right(s.Content); res.NotModified != (&there[0] == &content[0]) {
+			t.Errorf("%+v", res)
+		}
+	}
+}
+
+// TestStoreMD5Stream: the MD5 of a store is compared with a stream.
+func TestStoreMD5Stream(t *testing.T) {
+	t.Parallel()
+	content := made(mib, 7)
+	own, other := md5.Sum(content), md5.Sum([]byte("x"))
+	for _, sum := range [][md5.Size]byte{own, other} {
+		s := mirrortest.New(t, content, mirrortest.Header("Content-Md5", base64.StdEncoding.EncodeToString(sum[:])))
+		res, err := newRun(t, s.URL).stream(io.Discard)
+		if good := sum == own; good && (err != nil || res.Proof.Verified()) || !good && kindOfError(err) != download.Mismatch {
+			t.Errorf("right %v: %v, %v", good, res.Proof, err)
+		}
 	}
 }

@@ -104,6 +104,9 @@ func New(web Web, folders *Folders, forges []*lookup.Forge, chain []metalink.Hop
 	return s, ok && (s.asks != nil || !s.queried())
 }
 
+// HasForge reports whether a forge is asked about the file.
+func (s *Search) HasForge() bool { return s.asks != nil }
+
 // queried reports whether the URL of the file has a query. A query may select other content than the file that the
 // lists of the folder name.
 func (s *Search) queried() bool { return s.at.RawQuery != "" }
