@@ -25,6 +25,7 @@ type looking struct {
 	signed bool           // only signed digests are looked for
 	spare  *search.Search // the prepared search; it begins at once, or if a Content-Digest or the named signatures prove nothing
 	done   chan lookedUp  // has a buffer for one result
+	enough chan struct{}  // closed once the search has what Require demands; other lists are then waited for as without Require
 	cut    func()         // ends the search; digests found until then count
 	result *lookedUp      // nil: the lookup has not ended
 }
@@ -77,10 +78,16 @@ func (l *looking) search(s *session) {
 	if l.begun || l.spare == nil || verify.Strong(s.digests.firsthand()) && !l.signed {
 		return
 	}
-	f, ctx, hc, done := l.spare, s.ctx, s.http, l.done
+	f, ctx, hc, done, need := l.spare, s.ctx, s.http, l.done, s.req.Trust.Require
 	f.Anew, l.begun = l.anew || s.carried.changes > 0, true
 	within, cut := context.WithCancel(ctx)
-	if l.cut = cut; f.Vain() {
+	enough, holds := make(chan struct{}), need != RequireNothing && s.req.inOrder() // see streamWaits
+	whenMet(need, f, func() {
+		if close(enough); holds {
+			hc.endLater(within, cut)
+		}
+	})
+	if l.cut, l.enough = cut, enough; f.Vain() {
 		done <- lookedUp{f.Found, f.Early, nil}
 		return
 	}
@@ -241,31 +248,33 @@ func (l *looking) compute(s *session, check *verify.Checker) {
 	}
 }
 
-// await waits for the result and applies it to s. If no proof is required, it waits for at most network.grace. It then
-// ends the search, and applies the digests that were found until then.
+// await waits for the result and applies it to s. Once the search has what Require demands, await waits for at most
+// network.grace. It then ends the search, and applies the digests that were found until then.
 func (l *looking) await(s *session) error {
 	if !l.awaits() {
 		return s.err
 	}
 	var late <-chan struct{}
-	if s.req.Trust.Require == RequireNothing {
-		within, cancel := small.WithTimeout(context.WithoutCancel(s.ctx), s.http.grace)
-		defer cancel()
-		late = within.Done()
-	}
-	select {
-	case r := <-l.done:
-		if l.apply(s, r); s.err == nil && l.awaits() { // apply has begun another search
-			return l.await(s)
+	for enough := l.enough; ; {
+		select {
+		case r := <-l.done:
+			if l.apply(s, r); s.err == nil && l.awaits() { // apply has begun another search
+				return l.await(s)
+			}
+			return s.err
+		case <-enough:
+			within, cancel := small.WithTimeout(context.WithoutCancel(s.ctx), s.http.grace)
+			defer cancel()
+			enough, late = nil, within.Done()
+		case <-late:
+			s.note("looking for a digest beside the file took too long")
+			l.cut()
+			l.apply(s, <-l.done)
+			return s.err
+		case <-s.ctx.Done():
+			return context.Cause(s.ctx)
 		}
-	case <-late:
-		s.note("looking for a digest beside the file took too long")
-		l.cut()
-		l.apply(s, <-l.done)
-	case <-s.ctx.Done():
-		return context.Cause(s.ctx)
 	}
-	return s.err
 }
 
 // finding returns the result, which is empty before the lookup has ended.

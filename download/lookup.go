@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"braid/address"
@@ -78,6 +79,23 @@ func runSearch(ctx context.Context, hc network, s *search.Search) error {
 	ctx, cancel := hc.inOneTime(ctx)
 	defer cancel()
 	return s.Run(ctx)
+}
+
+// whenMet makes f call do as soon as lists that f has read prove what need demands; at once, if it demands nothing.
+func whenMet(need Require, f *search.Search, do func()) {
+	do = sync.OnceFunc(do)
+	f.Heard = func(claims []verify.Claim) {
+		if need.metBy(claims) {
+			do()
+		}
+	}
+	f.Heard(nil)
+}
+
+// endLater calls cancel after n.grace, unless ctx is done before.
+func (n network) endLater(ctx context.Context, cancel func()) {
+	within, _ := small.WithTimeout(ctx, n.grace)
+	context.AfterFunc(within, cancel)
 }
 
 // looksFor reports whether a lookup is needed if claims are known and file is the description of the file: a strong
@@ -165,7 +183,7 @@ func (e *otherHostError) Error() string {
 
 func (e *otherHostError) Unwrap() error { return e.error }
 
-// lookUp looks for digests beside the file. If r demands no proof, lookUp waits at most hc.grace for the result. It
+// lookUp looks for digests beside the file. Once lists have what r demands, lookUp waits at most hc.grace for others. It
 // does not use results of lookups for other files, which may be of an earlier version. asked are the claims of the user
 // and of the host of the URL itself. If a strong digest is in asked, only signed digests count. The error is that found
 // digests contradict the other claims, or, if the lookup gets no answer, that those of an earlier run did, or that signed
@@ -177,11 +195,9 @@ func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, fi
 		return verify.Finding{}, nil
 	}
 	s.Anew = true
-	if r.Trust.Require == RequireNothing {
-		within, cancel := small.WithTimeout(ctx, hc.grace)
-		defer cancel()
-		ctx = within
-	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	whenMet(r.Trust.Require, s, func() { hc.endLater(ctx, cancel) })
 	err, beside := runSearch(ctx, hc, s), remaining(hc.state.Opposed(r.URL), s.Found)
 	if err == nil {
 		keepOpposed(hc.state, r, asked, without(claims, asked), s.Found)

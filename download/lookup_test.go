@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -291,6 +292,46 @@ func TestLookupWaits(t *testing.T) {
 			close(ended)
 			if res.Proof.Verified() == never {
 				t.Errorf("%v", res.Proof)
+			}
+		})
+	}
+}
+
+// TestLookupTrickles: once a list has the digest that the user demands, another list that does not end is not waited for.
+func TestLookupTrickles_Rule77(t *testing.T) {
+	file := book()
+	for name, tt := range map[string]struct {
+		index bool
+		slow  string
+		run   func(r *run) (download.Result, error)
+	}{
+		"with an index":    {true, "SHA512SUMS", (*run).get},
+		"without an index": {false, "disk.iso.sha256", (*run).get},
+		"a stream":         {true, "SHA512SUMS", func(r *run) (download.Result, error) { return r.stream(io.Discard) }},
+		"in place": {true, "SHA512SUMS", func(r *run) (download.Result, error) {
+			r.put([]byte(file))
+			return r.get()
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newFolderSite(t, "disk.iso", file, "SHA256SUMS", sum256(file)+"  disk.iso\n", tt.slow, "")
+			s.index = tt.index
+			s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+				if strings.TrimPrefix(q.URL.Path, "/pub/") != tt.slow {
+					s.ServeHTTP(w, q)
+					return
+				}
+				io.WriteString(w, "0123")
+				http.NewResponseController(w).Flush()
+				<-q.Context().Done()
+			})
+			r := lookingUp(t, s, "disk.iso")
+			r.header = time.Hour
+			r.ctx = download.WithLookupGrace(t.Context(), time.Millisecond)
+			r.req.Trust.Require = download.RequireDigest
+			if res, err := tt.run(r); err != nil || res.Proof.String() != "sha-256 from SHA256SUMS beside it over http" {
+				t.Errorf("%v, %v", res.Proof, err)
 			}
 		})
 	}

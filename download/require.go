@@ -42,6 +42,17 @@ func (r Require) met(p verify.Proof) bool {
 	return true
 }
 
+// metBy reports whether claims that were found beside the file prove what r demands, if the file has them.
+func (r Require) metBy(claims []verify.Claim) bool {
+	switch r {
+	case RequireDigest:
+		return verify.Strong(claims)
+	case RequireSignature:
+		return verify.Strong(onlySigned(claims))
+	}
+	return true
+}
+
 // foresee returns an error and a hint if required evidence is known to be lacking before bytes are received. claims are
 // the claims of the user and of the answer a. signatures reports whether there may be a signature of the file.
 func foresee(r *Request, claims []verify.Claim, a source.Answer, signatures bool) (hint Hint, lacks error) {

@@ -49,6 +49,8 @@ type Search struct {
 	Early bool
 	// Also are the names of lists that earlier runs found. They are asked for first, and in any case.
 	Also []string
+	// Heard is called with claims of the asked server while Run still waits for other lists.
+	Heard func([]verify.Claim)
 	// Found is the result. If it has claims before Run, Run does nothing.
 	Found verify.Finding
 
@@ -75,7 +77,8 @@ func New(web Web, folders *Folders, forges []*lookup.Forge, chain []metalink.Hop
 	if len(chain) == 0 || chain[0].URL == nil {
 		return nil, false
 	}
-	s = &Search{web: web, folders: folders, over: verify.HTTPS, user: user, began: time.Now()}
+	s = &Search{web: web, folders: folders, over: verify.HTTPS, user: user, began: time.Now(),
+		Heard: func([]verify.Claim) {}}
 	var asked *url.URL
 	away := !address.SameServer(chain[0].URL, chain[len(chain)-1].URL)
 	for _, h := range chain {
@@ -274,22 +277,31 @@ func (s *Search) together(ctx context.Context, d *folder, folder *url.URL, file 
 			return c.Own && !s.Patient && !slices.Contains(s.Also, c.Name)
 		})
 	}
-	answers := make([]chan response, len(all))
+	type answer struct {
+		i int
+		response
+	}
+	answers, got := make(chan answer, len(all)), make([]*response, len(all))
 	for i, c := range all {
-		answers[i] = make(chan response, 1)
-		if got, made := s.cached(d, c); made {
-			answers[i] <- got
+		if cached, made := s.cached(d, c); made {
+			got[i] = &cached
 			continue
 		}
-		go func() { answers[i] <- s.list(ctx, d, folder, c) }()
+		go func() { answers <- answer{i, s.list(ctx, d, folder, c)} }()
 	}
 	var wrong error
 	for i, c := range all {
-		got := <-answers[i]
-		if c.Own && ctx.Err() == nil {
-			d.note(got.err != nil)
+		for got[i] == nil {
+			a := <-answers
+			got[a.i] = &a.response
+			if claims, err := claimsOf(all[a.i], file, a.response, s.over); err == nil && a.by == "" {
+				s.Heard(claims)
+			}
 		}
-		if err := s.take(ctx, d, c, file, folder, got); wrong == nil {
+		if c.Own && ctx.Err() == nil {
+			d.note(got[i].err != nil)
+		}
+		if err := s.take(ctx, d, c, file, folder, *got[i]); wrong == nil {
 			wrong = err
 		}
 	}
@@ -362,22 +374,17 @@ func (s *Search) keeps(ctx context.Context, d *folder, failed *int, got response
 // of Web.Sign.
 func (s *Search) take(ctx context.Context, d *folder, c lookup.Candidate, file string, folder *url.URL, got response) error {
 	at := lookup.In(folder, c.Name)
-	p := verify.Place{URL: source.Mask(at), By: got.by, Err: got.err}
+	p := verify.Place{URL: source.Mask(at), By: got.by}
 	var wrong error
-	if p.Err == nil && got.list == nil {
-		got.list, p.Err = c.Read(got.data)
-	}
-	if p.Err == nil {
-		p.Claims, p.Err = got.list.Claims(file, min(s.over, got.over))
-		if isConflict(p.Err) && p.By == "" {
-			wrong = p.Err
-		}
+	if p.Claims, p.Err = claimsOf(c, file, got, s.over); isConflict(p.Err) && p.By == "" {
+		wrong = p.Err
 	}
 	if len(p.Claims) > 0 && p.By == "" {
 		if len(s.lists) < mostFound {
 			p.Unsigned, wrong = s.sign(ctx, d, at, p.Claims, got.data)
 		}
 		s.lists = append(s.lists, p.Claims)
+		s.Heard(p.Claims)
 		if got.date.After(s.Found.Date) {
 			s.Found.Date = got.date
 		}

@@ -138,6 +138,17 @@ func answered(p verify.Place) bool {
 		ok && (e.Status == http.StatusNotFound || e.Status == http.StatusGone))
 }
 
+// claimsOf returns the claims about file in a response, which is that about c.
+func claimsOf(c lookup.Candidate, file string, got response, over verify.Channel) ([]verify.Claim, error) {
+	if got.err == nil && got.list == nil {
+		got.list, got.err = c.Read(got.data)
+	}
+	if got.err != nil {
+		return nil, got.err
+	}
+	return got.list.Claims(file, min(over, got.over))
+}
+
 // isPage reports whether an answer is a web page by its media type.
 func isPage(header map[string][]string) bool {
 	media, _, _ := strings.Cut(http.Header(header).Get("Content-Type"), ";")
