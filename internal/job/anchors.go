@@ -81,14 +81,24 @@ func (a *Anchors) Load() (out download.Anchors, err error) {
 }
 
 // keyFiles has the key files that were read, by the kind of their keys.
-type keyFiles map[*verify.SignatureKind][]verify.KeyFile
+type keyFiles map[*verify.SignatureKind][]keyFile
+
+// A keyFile is a key file, and where the user named it: an option and its value.
+type keyFile struct {
+	verify.KeyFile
+	where string
+}
 
 // anchors returns the keys and certificates in all files. pins are the fingerprints of --pin.
 func (all keyFiles) anchors(pins []string, allowExpired bool) (out download.Anchors, err error) {
 	for _, kind := range signatures.All() {
-		t, err := kind.NewTrust(verify.Keys{Files: all[kind], Pins: pins, AllowExpired: allowExpired})
+		keys, where := verify.Keys{Pins: pins, AllowExpired: allowExpired}, []string{}
+		for _, f := range all[kind] {
+			keys.Files, where = append(keys.Files, f.KeyFile), append(where, f.where)
+		}
+		t, err := kind.NewTrust(keys)
 		if err != nil {
-			return nil, wrongKeys(err)
+			return nil, wrongKeys(err, strings.Join(where, ", "))
 		}
 		if t.Any() {
 			out = append(out, t)
@@ -103,7 +113,8 @@ func (all keyFiles) read(option, path string) error {
 	if err != nil {
 		return err
 	}
-	return all.add(signatures.OfKeys(option, data), verify.KeyFile{Name: path, Data: data}, false)
+	f := keyFile{verify.KeyFile{Name: path, Data: data}, "--" + option + " " + path}
+	return all.add(signatures.OfKeys(option, data), f, false)
 }
 
 // sniff adds the key in word, a value of --key.
@@ -131,6 +142,9 @@ func readKey(flag, word string) ([]byte, error) {
 func (all keyFiles) sniffed(flag, word string, data []byte) error {
 	kind, ok := signatures.Sniff(data)
 	where := strings.TrimSpace(flag + " " + word)
+	if strings.ContainsRune(word, '\n') { // the text of a key
+		where = flag
+	}
 	switch {
 	case bytes.Contains(data, []byte("PRIVATE KEY")):
 		return problem.Misuse(where, "is a private key, not a public one",
@@ -139,17 +153,13 @@ func (all keyFiles) sniffed(flag, word string, data []byte) error {
 		return problem.Misuse(where, "the file has no keys, or keys of several kinds",
 			"give a file of keys of one kind (OpenPGP, minisign, signify or SSH), or of certificates of authorities in PEM")
 	}
-	err := all.add(kind, verify.KeyFile{Name: word, Data: data}, true)
-	if e, ok := errors.AsType[*problem.Problem](err); ok {
-		e.Where = where
-	}
-	return err
+	return all.add(kind, keyFile{verify.KeyFile{Name: word, Data: data}, where}, true)
 }
 
 // add adds f, a file with keys of the given kind, if the keys can be used.
-func (all keyFiles) add(kind *verify.SignatureKind, f verify.KeyFile, sniffed bool) error {
-	if _, err := kind.NewTrust(verify.Keys{Files: []verify.KeyFile{f}, Sniffed: sniffed, Part: true}); err != nil {
-		return wrongKeys(err)
+func (all keyFiles) add(kind *verify.SignatureKind, f keyFile, sniffed bool) error {
+	if _, err := kind.NewTrust(verify.Keys{Files: []verify.KeyFile{f.KeyFile}, Sniffed: sniffed, Part: true}); err != nil {
+		return wrongKeys(err, f.where)
 	}
 	all[kind] = append(all[kind], f)
 	return nil
@@ -168,13 +178,16 @@ func IsKey(word string) bool {
 	return err == nil
 }
 
-// wrongKeys converts err, the error for keys that cannot be used, to a problem.
-func wrongKeys(err error) error {
+// wrongKeys converts err, the error for keys that cannot be used, to a problem. where is where the user named the keys.
+func wrongKeys(err error, where string) error {
 	e, ok := errors.AsType[*verify.KeyError](err)
 	if !ok {
 		return err
 	}
-	return problem.Misuse("--"+e.Where(), e.Why, e.Hint)
+	if e.Option == "pin" {
+		where = "--" + e.Where()
+	}
+	return problem.Misuse(where, e.Why, e.Hint)
 }
 
 const mostKeyring = 64 << 20

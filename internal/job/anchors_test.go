@@ -57,8 +57,13 @@ func TestRevocationApart_Rule47(t *testing.T) {
 		all, err := a.Load()
 		if !tt.revoked {
 			p, ok := errors.AsType[*problem.Problem](err)
-			if !ok || p.Kind != download.Usage || !strings.Contains(err.Error(), "but not this key") {
+			if !ok || p.Kind != download.Usage || !strings.Contains(err.Error(), "but not this key") ||
+				!strings.Contains(p.Hint, "also give the key that it revokes") {
 				t.Errorf("%+v: got %v, want an error of usage", tt, err)
+			}
+			if where := p.Where; strings.Contains(where, "--key ") != strings.Contains(tt.keys, "gone.rev") ||
+				strings.Contains(where, "--keyring ") != (tt.keyrings != "") || tt.keys == "TEXT" && where != "--key" {
+				t.Errorf("%+v: about %s", tt, where)
 			}
 			continue
 		}

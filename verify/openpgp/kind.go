@@ -106,6 +106,9 @@ func newTrust(k verify.Keys) (verify.Trust, error) {
 		if len(k.Files) == 1 {
 			wrong.File, wrong.Hint = k.Files[0].Name, "export the public keys with gpg --export FINGERPRINT"
 		}
+		if _, other := parseKeyring(true, exports...); other == nil { // only the key of a revocation is missing
+			wrong.Hint = "also give the key that it revokes, which gpg --export FINGERPRINT exports"
+		}
 		return nil, wrong
 	}
 	for _, word := range k.Pins {
