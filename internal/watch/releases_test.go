@@ -79,7 +79,7 @@ func TestReleasesParsed(t *testing.T) {
 // TestReleasePrints: a change of each key is a change of the watch, and the print is the same in another process.
 func TestReleasePrints(t *testing.T) {
 	seen := map[string]string{}
-	for _, more := range []string{"", "token-pattern = '(x)'", "version-pattern = '(x)'", "versions = '>2'", "pre-releases = true", "moving = true", "link = 'l'"} {
+	for _, more := range []string{"", "token-pattern = '(x)'", "version-pattern = '(x)'", "versions = '>2'", "pre-releases = true", "moving = true", "link = 'l'", "keep = 1", "keep = 2"} {
 		print := watchPrint(&parse(t, releasesOf+more).Watches[0], nil)
 		if print != watchPrint(&parse(t, releasesOf+more).Watches[0], nil) {
 			t.Errorf("%q: another print", more)

@@ -345,6 +345,9 @@ func watchPrint(w *Watch, conf *job.Settings) string {
 	u.Watch, u.Header, u.File = a, nil, Template{}
 	u.Watch.Header, u.Watch.Print = nil, ""
 	u.Watch.URL, u.Watch.Releases = "", nil
+	if u.Keep = nil; w.Keep != nil { // the number, because the pointer differs in each run
+		fmt.Fprintf(plain, "%d\n", *w.Keep)
+	}
 	fmt.Fprintf(plain, "%+v %q\n", u, w.File.String())
 	if r := a.Releases; r != nil {
 		fmt.Fprintf(plain, "%q %q %t %t\n", r.Template.Patterns(), r.Choice.Versions.String(), r.Choice.PreReleases, r.Moving)
@@ -353,7 +356,7 @@ func watchPrint(w *Watch, conf *job.Settings) string {
 	fmt.Fprintf(secret, "%q %v %v\n", w.URL, w.Header, a.Header)
 	if at, err := url.Parse(w.URL); err == nil && conf != nil && conf.File != nil {
 		if site := conf.File.Site(at); site != nil {
-			fmt.Fprintf(secret, "%+v\n", *site)
+			fmt.Fprintf(secret, "%q %v\n", site.Pattern, site.Values) // not its line
 			files = slices.Concat(files, site.Values["key"], site.Values["keyring"], site.Values["smime-ca"])
 		}
 	}
