@@ -73,8 +73,6 @@ func (f *followers) decide(g *following, now time.Time) {
 		return
 	}
 	offers := g.offers()
-	reason, _ := f.targets.unheard(g.w)
-	g.none = len(offers) == 0 && reason == Unfit
 	list, unordered := g.candidates(offers)
 	if unordered && !g.unordered {
 		g.unordered = true

@@ -116,8 +116,8 @@ type following struct {
 	// reports has the releases that each feed reports. targets has the releases with a state, by their URLs.
 	reports map[*member][]reported
 	targets map[string]*target
-	// unordered records that Unordered was reported. none is set if the feeds were read and report no releases.
-	unordered, none bool
+	// unordered records that Unordered was reported.
+	unordered bool
 	// told is the last emitted event.
 	told Followed
 	// seen is the result of summary, if isSeen is set and the version in place is still seen.Current.
@@ -258,11 +258,12 @@ func (g *following) in(s stage) (list []*target) {
 // waits returns the number of releases that are not ready.
 func (g *following) waits() int { return len(g.in(waiting)) + len(g.in(resting)) }
 
-// isGone reports whether no feed reports the release of t any more, although a feed reports an earlier release, or none
-// reports any release. If all reported releases are later, the feeds may only have dropped their oldest entries.
+// isGone reports whether no feed reports the release of t any more, although a feed reports an earlier release. If all
+// reported releases are later, the feeds may only have dropped their oldest entries. If there are none, a feed may be empty
+// for a moment.
 func (g *following) isGone(t *target, offers map[string]*offer) bool {
-	if g.none || offers[t.url] != nil {
-		return g.none
+	if offers[t.url] != nil {
+		return false
 	}
 	r := t.saved.Release
 	for _, o := range offers {

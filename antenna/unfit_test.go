@@ -231,9 +231,8 @@ func TestWithdrawnSameDate(t *testing.T) {
 	})
 }
 
-// TestWithdrawnAll checks that a release is withdrawn if its feed no longer reports any release, but not because the feed
-// fails.
-func TestWithdrawnAll(t *testing.T) {
+// TestNotWithdrawn checks that a release is not withdrawn because its feed fails, or is empty for a moment.
+func TestNotWithdrawn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := follower(t)
 		a.Store = storeIn(t, t.TempDir())
@@ -249,8 +248,8 @@ func TestWithdrawnAll(t *testing.T) {
 		w.sites["forge.example"] = feed
 		p.remove("v1.1")
 		watchFor(t, a, j, 3*time.Hour)
-		if list := eventsOf[Withdrawn](j); len(list) != 1 || list[0].Release.Tag != "v1.1" {
-			t.Errorf("%+v", list)
+		if list := eventsOf[Withdrawn](j); len(list) != 0 {
+			t.Errorf("while the feed is empty: %+v", list)
 		}
 	})
 }

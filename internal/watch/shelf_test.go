@@ -28,6 +28,7 @@ type shelf struct {
 	bare   map[string]bool   // versions without a digest
 	header http.Header       // of answers without a file
 	cut    bool              // a body breaks off after its first half
+	dir    string            // if not empty, other answers wait until the bare file with that tag is in this folder
 	bodies int
 	asked  int // requests
 }
@@ -45,6 +46,17 @@ func (s *shelf) serve(w http.ResponseWriter, r *http.Request) {
 	s.asked++
 	version := strings.TrimPrefix(filepath.Base(r.URL.Path), "tool_")
 	body, ok := s.files[version]
+	if tag, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v"), "/"); !ok && s.dir != "" && s.bare[tag] {
+		want := s.files[tag]
+		s.mu.Unlock()
+		for r.Context().Err() == nil {
+			if got, _ := os.ReadFile(filepath.Join(s.dir, "tool_"+tag+".part")); string(got) == want {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		s.mu.Lock()
+	}
 	if !ok {
 		for name, values := range s.header {
 			w.Header()[name] = values
