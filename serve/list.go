@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"html"
 	"io/fs"
@@ -85,7 +86,8 @@ func (p *pages) of(ctx context.Context, name string, folder *os.File, make func(
 		began := time.Now()
 		var entries int
 		made.data, entries, made.err = make()
-		p.keep(name, made, time.Now().Add(pageRest*time.Since(began)), made.err == nil && entries >= largeFolder)
+		lasts := made.err == nil || errors.Is(made.err, fs.ErrNotExist)
+		p.keep(name, made, time.Now().Add(pageRest*time.Since(began)), lasts && entries >= largeFolder)
 		close(made.done)
 	}
 	select {

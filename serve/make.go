@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -195,6 +197,9 @@ const (
 	maxSums = 10_000
 	// sumsTime limits how long a request waits for the digests of a list. Clients wait for half a minute and more.
 	sumsTime = 20 * time.Second
+	// mostSumsTime limits the time that a list may take to be kept, and so how long it is kept (see pages): a file may
+	// change without a change of the folder.
+	mostSumsTime = time.Second / 2
 )
 
 // makesSums reports whether the list of that path is generated: neither the list is in the folder, nor a signature, which
@@ -215,21 +220,22 @@ func (s *Server) sums(ctx context.Context, list string) ([]byte, error) {
 	return s.pages.of(ctx, list, folder, func() (data []byte, entries int, err error) {
 		ctx, cancel := context.WithTimeout(s.digests.ctx, s.sumsTime) // requests of other clients wait for the same list
 		defer cancel()
-		data, err = s.makeSums(ctx, path.Dir(list))
-		return data, 0, err // the list is not kept: files may change without a change of the folder
+		began := time.Now()
+		if data, entries, err = s.makeSums(ctx, path.Dir(list), folder); time.Since(began) > mostSumsTime {
+			entries = 0
+		}
+		return data, entries, err
 	})
 }
 
 // makeSums returns the list of the files of a folder. It leaves out files that cannot be read or are being changed. The
 // names need no escapes, because names with a backslash or a line break are not served.
-func (s *Server) makeSums(ctx context.Context, folder string) ([]byte, error) {
-	entries, err := fs.ReadDir(s.root.FS(), folder) // sorted
-	if err != nil {
-		return nil, err
+func (s *Server) makeSums(ctx context.Context, folder string, open *os.File) (data []byte, n int, err error) {
+	entries, err := open.ReadDir(maxSums + 1)
+	if n = len(entries); n > maxSums || err != nil && err != io.EOF {
+		return nil, n, cmp.Or(err, fs.ErrNotExist)
 	}
-	if len(entries) > maxSums {
-		return nil, fs.ErrNotExist
-	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	var b bytes.Buffer
 	for _, e := range entries {
 		name := path.Join(folder, e.Name())
@@ -245,15 +251,15 @@ func (s *Server) makeSums(ctx context.Context, folder string) ([]byte, error) {
 		case err == nil:
 			fmt.Fprintf(&b, "%s  %s\n", found.digest.Hex(), e.Name())
 		case ctx.Err() != nil:
-			return nil, ctx.Err()
+			return nil, n, ctx.Err()
 		case errors.Is(err, errClosed) || outOfOrder(err):
-			return nil, err
+			return nil, n, err
 		}
 	}
 	if b.Len() == 0 {
-		return nil, fs.ErrNotExist
+		return nil, n, fs.ErrNotExist
 	}
-	return b.Bytes(), nil
+	return b.Bytes(), n, nil
 }
 
 // signSums returns the signature of the generated list of that path.
