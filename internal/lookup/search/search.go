@@ -6,7 +6,6 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,6 +64,7 @@ type Search struct {
 	names   *lookup.Index // the files beside the file; nil: unknown
 	guesses int           // signatures that may still be asked for although names is unknown
 	lists   [][]verify.Claim
+	late    bool // an index, or a list beside others, took longer than putOffAfter
 }
 
 // builtIn are the rows of the table of forges.
@@ -179,7 +179,7 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	}
 	d := s.folders.at(s.key(folder), age)
 	s.looked, s.Early, s.Found, s.lists = d.begun, d.begun.Before(s.began), verify.Finding{}, nil
-	s.names, s.guesses = nil, mostGuesses
+	s.names, s.guesses, s.late = nil, mostGuesses, false
 	over := s.over
 	defer func() { s.over = over }()
 	if s.folders.isSlow(d, s.Patient) {
@@ -189,9 +189,10 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	began := time.Now().Add(-small.Waited())
 	defer func() {
 		switch {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil, s.late && len(s.lists) == 0:
 			s.Found.Missed = true
-			s.folders.noteSlow(d, began.Add(small.Waited()), context.Cause(ctx) == small.ErrSlow && len(s.lists) == 0)
+			vain := (s.late || context.Cause(ctx) == small.ErrSlow) && len(s.lists) == 0
+			s.folders.noteSlow(d, began.Add(small.Waited()), vain)
 		case s.Patient:
 			s.folders.noteAnswered(d)
 		}
@@ -237,7 +238,8 @@ func (s *Search) index(ctx context.Context, d *folder, at *url.URL) (*lookup.Ind
 	x := d.index.get(ctx, func() (listing, bool) {
 		ctx, release := small.WithSlot(ctx, at)
 		defer release()
-		got := s.fetch(ctx, at, lookup.MaxIndex)
+		got := s.briefly(ctx, at, lookup.MaxIndex)
+		s.late = s.late || got.err == errLate
 		x := listing{response: got}
 		x.data = nil
 		switch {
@@ -255,119 +257,6 @@ func (s *Search) index(ctx context.Context, d *folder, at *url.URL) (*lookup.Ind
 	})
 	note(&s.Found, verify.Place{URL: source.Mask(at), By: x.by, Err: x.err}, "")
 	return x.names, x.over, x.err
-}
-
-// inOrder requests lists that the index has, one after the other, until mostFound lists have the file.
-func (s *Search) inOrder(ctx context.Context, d *folder, folder *url.URL, file string, all []lookup.Candidate) error {
-	for i, c := range all {
-		if i == mostLists || len(s.lists) == mostFound {
-			break
-		}
-		if err := s.take(ctx, d, c, file, folder, s.list(ctx, d, folder, c)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// together requests lists that may exist, concurrently.
-func (s *Search) together(ctx context.Context, d *folder, folder *url.URL, file string, all []lookup.Candidate) error {
-	if d.missed() {
-		all = slices.DeleteFunc(all, func(c lookup.Candidate) bool {
-			return c.Own && !s.Patient && !slices.Contains(s.Also, c.Name)
-		})
-	}
-	type answer struct {
-		i int
-		response
-	}
-	answers, got := make(chan answer, len(all)), make([]*response, len(all))
-	for i, c := range all {
-		if cached, made := s.cached(d, c); made {
-			got[i] = &cached
-			continue
-		}
-		go func() { answers <- answer{i, s.list(ctx, d, folder, c)} }()
-	}
-	var wrong error
-	for i, c := range all {
-		for got[i] == nil {
-			a := <-answers
-			got[a.i] = &a.response
-			if claims, err := claimsOf(all[a.i], file, a.response, s.over); err == nil && a.by == "" {
-				s.Heard(claims)
-			}
-		}
-		if c.Own && ctx.Err() == nil {
-			d.note(got[i].err != nil)
-		}
-		if err := s.take(ctx, d, c, file, folder, *got[i]); wrong == nil {
-			wrong = err
-		}
-	}
-	return wrong
-}
-
-// inHand reads the cached lists and sends no request. If s has keys, it reads no list, because it cannot look for
-// signatures.
-func (s *Search) inHand(ctx context.Context, d *folder, folder *url.URL, file string) (err error) {
-	all := lookup.Guesses(file)
-	if x, made := d.index.peek(); made && x.err == nil && x.names.Has(file) {
-		s.over, all = min(s.over, x.over), x.names.Candidates(file)
-	}
-	for _, c := range all {
-		if got, made := s.cached(d, c); made && len(s.Keys) == 0 {
-			err = cmp.Or(err, s.take(ctx, d, c, file, folder, got))
-		}
-	}
-	return err
-}
-
-// cached returns a cached list. made is false if the list is not cached.
-func (s *Search) cached(d *folder, c lookup.Candidate) (got response, made bool) {
-	if c.Own {
-		return got, false
-	}
-	return d.list(c.Name).peek()
-}
-
-// list fetches a list, or returns a cached one. A list that is named after a file is not cached.
-func (s *Search) list(ctx context.Context, d *folder, folder *url.URL, c lookup.Candidate) response {
-	fetch := func(ctx context.Context, most int64) response {
-		got := s.fetch(ctx, lookup.In(folder, c.Name), most)
-		if got.err == nil && got.page {
-			got.data, got.err = nil, errPage
-		}
-		return got
-	}
-	if c.Own {
-		return fetch(ctx, small.Free)
-	}
-	l := d.list(c.Name)
-	return l.get(ctx, func() (response, bool) {
-		ctx, release := small.WithSlot(ctx, folder)
-		defer release()
-		got := fetch(ctx, maxList)
-		if got.err == nil {
-			if got.list, got.err = c.Read(got.data); got.err != nil {
-				got.data = nil
-			}
-		}
-		return got, s.keeps(ctx, d, &l.failed, got)
-	})
-}
-
-// keeps reports whether a response is cached for other files. A temporary failure is cached only if it is the
-// mostFailed-th.
-func (s *Search) keeps(ctx context.Context, d *folder, failed *int, got response) bool {
-	switch {
-	case ctx.Err() != nil, errors.Is(got.err, source.ErrNotAsked):
-		return false
-	case lasting(got.err):
-		return s.folders.keep(d, got.size())
-	}
-	*failed++
-	return *failed >= mostFailed
 }
 
 // take reads a list, and records the place and its claims. The error is a contradiction within the list, or the error

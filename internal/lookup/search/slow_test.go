@@ -136,3 +136,29 @@ func TestSlowRequired(t *testing.T) {
 		})
 	}
 }
+
+// TestSlowListBesideAnother: where one list of an index does not come, a search that has to find something asks the next.
+// Where there is no other list with the file, it waits for the slow one.
+func TestSlowListBesideAnother(t *testing.T) {
+	for other, took := range map[string]time.Duration{"first": 20 * time.Second, "second": 300 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &halting{never: "first.sha256"}
+			w.index = true
+			w.pages = map[string]string{"/pub/first": "", "/pub/first.sha256": "", "/pub/SHA256SUMS": fmt.Sprintf("%064x  %s\n", 1, other)}
+			s, ok := search.New(w, new(search.Folders), nil, at(t, "first"), "")
+			if !ok {
+				t.Fatal("nowhere to look")
+			}
+			s.Patient = true
+			ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Second, small.ErrSlow)
+			defer cancel()
+			began := time.Now()
+			if err := s.Run(ctx); err != nil || (len(s.Found.Claims) == 1) != (other == "first") || !s.Found.Missed {
+				t.Errorf("%s: %+v, %v", other, s.Found, err)
+			}
+			if got := time.Since(began); got != took {
+				t.Errorf("%s: took %v", other, got)
+			}
+		})
+	}
+}

@@ -73,6 +73,7 @@ var (
 	errOtherFolder = errors.New("it leads to another folder")
 	errPage        = errors.New("the response is a page instead of a list")
 	errToken       = errors.New("its token was rejected with status 401, and it was asked again without one")
+	errLate        = errors.New("not waited for, because it was too slow")
 	errSlow        = errors.New("not asked, because it was too slow for an earlier file")
 )
 
