@@ -93,6 +93,8 @@ func (f *followCommand) run(ctx context.Context, words []string) error {
 	}
 	if f.JSON || !f.Quiet {
 		flags := f.feedFlags()
+		ctx, cancel := context.WithTimeout(ctx, listsTime)
+		defer cancel()
 		found.Look(found.Assets, func(u *url.URL) ([]byte, error) { return flags.document(ctx, u, mostOfList) })
 	}
 	if err := f.show(found); err != nil {
@@ -104,8 +106,12 @@ func (f *followCommand) run(ctx context.Context, words []string) error {
 	return f.follow(ctx, found)
 }
 
-// mostOfList limits the size of a digest list, in bytes.
-const mostOfList = 4 << 20
+const (
+	// mostOfList limits the size of a digest list, in bytes.
+	mostOfList = 4 << 20
+	// listsTime limits the time for all lists: they are only shown.
+	listsTime = 10 * time.Second
+)
 
 // show shows the newest release and its files.
 func (f *followCommand) show(found *found) error {
