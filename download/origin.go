@@ -293,6 +293,7 @@ func (s *session) heed(x resolution) {
 	s.digests.add(theHost, noted, x.asked)
 	file := x.file
 	fresh := verify.Strong(file.Claims) && !verify.Strong(common(s.digests.firm(), file.Claims))
+	s.late = join(s.late, without(common(s.digests.firm(), file.Claims), s.digests.counting())) // over another channel
 	if !fresh && (s.originAnswered || len(file.Mirrors) == 0) {
 		return
 	}

@@ -338,8 +338,8 @@ func (s *session) askOrigin() error {
 			hops = e.Hops
 		}
 		own := ownAnswers(hops, s.roleOf(o), verify.Strong(s.digests.by(theHost)))
-		if wrong := contradiction(hops[:own]); wrong != nil && s.digestBy() < byUser {
-			s.digests.forget(stands) // the server has taken back what it stated before
+		if wrong := contradiction(hops[:own]); wrong != nil && !verify.Strong(s.req.Trust.Claims) {
+			s.digests.forget(stands, yields) // the server has taken back what it stated before
 			s.describe()
 			return s.stop(fail(Protocol, "verify", o.masked, wrong, ""))
 		}

@@ -44,13 +44,13 @@ func (j *judge) begin() {
 		j.broken = j.broken || c.Damage != ""
 	}
 	if c.Turn != j.turn { // it does not know what the other has stored
-		left := memory{date: j.date, proven: j.proven}
+		left := memory{date: j.date, dated: j.dated, proven: j.proven}
 		if j.k > 0 {
 			left.of = j.Commands[j.k-1].After.Final
 		}
-		j.turn, j.stored, j.proven, j.date = c.Turn, false, statement{}, ""
+		j.turn, j.stored, j.proven, j.date, j.dated = c.Turn, false, statement{}, j.theirs.date, j.theirs.dated
 		if bytes.Equal(j.theirs.of, c.Before.Final) {
-			j.proven, j.date = j.theirs.proven, j.theirs.date
+			j.proven = j.theirs.proven
 		}
 		j.theirs = left
 	}

@@ -32,8 +32,10 @@ type judge struct {
 	open    []statement        // those in now whose redirects have no answer yet
 	doubted bool               // the server contradicted itself when it last stated anything
 	led     bool               // a redirect with a digest led to a server that did not answer before the end
-	turn    bool               // these three are stored by a watch
-	date    string             // that the server sent for the file in place
+	turn    bool               // stored, proven, date and dated are those of a watch
+	date    string             // that the server sent for dated,
+	dated   []byte             // which was in place then
+	signed  []string           // digests that a key of the user has signed
 	theirs  memory             // of the watch; in a command of the watch, of the other commands
 	pins    map[string]int     // by Command.Document: rank of the evidence that the URL offered before
 	broken  bool               // a file was damaged, so that work may be lost
@@ -44,9 +46,10 @@ type judge struct {
 	wordless map[string]statement
 }
 
-// A memory is what is stored of a file: the date that its server sent for it, and its evidence.
+// A memory is what is stored of a file: see the fields of judge.
 type memory struct {
 	date   string
+	dated  []byte
 	proven statement
 	of     []byte
 }
@@ -124,18 +127,21 @@ func (j *judge) end() {
 		date = ""
 	}
 	for _, a := range c.Answers { // also if the same bytes were there before
-		if done && j.speaks[a.Party] > None && a.Content != "" && bytes.Equal(j.Contents[a.Content], j.made()) {
+		if done && j.speaks[a.Party] > None && a.Content != "" && (bytes.Equal(j.Contents[a.Content], j.made()) || c.Rank == User) {
 			date = a.Date
 		}
 	}
-	if !c.Pipe {
-		j.date = date
+	if done && !c.Pipe {
+		j.date, j.dated = date, c.After.Final
 	}
 	if done && !same {
 		nearby := said(j.nearby, c.Digest, None) && !said(j.now, c.Digest, None)
 		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); (c.Rank != HTTPS || c.List+c.Document != "" || nearby) && !c.Newer {
 			j.proven = statement{} // only -N stores this for a file; what a server states over https is stored for the asked URL
 		}
+	}
+	if sum := j.sum(j.made()); done && c.Rank == Signed && j.Signed[sum] {
+		j.signed = append(j.signed, sum)
 	}
 	if done && c.Newer && c.Unchanged && j.proven.rank == None {
 		j.proven = statement{digest: c.Digest, rank: c.Rank}
@@ -232,7 +238,7 @@ func (j *judge) known() string {
 // vouches reports whether an authority of at least that rank stated the digest, in this command or before. What a key of
 // the user has signed is the user's word, also later, when -N keeps the file.
 func (j *judge) vouches(digest string, rank int) bool {
-	signed := j.c.Newer && j.c.Unchanged && j.proven.rank == Signed && j.Signed[digest]
+	signed := j.c.Newer && j.c.Unchanged && slices.Contains(j.signed, digest)
 	return signed || slices.Contains(j.users, digest) || said(j.said, digest, rank)
 }
 
@@ -295,7 +301,7 @@ func (j *judge) looked() bool {
 
 // older reports whether a statement is about an older file than the one in place, which -N keeps.
 func (j *judge) older(s statement) bool {
-	return j.c.Newer && j.c.Before.Final != nil && s.by.Date != "" && s.by.Date < j.date
+	return j.c.Newer && j.c.Before.Final != nil && s.by.Date != "" && s.by.Date < j.date && bytes.Equal(j.c.Before.Final, j.dated)
 }
 
 // noStepDown checks P3.
