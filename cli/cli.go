@@ -55,7 +55,7 @@ var commands = map[string]func(streams) (action, targets){
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	log.SetOutput(io.Discard) // net/http logs bytes that servers sent (rule 61)
 	oneMoreThread()
-	defer runtime.KeepAlive(ballast())
+	collectLate()
 	ctx, stop := untilSignal(context.Background(), os.Exit)
 	defer stop()
 	asked, deaf := onStatusSignal()
@@ -72,10 +72,25 @@ func oneMoreThread() {
 	}
 }
 
-// ballast returns memory that raises the garbage collector's heap goal. The memory is never touched, so its pages are
-// never resident. Without the ballast, the heap is so small that garbage collection takes a quarter of the time of a
-// few small downloads. With it, a collection begins after some 16 MiB of garbage.
-func ballast() []byte { return make([]byte, 16<<20) }
+// ballast raises the garbage collector's heap goal. Its memory is never touched, so its pages are never resident.
+var ballast []byte
+
+// collectLate makes a garbage collection begin after some 16 MiB of garbage, unless the environment sets GOGC. Otherwise
+// the heap is so small that garbage collection takes a quarter of the time of a few small downloads. The ballast is
+// allocated after the first collection, because allocating it would begin one in each start.
+func collectLate() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	const early = 400 // percent of the runtime's smallest heap, 4 MiB
+	debug.SetGCPercent(early)
+	runtime.AddCleanup(new([16]byte), func(int) {
+		ballast = make([]byte, 16<<20)
+		if now := debug.SetGCPercent(100); now != early { // set by a service
+			debug.SetGCPercent(now)
+		}
+	}, 0)
+}
 
 func run(ctx context.Context, args []string, s streams) int {
 	if aria2c.Called(args) {
