@@ -51,14 +51,14 @@ var houses = map[string]house{
 	"antenna/lirs":    {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
 	"antenna/soif":    {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
 	"antenna/indexpage": {pure: true, imports: []string{
-		"address", "antenna/feed", "internal/feedtext", "golang.org/x/net/html", "golang.org/x/net/html/charset",
+		"internal/once", "address", "antenna/feed", "internal/feedtext", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},
 	"antenna/releaseapi": {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
 	"internal/feedtext":  {pure: true, imports: []string{"address", "antenna/feed", "golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese"}},
-	"antenna/release":    {pure: true, imports: []string{"antenna/feed"}},
+	"antenna/release":    {pure: true, imports: []string{"internal/once", "antenna/feed"}},
 
 	"antenna": {imports: []string{
-		"antenna/feed", "antenna/formats", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/release", "linkheader",
+		"internal/once", "antenna/feed", "antenna/formats", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/release", "linkheader",
 		"internal/database", "internal/feedtext", "internal/fsys", "internal/markup", "internal/mask", "internal/web", "verify", "internal/option", "address",
 		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},
@@ -75,7 +75,7 @@ var houses = map[string]house{
 	}},
 
 	"antenna/news": {pure: true, imports: []string{
-		"antenna/feed", "antenna/hinadi", "internal/feedtext",
+		"internal/once", "antenna/feed", "antenna/hinadi", "internal/feedtext",
 		"github.com/mmcdole/gofeed", "github.com/mmcdole/gofeed/atom", "github.com/mmcdole/gofeed/extensions", "github.com/mmcdole/gofeed/json", "github.com/mmcdole/gofeed/rss",
 		"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/unicode",
 		"golang.org/x/text/transform",
@@ -93,7 +93,7 @@ var houses = map[string]house{
 	}},
 	"internal/small":         {imports: []string{"byterange", "source"}},
 	"internal/version":       {pure: true, imports: []string{"verify"}},
-	"internal/lookup":        {pure: true, imports: []string{"address", "antenna/feed", "antenna/indexpage", "internal/mask", "verify", "verify/sums"}},
+	"internal/lookup":        {pure: true, imports: []string{"internal/once", "address", "antenna/feed", "antenna/indexpage", "internal/mask", "verify", "verify/sums"}},
 	"internal/lookup/search": {imports: []string{"address", "internal/lookup", "internal/small", "metalink", "source", "verify"}},
 	"download/state":         {imports: []string{"source", "verify", "verify/signatures", "internal/fsys"}},
 	"internal/partfile":      {imports: []string{"byterange", "verify", "internal/fsys", "address"}},
@@ -108,18 +108,18 @@ var houses = map[string]house{
 	}},
 	"daemon/queue": {pure: true, imports: []string{"byterange"}},
 	"daemon/rpc": {imports: []string{
-		"address", "byterange", "daemon/queue", "internal/mask", "internal/web", "metalink", "metalink/metainfo", "verify",
+		"internal/once", "address", "byterange", "daemon/queue", "internal/mask", "internal/web", "metalink", "metalink/metainfo", "verify",
 		"github.com/coder/websocket",
 	}},
 	"fleet": {pure: true},
 	"fleet/jetstream": {imports: []string{
 		"address", "fleet", "internal/fsys", "github.com/nats-io/nats-server/v2/server", "github.com/nats-io/nats.go", "github.com/nats-io/nats.go/jetstream",
 	}},
-	"daemon/page": {imports: []string{"daemon/queue", "fleet", "internal/mask", "internal/option", "internal/report"}},
+	"daemon/page": {imports: []string{"internal/once", "daemon/queue", "fleet", "internal/mask", "internal/option", "internal/report"}},
 
 	// Agents speak the protocols of programs that download by others.
 	"agents/apt": {imports: []string{
-		"byterange", "download", "download/limit", "download/state", "internal/fsys", "internal/web", "source", "source/httpsource", "verify",
+		"internal/once", "byterange", "download", "download/limit", "download/state", "internal/fsys", "internal/web", "source", "source/httpsource", "verify",
 	}},
 	"agents/lfs": {imports: []string{"address", "download", "internal/fsys", "internal/partfile", "source", "source/httpsource", "verify"}},
 
@@ -177,24 +177,24 @@ var houses = map[string]house{
 	}},
 
 	"internal/follow": {pure: true, imports: []string{
-		"address", "antenna/feed", "antenna/release", "internal/lookup", "verify", "verify/signatures",
+		"internal/once", "address", "antenna/feed", "antenna/release", "internal/lookup", "verify", "verify/signatures",
 		"github.com/BurntSushi/toml",
 	}},
 
 	"internal/watch": {imports: []string{
-		"address", "antenna", "antenna/feed", "antenna/release", "daemon", "daemon/queue", "download", "download/limit", "download/state", "fleet",
+		"internal/once", "address", "antenna", "antenna/feed", "antenna/release", "daemon", "daemon/queue", "download", "download/limit", "download/state", "fleet",
 		"internal/plug/jetstream", "internal/fsys", "internal/hint", "internal/job", "internal/listen", "internal/mask",
 		"internal/option", "internal/partfile", "internal/problem", "internal/program", "internal/web", "internal/worker",
 		"metalink", "internal/plug/objectstore", "source", "source/httpsource", "verify", "github.com/BurntSushi/toml",
 		"golang.org/x/sys/unix",
 	}},
 	"internal/worker": {imports: []string{
-		"antenna/release", "download", "download/limit", "download/state", "fleet", "internal/plug/jetstream", "internal/fsys", "internal/mask", "internal/partfile", "internal/problem",
+		"internal/once", "antenna/release", "download", "download/limit", "download/state", "fleet", "internal/plug/jetstream", "internal/fsys", "internal/mask", "internal/partfile", "internal/problem",
 		"internal/report", "internal/web", "metalink", "internal/plug/objectstore", "source", "verify",
 	}},
 
 	"cli": {imports: []string{
-		"agents/apt", "agents/lfs", "antenna", "antenna/feed", "antenna/formats", "antenna/release", "daemon", "daemon/queue",
+		"internal/once", "agents/apt", "agents/lfs", "antenna", "antenna/feed", "antenna/formats", "antenna/release", "daemon", "daemon/queue",
 		"download", "fleet", "internal/plug/jetstream", "internal/agents/aria2c", "internal/feedtext", "internal/follow", "internal/fsys", "internal/hint",
 		"internal/hook", "internal/job", "internal/listen", "internal/option", "internal/partfile", "internal/problem",
 		"internal/render", "internal/service", "internal/stream", "internal/watch", "internal/worker", "metalink",
@@ -205,13 +205,13 @@ var houses = map[string]house{
 
 	"internal/database": {imports: []string{"internal/fsys", "internal/mask", "go.etcd.io/bbolt", "go.etcd.io/bbolt/errors"}},
 
-	"internal/fsys":    {imports: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
-	"address":          {pure: true, imports: []string{"golang.org/x/net/idna"}},
-	"internal/geoip":   {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
-	"internal/listen":  {imports: []string{"internal/problem"}},
-	"internal/markup":  {pure: true},
-	"internal/mask":    {pure: true},
-	"internal/option":  {pure: true, imports: []string{"github.com/BurntSushi/toml", "address", "antenna/formats"}},
+	"internal/fsys":   {imports: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
+	"address":         {pure: true, imports: []string{"golang.org/x/net/idna"}},
+	"internal/geoip":  {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
+	"internal/listen": {imports: []string{"internal/problem"}},
+	"internal/markup": {pure: true},
+	"internal/mask":   {pure: true}, "internal/once": {pure: true, but: []string{"sync"}},
+	"internal/option":  {pure: true, imports: []string{"github.com/BurntSushi/toml", "address", "antenna/formats", "internal/once"}},
 	"internal/program": {},
 	"internal/web":     {imports: []string{"address", "internal/mask", "verify", "golang.org/x/net/publicsuffix"}},
 	// No row may name these: they appear in _test.go files only.

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"braid/antenna/feed"
 	"braid/antenna/formats"
 	"braid/internal/feedtext"
+	"braid/internal/once"
 )
 
 // A Decoder reads one feed.
@@ -110,8 +109,8 @@ func firstLine(head []byte) (line string, first []byte, comments bool) {
 }
 
 var (
-	comment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`) })
-	element = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<(?:[\w.-]+:)?([A-Za-z]+)[\s/>]`) })
+	comment = once.Pattern(`(?s)<!--.*?(?:-->|$)`)
+	element = once.Pattern(`<(?:[\w.-]+:)?([A-Za-z]+)[\s/>]`)
 )
 
 // firstElement returns the name of the first element of XML, in lower case and without a prefix.

@@ -3,11 +3,11 @@ package antenna
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"braid/antenna/feed"
+	"braid/internal/once"
 	"braid/internal/option"
 )
 
@@ -108,10 +108,10 @@ func (w *watcher) masked() string {
 	if w.follow == nil {
 		return maskURL(w.URL)
 	}
-	return escapedField.ReplaceAllString(maskURL(w.URL), "{$1}")
+	return escapedField().ReplaceAllString(maskURL(w.URL), "{$1}")
 }
 
-var escapedField = regexp.MustCompile(`%7B([a-z]+)%7D`)
+var escapedField = once.Pattern(`%7B([a-z]+)%7D`)
 
 // otherFiles describes which other files of the release of t a release API lists at the host of the watch. It returns ""
 // if the API lists the file of t, or no file.

@@ -9,6 +9,7 @@ import (
 
 	"braid/download"
 	"braid/internal/job"
+	"braid/internal/once"
 	"braid/internal/option"
 	"braid/internal/problem"
 	"braid/metalink/metainfo"
@@ -272,21 +273,21 @@ func (a *arranged) beatEnvironment() {
 
 // invalidValue and invalidVariable match the flag parser's messages about an invalid value of a flag or a variable.
 var (
-	invalidValue    = regexp.MustCompile(`^invalid (boolean )?value "(.*)" for (?:flag )?-([^ :]+): (.*)$`)
-	invalidVariable = regexp.MustCompile(
+	invalidValue    = once.Pattern(`^invalid (boolean )?value "(.*)" for (?:flag )?-([^ :]+): (.*)$`)
+	invalidVariable = once.Pattern(
 		`^could not parse ".*" (as bool value )?from environment variable "([^"]*)".* for flag [^ :]+: (.*)$`)
 )
 
 // refuse converts an error of the flag parser to a problem.
 func (l *line) refuse(err error) error {
 	where, why, hint := l.command.Name, err.Error(), "braid "+l.command.Name+" --help"
-	if m := invalidValue.FindStringSubmatch(why); m != nil {
+	if m := invalidValue().FindStringSubmatch(why); m != nil {
 		where, why = "--"+m[3], boolean(m[1], m[4])
 		if place := l.places[m[3]]; place != "" {
 			where = place + ": " + m[3]
 		}
 		hint = cmp.Or(foreignValue(m[3], m[2]), hint)
-	} else if m := invalidVariable.FindStringSubmatch(why); m != nil {
+	} else if m := invalidVariable().FindStringSubmatch(why); m != nil {
 		where, why = m[2], boolean(m[1], m[3])
 	}
 	return problem.Misuse(where, why, hint)
@@ -304,17 +305,17 @@ func boolean(isBool, why string) string {
 // foreignValues describes values that show that the user meant another program's flag of the same name. In -fsSL more
 // letters follow -s. The flag --location of curl takes no value.
 var foreignValues = map[string]struct {
-	value *regexp.Regexp
+	value func() *regexp.Regexp
 	hint  string
 }{
-	"split": {regexp.MustCompile(`^[A-Za-z#]`),
+	"split": {once.Pattern(`^[A-Za-z#]`),
 		"for curl -s use -q; curl's -f, -L and -S are always on in braid"},
-	"location": {regexp.MustCompile(`^-|[:/.]`), "redirects are always followed, as by curl --location"},
+	"location": {once.Pattern(`^-|[:/.]`), "redirects are always followed, as by curl --location"},
 }
 
 func foreignValue(flag, value string) string {
 	f, ok := foreignValues[flag]
-	if !ok || !f.value.MatchString(value) {
+	if !ok || !f.value().MatchString(value) {
 		return ""
 	}
 	return f.hint

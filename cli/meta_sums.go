@@ -3,11 +3,11 @@ package cli
 import (
 	"errors"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"braid/internal/fsys"
+	"braid/internal/once"
 	"braid/internal/problem"
 	"braid/metalink"
 	"braid/verify"
@@ -17,7 +17,7 @@ import (
 type sumsFlags struct{ Sums string }
 
 // sumLine matches a line of such a list in the format of sha256sum: "DIGEST NAME", after a backslash if NAME has escapes.
-var sumLine = regexp.MustCompile(`^\\?[0-9a-f]{64}  .+$`)
+var sumLine = once.Pattern(`^\\?[0-9a-f]{64}  .+$`)
 
 // aSums and aSignature describe the list of digests and its signature file.
 var (
@@ -32,7 +32,7 @@ var (
 func looksLikeSums(head []byte) bool {
 	lines := strings.Split(string(head), "\n")
 	for _, line := range lines[:len(lines)-1] {
-		if !sumLine.MatchString(line) {
+		if !sumLine().MatchString(line) {
 			return false
 		}
 	}

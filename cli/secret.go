@@ -2,9 +2,10 @@ package cli
 
 import (
 	"os"
-	"regexp"
 	"strings"
 	"unsafe"
+
+	"braid/internal/once"
 )
 
 // forgetArguments returns a copy of the command line and overwrites the secrets in the original, because other users of the
@@ -36,23 +37,24 @@ func forgetArguments(args []string) []string {
 
 var (
 	// secretWord matches aria2c's options that take a secret, also if they are abbreviated.
-	secretWord = regexp.MustCompile(`^--[a-z-]*(pa(s(s(wd?)?)?)?|secr(et?)?)$`)
+	secretWord = once.Pattern(`^--[a-z-]*(pa(s(s(wd?)?)?)?|secr(et?)?)$`)
 	// secretFlag matches a flag with a value, the next word, that has a secret after a colon.
-	secretFlag = regexp.MustCompile(`^(-[A-Za-z]*[uH]|--user|--header)$`)
+	secretFlag = once.Pattern(`^(-[A-Za-z]*[uH]|--user|--header)$`)
 	// secretValue matches a word that consists of such a flag and its value.
-	secretValue = regexp.MustCompile(`^(-[A-Za-z]*[uH]|--user=|--header=)`)
+	secretValue = once.Pattern(`^(-[A-Za-z]*[uH]|--user=|--header=)`)
 )
 
 // secretsOf returns the secret parts of an argument, word, as pairs of offsets. These are values of flags, and the
 // parts of a URL that source.Mask masks. before is the preceding argument.
 func secretsOf(before, word string) (parts [][2]int) {
-	if secretWord.MatchString(before) {
+	if strings.HasPrefix(before, "--") && secretWord().MatchString(before) {
 		return [][2]int{{0, len(word)}}
 	}
-	if name, _, ok := strings.Cut(word, "="); ok && secretWord.MatchString(name) {
+	if name, _, ok := strings.Cut(word, "="); ok && secretWord().MatchString(name) {
 		return [][2]int{{len(name) + 1, len(word)}}
 	}
-	if secretFlag.MatchString(before) || secretValue.MatchString(word) {
+	if before != "" && before[0] == '-' && secretFlag().MatchString(before) ||
+		word != "" && word[0] == '-' && secretValue().MatchString(word) {
 		if i := strings.IndexByte(word, ':'); i >= 0 {
 			return [][2]int{{i + 1, len(word)}}
 		}

@@ -4,9 +4,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"braid/internal/once"
 )
 
 // mostAuth limits the size of a file with passwords.
@@ -28,7 +29,7 @@ func readLogins(s *settings) (all []login) {
 	if dir := s.file("Dir::Etc::netrcparts"); dir != "" {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries { // sorted by name
-			if partName.MatchString(e.Name()) {
+			if partName().MatchString(e.Name()) {
 				files = append(files, filepath.Join(dir, e.Name()))
 			}
 		}
@@ -42,7 +43,7 @@ func readLogins(s *settings) (all []login) {
 }
 
 // partName matches the names of files that apt reads in a folder.
-var partName = regexp.MustCompile(`^[A-Za-z0-9_-]+[A-Za-z0-9_.-]*\.conf$|^[A-Za-z0-9_-]+$`)
+var partName = once.Pattern(`^[A-Za-z0-9_-]+[A-Za-z0-9_.-]*\.conf$|^[A-Za-z0-9_-]+$`)
 
 // parseLogins parses words separated by white space. Words before the first machine are ignored.
 func parseLogins(text string) (all []login) {

@@ -12,11 +12,11 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
+	"braid/internal/once"
 	"braid/internal/web"
 	"braid/source"
 	"braid/source/httpsource"
@@ -82,14 +82,14 @@ func (s *settings) timeout() time.Duration {
 }
 
 // trustName matches the settings that concern trust in servers, for all servers or for one.
-var trustName = regexp.MustCompile(`^acquire::(?:https?|braid|braid\+https?)::(?:(.+)::)?(` +
+var trustName = once.Pattern(`^acquire::(?:https?|braid|braid\+https?)::(?:(.+)::)?(` +
 	`(?:ca(?:$|cert|dir|file|info|path|store)|key|pin)[^:]*|` +
 	`[^:]*(?:cert|cipher|crl|insecure|issuer|ocsp|revo|ssl|tls|trust|verif)[^:]*)$`)
 
 // aboutTrust returns the server and the last word of a name that trustName matches. word is "" if the name does not
 // match. It is also "" after Proxy::, where the last word is a server.
 func aboutTrust(name string) (host, word string) {
-	x := trustName.FindStringSubmatch(name)
+	x := trustName().FindStringSubmatch(name)
 	if x == nil || x[1] == "proxy" {
 		return "", ""
 	}

@@ -3,12 +3,12 @@ package indexpage
 import (
 	"bytes"
 	"io"
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
 
 	"braid/antenna/feed"
+	"braid/internal/once"
 )
 
 // Format is the index of a folder: HTML of nginx, Apache, lighttpd, Caddy and others, and JSON of nginx and Caddy. Only
@@ -34,12 +34,12 @@ func sniff(head, first []byte) bool {
 
 var (
 	// titles are the beginnings of the titles and headings of index pages, in lower case.
-	titles = regexp.MustCompile(`^(?:index of\b|directory listing\b|directory:|listing of\b|index - powered by h5ai)`)
+	titles = once.Pattern(`^(?:index of\b|directory listing\b|directory:|listing of\b|index - powered by h5ai)`)
 	// parents matches the texts of links to the folder above, and above the targets of such links.
-	parents = regexp.MustCompile(`^(?:\.\.|\.\./|go up|\[?(?:to )?parent directory\]?)$`)
-	above   = regexp.MustCompile(`^(?:(?:\./)?\.\./?|/|/[^?#:]*/)$`)
+	parents = once.Pattern(`^(?:\.\.|\.\./|go up|\[?(?:to )?parent directory\]?)$`)
+	above   = once.Pattern(`^(?:(?:\./)?\.\./?|/|/[^?#:]*/)$`)
 	// summaries matches identifiers of Caddy for parts of an index. In the root folder they are the only sign.
-	summaries = regexp.MustCompile(`(?i)<table aria-describedby="summary"|<div id="summary">`)
+	summaries = once.Pattern(`(?i)<table aria-describedby="summary"|<div id="summary">`)
 )
 
 // signs has the marks of an index that were found so far in a page.
@@ -61,7 +61,7 @@ func (s *signs) search(z *html.Tokenizer) bool {
 		case html.ErrorToken:
 			return s.plain && s.files > 0
 		case html.StartTagToken, html.SelfClosingTagToken:
-			if summaries.Match(z.Raw()) {
+			if summaries().Match(z.Raw()) {
 				return true
 			}
 			s.start(z)
@@ -99,9 +99,9 @@ func (s *signs) end() bool {
 		if text != "" && strings.EqualFold(text, strings.TrimPrefix(s.href, "./")) {
 			s.files++
 		}
-		return parents.MatchString(text) && above.MatchString(s.href)
+		return parents().MatchString(text) && above().MatchString(s.href)
 	}
-	return titles.MatchString(text)
+	return titles().MatchString(text)
 }
 
 // attribute returns the value of an attribute of the current tag, or an empty string.

@@ -14,7 +14,6 @@ import (
 	"io"
 	"iter"
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -22,10 +21,11 @@ import (
 
 	"braid/antenna/feed"
 	"braid/internal/feedtext"
+	"braid/internal/once"
 )
 
 // declaration matches the text before the name of a declared charset.
-var declaration = regexp.MustCompile(`(?i)\bcharset\s*=`)
+var declaration = once.Pattern(`(?i)\bcharset\s*=`)
 
 // headSize is the number of bytes searched for a declaration of the charset.
 const headSize = 1 << 10
@@ -88,7 +88,7 @@ func (d *Decoder) open() (feed.Record, error) {
 // detect detects the charset by the beginning of the page.
 func (d *Decoder) detect(head []byte) {
 	label := "windows-1252" // charset of text that is not UTF-8, as browsers assume
-	if declaration.Match(head) {
+	if declaration().Match(head) {
 		_, label, _ = charset.DetermineEncoding(head, "")
 		d.charset, d.declared = label, label
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"regexp"
 	"strings"
 
 	"golang.org/x/text/encoding"
@@ -14,6 +13,7 @@ import (
 
 	"braid/antenna/feed"
 	"braid/internal/feedtext"
+	"braid/internal/once"
 )
 
 const (
@@ -53,7 +53,7 @@ func (in *input) describe() feed.Input {
 }
 
 // declaration matches the encoding declaration of an XML document (XML 1.0, section 4.3.3).
-var declaration = regexp.MustCompile(`^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']`)
+var declaration = once.Pattern(`^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']`)
 
 // start detects the charset and returns the beginning of the text.
 func (in *input) start() ([]byte, error) {
@@ -69,7 +69,7 @@ func (in *input) start() ([]byte, error) {
 	case bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")):
 		in.head.Discard(3) // the byte order mark
 	default:
-		if m := declaration.FindSubmatch(raw); m != nil {
+		if m := declaration().FindSubmatch(raw); m != nil {
 			in.declared = string(m[1])
 		}
 		if enc := in.lookup(); enc != nil {

@@ -5,10 +5,10 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"regexp"
 	"slices"
 
 	"braid/antenna/feed"
+	"braid/internal/once"
 )
 
 const maxDepth = 100
@@ -48,7 +48,7 @@ func (w *walker) next() (xml.Token, error) {
 	case xml.EndElement: // an end tag without a start tag has no effect
 		w.leave(t.Name)
 	case xml.Directive:
-		if entities.Match(t) {
+		if entities().Match(t) {
 			return nil, codeEntities.Reject(w.line())
 		}
 	}
@@ -56,7 +56,7 @@ func (w *walker) next() (xml.Token, error) {
 }
 
 // entities matches entity declarations in a document type declaration (XML 1.0, section 4.2).
-var entities = regexp.MustCompile(`<!\s*ENTITY`)
+var entities = once.Pattern(`<!\s*ENTITY`)
 
 // leave closes the innermost element with this name, and the unclosed elements in it.
 func (w *walker) leave(name xml.Name) {

@@ -2,16 +2,17 @@ package release
 
 import (
 	"cmp"
-	"regexp"
+
+	"braid/internal/once"
 )
 
 // suffixes matches the suffixes of a file name, as sort -V defines them. sort -V compares suffixes last.
-var suffixes = regexp.MustCompile(`(?:\.[A-Za-z~][A-Za-z0-9~]*)*$`)
+var suffixes = once.Pattern(`(?:\.[A-Za-z~][A-Za-z0-9~]*)*$`)
 
 // A fileName is a text that is compared as the name of a file. stem is the text without its suffixes.
 type fileName struct{ text, stem string }
 
-func nameOf(text string) fileName { return fileName{text, text[:suffixes.FindStringIndex(text)[0]]} }
+func nameOf(text string) fileName { return fileName{text, text[:suffixes().FindStringIndex(text)[0]]} }
 
 // compareNames compares like the program sort with the option -V (GNU coreutils, filevercmp), for texts that do not begin
 // with a dot.

@@ -2,10 +2,10 @@ package release
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
 	"braid/antenna/feed"
+	"braid/internal/once"
 )
 
 const maxToken = 64
@@ -28,7 +28,7 @@ func inToken(c byte) bool { return isAlphanumeric(c) || strings.IndexByte("._+~-
 func isAlphanumeric(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // The group of defaultVersion is the tag without a leading v, release- or NAME-.
-var defaultVersion = regexp.MustCompile(`^(?:[A-Za-z][^-]*-)*?[vV]?([0-9].*)$`)
+var defaultVersion = once.Pattern(`^(?:[A-Za-z][^-]*-)*?[vV]?([0-9].*)$`)
 
 // versionOf returns the version of a tag, or "" if the pattern of the user does not match.
 func (t *Template) versionOf(tag string) string {
@@ -38,7 +38,7 @@ func (t *Template) versionOf(tag string) string {
 		}
 		return ""
 	}
-	if m := defaultVersion.FindStringSubmatch(tag); m != nil {
+	if m := defaultVersion().FindStringSubmatch(tag); m != nil {
 		return m[1]
 	}
 	return tag

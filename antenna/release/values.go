@@ -1,12 +1,12 @@
 package release
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"braid/antenna/feed"
+	"braid/internal/once"
 )
 
 // values are the values of template fields, by the names of the fields.
@@ -36,7 +36,7 @@ func (t *Template) derived(v values, field string) (value string, ok bool) {
 		if !ok {
 			version, ok = t.derived(v, versionField)
 		}
-		if m := numbersOfVersion.FindStringSubmatch(version); ok && m != nil {
+		if m := numbersOfVersion().FindStringSubmatch(version); ok && m != nil {
 			return m[at+1], true
 		}
 		return "", ok
@@ -44,7 +44,7 @@ func (t *Template) derived(v values, field string) (value string, ok bool) {
 	return "", false
 }
 
-var numbersOfVersion = regexp.MustCompile(`^[vV]?(\d+)(?:\.(\d+))?(?:\.(\d+))?`)
+var numbersOfVersion = once.Pattern(`^[vV]?(\d+)(?:\.(\d+))?(?:\.(\d+))?`)
 
 // complete adds to v the values that follow from others. It reports whether v then has a tag, a version, and all fields
 // of the template.
@@ -161,12 +161,12 @@ func (s *scanner) isConsistent() bool {
 	return true
 }
 
-var dateForm = regexp.MustCompile(`^[0-9]{4}-[01][0-9]-[0-3][0-9]`)
+var dateForm = once.Pattern(`^[0-9]{4}-[01][0-9]-[0-3][0-9]`)
 
 // ends returns the lengths that the value of a field at the beginning of text may have.
 func ends(field, text string) (list []int) {
 	if field == dateField {
-		if dateForm.MatchString(text) {
+		if dateForm().MatchString(text) {
 			return []int{len(time.DateOnly)}
 		}
 		return nil

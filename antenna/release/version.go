@@ -2,9 +2,10 @@ package release
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
+
+	"braid/internal/once"
 )
 
 // Compare returns a positive number if version a is newer than b, a negative one if it is older, and 0 if they have
@@ -59,16 +60,16 @@ type version struct {
 // semanticForm matches two forms. The groups 1 and 2 are the numbers and the pre-release of the strict form. The groups
 // 3 to 7 are those of a form without a hyphen or with fewer than three numbers. A single letter is a pre-release only
 // with a number: 1.1.1a is a release of OpenSSL.
-var semanticForm = regexp.MustCompile(`^[vV]?(?:(\d+(?:\.\d+){2,})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?` +
+var semanticForm = once.Pattern(`^[vV]?(?:(\d+(?:\.\d+){2,})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?` +
 	`|(\d+(?:\.\d+)*)(?i:[._-]?(?:(alpha|beta|dev|pre|preview|rc)[._-]?(\d*)|([abc])[._-]?(\d+)))?)` +
 	`(?:\+[0-9A-Za-z.-]+)?$`)
 
 // The group of plainNumber is the version without a leading v.
-var plainNumber = regexp.MustCompile(`^[vV]([0-9].*)$`)
+var plainNumber = once.Pattern(`^[vV]([0-9].*)$`)
 
 func read(text string) version {
-	v := version{name: nameOf(markPre(plainNumber.ReplaceAllString(text, "$1")))}
-	m := semanticForm.FindStringSubmatch(text)
+	v := version{name: nameOf(markPre(plainNumber().ReplaceAllString(text, "$1")))}
+	m := semanticForm().FindStringSubmatch(text)
 	if m == nil {
 		return v
 	}
@@ -178,12 +179,12 @@ func preWord(word string) string {
 	return word
 }
 
-var letters = regexp.MustCompile(`[A-Za-z]+`)
+var letters = once.Pattern(`[A-Za-z]+`)
 
 // markPre returns text with a tilde instead of the separators before the word of a pre-release, if text has such a
 // word.
 func markPre(text string) string {
-	for _, at := range letters.FindAllStringIndex(text, -1) {
+	for _, at := range letters().FindAllStringIndex(text, -1) {
 		word := preWord(text[at[0]:at[1]])
 		before := strings.TrimRight(text[:at[0]], "._~-")
 		switch word {

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 	"time"
 
 	"braid/daemon/queue"
 	"braid/internal/mask"
+	"braid/internal/once"
 	"braid/internal/option"
 )
 
@@ -92,7 +92,7 @@ func folderOf(e *queue.Entry, given string) string {
 	return cmp.Or(e.Options["dir"], given)
 }
 
-var manyDigits = regexp.MustCompile(`\b([0-9a-fA-F]{8})[0-9a-fA-F]{24,}\b`)
+var manyDigits = once.Pattern(`\b([0-9a-fA-F]{8})[0-9a-fA-F]{24,}\b`)
 
 // briefly shortens message, the message of a failure. It removes what the page shows elsewhere, which is the URL in
 // address, the text before it and the host. It also removes most digits of digests.
@@ -103,7 +103,7 @@ func briefly(message, address string) string {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		message = strings.TrimPrefix(message, u.Host+": ")
 	}
-	return manyDigits.ReplaceAllString(message, "$1...")
+	return manyDigits().ReplaceAllString(message, "$1...")
 }
 
 // name returns a name for e: the name of its file, the name that the client requested, or the last segment of its first URL.

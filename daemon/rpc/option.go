@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"braid/internal/mask"
+	"braid/internal/once"
 	"braid/verify"
 )
 
@@ -26,36 +26,31 @@ var values = map[string]func() *regexp.Regexp{
 	"follow-torrent": follow, "follow-metalink": follow,
 	"seed-ratio": fraction, "seed-time": fraction,
 	"checksum": checksum,
-	"header":   pattern(`^([!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*\n?)*$`),
+	"header":   once.Pattern(`^([!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*\n?)*$`),
 	// a signature of the file, in base64; aria2 has no such option
-	"signature": pattern(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`),
-	"referer":   line, "user-agent": line, "select-file": pattern(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`),
+	"signature": once.Pattern(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`),
+	"referer":   line, "user-agent": line, "select-file": once.Pattern(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`),
 }
 
 var (
-	number   = pattern(`^0*[1-9][0-9]{0,8}$`)
-	count    = pattern(`^[0-9]{1,9}$`)
-	size     = pattern(`^([0-9]{1,12}) *(([KkMm])[^\n]*)?$`) // aria2, too, ignores the text after the letter, as in "1 MB"
-	fraction = pattern(`^[0-9]{1,9}(\.[0-9]*)?$`)
-	truth    = pattern(`^(true|false)$`)
-	follow   = pattern(`^(true|false|mem)$`)
-	line     = pattern(`^[^\x00-\x08\x0a-\x1f\x7f]*$`)
-	name     = pattern(`^[a-z0-9][a-z0-9-]{0,62}$`)
+	number   = once.Pattern(`^0*[1-9][0-9]{0,8}$`)
+	count    = once.Pattern(`^[0-9]{1,9}$`)
+	size     = once.Pattern(`^([0-9]{1,12}) *(([KkMm])[^\n]*)?$`) // aria2, too, ignores the text after the letter, as in "1 MB"
+	fraction = once.Pattern(`^[0-9]{1,9}(\.[0-9]*)?$`)
+	truth    = once.Pattern(`^(true|false)$`)
+	follow   = once.Pattern(`^(true|false|mem)$`)
+	line     = once.Pattern(`^[^\x00-\x08\x0a-\x1f\x7f]*$`)
+	name     = once.Pattern(`^[a-z0-9][a-z0-9-]{0,62}$`)
 )
 
 // checksum matches a digest such as sha-256=9f86d0...
-var checksum = sync.OnceValue(func() *regexp.Regexp {
+var checksum = once.Value(func() *regexp.Regexp {
 	var any []string
 	for _, a := range verify.Algorithms() {
 		any = append(any, fmt.Sprintf("%s=[0-9a-f]{%d}", a, 2*a.Size()))
 	}
 	return regexp.MustCompile(`^(?i:` + strings.Join(any, "|") + `)$`)
 })
-
-// pattern returns a function that compiles text when first called, because most runs of the program have no daemon.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
 
 // mine lists options that no client may set, because they name files of the user.
 var mine = []string{"conf-path", "input-file", "load-cookies", "ca-certificate", "private-key", "log"}
@@ -68,7 +63,7 @@ func refused(name, value string) bool {
 }
 
 // proxies matches options that cannot be set for one download, because all downloads share the daemon's connections.
-var proxies = pattern(`^((all|http|https|ftp)-proxy(-user|-passwd)?|no-proxy)$`)
+var proxies = once.Pattern(`^((all|http|https|ftp)-proxy(-user|-passwd)?|no-proxy)$`)
 
 // OfAll reports whether the option name, if set to value, can only apply to all downloads.
 func OfAll(name, value string) bool { return value != "" && proxies().MatchString(name) }

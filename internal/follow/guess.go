@@ -1,26 +1,26 @@
 package follow
 
 import (
-	"regexp"
 	"strings"
 
 	"braid/antenna/feed"
 	"braid/antenna/release"
+	"braid/internal/once"
 )
 
 var (
 	// dotted matches a version in the name of a file, with the word of a pre-release behind it. plain matches a number,
 	// or a date, after a hyphen or the like, for names without a dotted version.
-	dotted = regexp.MustCompile(`\d+(?:\.\d+)+(?:[-._~]?(?:alpha|beta|dev|pre|rc|[abc])[-._]?\d+)?`)
-	plain  = regexp.MustCompile(`[-_v](\d+(?:-\d\d-\d\d)?)(?:[-_.]|$)`)
+	dotted = once.Pattern(`\d+(?:\.\d+)+(?:[-._~]?(?:alpha|beta|dev|pre|rc|[abc])[-._]?\d+)?`)
+	plain  = once.Pattern(`[-_v](\d+(?:-\d\d-\d\d)?)(?:[-_.]|$)`)
 )
 
 // versionIn returns the version in the name of a file, or "".
 func versionIn(name string) string {
-	if v := dotted.FindString(name); v != "" {
+	if v := dotted().FindString(name); v != "" {
 		return v
 	}
-	if m := plain.FindStringSubmatch(strings.ReplaceAll(name, "x86_64", "x64")); m != nil {
+	if m := plain().FindStringSubmatch(strings.ReplaceAll(name, "x86_64", "x64")); m != nil {
 		return m[1]
 	}
 	return ""

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"braid/address"
+	"braid/internal/once"
 )
 
 // A project is a row of the table of project pages: their URLs, and the URL of the feed of releases.
@@ -150,12 +151,12 @@ func match(x *regexp.Regexp, text string) map[string]string {
 	return vars
 }
 
-var variable = regexp.MustCompile(`\{(\w+)(:joined)?\}`)
+var variable = once.Pattern(`\{(\w+)(:joined)?\}`)
 
 // fill puts variables into a text of the table.
 func fill(text string, vars map[string]string) string {
-	return variable.ReplaceAllStringFunc(text, func(word string) string {
-		m := variable.FindStringSubmatch(word)
+	return variable().ReplaceAllStringFunc(text, func(word string) string {
+		m := variable().FindStringSubmatch(word)
 		if m[2] != "" {
 			return strings.ReplaceAll(vars[m[1]], "/", "%2F")
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"braid/address"
+	"braid/internal/once"
 	"braid/verify"
 )
 
@@ -110,12 +111,12 @@ func (q *Question) Delivers(u *url.URL) bool {
 	return u.Scheme == "https" && slices.Contains(q.of.Delivery, strings.TrimSuffix(address.HostPort(u), ":443"))
 }
 
-var variable = regexp.MustCompile(`\{(\w+)(?::(\w+))?\}`)
+var variable = once.Pattern(`\{(\w+)(?::(\w+))?\}`)
 
 // fill puts the variables into a text of the table.
 func (q *Question) fill(text string) string {
-	return variable.ReplaceAllStringFunc(text, func(word string) string {
-		m := variable.FindStringSubmatch(word)
+	return variable().ReplaceAllStringFunc(text, func(word string) string {
+		m := variable().FindStringSubmatch(word)
 		value := q.vars[m[1]]
 		switch m[2] {
 		case "":

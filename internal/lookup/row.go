@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"braid/internal/once"
 )
 
 // NewForge returns a row of the user's table. The keys "like", "host" and "api" copy a built-in row for another host.
@@ -58,10 +60,10 @@ func NewForge(name string, words map[string][]string) (*Forge, error) {
 }
 
 var (
-	hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?$`)
+	hostName = once.Pattern(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?$`)
 	// The host in a pattern of URLs and in a question is literal, so that a row is only for the hosts that it names.
-	fileHost = regexp.MustCompile(`^\^https://((?:[a-z0-9-]|\\\.)+(?::[0-9]+)?)/`)
-	askHost  = regexp.MustCompile(`^https://([a-z0-9.-]+(?::[0-9]+)?)/`)
+	fileHost = once.Pattern(`^\^https://((?:[a-z0-9-]|\\\.)+(?::[0-9]+)?)/`)
+	askHost  = once.Pattern(`^https://([a-z0-9.-]+(?::[0-9]+)?)/`)
 )
 
 // like returns a copy of the built-in row of that name for another host. The questions go below api. api may be empty
@@ -72,12 +74,12 @@ func like(name, host, api string) (*Forge, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("like: no row %q; there are %s", name, strings.Join(rowNames(forges), ", "))
 	}
-	if !hostName.MatchString(host) {
+	if !hostName().MatchString(host) {
 		return nil, fmt.Errorf("host: %q is not a host in lower case, with its port unless that is 443", host)
 	}
 	f := *forges[i]
 	f.Token, f.Delivery, f.URL = false, nil, nil
-	of := fileHost.FindStringSubmatch(forges[i].URL[0])[1]
+	of := fileHost().FindStringSubmatch(forges[i].URL[0])[1]
 	for _, expression := range forges[i].URL {
 		rest, ok := strings.CutPrefix(expression, "^https://"+of+"/")
 		if !ok {
@@ -85,13 +87,13 @@ func like(name, host, api string) (*Forge, error) {
 		}
 		f.URL = append(f.URL, "^https://"+regexp.QuoteMeta(host)+"/"+rest)
 	}
-	asked := askHost.FindStringSubmatch(f.Ask)[1]
+	asked := askHost().FindStringSubmatch(f.Ask)[1]
 	switch u, err := url.Parse(api); {
 	case api == "" && asked != strings.ReplaceAll(of, `\`, ""):
 		return nil, fmt.Errorf("api: %s answers questions at another host: write its URL", f.Name)
 	case api == "":
 		api = "https://" + host
-	case err != nil || u.Scheme != "https" || !hostName.MatchString(u.Host) || u.User != nil || u.RawQuery != "" ||
+	case err != nil || u.Scheme != "https" || !hostName().MatchString(u.Host) || u.User != nil || u.RawQuery != "" ||
 		u.Fragment != "":
 		return nil, errors.New("api: write https://HOST or https://HOST/PATH")
 	}
@@ -124,7 +126,7 @@ func (f *Forge) check() error {
 	switch {
 	case len(f.URL) == 0:
 		return errors.New("no url: write expressions for the URLs of files, or like and host")
-	case !askHost.MatchString(f.Ask):
+	case !askHost().MatchString(f.Ask):
 		return errors.New("ask: write https://HOST/ and the path of the question")
 	case f.Digest != "" && f.SHA256 != "":
 		return errors.New("digest and sha256: write only one of them")
@@ -135,14 +137,14 @@ func (f *Forge) check() error {
 	for _, value := range f.Only {
 		used += " " + value
 	}
-	if own := strings.TrimPrefix(used, f.Ask); len(f.At) == 0 && !variable.MatchString(own) {
+	if own := strings.TrimPrefix(used, f.Ask); len(f.At) == 0 && !variable().MatchString(own) {
 		return errors.New("neither at nor a variable in only: an entry must name its file")
 	}
 	for i, e := range f.urls {
-		if !fileHost.MatchString(f.URL[i]) || !strings.HasSuffix(f.URL[i], "$") {
+		if !fileHost().MatchString(f.URL[i]) || !strings.HasSuffix(f.URL[i], "$") {
 			return fmt.Errorf(`url: %q: begin with ^https://HOST/, with \. for a dot, and end with $`, f.URL[i])
 		}
-		for _, m := range variable.FindAllStringSubmatch(used, -1) {
+		for _, m := range variable().FindAllStringSubmatch(used, -1) {
 			if e.SubexpIndex(m[1]) < 0 {
 				return fmt.Errorf("url: %q has no group (?P<%s>...)", f.URL[i], m[1])
 			}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"braid/internal/once"
 )
 
 // aria2Text has a line for each option of aria2c 1.36, and for one of braid. A line contains the option's name, its letter,
@@ -50,13 +52,13 @@ func (o Aria2Option) refuses(value string) bool {
 // isSwitch reports whether the values of o are true and false.
 func (o Aria2Option) isSwitch() bool { return o.value == "bool" }
 
-var aria2Table = readAria2(aria2Text)
+var aria2Table = once.Value(readAria2)
 
 // Aria2Options returns all options in aria2Text.
-func Aria2Options() []Aria2Option { return aria2Table }
+func Aria2Options() []Aria2Option { return aria2Table() }
 
-func readAria2(text string) (list []Aria2Option) {
-	for line := range strings.Lines(text) {
+func readAria2() (list []Aria2Option) {
+	for line := range strings.Lines(aria2Text) {
 		words := append(strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 5), "")
 		list = append(list, Aria2Option{Name: words[0], Letter: strings.Trim(words[1], "-"), value: words[2],
 			Fate: words[3], Note: words[4]})

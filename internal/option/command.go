@@ -47,11 +47,10 @@ type Example struct{ What, Line string }
 
 // Braid returns the program with all of its commands.
 func Braid() (p Program) {
-	for section := range strings.SplitSeq("\n"+commandTexts, "\n== ") {
+	for section := range strings.SplitSeq(strings.TrimPrefix(commandTexts, "== "), "\n== ") {
 		name, body, _ := strings.Cut(section, "\n")
 		parts := strings.Split(strings.TrimSpace(body), "\n\n")
 		switch name {
-		case "":
 		case "braid":
 			p.Command = parseCommand(name, parts)
 			p.Options = []Option{{Names: "version V", Group: OutputGroup, Kind: Switch,

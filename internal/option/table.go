@@ -163,6 +163,13 @@ func All() iter.Seq[Option] {
 
 // Of returns the options that any of the commands in c has, sorted by group.
 func Of(c Commands) (list []Option) {
+	n := 0
+	for o := range All() {
+		if o.Of&c != 0 {
+			n++
+		}
+	}
+	list = make([]Option, 0, n)
 	for o := range All() {
 		if o.Of&c != 0 {
 			list = append(list, o)

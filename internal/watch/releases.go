@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 
 	"braid/antenna"
+	"braid/internal/once"
 )
 
 // releaseKeys are the keys of [watch.NAME] about releases. A watch follows releases if its url has fields.
@@ -28,10 +28,10 @@ func (w *Watch) pattern() string {
 	if w.Releases == nil {
 		return w.URL
 	}
-	return releaseFields.ReplaceAllLiteralString(w.URL, "*")
+	return releaseFields().ReplaceAllLiteralString(w.URL, "*")
 }
 
-var releaseFields = regexp.MustCompile(`\{[^{}]*\}`)
+var releaseFields = once.Pattern(`\{[^{}]*\}`)
 
 // isTemplate reports whether a URL has fields. Braces in URLs are percent-encoded.
 func isTemplate(url string) bool { return strings.ContainsAny(url, "{}") }

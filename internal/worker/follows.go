@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"braid/antenna/release"
 	"braid/fleet"
 	"braid/internal/fsys"
+	"braid/internal/once"
 	"braid/internal/problem"
 )
 
@@ -46,14 +46,14 @@ func (linkError) Error() string { return "was not made by braid, and is kept" }
 
 var errNoLinks = errors.New("links need a privilege on Windows")
 
-var identity = regexp.MustCompile(`^[0-9a-f]{24}$`)
+var identity = once.Pattern(`^[0-9a-f]{24}$`)
 
 // checkFollows returns an error if the release file cannot be placed as f requires.
 func (p *Folder) checkFollows(f *fleet.Follows) error {
 	switch {
 	case f == nil:
 		return nil
-	case !identity.MatchString(f.Of):
+	case !identity().MatchString(f.Of):
 		return problem.Misuse("job", fmt.Sprintf("%.40q identifies no releases", f.Of), "")
 	case f.Link == "":
 		return nil

@@ -101,7 +101,7 @@ func (p *Store) place(ctx context.Context, t *task, _ *download.Request, _ bool)
 // prune adds the object of j to the list of its releases, which is itself an object. It removes the objects of versions
 // that need not be kept, unless they have changed since they were created.
 func prune(ctx context.Context, store *objectstore.Store, j *fleet.Job, in placed) error {
-	if !identity.MatchString(j.Follows.Of) {
+	if !identity().MatchString(j.Follows.Of) {
 		return problem.Misuse("job", fmt.Sprintf("%.40q identifies no releases", j.Follows.Of), "")
 	}
 	var surplus, gone []listed

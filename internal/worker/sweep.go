@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"braid/internal/once"
 	"braid/internal/plug/jetstream"
 )
 
@@ -91,11 +91,11 @@ func (n stageName) String() string {
 	return fmt.Sprintf("%s-%s-%d", n.key, n.queue, n.fence)
 }
 
-var stageWords = regexp.MustCompile(`^([0-9a-f]{24})-(?:([0-9a-z]+)-)?([1-9][0-9]*)$`)
+var stageWords = once.Pattern(`^([0-9a-f]{24})-(?:([0-9a-z]+)-)?([1-9][0-9]*)$`)
 
 // parseStage parses name as the name of a stage. The key is "" if it is something else.
 func parseStage(name string) (n stageName) {
-	if m := stageWords.FindStringSubmatch(name); m != nil {
+	if m := stageWords().FindStringSubmatch(name); m != nil {
 		n.key, n.queue = m[1], m[2]
 		n.fence, _ = strconv.ParseUint(m[3], 10, 64)
 	}
