@@ -20,13 +20,13 @@ const (
 // methods that have them in more than maxFiles. A number may only go down, to that of the goal, and a row may only go; a
 // commit that raises a number says why.
 var sizes = map[string]int{
-	packages: 76,
+	packages: 77,
 }
 
 // shapes lists what exceeds a limit of TestShapes, and how far. A number may only fall, and a row only go; a commit that raises
 // one says why.
 var shapes = map[string]int{
-	"lines of the product":        122318,
+	"lines of the product":        122361,
 	"methods of download.Request": 68,
 	"methods of download.known":   148,
 	"methods of download.session": 120,
