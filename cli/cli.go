@@ -18,6 +18,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 
@@ -73,7 +74,7 @@ func oneMoreThread() {
 }
 
 // ballast raises the garbage collector's heap goal. Its memory is never touched, so its pages are never resident.
-var ballast []byte
+var ballast atomic.Pointer[[16 << 20]byte]
 
 // collectLate makes a garbage collection begin after some 16 MiB of garbage, unless the environment sets GOGC. Otherwise
 // the heap is so small that garbage collection takes a quarter of the time of a few small downloads. The ballast is
@@ -85,7 +86,7 @@ func collectLate() {
 	const early = 400 // percent of the runtime's smallest heap, 4 MiB
 	debug.SetGCPercent(early)
 	runtime.AddCleanup(new([16]byte), func(int) {
-		ballast = make([]byte, 16<<20)
+		ballast.Store(new([16 << 20]byte))
 		if now := debug.SetGCPercent(100); now != early { // set by a service
 			debug.SetGCPercent(now)
 		}

@@ -83,7 +83,7 @@ func TestVerifyAsks_Rule31_Rule32(t *testing.T) {
 		"links without proof": {[]mirrortest.Option{mirrortest.Link(`</x.meta4>; rel=describedby; type="application/metalink4+xml"`)}, download.NoEvidence},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := sized(t, size, append(tt.options, mirrortest.Rate(8*mib))...)
+			s := sized(t, size, append(tt.options, mirrortest.Rate(mib/16))...)
 			r := newRun(t, s.URL)
 			r.onDisk(right)
 			r.req.Trust.Require = download.RequireDigest
