@@ -88,17 +88,23 @@ func (c *conditions) file() string {
 // and a multipart upload.
 func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error) {
 	s := c.store
-	put := func() error {
-		o := minio.PutObjectOptions{DisableContentSha256: true}
-		condition{}.options(&o)
-		_, err := s.core.PutObject(ctx, s.bucket, key, strings.NewReader("?"), 1, "", "", o)
-		return err
-	}
 	// The last requests have their own time limit, because the store may not have answered the earlier ones in time.
 	later := func(do func(after context.Context)) {
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 		defer cancel()
 		do(after)
+	}
+	// Not canceled with ctx: the store might create the object after its removal.
+	put := func() error {
+		err := ctx.Err()
+		if err == nil {
+			later(func(after context.Context) {
+				o := minio.PutObjectOptions{DisableContentSha256: true}
+				condition{}.options(&o)
+				_, err = s.core.PutObject(after, s.bucket, key, strings.NewReader("?"), 1, "", "", o)
+			})
+		}
+		return err
 	}
 	// also after an error: the store may have created the object although the request was canceled
 	defer later(func(after context.Context) { s.core.RemoveObject(after, s.bucket, key, minio.RemoveObjectOptions{}) })
