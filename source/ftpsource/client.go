@@ -35,12 +35,10 @@ import (
 const (
 	defaultConnectTimeout = 10 * time.Second
 	defaultTimeout        = 30 * time.Second // rule 21
+	defaultCloseTimeout   = time.Second
 
 	// idleTime is how long an idle connection is kept. FTP servers allow only few connections.
 	idleTime = 30 * time.Second
-
-	// defaultCloseTime is how long to wait for the server's reply after a data connection was closed.
-	defaultCloseTime = time.Second
 )
 
 // A Client connects to servers and reuses connections. The zero value is ready to use. It may be used concurrently, and
@@ -50,6 +48,9 @@ type Client struct {
 	ConnectTimeout time.Duration
 	// Timeout limits the time for a reply, and the time without a byte of data. If zero, it is 30 s.
 	Timeout time.Duration
+	// CloseTimeout limits the time for the end of the data once SIZE bytes were received, and for the reply once a data
+	// connection was closed. A control connection is not reused without that reply. If zero, it is 1 s.
+	CloseTimeout time.Duration
 	// TLS is the configuration for ftps. If nil, the defaults of crypto/tls are used. Client certificates are shown
 	// only to servers that the user named.
 	TLS *tls.Config
@@ -67,8 +68,6 @@ type Client struct {
 	AllowHosts address.Hosts
 	// Resolver resolves names. If nil, the resolver of package net is used.
 	Resolver *net.Resolver
-
-	closing time.Duration // for tests; defaultCloseTime if zero
 
 	mu   sync.Mutex
 	idle map[account][]*control
@@ -107,7 +106,7 @@ func (c *Client) connectTimeout() time.Duration {
 	return cmp.Or(c.ConnectTimeout, defaultConnectTimeout)
 }
 
-func (c *Client) closeTime() time.Duration { return cmp.Or(c.closing, defaultCloseTime) }
+func (c *Client) closeTimeout() time.Duration { return cmp.Or(c.CloseTimeout, defaultCloseTimeout) }
 
 func (c *Client) timeout() time.Duration { return cmp.Or(c.Timeout, defaultTimeout) }
 

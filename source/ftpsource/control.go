@@ -247,7 +247,7 @@ func (k *control) passive() (port int, err error) {
 
 // quit closes a connection that is no longer needed. It does not wait for the reply to QUIT.
 func (k *control) quit() {
-	k.conn.SetDeadline(time.Now().Add(defaultCloseTime))
+	k.conn.SetDeadline(time.Now().Add(defaultCloseTimeout))
 	k.conn.Write([]byte("QUIT\r\n")) // an error makes no difference: the connection is closed
 	k.conn.Close()
 }

@@ -63,9 +63,9 @@ func TestEndThatDoesNotCome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, option)
 			c := newClient(t)
-			c.Timeout, c.closing = time.Hour, 50*time.Millisecond
+			c.Timeout, c.CloseTimeout = time.Hour, 50*time.Millisecond
 			mustFetch(t, c, s.URL, Options{}, part(file.Size()-1000, file.Size()))
-			c.closing = time.Minute
+			c.CloseTimeout = time.Minute
 			s.Set(ftptest.StallAfter(-1), ftptest.ResetAfter(-1))
 			mustFetch(t, c, s.URL, Options{}, part(0, 9))
 			if s.Connections() != 2 {

@@ -109,7 +109,7 @@ func TestDataConnectionIsClosed(t *testing.T) {
 func TestSilenceAfterLeaving(t *testing.T) {
 	s := newServer(t, ftptest.StallAfter(500_000), ftptest.Reply("426", ""))
 	c := newClient(t)
-	c.closing = 50 * time.Millisecond
+	c.CloseTimeout = 50 * time.Millisecond
 	mustFetch(t, c, s.URL, Options{}, part(0, 1000))
 	if n := len(waiting(c)); n > 0 {
 		t.Errorf("%d connections wait", n)

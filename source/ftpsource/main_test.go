@@ -23,7 +23,7 @@ var (
 func part(start, end int64) byterange.Range { return byterange.Range{Start: start, End: end} }
 
 func newClient(t *testing.T) *Client {
-	c := &Client{closing: time.Minute} // a reply may be late on a busy machine
+	c := &Client{CloseTimeout: time.Minute} // a reply may be late on a busy machine
 	t.Cleanup(c.CloseIdle)
 	return c
 }

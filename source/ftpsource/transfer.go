@@ -220,7 +220,7 @@ func (t *transfer) read(p []byte, within time.Duration) (int, error) {
 // was wrong then, as on servers that count in 32 bits, and the file is not complete.
 func (t *transfer) last() error {
 	var more [1]byte
-	n, err := t.read(more[:], t.s.client.closeTime())
+	n, err := t.read(more[:], t.s.client.closeTimeout())
 	if n > 0 {
 		return errLonger
 	}
@@ -231,7 +231,7 @@ func (t *transfer) last() error {
 // everything. Any reply is accepted.
 func (t *transfer) leave() error {
 	t.raw.Close()
-	_, err := t.control.read(t.s.client.closeTime())
+	_, err := t.control.read(t.s.client.closeTimeout())
 	t.inOrder = err == nil
 	return nil
 }
@@ -241,7 +241,7 @@ func (t *transfer) ended(a source.Answer, off int64, err error) error {
 	switch {
 	case off == a.End && err == io.EOF:
 		t.data.Close()
-		p, err := t.control.read(t.s.client.closeTime()) // any reply is accepted, because all bytes were received
+		p, err := t.control.read(t.s.client.closeTimeout()) // any reply is accepted, because all bytes were received
 		t.inOrder = err == nil && p.kind() == 2
 		return nil
 	case off == a.End: // all bytes were received
@@ -249,7 +249,7 @@ func (t *transfer) ended(a source.Answer, off int64, err error) error {
 	case err != io.EOF:
 		return fmt.Errorf("data ends at byte %d: %w", off, err)
 	}
-	within := t.s.client.closeTime()
+	within := t.s.client.closeTimeout()
 	if a.End < 0 { // only the server's reply shows whether the file is complete
 		within = t.s.client.timeout()
 	}
