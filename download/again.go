@@ -150,8 +150,6 @@ func (a *attempts) try(ctx context.Context, w way, s *session) (gone bool, err e
 		return a.continueBroken(ctx, s)
 	case beginAnew:
 		return true, nil
-	case lookAgain:
-		return a.carried.looking.again(s), nil
 	case reread:
 		return a.reread(ctx, s)
 	case findWrong:

@@ -119,6 +119,7 @@ func (x *hashing) finish(ctx context.Context, size int64) error {
 	h := x.hasher
 	if x.atEnd {
 		if err := h.run(ctx, ctx); ctx.Err() == nil {
+			x.hasher = nil
 			return err
 		}
 		return context.Cause(ctx)

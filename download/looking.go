@@ -102,15 +102,16 @@ func (l *looking) search(s *session) {
 // resume makes the next session begin the lookup again, if the lookup had no result when the previous session ended.
 func (l *looking) resume() { l.begun = l.result != nil || len(l.done) > 0 }
 
-// again makes the session after s repeat the lookup, if the found digests are from a lookup for another file and may be
-// of an earlier version. It reports whether the lookup is repeated.
+// again looks again, if the found digests are from a lookup for another file: they may be of an earlier version. It
+// reports whether it does. The earlier digests count if the server does not answer the second time.
 func (l *looking) again(s *session) bool {
-	if l.anew || l.result == nil || !l.result.early {
+	if l.anew || l.spare == nil || !l.result.early {
 		return false
 	}
-	s.carried.digests.add(aList, noted, l.result.Claims) // the server may not answer the second time
-	*l = looking{anew: true, done: make(chan lookedUp, 1)}
-	goOn(s)
+	s.carried.digests.add(aList, noted, l.result.Claims)
+	l.spare.Found, l.spare.Early = verify.Finding{}, false
+	l.anew, l.begun, l.result = true, false, nil
+	l.search(s)
 	return true
 }
 
@@ -206,14 +207,9 @@ func (l *looking) keep(s *session) {
 	}
 }
 
-// oppose handles digests in r, the result, that contradict the digest of another host. Digests from a lookup for
-// another file may be of an earlier version, so oppose looks again first. Otherwise oppose ends s.
+// oppose looks again for r, digests that contradict the digest of another host. If that was done, oppose ends s.
 func (l *looking) oppose(s *session, r lookedUp) {
-	if r.early && !l.anew && l.spare != nil {
-		s.carried.digests.add(aList, noted, r.Claims) // the server may not answer the second time
-		l.spare.Found, l.spare.Early = verify.Finding{}, false
-		l.anew, l.begun, l.result = true, false, nil
-		l.search(s)
+	if l.again(s) {
 		return
 	}
 	l.keep(s)
@@ -359,6 +355,12 @@ func digestOf(ctx context.Context, file io.ReaderAt, a verify.Algorithm, size in
 // others returns the digests that hosts to which the server redirects have stated.
 func (l *looking) others(s *session) []verify.Claim {
 	return without(s.digests.firm(), s.digests.firsthand())
+}
+
+// refuted reports whether err shows that the file does not have a digest in f.
+func refuted(f verify.Finding, err error) bool {
+	wrong := wrongOf(err)
+	return wrong != nil && slices.Contains(join(f.Claims, f.Weak), wrong.Claim)
 }
 
 // judge returns err, the error of the proof. If the file does not have a found digest, the result is an error with the

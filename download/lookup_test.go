@@ -351,7 +351,8 @@ func TestLookupInterrupted(t *testing.T) {
 	r.wrong(download.Interrupted)
 }
 
-// TestLookupStale: what was found in a folder for one file does not stand against a file that came into it later.
+// TestLookupStale: what was found in a folder for one file does not stand against a file that came into it later,
+// whose bytes are kept.
 func TestLookupStale_Rule77(t *testing.T) {
 	for _, later := range []string{"disk.iso", "late.iso"} {
 		file := book()
@@ -383,9 +384,16 @@ func TestLookupStale_Rule77(t *testing.T) {
 		s.mu.Lock()
 		s.files[later] = file
 		s.files["SHA256SUMS"] = sum256(file) + "  " + later + "\n"
+		s.asked = nil
 		s.mu.Unlock()
 		if res := get(later); later == "disk.iso" && !res.Proof.Verified() {
 			t.Errorf("later: %v, %v", res.Proof, res.Looked.Places)
+		}
+		s.mu.Lock()
+		got := len(slices.DeleteFunc(s.asked, func(name string) bool { return name != later }))
+		s.mu.Unlock()
+		if got != 1 {
+			t.Errorf("%s was requested %d times, want 1", later, got)
 		}
 		close(jobs)
 		<-done

@@ -281,9 +281,20 @@ func (s *session) prove() (verify.Proof, error) {
 		return verify.Proof{}, err
 	}
 	s.observe(Complete{Size: s.part.Front()})
-	proof, err := s.hashing.prove(s.ctx, s.part.Front(), join(s.late, s.carried.looking.finding().Claims))
-	if err == nil {
-		err = s.carried.looking.compareEarlier(s, proof)
+	var proof verify.Proof
+	var err error
+	for looking := &s.carried.looking; ; { // again, if the lookup had found digests of an earlier version
+		s.hashHeld()
+		proof, err = s.hashing.prove(s.ctx, s.part.Front(), join(s.late, looking.finding().Claims))
+		if err == nil {
+			err = looking.compareEarlier(s, proof)
+		}
+		if !refuted(looking.finding(), err) || s.req.inOrder() || !looking.again(s) {
+			break
+		}
+		if err := looking.await(s); err != nil {
+			return verify.Proof{}, err
+		}
 	}
 	if err == nil {
 		s.observe(Verified{Proof: proof})

@@ -85,7 +85,6 @@ const (
 	withoutServer             // continue with other places: the server refuses a range, and announces no other version
 	compareSamples            // if the user allows that, resume if size, date and samples are the same (RFC 9110, section 8.8)
 	beginAnew                 // ask the same sources for the whole file again
-	lookAgain                 // look again for digests beside the file
 	reread                    // read the existing bytes again, and fetch those that another program changed
 	findWrong                 // find the wrong bytes: by pieces, or by comparing sources
 	singleSource              // ask the next source alone for the whole file
@@ -121,7 +120,7 @@ func (h history) ways(o outcome) []way {
 		all = h.afterBreak()
 	case otherFile: // a list is no reason to discard bytes, unless they were resumed because of that list
 		if !h.pipe {
-			all = []way{lookAgain, reread, findWrong}
+			all = []way{reread, findWrong}
 		}
 		switch {
 		case h.nearby:

@@ -10,7 +10,7 @@ import (
 var (
 	outcomeNames = []string{"ongoing", "failed", "wantsHead", "gotDocument", "sizeDisowned", "fileChanged", "notMergeable", "partTouched",
 		"otherFile", "wrongDigest", "wrongSize", "noSource"}
-	wayNames = []string{"askHead", "dropSize", "dropRecalled", "nextVersion", "withoutServer", "compareSamples", "beginAnew", "lookAgain", "reread", "findWrong", "oneAlone", "standIn",
+	wayNames = []string{"askHead", "dropSize", "dropRecalled", "nextVersion", "withoutServer", "compareSamples", "beginAnew", "reread", "findWrong", "oneAlone", "standIn",
 		"withoutPieces", "askPeers", "blamePlace", "blameDocument", "keepRefuted", "discard"}
 )
 
@@ -34,7 +34,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread findWrong
+			otherFile: reread findWrong
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
@@ -44,7 +44,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread findWrong beginAnew
+			otherFile: reread findWrong beginAnew
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
@@ -54,7 +54,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread findWrong standIn
+			otherFile: reread findWrong standIn
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
@@ -64,7 +64,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread oneAlone
+			otherFile: reread oneAlone
 			wrongDigest: reread oneAlone discard
 			wrongSize: oneAlone discard
 			noSource: oneAlone discard`},
@@ -72,7 +72,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wantsHead: askHead
 			sizeDisowned: dropSize
 			notMergeable: standIn
-			otherFile: lookAgain reread findWrong
+			otherFile: reread findWrong
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
@@ -82,7 +82,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread
+			otherFile: reread
 			wrongDigest: reread oneAlone discard
 			wrongSize: oneAlone discard
 			noSource: oneAlone discard`},
@@ -90,7 +90,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wantsHead: askHead
 			sizeDisowned: dropSize
 			notMergeable: standIn oneAlone
-			otherFile: lookAgain reread
+			otherFile: reread
 			wrongDigest: reread oneAlone discard
 			wrongSize: oneAlone discard
 			noSource: oneAlone discard`},
@@ -113,7 +113,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread findWrong
+			otherFile: reread findWrong
 			wrongDigest: reread
 			noSource: withoutPieces askPeers standIn`},
 		{"places of a document without a strong digest", with(func(h *history) { h.listed = true }), `
@@ -122,7 +122,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread findWrong
+			otherFile: reread findWrong
 			wrongDigest: reread blamePlace standIn discard
 			wrongSize: blamePlace standIn discard
 			noSource: withoutPieces askPeers standIn`},
@@ -132,7 +132,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread findWrong
+			otherFile: reread findWrong
 			wrongDigest: reread blameDocument
 			wrongSize: blameDocument
 			noSource: withoutPieces askPeers standIn`},
@@ -142,7 +142,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread findWrong
+			otherFile: reread findWrong
 			wrongDigest: reread findWrong dropSize keepRefuted
 			wrongSize: dropSize oneAlone discard
 			noSource: withoutPieces askPeers dropSize`},
@@ -152,7 +152,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread findWrong
+			otherFile: reread findWrong
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers`},
@@ -169,7 +169,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread findWrong
+			otherFile: reread findWrong
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
@@ -178,7 +178,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread findWrong
+			otherFile: reread findWrong
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers`},
@@ -188,7 +188,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			fileChanged: nextVersion withoutServer
 			notMergeable: compareSamples beginAnew
 			partTouched: reread
-			otherFile: lookAgain reread findWrong
+			otherFile: reread findWrong
 			wrongDigest: reread dropRecalled findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers`},
