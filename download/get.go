@@ -161,7 +161,7 @@ func (g *getter) get(ctx context.Context) error {
 	if g.carried.origin != g.req.URL && g.req.Described == nil { // ETag and date are those of a mirror's copy
 		g.result.ETag, g.result.LastModified = "", time.Time{}
 	}
-	g.keepPin()
+	g.keepPin(proof)
 	g.existing.keep(proof, g.result.Host)
 	seedFile(ctx, g.http, g.req, g.carried.sharing, g.result.Path)
 	return nil
@@ -303,7 +303,8 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	default:
 		return g.fail(NoEvidence, g.carried.looking.lacks(errNoDigest), HintGiveDigest)
 	}
-	if g.recorded.stepsDown(g.req, proof) {
+	// A file that another program has changed is no longer the proven one.
+	if g.recorded.stepsDown(g.req, proof) && (!g.existing.edited(ctx) || g.recorded.stepsDown(g.req, proof)) {
 		return g.fail(NoEvidence, errLessProven, HintLessProof)
 	}
 	if err := g.checkPinned(proof); err != nil {

@@ -349,10 +349,12 @@ func (s *session) askOrigin() error {
 			hops = e.Hops
 		}
 		own := ownAnswers(hops, s.roleOf(o), verify.Strong(s.digests.by(theHost)))
-		if wrong := contradiction(hops[:own]); wrong != nil && !verify.Strong(s.req.Trust.Claims) {
+		if wrong := contradiction(hops[:own]); wrong != nil {
 			s.digests.forget(stands, yields) // the server has taken back what it stated before
 			s.describe()
-			return s.stop(fail(Protocol, "verify", o.masked, wrong, ""))
+			if !verify.Strong(s.req.Trust.Claims) {
+				return s.stop(fail(Protocol, "verify", o.masked, wrong, ""))
+			}
 		}
 		s.note("asking %s for more digests failed: %v", o.masked, err)
 		s.applyRefusal(o, err)

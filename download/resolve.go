@@ -115,7 +115,7 @@ func (r *Request) resolve(hops []metalink.Hop, as role, on footing) (resolution,
 
 // contradiction returns an error if the digests in hops, the answers of one server, contradict each other.
 func contradiction(hops []metalink.Hop) error {
-	if file, err := metalink.FromHops(hops, true); file.Server == nil && is[*verify.ConflictError](err) {
+	if _, err := metalink.FromHops(hops, true); is[*verify.ConflictError](err) {
 		return err
 	}
 	return nil

@@ -88,6 +88,7 @@ func (p *carried) renew(req *Request, past *state.Store, host string) {
 		p.origin = req.URL
 	}
 	p.damage.forget()
+	p.former = join(p.former, p.digests.by(theHost))
 	p.revision, p.opposed = newRevision(req), nil
 	p.digests.add(aList, noted, beside)
 }

@@ -19,6 +19,7 @@ type judge struct {
 	first   int                // index in said of the first statement in this command
 	now     []statement        // in this command, without those that later answers revoke
 	listed  []statement        // of the list that the user named, in this command
+	named   []statement        // of such a list, in the journal
 	nearby  []statement        // found beside the file by lookups, in this command
 	barred  []byte             // the part file that such a statement refuted,
 	bar     statement          // and the statement
@@ -127,6 +128,9 @@ func (j *judge) end() {
 		date = ""
 	}
 	for _, a := range c.Answers { // also if the same bytes were there before
+		if c.Unchanged && a.Date < date { // the file stays with its date
+			continue
+		}
 		if done && j.speaks[a.Party] > None && a.Content != "" && (bytes.Equal(j.Contents[a.Content], j.made()) || c.Rank == User) {
 			date = a.Date
 		}
@@ -159,6 +163,12 @@ func (j *judge) end() {
 	part := c.After.Part
 	if len(part) == 0 || !c.After.Journal || j.broken || j.looked() || j.came() {
 		j.barred = nil
+	}
+	switch {
+	case len(part) == 0 || !c.After.Journal || j.broken:
+		j.named = nil
+	case len(j.listed) > 0:
+		j.named = j.listed
 	}
 	if c.Code == 11 && c.Lookup && len(j.nearby) == 1 && j.whole(part) && !said(j.nearby, j.sum(part), None) {
 		j.barred, j.bar = part, j.nearby[0]
@@ -261,6 +271,9 @@ func (j *judge) contradicted(sum string, rank int) bool {
 		return j.last.rank >= rank && rank > None && !said(j.nearby, sum, rank)
 	}
 	remembered := j.sealed && !j.c.Pipe || j.stored && !j.c.Overwrite && !j.c.Pipe
+	if said(j.named, sum, rank) { // the user's list, which the journal stores, counts as if it were named again
+		return false
+	}
 	return remembered && j.last.digest != sum && j.last.rank >= rank && !j.c.Unchanged && !said(j.nearby, sum, j.last.rank)
 }
 
