@@ -215,8 +215,9 @@ func (g *getter) keepPin(proof verify.Proof) {
 		g.c.State.ForgetPin(g.req.URL)
 	}
 	if own && !g.req.NoMetalink {
-		former := slices.DeleteFunc(g.carried.former, func(c verify.Claim) bool { return !slices.Contains(proof.Digests(), c.Digest) })
-		g.c.State.KeepPin(g.req.URL, g.carried.pin.Raise(state.PinOf(former)))
+		gone := func(c verify.Claim) bool { return !slices.Contains(proof.Digests(), c.Digest) }
+		former := state.PinOf(slices.DeleteFunc(g.carried.former, gone))
+		g.c.State.KeepPin(g.req.URL, g.carried.pin.Raise(former))
 	}
 }
 
