@@ -2,6 +2,7 @@ package antenna
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -53,6 +54,28 @@ func (f *followers) hold(t *target, now time.Time) (until time.Time, held bool) 
 		return until, true
 	}
 	return f.full(t, now)
+}
+
+// awaitsPoll reports whether a feed that may report the release of t is still to be polled in this round. The update of t
+// must then wait for the poll, because the feed may report the proof of the release, or no longer the release.
+func (f *followers) awaitsPoll(t *target) bool {
+	return f.run.round != nil && t.w.follow != nil && slices.ContainsFunc(f.targets.polls.members, func(m *member) bool {
+		return t.w.mayHear(m) && (m.asking || m.place > 0)
+	})
+}
+
+// polled schedules the updates of releases that m may report, after m was polled in a round.
+func (f *followers) polled(m *member, now time.Time) {
+	if f.run.round == nil || m.asking {
+		return
+	}
+	for _, g := range f.all {
+		for _, t := range g.targets {
+			if g.w.mayHear(m) && t.saved.Pending != nil && !t.running {
+				f.targets.queue(t, now)
+			}
+		}
+	}
 }
 
 // last returns the version in place, else the version that left returns.

@@ -38,6 +38,10 @@ type updates struct {
 // try starts the update of t, unless the update must wait or its feed has reached its daily limit.
 func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 	p := t.saved.Pending
+	if l.follow.awaitsPoll(t) {
+		l.tries.done(t)
+		return
+	}
 	if until, held := l.follow.hold(t, now); held {
 		l.tries.done(t)
 		p.At = until

@@ -228,6 +228,7 @@ func (l *polls) poll(ctx context.Context, m *member) {
 			l.polls.hosts.done(host, a.alone(l.run.round != nil), now)
 			if ctx.Err() == nil {
 				l.polls.answered(m, a, now)
+				l.follow.polled(m, now)
 			}
 		}
 	})

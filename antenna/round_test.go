@@ -1,0 +1,65 @@
+package antenna
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestRoundPollsFirst_Rule80 checks that a round tries a release that waits with what the feeds report in this round, also
+// if another feed of the watch is polled first: the digest that a feed reports meanwhile counts in the same round, and a release
+// that is withdrawn meanwhile is not tried again.
+func TestRoundPollsFirst_Rule80(t *testing.T) {
+	for _, names := range [][]string{nil, {"tool"}} {
+		synctest.Test(t, func(t *testing.T) {
+			w, j := newWorld(t), &journal{}
+			const file = "https://forge.example/tool/download/v%[1]s/tool_%[1]s.tar.gz"
+			list := func(version, digest string) string {
+				return fmt.Sprintf(`[{"tag_name":"v%[1]s","assets":[{"browser_download_url":"`+file+`","size":7,"digest":%[2]q}]}]`, version, digest)
+			}
+			text := list("1.0", "")
+			w.sites["api.example"] = func(req *http.Request) *http.Response {
+				if req.URL.Path == "/later" { // a second after the other
+					return says(200, text)
+				}
+				return says(200, list("0.9", ""))
+			}
+			a := w.antenna(j)
+			a.Feeds = []Feed{{Name: "first", URL: "https://api.example/first"}, {Name: "later", URL: "https://api.example/later"}}
+			a.Watches = []Watch{{Name: "tool", Releases: &Releases{Template: templateOf(t, toolURL)}}}
+			j.handle = func(_ context.Context, u Update) (Outcome, error) {
+				if digests, _ := u.Record.Proof(); len(digests) == 0 {
+					return Outcome{}, &NotYet{Err: errMissing}
+				}
+				return Outcome{Changed: true}, nil
+			}
+			dir := t.TempDir()
+			once := func() {
+				t.Helper()
+				a.Store = storeIn(t, dir)
+				defer closed(t, a.Store)
+				if err := a.Once(t.Context(), j.take, names...); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Hour)
+			}
+			once()
+			text = list("1.0", "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef")
+			once()
+			if got := done(j); got != "1.0" {
+				t.Errorf("%v: in place is %q after the round in which the digest came", names, got)
+			}
+			text = list("1.1", "")
+			once()
+			text = list("1.0", "")
+			once()
+			if got := versions(j.got()); strings.Count(got, "1.1") != 1 {
+				t.Errorf("%v: tried were %s, although 1.1 was withdrawn", names, got)
+			}
+		})
+	}
+}
