@@ -84,6 +84,8 @@ type result struct {
 	// example is a URL of the feed that no watch matches. examples are those of savedFeed.
 	example  string
 	examples map[string]string
+	// invalid is that of savedFeed.
+	invalid map[string]invalidTags
 	// tooMany lists the watches with more than maxGlobbed URLs.
 	tooMany []string
 }
@@ -119,7 +121,7 @@ type collector struct {
 func newCollector(f *Feed, match *matcher, now feed.Time) *collector {
 	return &collector{
 		feed: f, match: match, now: now, reports: map[urlKey][]*found{}, globbed: map[*watcher]int{},
-		nearest: map[*watcher]nearest{},
+		nearest: map[*watcher]nearest{}, result: result{invalid: map[string]invalidTags{}},
 	}
 }
 
@@ -208,7 +210,7 @@ func (c *collector) add(r feed.Record) {
 		r.Received = c.received
 	}
 	c.whole.add(&r, c.now)
-	c.compare(r.URL)
+	c.compare(&r)
 	var f *found
 	watched, follows := false, false
 	c.match.find(c.feed.Name, r, func(w *watcher, url string) {

@@ -250,6 +250,7 @@ func (l *loop) status() Status {
 		f := g.summary()
 		f.Waiting = g.waits()
 		f.Reason, f.Words = l.targets.heard(g.w)
+		f.Invalid, f.InvalidTag = l.targets.invalid(g.w)
 		s.Follows = append(s.Follows, f)
 	}
 	for _, w := range l.targets.watches {

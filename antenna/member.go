@@ -121,7 +121,7 @@ func (l *polls) apply(m *member, a answer, now time.Time) (changed bool) {
 		l.buffer.records(m, a.result.stored)
 		l.targets.report(m, a.result, now)
 		m.saved.URLs, m.saved.Example = a.result.records-a.result.skipped, maskURL(a.result.example)
-		m.saved.Examples = a.result.examples
+		m.saved.Examples, m.saved.Invalid = a.result.examples, a.result.invalid
 		l.targets.tellUnfit(m)
 	}
 	if known {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"braid/antenna/feed"
+	"braid/internal/mask"
 	"braid/internal/once"
 	"braid/internal/option"
 )
@@ -145,15 +146,41 @@ type nearest struct {
 	near int
 }
 
-// compare notes url, which a record has, for the watches whose templates it is most similar to.
-func (c *collector) compare(url string) {
+// An invalidTags counts the tags of a feed that may not be part of a URL, for one watch. Example is the beginning of the
+// first tag, escaped. last is the last tag, because a release API repeats a tag for each file of its release.
+type invalidTags struct {
+	Count   int
+	Example string
+	last    string
+}
+
+// compare notes the URL of r for the watches whose templates it is most similar to, and counts the tag of r if the tag may
+// not be part of a URL.
+func (c *collector) compare(r *feed.Record) {
 	for _, name := range []string{"", c.feed.Name} {
 		for _, w := range c.match.releases[name] {
-			if n := w.Releases.Template.Near(url); n > c.nearest[w].near {
-				c.nearest[w] = nearest{strings.Clone(url), n}
+			if n := w.Releases.Template.Near(r.URL); n > c.nearest[w].near {
+				c.nearest[w] = nearest{strings.Clone(r.URL), n}
+			}
+			tag, i := w.Releases.Template.InvalidTag(*r), c.invalid[w.Name]
+			if tag != "" && tag != i.last {
+				i.Count, i.last = i.Count+1, strings.Clone(tag)
+				i.Example = cmp.Or(i.Example, mask.Escape(tag[:min(len(tag), 64)]))
+				c.invalid[w.Name] = i
 			}
 		}
 	}
+}
+
+// invalid returns the number of tags in the feeds of w that may not be part of a URL, and one of these tags.
+func (l *targets) invalid(w *watcher) (n int, example string) {
+	for _, m := range l.polls.members {
+		if w.mayHear(m) {
+			i := m.saved.Invalid[w.Name]
+			n, example = n+i.Count, cmp.Or(example, i.Example)
+		}
+	}
+	return n, example
 }
 
 // setExamples sets the examples for the watches that follow releases and match no record.

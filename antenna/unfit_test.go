@@ -335,3 +335,42 @@ func TestUnorderedStatus(t *testing.T) {
 		check(FollowStatus{Current: "r2026c", Versions: 3, Newest: "r2026c", URL: url + "r2026c/tool_r2026c.tar.gz"})
 	})
 }
+
+// TestInvalidTags_Rule80 checks that the status counts the tags that may not be part of a URL, each once although an API
+// lists it with each file of its release, and has a bounded, escaped one of them, also in a later run and after a poll
+// without news.
+func TestInvalidTags_Rule80(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, j := newWorld(t), &journal{}
+		const long = "long/\u202e"
+		tags := []string{"v1.0", long + strings.Repeat("x", 200), "@scope/tool@2.0", "cli/v3.0"}
+		w.sites["api.example"] = func(*http.Request) *http.Response {
+			var list []string
+			for _, tag := range tags {
+				const asset = `{"browser_download_url":"https://forge.example/other"}`
+				list = append(list, fmt.Sprintf(`{"tag_name":%q,"assets":[%s,%[2]s]}`, tag, asset))
+			}
+			return says(200, "["+strings.Join(list, ",")+"]", `ETag: "1"`)
+		}
+		a := w.antenna(j)
+		dir := t.TempDir()
+		a.Feeds = []Feed{{Name: "api", URL: "https://api.example/releases"}}
+		a.Watches = []Watch{
+			{Name: "tool", Releases: &Releases{Template: templateOf(t, toolURL)}},
+			{Name: "other", URL: "https://forge.example/*", Glob: true},
+		}
+		for range 2 {
+			a.Store = storeIn(t, dir)
+			watchFor(t, a, j, time.Hour)
+			s, err := a.Status(t.Context())
+			closed(t, a.Store)
+			if err != nil || len(s.Follows) != 1 {
+				t.Fatalf("%+v, %v", s, err)
+			}
+			f := &s.Follows[0]
+			if want := `long/\u202e` + strings.Repeat("x", 64-len(long)); f.Versions != 1 || f.Invalid != 3 || f.InvalidTag != want {
+				t.Errorf("%+v, want %s", f, want)
+			}
+		}
+	})
+}

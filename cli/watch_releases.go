@@ -68,7 +68,7 @@ func (v *watchCommand) explain(ctx context.Context, c *watch.Loaded) (lines []st
 		if f.Current != "" {
 			text += "; version " + f.Current + " is in place"
 		}
-		lines = append(lines, text+watch.Unordered(&f))
+		lines = append(lines, text+watch.Ignored(&f))
 	}
 	for _, f := range status.Feeds {
 		if f.Failures > 0 {

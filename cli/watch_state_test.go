@@ -60,9 +60,12 @@ func TestStatusOfUnordered(t *testing.T) {
 			{Name: "w", Release: &antenna.ReleaseStatus{Version: "2.0", Stage: "in-place", Newest: "2.0"}, HaveCopy: true},
 			{Name: "w", Release: &antenna.ReleaseStatus{Version: "2.1", Stage: "unwanted", Newest: "2.0"}},
 		},
-		Follows: []antenna.FollowStatus{{Name: "w", Current: "2.0", Unordered: 3, Example: "r2026c"}},
+		Follows: []antenna.FollowStatus{
+			{Name: "w", Current: "2.0", Unordered: 3, Example: "r2026c", Invalid: 1, InvalidTag: "cli/v2"},
+		},
 	}, 1, time.Now())
-	const want = "; 3 versions cannot be ordered, and will not be downloaded, for example r2026c"
+	const want = "; 3 versions cannot be ordered, and will not be downloaded, for example r2026c" +
+		"; 1 tag cannot be part of a URL, and will not be downloaded, for example cli/v2"
 	if !strings.Contains(text, "version 2.0: unverified"+want+"\n") || strings.Count(text, want) != 1 {
 		t.Errorf("%s", text)
 	}

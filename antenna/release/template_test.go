@@ -175,3 +175,27 @@ func TestHostileTokens(t *testing.T) {
 		t.Errorf("64 characters: %+v, %v", r, ok)
 	}
 }
+
+// TestInvalidTag checks which records have a tag that may not be part of a URL.
+func TestInvalidTag(t *testing.T) {
+	const file = "https://forge.example/tool/download/v1.2/tool_1.2_linux.tar.gz"
+	for _, tt := range []struct {
+		patterns Patterns
+		record   feed.Record
+		want     string
+	}{
+		{record: feed.Record{Format: feed.ReleaseAPI, Tag: "v1.2", URL: "https://h/"}},
+		{record: feed.Record{Format: feed.ReleaseAPI, Tag: "cli/v1.2", URL: file}, want: "cli/v1.2"},
+		{record: feed.Record{Format: feed.News, URL: "https://h/tag/v1.2"}},
+		{record: feed.Record{Format: feed.News, URL: "https://h/tag/cli%2Fv1.2"}, want: "cli/v1.2"},
+		{record: feed.Record{Format: feed.News, URL: "https://h/our news"}},
+		{record: feed.Record{Format: feed.Sitemap, URL: "https://h/cli%2Fv1.2"}},
+		{record: feed.Record{Format: feed.News, URL: "https://h/1", Title: "Tool 1 2"}, patterns: Patterns{Token: `^Tool (.*)$`}, want: "1 2"},
+		{record: feed.Record{Format: feed.News, URL: file, Title: "Tool 1 2"}, patterns: Patterns{Token: `^Tool (.*)$`}},
+		{record: feed.Record{Format: feed.HinaDI, URL: "https://h/1", Title: "Tool 1 2", Failed: true}, patterns: Patterns{Token: `^Tool (.*)$`}},
+	} {
+		if got := parse(t, forge, tt.patterns).InvalidTag(tt.record); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.record, got, tt.want)
+		}
+	}
+}

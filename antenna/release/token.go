@@ -71,6 +71,21 @@ func (t *Template) Of(r feed.Record) (release Release, ok bool) {
 	return release, ok
 }
 
+// InvalidTag returns the tag in r if it may not be part of a URL, so that r reports no release. Else it returns "".
+func (t *Template) InvalidTag(r feed.Record) string {
+	tag := r.Tag
+	if tag == "" && !r.Failed {
+		tag = t.tagIn(r)
+	}
+	if tag == "" || isToken(tag) {
+		return ""
+	}
+	if _, ok := t.Of(r); ok { // the URL of r has another tag
+		return ""
+	}
+	return tag
+}
+
 // FileOf returns the release to which the file at url belongs, judged only by the template.
 func (t *Template) FileOf(url string) (Release, bool) {
 	key, ok := feed.Key(url)

@@ -19,13 +19,13 @@ func States(s *antenna.Status) []string {
 		urls[s.Watches[i].Name]++
 	}
 	for i := range s.Follows {
-		left[s.Follows[i].Name] = Unordered(&s.Follows[i])
+		left[s.Follows[i].Name] = Ignored(&s.Follows[i])
 	}
 	states := make([]string, len(s.Watches))
 	for i := range s.Watches {
 		w := &s.Watches[i]
 		states[i] = stateOf(w, urls[w.Name] > 1)
-		if w.Release != nil && w.Release.Stage == "in-place" {
+		if w.Release == nil || w.Release.Stage == "in-place" {
 			states[i] += left[w.Name]
 		}
 	}
@@ -92,13 +92,18 @@ func releaseState(r *antenna.ReleaseStatus) (text string, all bool) {
 	return text, false
 }
 
-// Unordered describes the versions of f that are ignored because they cannot be ordered. It returns "" if there are none.
-func Unordered(f *antenna.FollowStatus) string {
-	if f.Unordered == 0 {
-		return ""
+// Ignored describes the versions of f that are ignored because they cannot be ordered, and the tags that are ignored
+// because they may not be part of a URL. It returns "" if there are none.
+func Ignored(f *antenna.FollowStatus) (text string) {
+	if f.Unordered > 0 {
+		text = fmt.Sprintf("; %s cannot be ordered, and will not be downloaded, for example %s",
+			option.Count(f.Unordered, "version"), f.Example)
 	}
-	return fmt.Sprintf("; %s cannot be ordered, and will not be downloaded, for example %s",
-		option.Count(f.Unordered, "version"), f.Example)
+	if f.Invalid > 0 {
+		text += fmt.Sprintf("; %s cannot be part of a URL, and will not be downloaded, for example %s",
+			option.Count(f.Invalid, "tag"), f.InvalidTag)
+	}
+	return text
 }
 
 // NextTry returns when the update of w is tried next, or zero if the update has no such time: it is being handled, rests,
