@@ -1,9 +1,11 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
 	"braid/antenna"
@@ -15,9 +17,37 @@ import (
 // A begun is a version whose download has begun, and whose file has a name of its own. The part file of the download is
 // useless once a newer version is in place, or the version was given up, renounced, withdrawn or excluded.
 type begun struct {
-	Name    string `json:"name"` // with slashes, in the folder of its watch
+	Name    string `json:"name"` // with slashes, in Dir
 	Version string `json:"version"`
 	Tag     string `json:"tag"`
+	// Dir is the folder of the watch when the download began, and Sum the partfile.SumURL of the file's URL. Older versions
+	// of braid recorded neither.
+	Dir string `json:"dir,omitempty"`
+	Sum string `json:"sum,omitempty"`
+}
+
+// isIn reports whether the download went to the folder dir, as far as is known. A watch with an object store has no folder.
+func (b *begun) isIn(dir string) bool {
+	at, err := filepath.Abs(dir)
+	return dir != "" && (b.Dir == "" || err == nil && b.Dir == at)
+}
+
+// remove removes the part file of the download. If r now has another folder, remove removes the part file only if its
+// journal has the URL of the download, because other downloads may use the previous folder now.
+func (b *begun) remove(files fsys.FS, r *Rule) error {
+	dir := r.Dir
+	if !b.isIn(dir) {
+		dir = b.Dir
+		l, ok, err := partfile.Look(files, dir, b.Name)
+		if err != nil {
+			return err
+		}
+		if !ok || b.Sum != cmp.Or(l.Identity.Document.URLSum, l.Identity.URLSum) {
+			return fs.ErrNotExist
+		}
+	}
+	_, err := partfile.Remove(files, dir, b.Name)
+	return err
 }
 
 // begin records that a download begins.
@@ -34,11 +64,11 @@ func (m *Memory) begin(watch string, b begun) error {
 	return m.save()
 }
 
-// hasBegun reports whether a download to a name has begun and is not over.
-func (m *Memory) hasBegun(watch, name string) bool {
+// hasBegun reports whether a download to a name in the folder dir has begun and is not over.
+func (m *Memory) hasBegun(watch, dir, name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.ContainsFunc(m.Begun[watch], func(b begun) bool { return b.Name == name })
+	return slices.ContainsFunc(m.Begun[watch], func(b begun) bool { return b.Name == name && b.isIn(dir) })
 }
 
 // end forgets the downloads of a watch that are over, and removes their part files. A part file that another process
@@ -51,7 +81,7 @@ func (m *Memory) end(files fsys.FS, r *Rule, over func(begun) bool) error {
 		if !over(b) {
 			return false
 		}
-		_, err := partfile.Remove(files, r.Dir, b.Name)
+		err := b.remove(files, r)
 		if errors.Is(err, fs.ErrNotExist) {
 			return true
 		}
@@ -72,8 +102,13 @@ func beginOf(t *task) error {
 	if !t.rule.File.PerVersion() || t.rule.Request.Store != nil {
 		return nil
 	}
+	dir, err := filepath.Abs(t.rule.Dir)
+	if err != nil {
+		return err
+	}
 	r := t.update.Release
-	return t.memory.begin(t.update.Watch, begun{Name: t.name, Version: r.Version, Tag: r.Tag})
+	return t.memory.begin(t.update.Watch,
+		begun{Name: t.name, Version: r.Version, Tag: r.Tag, Dir: dir, Sum: partfile.SumURL(t.url)})
 }
 
 // clearUpTo removes the part files of versions that are not newer than the version of t, which is in place.
@@ -104,7 +139,9 @@ func (s *setup) withdraw(ev *antenna.Withdrawn, log *ServiceLog) {
 // same name.
 func (m *Memory) withdraw(files fsys.FS, r *Rule, of release.Release) error {
 	err := m.end(files, r, func(b begun) bool {
-		shared := slices.ContainsFunc(m.Begun[r.Name], func(o begun) bool { return o.Name == b.Name && o != b })
+		shared := slices.ContainsFunc(m.Begun[r.Name], func(o begun) bool {
+			return o.Name == b.Name && (o.Version != b.Version || o.Tag != b.Tag)
+		})
 		return b.Version == of.Version && b.Tag == of.Tag && !shared
 	})
 	return unlessInUse(err)

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"braid/antenna/feed"
 	"braid/antenna/release"
 	"braid/download"
+	"braid/internal/partfile"
 )
 
 // TestReleaseFailedInPlace_Rule80: the outcome of a failed update has the path of a file that is in place, so that no
@@ -142,6 +145,59 @@ func TestReleasePartsRemoved(t *testing.T) {
 		t.Error("no error")
 	}
 	is("tool_1.1 tool_1.3.part tool_1.3.part.journal")
+}
+
+// TestReleasePartsMoved_Rule80 checks that the part files of a watch whose template, name or folder has changed are removed once a
+// version is in place, and that a part file of another download stays, and a file of the user's in the new folder.
+func TestReleasePartsMoved_Rule80(t *testing.T) {
+	w, s := following(t, "")
+	w.rule.Request.Trust.Require, s.bare["1.1"] = download.RequireNothing, true
+	before := w.rule.Dir
+	for _, version := range []string{"1.0", "1.1", "1.2"} {
+		s.put(version, strings.Repeat("file of "+version, 10_000))
+	}
+	s.cut = true
+	for _, version := range []string{"1.0", "1.1"} {
+		if _, err := w.next(version); err == nil {
+			t.Fatal("no error")
+		}
+	}
+	if _, err := partfile.Remove(nil, before, "tool_1.0"); err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(s.URL + "/other/tool_1.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.updater.Client.Get(t.Context(), download.Request{URL: u, Dir: before, Name: "tool_1.0"}) // of the user
+	if err == nil {
+		t.Fatal("no error")
+	}
+	s.cut = false
+	w.rule.Dir = filepath.Join(w.dir, "moved")
+	w.start()
+	taken := filepath.Join(w.rule.Dir, "tool_1.1")
+	if err := errors.Join(os.Mkdir(w.rule.Dir, 0o777), os.WriteFile(taken, []byte("of the user"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.next("1.1"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a file of the user's: %v", err)
+	}
+	w.holds(taken, "of the user")
+	if w.rule.File, err = parseTemplate("t-{version}", w.rule.URL, false); err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	if _, err := w.next("1.2"); err != nil {
+		t.Error(err)
+	}
+	if got := w.names(); got != "t-1.2 tool_1.1" {
+		t.Errorf("in the folder is %s", got)
+	}
+	w.rule.Dir = before
+	if got := w.names(); got != "tool_1.0.part tool_1.0.part.journal" {
+		t.Errorf("in the folder before is %s", got)
+	}
 }
 
 // A listing is a watch that follows a feed of releases whose files are on a shelf.

@@ -49,7 +49,7 @@ func (t *task) getRelease(ctx context.Context) (download.Result, error) {
 	if !t.isOtherVersion() && t.here && !t.rule.Releases.Moving {
 		return t.examine(ctx)
 	}
-	t.foreign = t.rule.File.PerVersion() && !t.memory.hasBegun(t.update.Watch, t.name)
+	t.foreign = t.rule.File.PerVersion() && !t.memory.hasBegun(t.update.Watch, t.rule.Dir, t.name)
 	if err := beginOf(t); err != nil {
 		return download.Result{}, err
 	}
