@@ -333,3 +333,45 @@ func TestExpiredIsPublishedNoLonger(t *testing.T) {
 		}
 	})
 }
+
+// TestPublishReported checks that the files that an index page and a release API report are published in each format once a
+// watch has them, one of a glob and one that follows releases.
+func TestPublishReported(t *testing.T) {
+	const at = "https://forge.example/tool/download/v1.0/"
+	for name, text := range map[string]string{
+		"index": `<title>Index of /</title><a href="../">../</a><a href="tool_1.0.tar.gz">t</a><a href="tool_1.0.zip">t</a>`,
+		"releases": `[{"tag_name":"v1.0","assets":[{"browser_download_url":"` + at + `tool_1.0.tar.gz"},
+			{"browser_download_url":"` + at + `tool_1.0.zip"}]}]`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w, j, dir := newWorld(t), &journal{}, t.TempDir()
+			w.sites["forge.example"] = func(*http.Request) *http.Response { return says(200, text) }
+			a := w.antenna(j)
+			a.Feeds = []Feed{{Name: name, URL: at}}
+			a.Watches = []Watch{
+				{Name: "newest", Releases: &Releases{Template: templateOf(t, toolURL)}},
+				{Name: "all", URL: at + "*.zip", Glob: true},
+			}
+			j.handle = func(context.Context, Update) (Outcome, error) {
+				return Outcome{Changed: true, Size: 7, LastModified: time.Now()}, nil
+			}
+			a.AgentURL = "https://antenna.example/"
+			a.Publish = func(_ context.Context, s feed.Snapshot) error {
+				_, err := WriteFolder(dir, s, FolderOptions{})
+				return err
+			}
+			if err := a.Once(t.Context(), j.take); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range formats.All() {
+				if f.Writing == nil {
+					continue
+				}
+				text, err := os.ReadFile(filepath.Join(dir, f.Writing.File))
+				if err != nil || !strings.Contains(string(text), at+"tool_1.0.tar.gz") || !strings.Contains(string(text), at+"tool_1.0.zip") {
+					t.Errorf("%s: %s is %s (%v)", name, f.Writing.File, text, err)
+				}
+			}
+		})
+	}
+}
