@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +69,27 @@ func TestStatusOfUnordered(t *testing.T) {
 	const want = "; 3 versions cannot be ordered, and will not be downloaded, for example r2026c" +
 		"; 1 tag cannot be part of a URL, and will not be downloaded, for example cli/v2"
 	if !strings.Contains(text, "version 2.0: unverified"+want+"\n") || strings.Count(text, want) != 1 {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestStatusJSON checks the numbers of ignored tags in the JSON of a status, and that an object, whose path is a URL, does not
+// count as a file that no longer exists.
+func TestStatusJSON(t *testing.T) {
+	var out bytes.Buffer
+	v := &watchCommand{streams: streams{out: &out}}
+	file := antenna.WatchStatus{Name: "w", HaveCopy: true, Last: antenna.Outcome{Path: filepath.Join(t.TempDir(), "x")}}
+	object := antenna.WatchStatus{Name: "o", HaveCopy: true, Last: antenna.Outcome{Path: "s3://bucket/x"}}
+	s := antenna.Status{Watches: []antenna.WatchStatus{file, object}, Follows: []antenna.FollowStatus{{Name: "w", Invalid: 2, InvalidTag: "cli/v2"}}}
+	if err := v.statusJSON(s, 0); err != nil {
+		t.Fatal(err)
+	}
+	first, second, _ := strings.Cut(out.String(), "\n")
+	if !strings.Contains(first, `"gone":true`) || !strings.Contains(first, `"invalid_tags":2,"invalid_tag":"cli/v2"`) ||
+		strings.Contains(second, "gone") || strings.Contains(second, "invalid") {
+		t.Errorf("%s", out.String())
+	}
+	if text := statusText(s, 0, time.Now()); strings.Count(text, "the file no longer exists") != 1 {
 		t.Errorf("%s", text)
 	}
 }

@@ -207,11 +207,18 @@ type watchLine struct {
 	Since    *time.Time `json:"since,omitempty"`
 	Newest   string     `json:"newest,omitempty"`
 	// Why the feeds report no version any more, if a version is in place.
-	Unreported string `json:"unreported,omitempty"`
+	Unreported  string `json:"unreported,omitempty"`
+	InvalidTags int    `json:"invalid_tags,omitempty"` // tags in the feeds that cannot be part of a URL
+	// The beginning of a tag that cannot be part of a URL.
+	InvalidTag string `json:"invalid_tag,omitempty"`
 }
 
 func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
 	lines, now := render.NewJSONWriter(v.out), time.Now()
+	follows := map[string]antenna.FollowStatus{}
+	for _, f := range s.Follows {
+		follows[f.Name] = f
+	}
 	for _, f := range s.Feeds {
 		lines.Write(feedLine{
 			Head: render.NewHead(now, "feed"), PID: pid, Name: f.Name, URL: f.URL, Kind: f.Kind.String(),
@@ -228,6 +235,7 @@ func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
 			Path:     o.Path, Gone: watch.IsGone(&w), Size: o.Size, SHA256: o.Digest, Evidence: o.Evidence,
 			Asked: whenKnown(w.Asked()), Downloaded: whenKnown(o.ModTime), Next: whenKnown(watch.NextTry(&w)),
 			Pending: w.Pending, Running: w.Running, Try: w.Try, Error: w.Err, Queued: w.Queued, Declined: o.Declined,
+			InvalidTags: follows[w.Name].Invalid, InvalidTag: follows[w.Name].InvalidTag,
 		}
 		if r := w.Release; r != nil {
 			line.Version, line.Tag, line.Stage, line.NotReady = r.Version, r.Tag, r.Stage, r.Why

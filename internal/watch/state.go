@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"braid/antenna"
@@ -115,8 +116,9 @@ func NextTry(w *antenna.WatchStatus) time.Time {
 	return w.Next
 }
 
-// IsGone reports whether the last downloaded file of w no longer exists.
+// IsGone reports whether the last downloaded file of w no longer exists on disk. It reports false for an object, whose path
+// is a URL.
 func IsGone(w *antenna.WatchStatus) bool {
 	_, err := os.Lstat(w.Last.Path)
-	return w.Last.Path != "" && errors.Is(err, fs.ErrNotExist)
+	return filepath.IsAbs(w.Last.Path) && errors.Is(err, fs.ErrNotExist)
 }
