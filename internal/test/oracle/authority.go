@@ -29,6 +29,9 @@ func (j *judge) begin() {
 	c := j.c
 	switch c.Damage {
 	case "remove", "final": // damages the file, not the work
+		if j.before = (memory{}); c.Damage == "final" && j.k > 0 {
+			j.before = memory{proven: j.proven, of: j.Commands[j.k-1].After.Final}
+		}
 		j.stored, j.proven = false, statement{}
 	case "state": // destroys the key, too
 		j.stored, j.pins = false, map[string]int{}

@@ -37,6 +37,7 @@ type judge struct {
 	date    string             // that the server sent for dated,
 	dated   []byte             // which was in place then
 	signed  []string           // digests that a key of the user has signed
+	before  memory             // of the file before it was damaged
 	theirs  memory             // of the watch; in a command of the watch, of the other commands
 	pins    map[string]int     // by Command.Document: rank of the evidence that the URL offered before
 	broken  bool               // a file was damaged, so that work may be lost
@@ -143,6 +144,9 @@ func (j *judge) end() {
 		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); (c.Rank != HTTPS || c.List+c.Document != "" || nearby) && !c.Newer {
 			j.proven = statement{} // only -N stores this for a file; what a server states over https is stored for the asked URL
 		}
+	}
+	if done && !same && c.Newer && j.before.of != nil && bytes.Equal(c.After.Final, j.before.of) { // the stored version is this one again
+		j.proven.rank = max(j.proven.rank, j.before.proven.rank)
 	}
 	if sum := j.sum(j.made()); done && c.Rank == Signed && j.Signed[sum] {
 		j.signed = append(j.signed, sum)
