@@ -37,7 +37,7 @@ func gatherEvidence(ctx context.Context, hc network, req *Request, o Offer) Evid
 			e.File = t.file
 		}
 	}
-	e.Signatures = signersIn(signaturesAt(ctx, hc, signaturesFor(req, e.File), req, trusted))
+	e.Signatures = signersIn(signaturesAt(ctx, hc, signaturesFor(req, e.File, o.Looked), req, trusted))
 	return e
 }
 
@@ -100,10 +100,17 @@ func (r *Request) keepsNewer() bool { return !r.IfExists.AllowOlder && !verify.S
 const mostGuesses = 3
 
 // signaturesFor returns the signatures of signaturesOf. If a signature is demanded and nothing names a signature, it
-// returns the signatures that may exist beside the URL of req.
-func signaturesFor(req *Request, f metalink.File) []Signature {
+// returns the signatures that exist beside the file according to looked or, if that is unknown, those that may exist beside
+// the URL of req.
+func signaturesFor(req *Request, f metalink.File, looked verify.Finding) []Signature {
 	all := signaturesOf(req, f)
 	if len(all) > 0 || !req.needsSignature() || req.described() || req.URL == nil || !isWeb(req.URL) {
+		return all
+	}
+	if looked.Beside != nil {
+		for _, u := range looked.Beside {
+			all = append(all, Signature{From: source.Mask(u), URL: u, maybe: true})
+		}
 		return all
 	}
 	endings := req.Trust.Anchors.guesses()

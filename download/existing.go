@@ -277,7 +277,7 @@ func (e *existingFile) signatures(ctx context.Context, offered metalink.File) []
 	if !e.req.Trust.Anchors.Any() {
 		return nil
 	}
-	return signaturesAt(ctx, e.http, signaturesFor(e.req, offered), e.req, vouched(e.req.Trust.Claims))
+	return signaturesAt(ctx, e.http, signaturesFor(e.req, offered, e.result.Looked), e.req, vouched(e.req.Trust.Claims))
 }
 
 // checkersOf returns the checker of the signatures all, or nothing if r has no anchors.

@@ -185,6 +185,7 @@ func (l *looking) apply(s *session, r lookedUp) {
 		s.stop(fail(NoEvidence, "verify", where, l.lacks(errNoDigest), HintGiveDigest))
 		return
 	}
+	s.askSignatures()
 	if signed := s.carried.signed; signed.asked && !s.aside.awaits() && len(signed.done) == 0 {
 		if err := s.lacksSignature(); err != nil {
 			s.stop(err)

@@ -1,12 +1,14 @@
 package download_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"braid/download"
 	"braid/verify"
+	"braid/verify/signatures"
 )
 
 // TestSignedListBeside_Rule78: where a signature is demanded and none is named, a signed list beside the file proves it,
@@ -106,6 +108,65 @@ func TestSignedListBeside_Rule78(t *testing.T) {
 				again, err := r.client.Get(t.Context(), r.req)
 				check("get again", again.AlreadyComplete && again.Proof.Signed(), err)
 			}
+		})
+	}
+}
+
+// TestSignatureInIndex_Rule78: signatures beside the file that the index of the folder has are asked for, whatever their
+// suffix, and no others. Without an index the likely ones are.
+func TestSignatureInIndex_Rule78(t *testing.T) {
+	alice := newSigner(t, "alice")
+	const lists = "INDEX SHA256SUMS checksums.txt sha256sum.txt "
+	pgp := trusts(t, alice)
+	for _, tt := range []struct {
+		of      string // folder of the file, its key and its signature
+		key     string
+		from    string // the signature; empty: none
+		ending  string // of the signature
+		noIndex bool
+		want    string
+		kind    download.Kind
+	}{
+		{"minisign", "", "alice", ".sign", false, "INDEX tool.tar.sign", download.Other},
+		{"minisign", "key.pub", "hashed.minisig", ".minisig", false, "INDEX tool.tar.minisig", download.Other},
+		{"sshsig", "ed25519.pub", "ed25519.sig", ".sig", false, "INDEX tool.tar.sig", download.Other},
+		{"signify", "key.pub", "tool.tar.sig", ".sig", false, "INDEX tool.tar.sig", download.Other},
+		{"signify", "key.pub", "", "", false, "INDEX", download.NoEvidence},
+		{"minisign", "", "", "", false, "INDEX", download.NoEvidence},
+		{"minisign", "", "alice", ".sign", true, lists + "tool.tar.asc tool.tar.gpg tool.tar.sha256 tool.tar.sig", download.NoEvidence},
+		{"minisign", "key.pub", "hashed.minisig", ".minisig", true, lists + "tool.tar.minisig tool.tar.sha256", download.Other},
+	} {
+		t.Run(fmt.Sprint(tt.of, tt.ending, " ", !tt.noIndex), func(t *testing.T) {
+			t.Parallel()
+			file, keys := testdata(t, tt.of+"/tool.tar"), pgp
+			if tt.key != "" {
+				keys = trustsFile(t, signatures.OfKeys("keyring", testdata(t, tt.of+"/"+tt.key)), tt.of+"/"+tt.key)
+			}
+			s := newFolderSite(t, "tool.tar", string(file))
+			switch tt.from {
+			case "":
+			case "alice":
+				s.files["tool.tar"+tt.ending] = string(alice.sign(t, file))
+			default:
+				s.files["tool.tar"+tt.ending] = string(testdata(t, tt.of+"/"+tt.from))
+			}
+			s.index = !tt.noIndex
+			r := lookingUp(t, s, "tool.tar")
+			r.req.Trust.Anchors, r.req.Trust.Require = keys, download.RequireSignature
+			check := func(what string, err error) {
+				t.Helper()
+				if got := s.requests("tool.tar"); got != tt.want || kindOfError(err) != tt.kind {
+					t.Errorf("%s: asked for %s; %v", what, got, err)
+				}
+				s.asked = nil
+			}
+			_, err := r.client.Plan(t.Context(), r.req)
+			check("plan", err)
+			_, err = r.client.Get(r.ctx, r.req)
+			check("get", err)
+			r.onDisk(file)
+			_, err = r.client.Verify(t.Context(), r.req)
+			check("verify", err)
 		})
 	}
 }

@@ -50,7 +50,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	claims := join(s.digests.counting(), x.file.Claims)
 	_, doc := metalinkOf(x.file)
 	s.carried.looking.begin(s, o, x, a)
-	if hint, lacks := foresee(s.req, claims, a, doc || len(signaturesFor(s.req, x.file)) > 0); lacks != nil &&
+	if hint, lacks := foresee(s.req, claims, a, doc || len(signaturesFor(s.req, x.file, verify.Finding{})) > 0); lacks != nil &&
 		!(lacks == errNoDigest && s.carried.looking.hopeful()) {
 		return s.stop(fail(NoEvidence, "verify", o.masked, lacks, hint))
 	}

@@ -117,7 +117,7 @@ func (h *planner) run(ctx context.Context) error {
 	if err := x.lookUp(ctx, x.file); err != nil {
 		return err
 	}
-	x.found = signaturesAt(ctx, h.http, signaturesFor(h.req, x.file), h.req, verify.Strong(x.claims))
+	x.found = signaturesAt(ctx, h.http, signaturesFor(h.req, x.file, x.verdict.Looked), h.req, verify.Strong(x.claims))
 	if err := x.lookInstead(ctx); err != nil {
 		return err
 	}

@@ -66,13 +66,17 @@ func (s *session) applyEvidence(t documentResult) bool {
 }
 
 // askSignatures fetches the known signatures, if a key or certificate is trusted. It is called when a description of
-// the file was read.
+// the file was read, and at the end of the lookup, which may have the names of signatures that nothing else names.
 func (s *session) askSignatures() {
-	all := signaturesOf(s.req, s.file)
+	all, looked := signaturesOf(s.req, s.file), s.carried.looking.finding()
 	// If a document was not read yet, it may have a signature.
 	doc, ok := s.carried.nextDocument(s.file)
-	if len(all) == 0 && s.originAnswered && !s.aside.reading && (!ok || isTorrent(doc)) {
-		all = signaturesFor(s.req, s.file)
+	unnamed := len(all) == 0 && s.originAnswered && !s.aside.reading && (!ok || isTorrent(doc)) && s.req.needsSignature()
+	if unnamed && s.carried.looking.awaits() {
+		return
+	}
+	if unnamed {
+		all = signaturesFor(s.req, s.file, looked)
 	}
 	if !s.req.Trust.Anchors.Any() {
 		s.result.Unvalidated = nil
@@ -81,12 +85,11 @@ func (s *session) askSignatures() {
 		}
 		return
 	}
-	if s.carried.signed.asked || len(all) == 0 || s.hashing.begun() && s.streamed() {
+	if s.carried.signed.asked || len(all) == 0 && (!unnamed || looked.Beside == nil) || s.hashing.begun() && s.streamed() {
 		return
 	}
-	s.carried.signed.asked = true
 	ctx, done, hc, req, trusted := s.ctx, s.carried.signed.done, s.http, s.req, s.trusted()
-	s.aside.fetchingSignatures = true
+	s.carried.signed.asked, s.aside.fetchingSignatures = true, true
 	s.workers.Go(func() {
 		// The result does not count if the session ended the fetch.
 		if got := signaturesAt(ctx, hc, all, req, trusted); ctx.Err() == nil {

@@ -131,7 +131,7 @@ func openRegular(files fsys.FS, path string) (fsys.File, error) {
 
 // signatures fetches the signatures, and returns their checkers. It returns an error if no file could pass the checks.
 func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker, error) {
-	all := signaturesFor(&x.req, x.file)
+	all := signaturesFor(&x.req, x.file, x.verdict.Looked)
 	if !x.req.Trust.Anchors.Any() {
 		for _, sig := range all {
 			x.verdict.Unvalidated = append(x.verdict.Unvalidated, sig.From)

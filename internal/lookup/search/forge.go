@@ -29,9 +29,12 @@ func (s *Search) askForge(ctx context.Context, d *folder, folder *url.URL, file 
 		return true, p.Err
 	case len(strong) > 0:
 		s.lists = append(s.lists, strong)
+		if len(a.Names) > 1 { // an answer with the file alone says nothing about signatures
+			s.know(folder, file, lookup.NewIndex(a.Names))
+		}
 		return true, nil
 	case slices.Contains(a.Names, file):
-		s.names = lookup.NewIndex(a.Names)
+		s.know(folder, file, lookup.NewIndex(a.Names))
 		return true, s.inOrder(ctx, d, folder, file, s.names.Candidates(file))
 	}
 	return false, nil

@@ -39,7 +39,7 @@ type Search struct {
 	// Keys are the keys that Web.Sign trusts. Searches with the same slice share the good signatures that Web.Sign
 	// found.
 	Keys []verify.Trust
-	// Endings turn the name of a list into the names that its signature may have, the most likely first.
+	// Endings turn the name of a list or of the file into the names that its signature may have, the most likely first.
 	Endings []string
 	// Patient makes Run ask a server that was too slow for one or two earlier files. Otherwise Run ends at once, because
 	// each file of a batch would wait.
@@ -165,10 +165,20 @@ func (s *Search) Run(ctx context.Context) error {
 	case !s.Early:
 	case isConflict(err):
 		return s.runIn(ctx, 0)
-	case err == nil && ctx.Err() == nil && len(s.Found.Claims) == 0 && s.began.Sub(s.looked) >= emptyAge:
+	case err == nil && ctx.Err() == nil && s.lacks() && s.began.Sub(s.looked) >= emptyAge:
 		return s.runIn(ctx, emptyAge)
 	}
 	return err
+}
+
+// know records that folder, the folder of file, has the files in names.
+func (s *Search) know(folder *url.URL, file string, names *lookup.Index) {
+	s.names, s.Found.Beside = names, s.signatures(folder, file, names.Has)
+}
+
+// lacks reports whether the search found no digest, or that no signature exists beside the file.
+func (s *Search) lacks() bool {
+	return len(s.Found.Claims) == 0 || len(s.Endings) > 0 && s.names != nil && len(s.Found.Beside) == 0
 }
 
 // runIn runs the search once. It uses cached contents of the folder that are not older than age.
@@ -203,7 +213,8 @@ func (s *Search) runIn(ctx context.Context, age time.Duration) error {
 	names, listed, err := s.index(ctx, d, folder)
 	switch {
 	case err == nil && names.Has(file):
-		s.over, s.names = min(over, listed), names
+		s.over = min(over, listed)
+		s.know(folder, file, names)
 		err = s.inOrder(ctx, d, folder, file, s.also(file, names, names.Candidates(file)))
 	default:
 		err = s.together(ctx, d, folder, file, s.also(file, nil, lookup.Guesses(file)))
@@ -273,6 +284,9 @@ func (s *Search) take(ctx context.Context, d *folder, c lookup.Candidate, file s
 			p.Unsigned, wrong = s.sign(ctx, d, at, p.Claims, got.data)
 		}
 		s.lists = append(s.lists, p.Claims)
+		if s.names == nil && got.list != nil {
+			s.Found.Beside = append(s.Found.Beside, s.signatures(folder, file, got.list.Has)...)
+		}
 		s.Heard(p.Claims)
 		if got.date.After(s.Found.Date) {
 			s.Found.Date = got.date

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"braid/internal/lookup/search"
 	"braid/verify"
@@ -102,4 +104,66 @@ func TestSignaturesAskedFor(t *testing.T) {
 			t.Errorf("%+v: %s", tt, got)
 		}
 	}
+}
+
+// TestSignaturesOfFile: the signatures that an index or a list names beside the file are known, each kind's; without
+// either, none is.
+func TestSignaturesOfFile(t *testing.T) {
+	list := fmt.Sprintf("%064x  file\n", 1)
+	named := list + fmt.Sprintf("%064x  file.minisig\n%064x  other.sig\n", 2, 3)
+	for _, tt := range []struct {
+		index bool
+		list  string
+		has   []string
+		want  string
+	}{
+		{true, "", []string{"file.sign", "file.other", "other.asc"}, "known: file.sign"},
+		{true, "", []string{"file.minisig", "file.sig"}, "known: file.sig file.minisig"},
+		{true, named, nil, "known:"},
+		{true, list, nil, "known:"},
+		{false, "", []string{"file.sign"}, ""},
+		{false, list, []string{"file.sign"}, ""},
+		{false, named, nil, "known: file.minisig"},
+	} {
+		w := &site{pages: map[string]string{"/pub/file": ""}, index: tt.index}
+		if tt.list != "" {
+			w.pages["/pub/SHA256SUMS"] = tt.list
+		}
+		for _, name := range tt.has {
+			w.pages["/pub/"+name] = ""
+		}
+		s, ok := search.New(w, new(search.Folders), nil, at(t, "file"), "")
+		if !ok {
+			t.Fatal("nowhere to look")
+		}
+		s.Endings = []string{".asc", ".sig", ".sign", ".minisig"}
+		err := s.Run(t.Context())
+		got := ""
+		if s.Found.Beside != nil {
+			got = "known:"
+		}
+		for _, u := range s.Found.Beside {
+			got += " " + strings.TrimPrefix(u.String(), "http://a.example/pub/")
+		}
+		if err != nil || got != tt.want {
+			t.Errorf("%+v: %q, %v", tt, got, err)
+		}
+	}
+}
+
+// TestSignatureAppears: a signature that is put beside a file after the folder was listed is found ten seconds later.
+func TestSignatureAppears(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		list := fmt.Sprintf("%064x  file\n", 1)
+		w, shared := &site{pages: map[string]string{"/pub/file": "", "/pub/SHA256SUMS": list}, index: true}, new(search.Folders)
+		for _, want := range []int{0, 1} {
+			s, _ := search.New(w, shared, nil, at(t, "file"), "")
+			s.Endings = []string{".asc"}
+			if err := s.Run(t.Context()); err != nil || len(s.Found.Beside) != want {
+				t.Errorf("%v, %v, want %d", s.Found.Beside, err, want)
+			}
+			w.pages["/pub/file.asc"] = ""
+			time.Sleep(10 * time.Second)
+		}
+	})
 }
