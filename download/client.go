@@ -256,7 +256,11 @@ func (c *Client) list(ctx context.Context, req Request, away bool) (*List, error
 func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []Signature) (unsigned string, err error) {
 	hc, done := c.network(ctx)
 	defer done()
-	return l.checkSigned(ctx, hc, req, named, req.Trust.Anchors.Besides())
+	why, err := l.checkSigned(ctx, hc, req, named, req.Trust.Anchors.Besides())
+	if why != nil {
+		unsigned = why.Error()
+	}
+	return unsigned, err
 }
 
 // begin checks req for the operation what, and returns the network for it. The caller must call done at the end.

@@ -1,7 +1,9 @@
 package download
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -85,7 +87,7 @@ func (l *List) names() []string {
 
 // checkSigned implements Client.CheckSigned. If named is empty, it looks for signatures with endings beside the list.
 func (l *List) checkSigned(ctx context.Context, hc network, req Request, named []Signature,
-	endings []string) (unsigned string, err error) {
+	endings []string) (unsigned, err error) {
 	signed, all := l.data, []found(nil)
 	if m := l.Message(); l.Wrapped() && len(named) == 0 && req.Trust.Anchors.trusts(m.Signature) {
 		signed, all = m.Text, []found{{from: "the signature in the list", data: m.Signature, text: true}}
@@ -97,18 +99,20 @@ func (l *List) checkSigned(ctx context.Context, hc network, req Request, named [
 	good, err := set.Signatures()
 	switch {
 	case err != nil:
-		return "", fail(kindOf(err), "verify", l.Name, err, "")
+		return nil, fail(kindOf(err), "verify", l.Name, err, "")
 	case len(good) > 0:
 		l.Over, l.By = verify.Signed, good[0]
-		return "", nil
+		return nil, nil
 	case ctx.Err() != nil:
-		return "", fail(Interrupted, "verify", l.Name, context.Cause(ctx), "")
+		return nil, fail(Interrupted, "verify", l.Name, context.Cause(ctx), "")
 	case set.forgotten > 0:
-		return "no key or certificate for its kind of signature is trusted", nil
+		return cmp.Or(set.other, errKind), nil
 	case len(named) > 0 && req.Trust.Require == RequireSignature:
-		return "", fail(NoEvidence, "verify", l.Name, lackOfSignature(all), "")
+		return nil, fail(NoEvidence, "verify", l.Name, lackOfSignature(all), "")
 	case len(all) > 0:
-		return lackOfSignature(all).Error(), nil
+		return lackOfSignature(all), nil
 	}
-	return fmt.Sprintf("no signature beside the list (%s)", strings.Join(endings, ", ")), nil
+	return fmt.Errorf("no signature beside the list (%s)", strings.Join(endings, ", ")), nil
 }
+
+var errKind = errors.New("no key or certificate for its kind of signature is trusted")

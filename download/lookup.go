@@ -323,11 +323,12 @@ func (w searchWeb) Sign(ctx context.Context, at *url.URL, claims []verify.Claim,
 		return nil, nil
 	}
 	l.URL, l.found = at, true
-	switch _, err := l.checkSigned(ctx, w.http, *w.req, nil, endings); {
-	case err != nil && severe(err):
+	unsigned, err = l.checkSigned(ctx, w.http, *w.req, nil, endings)
+	if err != nil && severe(err) {
 		return nil, err
-	case kindOf(err) == NoKey:
-		return errors.Unwrap(err), nil
+	}
+	if unsigned = cmp.Or(errors.Unwrap(err), unsigned); kindOfSignature(unsigned) == NoKey {
+		return unsigned, nil
 	}
 	if l.Over == verify.Signed {
 		for i := range claims {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"braid/download"
 	"braid/verify"
@@ -165,6 +166,50 @@ func TestSignatureInIndex_Rule78(t *testing.T) {
 			_, err = r.client.Get(r.ctx, r.req)
 			check("get", err)
 			r.onDisk(file)
+			_, err = r.client.Verify(t.Context(), r.req)
+			check("verify", err)
+		})
+	}
+}
+
+// TestSignatureOfFoundList_Rule47_Rule78: where the signature of a list beside the file does not count, the error says whose
+// it is and why, on one line, as for a signature of the file.
+func TestSignatureOfFoundList_Rule47_Rule78(t *testing.T) {
+	made := time.Now().AddDate(-2, 0, 0)
+	file, alice, bob, old := book(), newSigner(t, "alice"), newSigner(t, "bob"), newSignerAt(t, "old", made, time.Hour)
+	list := sum256(file) + "  file.bin\n"
+	for name, tt := range map[string]struct {
+		ending    string
+		signature string
+		want      download.Kind
+		says      string
+	}{
+		"of another kind": {".sig", minisigned, download.NoKey, "signature by 9938A77EEDFBA44B: unknown key: it is a minisign signature, " +
+			"and no key or certificate for that kind is trusted"},
+		"by an unknown key": {".asc", string(bob.sign(t, []byte(list))), download.NoKey,
+			"signature: unknown key: " + bob.fingerprint + " is not in the keyring; want " + alice.fingerprint + " or " + old.fingerprint},
+		"by an expired key": {".asc", string(old.signAt(t, []byte(list), made)), download.BadSignature,
+			"signature by " + old.fingerprint + ": key expired"},
+		"of other bytes": {".asc", string(alice.sign(t, []byte("other"))), download.BadSignature,
+			"signature by " + alice.fingerprint + ": bad"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newFolderSite(t, "file.bin", file, "SHA256SUMS", list, "SHA256SUMS"+tt.ending, tt.signature)
+			r := lookingUp(t, s, "file.bin")
+			r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, alice, old), download.RequireSignature
+			check := func(what string, err error) {
+				t.Helper()
+				if says := "/SHA256SUMS" + tt.ending + ": " + tt.says; kindOfError(err) != tt.want ||
+					!strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("%s: %v, want kind %v and %q", what, err, tt.want, says)
+				}
+			}
+			_, err := r.client.Plan(t.Context(), r.req)
+			check("plan", err)
+			_, err = r.client.Get(r.ctx, r.req)
+			check("get", err)
+			r.onDisk([]byte(file))
 			_, err = r.client.Verify(t.Context(), r.req)
 			check("verify", err)
 		})

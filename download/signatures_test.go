@@ -29,7 +29,15 @@ type signer struct {
 
 func newSigner(t *testing.T, name string) *signer {
 	t.Helper()
-	e, err := pgp.NewEntity(name, "", name+"@example.org", &packet.Config{Algorithm: packet.PubKeyAlgoEd25519})
+	return newSignerAt(t, name, time.Now(), 0)
+}
+
+// newSignerAt is newSigner of a key that was made at some time and is valid for a while; 0: for ever.
+func newSignerAt(t *testing.T, name string, made time.Time, valid time.Duration) *signer {
+	t.Helper()
+	e, err := pgp.NewEntity(name, "", name+"@example.org", &packet.Config{
+		Algorithm: packet.PubKeyAlgoEd25519, Time: func() time.Time { return made }, KeyLifetimeSecs: uint32(valid.Seconds()),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +51,12 @@ func newSigner(t *testing.T, name string) *signer {
 
 func (s *signer) sign(t *testing.T, data []byte) []byte {
 	t.Helper()
-	sig, err := openpgp.Sign(bytes.NewReader(data), s.secret, nil, time.Now())
+	return s.signAt(t, data, time.Now())
+}
+
+func (s *signer) signAt(t *testing.T, data []byte, at time.Time) []byte {
+	t.Helper()
+	sig, err := openpgp.Sign(bytes.NewReader(data), s.secret, nil, at)
 	if err != nil {
 		t.Fatal(err)
 	}
