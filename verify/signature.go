@@ -95,11 +95,14 @@ type SignatureResult struct {
 	Pinned bool      // the user's pins include this key
 }
 
-// String names the signer: `OpenPGP signature by 0123..., "Alice <alice@example.org>"`.
+// String names the signer and the day: `OpenPGP signature by 0123..., "Alice <alice@example.org>", dated 2026-01-11`.
 func (r SignatureResult) String() string {
 	s := r.Kind + " signature by " + r.Key
 	if r.Signer != "" {
 		s += ", " + r.Signer
+	}
+	if !r.Time.IsZero() {
+		s += ", dated " + r.Time.UTC().Format(time.DateOnly)
 	}
 	return s
 }

@@ -137,6 +137,8 @@ type signatureLine struct {
 	Key    string `json:"key"` // fingerprint
 	Signer string `json:"signer,omitempty"`
 	Pinned bool   `json:"pinned,omitempty"`
+
+	Time *time.Time `json:"time,omitempty"` // when the signature was made, as its signer states
 }
 
 // verifyEvent: the file passed all checks that could be made.

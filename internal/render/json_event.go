@@ -1,6 +1,8 @@
 package render
 
 import (
+	"time"
+
 	"braid/byterange"
 	"braid/download"
 	"braid/internal/problem"
@@ -99,7 +101,7 @@ func newProven(p verify.Proof) Proven {
 	}
 	f.Signed = p.Signed()
 	for _, a := range p.Signatures() {
-		f.Signatures = append(f.Signatures, signatureLine{a.Kind, a.From, a.Key, a.Signer, a.Pinned})
+		f.Signatures = append(f.Signatures, signatureLine{a.Kind, a.From, a.Key, a.Signer, a.Pinned, timeOf(a.Time)})
 		f.Evidence = append(f.Evidence, a.String())
 	}
 	return f
@@ -119,10 +121,16 @@ func NewOutcome(r download.Request, res download.Result) Outcome {
 	for _, p := range res.Looked.Places {
 		o.Looked = append(o.Looked, newLookedLine(p))
 	}
-	if t := res.LastModified.UTC(); !t.IsZero() {
-		o.LastModified = &t
-	}
+	o.LastModified = timeOf(res.LastModified)
 	return o
+}
+
+// timeOf returns a pointer to t in UTC, or nil if t is zero.
+func timeOf(t time.Time) *time.Time {
+	if t = t.UTC(); t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
 // lookedLine is a place that was searched for a digest of the file.

@@ -28,5 +28,5 @@ func Example() {
 	results, err := checker.Signatures()
 	fmt.Println(results[0], err)
 	// Output:
-	// minisign signature by 9938A77EEDFBA44B <nil>
+	// minisign signature by 9938A77EEDFBA44B, dated 2023-11-14 <nil>
 }
