@@ -89,6 +89,14 @@ func (s *section) html(p *markup.Page) {
 	if len(s.log.Entries) > 0 {
 		s.log.html(p)
 	}
+	if len(s.places) > 0 {
+		p.Add("\n<details><summary>A digest was looked for at {}</summary>\n"+`<ul class="words">`,
+			option.Count(len(s.places), "place"))
+		for _, place := range s.places {
+			p.Add("\n<li>{}</li>", place)
+		}
+		p.Add("\n</ul></details>")
+	}
 	p.Add("\n</section>")
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"braid/download"
 	"braid/metalink"
 	"braid/scheduler"
+	"braid/verify"
 )
 
 // TestPage: each fact of a download is in the charts.
@@ -224,5 +226,34 @@ func TestEveryReasonHasAText(t *testing.T) {
 		if why.String() != "" && starts[why].text == "" && cuts[why].text == "" {
 			t.Errorf("no text for the reason %q", why)
 		}
+	}
+}
+
+// TestPlaces: the page lists where a digest was looked for, with what each place said; nothing in it is markup.
+func TestPlaces(t *testing.T) {
+	tl := newTale(100 * kib)
+	f := tl.ask(0, 0, byterange.Unbounded, scheduler.ReasonFirst)
+	tl.answer(f)
+	tl.bring(100*ms, 100*kib, f)
+	tl.over(nil, f)
+	sum, err := verify.ParseHex(verify.SHA256, strings.Repeat("ab", 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := tl.r
+	r.End(tl.zero.Add(tl.at), download.Result{Size: 100 * kib, Looked: verify.Finding{Places: []verify.Place{
+		{URL: "http://m0/pub/"}, {URL: "http://m0/pub/SHA256SUMS", Claims: []verify.Claim{{Digest: sum}}},
+		{URL: "http://m0/pub/\x1b<b>.sha256", Err: errors.New("<script>x</script>")},
+	}}}, nil)
+	root := safe(t, page(r))
+	var said []string
+	for _, d := range root.all("details", "") {
+		for _, li := range d.all("li", "") {
+			said = append(said, li.words())
+		}
+	}
+	if want := []string{"http://m0/pub/: an index", "http://m0/pub/SHA256SUMS: sha-256",
+		`http://m0/pub/\x1b<b>.sha256: <script>x</script>`}; !slices.Equal(said, want) {
+		t.Errorf("%q, want %q", said, want)
 	}
 }

@@ -41,6 +41,7 @@ type section struct {
 	table                                             []*Mirror
 	states                                            map[*Mirror]string
 	log                                               log
+	places                                            []string // where a digest was looked for, and the results
 	fetched                                           int64
 }
 
@@ -56,6 +57,9 @@ func (d *facts) section() section {
 	}
 	if d.pictured() {
 		s.charts = d.charts()
+	}
+	for _, p := range d.ending.result.Looked.Places {
+		s.places = append(s.places, option.Shorten(source.Escape(p.String()), 1000))
 	}
 	return s
 }

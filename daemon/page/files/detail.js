@@ -145,11 +145,10 @@ export class Detail {
   }
 
   #put(html) {
-    const open = this.#picture.querySelector("details")?.open;
+    const open = [...this.#picture.querySelectorAll("details")].map((d) => d.open);
     const parsed = new DOMParser().parseFromString(policy.createHTML(html), "text/html");
     this.#picture.replaceChildren(...parsed.body.children);
-    const log = this.#picture.querySelector("details");
-    if (log && open) log.open = true;
+    this.#picture.querySelectorAll("details").forEach((d, i) => (d.open = open[i] ?? false));
   }
 }
 
