@@ -258,7 +258,7 @@ func (s *session) provenBySwarm(c scheduler.Check) bool {
 }
 
 // prove waits for the lookup, the signatures and the hash, and verifies the file.
-func (s *session) prove() (verify.Proof, error) {
+func (s *session) prove() (proof verify.Proof, err error) {
 	if s.result.NotModified {
 		return verify.Proof{}, nil
 	}
@@ -284,8 +284,6 @@ func (s *session) prove() (verify.Proof, error) {
 		return verify.Proof{}, err
 	}
 	s.observe(Complete{Size: s.part.Front()})
-	var proof verify.Proof
-	var err error
 	for looking := &s.carried.looking; ; { // again, if the lookup had found digests of an earlier version
 		s.hashHeld()
 		proof, err = s.hashing.prove(s.ctx, s.part.Front(), join(s.late, looking.finding().Claims))
