@@ -108,7 +108,7 @@ func signaturesFor(req *Request, f metalink.File, looked verify.Finding) []Signa
 		return all
 	}
 	if looked.Beside != nil {
-		for _, u := range looked.Beside {
+		for _, u := range looked.Beside[:min(len(looked.Beside), mostGuesses)] {
 			all = append(all, Signature{From: source.Mask(u), URL: u, maybe: true})
 		}
 		return all
