@@ -32,7 +32,7 @@ type (
 		URLs     int
 		Example  string
 		Examples map[string]string `json:",omitempty"`
-		// Invalid has the tags that may not be part of a URL, by the names of the watches that follow releases.
+		// Invalid counts the tags that cannot be part of a URL, by the names of the watches that follow releases.
 		Invalid map[string]invalidTags `json:",omitempty"`
 		// Spared is when checks of a watch's URL began to be skipped because feeds had recent reports about it.
 		Spared time.Time

@@ -32,7 +32,7 @@ type FollowStatus struct {
 	// place, or with most others if none is in place. Example is one of these versions.
 	Unordered int    `json:",omitempty"`
 	Example   string `json:",omitempty"`
-	// Invalid is the number of reported tags that are ignored because they may not be part of a URL. InvalidTag is the
+	// Invalid is the number of reported tags that are ignored because they cannot be part of a URL. InvalidTag is the
 	// beginning of one of these tags.
 	Invalid    int    `json:",omitempty"`
 	InvalidTag string `json:",omitempty"`

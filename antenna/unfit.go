@@ -146,16 +146,16 @@ type nearest struct {
 	near int
 }
 
-// An invalidTags counts the tags of a feed that may not be part of a URL, for one watch. Example is the beginning of the
-// first tag, escaped. last is the last tag, because a release API repeats a tag for each file of its release.
+// An invalidTags counts the tags of a feed that cannot be part of a URL, for one watch. Example is the beginning of the
+// first such tag, escaped. last is the last such tag: a release API repeats a tag for each file of the release.
 type invalidTags struct {
 	Count   int
 	Example string
 	last    string
 }
 
-// compare notes the URL of r for the watches whose templates it is most similar to, and counts the tag of r if the tag may
-// not be part of a URL.
+// compare notes the URL of r for the watches whose templates it is most similar to, and counts the tag of r if that tag
+// cannot be part of a URL.
 func (c *collector) compare(r *feed.Record) {
 	for _, name := range []string{"", c.feed.Name} {
 		for _, w := range c.match.releases[name] {
@@ -172,7 +172,7 @@ func (c *collector) compare(r *feed.Record) {
 	}
 }
 
-// invalid returns the number of tags in the feeds of w that may not be part of a URL, and one of these tags.
+// invalid returns the number of tags in the feeds of w that cannot be part of a URL, and the beginning of one of them.
 func (l *targets) invalid(w *watcher) (n int, example string) {
 	for _, m := range l.polls.members {
 		if w.mayHear(m) {

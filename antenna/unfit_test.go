@@ -336,9 +336,9 @@ func TestUnorderedStatus(t *testing.T) {
 	})
 }
 
-// TestInvalidTags_Rule80 checks that the status counts the tags that may not be part of a URL, each once although an API
-// lists it with each file of its release, and has a bounded, escaped one of them, also in a later run and after a poll
-// without news.
+// TestInvalidTags_Rule80 checks that the status counts the tags that cannot be part of a URL, and has the beginning of
+// one of them, escaped. A tag that an API lists with each file of the release counts once. The status is the same in a
+// later run, and after a poll without news.
 func TestInvalidTags_Rule80(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, j := newWorld(t), &journal{}
@@ -368,7 +368,8 @@ func TestInvalidTags_Rule80(t *testing.T) {
 				t.Fatalf("%+v, %v", s, err)
 			}
 			f := &s.Follows[0]
-			if want := `long/\u202e` + strings.Repeat("x", 64-len(long)); f.Versions != 1 || f.Invalid != 3 || f.InvalidTag != want {
+			want := `long/\u202e` + strings.Repeat("x", 64-len(long))
+			if f.Versions != 1 || f.Invalid != 3 || f.InvalidTag != want {
 				t.Errorf("%+v, want %s", f, want)
 			}
 		}

@@ -67,20 +67,23 @@ func TestStatusOfUnordered(t *testing.T) {
 		},
 	}, 1, time.Now())
 	const want = "; 3 versions cannot be ordered, and will not be downloaded, for example r2026c" +
-		"; 1 tag cannot be part of a URL, and will not be downloaded, for example cli/v2"
+		"; 1 tag cannot be part of a URL, and will be ignored, for example cli/v2"
 	if !strings.Contains(text, "version 2.0: unverified"+want+"\n") || strings.Count(text, want) != 1 {
 		t.Errorf("%s", text)
 	}
 }
 
-// TestStatusJSON checks the numbers of ignored tags in the JSON of a status, and that an object, whose path is a URL, does not
-// count as a file that no longer exists.
+// TestStatusJSON checks the number of ignored tags in the JSON of a status, and that an object, whose path is a URL, is
+// not reported as a file that no longer exists.
 func TestStatusJSON(t *testing.T) {
 	var out bytes.Buffer
 	v := &watchCommand{streams: streams{out: &out}}
 	file := antenna.WatchStatus{Name: "w", HaveCopy: true, Last: antenna.Outcome{Path: filepath.Join(t.TempDir(), "x")}}
 	object := antenna.WatchStatus{Name: "o", HaveCopy: true, Last: antenna.Outcome{Path: "s3://bucket/x"}}
-	s := antenna.Status{Watches: []antenna.WatchStatus{file, object}, Follows: []antenna.FollowStatus{{Name: "w", Invalid: 2, InvalidTag: "cli/v2"}}}
+	s := antenna.Status{
+		Watches: []antenna.WatchStatus{file, object},
+		Follows: []antenna.FollowStatus{{Name: "w", Invalid: 2, InvalidTag: "cli/v2"}},
+	}
 	if err := v.statusJSON(s, 0); err != nil {
 		t.Fatal(err)
 	}

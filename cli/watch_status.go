@@ -207,10 +207,10 @@ type watchLine struct {
 	Since    *time.Time `json:"since,omitempty"`
 	Newest   string     `json:"newest,omitempty"`
 	// Why the feeds report no version any more, if a version is in place.
-	Unreported  string `json:"unreported,omitempty"`
-	InvalidTags int    `json:"invalid_tags,omitempty"` // tags in the feeds that cannot be part of a URL
-	// The beginning of a tag that cannot be part of a URL.
-	InvalidTag string `json:"invalid_tag,omitempty"`
+	Unreported string `json:"unreported,omitempty"`
+	// The number of tags in the feeds that cannot be part of a URL, and the beginning of one of them.
+	InvalidTags int    `json:"invalid_tags,omitempty"`
+	InvalidTag  string `json:"invalid_tag,omitempty"`
 }
 
 func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {

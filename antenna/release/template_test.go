@@ -176,9 +176,10 @@ func TestHostileTokens(t *testing.T) {
 	}
 }
 
-// TestInvalidTag checks which records have a tag that may not be part of a URL.
+// TestInvalidTag checks which records have a tag that cannot be part of a URL.
 func TestInvalidTag(t *testing.T) {
 	const file = "https://forge.example/tool/download/v1.2/tool_1.2_linux.tar.gz"
+	titled := Patterns{Token: `^Tool (.*)$`}
 	for _, tt := range []struct {
 		patterns Patterns
 		record   feed.Record
@@ -190,9 +191,9 @@ func TestInvalidTag(t *testing.T) {
 		{record: feed.Record{Format: feed.News, URL: "https://h/tag/cli%2Fv1.2"}, want: "cli/v1.2"},
 		{record: feed.Record{Format: feed.News, URL: "https://h/our news"}},
 		{record: feed.Record{Format: feed.Sitemap, URL: "https://h/cli%2Fv1.2"}},
-		{record: feed.Record{Format: feed.News, URL: "https://h/1", Title: "Tool 1 2"}, patterns: Patterns{Token: `^Tool (.*)$`}, want: "1 2"},
-		{record: feed.Record{Format: feed.News, URL: file, Title: "Tool 1 2"}, patterns: Patterns{Token: `^Tool (.*)$`}},
-		{record: feed.Record{Format: feed.HinaDI, URL: "https://h/1", Title: "Tool 1 2", Failed: true}, patterns: Patterns{Token: `^Tool (.*)$`}},
+		{record: feed.Record{Format: feed.News, URL: "https://h/1", Title: "Tool 1 2"}, patterns: titled, want: "1 2"},
+		{record: feed.Record{Format: feed.News, URL: file, Title: "Tool 1 2"}, patterns: titled},
+		{record: feed.Record{Format: feed.HinaDI, URL: "https://h/1", Title: "Tool 1 2", Failed: true}, patterns: titled},
 	} {
 		if got := parse(t, forge, tt.patterns).InvalidTag(tt.record); got != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.record, got, tt.want)

@@ -71,7 +71,7 @@ func (t *Template) Of(r feed.Record) (release Release, ok bool) {
 	return release, ok
 }
 
-// InvalidTag returns the tag in r if it may not be part of a URL, so that r reports no release. Else it returns "".
+// InvalidTag returns the tag in r if the tag cannot be part of a URL, so that r reports no release. Else it returns "".
 func (t *Template) InvalidTag(r feed.Record) string {
 	tag := r.Tag
 	if tag == "" && !r.Failed {

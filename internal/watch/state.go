@@ -94,14 +94,14 @@ func releaseState(r *antenna.ReleaseStatus) (text string, all bool) {
 }
 
 // Ignored describes the versions of f that are ignored because they cannot be ordered, and the tags that are ignored
-// because they may not be part of a URL. It returns "" if there are none.
+// because they cannot be part of a URL. It returns "" if there are neither.
 func Ignored(f *antenna.FollowStatus) (text string) {
 	if f.Unordered > 0 {
 		text = fmt.Sprintf("; %s cannot be ordered, and will not be downloaded, for example %s",
 			option.Count(f.Unordered, "version"), f.Example)
 	}
 	if f.Invalid > 0 {
-		text += fmt.Sprintf("; %s cannot be part of a URL, and will not be downloaded, for example %s",
+		text += fmt.Sprintf("; %s cannot be part of a URL, and will be ignored, for example %s",
 			option.Count(f.Invalid, "tag"), f.InvalidTag)
 	}
 	return text
@@ -116,8 +116,8 @@ func NextTry(w *antenna.WatchStatus) time.Time {
 	return w.Next
 }
 
-// IsGone reports whether the last downloaded file of w no longer exists on disk. It reports false for an object, whose path
-// is a URL.
+// IsGone reports whether the last downloaded file of w no longer exists on disk. It reports false for an object, whose
+// path is a URL.
 func IsGone(w *antenna.WatchStatus) bool {
 	_, err := os.Lstat(w.Last.Path)
 	return filepath.IsAbs(w.Last.Path) && errors.Is(err, fs.ErrNotExist)
