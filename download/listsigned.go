@@ -106,7 +106,7 @@ func (l *List) checkSigned(ctx context.Context, hc network, req Request, named [
 	case ctx.Err() != nil:
 		return nil, fail(Interrupted, "verify", l.Name, context.Cause(ctx), "")
 	case set.forgotten > 0:
-		return cmp.Or(set.other, errKind), nil
+		return cmp.Or(set.other, errors.New("no key or certificate for its kind of signature is trusted")), nil
 	case len(named) > 0 && req.Trust.Require == RequireSignature:
 		return nil, fail(NoEvidence, "verify", l.Name, lackOfSignature(all), "")
 	case len(all) > 0:
@@ -114,5 +114,3 @@ func (l *List) checkSigned(ctx context.Context, hc network, req Request, named [
 	}
 	return fmt.Errorf("no signature beside the list (%s)", strings.Join(endings, ", ")), nil
 }
-
-var errKind = errors.New("no key or certificate for its kind of signature is trusted")

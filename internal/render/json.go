@@ -132,13 +132,12 @@ type Proven struct {
 
 // signatureLine is a valid signature by a key that the user trusts.
 type signatureLine struct {
-	Kind   string `json:"kind"` // OpenPGP, S/MIME, minisign, signify, SSH
-	From   string `json:"from"`
-	Key    string `json:"key"` // fingerprint
-	Signer string `json:"signer,omitempty"`
-	Pinned bool   `json:"pinned,omitempty"`
-
-	Time *time.Time `json:"time,omitempty"` // when the signature was made, as its signer states
+	Kind   string     `json:"kind"` // OpenPGP, S/MIME, minisign, signify, SSH
+	From   string     `json:"from"`
+	Key    string     `json:"key"` // fingerprint
+	Signer string     `json:"signer,omitempty"`
+	Pinned bool       `json:"pinned,omitempty"`
+	Time   *time.Time `json:"time,omitempty"` // when the signature was made, as its signer states
 }
 
 // verifyEvent: the file passed all checks that could be made.
