@@ -29,7 +29,8 @@ func (j *judge) begin() {
 	c := j.c
 	switch c.Damage {
 	case "remove", "final": // damages the file, not the work
-		if j.before = (memory{}); c.Damage == "final" && j.k > 0 {
+		j.before = memory{}
+		if c.Damage == "final" && j.k > 0 {
 			j.before = memory{proven: j.proven, of: j.Commands[j.k-1].After.Final}
 		}
 		j.stored, j.proven = false, statement{}

@@ -19,7 +19,7 @@ type judge struct {
 	first   int                // index in said of the first statement in this command
 	now     []statement        // in this command, without those that later answers revoke
 	listed  []statement        // of the list that the user named, in this command
-	named   []statement        // of such a list, in the journal
+	named   []statement        // of the list that the user named, in the journal
 	nearby  []statement        // found beside the file by lookups, in this command
 	barred  []byte             // the part file that such a statement refuted,
 	bar     statement          // and the statement
@@ -145,7 +145,8 @@ func (j *judge) end() {
 			j.proven = statement{} // only -N stores this for a file; what a server states over https is stored for the asked URL
 		}
 	}
-	if done && !same && c.Newer && j.before.of != nil && bytes.Equal(c.After.Final, j.before.of) { // the stored version is this one again
+	// The stored version counts again if the file is again what it was before the damage.
+	if done && !same && c.Newer && j.before.of != nil && bytes.Equal(c.After.Final, j.before.of) {
 		j.proven.rank = max(j.proven.rank, j.before.proven.rank)
 	}
 	if sum := j.sum(j.made()); done && c.Rank == Signed && j.Signed[sum] {
