@@ -56,11 +56,11 @@ func (f *followers) hold(t *target, now time.Time) (until time.Time, held bool) 
 	return f.full(t, now)
 }
 
-// awaitsPoll reports whether a feed that may report the release of t is still to be polled in this round. The update of t
-// must then wait for the poll, because the feed may report the proof of the release, or no longer the release.
+// awaitsPoll reports whether a feed that may report the release of t is still to be polled in this round. The update of
+// t must then wait for the poll, because the feed may report proof of the release, or no longer report the release.
 func (f *followers) awaitsPoll(t *target) bool {
 	return f.run.round != nil && t.w.follow != nil && slices.ContainsFunc(f.targets.polls.members, func(m *member) bool {
-		return t.w.mayHear(m) && (m.asking || m.place > 0)
+		return t.w.mayHear(m) && (m.asking || m.place > 0) // m is being polled, or is still in the queue
 	})
 }
 

@@ -334,8 +334,8 @@ func TestExpiredIsPublishedNoLonger(t *testing.T) {
 	})
 }
 
-// TestPublishReported checks that the files that an index page and a release API report are published in each format once a
-// watch has them, one of a glob and one that follows releases.
+// TestPublishReported checks that the files that an index page or a release API reports are published in each format
+// once a watch with a glob and a watch that follows releases have them.
 func TestPublishReported(t *testing.T) {
 	const at = "https://forge.example/tool/download/v1.0/"
 	for name, text := range map[string]string{
@@ -368,7 +368,8 @@ func TestPublishReported(t *testing.T) {
 					continue
 				}
 				text, err := os.ReadFile(filepath.Join(dir, f.Writing.File))
-				if err != nil || !strings.Contains(string(text), at+"tool_1.0.tar.gz") || !strings.Contains(string(text), at+"tool_1.0.zip") {
+				if err != nil || !strings.Contains(string(text), at+"tool_1.0.tar.gz") ||
+					!strings.Contains(string(text), at+"tool_1.0.zip") {
 					t.Errorf("%s: %s is %s (%v)", name, f.Writing.File, text, err)
 				}
 			}

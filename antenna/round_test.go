@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// TestRoundPollsFirst_Rule80 checks that a round tries a release that waits with what the feeds report in this round, also
-// if another feed of the watch is polled first: the digest that a feed reports meanwhile counts in the same round, and a release
-// that is withdrawn meanwhile is not tried again.
+// TestRoundPollsFirst_Rule80 checks that a round tries a waiting release only after the polls of all feeds that may
+// report it. A digest that a feed reports in this round counts. A release that the feed withdraws is not tried again.
 func TestRoundPollsFirst_Rule80(t *testing.T) {
 	for _, names := range [][]string{nil, {"tool"}} {
 		synctest.Test(t, func(t *testing.T) {
 			w, j := newWorld(t), &journal{}
 			const file = "https://forge.example/tool/download/v%[1]s/tool_%[1]s.tar.gz"
 			list := func(version, digest string) string {
-				return fmt.Sprintf(`[{"tag_name":"v%[1]s","assets":[{"browser_download_url":"`+file+`","size":7,"digest":%[2]q}]}]`, version, digest)
+				return fmt.Sprintf(`[{"tag_name":"v%[1]s",
+					"assets":[{"browser_download_url":"`+file+`","size":7,"digest":%[2]q}]}]`, version, digest)
 			}
 			text := list("1.0", "")
 			w.sites["api.example"] = func(req *http.Request) *http.Response {
-				if req.URL.Path == "/later" { // a second after the other
+				if req.URL.Path == "/later" { // requested one second later than /first
 					return says(200, text)
 				}
 				return says(200, list("0.9", ""))

@@ -14,10 +14,11 @@ import (
 	"braid/internal/test/mirrortest"
 )
 
-// TestDaemonWatchKilledBeforeLast_Rule80: an entry of a try after which others would have followed, which a kill leaves
-// behind, is taken over by the last try: the version is given up, and its entry leaves the queue.
+// TestDaemonWatchKilledBeforeLast_Rule80 checks that the last try of a version takes over the queue entry of an earlier
+// try during which the daemon was killed: the version is given up, and the entry leaves the queue.
 func TestDaemonWatchKilledBeforeLast_Rule80(t *testing.T) {
-	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a-1.2.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest(), mirrortest.StallAfter(1000))
+	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a-1.2.iso"), mirrortest.ETag(`"1"`),
+		mirrortest.Digest(), mirrortest.StallAfter(1000))
 	w := newWatchingDaemon(t, s, "require = 'digest'")
 	w.write("watch.toml", strings.Replace(w.read("watch.toml"), "a-1.2.iso", "a-{version}.iso", 1))
 	w.begin()
@@ -39,7 +40,7 @@ func TestDaemonWatchKilledBeforeLast_Rule80(t *testing.T) {
 	w.says("version 1.2: sha-256 from Digest")
 }
 
-// ages makes the releases in the stored state wait since d.
+// ages changes the stored state of all watches, so that their releases have waited for d and were tried 60 times.
 func (w *watchingDaemon) ages(d time.Duration) {
 	w.t.Helper()
 	store, err := antenna.OpenStore(w.in("state/antenna.db"))

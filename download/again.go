@@ -27,7 +27,7 @@ type carried struct {
 	heads     int            // number of HEAD requests
 	aside     string         // value of partfile.File.Aside that was last reported to Observe
 	opposed   []verify.Claim // digests of the server that contradict the known digests, and so ended this download
-	former    []verify.Claim // the asked host's digests of versions before
+	former    []verify.Claim // digests that the asked host stated for earlier versions
 }
 
 // tellAside reports to Observe if part has set aside more files since the previous call.

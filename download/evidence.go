@@ -100,8 +100,8 @@ func (r *Request) keepsNewer() bool { return !r.IfExists.AllowOlder && !verify.S
 const mostGuesses = 3
 
 // signaturesFor returns the signatures of signaturesOf. If a signature is demanded and nothing names a signature, it
-// returns the signatures that exist beside the file according to looked or, if that is unknown, those that may exist beside
-// the URL of req.
+// returns the signatures that exist beside the file according to looked or, if that is unknown, those that may exist
+// beside the URL of req.
 func signaturesFor(req *Request, f metalink.File, looked verify.Finding) []Signature {
 	all := signaturesOf(req, f)
 	if len(all) > 0 || !req.needsSignature() || req.described() || req.URL == nil || !isWeb(req.URL) {

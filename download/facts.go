@@ -207,8 +207,8 @@ func (k *known) sharesTag(theirs version.View) bool {
 
 // keepPin records the evidence that the URL offered, now that the evidence has proven true. Only the answers of the
 // URL's own host count. The evidence in documents, lists and answers of other servers may be missing the next time.
-// A digest of an earlier version counts if it proved the file: some servers date each answer anew. With NoMetalink,
-// keepPin records nothing, because the file may be a document that describes the file of this URL.
+// A digest of an earlier version counts if it proved the file, because some servers give each answer a new date. With
+// NoMetalink, keepPin records nothing, because the file may be a document that describes the file of this URL.
 func (g *getter) keepPin(proof verify.Proof) {
 	own := g.req.Described == nil
 	if own && g.req.Trust.LessProof && g.carried.origin == g.req.URL {

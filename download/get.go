@@ -303,7 +303,7 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	default:
 		return g.fail(NoEvidence, g.carried.looking.lacks(errNoDigest), HintGiveDigest)
 	}
-	// A file that another program has changed is no longer the proven one.
+	// If another program has changed the existing file, edited discards its recorded version. Ask stepsDown again.
 	if g.recorded.stepsDown(g.req, proof) && (!g.existing.edited(ctx) || g.recorded.stepsDown(g.req, proof)) {
 		return g.fail(NoEvidence, errLessProven, HintLessProof)
 	}

@@ -102,8 +102,8 @@ func (l *looking) search(s *session) {
 // resume makes the next session begin the lookup again, if the lookup had no result when the previous session ended.
 func (l *looking) resume() { l.begun = l.result != nil || len(l.done) > 0 }
 
-// again looks again, if the found digests are from a lookup for another file: they may be of an earlier version. It
-// reports whether it does. The earlier digests count if the server does not answer the second time.
+// again repeats the lookup if the found digests are from a lookup for another file, because they may be of an earlier
+// version. It reports whether it does so. The found digests still count if the server does not answer the second time.
 func (l *looking) again(s *session) bool {
 	if l.anew || l.spare == nil || !l.result.early {
 		return false
@@ -208,7 +208,7 @@ func (l *looking) keep(s *session) {
 	}
 }
 
-// oppose looks again for r, digests that contradict the digest of another host. If that was done, oppose ends s.
+// oppose handles digests in r that contradict the digest of another host. It ends s, unless again repeats the lookup.
 func (l *looking) oppose(s *session, r lookedUp) {
 	if l.again(s) {
 		return
@@ -358,7 +358,7 @@ func (l *looking) others(s *session) []verify.Claim {
 	return without(s.digests.firm(), s.digests.firsthand())
 }
 
-// refuted reports whether err shows that the file does not have a digest in f.
+// refuted reports whether err shows that the file does not have one of the digests in f.
 func refuted(f verify.Finding, err error) bool {
 	wrong := wrongOf(err)
 	return wrong != nil && slices.Contains(join(f.Claims, f.Weak), wrong.Claim)

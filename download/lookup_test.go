@@ -351,8 +351,8 @@ func TestLookupInterrupted(t *testing.T) {
 	r.wrong(download.Interrupted)
 }
 
-// TestLookupStale: what was found in a folder for one file does not stand against a file that came into it later,
-// whose bytes are kept.
+// TestLookupStale_Rule77 checks that digests found in a lookup for one file do not count against a file that was put
+// into the folder later, and that the bytes of that file are fetched only once.
 func TestLookupStale_Rule77(t *testing.T) {
 	for _, later := range []string{"disk.iso", "late.iso"} {
 		file := book()

@@ -113,8 +113,8 @@ func TestSignedListBeside_Rule78(t *testing.T) {
 	}
 }
 
-// TestSignatureInIndex_Rule78: signatures beside the file that the index of the folder has are asked for, whatever their
-// suffix, and no others. Without an index the likely ones are.
+// TestSignatureInIndex_Rule78 checks that the signatures of the file that the index of the folder has are asked for,
+// whatever their suffix, and no others. Without an index, the likely ones are asked for.
 func TestSignatureInIndex_Rule78(t *testing.T) {
 	alice := newSigner(t, "alice")
 	const lists = "INDEX SHA256SUMS checksums.txt sha256sum.txt "
@@ -134,7 +134,8 @@ func TestSignatureInIndex_Rule78(t *testing.T) {
 		{"signify", "key.pub", "tool.tar.sig", ".sig", false, "INDEX tool.tar.sig", download.Other},
 		{"signify", "key.pub", "", "", false, "INDEX", download.NoEvidence},
 		{"minisign", "", "", "", false, "INDEX", download.NoEvidence},
-		{"minisign", "", "alice", ".sign", true, lists + "tool.tar.asc tool.tar.gpg tool.tar.sha256 tool.tar.sig", download.NoEvidence},
+		{"minisign", "", "alice", ".sign", true, lists + "tool.tar.asc tool.tar.gpg tool.tar.sha256 tool.tar.sig",
+			download.NoEvidence},
 		{"minisign", "key.pub", "hashed.minisig", ".minisig", true, lists + "tool.tar.minisig tool.tar.sha256", download.Other},
 	} {
 		t.Run(fmt.Sprint(tt.of, tt.ending, " ", !tt.noIndex), func(t *testing.T) {
@@ -172,8 +173,8 @@ func TestSignatureInIndex_Rule78(t *testing.T) {
 	}
 }
 
-// TestSignatureOfFoundList_Rule47_Rule78: where the signature of a list beside the file does not count, the error says whose
-// it is and why, on one line, as for a signature of the file.
+// TestSignatureOfFoundList_Rule47_Rule78 checks that if the signature of a list beside the file does not count, the
+// error says on one line whose signature it is, and why it does not count, as for a signature of the file.
 func TestSignatureOfFoundList_Rule47_Rule78(t *testing.T) {
 	made := time.Now().AddDate(-2, 0, 0)
 	file, alice, bob, old := book(), newSigner(t, "alice"), newSigner(t, "bob"), newSignerAt(t, "old", made, time.Hour)
@@ -184,10 +185,11 @@ func TestSignatureOfFoundList_Rule47_Rule78(t *testing.T) {
 		want      download.Kind
 		says      string
 	}{
-		"of another kind": {".sig", minisigned, download.NoKey, "signature by 9938A77EEDFBA44B: unknown key: it is a minisign signature, " +
-			"and no key or certificate for that kind is trusted"},
+		"of another kind": {".sig", minisigned, download.NoKey, "signature by 9938A77EEDFBA44B: unknown key: " +
+			"it is a minisign signature, and no key or certificate for that kind is trusted"},
 		"by an unknown key": {".asc", string(bob.sign(t, []byte(list))), download.NoKey,
-			"signature: unknown key: " + bob.fingerprint + " is not in the keyring; want " + alice.fingerprint + " or " + old.fingerprint},
+			"signature: unknown key: " + bob.fingerprint + " is not in the keyring; want " +
+				alice.fingerprint + " or " + old.fingerprint},
 		"by an expired key": {".asc", string(old.signAt(t, []byte(list), made)), download.BadSignature,
 			"signature by " + old.fingerprint + ": key expired"},
 		"of other bytes": {".asc", string(alice.sign(t, []byte("other"))), download.BadSignature,

@@ -71,7 +71,7 @@ func lookAt(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (
 	before := e.Hops[:max(0, len(e.Hops)-1)] // the redirects of u's server before the refusal are its statements, too
 	before = before[:metalink.First(before)]
 	if _, wrong := metalink.FromHops(before, false); is[*verify.DigestError](wrong) {
-		before = nil // a malformed digest does not speak against the answer to GET
+		before = nil // a malformed digest in a redirect of HEAD must not hide the answer to GET
 	}
 	a, err = glanceAt(ctx, hc, u, o)
 	if failed, ok := errors.AsType[*source.Error](err); ok {

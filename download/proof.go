@@ -66,7 +66,7 @@ func (s *session) applyEvidence(t documentResult) bool {
 }
 
 // askSignatures fetches the known signatures, if a key or certificate is trusted. It is called when a description of
-// the file was read, and at the end of the lookup, which may have the names of signatures that nothing else names.
+// the file was read, and after the lookup, which may have found signatures that nothing else names.
 func (s *session) askSignatures() {
 	all, looked := signaturesOf(s.req, s.file), s.carried.looking.finding()
 	// If a document was not read yet, it may have a signature.
@@ -284,7 +284,7 @@ func (s *session) prove() (proof verify.Proof, err error) {
 		return verify.Proof{}, err
 	}
 	s.observe(Complete{Size: s.part.Front()})
-	for looking := &s.carried.looking; ; { // again, if the lookup had found digests of an earlier version
+	for looking := &s.carried.looking; ; { // repeated if the found digests may be of an earlier version
 		s.hashHeld()
 		proof, err = s.hashing.prove(s.ctx, s.part.Front(), join(s.late, looking.finding().Claims))
 		if err == nil {

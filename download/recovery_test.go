@@ -10,8 +10,9 @@ import (
 var (
 	outcomeNames = []string{"ongoing", "failed", "wantsHead", "gotDocument", "sizeDisowned", "fileChanged", "notMergeable", "partTouched",
 		"otherFile", "wrongDigest", "wrongSize", "noSource"}
-	wayNames = []string{"askHead", "dropSize", "dropRecalled", "nextVersion", "withoutServer", "compareSamples", "beginAnew", "reread", "findWrong", "oneAlone", "standIn",
-		"withoutPieces", "askPeers", "blamePlace", "blameDocument", "keepRefuted", "discard"}
+	wayNames = []string{"askHead", "dropSize", "dropRecalled", "nextVersion", "withoutServer", "compareSamples",
+		"beginAnew", "reread", "findWrong", "oneAlone", "standIn", "withoutPieces", "askPeers", "blamePlace",
+		"blameDocument", "keepRefuted", "discard"}
 )
 
 // The table has every pair of a history and an outcome with its ways, in order. A pair that is not listed is

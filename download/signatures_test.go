@@ -32,7 +32,7 @@ func newSigner(t *testing.T, name string) *signer {
 	return newSignerAt(t, name, time.Now(), 0)
 }
 
-// newSignerAt is newSigner of a key that was made at some time and is valid for a while; 0: for ever.
+// newSignerAt is like newSigner. The key was made at the time made and expires after valid, or never if valid is 0.
 func newSignerAt(t *testing.T, name string, made time.Time, valid time.Duration) *signer {
 	t.Helper()
 	e, err := pgp.NewEntity(name, "", name+"@example.org", &packet.Config{

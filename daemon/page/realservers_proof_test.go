@@ -70,14 +70,19 @@ func TestRealStates(t *testing.T) {
 	}
 }
 
-// TestRealPlaces: the details list where a digest was looked for, after a click.
+// TestRealPlaces checks that the details list, after a click, where a digest was looked for.
 func TestRealPlaces(t *testing.T) {
 	h, m := newHouse(t), mirror(t, nil)
 	ctx := open(t, "http://127.0.0.1:"+h.port, h.token, 1280, 860)
 	do(t, ctx, click("#add"), chromedp.WaitVisible("#adder textarea"), fill("#adder textarea", m.URL+"/bare.iso"),
-		click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(row("bare.iso", `e.classList.contains("complete")`)),
+		click("#adder button.main"), chromedp.WaitNotVisible("#adder"),
+		until(row("bare.iso", `e.classList.contains("complete")`)),
 		until(`[...document.querySelectorAll(".item .name")].find((e) => e.textContent === "bare.iso").click() === undefined`),
-		until(`(() => { const s = [...document.querySelectorAll("#picture summary")].find((e) => e.textContent === "A digest was looked for at 5 places"); return s && s.click() === undefined; })()`))
+		until(`(() => {
+			const all = [...document.querySelectorAll("#picture summary")];
+			const s = all.find((e) => e.textContent === "A digest was looked for at 5 places");
+			return s && s.click() === undefined;
+		})()`))
 	shot(t, ctx, "places")
 	text := ask[string](t, ctx, `document.querySelector("#picture").innerText`)
 	for _, name := range []string{"/", "/bare.iso.sha256", "/SHA256SUMS", "/sha256sum.txt", "/checksums.txt"} {

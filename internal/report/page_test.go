@@ -229,7 +229,8 @@ func TestEveryReasonHasAText(t *testing.T) {
 	}
 }
 
-// TestPlaces: the page lists where a digest was looked for, with what each place said; nothing in it is markup.
+// TestPlaces checks that the page lists the places where a digest was looked for, with the result of each, and that no
+// markup in these texts takes effect.
 func TestPlaces(t *testing.T) {
 	tl := newTale(100 * kib)
 	f := tl.ask(0, 0, byterange.Unbounded, scheduler.ReasonFirst)

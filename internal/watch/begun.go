@@ -20,20 +20,21 @@ type begun struct {
 	Name    string `json:"name"` // with slashes, in Dir
 	Version string `json:"version"`
 	Tag     string `json:"tag"`
-	// Dir is the folder of the watch when the download began, and Sum the partfile.SumURL of the file's URL. Older versions
-	// of braid recorded neither.
+	// Dir is the folder of the watch when the download began, and Sum the partfile.SumURL of the file's URL. Older
+	// versions of braid recorded neither.
 	Dir string `json:"dir,omitempty"`
 	Sum string `json:"sum,omitempty"`
 }
 
-// isIn reports whether the download went to the folder dir, as far as is known. A watch with an object store has no folder.
+// isIn reports whether the download went to the folder dir, or may have gone there because b.Dir is unknown. It reports
+// false if dir is empty: the watch has an object store.
 func (b *begun) isIn(dir string) bool {
 	at, err := filepath.Abs(dir)
 	return dir != "" && (b.Dir == "" || err == nil && b.Dir == at)
 }
 
-// remove removes the part file of the download. If r now has another folder, remove removes the part file only if its
-// journal has the URL of the download, because other downloads may use the previous folder now.
+// remove removes the part file of the download. The error is fs.ErrNotExist if there is none. If r has another folder
+// by now, the journal must have the URL of the download, because the part file may be that of another download.
 func (b *begun) remove(files fsys.FS, r *Rule) error {
 	dir := r.Dir
 	if !b.isIn(dir) {
@@ -64,7 +65,7 @@ func (m *Memory) begin(watch string, b begun) error {
 	return m.save()
 }
 
-// hasBegun reports whether a download to a name in the folder dir has begun and is not over.
+// hasBegun reports whether a download to name in the folder dir has begun and is not over.
 func (m *Memory) hasBegun(watch, dir, name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -147,8 +147,8 @@ func TestReleasePartsRemoved(t *testing.T) {
 	is("tool_1.1 tool_1.3.part tool_1.3.part.journal")
 }
 
-// TestReleasePartsMoved_Rule80 checks that the part files of a watch whose template, name or folder has changed are removed once a
-// version is in place, and that a part file of another download stays, and a file of the user's in the new folder.
+// TestReleasePartsMoved_Rule80 checks that the part files of a watch whose folder and file names have changed are
+// removed once a version is in place. A part file of another download stays, as does a user's file in the new folder.
 func TestReleasePartsMoved_Rule80(t *testing.T) {
 	w, s := following(t, "")
 	w.rule.Request.Trust.Require, s.bare["1.1"] = download.RequireNothing, true
@@ -196,7 +196,7 @@ func TestReleasePartsMoved_Rule80(t *testing.T) {
 	}
 	w.rule.Dir = before
 	if got := w.names(); got != "tool_1.0.part tool_1.0.part.journal" {
-		t.Errorf("in the folder before is %s", got)
+		t.Errorf("in the previous folder is %s", got)
 	}
 }
 

@@ -48,8 +48,8 @@ type Client struct {
 	ConnectTimeout time.Duration
 	// Timeout limits the time for a reply, and the time without a byte of data. If zero, it is 30 s.
 	Timeout time.Duration
-	// CloseTimeout limits the time for the end of the data once SIZE bytes were received, and for the reply once a data
-	// connection was closed. A control connection is not reused without that reply. If zero, it is 1 s.
+	// CloseTimeout limits the wait for the end of the data after the last byte, and the wait for the reply after a data
+	// connection was closed. Without that reply, the control connection is not reused. If zero, it is 1 s.
 	CloseTimeout time.Duration
 	// TLS is the configuration for ftps. If nil, the defaults of crypto/tls are used. Client certificates are shown
 	// only to servers that the user named.

@@ -171,12 +171,12 @@ func (s *Search) Run(ctx context.Context) error {
 	return err
 }
 
-// know records that folder, the folder of file, has the files in names.
+// know records names, the files in folder, and which of them are signatures of file.
 func (s *Search) know(folder *url.URL, file string, names *lookup.Index) {
 	s.names, s.Found.Beside = names, s.signatures(folder, file, names.Has)
 }
 
-// lacks reports whether the search found no digest, or that no signature exists beside the file.
+// lacks reports whether no digest was found, or the files beside the file are known and have no signature of it.
 func (s *Search) lacks() bool {
 	return len(s.Found.Claims) == 0 || len(s.Endings) > 0 && s.names != nil && len(s.Found.Beside) == 0
 }
@@ -284,7 +284,7 @@ func (s *Search) take(ctx context.Context, d *folder, c lookup.Candidate, file s
 			p.Unsigned, wrong = s.sign(ctx, d, at, p.Claims, got.data)
 		}
 		s.lists = append(s.lists, p.Claims)
-		if s.names == nil && got.list != nil {
+		if s.names == nil && got.list != nil { // Beside stays nil if no list has a signature
 			s.Found.Beside = append(s.Found.Beside, s.signatures(folder, file, got.list.Has)...)
 		}
 		s.Heard(p.Claims)

@@ -72,7 +72,7 @@ func (s *Search) sign(ctx context.Context, d *folder, at *url.URL, claims []veri
 	return nil, nil
 }
 
-// signatures returns the URLs of the signatures of file for which has returns true. The result is not nil.
+// signatures returns the URLs, in folder, of the signatures of file that exist according to has. The result is not nil.
 func (s *Search) signatures(folder *url.URL, file string, has func(name string) bool) []*url.URL {
 	all := []*url.URL{}
 	for _, ending := range s.Endings {

@@ -106,8 +106,8 @@ func TestSignaturesAskedFor(t *testing.T) {
 	}
 }
 
-// TestSignaturesOfFile: the signatures that an index or a list names beside the file are known, each kind's; without
-// either, none is.
+// TestSignaturesOfFile checks that a search knows the signatures of the file, of each kind, that an index or a list
+// has. Without either, the signatures are unknown.
 func TestSignaturesOfFile(t *testing.T) {
 	list := fmt.Sprintf("%064x  file\n", 1)
 	named := list + fmt.Sprintf("%064x  file.minisig\n%064x  other.sig\n", 2, 3)
@@ -151,11 +151,13 @@ func TestSignaturesOfFile(t *testing.T) {
 	}
 }
 
-// TestSignatureAppears: a signature that is put beside a file after the folder was listed is found ten seconds later.
+// TestSignatureAppears checks that a signature that is put beside a file after the index was read is found ten seconds
+// later.
 func TestSignatureAppears(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		list := fmt.Sprintf("%064x  file\n", 1)
-		w, shared := &site{pages: map[string]string{"/pub/file": "", "/pub/SHA256SUMS": list}, index: true}, new(search.Folders)
+		w := &site{pages: map[string]string{"/pub/file": "", "/pub/SHA256SUMS": list}, index: true}
+		shared := new(search.Folders)
 		for _, want := range []int{0, 1} {
 			s, _ := search.New(w, shared, nil, at(t, "file"), "")
 			s.Endings = []string{".asc"}
