@@ -95,8 +95,8 @@ func (r *Request) provenByPieces() bool { return !r.byPieces().Pieces.IsZero() }
 // keepsNewer reports whether an older file must not replace a newer file.
 func (r *Request) keepsNewer() bool { return !r.IfExists.AllowOlder && !verify.Strong(r.Trust.Claims) }
 
-// mostGuesses is the maximum number of signatures beside a file that are asked for although neither user nor server
-// names one, if the lookup may ask for others beside lists.
+// mostGuesses is the maximum number of signatures beside a file that are asked for although nothing names them, if the
+// lookup may ask for others beside lists.
 const mostGuesses = 3
 
 // signaturesFor returns the signatures of signaturesOf. If a signature is demanded and nothing names a signature, it
