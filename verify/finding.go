@@ -15,8 +15,8 @@ type Finding struct {
 	Places []Place   // in the order of the search
 	Date   time.Time // Last-Modified of the newest list that Claims are from; zero: unknown
 	Missed bool      // the asked server did not answer whether one of Places has a digest
-	// Beside are the URLs of the signatures that exist beside the file, according to its forge, the index of its
-	// folder, or a list. It is nil if that is unknown, and empty if there are none.
+	// Beside are the URLs of the signatures that exist beside the file, according to its forge or the index of its
+	// folder. It is nil if that is unknown, and empty if there are none.
 	Beside []*url.URL
 	Gone   []string // the Field that claims of a list or forge had, if the asked server answers that there is none
 }

@@ -290,12 +290,6 @@ func (c Candidate) Read(data []byte) (*List, error) {
 	return l, nil
 }
 
-// Has reports whether the list has a strong digest of file.
-func (l *List) Has(file string) bool {
-	_, ok := l.first[file]
-	return ok
-}
-
 // Size returns about how many bytes of memory the list needs in addition to its text.
 func (l *List) Size() int { return 150 * len(l.entries) }
 

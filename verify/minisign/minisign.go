@@ -123,7 +123,8 @@ func (s signature) describe() verify.SignatureResult {
 		r.Hash = "Ed25519"
 	}
 	if word, ok := s.field("timestamp"); ok {
-		if seconds, err := strconv.ParseInt(word, 10, 64); err == nil && seconds > 0 && seconds < 1<<40 {
+		const year10000 = 253402300800 // JSON has no such time (RFC 3339, section 1)
+		if seconds, err := strconv.ParseInt(word, 10, 64); err == nil && seconds > 0 && seconds < year10000 {
 			r.Time = time.Unix(seconds, 0)
 		}
 	}

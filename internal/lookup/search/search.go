@@ -165,8 +165,11 @@ func (s *Search) Run(ctx context.Context) error {
 	case !s.Early:
 	case isConflict(err):
 		return s.runIn(ctx, 0)
-	case err == nil && ctx.Err() == nil && s.lacks() && s.began.Sub(s.looked) >= emptyAge:
+	case err != nil || ctx.Err() != nil || s.began.Sub(s.looked) < emptyAge:
+	case len(s.Found.Claims) == 0:
 		return s.runIn(ctx, emptyAge)
+	case len(s.Found.Beside) == 0: // a signature may have come since then
+		s.Found.Beside = nil
 	}
 	return err
 }
@@ -174,11 +177,6 @@ func (s *Search) Run(ctx context.Context) error {
 // know records names, the files in folder, and which of them are signatures of file.
 func (s *Search) know(folder *url.URL, file string, names *lookup.Index) {
 	s.names, s.Found.Beside = names, s.signatures(folder, file, names.Has)
-}
-
-// lacks reports whether no digest was found, or the files beside the file are known and have no signature of it.
-func (s *Search) lacks() bool {
-	return len(s.Found.Claims) == 0 || len(s.Endings) > 0 && s.names != nil && len(s.Found.Beside) == 0
 }
 
 // runIn runs the search once. It uses cached contents of the folder that are not older than age.
@@ -284,9 +282,6 @@ func (s *Search) take(ctx context.Context, d *folder, c lookup.Candidate, file s
 			p.Unsigned, wrong = s.sign(ctx, d, at, p.Claims, got.data)
 		}
 		s.lists = append(s.lists, p.Claims)
-		if s.names == nil && got.list != nil { // Beside stays nil if no list has a signature
-			s.Found.Beside = append(s.Found.Beside, s.signatures(folder, file, got.list.Has)...)
-		}
 		s.Heard(p.Claims)
 		if got.date.After(s.Found.Date) {
 			s.Found.Date = got.date
