@@ -57,22 +57,27 @@ func (f *followers) hold(t *target, now time.Time) (until time.Time, held bool) 
 }
 
 // awaitsPoll reports whether a feed that may report the release of t is still to be polled in this round. The update of
-// t must then wait for the poll, because the feed may report proof of the release, or no longer report the release.
-func (f *followers) awaitsPoll(t *target) bool {
-	return f.run.round != nil && t.w.follow != nil && slices.ContainsFunc(f.targets.polls.members, func(m *member) bool {
-		return t.w.mayHear(m) && (m.asking || m.place > 0) // m is being polled, or is still in the queue
+// t must then wait for the poll, because the feed may report proof of the release, or no longer report the release. It
+// does not wait for a host that must not be asked for a while.
+func (f *followers) awaitsPoll(t *target, now time.Time) bool {
+	polls := f.targets.polls
+	return f.run.round != nil && t.w.follow != nil && slices.ContainsFunc(polls.members, func(m *member) bool {
+		// m is in the queue, or is being polled, or waits for its host.
+		return t.w.mayHear(m) && (m.place > 0 || m.asking && !polls.hosts.rests(m, now))
 	})
 }
 
-// polled schedules the updates of releases that m may report, after m was polled in a round.
+// polled schedules the updates of releases that waited for m, after m was polled in a round: those that were due, or
+// that the user asked for.
 func (f *followers) polled(m *member, now time.Time) {
 	if f.run.round == nil || m.asking {
 		return
 	}
 	for _, g := range f.all {
 		for _, t := range g.targets {
-			if g.w.mayHear(m) && t.saved.Pending != nil && !t.running {
-				f.targets.queue(t, now)
+			if t.held && g.w.mayHear(m) && t.saved.Pending != nil && !t.running {
+				t.held = false
+				f.updates.tries.put(t, now)
 			}
 		}
 	}

@@ -38,7 +38,7 @@ type updates struct {
 // try starts the update of t, unless the update must wait or its feed has reached its daily limit.
 func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 	p := t.saved.Pending
-	if l.follow.awaitsPoll(t) {
+	if t.held = l.follow.awaitsPoll(t, now); t.held {
 		l.tries.done(t)
 		return
 	}

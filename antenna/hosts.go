@@ -81,6 +81,12 @@ func (s *hosts) done(name string, alone time.Duration, now time.Time) {
 	s.ready.put(h, h.free)
 }
 
+// rests reports whether the host of m must not be asked for a while.
+func (s *hosts) rests(m *member, now time.Time) bool {
+	h := s.names[taskHost(&m.task)]
+	return h != nil && !h.busy && h.free.After(now.Add(max(s.gap, time.Minute)))
+}
+
 // wake returns when next may return a member.
 func (s *hosts) wake() (at time.Time, ok bool) {
 	if s.wanted > 0 {

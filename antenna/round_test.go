@@ -2,6 +2,7 @@ package antenna
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -62,4 +63,78 @@ func TestRoundPollsFirst_Rule80(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRoundOfOneWatch_Rule80 checks that a round for one watch tries its waiting release, although the next try is
+// later, and leaves the releases of other watches alone.
+func TestRoundOfOneWatch_Rule80(t *testing.T) {
+	for _, fault := range []error{errors.New("disk full"), &NotYet{Err: errMissing}} {
+		synctest.Test(t, func(t *testing.T) {
+			w, j := newWorld(t), &journal{}
+			w.sites["api.example"] = func(*http.Request) *http.Response { return says(200, releaseOf("1.0")) }
+			a, dir := w.antenna(j), t.TempDir()
+			a.Feeds = []Feed{{Name: "f", URL: "https://api.example/f"}}
+			a.Watches = []Watch{
+				{Name: "tool", Releases: &Releases{Template: templateOf(t, toolURL)}},
+				{Name: "other", Releases: &Releases{Template: templateOf(t, strings.Replace(toolURL, "/tool/", "/other/", 1))}},
+			}
+			asked := map[string]int{}
+			j.handle = func(_ context.Context, u Update) (Outcome, error) {
+				if asked[u.Watch]++; asked[u.Watch] == 1 {
+					return Outcome{}, fault
+				}
+				return Outcome{Changed: true}, nil
+			}
+			for _, names := range [][]string{nil, {"tool"}} {
+				a.Store = storeIn(t, dir)
+				a.Once(t.Context(), j.take, names...) // the first round reports fault
+				closed(t, a.Store)
+				time.Sleep(5 * time.Second)
+			}
+			if asked["tool"] != 2 || asked["other"] != 1 {
+				t.Errorf("%v: %v", fault, asked)
+			}
+		})
+	}
+}
+
+// TestRoundDoesNotAwaitHost_Rule80 checks that a host that must not be asked for an hour does not hold up the waiting
+// releases of a watch.
+func TestRoundDoesNotAwaitHost_Rule80(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, j := newWorld(t), &journal{}
+		busy := false
+		w.sites["api.example"] = func(*http.Request) *http.Response {
+			if busy {
+				return says(429, "", "Retry-After: 3600")
+			}
+			return says(200, releaseOf("1.0"))
+		}
+		a, dir := w.antenna(j), t.TempDir()
+		a.Feeds = []Feed{{Name: "f", URL: "https://api.example/f"}, {Name: "g", URL: "https://api.example/g"}}
+		a.Watches = []Watch{{Name: "tool", Releases: &Releases{Template: templateOf(t, toolURL)}}}
+		var start, tried time.Time
+		j.handle = func(context.Context, Update) (Outcome, error) {
+			if tried = time.Now(); busy {
+				return Outcome{Changed: true}, nil
+			}
+			return Outcome{}, &NotYet{Err: errMissing}
+		}
+		for _, busy = range []bool{false, true} {
+			start = time.Now()
+			a.Store = storeIn(t, dir)
+			a.Once(t.Context(), j.take) // the second round reports the refusals
+			closed(t, a.Store)
+			time.Sleep(time.Hour)
+		}
+		if waited := tried.Sub(start); waited < 0 || waited > time.Minute {
+			t.Errorf("tried %v after the begin of the round", waited)
+		}
+	})
+}
+
+// releaseOf is the answer of a release API with one version of toolURL.
+func releaseOf(version string) string {
+	return fmt.Sprintf(`[{"tag_name":"v%[1]s","assets":[{"browser_download_url":"%[2]s","size":7}]}]`, version,
+		strings.NewReplacer("{tag}", "v"+version, "{version}", version).Replace(toolURL))
 }

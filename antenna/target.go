@@ -25,6 +25,8 @@ type target struct {
 	// running reports that the handler runs. again reports that new reports arrived meanwhile. forget reports that a
 	// request to forget the target arrived.
 	running, again, forget bool
+	// held reports that the update was due in a round, and waits for polls.
+	held bool
 	// last reports that the release is given up if the running update finds it not ready. renounce reports that a
 	// request to renounce the release arrived meanwhile.
 	last, renounce bool
