@@ -136,6 +136,15 @@ func (t digests) forget(uses ...use) {
 	}
 }
 
+// takeBack ends the uses of all digests except the user's of this run, because the server has contradicted itself.
+func (t digests) takeBack() {
+	for i, d := range t {
+		if d.use > ties && (d.use < counts || d.by&theUser == 0) {
+			t[i].use, t[i].by = noted, d.by&^theUser
+		}
+	}
+}
+
 // recall adds the digests in prior, the sealed journal of an earlier run, to those of the request, trust, and of the
 // server in this run. Signed digests count only as digests of the server, because their signer may not be trusted now.
 // The digests of the earlier request become yielding.

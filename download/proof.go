@@ -351,7 +351,7 @@ func (s *session) askOrigin() error {
 		}
 		own := ownAnswers(hops, s.roleOf(o), verify.Strong(s.digests.by(theHost)))
 		if wrong := contradiction(hops[:own]); wrong != nil {
-			s.digests.forget(stands, yields) // the server has taken back what it stated before
+			s.digests.takeBack()
 			s.describe()
 			if !verify.Strong(s.req.Trust.Claims) {
 				return s.stop(fail(Protocol, "verify", o.masked, wrong, ""))

@@ -132,7 +132,7 @@ func (j *judge) end() {
 		if c.Unchanged && a.Date < date { // the file stays with its date
 			continue
 		}
-		if done && j.speaks[a.Party] > None && a.Content != "" && (bytes.Equal(j.Contents[a.Content], j.made()) || c.Rank == User) {
+		if done && j.speaks[a.Party] > None && a.Content != "" && (bytes.Equal(j.Contents[a.Content], j.made()) || c.Rank == User || len(j.listed) > 0) {
 			date = a.Date
 		}
 	}
