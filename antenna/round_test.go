@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -78,8 +79,11 @@ func TestRoundOfOneWatch_Rule80(t *testing.T) {
 				{Name: "tool", Releases: &Releases{Template: templateOf(t, toolURL)}},
 				{Name: "other", Releases: &Releases{Template: templateOf(t, strings.Replace(toolURL, "/tool/", "/other/", 1))}},
 			}
+			var mu sync.Mutex
 			asked := map[string]int{}
 			j.handle = func(_ context.Context, u Update) (Outcome, error) {
+				mu.Lock()
+				defer mu.Unlock()
 				if asked[u.Watch]++; asked[u.Watch] == 1 {
 					return Outcome{}, fault
 				}
