@@ -134,6 +134,7 @@ func TestSignatureInIndex_Rule78(t *testing.T) {
 		{"signify", "key.pub", "tool.tar.sig", ".sig", false, "INDEX tool.tar.sig", download.Other},
 		{"signify", "key.pub", "", "", false, "INDEX", download.NoEvidence},
 		{"minisign", "", "", "", false, "INDEX", download.NoEvidence},
+		{"minisign", "", "alice", "too many", false, "INDEX tool.tar.asc tool.tar.gpg tool.tar.sig", download.NoKey},
 		{"minisign", "", "alice", ".sign", true, lists + "tool.tar.asc tool.tar.gpg tool.tar.sha256 tool.tar.sig",
 			download.NoEvidence},
 		{"minisign", "key.pub", "hashed.minisig", ".minisig", true, lists + "tool.tar.minisig tool.tar.sha256", download.Other},
@@ -148,6 +149,12 @@ func TestSignatureInIndex_Rule78(t *testing.T) {
 			switch tt.from {
 			case "":
 			case "alice":
+				if tt.ending == "too many" { // the others are of something else
+					for _, ending := range []string{".asc", ".sig", ".gpg"} {
+						s.files["tool.tar"+ending] = minisigned
+					}
+					tt.ending = ".sign"
+				}
 				s.files["tool.tar"+tt.ending] = string(alice.sign(t, file))
 			default:
 				s.files["tool.tar"+tt.ending] = string(testdata(t, tt.of+"/"+tt.from))

@@ -2,11 +2,14 @@ package minisign_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/blake2b"
 
@@ -201,4 +204,19 @@ func FuzzNew(f *testing.F) {
 			t.Errorf("%q is a good signature of another file: %+v", data, all)
 		}
 	})
+}
+
+// TestTimestamp checks that a time that JSON cannot have is left out.
+func TestTimestamp(t *testing.T) {
+	for word, want := range map[string]int64{"1700000000": 1700000000, "253402300799": 253402300799, "253402300800": 0, "-5": 0} {
+		data := regexp.MustCompile("timestamp:[0-9]+").ReplaceAll(read(t, "hashed.minisig"), []byte("timestamp:"+word))
+		all, err := minisign.Kind.Read(data, time.Now())
+		if err != nil || len(all) != 1 {
+			t.Fatal(all, err)
+		}
+		at := all[0].Time
+		if _, err := json.Marshal(at); err != nil || at.IsZero() != (want == 0) || want != 0 && at.Unix() != want {
+			t.Errorf("%s: %v, %v", word, at, err)
+		}
+	}
 }

@@ -176,7 +176,12 @@ func (s *Search) Run(ctx context.Context) error {
 
 // know records names, the files in folder, and which of them are signatures of file.
 func (s *Search) know(folder *url.URL, file string, names *lookup.Index) {
-	s.names, s.Found.Beside = names, s.signatures(folder, file, names.Has)
+	s.names, s.Found.Beside = names, []*url.URL{}
+	for _, ending := range s.Endings {
+		if names.Has(file + ending) {
+			s.Found.Beside = append(s.Found.Beside, lookup.In(folder, file+ending))
+		}
+	}
 }
 
 // runIn runs the search once. It uses cached contents of the folder that are not older than age.

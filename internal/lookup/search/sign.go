@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 
-	"braid/internal/lookup"
 	"braid/verify"
 )
 
@@ -70,17 +69,6 @@ func (s *Search) sign(ctx context.Context, d *folder, at *url.URL, claims []veri
 		claims[i].Channel, claims[i].By = verify.Signed, known.by
 	}
 	return nil, nil
-}
-
-// signatures returns the URLs, in folder, of the signatures of file that exist according to has. The result is not nil.
-func (s *Search) signatures(folder *url.URL, file string, has func(name string) bool) []*url.URL {
-	all := []*url.URL{}
-	for _, ending := range s.Endings {
-		if has(file + ending) {
-			all = append(all, lookup.In(folder, file+ending))
-		}
-	}
-	return all
 }
 
 // besides returns the endings of the signatures to ask for beside a list: of those that exist or, if that is unknown, of
