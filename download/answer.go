@@ -145,7 +145,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	s.digests.add(theHost, noted, x.asked)
 	s.mixElsewhere(x, a)
 	if !s.originAnswered { // the first answer of the origin in this run: the download was resumed, or a mirror answered first
-		s.originAnswered, s.newMirrors = true, true
+		s.originIs(x, a)
 		s.carried.looking.begin(s, o, x, a)
 		if s.roleOf(o) == asOrigin {
 			s.file = x.file
@@ -155,7 +155,6 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 			s.describe()
 		}
 		s.retag(st)
-		s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
 		s.trees.add(s.file)
 		s.observe(Offered{File: s.offered()})
 		s.askSignatures()

@@ -142,11 +142,15 @@ func (e *existingFile) lookBeside(ctx context.Context, x inquiry, claims []verif
 	return found.Claims, nil
 }
 
-// versionOf returns the answer whose ETag and date describe the existing file. If only a published digest proved the
-// file, the answer may be of another version, and the result is empty unless the answer is of the recorded version.
+// versionOf returns the answer whose ETag and date describe the existing file. The result is empty if they are those of
+// a mirror's copy. If only a published digest proved the file, the answer may be of another version, and the result is
+// empty unless the answer is of the recorded version.
 func (e *existingFile) versionOf(x inquiry, found []verify.Claim) source.Answer {
-	if len(found) > 0 && e.recorded.relation(x) != same {
+	switch {
+	case len(found) > 0 && e.recorded.relation(x) != same:
 		return source.Answer{}
+	case x.decides():
+		return source.Answer{Host: x.answer.Host}
 	}
 	return x.answer
 }

@@ -158,7 +158,7 @@ func (g *getter) get(ctx context.Context) error {
 	if err != nil || g.result.NotModified || g.document {
 		return errors.Join(err, g.partial.leave(err))
 	}
-	if g.carried.origin != g.req.URL && g.req.Described == nil { // ETag and date are those of a mirror's copy
+	if (g.carried.copied || g.carried.origin != g.req.URL) && g.req.Described == nil { // those of a mirror's copy
 		g.result.ETag, g.result.LastModified = "", time.Time{}
 	}
 	g.keepPin(proof)

@@ -181,8 +181,8 @@ type Result struct {
 	Size            int64  // bytes
 	Proof           verify.Proof
 	Unvalidated     []string  // signatures that were found and that no anchor can check
-	ETag            string    // of the server's answer; "" if a mirror stood in for the server
-	LastModified    time.Time // in the server's answer; zero if a mirror stood in for the server
+	ETag            string    // of the server's answer; "" if a mirror answered in place of the server
+	LastModified    time.Time // in the server's answer; zero if a mirror answered in place of the server
 	Host            string    // host:port that answered
 	Folders         []string  // folders made for a document's name, deepest first; possibly empty on error
 	Continued       bool      // resumed without proof, as the user allowed; see Request.IfExists.Continue

@@ -22,6 +22,7 @@ type revision struct {
 	// answeredBy is the host:port that answered last before this session. answered is the Last-Modified of that answer.
 	answeredBy string
 	answered   time.Time
+	copied     bool // the origin's first answer is from a mirror, so its ETag and date are those of a copy
 
 	head   source.Answer // the answer to HEAD
 	steady bool          // HEAD gave the known digest again, so a changed ETag does not mean another version
