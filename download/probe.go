@@ -74,9 +74,12 @@ func lookAt(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (
 		before = nil // a malformed digest in a redirect of HEAD must not hide the answer to GET
 	}
 	a, err = glanceAt(ctx, hc, u, o)
-	if failed, ok := errors.AsType[*source.Error](err); ok {
-		told := *failed
-		told.Hops, err = slices.Concat(before, failed.Hops), &told
+	if err != nil {
+		told := source.Error{URL: e.URL, Host: e.Host, Fault: source.FaultNetwork, Err: err} // if ctx has ended
+		if failed, ok := errors.AsType[*source.Error](err); ok {
+			told = *failed
+		}
+		told.Hops, err = slices.Concat(before, told.Hops), &told
 	}
 	a.Hops = slices.Concat(before, a.Hops)
 	return a, err

@@ -344,7 +344,7 @@ func (s *session) askOrigin() error {
 	}
 	if err == nil {
 		s.askDocument()
-	} else if s.how == ongoing && s.ctx.Err() == nil {
+	} else if s.how == ongoing {
 		hops := a.Hops
 		if e, ok := errors.AsType[*source.Error](err); ok && len(e.Hops) > len(hops) {
 			hops = e.Hops
@@ -357,7 +357,9 @@ func (s *session) askOrigin() error {
 				return s.stop(fail(Protocol, "verify", o.masked, wrong, ""))
 			}
 		}
-		s.note("asking %s for more digests failed: %v", o.masked, err)
+		if s.ctx.Err() == nil {
+			s.note("asking %s for more digests failed: %v", o.masked, err)
+		}
 		s.applyRefusal(o, err)
 	}
 	return s.err
