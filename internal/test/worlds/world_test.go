@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 
@@ -104,6 +105,12 @@ func (p *Party) face(k, answers int) (f Face, only bool) {
 		only = only && (g.From != k || g.After == 0)
 	}
 	return f, only
+}
+
+// ranges reports whether a party always has ranges in command k.
+func (p *Party) ranges(k int) bool {
+	f, _ := p.face(k, 0)
+	return !f.NoRanges && !slices.ContainsFunc(p.Faces, func(g Face) bool { return g.From == k && g.NoRanges })
 }
 
 // clone is a deep copy.
@@ -212,7 +219,7 @@ func (f *Face) bad() bool {
 func (w *World) place(p *Party, k int) oracle.Place {
 	f, only := p.face(k, 0)
 	at := oracle.Place{
-		Date: f.Date, Steady: only, Well: only && f.well(w), Ranges: !f.NoRanges && f.Length != "huge",
+		Date: f.Date, Steady: only, Well: only && f.well(w), Ranges: p.ranges(k) && f.Length != "huge",
 		Digest: w.digest(f.Digest, f.Has), Bad: f.bad() || f.Length != "" || f.Head != "",
 	}
 	up := f.Dead == "" && f.Status == 0
