@@ -148,7 +148,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		s.originIs(x, a)
 		s.carried.looking.begin(s, o, x, a)
 		if s.roleOf(o) == asOrigin {
-			s.file = x.file
+			s.setFile(x.file)
 			s.confirmSize(st)
 		}
 		if s.corroborate(x.file.Claims) {

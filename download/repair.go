@@ -118,7 +118,7 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 		return true, nil
 	case verify.Agree(s.digests.firm(), claims) == nil:
 		st, same := x.statement(), verify.Strong(common(s.digests.firm(), claims))
-		s.file = x.file
+		s.setFile(x.file)
 		s.addMirrors()
 		s.hear(st)
 		if same && s.carried.fetches == 0 && st.sizeBy == byServer && differs(st.size, s.size) &&

@@ -30,7 +30,7 @@ func (a *attempts) dropSize(s *session) (bool, error) {
 	possible := func(size int64) bool {
 		return size != before && !slices.Contains(k.tried, size) && !(bound && a.partial.reaches(size))
 	}
-	next := k.stated
+	next, compared := k.stated, k.stated < 0
 	if k.stated = -1; next < 0 || !possible(next) {
 		next = s.sources.contender(possible)
 	}
@@ -42,7 +42,7 @@ func (a *attempts) dropSize(s *session) (bool, error) {
 		return false, nil
 	}
 	if before >= 0 {
-		k.giveUp(before, s.how == noSource || s.how == sizeDisowned && !noRoom)
+		k.giveUp(before, !compared || s.how == noSource || s.how == sizeDisowned && !noRoom)
 		a.note("%v: %d bytes are no longer assumed to be the size of the file", s.err, before)
 	}
 	if err := a.carried.damage.restore(a.carried.known); err != nil {
