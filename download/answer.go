@@ -145,16 +145,17 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	s.digests.add(theHost, noted, x.asked)
 	s.mixElsewhere(x, a)
 	if !s.originAnswered { // the first answer of the origin in this run: the download was resumed, or a mirror answered first
-		s.originIs(x, a)
+		s.originAnswered, s.newMirrors, s.carried.copied = true, true, x.decides()
 		s.carried.looking.begin(s, o, x, a)
 		if s.roleOf(o) == asOrigin {
-			s.setFile(x.file)
+			s.file = x.file
 			s.confirmSize(st)
 		}
 		if s.corroborate(x.file.Claims) {
 			s.describe()
 		}
 		s.retag(st)
+		s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
 		s.trees.add(s.file)
 		s.observe(Offered{File: s.offered()})
 		s.askSignatures()

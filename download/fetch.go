@@ -98,9 +98,7 @@ func (e *overrunError) Error() string {
 // Answer asks the loop whether the body of a is wanted.
 func (k *sink) Answer(a source.Answer) error {
 	replies := make(chan reply, 1)
-	if err := k.send(message{id: k.id, answer: &a, reply: replies}); err != nil {
-		return err
-	}
+	k.send(message{id: k.id, answer: &a, reply: replies}) // if it fails, ctx has ended
 	select {
 	case r := <-replies:
 		if k.awaited = r.awaited; r.err != nil {
@@ -108,8 +106,8 @@ func (k *sink) Answer(a source.Answer) error {
 		}
 		k.front = r.front.read(k.part)
 		return r.after.wait(k.ctx)
-	case <-k.ctx.Done():
-		return k.ctx.Err()
+	case <-k.ctx.Done(): // what a states counts nevertheless
+		return &source.Error{URL: source.Mask(a.URL), Host: a.Host, Fault: source.FaultNetwork, Hops: a.Hops, Err: k.ctx.Err()}
 	}
 }
 

@@ -1,6 +1,9 @@
 package download
 
 import (
+	"context"
+	"errors"
+	"net/url"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,6 +11,8 @@ import (
 	"braid/byterange"
 	"braid/internal/fsys"
 	"braid/internal/partfile"
+	"braid/metalink"
+	"braid/source"
 )
 
 // The loop is not woken for every write. It gets the last ones before a silence within reportTime, each byte
@@ -69,4 +74,17 @@ func TestLoopIsTold(t *testing.T) {
 		time.Sleep(time.Second)
 		hears(told)
 	})
+}
+
+// A fetch that is given up while its answer waits for the loop ends with the answers so far, whose digests count.
+func TestUnheardAnswer(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, waiting := range []int{0, 1} { // messages that fit
+		k := &sink{ctx: ctx, out: make(chan message, waiting)}
+		err := k.Answer(source.Answer{URL: &url.URL{}, Hops: make([]metalink.Hop, 2)})
+		if e, ok := errors.AsType[*source.Error](err); !ok || len(e.Hops) != 2 || !errors.Is(err, context.Canceled) {
+			t.Errorf("%d: %v", waiting, err)
+		}
+	}
 }

@@ -122,20 +122,15 @@ func (k *known) view() version.View {
 func (k *known) learn(st statement) {
 	if st.by >= byServer {
 		k.addDigests(st.file.Claims)
-		k.setFile(st.file)
+		places := k.file.Mirrors
+		if k.file = st.file; len(st.file.Mirrors)+len(st.file.Claims) == 0 { // another answer has named the mirrors
+			k.file.Mirrors = places
+		}
 	}
 	k.pin = k.pin.Raise(st.pin)
 	k.digests.add(theHost, noted, st.asked)
 	k.learnSize(st.size, st.sizeBy, st.at)
 	k.tag, k.date, k.host = st.tag, st.date, st.host
-}
-
-// setFile sets the description of the file. It keeps the mirrors if file neither names mirrors nor has a digest.
-func (k *known) setFile(file metalink.File) {
-	places := k.file.Mirrors
-	if k.file = file; len(file.Mirrors)+len(file.Claims) == 0 { // another answer has named the mirrors
-		k.file.Mirrors = places
-	}
 }
 
 // learnSize sets the size, unless a size of a higher rank is known.

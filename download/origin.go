@@ -63,7 +63,8 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		s.stoodIn = partfile.SumURL(s.carried.origin)
 	}
 	s.carried.announced(a)
-	s.originIs(x, a)
+	s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
+	s.originAnswered, s.newMirrors, s.carried.copied = true, true, x.decides()
 	if err := s.beginFile(); err != nil {
 		return err
 	}
@@ -72,12 +73,6 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		s.addMirrors()
 	}
 	return wrong
-}
-
-// originIs records the server that answered a, the first answer of the origin in this session.
-func (s *session) originIs(x resolution, a source.Answer) {
-	s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
-	s.originAnswered, s.newMirrors, s.carried.copied = true, true, x.decides()
 }
 
 // mixElsewhere calls mix if the bytes of the answer a are from a mirror, and do not come with the known tag. A mirror

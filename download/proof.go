@@ -114,10 +114,7 @@ func (s *session) applySignatures(all []found) {
 		s.stop(err)
 		return
 	}
-	if s.hashing.begun() {
-		s.rehash()
-		return
-	}
+	s.rehash()
 	s.hashHeld()
 }
 

@@ -118,7 +118,9 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 		return true, nil
 	case verify.Agree(s.digests.firm(), claims) == nil:
 		st, same := x.statement(), verify.Strong(common(s.digests.firm(), claims))
-		s.setFile(x.file)
+		if len(x.file.Mirrors)+len(x.file.Claims) > 0 { // otherwise another answer may have named mirrors
+			s.file = x.file
+		}
 		s.addMirrors()
 		s.hear(st)
 		if same && s.carried.fetches == 0 && st.sizeBy == byServer && differs(st.size, s.size) &&
