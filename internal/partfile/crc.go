@@ -57,7 +57,7 @@ func join(a, b uint32, n int64) uint32 {
 }
 
 // copySize is the size of the buffer for reading the part file.
-const copySize = 1 << 20
+const copySize = 128 << 10
 
 // holds reads the range r from part and reports whether the bytes have the CRC of r. It also computes the CRCs of
 // parts, which must lie inside r.
