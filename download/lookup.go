@@ -69,7 +69,7 @@ func newSearch(r *Request, hc network, hops []metalink.Hop, known []verify.Claim
 	s, ok := search.New(searchWeb{hc, r}, hc.folders, hc.forges, hops, user)
 	if ok {
 		s.Patient, s.Keys, s.Endings = r.Trust.Require != RequireNothing, r.Trust.Anchors, r.Trust.Anchors.guesses()
-		s.Also = lookup.Lists(hc.state.Opposed(r.URL))
+		s.Also = lookup.Lists(join(hc.looked, hc.state.Opposed(r.URL)))
 	}
 	return s, ok
 }

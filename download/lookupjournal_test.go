@@ -110,6 +110,22 @@ func TestLookupResumed_Rules34_77(t *testing.T) {
 	}
 }
 
+// TestLookupResumedWithoutIndex: a list that an index named ties the bytes of an earlier run without the index, too.
+func TestLookupResumedWithoutIndex_Rule77(t *testing.T) {
+	t.Parallel()
+	file := made(3*mib, 8)
+	s := newFolderSite(t, "disk.iso", string(file), "the-SHA256SUMS", sum256(string(file))+"  disk.iso\n")
+	r := lookingUp(t, s, "disk.iso")
+	interruptFound(r, mib)
+	s.mu.Lock()
+	s.index = false
+	s.mu.Unlock()
+	res := r.right(mirrortest.ContentOf(file))
+	if verified(t, res, "sha-256 from the-SHA256SUMS beside it over http"); res.Fetched > 2*mib {
+		t.Errorf("%d bytes fetched, %d resumed", res.Fetched, res.Resumed)
+	}
+}
+
 // TestLookupResumedUnanswered: if the server does not answer whether the list is still there, or what the file is, the
 // bytes stay. The list of the earlier run is no evidence, but a file of two versions is not put in place.
 func TestLookupResumedUnanswered_Rule77(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"braid/metalink"
 	"braid/source"
 	"braid/source/httpsource"
+	"braid/verify"
 )
 
 // A network makes the sources for URLs, depending on their schemes.
@@ -28,6 +29,7 @@ type network struct {
 	others  map[string]client // clients for protocols other than HTTP, by the family of their schemes
 	swarms  source.Swarms
 	folders *search.Folders   // results of lookups, shared by all downloads of the network
+	looked  []verify.Claim    // digests that an earlier run found beside the file
 	tokens  map[string]string // see Client.ForgeTokens
 	forges  []*lookup.Forge   // see Client.Forges
 	// fields is Client.ForgeHeader.

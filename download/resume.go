@@ -34,6 +34,9 @@ func (p *partial) resume(ctx context.Context) error {
 	}
 	r := &resumption{p, prior, p.part.Sealed()}
 	if r.sealed {
+		if prior.URLSum == partfile.SumURL(r.req.URL) {
+			r.http.looked = prior.Looked
+		}
 		stated, err := r.statesEarlier(ctx)
 		if r.document || err != nil {
 			r.kept = r.part.Inherited()
