@@ -69,6 +69,7 @@ func newSearch(r *Request, hc network, hops []metalink.Hop, known []verify.Claim
 	s, ok := search.New(searchWeb{hc, r}, hc.folders, hc.forges, hops, user)
 	if ok {
 		s.Patient, s.Keys, s.Endings = r.Trust.Require != RequireNothing, r.Trust.Anchors, r.Trust.Anchors.guesses()
+		s.AskOwn = s.Patient || verify.Strong(file.Claims) // else a digest of another host would decide
 		s.Also = lookup.Lists(join(hc.looked, hc.state.Opposed(r.URL)))
 	}
 	return s, ok

@@ -110,6 +110,37 @@ func TestLookupContentDigest_Rule77(t *testing.T) {
 	}
 }
 
+// TestLookupRedirectedInBatch: the list of a file is read although three files before it have none, if otherwise the
+// digest of a host that the asked server redirects to would decide.
+func TestLookupRedirectedInBatch_Rule77(t *testing.T) {
+	to := mirrortest.New(t, []byte(book()), mirrortest.Digest())
+	s := newFolderSite(t, "d.iso.sha256", sum256("another")+"  d.iso\n")
+	s.index, s.other = false, func(w http.ResponseWriter, q *http.Request) {
+		if !strings.HasSuffix(q.URL.Path, ".iso") {
+			http.NotFound(w, q)
+			return
+		}
+		http.Redirect(w, q, to.URL, http.StatusFound)
+	}
+	dir := t.TempDir()
+	all := func(yield func(download.Request) bool) {
+		for _, name := range []string{"a.iso", "b.iso", "c.iso", "d.iso"} {
+			r := download.Request{URL: parse(t, s.URL+"/pub/"+name), Dir: dir, Trust: download.Trust{Lookup: true}}
+			if !yield(r) {
+				return
+			}
+		}
+	}
+	ended := func(i int, _ download.Request, _ download.Result, err error) {
+		if wrong := kindOfError(err) == download.Mismatch; wrong != (i == 3) || !wrong && err != nil {
+			t.Errorf("file %d: %v", i, err)
+		}
+	}
+	if n := new(download.Client).GetAll(t.Context(), all, download.Batch{AtOnce: 1, Ended: ended}); n != 4 {
+		t.Errorf("%d downloads", n)
+	}
+}
+
 // TestLookupRedirected: the digest of a host that the asked server redirects to, without a word about the file, does not
 // prevent that its list is read. The two must not contradict each other.
 func TestLookupRedirected_Rule77(t *testing.T) {

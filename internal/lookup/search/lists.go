@@ -63,7 +63,7 @@ func (s *Search) inOrder(ctx context.Context, d *folder, folder *url.URL, file s
 func (s *Search) together(ctx context.Context, d *folder, folder *url.URL, file string, all []lookup.Candidate) error {
 	if d.missed() {
 		all = slices.DeleteFunc(all, func(c lookup.Candidate) bool {
-			return c.Own && !s.Patient && !slices.Contains(s.Also, c.Name)
+			return c.Own && !s.AskOwn && !slices.Contains(s.Also, c.Name)
 		})
 	}
 	type answer struct {

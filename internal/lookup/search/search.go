@@ -44,6 +44,8 @@ type Search struct {
 	// Patient makes Run ask a server that was too slow for one or two earlier files. Otherwise Run ends at once, because
 	// each file of a batch would wait.
 	Patient bool
+	// AskOwn makes Run ask for lists that are named after the file, however many other files of the folder have none.
+	AskOwn bool
 	// Early reports, after Run, whether cached contents were used.
 	Early bool
 	// Also are the names of lists that earlier runs found. They are asked for first, and in any case.
@@ -136,7 +138,7 @@ func (s *Search) Vain() bool {
 	note(&found, verify.Place{URL: source.Mask(folder), By: x.by, Err: x.err}, "")
 	for _, c := range lookup.Guesses(file) {
 		if c.Own { // not asked for any more
-			if s.Patient {
+			if s.AskOwn {
 				return false
 			}
 			continue

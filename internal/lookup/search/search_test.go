@@ -223,8 +223,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestAsked: a search that waits for a proof asks for the list of its file in any case, and a search with lists of an
-// earlier run for those, if an index does not show that they are gone.
+// TestAsked: a search asks for the list of its file in any case if it has to, and for lists of an earlier run, if an
+// index does not show that they are gone.
 func TestAsked(t *testing.T) {
 	w := &site{pages: map[string]string{"/pub/file9": "", "/pub/old.txt": fmt.Sprintf("%064x  file9\n", 9)}}
 	var shared search.Folders
@@ -239,7 +239,7 @@ func TestAsked(t *testing.T) {
 		found   int
 		indexed bool
 	}{
-		{"patient", func(s *search.Search) { s.Patient = true }, "file9.sha256", 0, false},
+		{"own", func(s *search.Search) { s.AskOwn = true }, "file9.sha256", 0, false},
 		{"earlier", func(s *search.Search) { s.Also = []string{"old.txt"} }, "old.txt", 1, false},
 		{"gone", func(s *search.Search) { s.Also, s.Anew = []string{"older.txt"}, true }, "", 0, true},
 	} {
