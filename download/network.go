@@ -29,7 +29,7 @@ type network struct {
 	others  map[string]client // clients for protocols other than HTTP, by the family of their schemes
 	swarms  source.Swarms
 	folders *search.Folders   // results of lookups, shared by all downloads of the network
-	looked  []verify.Claim    // digests that an earlier run found beside the file
+	looked  []verify.Claim    // digests that an earlier run found beside the file; only the names of their lists are used
 	tokens  map[string]string // see Client.ForgeTokens
 	forges  []*lookup.Forge   // see Client.Forges
 	// fields is Client.ForgeHeader.

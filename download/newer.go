@@ -239,7 +239,6 @@ func (e *existingFile) edited(ctx context.Context) bool {
 }
 
 var errLessProven = errors.New("the server's newer file has less proof than the existing one")
-
 var errUnprovenNewer = errors.New("the server has an older file, and nothing proves the existing one")
 
 // unprovenNewer returns the error of an existing file that is newer than the server's, and is not proven as demanded.

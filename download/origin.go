@@ -170,7 +170,6 @@ func (s *session) offered() metalink.File {
 }
 
 var errOnlyPieces = errors.New("the torrent has only SHA-1 digests of pieces, which prove nothing if its author is malicious")
-
 var errNoDigest = errors.New("the server gives no verifiable digest")
 
 // read reads an answer. It adds the statements of the answer to HEAD, if both may be of the same version and x lacks a

@@ -99,8 +99,7 @@ func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
 // noAnswerError returns the error of a download that cannot resume without an answer of the server. It adds a hint if
 // the journal is not sealed.
 func noAnswerError(r *Request, err error, sealed bool) error {
-	var src *source.Error
-	if sealed || !errors.As(err, &src) {
+	if sealed || !is[*source.Error](err) {
 		return err
 	}
 	e := *wrap(err, "download", r)

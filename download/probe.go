@@ -75,11 +75,9 @@ func lookAt(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (
 	}
 	a, err = glanceAt(ctx, hc, u, o)
 	if err != nil {
-		told := source.Error{URL: e.URL, Host: e.Host, Fault: source.FaultNetwork, Err: err} // if ctx has ended
-		if failed, ok := errors.AsType[*source.Error](err); ok {
-			told = *failed
-		}
-		told.Hops, err = slices.Concat(before, told.Hops), &told
+		told := &source.Error{URL: e.URL, Host: e.Host, Fault: source.FaultNetwork, Err: err} // if ctx has ended
+		errors.As(err, &told)
+		told.Hops, err = slices.Concat(before, told.Hops), told
 	}
 	a.Hops = slices.Concat(before, a.Hops)
 	return a, err

@@ -34,9 +34,7 @@ func (p *partial) resume(ctx context.Context) error {
 	}
 	r := &resumption{p, prior, p.part.Sealed()}
 	if r.sealed {
-		if prior.URLSum == partfile.SumURL(r.req.URL) {
-			r.http.looked = prior.Looked
-		}
+		r.http.looked = prior.Looked
 		stated, err := r.statesEarlier(ctx)
 		if r.document || err != nil {
 			r.kept = r.part.Inherited()
@@ -226,9 +224,8 @@ func (r *resumption) contradicted(ctx context.Context, prior, want partfile.Iden
 		return prior, cmp.Or(err, context.Cause(ctx))
 	case err == nil && verify.Agree(r.req.Trust.Claims, x.file.Claims) != nil:
 		return prior, r.fail(Mismatch, verify.Agree(r.req.Trust.Claims, x.file.Claims), hintOtherFile)
-	case err == nil && verify.Strong(x.file.Claims), want.URLSum != prior.URLSum:
-		return prior, conflict
-	case err == nil && verify.Agree(standingOf(prior), x.file.Claims) != nil: // the file changed
+	case err == nil && verify.Strong(x.file.Claims), want.URLSum != prior.URLSum,
+		err == nil && verify.Agree(standingOf(prior), x.file.Claims) != nil: // the file changed
 		return prior, conflict
 	}
 	return denying(prior, against(prior.Claims, r.req.Trust.Claims)), nil
