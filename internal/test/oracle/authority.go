@@ -45,7 +45,7 @@ func (j *judge) begin() {
 	case "key", "journal":
 		j.sealed, j.broken, j.barred = false, true, nil
 	default:
-		j.broken = j.broken || c.Damage != ""
+		j.broken = j.broken || c.Damage != "" && c.Damage != "clock" // which destroys nothing
 	}
 	if c.Turn != j.turn { // it does not know what the other has stored
 		left := memory{date: j.date, dated: j.dated, proven: j.proven}
