@@ -43,7 +43,7 @@ func (j *judge) begin() {
 		}
 		fallthrough
 	case "key", "journal":
-		j.sealed, j.broken, j.barred = false, true, nil
+		j.sealed, j.broken, j.barred, j.named = false, true, nil, nil
 	default:
 		j.broken = j.broken || c.Damage != "" && c.Damage != "clock" // which destroys nothing
 	}

@@ -170,7 +170,7 @@ func (j *judge) end() {
 		j.barred = nil
 	}
 	switch {
-	case len(part) == 0 || !c.After.Journal || j.broken:
+	case len(part) == 0 || !c.After.Journal:
 		j.named = nil
 	case len(j.listed) > 0:
 		j.named = j.listed
