@@ -3,8 +3,11 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -82,5 +85,53 @@ func TestWatchTakesOver(t *testing.T) {
 	}
 	if told := watch(t.TempDir()); strings.Count(told, "msg=job") != files {
 		t.Errorf("%d files are reported: %s", strings.Count(told, "msg=job"), told)
+	}
+}
+
+// TestWatchStandby checks that watch run and watch forget are refused where a watcher stands by, because it replaces its
+// store when it leads.
+func TestWatchStandby(t *testing.T) {
+	t.Parallel()
+	ctx, dir, h := queueHere(t)
+	q, err := jetstream.Open(ctx, jetstream.Options{Host: h, Name: "leads"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	lead, err := q.Lead(ctx, "isos", "1", antenna.LastBucket, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(t.TempDir(), "state")
+	file := filepath.Join(filepath.Dir(state), "isos.toml")
+	text := "[watch.a]\nurl = 'http://127.0.0.1:1/a.iso'\ndir = 'd'\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	standing, stop := context.WithCancel(ctx)
+	log, told := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(standing, []string{"braid", "watch", "--queue", "embedded:" + dir, "--state", state, file}, streams{out: told, err: told})
+		told.Close()
+	}()
+	lines := bufio.NewReader(log)
+	for line := ""; !strings.Contains(line, "has a different configuration"); { // follows "standing by"
+		if line, err = lines.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	go io.Copy(io.Discard, lines)
+	for _, verb := range []string{"run", "forget"} {
+		var out bytes.Buffer
+		code := run(ctx, []string{"braid", "watch", verb, "a", "--state", state, file}, streams{out: &out, err: &out})
+		if code != exitLocal || !strings.Contains(out.String(), "a copy of that in the queue") {
+			t.Errorf("%s ends with %d: %s", verb, code, &out)
+		}
+	}
+	stop()
+	<-ended
+	if err := lead.Resign(ctx); err != nil {
+		t.Error(err)
 	}
 }

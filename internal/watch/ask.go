@@ -76,15 +76,23 @@ func (w *Watcher) ForgetStoredVersion(ctx context.Context, c *Loaded, name, vers
 	return s.forgetVersion(ctx, name, version)
 }
 
-// offlineToChange is like offline, but it is an error if the store is a copy of the state in a queue: the next watcher
-// for the queue replaces such a store, and the change would be lost.
+// offlineToChange is like offline, but it is an error if the store is a copy of the state in a queue.
 func (w *Watcher) offlineToChange(c *Loaded) (*setup, func(), error) {
-	if _, err := os.Stat(filepath.Join(c.Folder, copyFile)); err == nil {
-		return nil, nil, &problem.Problem{Kind: download.Local, What: "watch forget", Where: c.Folder,
-			Why:  "no leading watcher runs here, and the state here is a copy of that in the queue",
-			Hint: "start braid watch --queue, and give this command on the machine whose watcher leads"}
+	if err := refuseCopy(c, "watch forget"); err != nil {
+		return nil, nil, err
 	}
 	return w.offline(c)
+}
+
+// refuseCopy returns an error for a command if the store is, or will be, a copy of the state in a queue. A watcher that
+// begins to lead here replaces the store, so that the change would be lost.
+func refuseCopy(c *Loaded, command string) error {
+	if _, err := os.Stat(filepath.Join(c.Folder, copyFile)); err != nil {
+		return nil
+	}
+	return &problem.Problem{Kind: download.Local, What: command, Where: c.Folder,
+		Why:  "no leading watcher runs here, and the state here is a copy of that in the queue",
+		Hint: "start braid watch --queue, and give this command on the machine whose watcher leads"}
 }
 
 // offline returns a setup that has the stored state and does not run.

@@ -111,6 +111,9 @@ func (f *Fleet) standBy(ctx context.Context, c *Loaded, log *ServiceLog) (*jetst
 	group, fingerprint := c.group()
 	return f.Queue.Lead(ctx, group, fingerprint, antenna.LastBucket, func(l jetstream.Leader) {
 		log.Info("standing by", "group", group, "for", l.Holder)
+		if err := errors.Join(os.MkdirAll(c.Folder, 0o700), markStore(c.Folder, true)); err != nil {
+			log.Warn("the state folder", "error", err)
+		}
 		if l.Print != fingerprint {
 			log.Warn("the leading watcher has a different configuration of the same file name; give the configurations "+
 				"of two fleets different names", "group", group)

@@ -50,7 +50,7 @@ type service struct {
 }
 
 // storeFile and memoryFile are files in the state folder. copyFile exists there if the store is a copy of the state in a
-// queue.
+// queue, or if a watcher stands by that will replace the store by such a copy.
 const storeFile, memoryFile, copyFile = "antenna.db", "memory.json", "copy-of-queue"
 
 // Watch watches until ctx is done or, if Once is set or names is not nil, for one round. If names is not empty, the
@@ -65,6 +65,11 @@ func (w *Watcher) Watch(ctx context.Context, c *Loaded, names []string) (kinds [
 	s.log.Configure(c)
 	if err := Check(c); err != nil { // an invalid configuration creates no file
 		return nil, err
+	}
+	if names != nil {
+		if err := refuseCopy(c, "watch run"); err != nil {
+			return nil, err
+		}
 	}
 	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
 		return nil, problem.Local("watch", c.Folder, err)
