@@ -337,8 +337,8 @@ func TestUnorderedStatus(t *testing.T) {
 }
 
 // TestInvalidTags_Rule80 checks that the status counts the tags that cannot be part of a URL, and has the beginning of
-// one of them, escaped. A tag that an API lists with each file of the release counts once. The status is the same in a
-// later run, and after a poll without news.
+// one of them, escaped. A tag that an API lists with each file of the release counts once, and that of a draft does not
+// count. The status is the same in a later run, and after a poll without news.
 func TestInvalidTags_Rule80(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, j := newWorld(t), &journal{}
@@ -350,6 +350,7 @@ func TestInvalidTags_Rule80(t *testing.T) {
 				const asset = `{"browser_download_url":"https://forge.example/other"}`
 				list = append(list, fmt.Sprintf(`{"tag_name":%q,"assets":[%s,%[2]s]}`, tag, asset))
 			}
+			list = append(list, `{"tag_name":"cli/v4.0","draft":true,"assets":[{"browser_download_url":"https://forge.example/other"}]}`)
 			return says(200, "["+strings.Join(list, ",")+"]", `ETag: "1"`)
 		}
 		a := w.antenna(j)

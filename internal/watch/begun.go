@@ -33,9 +33,10 @@ func (b *begun) isIn(dir string) bool {
 	return dir != "" && (b.Dir == "" || err == nil && b.Dir == at)
 }
 
-// remove removes the part file of the download. The error is fs.ErrNotExist if there is none. If r has another folder
-// by now, the journal must have the URL of the download, because the part file may be that of another download.
-func (b *begun) remove(files fsys.FS, r *Rule) error {
+// remove removes the part file of a download. The error is fs.ErrNotExist if there is none. If r has another folder by
+// now, the journal must have the URL of the download and the seal of this watcher, because the part file may be that of
+// another download, or the user may have continued it.
+func (m *Memory) remove(files fsys.FS, b *begun, r *Rule) error {
 	dir := r.Dir
 	if !b.isIn(dir) {
 		dir = b.Dir
@@ -43,7 +44,7 @@ func (b *begun) remove(files fsys.FS, r *Rule) error {
 		if err != nil {
 			return err
 		}
-		if !ok || b.Sum != cmp.Or(l.Identity.Document.URLSum, l.Identity.URLSum) {
+		if !ok || b.Sum != cmp.Or(l.Identity.Document.URLSum, l.Identity.URLSum) || !l.SealedBy(m.key) {
 			return fs.ErrNotExist
 		}
 	}
@@ -82,7 +83,7 @@ func (m *Memory) end(files fsys.FS, r *Rule, over func(begun) bool) error {
 		if !over(b) {
 			return false
 		}
-		err := b.remove(files, r)
+		err := m.remove(files, &b, r)
 		if errors.Is(err, fs.ErrNotExist) {
 			return true
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"braid/antenna"
 	"braid/antenna/feed"
@@ -148,16 +149,17 @@ func TestReleasePartsRemoved(t *testing.T) {
 }
 
 // TestReleasePartsMoved_Rule80 checks that the part files of a watch whose folder and file names have changed are
-// removed once a version is in place. A part file of another download stays, as does a user's file in the new folder.
+// removed once a version is in place. A part file of another download stays, also of one that continues the watch's, as
+// does a user's file in the new folder.
 func TestReleasePartsMoved_Rule80(t *testing.T) {
 	w, s := following(t, "")
 	w.rule.Request.Trust.Require, s.bare["1.1"] = download.RequireNothing, true
 	before := w.rule.Dir
-	for _, version := range []string{"1.0", "1.1", "1.2"} {
+	for _, version := range []string{"0.9", "1.0", "1.1", "1.2"} {
 		s.put(version, strings.Repeat("file of "+version, 10_000))
 	}
 	s.cut = true
-	for _, version := range []string{"1.0", "1.1"} {
+	for _, version := range []string{"0.9", "1.0", "1.1"} {
 		if _, err := w.next(version); err == nil {
 			t.Fatal("no error")
 		}
@@ -165,13 +167,15 @@ func TestReleasePartsMoved_Rule80(t *testing.T) {
 	if _, err := partfile.Remove(nil, before, "tool_1.0"); err != nil {
 		t.Fatal(err)
 	}
-	u, err := url.Parse(s.URL + "/other/tool_1.0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = w.updater.Client.Get(t.Context(), download.Request{URL: u, Dir: before, Name: "tool_1.0"}) // of the user
-	if err == nil {
-		t.Fatal("no error")
+	user := download.Client{RetryWait: time.Millisecond, Tries: 1, JournalKey: filepath.Join(w.dir, "user-key")}
+	for from, name := range map[string]string{"/v0.9/tool_0.9": "tool_0.9", "/other/tool_1.0": "tool_1.0"} {
+		u, err := url.Parse(s.URL + from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := user.Get(t.Context(), download.Request{URL: u, Dir: before, Name: name}); err == nil {
+			t.Fatal("no error")
+		}
 	}
 	s.cut = false
 	w.rule.Dir = filepath.Join(w.dir, "moved")
@@ -184,6 +188,7 @@ func TestReleasePartsMoved_Rule80(t *testing.T) {
 		t.Errorf("a file of the user's: %v", err)
 	}
 	w.holds(taken, "of the user")
+	var err error
 	if w.rule.File, err = parseTemplate("t-{version}", w.rule.URL, false); err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +200,7 @@ func TestReleasePartsMoved_Rule80(t *testing.T) {
 		t.Errorf("in the folder is %s", got)
 	}
 	w.rule.Dir = before
-	if got := w.names(); got != "tool_1.0.part tool_1.0.part.journal" {
+	if got := w.names(); got != "tool_0.9.part tool_0.9.part.journal tool_1.0.part tool_1.0.part.journal" {
 		t.Errorf("in the previous folder is %s", got)
 	}
 }

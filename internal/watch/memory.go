@@ -11,6 +11,7 @@ import (
 
 	"braid/antenna"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 )
 
 // Memory stores which updates have failed, so that each failure is reported once, and which files are in place although
@@ -18,6 +19,8 @@ import (
 type Memory struct {
 	files fsys.FS
 	path  string
+	// key seals the journals of this watcher's part files.
+	key *partfile.Key
 
 	mu sync.Mutex
 	remembered

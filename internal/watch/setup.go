@@ -19,8 +19,10 @@ import (
 	"braid/download"
 	"braid/download/limit"
 	"braid/download/state"
+	"braid/internal/fsys"
 	"braid/internal/job"
 	"braid/internal/option"
+	"braid/internal/partfile"
 	"braid/internal/plug/objectstore"
 	"braid/internal/problem"
 	"braid/internal/web"
@@ -65,6 +67,7 @@ func newSetup(c *Loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if s.memory, err = OpenMemory(filepath.Join(c.Folder, memoryFile), rules); err != nil {
 		return nil, problem.Local("watch", c.Folder, err)
 	}
+	s.memory.key = partfile.OpenKey(fsys.OS, s.client.JournalKey)
 	if err := c.learnSecrets(at); err != nil {
 		return nil, err
 	}

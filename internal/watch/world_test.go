@@ -20,6 +20,7 @@ import (
 	"braid/antenna/feed"
 	"braid/download"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/internal/test/leaktest"
 )
 
@@ -117,8 +118,10 @@ func (w *world) start() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	key := filepath.Join(w.dir, "journal-key")
+	memory.key = partfile.OpenKey(nil, key)
 	w.updater = &Updater{
-		Client: &download.Client{RetryWait: time.Millisecond, Tries: 1}, Rules: rules, Memory: memory,
+		Client: &download.Client{RetryWait: time.Millisecond, Tries: 1, JournalKey: key}, Rules: rules, Memory: memory,
 		Log:     slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelInfo})),
 		runHook: func(_ context.Context, h hook) error { w.hooks = append(w.hooks, h); return w.fail },
 	}
