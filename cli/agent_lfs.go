@@ -43,15 +43,19 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	var client *download.Client
+	var clients []*download.Client
 	defer func() {
-		if client != nil {
-			client.HTTP.CloseIdle()
+		for _, c := range clients {
+			c.HTTP.CloseIdle()
 		}
 	}()
 	agent := lfs.Agent{
 		In: l.in, Out: l.out, Mirrors: mirrors,
-		Client:  func(s lfs.Settings) (_ *download.Client, err error) { client, err = l.open(s); return client, err },
+		Client: func(s lfs.Settings) (*download.Client, error) {
+			c, err := l.open(s)
+			clients = append(clients, c)
+			return c, err
+		},
 		Prepare: func(r *download.Request) error { return l.Job.ForSite(r) },
 		Failure: func(err error) (int, string) {
 			f := *downloadProblem(ctx, err)
@@ -73,8 +77,10 @@ func tellGitLFS(args []string, s streams, f *problem.Problem) {
 	lfs.Refuse(s.in, s.out, exitCode(f), render.ErrorLine(f)) // if that fails, git-lfs has ended
 }
 
-// open creates the client for a run of git-lfs. The proxy and other settings of git apply where braid has no value.
+// open creates a client for a server. The proxy and other settings of git apply where braid has no value.
 func (l *lfsCommand) open(s lfs.Settings) (*download.Client, error) {
+	proxies, trust := l.Job.HTTP.Proxies, l.Job.HTTP.Trust
+	defer func() { l.Job.HTTP.Proxies, l.Job.HTTP.Trust = proxies, trust }()
 	if l.Job.HTTP.Proxies.Proxy == "" && s.Proxy != "" {
 		if l.Job.HTTP.Proxies.Proxy = s.Proxy; !strings.Contains(s.Proxy, "://") { // without a scheme, as git-config(1) allows
 			l.Job.HTTP.Proxies.Proxy = "http://" + s.Proxy

@@ -33,7 +33,8 @@ type Agent struct {
 	// In receives the messages of git-lfs, and Out gets the answers. A goroutine reads In until its end.
 	In  io.Reader
 	Out io.Writer
-	// Client returns the client that downloads, configured with git's settings for the server. It is called once.
+	// Client returns a client that downloads, configured with git's settings for a server. It is called for the LFS
+	// server, and for servers of objects with other settings.
 	Client func(Settings) (*download.Client, error)
 	// Prepare adds the user's options for the URL of a request to the request. It may be nil.
 	Prepare func(*download.Request) error
@@ -46,8 +47,8 @@ type Agent struct {
 	Git func(ctx context.Context, c Command) (out string, err error)
 }
 
-// Settings are git's settings for the LFS server of a remote: the URL of the server, and the http.* settings of
-// git-config(1) that apply to that URL.
+// Settings are git's settings for the LFS server of a remote or a server of objects: the URL of the server, and the
+// http.* settings of git-config(1) that apply to that URL.
 type Settings struct {
 	Endpoint  *url.URL
 	Proxy     string

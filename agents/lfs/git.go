@@ -2,6 +2,7 @@ package lfs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,7 +168,7 @@ func parseEnv(out, remote string) (p place, endpoint string) {
 	return p, endpoint
 }
 
-// settings returns git's http.* settings for an endpoint: as fields the header fields, as s the other settings.
+// settings returns git's http.* settings for a server: as fields the header fields, as s the other settings.
 func (a *Agent) settings(ctx context.Context, endpoint *url.URL) (s Settings, fields []string, err error) {
 	s.Endpoint = endpoint
 	out, err := a.git(ctx, "", "config", "-z", "--get-urlmatch", "http", withoutUser(endpoint).String())
@@ -191,9 +192,7 @@ func (a *Agent) settings(ctx context.Context, endpoint *url.URL) (s Settings, fi
 			fields = append(fields, value)
 		}
 	}
-	if s.CAInfo == "" {
-		s.CAInfo = os.Getenv("GIT_SSL_CAINFO")
-	}
+	s.CAInfo = cmp.Or(os.Getenv("GIT_SSL_CAINFO"), s.CAInfo)
 	s.Insecure = s.Insecure || os.Getenv("GIT_SSL_NO_VERIFY") != ""
 	return s, fields, err
 }

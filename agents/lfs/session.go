@@ -28,9 +28,12 @@ import (
 type session struct {
 	agent  *Agent
 	place  place
+	known  Settings // for the LFS server
 	client *download.Client
-	server *server
-	folder string // folder of partial files
+	// clients has the clients for servers of objects, by scheme and host.
+	clients map[string]*download.Client
+	server  *server
+	folder  string // folder of partial files
 	// asked has the credentials for object servers by scheme and host. A credential without a user means that the
 	// server accepts no credential.
 	asked map[string]credential
@@ -38,7 +41,7 @@ type session struct {
 
 // open creates the session for a remote.
 func (a *Agent) open(ctx context.Context, m message) (s *session, err error) {
-	s = &session{agent: a, asked: map[string]credential{}}
+	s = &session{agent: a, asked: map[string]credential{}, clients: map[string]*download.Client{}}
 	if s.place, err = a.find(ctx, m.Remote); err != nil || m.Operation == "upload" {
 		return s, err
 	}
@@ -51,11 +54,11 @@ func (a *Agent) open(ctx context.Context, m message) (s *session, err error) {
 		return nil, fmt.Errorf("%s is not on a web server; "+
 			"git config lfs.standalonetransferagent %s leaves this repository to git-lfs", at.Redacted(), own)
 	}
-	known, fields, err := a.settings(ctx, at)
-	if err != nil {
+	var fields []string
+	if s.known, fields, err = a.settings(ctx, at); err != nil {
 		return nil, err
 	}
-	if s.client, err = a.Client(known); err != nil {
+	if s.client, err = a.Client(s.known); err != nil {
 		return nil, err
 	}
 	if s.client.HTTP == nil {
@@ -169,6 +172,32 @@ func (s *session) fetch(ctx context.Context, m message, from *action) (string, e
 	return filepath.Abs(result.Path)
 }
 
+// mostServers is the maximum number of servers of objects whose settings are requested from git.
+const mostServers = 100
+
+// clientFor returns the client for the server of an object. It is that of the LFS server, unless git has another proxy or
+// other authorities for the object's server, or does not verify its certificate. No server of objects gets a client
+// certificate, because the LFS server chooses these servers.
+func (s *session) clientFor(ctx context.Context, u *url.URL) (*download.Client, error) {
+	at := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}
+	c := s.clients[at.String()]
+	if c != nil || s.server.isAt(u) || len(s.clients) >= mostServers {
+		return cmp.Or(c, s.client), nil
+	}
+	known, _, err := s.agent.settings(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	c, known.Cert, known.Key = s.client, "", ""
+	if known.Insecure || known.Proxy != s.known.Proxy || known.CAInfo != s.known.CAInfo {
+		if c, err = s.agent.Client(known); err != nil {
+			return nil, err
+		}
+	}
+	s.clients[at.String()] = c
+	return c, nil
+}
+
 // isAt reports whether u is on the LFS server.
 func (s *server) isAt(u *url.URL) bool { return u.Scheme == s.url.Scheme && u.Host == s.url.Host }
 
@@ -187,11 +216,15 @@ func (s *server) addFields(fields http.Header, u *url.URL) {
 
 // authorized downloads an object. If the action has no credentials and the server requires them, authorized asks git.
 func (s *session) authorized(ctx context.Context, r download.Request, from *action) (download.Result, error) {
+	client, err := s.clientFor(ctx, r.URL)
+	if err != nil {
+		return download.Result{}, err
+	}
 	silent := len(http.Header(r.Access.Header).Values("Authorization")) == 0 && !from.authenticated
 	if silent && s.server.isAt(r.URL) {
 		r.Access.User = s.server.known.user
 	}
-	result, err := s.client.Get(ctx, r)
+	result, err := client.Get(ctx, r)
 	if !unauthorized(err, r.URL) || !silent || r.Access.User != nil {
 		return result, err
 	}
@@ -209,7 +242,7 @@ func (s *session) authorized(ctx context.Context, r download.Request, from *acti
 		return result, err
 	}
 	r.Access.User = known.user
-	result, err = s.client.Get(ctx, r)
+	result, err = client.Get(ctx, r)
 	if unauthorized(err, r.URL) {
 		s.agent.tell(ctx, &known, "reject")
 		s.asked[at] = credential{}
