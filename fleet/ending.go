@@ -229,8 +229,13 @@ func (j *Job) Behind(lastModified time.Time) bool {
 	return !j.Modified.IsZero() && !lastModified.IsZero() && lastModified.Before(j.Modified)
 }
 
-// Awaits reports whether an unchanged file, for which the server states no date, may be older than the reported version:
-// an earlier version of the queue is in place, and the reported one was not awaited long enough.
-func (r *Record) Awaits() bool {
-	return !r.Job.Modified.IsZero() && r.Good != nil && r.Good.Version != r.Job.Version && r.Wrong < len(wrongWaits)
+// Awaits reports whether an unchanged file, which the server dates to lastModified, may be older than the reported
+// version, although it is not Behind: an earlier version of the queue is in place, the reported one was not awaited long
+// enough, and the date says nothing, or the feed shows another size or MD5.
+func (r *Record) Awaits(lastModified time.Time) bool {
+	j := &r.Job
+	if r.Good == nil || r.Good.Version == j.Version || r.Wrong >= len(wrongWaits) {
+		return false
+	}
+	return j.OtherMD5 || j.Size != 0 && j.Size != r.Good.Size || !j.Modified.IsZero() && lastModified.IsZero()
 }

@@ -38,6 +38,10 @@ type Job struct {
 	Options []Option `json:"options,omitempty"`
 	// Modified is the file's modification time in a feed, or zero.
 	Modified time.Time `json:"modified,omitzero"`
+	// Size is the file's size in a feed, if the size is how the feed shows that the file has changed. OtherMD5 reports
+	// that the MD5 shows it.
+	Size     int64 `json:"size,omitempty"`
+	OtherMD5 bool  `json:"other_md5,omitempty"`
 	// Priority is the priority in the last report of this version.
 	Priority Priority `json:"priority,omitempty"`
 	// Follows is set for a release file if a link to the newest version is wanted, or if older versions are removed.

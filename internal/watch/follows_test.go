@@ -84,6 +84,21 @@ func TestFleetFollows(t *testing.T) {
 	}
 }
 
+// TestFleetEvidence checks that the job for an update has the size or the change of the MD5, if a feed states no date.
+func TestFleetEvidence(t *testing.T) {
+	c := &Loaded{Config: parse(t, "[watch.w]\nurl = 'http://a.example/f'\ncheck-every = '1h'\ndir = 'd'\n"), File: filepath.Join(t.TempDir(), "w.toml")}
+	c.Watches[0].Dir = "d"
+	for reason, want := range map[feed.Reason]fleet.Job{
+		feed.SizeChanged: {Size: 7}, feed.MD5Changed: {OtherMD5: true}, feed.Modified: {},
+	} {
+		u := antenna.Update{Watch: "w", URL: "http://a.example/f", Reason: reason, Record: feed.Record{Size: 7, MD5: "1"}}
+		j, err := c.jobOf(&Rule{Watch: &c.Watches[0]}, u)
+		if err != nil || j.Size != want.Size || j.OtherMD5 != want.OtherMD5 {
+			t.Errorf("%s: %+v, %v", reason, j, err)
+		}
+	}
+}
+
 // TestForgetInCopy checks that nothing is forgotten in a store that the next watcher for the queue replaces.
 func TestForgetInCopy(t *testing.T) {
 	c := &Loaded{Config: parse(t, releasesOf), Folder: t.TempDir()}

@@ -310,6 +310,10 @@ func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 	}
 	job := fleet.Job{Name: path.Join(folder, x.Name), Watch: w.Name, Version: x.Version, Modified: x.Modified,
 		Priority: fleet.ParsePriority(string(w.Priority)), URIs: append([]string{u.URL}, w.Mirrors...)}
+	if u.Release == nil && u.Reason == feed.SizeChanged {
+		job.Size = u.Record.Size
+	}
+	job.OtherMD5 = u.Release == nil && u.Reason == feed.MD5Changed
 	add := func(name, value string) {
 		if value != "" {
 			job.Options = append(job.Options, fleet.Option{Name: name, Value: value})

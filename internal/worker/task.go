@@ -215,17 +215,10 @@ func (t *task) release() {
 
 // settle places the file, which is right, if this worker still has the job. It returns the ending to store.
 func (t *task) settle(ctx context.Context, r download.Request, res download.Result) (fleet.Ending, error) {
-	job := &t.claim.Record.Job
 	unchanged := (res.AlreadyComplete || res.NotModified) && !(t.stage != nil && t.stage.kept)
-	if undated := res.LastModified.IsZero(); unchanged && (job.Behind(res.LastModified) || undated && t.claim.Record.Awaits()) {
-		from := stamp(res.LastModified)
-		if undated {
-			from = "an earlier report"
-		}
-		return fleet.Ending{
-			Kind: fleet.Wrong, Code: t.worker.ExitCode(&problem.Problem{Kind: download.Refused}),
-			Why: fmt.Sprintf("the file of the server is from %s, but the reported one is from %s", from, stamp(job.Modified)),
-		}, nil
+	if why := t.outdated(res.LastModified); unchanged && why != "" {
+		code := t.worker.ExitCode(&problem.Problem{Kind: download.Refused})
+		return fleet.Ending{Kind: fleet.Wrong, Code: code, Why: why}, nil
 	}
 	info, err := t.worker.place.place(ctx, t, &r, !unchanged)
 	if err != nil {
@@ -244,6 +237,19 @@ func (t *task) settle(ctx context.Context, r download.Request, res download.Resu
 		}
 	}
 	return e, nil
+}
+
+// outdated returns why an unchanged file, which the server dates to lastModified, is not of the reported version, or "".
+func (t *task) outdated(lastModified time.Time) string {
+	record := &t.claim.Record
+	switch {
+	case record.Job.Behind(lastModified):
+		return fmt.Sprintf("the file of the server is from %s, but the reported one is from %s", stamp(lastModified),
+			stamp(record.Job.Modified))
+	case record.Awaits(lastModified):
+		return "the server still has the file of an earlier report"
+	}
+	return ""
 }
 
 // endingOf returns the ending of an attempt that failed with err.

@@ -101,14 +101,14 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestAwaited: a server that states no date, and still has the file of the report before, is asked again for the
-// reported one. After the last wait the file in place counts.
+// TestAwaited checks that a server that still has the file of the report before is asked again for the reported one, if
+// it states no date, or if the feed has another size or MD5. After the last wait the file in place counts.
 func TestAwaited(t *testing.T) {
 	at := time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
 	var r fleet.Record
-	report := func(version string, modified time.Time) {
+	report := func(version string, j fleet.Job) {
 		t.Helper()
-		j := fleet.Job{Name: "a.iso", Watch: "a", Version: version, Modified: modified, URIs: []string{"https://example.org/a.iso"}}
+		j.Name, j.Watch, j.Version, j.URIs = "a.iso", "a", version, []string{"https://example.org/a.iso"}
 		if _, err := r.Report(j, at); err != nil {
 			t.Fatal(err)
 		}
@@ -129,20 +129,24 @@ func TestAwaited(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	report("1", at)
+	report("1", fleet.Job{Modified: at, Size: 7, OtherMD5: true})
 	try(fleet.Right) // nothing is known about the file that was there before the first report
-	report("2", at.Add(time.Hour))
-	for range 3 {
-		try(fleet.Wrong)
+	for version, j := range map[string]fleet.Job{"2": {Modified: at.Add(time.Hour)}, "3": {Size: 7}, "4": {OtherMD5: true}} {
+		report(version, j)
+		for range 3 {
+			try(fleet.Wrong)
+		}
+		try(fleet.Right)
 	}
-	try(fleet.Right)
-	report("3", time.Time{}) // only a date says that the file has changed
-	try(fleet.Right)
+	for version, j := range map[string]fleet.Job{"5": {}, "6": {Size: 5}} { // nothing shows that the file has changed
+		report(version, j)
+		try(fleet.Right)
+	}
 }
 
 // A done is a Place in which each file is.
 type done struct{ Place }
 
 func (done) place(context.Context, *task, *download.Request, bool) (placed, error) {
-	return placed{}, nil
+	return placed{size: 5}, nil
 }
