@@ -84,17 +84,25 @@ func TestFleetFollows(t *testing.T) {
 	}
 }
 
-// TestFleetEvidence checks that the job for an update has the size or the change of the MD5, if a feed states no date.
+// TestFleetEvidence checks that the job for an update has the size or the change of the MD5, if a feed shows the change so.
+// The sizes of an index page may be of something else.
 func TestFleetEvidence(t *testing.T) {
 	c := &Loaded{Config: parse(t, "[watch.w]\nurl = 'http://a.example/f'\ncheck-every = '1h'\ndir = 'd'\n"), File: filepath.Join(t.TempDir(), "w.toml")}
 	c.Watches[0].Dir = "d"
-	for reason, want := range map[feed.Reason]fleet.Job{
-		feed.SizeChanged: {Size: 7}, feed.MD5Changed: {OtherMD5: true}, feed.Modified: {},
+	for _, tt := range []struct {
+		action feed.Action
+		reason feed.Reason
+		size   int64
+		md5    bool
+	}{
+		{feed.Download, feed.SizeChanged, 7, false}, {feed.Download, feed.MD5Changed, 0, true},
+		{feed.Download, feed.Modified, 0, false}, {feed.Recheck, feed.SizeChanged, 0, false},
 	} {
-		u := antenna.Update{Watch: "w", URL: "http://a.example/f", Reason: reason, Record: feed.Record{Size: 7, MD5: "1"}}
+		u := antenna.Update{Watch: "w", URL: "http://a.example/f", Action: tt.action, Reason: tt.reason}
+		u.Record = feed.Record{Size: 7, MD5: "1"}
 		j, err := c.jobOf(&Rule{Watch: &c.Watches[0]}, u)
-		if err != nil || j.Size != want.Size || j.OtherMD5 != want.OtherMD5 {
-			t.Errorf("%s: %+v, %v", reason, j, err)
+		if err != nil || j.Size != tt.size || j.OtherMD5 != tt.md5 {
+			t.Errorf("%+v: %+v, %v", tt, j, err)
 		}
 	}
 }

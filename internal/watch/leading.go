@@ -310,10 +310,11 @@ func (c *Loaded) jobOf(rule *Rule, u antenna.Update) (fleet.Job, error) {
 	}
 	job := fleet.Job{Name: path.Join(folder, x.Name), Watch: w.Name, Version: x.Version, Modified: x.Modified,
 		Priority: fleet.ParsePriority(string(w.Priority)), URIs: append([]string{u.URL}, w.Mirrors...)}
-	if u.Release == nil && u.Reason == feed.SizeChanged {
+	if announced := u.Release == nil && u.Action == feed.Download; announced && u.Reason == feed.SizeChanged {
 		job.Size = u.Record.Size
+	} else if announced {
+		job.OtherMD5 = u.Reason == feed.MD5Changed
 	}
-	job.OtherMD5 = u.Release == nil && u.Reason == feed.MD5Changed
 	add := func(name, value string) {
 		if value != "" {
 			job.Options = append(job.Options, fleet.Option{Name: name, Value: value})
