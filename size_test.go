@@ -26,7 +26,7 @@ var sizes = map[string]int{
 // shapes lists what exceeds a limit of TestShapes, and how far. A number may only fall, and a row only go; a commit that raises
 // one says why.
 var shapes = map[string]int{
-	"lines of the product":        122611,
+	"lines of the product":        122686,
 	"methods of download.Request": 68,
 	"methods of download.known":   148,
 	"methods of download.session": 120,

@@ -175,8 +175,8 @@ func (s *session) fetch(ctx context.Context, m message, from *action) (string, e
 // mostServers is the maximum number of servers of objects whose settings are requested from git.
 const mostServers = 100
 
-// clientFor returns the client for the server of an object. It is that of the LFS server, unless git has another proxy or
-// other authorities for the object's server, or does not verify its certificate. No server of objects gets a client
+// clientFor returns the client for the server of an object. It is that of the LFS server, unless git has another proxy
+// or other authorities for the object's server, or does not verify its certificate. No server of objects gets a client
 // certificate, because the LFS server chooses these servers.
 func (s *session) clientFor(ctx context.Context, u *url.URL) (*download.Client, error) {
 	at := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}

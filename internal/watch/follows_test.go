@@ -84,8 +84,8 @@ func TestFleetFollows(t *testing.T) {
 	}
 }
 
-// TestFleetEvidence checks that the job for an update has the size or the change of the MD5, if a feed shows the change so.
-// The sizes of an index page may be of something else.
+// TestFleetEvidence checks that the job for an update has the size or the change of the MD5, if that shows the update.
+// The size in an index page does not count.
 func TestFleetEvidence(t *testing.T) {
 	c := &Loaded{Config: parse(t, "[watch.w]\nurl = 'http://a.example/f'\ncheck-every = '1h'\ndir = 'd'\n"), File: filepath.Join(t.TempDir(), "w.toml")}
 	c.Watches[0].Dir = "d"

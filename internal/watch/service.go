@@ -49,8 +49,8 @@ type service struct {
 	current atomic.Pointer[setup]
 }
 
-// storeFile and memoryFile are files in the state folder. copyFile exists there if the store is a copy of the state in a
-// queue, or if a watcher stands by that will replace the store by such a copy.
+// storeFile and memoryFile are files in the state folder. copyFile exists there if the store is a copy of the state in
+// a queue, or if a watcher that stands by will replace the store by such a copy.
 const storeFile, memoryFile, copyFile = "antenna.db", "memory.json", "copy-of-queue"
 
 // Watch watches until ctx is done or, if Once is set or names is not nil, for one round. If names is not empty, the
