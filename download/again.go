@@ -70,13 +70,14 @@ type attempts struct {
 
 // again prepares another session after s has failed. If nothing is left to try, it returns the error of the download.
 func (a *attempts) again(ctx context.Context, s *session) error {
+	k := s.facts.known
 	// Void ranges must be recorded on disk before another session begins: after a kill, a later run would use their bytes.
-	if ctx.Err() == nil && s.how != failed && !is[*partfile.SpaceError](s.err) {
+	if ctx.Err() == nil && s.end.how != failed && !is[*partfile.SpaceError](s.end.err) {
 		if err := s.disk.last.wait(ctx); err != nil {
 			return err
 		}
 	}
-	for _, w := range a.happened(s).ways(s.how) {
+	for _, w := range a.happened(s).ways(s.end.how) {
 		gone, err := a.try(ctx, w, s)
 		switch {
 		case errors.Is(err, errOtherNow):
@@ -92,31 +93,31 @@ func (a *attempts) again(ctx context.Context, s *session) error {
 			return context.Cause(ctx)
 		}
 	}
-	if s.how == noSource && s.restated && a.carried.changes == 0 { // both sizes failed: the file has changed
-		asked := s.digests.by(theHost)
-		s.how, s.next = fileChanged, statement{file: metalink.File{Claims: asked}, pin: s.pin, asked: asked}
+	if s.end.how == noSource && k.restated && a.carried.changes == 0 { // both sizes failed: the file has changed
+		asked := k.digests.by(theHost)
+		s.end.how, s.answers.next = fileChanged, statement{file: metalink.File{Claims: asked}, pin: k.pin, asked: asked}
 		return a.again(ctx, s)
 	}
-	if s.how == noSource && a.noRoom != nil {
+	if s.end.how == noSource && a.noRoom != nil {
 		return a.noRoom
 	}
-	return s.err
+	return s.end.err
 }
 
 // otherNow ends the session with err, which reports that the server has another file now. It returns an error if the
 // user's digest is not that of the new file: the digest may be mistyped, so the existing bytes are kept.
 func (a *attempts) otherNow(s *session, err error) error {
-	s.how, s.err = fileChanged, err
+	s.end.how, s.end.err = fileChanged, err
 	if now, ok := errors.AsType[*otherNowError](err); ok {
-		s.next.file.Claims = now.claims
+		s.answers.next.file.Claims = now.claims
 	}
-	return s.opposes(s.next.file.Claims)
+	return s.answers.opposes(s.answers.next.file.Claims)
 }
 
 // happened counts how s ended, and returns the history that decides about the next session.
 func (a *attempts) happened(s *session) history {
 	p := a.carried
-	switch s.how {
+	switch s.end.how {
 	case fileChanged:
 		p.changes++
 	case notMergeable:
@@ -126,11 +127,11 @@ func (a *attempts) happened(s *session) history {
 	}
 	return history{
 		changes: p.changes, restarts: a.restarts, tries: a.c.tries(), touched: a.touched,
-		single: p.single, stoodIn: s.standIn(), pipe: a.req.inOrder(), out: a.req.Stream != nil && s.streamed(),
-		byPieces: a.req.provenByPieces(), listed: a.req.listed(), contradicted: s.contradicted(),
+		single: p.single, stoodIn: s.standIn(), pipe: a.req.inOrder(), out: a.req.Stream != nil && s.facts.streamed(),
+		byPieces: a.req.provenByPieces(), listed: a.req.listed(), contradicted: s.proving.contradicted(),
 		contested: a.carried.strong() && a.carried.sizeBy < byUser,
 		nearby:    len(a.carried.digests.used(ties)) > 0 && a.result.Resumed > 0,
-		digest:    s.strong(), mixed: a.carried.mixed, recalled: a.carried.recalls(s.err), heads: p.heads, drops: p.drops,
+		digest:    s.facts.known.strong(), mixed: p.mixed, recalled: p.recalls(s.end.err), heads: p.heads, drops: p.drops,
 	}
 }
 
@@ -165,17 +166,17 @@ func (a *attempts) try(ctx context.Context, w way, s *session) (gone bool, err e
 		return a.rescue(ctx, s), nil
 	case blamePlace:
 		if o := s.sources.first(); o != nil { // the place was asked alone
-			s.sources.ban(o, "%w", s.err)
-			a.observe(SourceDown{ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Banned: true})
+			s.sources.ban(o, "%w", s.end.err)
+			a.req.observe(SourceDown{ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Banned: true})
 		}
 	case blameDocument:
 		err := fmt.Errorf("in %s, the digests of the pieces match, but the digest of the whole file does not",
-			s.hashing.pieces.from)
-		return false, a.fail(Protocol, err, "get the document again from its publisher")
+			s.proving.hashing.pieces.from)
+		return false, a.req.fail(Protocol, err, "get the document again from its publisher")
 	case keepRefuted:
 		return false, a.refute(ctx, s)
 	case discard:
-		return false, errors.Join(cmp.Or(a.carried.wrong, s.err), a.discard(ctx, s))
+		return false, errors.Join(cmp.Or(a.carried.wrong, s.end.err), a.discard(ctx, s))
 	}
 	return false, nil
 }
@@ -185,18 +186,18 @@ func (a *attempts) try(ctx context.Context, w way, s *session) (gone bool, err e
 // answers is false and the facts stay. The error is that the user's digest contradicts that of the new file.
 func (a *attempts) nextVersion(ctx context.Context, s *session) (answers bool, err error) {
 	other, answers := true, true
-	if errors.Is(s.err, errShrunk) && s.strong() {
+	if errors.Is(s.end.err, errShrunk) && s.facts.known.strong() {
 		x, failed := a.req.inquire(ctx, a.http, glance, condition{})
 		if other, answers = false, failed == nil; answers {
 			other = version.Compare(a.carried.view(), x.statement().view()).Judgment == version.Other
-			err = s.opposes(join(s.digests.by(theHost), x.file.Claims))
+			err = s.answers.opposes(join(s.facts.known.digests.by(theHost), x.file.Claims))
 		}
 	}
 	if other && err == nil {
 		renewAfter(a.carried, a.req, s)
 	}
-	if s.looked != nil { // after the change
-		a.carried.head, a.carried.heads = *s.looked, a.carried.heads+1
+	if s.answers.looked != nil { // after the change
+		a.carried.head, a.carried.heads = *s.answers.looked, a.carried.heads+1
 	}
 	return answers, err
 }
@@ -204,10 +205,10 @@ func (a *attempts) nextVersion(ctx context.Context, s *session) (answers bool, e
 // leaveServer bans the first source of s, if it refused a range and other places are left, and reports whether it did.
 func leaveServer(s *session) bool {
 	o := s.sources.first()
-	if !errors.Is(s.err, errShrunk) || !s.strong() || o == nil || places(s) < 2 {
+	if !errors.Is(s.end.err, errShrunk) || !s.facts.known.strong() || o == nil || places(s) < 2 {
 		return false
 	}
-	s.sources.ban(o, "%w", s.err)
+	s.sources.ban(o, "%w", s.end.err)
 	goOn(s)
 	return true
 }
@@ -216,35 +217,35 @@ func leaveServer(s *session) bool {
 func (a *attempts) anew(ctx context.Context, s *session) error {
 	switch {
 	case a.req.IfExists.Refresh && a.result.Resumed > 0:
-		return a.partial.keepRefreshed(s.err)
+		return a.partial.keepRefreshed(s.end.err)
 	case a.req.base != nil && a.req.base.begun:
-		return a.inTheWay("cannot be resumed: " + s.err.Error())
+		return a.inTheWay("cannot be resumed: " + s.end.err.Error())
 	}
-	if s.how == notMergeable && a.restarts >= a.c.tries() { // the tries are used up; they are counted again for the next server
+	if s.end.how == notMergeable && a.restarts >= a.c.tries() { // the next server has its own tries
 		a.restarts = 1
 		if err := a.pause(ctx); err != nil {
 			return err
 		}
 	}
-	a.observe(Restarted{Reason: s.err.Error()})
+	a.req.observe(Restarted{Reason: s.end.err.Error()})
 	a.carried.goesOn, a.result.Resumed = false, 0
 	a.carried.digests.forget(ties)
 	a.carried.continued, a.result.Continued = false, false
 	a.carried.forgetOthers()
-	a.carried.hear(s.next)
+	a.carried.hear(s.answers.next)
 	return a.partial.empty(ctx)
 }
 
 // replaced reports whether the server now sends a document in place of the file, so that the file seems to be shorter.
 // The document may describe the file that was being downloaded.
 func (a *attempts) replaced(ctx context.Context, s *session) bool {
-	if !errors.Is(s.err, errShrunk) {
+	if !errors.Is(s.end.err, errShrunk) {
 		return false
 	}
-	x, err := a.lookAgain(ctx, partfile.Identity{Size: s.size})
+	x, err := a.lookAgain(ctx, partfile.Identity{Size: s.facts.known.size})
 	a.partial.useful = a.partial.useful || a.document
 	if err == nil && !a.document && a.req.role() == asOrigin {
-		s.looked = &x.answer
+		s.answers.looked = &x.answer
 	}
 	return a.document && err == nil
 }
@@ -262,7 +263,7 @@ func (a *attempts) pause(ctx context.Context) error {
 
 // askHead asks the origin for its header fields with HEAD, because some servers send Digest on HEAD only.
 func (a *attempts) askHead(ctx context.Context, s *session) error {
-	if s.begun { // the next answer to GET shows whether the answer to HEAD is of the same version
+	if s.facts.begun { // the next answer to GET shows whether the answer to HEAD is of the same version
 		goOn(s)
 	}
 	a.carried.head, a.carried.heads = source.Answer{}, a.carried.heads+1
@@ -270,7 +271,7 @@ func (a *attempts) askHead(ctx context.Context, s *session) error {
 	if err == nil {
 		k := a.carried.known
 		x, err := a.req.resolve(head.Hops, a.req.role(), footing{k.strong(), verify.Strong(k.digests.by(theHost))})
-		if err == nil && !s.begun && verify.Strong(x.file.Claims) {
+		if err == nil && !s.facts.begun && verify.Strong(x.file.Claims) {
 			a.carried.update(a.req, a.http.state, inquiry{resolution: x, answer: head}.statement())
 		}
 		a.carried.head = head
@@ -288,15 +289,15 @@ const mostTouched = 3
 func (a *attempts) reread(ctx context.Context, s *session) (bool, error) {
 	bad, err := a.partial.part.Recheck(ctx)
 	if err != nil {
-		return false, errors.Join(local(err), s.err)
+		return false, errors.Join(local(err), s.end.err)
 	}
-	if s.how != partTouched && bad.Len() == 0 {
+	if s.end.how != partTouched && bad.Len() == 0 {
 		return false, nil
 	}
-	a.note("%v: all received bytes are checked again, and %d bytes are fetched again", s.err, bad.Len())
+	a.req.note("%v: all received bytes are checked again, and %d bytes are fetched again", s.end.err, bad.Len())
 	for r := range bad.All() {
 		s.sources.void(r)
-		a.observe(Voided{r})
+		a.req.observe(Voided{r})
 	}
 	goOn(s)
 	return true, nil
@@ -309,8 +310,8 @@ func (a *attempts) continueBroken(ctx context.Context, s *session) (bool, error)
 	if err := a.pause(ctx); err != nil {
 		return false, err
 	}
-	id, have := s.identity(), s.part.Have()
-	if a.req.inOrder() || s.standIn() || s.proves() || have.FirstGap(0) == 0 || !mayContinue(a.req, id) {
+	id, have := s.facts.identity(), s.part.Have()
+	if a.req.inOrder() || s.standIn() || s.facts.proves() || have.FirstGap(0) == 0 || !mayContinue(a.req, id) {
 		return false, nil
 	}
 	parts := samplesOf(have, manySamples)
@@ -327,10 +328,10 @@ func (a *attempts) continueBroken(ctx context.Context, s *session) (bool, error)
 	case ctx.Err() != nil:
 		return false, context.Cause(ctx)
 	case err != nil:
-		a.note("the download starts over: %v", err)
+		a.req.note("the download starts over: %v", err)
 		return false, nil
 	}
-	a.note("the transfer was cut off, and the server sends neither a digest nor a strong ETag: " +
+	a.req.note("the transfer was cut off, and the server sends neither a digest nor a strong ETag: " +
 		"resuming, as size, date and samples match")
 	if front := have.FirstGap(0); front > a.carried.brokenAt { // after progress, the tries are counted from 0 again
 		a.carried.brokenAt, a.restarts = front, 0

@@ -307,9 +307,9 @@ func (c *Client) config(s *session) scheduler.Config {
 			cfg.FirstTries = triesBesideOthers
 		}
 	}
-	cfg.Window = s.hashing.upload.window()
-	if s.begun {
-		cfg.Size, cfg.Have = s.size, s.part.Have()
+	cfg.Window = s.proving.hashing.upload.window()
+	if s.facts.begun {
+		cfg.Size, cfg.Have = s.facts.known.size, s.part.Have()
 	}
 	return cfg
 }

@@ -75,14 +75,6 @@ func (d *disk) record(durable bool) {
 	})
 }
 
-// makeRoom returns an error if size bytes do not fit on the disk. It checks nothing if size is -1 or stays is false.
-func makeRoom(part *partfile.File, size int64, stays bool) error {
-	if !stays || size < 0 {
-		return nil
-	}
-	return part.CheckSpace(size)
-}
-
 // allocate allocates disk space for size bytes in the way that how selects.
 func allocate(part *partfile.File, size int64, how Allocation) error {
 	if how == AllocateNone || size <= 0 {

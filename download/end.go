@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"braid/byterange"
+	"braid/internal/partfile"
 	"braid/internal/version"
 	"braid/metalink"
 	"braid/scheduler"
@@ -19,41 +20,41 @@ import (
 // ended handles the end of f and reports its fault, if any, to the scheduler.
 func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	o := f.from
-	if s.how == ongoing { // a redirect before the failure, or before the fetch was given up, may have stated a digest
+	if s.end.how == ongoing { // a redirect before the failure, or before the fetch was given up, may have stated a digest
 		s.applyRefusal(o, err)
 	}
-	if size, ok := s.endOfFile(o, err); ok {
-		if s.how == ongoing {
+	if size, ok := s.facts.endOfFile(o, err); ok {
+		if s.end.how == ongoing {
 			s.settle(size)
 		}
 		err = nil
 	}
 	if err == nil {
-		err = s.short(f)
+		err = f.short(s.facts.known.size, s.carried.sized)
 	}
 	s.fetches.ended(id, f, err)
 	if isFinal(err) {
 		s.stop(err)
 	}
 	if f.sink.document {
-		s.end(gotDocument, errRefused)
+		s.end.early(gotDocument, errRefused)
 	}
-	if s.how != ongoing {
+	if s.end.how != ongoing {
 		return
 	}
 	if over, ok := errors.AsType[*overrunError](err); ok { // the source has another file (RFC 6249, section 7)
 		err, o.other = mismatch(o, "%w", over), true
 	}
-	if s.endsEarlier(o, err) {
+	if s.facts.endsEarlier(o, err) {
 		s.hearRedirects()
-		s.end(sizeDisowned, errShrunk)
+		s.end.early(sizeDisowned, errShrunk)
 		return
 	}
 	if err == nil {
-		s.takeContentDigest(f)
+		s.proving.takeContentDigest(f)
 	}
 	if errors.Is(err, errDated) { // not a failure of the mirror
-		s.useLast(o)
+		s.choice.useLast(o)
 		s.step(scheduler.FetchEnded{Fetch: id, Fault: scheduler.FaultGone})
 		return
 	}
@@ -80,8 +81,8 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 func (s *session) faulted(f *flight, err error, fault scheduler.Fault) bool {
 	o := f.from
 	s.brokeOff(err, fault)
-	if s.cut.shrunk = s.cut.shrunk || o.first && s.shrunk(o, err) && !s.guessed(); s.cut.shrunk && !s.cut.comparing {
-		s.end(fileChanged, errShrunk)
+	if s.cut.shrunk = s.cut.shrunk || o.first && shrunk(o, err) && !s.facts.known.guessed(); s.cut.shrunk && !s.cut.comparing {
+		s.end.early(fileChanged, errShrunk)
 		return true
 	}
 	if fault != scheduler.FaultNone {
@@ -89,13 +90,15 @@ func (s *session) faulted(f *flight, err error, fault scheduler.Fault) bool {
 		if fault != scheduler.FaultTransient {
 			s.trees.record(o.tree, false)
 		}
-		if s.disowned(o, err); s.how != ongoing {
+		if errors.Is(err, errInPlace) && s.facts.known.sizeAt == o.url.String() { // the size is that of a document
+			s.end.early(sizeDisowned, err)
 			s.reportDown(o, f.lane)
 			return true
 		}
 	}
-	if fault == scheduler.FaultTransient && s.begun && !s.proves() && len(s.fetches.running) == 0 {
-		s.startOver()
+	alone := s.facts.begun && !s.facts.proves() && len(s.fetches.running) == 0
+	if fault == scheduler.FaultTransient && alone && s.part.Front() > 0 {
+		s.end.early(notMergeable, noMerge(unmergeable, s.sources.last))
 	}
 	return false
 }
@@ -104,7 +107,7 @@ var errShrunk = changed("it now ends before the end of the requested range")
 
 // shrunk reports whether err is an answer of 416, to a range of the known file, from the origin itself. That means that
 // the file has changed. A 416 of a mirror means that the mirror is stale.
-func (s *session) shrunk(o *origin, err error) bool {
+func shrunk(o *origin, err error) bool {
 	var e *source.Error
 	return errors.As(err, &e) && e.Status == http.StatusRequestedRangeNotSatisfiable &&
 		e.Fault == source.FaultMismatch && e.Host == source.HostPort(o.url)
@@ -112,36 +115,36 @@ func (s *session) shrunk(o *origin, err error) bool {
 
 // endsEarlier reports whether o stated with a 416 answer (RFC 9110, section 15.5.17) that the file ends where the
 // downloaded bytes end, and not at the guessed size. The digest then decides. endsEarlier records the size that o stated.
-func (s *session) endsEarlier(o *origin, err error) bool {
+func (f *facts) endsEarlier(o *origin, err error) bool {
 	size, ok := unsatisfied(err)
-	if !ok || size == s.size {
+	if !ok || size == f.known.size {
 		return false
 	}
 	o.claimed = size
-	return s.guessed() && s.ends(size) && !slices.Contains(s.tried, size)
+	return f.known.guessed() && ends(f.part, size) && !slices.Contains(f.known.tried, size)
 }
 
 // reportDown sends a SourceDown event for o, a source that failed.
 func (s *session) reportDown(o *origin, lane scheduler.SourceID) {
 	until, gone := s.sched.Outlook(lane)
-	s.observe(SourceDown{
+	s.req.observe(SourceDown{
 		ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Gone: gone && !o.banned, Banned: o.banned,
 		Back: max(0, time.Until(until)), Active: s.fetches.active(),
 	})
 }
 
 // mayMerge reports whether ranges of several answers can be combined.
-func (s *session) mayMerge() bool { return s.proves() || s.carried.continued }
+func (f *facts) mayMerge() bool { return f.proves() || f.carried.continued }
+
+// tied reports whether bytes of several servers may be combined, because a digest of the file or its pieces proves
+// them, or the complete file is compared with the digest that an earlier run found beside it.
+func (f *facts) tied() bool {
+	return f.known.strong() || verify.Strong(f.known.digests.used(ties)) || verify.Strong(f.req.Published.Claims) ||
+		f.req.provenByPieces()
+}
 
 // proves reports whether a digest or an ETag shows that a later answer is of the same file.
-func (s *session) proves() bool { return s.tied() || s.tag.etag != "" }
-
-// startOver ends the session if bytes were downloaded: nothing shows that the rest would be of the same file.
-func (s *session) startOver() {
-	if s.part.Front() > 0 {
-		s.end(notMergeable, noMerge(unmergeable, s.sources.last))
-	}
-}
+func (f *facts) proves() bool { return f.tied() || f.known.tag.etag != "" }
 
 const unmergeable = "nothing shows that the rest is from the same file as the received part"
 
@@ -155,14 +158,14 @@ func noMerge(reason string, cause error) error {
 }
 
 // short returns an error if the body of f, which had no length, ended before the size of the file, or before the size
-// that the same server stated for the same version (RFC 9110, section 8.6).
-func (s *session) short(f *flight) error {
-	a, before := f.answer, s.carried.sized
-	if s.size >= 0 && a.Size < 0 && !a.Ranged && !f.sink.cut && f.at < s.size {
+// that the same server stated for the same version in before, an earlier answer (RFC 9110, section 8.6).
+func (f *flight) short(size int64, before source.Answer) error {
+	a := f.answer
+	if size >= 0 && a.Size < 0 && !a.Ranged && !f.sink.cut && f.at < size {
 		f.from.claimed = f.at
-		return f.from.breaks(fmt.Errorf("body ends at byte %d of %d: %w", f.at, s.size, io.ErrUnexpectedEOF))
+		return f.from.breaks(fmt.Errorf("body ends at byte %d of %d: %w", f.at, size, io.ErrUnexpectedEOF))
 	}
-	if s.size >= 0 || a.Size >= 0 || a.Host != before.Host || f.sink.cut || f.at >= before.Size ||
+	if size >= 0 || a.Size >= 0 || a.Host != before.Host || f.sink.cut || f.at >= before.Size ||
 		version.Compare(viewOf(before), viewOf(a)).Judgment == version.Other {
 		return nil
 	}
@@ -172,19 +175,19 @@ func (s *session) short(f *flight) error {
 
 // endOfFile returns the size of the file if the origin answers that nothing follows the downloaded bytes (416; RFC
 // 9110, section 14.4). A digest, or the tag of the answer, must show that the answer and the bytes are of one version.
-func (s *session) endOfFile(o *origin, err error) (size int64, ok bool) {
+func (f *facts) endOfFile(o *origin, err error) (size int64, ok bool) {
 	size, ok = unsatisfied(err)
-	return size, ok && o.first && s.size < 0 && s.ends(size) && (s.mayEnd(s.part, size) || s.stillTagged(err))
+	return size, ok && o.first && f.known.size < 0 && ends(f.part, size) && (f.mayEnd(size) || f.stillTagged(err))
 }
 
 // stillTagged reports whether err is an answer with the same tag as all of the downloaded bytes.
-func (s *session) stillTagged(err error) bool {
+func (f *facts) stillTagged(err error) bool {
 	e, ok := errors.AsType[*source.Error](err)
-	if !ok || len(e.Hops) == 0 || s.tag.etag == "" || s.mixed || s.part.Front() == 0 {
+	if !ok || len(e.Hops) == 0 || f.known.tag.etag == "" || f.known.mixed || f.part.Front() == 0 {
 		return false
 	}
 	etag := http.Header(e.Hops[len(e.Hops)-1].Header).Get("ETag")
-	return s.tag == tag{metalink.StrongETag(etag), e.Host}
+	return f.known.tag == tag{metalink.StrongETag(etag), e.Host}
 }
 
 // unsatisfied returns the size of the file that a source states in a 416 answer, and whether err is such an answer.
@@ -199,7 +202,7 @@ func unsatisfied(err error) (size int64, ok bool) {
 
 // settle sets the size of the file once all its bytes were downloaded.
 func (s *session) settle(size int64) {
-	if s.size = size; s.reserve() == nil {
+	if s.facts.known.size = size; s.facts.reserve() == nil {
 		s.step(scheduler.SizeKnown{Size: size})
 	}
 }
@@ -209,11 +212,11 @@ func (s *session) settle(size int64) {
 // goroutine. It cannot do that for a stream: sent bytes cannot be read again.
 func (s *session) brokeOff(err error, fault scheduler.Fault) {
 	size, ok := s.endsHere(err, fault)
-	if !ok || s.req.inOrder() || !s.mayEnd(s.part, size) || s.cut.comparing || slices.Contains(s.cut.tried, size) {
+	if !ok || s.req.inOrder() || !s.facts.mayEnd(size) || s.cut.comparing || slices.Contains(s.cut.tried, size) {
 		return
 	}
 	s.cut.tried, s.cut.comparing = append(s.cut.tried, size), true
-	claims, ctx := s.digests.counting(), s.ctx
+	claims, ctx := s.facts.known.digests.counting(), s.ctx
 	s.workers.Go(func() {
 		check, ends := verify.NewChecker(size, claims), int64(-1)
 		err := newReading(func(Event) {}, size, 0).copy(ctx, check, io.NewSectionReader(s.part, 0, size))
@@ -233,14 +236,14 @@ func (s *session) compared(size int64) {
 	s.cut.comparing = false
 	switch {
 	case size < 0 && s.cut.shrunk:
-		s.end(fileChanged, errShrunk)
-	case size < 0 || size == s.size || !s.mayEnd(s.part, size):
-	case s.size < 0 && s.ends(size):
+		s.end.early(fileChanged, errShrunk)
+	case size < 0 || size == s.facts.known.size || !s.facts.mayEnd(size):
+	case s.facts.known.size < 0 && ends(s.part, size):
 		s.settle(size)
 	default:
-		s.stated, s.cut.held = size, size
+		s.facts.known.stated, s.cut.held = size, size
 		s.hearRedirects()
-		s.end(sizeDisowned, changed("according to its digest, the file ends before its assumed end"))
+		s.end.early(sizeDisowned, changed("according to its digest, the file ends before its assumed end"))
 	}
 }
 
@@ -249,17 +252,17 @@ func (s *session) compared(size int64) {
 func (s *session) lastFailed() {
 	if s.cut.comparing {
 		s.compared(<-s.cut.ends)
-		s.done = s.how == ongoing && s.size >= 0 && s.ends(s.size)
+		s.end.done = s.end.how == ongoing && s.facts.known.size >= 0 && ends(s.part, s.facts.known.size)
 	}
-	if !s.done && s.how == ongoing {
+	if !s.end.done && s.end.how == ongoing {
 		s.stop(s.sources.none())
 	}
 }
 
-// ends reports whether the downloaded bytes have no gap and end at size.
-func (s *session) ends(size int64) bool {
-	have := s.part.Have()
-	return s.part.Front() == size && have.Len() == size
+// ends reports whether the bytes of part have no gap and end at size.
+func ends(part *partfile.File, size int64) bool {
+	have := part.Have()
+	return part.Front() == size && have.Len() == size
 }
 
 // endsHere returns the offset, within the downloaded bytes, at which the file may end according to err and fault, the
@@ -269,7 +272,8 @@ func (s *session) endsHere(err error, fault scheduler.Fault) (size int64, ok boo
 		return size, true
 	}
 	front := s.part.Front()
-	if fault != scheduler.FaultTransient || s.size >= 0 && !errors.Is(err, io.ErrUnexpectedEOF) || !s.ends(front) {
+	sized := s.facts.known.size >= 0
+	if fault != scheduler.FaultTransient || sized && !errors.Is(err, io.ErrUnexpectedEOF) || !ends(s.part, front) {
 		return 0, false
 	}
 	again := s.cut.at == front
@@ -279,24 +283,25 @@ func (s *session) endsHere(err error, fault scheduler.Fault) (size int64, ok boo
 
 // takeContentDigest uses the Content-Digest of the complete answer to f (RFC 9530, section 2). From the asked server,
 // it counts like Digest. From any other server, it only shows that the transfer was not damaged.
-func (s *session) takeContentDigest(f *flight) {
+func (p *proving) takeContentDigest(f *flight) {
+	k := p.facts.known
 	o, a := f.from, f.answer
-	if f.sink.cut || a.Ranged || len(a.Content) == 0 || !o.first || s.standIn() || s.req.described() || s.strong() {
+	if f.sink.cut || a.Ranged || len(a.Content) == 0 || !o.first || p.standIn() || p.req.described() || k.strong() {
 		return
 	}
-	if s.roleOf(o) != asOrigin || ownAnswers(a.Hops, asOrigin, verify.Strong(s.digests.by(theHost))) < len(a.Hops) {
+	if p.roleOf(o) != asOrigin || ownAnswers(a.Hops, asOrigin, verify.Strong(k.digests.by(theHost))) < len(a.Hops) {
 		return
 	}
 	if hostVouches(a) {
-		s.digests.add(theHost, noted, a.Content)
+		k.digests.add(theHost, noted, a.Content)
 	}
 	// A SHA-256 is computed of every file. For other algorithms the file is read again.
 	if i := slices.IndexFunc(a.Content, isSHA256); i >= 0 {
-		s.digests.add(theServer, counts, a.Content[i:i+1])
-		s.late = a.Content[i : i+1]
+		k.digests.add(theServer, counts, a.Content[i:i+1])
+		p.facts.late = a.Content[i : i+1]
 		return
 	}
-	s.corroborate(a.Content)
+	p.corroborate(a.Content)
 }
 
 // exclude ends f, a fetch of a source that sent wrong bytes. It voids the unreported bytes of f.
@@ -317,20 +322,20 @@ func (s *session) exclude(f *flight) {
 // void marks the wrong bytes r as missing. If some were hashed, hashing starts over; if some were sent on, s fails.
 func (s *session) void(r byterange.Range) {
 	s.fetches.reportBrought()
-	s.observe(Voided{r})
+	s.req.observe(Voided{r})
 	s.here.Remove(r)
-	s.swarm.gone(r)
+	s.choice.swarm.gone(r)
 	s.part.Revoke(r)
 	s.disk.do(s.part.Void)
 	s.sources.void(r)
 	switch {
-	case s.hashing.passed() <= r.Start:
+	case s.proving.hashing.passed() <= r.Start:
 	case s.req.Stream != nil:
 		s.stop(fmt.Errorf("bytes from %d on are wrong, and some of them were already written", r.Start))
-	case s.hashing.upload != nil && r.Start < s.hashing.upload.begins():
-		s.end(notMergeable, fmt.Errorf("bytes from %d on are wrong, and some of them were already uploaded", r.Start))
+	case s.proving.hashing.upload != nil && r.Start < s.proving.hashing.upload.begins():
+		s.end.early(notMergeable, fmt.Errorf("bytes from %d on are wrong, and some of them were already uploaded", r.Start))
 	default:
-		s.rehash()
+		s.proving.rehash()
 	}
 }
 
@@ -340,7 +345,7 @@ func (s *session) ban(lane scheduler.SourceID) {
 	if o.banned {
 		return
 	}
-	p := &s.hashing.pieces
+	p := &s.proving.hashing.pieces
 	start, end := p.list.At(int(p.wrong))
 	p.banned++
 	s.sources.ban(o, "bytes %d to %d do not match %s", start, end-1, p.from)

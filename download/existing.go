@@ -136,7 +136,7 @@ func (e *existingFile) lookBeside(ctx context.Context, x inquiry, claims []verif
 	case !counts:
 		return nil, nil
 	case is[*verify.ConflictError](err) && !is[*Error](err) && !e.req.IfExists.IfNewer:
-		return nil, e.fail(Protocol, err, HintNoLookup)
+		return nil, e.req.fail(Protocol, err, HintNoLookup)
 	}
 	e.result.Looked = found
 	return found.Claims, nil

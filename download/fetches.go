@@ -23,11 +23,6 @@ type fetches struct {
 	workers  sync.WaitGroup
 }
 
-func newFetches(req *Request) fetches {
-	return fetches{running: map[scheduler.FetchID]*flight{}, messages: make(chan message, 16), detail: req.Detail,
-		observe: req.observe}
-}
-
 // begin runs a fetch. The loop always gets a message about the end of the fetch, also after a cancel.
 func (x *fetches) begin(id scheduler.FetchID, f *flight, fetch func() error) {
 	x.running[id] = f

@@ -24,9 +24,9 @@ func TestRehashKeepsTheGate_S10(t *testing.T) {
 		return []verify.Claim{{Digest: d}}
 	}
 	for what, again := range map[string]func(s *session){
-		"claims": func(s *session) { s.corroborate(claim("0123456789abcdef0123456789abcdef")) },
+		"claims": func(s *session) { s.proving.corroborate(claim("0123456789abcdef0123456789abcdef")) },
 		"void":   func(s *session) { s.void(byterange.Range{Start: 150, End: 300}) },
-		"rehash": func(s *session) { s.rehash() },
+		"rehash": func(s *session) { s.proving.rehash() },
 	} {
 		t.Run(what, func(t *testing.T) {
 			part, err := partfile.OpenTemp(fsys.OS, t.TempDir())
@@ -39,19 +39,19 @@ func TestRehashKeepsTheGate_S10(t *testing.T) {
 			}
 			m := verify.NewPieceMaker(verify.SHA256, length)
 			m.Write(data)
-			s := &session{ctx: t.Context(), call: &call{req: &Request{}, carried: &carried{}}, part: part, hashing: newHashing(part, nil, nil), subject: subject{known: &known{size: size}, begun: true}}
-			s.disk = disk{part: part, fail: s.hashing.fail, workers: &s.workers}
+			s := newSession(t.Context(), &call{req: &Request{}, carried: &carried{revision: revision{known: &known{size: size}}}}, part)
+			s.facts.begun = true
 			defer s.workers.Wait()
-			s.hashing.pieces.list = m.Pieces()
-			s.hashing.pieces.proven.Add(byterange.Range{End: 2 * length})
-			s.startHash()
-			defer s.hashing.stop()
-			s.hashing.hasher.gate.pass(2 * length)
-			old := s.hashing.hasher
-			if again(s); s.hashing.hasher == old {
+			s.proving.hashing.pieces.list = m.Pieces()
+			s.proving.hashing.pieces.proven.Add(byterange.Range{End: 2 * length})
+			s.proving.startHash()
+			defer s.proving.hashing.stop()
+			s.proving.hashing.hasher.gate.pass(2 * length)
+			old := s.proving.hashing.hasher
+			if again(s); s.proving.hashing.hasher == old {
 				t.Error("it is not hashed anew")
 			}
-			if front, _ := s.hashing.hasher.gate.pass(size); front > 2*length || front == 0 {
+			if front, _ := s.proving.hashing.hasher.gate.pass(size); front > 2*length || front == 0 {
 				t.Errorf("%d bytes pass, of which %d are proven", front, 2*length)
 			}
 		})

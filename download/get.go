@@ -52,7 +52,7 @@ func (g *getter) named(do func(*getter) error) (*getter, error) {
 	err := do(g)
 	for n, name := 1, g.req.Name; n < mostNumbers && g.req.renames() && taken(err); n++ {
 		if why, ok := errors.AsType[existsError](err); ok && g.req.IfExists.Continue {
-			g.observe(Note{Text: why.Error() + "; the existing file is kept, and the new one gets another name", Plain: true})
+			g.req.observe(Note{Text: why.Error() + "; the existing file is kept, and the new one gets another name", Plain: true})
 		}
 		req, began := g.asked, g.began
 		req.Name, req.IfExists.Continue = numbered(name, n), false
@@ -82,12 +82,6 @@ type call struct {
 	planOnly bool         // nothing is created, written or stored
 	document bool         // the URL leads to a document that describes the file
 }
-
-func (c *call) fail(k Kind, err error, hint Hint) *Error { return c.req.fail(k, err, hint) }
-
-func (c *call) observe(ev Event) { c.req.observe(ev) }
-
-func (c *call) note(format string, args ...any) { c.req.note(format, args...) }
 
 // inTheWay returns the error of an existing file that is not replaced. why is the reason.
 func (c *call) inTheWay(why string) error {
@@ -131,7 +125,7 @@ func (g *getter) get(ctx context.Context) error {
 		g.document = true
 		return nil
 	}
-	g.observe(Started{URL: source.Mask(g.req.URL), Path: g.result.Path})
+	g.req.observe(Started{URL: source.Mask(g.req.URL), Path: g.result.Path})
 	g.req.reportDescribed()
 	if err := g.span(ctx); err != nil {
 		return err
@@ -189,7 +183,7 @@ func (g *getter) span(ctx context.Context) error {
 	if errors.Is(err, metainfo.ErrUnnamed) || errors.Is(err, edges.ErrLarge) {
 		kind = NoEvidence
 	}
-	return g.fail(kind, err, HintDigest)
+	return g.req.fail(kind, err, HintDigest)
 }
 
 // check validates the request, finds the name and makes the folders.
@@ -198,7 +192,7 @@ func (g *getter) check(ctx context.Context) error {
 		return err
 	}
 	if g.req.Trust.Require == RequireSignature && !g.req.Trust.Anchors.Any() {
-		return g.fail(NoEvidence, errNoAnchor, HintSigners)
+		return g.req.fail(NoEvidence, errNoAnchor, HintSigners)
 	}
 	g.carried.origin = g.req.URL
 	if err := g.findName(ctx); err != nil {
@@ -210,7 +204,7 @@ func (g *getter) check(ctx context.Context) error {
 		if ownName(err) {
 			kind = Local
 		}
-		return g.fail(kind, err, HintName)
+		return g.req.fail(kind, err, HintName)
 	}
 	if err := partfile.CheckName(filepath.Base(path)); err != nil && path != "" {
 		return &Error{Kind: Local, What: "name", Where: source.Escape(path), Err: err, Hint: HintShorterName}
@@ -219,13 +213,13 @@ func (g *getter) check(ctx context.Context) error {
 		g.req.Name = filepath.Base(path)
 	}
 	if g.req.Store != nil {
-		g.upload = newUploading(g.req.Store.Upload(g.req.Name))
+		g.upload = &uploading{to: g.req.Store.Upload(g.req.Name), size: -1, moved: make(chan struct{})}
 	}
 	if (g.req.provenByPieces() || g.req.spans()) && g.req.Trust.Require == RequireDigest {
-		return g.fail(NoEvidence, errOnlyPieces, HintTorrentDigest)
+		return g.req.fail(NoEvidence, errOnlyPieces, HintTorrentDigest)
 	}
 	if g.req.described() && g.req.needsSignature() && len(g.req.Trust.Signatures) == 0 {
-		return g.fail(NoEvidence, errNoSignature, HintSignature)
+		return g.req.fail(NoEvidence, errNoSignature, HintSignature)
 	}
 	return g.makeFolders()
 }
@@ -234,8 +228,8 @@ func (g *getter) check(ctx context.Context) error {
 func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 	defer g.carried.damage.forget()
 	for {
-		s := g.session()
-		proof, err := s.run(ctx)
+		s := g.session(ctx)
+		proof, err := s.run()
 		if err == nil {
 			g.carried.damage.blame(s)
 		}
@@ -249,8 +243,8 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 				s.stop(err)
 			}
 		}
-		g.document = s.how == gotDocument || s.how == fileChanged && g.attempts.replaced(ctx, s)
-		if g.document || s.how == ongoing {
+		g.document = s.end.how == gotDocument || s.end.how == fileChanged && g.attempts.replaced(ctx, s)
+		if g.document || s.end.how == ongoing {
 			return proof, nil
 		}
 		if err := g.attempts.again(ctx, s); err != nil {
@@ -267,27 +261,22 @@ func (g *getter) collectResult(s *session) {
 	g.result.Sources = s.sources.report()
 	g.result.Fetched += s.fetches.stats.arrived
 	g.result.Duplicate += s.fetches.stats.twice()
-	g.result.Size = max(s.part.Front(), s.size)
+	g.result.Size = max(s.part.Front(), s.facts.known.size)
 	g.result.Looked = g.carried.looking.finding()
 	g.partial.judge(s)
 }
 
 // session returns the next session.
-func (g *getter) session() *session {
-	s := &session{
-		call: g.call, part: g.partial.part,
-		fetches: newFetches(g.req), hashing: newHashing(g.partial.part, g.req.Stream, g.upload),
-		subject: subject{known: g.carried.known}, aside: newAside(), cut: cutoff{ends: make(chan int64, 1)},
-	}
-	s.disk = disk{part: g.partial.part, fail: s.hashing.fail, workers: &s.workers}
+func (g *getter) session(ctx context.Context) *session {
+	s := newSession(ctx, g.call, g.partial.part)
 	// If a previous session ended before the signatures were fetched, they are fetched again.
 	g.carried.signed.asked = g.carried.signed.all != nil || len(g.carried.signed.done) > 0
 	g.carried.looking.resume()
-	if s.begun = g.carried.goesOn; s.begun {
+	if s.facts.begun = g.carried.goesOn; s.facts.begun {
 		s.here = s.part.Have()
 	}
-	if s.req.described() && s.size >= 0 {
-		s.begun = true
+	if s.req.described() && s.facts.known.size >= 0 {
+		s.facts.begun = true
 	}
 	s.sched = scheduler.New(g.c.config(s))
 	return s
@@ -301,11 +290,11 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	case r == RequireSignature:
 		return noSignature(g.req, source.Mask(g.req.URL), g.carried.signed.all, g.carried.looking.finding())
 	default:
-		return g.fail(NoEvidence, g.carried.looking.lacks(errNoDigest), HintGiveDigest)
+		return g.req.fail(NoEvidence, g.carried.looking.lacks(errNoDigest), HintGiveDigest)
 	}
 	// If another program has changed the existing file, edited discards its recorded version. Ask stepsDown again.
 	if g.recorded.stepsDown(g.req, proof) && (!g.existing.edited(ctx) || g.recorded.stepsDown(g.req, proof)) {
-		return g.fail(NoEvidence, errLessProven, HintLessProof)
+		return g.req.fail(NoEvidence, errLessProven, HintLessProof)
 	}
 	if err := g.checkPinned(proof); err != nil {
 		return err

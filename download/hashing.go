@@ -24,6 +24,7 @@ type hashing struct {
 	failed   chan error // why the hasher cannot continue
 	pieces   pieces
 	workers  sync.WaitGroup
+	known    func(verify.Pieces, scheduler.Check) bool // reports whether a piece is already proven
 }
 
 func newHashing(part *partfile.File, stream io.Writer, upload *uploading) hashing {
@@ -66,9 +67,6 @@ func (x *hashing) fail(err error) {
 
 // begun reports whether hashing has begun.
 func (x *hashing) begun() bool { return x.hasher != nil }
-
-// computes reports whether hashing has begun and computes a.
-func (x *hashing) computes(a verify.Algorithm) bool { return x.begun() && x.hasher.check.Computes(a) }
 
 // stop ends the hasher early and waits for it. A stream may block forever in a write that nothing can end: so stop does
 // not wait longer than streamGrace.
@@ -160,21 +158,20 @@ func (x *hashing) proven() int64 {
 	return x.pieces.proven.FirstGap(0)
 }
 
-// check queues c, the check of a piece. known reports whether a piece is already proven. Other pieces are read back in
-// a goroutine.
-func (x *hashing) check(ctx context.Context, c scheduler.Check, known func(scheduler.Check) bool) {
+// check queues c, the check of a piece. A piece that is not known to be right is read back in a goroutine.
+func (x *hashing) check(ctx context.Context, c scheduler.Check) {
 	x.pieces.queue = append(x.pieces.queue, c)
-	x.checkNext(ctx, known)
+	x.checkNext(ctx)
 }
 
-func (x *hashing) checkNext(ctx context.Context, known func(scheduler.Check) bool) {
+func (x *hashing) checkNext(ctx context.Context) {
 	p := &x.pieces
 	if p.busy || len(p.queue) == 0 {
 		return
 	}
 	c := p.queue[0]
 	p.queue, p.busy = p.queue[1:], true
-	if known(c) {
+	if x.known(p.list, c) {
 		p.checked <- checked{piece: c.Piece, ok: true}
 		return
 	}

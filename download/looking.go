@@ -40,48 +40,48 @@ type lookedUp struct {
 // begin begins the lookup if the answer a, whose statements are x, shows that the host of the URL itself gives no
 // strong digest, or none of the needed signatures. Digests of a host to which it redirects do not suffice: that host
 // could hide the digests beside the file.
-func (l *looking) begin(s *session, o *origin, x resolution, a source.Answer) {
-	known, needs := join(s.digests.firsthand(), x.asked), s.req.needsSignature()
-	looks := looksFor(s.req, known, x.file)
-	if l.begun || s.roleOf(o) != asOrigin || !looks && !needs {
+func (l *looking) begin(p *proving, o *origin, x resolution, a source.Answer) {
+	known, needs := join(p.facts.known.digests.firsthand(), x.asked), p.req.needsSignature()
+	looks := looksFor(p.req, known, x.file)
+	if l.begun || p.roleOf(o) != asOrigin || !looks && !needs {
 		return
 	}
-	f, ok := newSearch(s.req, s.http, a.Hops, known, x.file)
+	f, ok := newSearch(p.req, p.http, a.Hops, known, x.file)
 	if !ok {
 		// The server itself has the file, where no list is beside it: what earlier lookups found no longer counts.
-		if looks && s.req.Trust.Lookup && s.req.Described == nil && at(a.Host, s.req.URL) {
+		if looks && p.req.Trust.Lookup && p.req.Described == nil && at(a.Host, p.req.URL) {
 			l.begun, l.result = true, &lookedUp{}
 		}
 		return
 	}
 	l.spare, l.signed = f, verify.Strong(known)
-	signed := s.carried.signed
-	if looks && (needs || !hostVouches(a)) || signed.all != nil && wantsList(s.req, signed.all) {
-		l.search(s)
+	signed := p.carried.signed
+	if looks && (needs || !hostVouches(a)) || signed.all != nil && wantsList(p.req, signed.all) {
+		l.search(p)
 	}
 }
 
 // searchLate is called before the proof. It begins the search if a Content-Digest proved nothing. If no search was
 // prepared, it uses the digests that a feed published.
-func (l *looking) searchLate(s *session) {
+func (l *looking) searchLate(p *proving) {
 	if l.spare == nil {
-		l.spare, _ = newSearch(s.req, s.http, nil, s.digests.firsthand(), s.file)
+		l.spare, _ = newSearch(p.req, p.http, nil, p.facts.known.digests.firsthand(), p.facts.known.file)
 	}
 	if !l.signed {
-		l.search(s)
+		l.search(p)
 	}
 }
 
 // search begins the search that begin prepared, unless the host of the URL itself has stated a strong digest since
 // then, and no signed list is needed.
-func (l *looking) search(s *session) {
-	if l.begun || l.spare == nil || verify.Strong(s.digests.firsthand()) && !l.signed {
+func (l *looking) search(p *proving) {
+	if l.begun || l.spare == nil || verify.Strong(p.facts.known.digests.firsthand()) && !l.signed {
 		return
 	}
-	f, ctx, hc, done, need := l.spare, s.ctx, s.http, l.done, s.req.Trust.Require
-	f.Anew, l.begun = l.anew || s.carried.changes > 0, true
+	f, ctx, hc, done, need := l.spare, p.ctx, p.http, l.done, p.req.Trust.Require
+	f.Anew, l.begun = l.anew || p.carried.changes > 0, true
 	within, cut := context.WithCancel(ctx)
-	enough, holds := make(chan struct{}), need != RequireNothing && s.req.inOrder() // see streamWaits
+	enough, holds := make(chan struct{}), need != RequireNothing && p.req.inOrder() // see streamWaits
 	whenMet(need, f, func() {
 		if close(enough); holds {
 			hc.endLater(within, cut)
@@ -91,7 +91,7 @@ func (l *looking) search(s *session) {
 		done <- lookedUp{f.Found, f.Early, nil}
 		return
 	}
-	s.workers.Go(func() {
+	p.workers.Go(func() {
 		defer cut()
 		if err := runSearch(within, hc, f); ctx.Err() == nil { // a search that the session has cancelled has no result
 			done <- lookedUp{f.Found, f.Early, err}
@@ -104,14 +104,14 @@ func (l *looking) resume() { l.begun = l.result != nil || len(l.done) > 0 }
 
 // again repeats the lookup if the found digests are from a lookup for another file, because they may be of an earlier
 // version. It reports whether it does so. The found digests still count if the server does not answer the second time.
-func (l *looking) again(s *session) bool {
+func (l *looking) again(p *proving) bool {
 	if l.anew || l.spare == nil || !l.result.early {
 		return false
 	}
-	s.carried.digests.add(aList, noted, l.result.Claims)
+	p.carried.digests.add(aList, noted, l.result.Claims)
 	l.spare.Found, l.spare.Early = verify.Finding{}, false
 	l.anew, l.begun, l.result = true, false, nil
-	l.search(s)
+	l.search(p)
 	return true
 }
 
@@ -135,64 +135,65 @@ func (l *looking) maySign() bool {
 }
 
 // apply applies the result r to the session s.
-func (l *looking) apply(s *session, r lookedUp) {
+func (l *looking) apply(p *proving, r lookedUp) {
+	k := p.facts.known
 	l.result = &r
-	for _, p := range r.Places {
-		s.note("looked for a digest: %v", p)
+	for _, place := range r.Places {
+		p.req.note("looked for a digest: %v", place)
 	}
-	where := source.Mask(s.req.URL)
+	where := source.Mask(p.req.URL)
 	if r.err == nil {
-		keepOpposed(s.http.state, s.req, s.digests.firsthand(), l.others(s), r.Finding)
+		keepOpposed(p.http.state, p.req, k.digests.firsthand(), l.others(p), r.Finding)
 	}
 	if l.signed {
 		r.Claims = onlySigned(r.Claims)
 	}
-	r.err = cmp.Or(r.err, agreeSigned(s.req, r.Claims))
+	r.err = cmp.Or(r.err, agreeSigned(p.req, r.Claims))
 	switch {
 	case is[*verify.ConflictError](r.err) && !is[*Error](r.err):
-		s.stop(fail(Protocol, "verify", where, r.err, HintNoLookup))
+		p.end.stop(fail(Protocol, "verify", where, r.err, HintNoLookup))
 		return
 	case r.err != nil:
-		s.stop(r.err)
+		p.end.stop(r.err)
 		return
-	case verify.Agree(s.digests.firsthand(), r.Claims) != nil:
-		s.note("the found digest is not used, because the server now gives a different one")
+	case verify.Agree(k.digests.firsthand(), r.Claims) != nil:
+		p.req.note("the found digest is not used, because the server now gives a different one")
 		r.Claims = nil
-	case verify.Agree(s.digests.firm(), r.Claims) != nil:
-		l.oppose(s, r)
+	case verify.Agree(k.digests.firm(), r.Claims) != nil:
+		l.oppose(p, r)
 		return
-	case verify.Agree(s.digests.used(yields, ties), r.Claims) != nil: // these digests are of another version
-		if s.forget(); s.tag.etag == "" || s.mixed {
-			s.end(notMergeable, noMerge("the checksums beside the file are now of another version", nil))
+	case verify.Agree(k.digests.used(yields, ties), r.Claims) != nil: // these digests are of another version
+		if k.forget(); k.tag.etag == "" || k.mixed {
+			p.end.early(notMergeable, noMerge("the checksums beside the file are now of another version", nil))
 			return
 		}
-		s.rehash()
-	case len(l.uncomputed(s)) > 0 && s.req.Stream != nil && s.hashing.begun():
-		lost := l.uncomputed(s)
-		if verify.Strong(lost) && !verify.Strong(s.digests.firsthand()) {
-			s.stop(passedOn(s.req, lost[0]))
+		p.rehash()
+	case len(l.uncomputed(p)) > 0 && p.req.Stream != nil && p.hashing.begun():
+		lost := l.uncomputed(p)
+		if verify.Strong(lost) && !verify.Strong(k.digests.firsthand()) {
+			p.end.stop(passedOn(p.req, lost[0]))
 			return
 		}
-		s.note("%v", passedOn(s.req, lost[0]).Err)
+		p.req.note("%v", passedOn(p.req, lost[0]).Err)
 		r.Claims = without(r.Claims, lost)
-	case len(l.uncomputed(s)) > 0:
-		s.rehash()
+	case len(l.uncomputed(p)) > 0:
+		p.rehash()
 	}
-	if len(r.Claims) > 0 && !s.done {
-		l.keep(s)
+	if len(r.Claims) > 0 && !p.end.done {
+		l.keep(p)
 	}
-	if len(r.Claims) == 0 && s.req.Trust.Require == RequireDigest && !s.strong() {
-		s.stop(fail(NoEvidence, "verify", where, l.lacks(errNoDigest), HintGiveDigest))
+	if len(r.Claims) == 0 && p.req.Trust.Require == RequireDigest && !k.strong() {
+		p.end.stop(fail(NoEvidence, "verify", where, l.lacks(errNoDigest), HintGiveDigest))
 		return
 	}
-	s.askSignatures()
-	if signed := s.carried.signed; signed.asked && !s.aside.awaits() && len(signed.done) == 0 {
-		if err := s.lacksSignature(); err != nil {
-			s.stop(err)
+	p.askSignatures()
+	if signed := p.carried.signed; signed.asked && !p.aside.awaits() && len(signed.done) == 0 {
+		if err := p.lacksSignature(); err != nil {
+			p.end.stop(err)
 			return
 		}
 	}
-	s.hashHeld()
+	p.hashHeld()
 }
 
 // passedOn returns the error of c, a digest beside the file, if the bytes of the file cannot be hashed again.
@@ -202,42 +203,42 @@ func passedOn(r *Request, c verify.Claim) *Error {
 }
 
 // keep records the found digests in the journal, because a later lookup may get no answer.
-func (l *looking) keep(s *session) {
-	if s.begun && s.req.onDisk() && !s.part.Useless() {
-		s.describe()
+func (l *looking) keep(p *proving) {
+	if p.facts.begun && p.req.onDisk() && !p.part.Useless() {
+		p.facts.describe()
 	}
 }
 
 // oppose handles digests in r that contradict the digest of another host. It ends s, unless again repeats the lookup.
-func (l *looking) oppose(s *session, r lookedUp) {
-	if l.again(s) {
+func (l *looking) oppose(p *proving, r lookedUp) {
+	if l.again(p) {
 		return
 	}
-	l.keep(s)
-	s.stop(opposed(s.req, s.digests.counting(), r.Claims))
+	l.keep(p)
+	p.end.stop(opposed(p.req, p.facts.known.digests.counting(), r.Claims))
 }
 
 // uncomputed returns the found digests whose algorithm s does not compute. The other digests are compared at the end.
-func (l *looking) uncomputed(s *session) []verify.Claim {
+func (l *looking) uncomputed(p *proving) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(l.finding().Claims), func(c verify.Claim) bool {
-		return s.hashing.computes(c.Digest.Algorithm())
+		return p.hashing.begun() && p.hashing.hasher.check.Computes(c.Digest.Algorithm())
 	})
 }
 
 // compute makes check compute the digests that may be compared at the end. If the bytes of s are passed on, so that they
 // cannot be hashed again, these are also the digests of an earlier run, SHA-512 as long as the lookup may find one, and
 // the MD5 of a forge.
-func (l *looking) compute(s *session, check *verify.Checker) {
+func (l *looking) compute(p *proving, check *verify.Checker) {
 	all := l.finding().Claims
-	if s.req.inOrder() {
-		all = slices.Concat(all, s.digests.by(aList), s.digests.used(ties))
+	if p.req.inOrder() {
+		all = slices.Concat(all, p.facts.known.digests.by(aList), p.facts.known.digests.used(ties))
 	}
 	for _, c := range all {
 		check.Compute(c.Digest.Algorithm())
 	}
-	resumed := s.hashing.upload != nil && s.hashing.upload.begun() // has the digests that the earlier run computed
-	asks := l.spare != nil || !s.originAnswered && s.req.Trust.Lookup && s.req.Described == nil
-	if s.req.inOrder() && l.result == nil && asks && !resumed {
+	resumed := p.hashing.upload != nil && p.hashing.upload.begun() // has the digests that the earlier run computed
+	asks := l.spare != nil || !p.facts.originAnswered && p.req.Trust.Lookup && p.req.Described == nil
+	if p.req.inOrder() && l.result == nil && asks && !resumed {
 		check.Compute(verify.SHA512)
 		if l.spare != nil && l.spare.HasForge() {
 			check.Compute(verify.MD5)
@@ -245,31 +246,31 @@ func (l *looking) compute(s *session, check *verify.Checker) {
 	}
 }
 
-// await waits for the result and applies it to s. Once the search has what Require demands, await waits for at most
+// await waits for the result and applies it to p. Once the search has what Require demands, await waits for at most
 // network.grace. It then ends the search, and applies the digests that were found until then.
-func (l *looking) await(s *session) error {
+func (l *looking) await(p *proving) error {
 	if !l.awaits() {
-		return s.err
+		return p.end.err
 	}
 	var late <-chan struct{}
 	for enough := l.enough; ; {
 		select {
 		case r := <-l.done:
-			if l.apply(s, r); s.err == nil && l.awaits() { // apply has begun another search
-				return l.await(s)
+			if l.apply(p, r); p.end.err == nil && l.awaits() { // apply has begun another search
+				return l.await(p)
 			}
-			return s.err
+			return p.end.err
 		case <-enough:
-			within, cancel := small.WithTimeout(context.WithoutCancel(s.ctx), s.http.grace)
+			within, cancel := small.WithTimeout(context.WithoutCancel(p.ctx), p.http.grace)
 			defer cancel()
 			enough, late = nil, within.Done()
 		case <-late:
-			s.note("looking for a digest beside the file took too long")
+			p.req.note("looking for a digest beside the file took too long")
 			l.cut()
-			l.apply(s, <-l.done)
-			return s.err
-		case <-s.ctx.Done():
-			return context.Cause(s.ctx)
+			l.apply(p, <-l.done)
+			return p.end.err
+		case <-p.ctx.Done():
+			return context.Cause(p.ctx)
 		}
 	}
 }
@@ -301,20 +302,20 @@ func tiesLater(r *Request, looked []verify.Claim) bool {
 // because it may be out of date. The same holds for the weak digests that the lookup found, unless the bytes were passed
 // on and not hashed with their algorithm. Only a signature, the user's digest, or a digest of the host of the URL itself
 // outweighs it. It does not count for a file of a document, because no lookup would replace it.
-func (l *looking) compareEarlier(s *session, proof verify.Proof) error {
-	if !s.req.Trust.Lookup || s.req.Described != nil || proof.Signed() ||
-		verify.Strong(common(s.digests.firsthand(), proof.Evidence())) {
+func (l *looking) compareEarlier(p *proving, proof verify.Proof) error {
+	if !p.req.Trust.Lookup || p.req.Described != nil || proof.Signed() ||
+		verify.Strong(common(p.facts.known.digests.firsthand(), proof.Evidence())) {
 		return nil
 	}
-	claims := join(l.remaining(s.digests.by(aList)), s.digests.used(ties))
+	claims := join(l.remaining(p.facts.known.digests.by(aList)), p.facts.known.digests.used(ties))
 	lost := func(c verify.Claim) bool {
 		computed := func(d verify.Digest) bool { return d.Algorithm() == c.Digest.Algorithm() }
-		return s.req.inOrder() && !slices.ContainsFunc(proof.Digests(), computed)
+		return p.req.inOrder() && !slices.ContainsFunc(proof.Digests(), computed)
 	}
 	if i := slices.IndexFunc(claims, lost); i >= 0 {
-		return passedOn(s.req, claims[i])
+		return passedOn(p.req, claims[i])
 	}
-	return compareWith(s.ctx, s.part, proof, join(claims, slices.DeleteFunc(slices.Clone(l.finding().Weak), lost)))
+	return compareWith(p.ctx, p.part, proof, join(claims, slices.DeleteFunc(slices.Clone(l.finding().Weak), lost)))
 }
 
 // compareWith returns an error if the file of proof does not have the digests of claims.
@@ -354,8 +355,8 @@ func digestOf(ctx context.Context, file io.ReaderAt, a verify.Algorithm, size in
 }
 
 // others returns the digests that hosts to which the server redirects have stated.
-func (l *looking) others(s *session) []verify.Claim {
-	return without(s.digests.firm(), s.digests.firsthand())
+func (l *looking) others(p *proving) []verify.Claim {
+	return without(p.facts.known.digests.firm(), p.facts.known.digests.firsthand())
 }
 
 // refuted reports whether err shows that the file does not have one of the digests in f.
@@ -366,17 +367,17 @@ func refuted(f verify.Finding, err error) bool {
 
 // judge returns err, the error of the proof. If the file does not have a found digest, the result is an error with the
 // dates of list and file, and a hint.
-func (l *looking) judge(s *session, err error) error {
+func (l *looking) judge(p *proving, err error) error {
 	wrong, found := wrongOf(err), l.finding().Claims
 	if wrong != nil && !slices.Contains(found, wrong.Claim) {
-		found = s.digests.by(aList)
+		found = p.facts.known.digests.by(aList)
 	}
-	keepJudged(s.http.state, s.req, l.others(s), found, err)
+	keepJudged(p.http.state, p.req, l.others(p), found, err)
 	if wrong == nil || !slices.Contains(join(found, l.finding().Weak), wrong.Claim) {
 		return err
 	}
-	other := &otherFileError{wrong, l.finding().Date, s.result.LastModified}
-	return fail(Mismatch, "verify", source.Mask(s.req.URL), other, HintNoLookup)
+	other := &otherFileError{wrong, l.finding().Date, p.result.LastModified}
+	return fail(Mismatch, "verify", source.Mask(p.req.URL), other, HintNoLookup)
 }
 
 // An otherFileError is the error of a file that does not have the digest published beside it.

@@ -241,7 +241,7 @@ func (r *resumption) unlisted(ctx context.Context) (gone bool, now []verify.Clai
 	case is[*Error](err):
 		return false, nil, err
 	case err != nil: // the lists contradict each other
-		return false, nil, r.fail(Protocol, err, HintNoLookup)
+		return false, nil, r.req.fail(Protocol, err, HintNoLookup)
 	case verify.Strong(common(looked, join(x.file.Claims, found.Claims))):
 		return false, nil, nil
 	case !found.Missed || verify.Agree(looked, join(x.asked, found.Claims)) != nil,

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"braid/address"
+	"braid/byterange"
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
@@ -15,145 +15,150 @@ import (
 	"braid/verify"
 )
 
+// A choice selects the sources of a session: the places that are asked, and the swarm.
+type choice struct {
+	*attempt
+	facts   *facts
+	here    *byterange.Set // ranges that were reported to the scheduler
+	swarm   swarm
+	due     bool       // mirrors that the origin named are still to be added
+	offered chan offer // torrents with peers
+}
+
 // addMirrors adds the mirrors as sources: those of the server and of a feed, those of other files of the batch, then
 // those of the user.
-func (s *session) addMirrors() {
-	s.newMirrors = false
-	if s.carried.single {
+func (c *choice) addMirrors() {
+	c.due = false
+	if c.carried.single {
 		return
 	}
-	places := s.file.Mirrors
-	if !s.req.NoMetalink && s.tied() { // the digest shows whether mirrors in a feed have this file
-		places = slices.Concat(places, s.req.Published.Mirrors)
+	places := c.facts.known.file.Mirrors
+	if !c.req.NoMetalink && c.facts.tied() { // the digest shows whether mirrors in a feed have this file
+		places = slices.Concat(places, c.req.Published.Mirrors)
 	}
-	mirrors, notes := s.req.allowed(places)
+	mirrors, notes := c.req.allowed(places)
 	for _, n := range notes {
-		s.note("%s", n)
+		c.req.note("%s", n)
 	}
-	if s.begun && !s.mayMerge() {
-		holdBack(s, mirrors)
+	if c.facts.begun && !c.facts.mayMerge() {
+		c.holdBack(mirrors)
 		return
 	}
-	s.req.sortByCountry(s.ctx, mirrors)
+	c.req.sortByCountry(c.ctx, mirrors)
 	for _, m := range mirrors {
-		o := s.mirrorOptions()
-		o.Named = s.req.namedBy(m.URL, m.By)
+		o := c.req.mirrorOptions(c.facts.trusted())
+		o.Named = c.req.namedBy(m.URL, m.By)
 		// A mirror is preferred only if the server states a digest (RFC 6249, section 6).
-		pref := m.Pref && backed(s.digests.ofServer(), verify.HTTP, verify.HTTPS)
+		pref := m.Pref && backed(c.facts.known.digests.ofServer(), verify.HTTP, verify.HTTPS)
 		if pref {
-			o.IfMatch = s.tag.etag // RFC 6249, section 3.3
+			o.IfMatch = c.facts.known.tag.etag // RFC 6249, section 3.3
 		}
-		s.addOrigin(m.URL, o, origin{pref: pref})
+		c.addOrigin(m.URL, o, origin{pref: pref})
 	}
-	s.addTreeMirrors()
-	s.addUserMirrors()
-	s.addLanes()
+	c.addTreeMirrors()
+	c.addUserMirrors()
+	c.addLanes()
 }
 
 // holdBack makes mirrors fallbacks for the case that the server fails, because nothing shows that they have the server's
 // file. As sources, they would only interrupt a slow answer of the server, and the rest of the answer would be lost.
-func holdBack(s *session, mirrors []metalink.Mirror) {
+func (c *choice) holdBack(mirrors []metalink.Mirror) {
 	for _, m := range mirrors {
-		s.carried.fallBack(m.URL)
+		c.carried.fallBack(m.URL)
 	}
-	for _, u := range s.req.Mirrors {
-		if !s.req.usable(u) || s.sources.has(u) {
+	for _, u := range c.req.Mirrors {
+		if !c.req.usable(u) || c.sources.has(u) {
 			continue
 		}
-		if s.sources.hold(u, errUntied); s.carried.fallBack(u) {
-			s.note("%s: %v", source.Mask(u), errUntied)
+		if c.sources.hold(u, errUntied); c.carried.fallBack(u) {
+			c.req.note("%s: %v", source.Mask(u), errUntied)
 		}
 	}
 }
 
 // addTreeMirrors adds mirrors of other files of the batch, if a strong digest shows whether they have this file.
-func (s *session) addTreeMirrors() {
-	if s.req.NoMetalink || s.standIn() || !s.strong() {
+func (c *choice) addTreeMirrors() {
+	if c.req.NoMetalink || c.standIn() || !c.facts.known.strong() {
 		return
 	}
-	for _, m := range s.trees.mirrorsOf(s.req.URL) {
-		if s.req.usable(m.URL) && s.req.Access.Not.OfCountry(m.Geo) == "" {
-			o := s.mirrorOptions()
-			o.Named = s.req.namedBy(m.URL, m.By)
-			s.addOrigin(m.URL, o, origin{tree: m.tree})
+	for _, m := range c.trees.mirrorsOf(c.req.URL) {
+		if c.req.usable(m.URL) && c.req.Access.Not.OfCountry(m.Geo) == "" {
+			o := c.req.mirrorOptions(c.facts.trusted())
+			o.Named = c.req.namedBy(m.URL, m.By)
+			c.addOrigin(m.URL, o, origin{tree: m.tree})
 		}
 	}
 }
 
 // trusted reports whether a strong digest is known from the user or over https. A redirect to http is then harmless. A
 // yielding digest (see use) does not suffice, because bytes may be accepted without it.
-func (s *session) trusted() bool { return vouched(s.digests.firm()) || vouched(s.req.Trust.Claims) }
-
-// mirrorOptions returns the options for requests to servers other than the one that the user asked.
-func (s *session) mirrorOptions() httpsource.Options { return s.req.mirrorOptions(s.trusted()) }
-
-// optionsFor returns the options for requests to u, a place or a document that the user did not type.
-func (s *session) optionsFor(u *url.URL, named address.Scope) httpsource.Options {
-	return s.req.optionsFor(u, named, s.trusted())
+func (f *facts) trusted() bool {
+	return vouched(f.known.digests.firm()) || vouched(f.req.Trust.Claims)
 }
 
 // standIn reports whether a mirror is asked in place of the requested URL, whose server failed or has wrong bytes.
-func (s *session) standIn() bool { return s.carried.origin != s.req.URL }
+func (c *call) standIn() bool { return c.carried.origin != c.req.URL }
 
-func (s *session) addUserMirrors() {
-	if s.carried.single {
+func (c *choice) addUserMirrors() {
+	if c.carried.single {
 		return
 	}
-	for _, u := range s.req.Mirrors {
-		o := s.mirrorOptions()
-		if s.req.Described != nil || s.req.typed(u) {
-			o = s.optionsFor(u, s.req.named(u))
+	for _, u := range c.req.Mirrors {
+		o := c.req.mirrorOptions(c.facts.trusted())
+		if c.req.Described != nil || c.req.typed(u) {
+			o = c.req.optionsFor(u, c.req.named(u), c.facts.trusted())
 		}
-		if s.req.usable(u) || s.http.opens(u) && s.req.excluded(u) == nil && s.strong() {
-			s.addOrigin(u, o, origin{user: true})
+		if c.req.usable(u) || c.http.opens(u) && c.req.excluded(u) == nil && c.facts.known.strong() {
+			c.addOrigin(u, o, origin{user: true})
 		}
 	}
 }
 
 // addOrigin adds the source at u, unless the session has it already.
-func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
-	if s.sources.has(u) {
+func (c *choice) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
+	if c.sources.has(u) {
 		return
 	}
 	o.url, o.masked, o.host, o.named, o.claimed = u, source.Mask(u), source.HostPort(u), opts.Named, -1
 	if o.swarm = source.IsSwarm(u); o.swarm {
-		o.src, o.host = s.swarm.join(s), source.SwarmHost
+		o.src, o.host = c.swarm.join(c), source.SwarmHost
 	} else {
 		opts.Returns = true
-		o.src = s.http.Source(u, opts)
+		o.src = c.http.Source(u, opts)
 	}
-	s.sources.add(&o, s.carried.past[u.String()])
+	c.sources.add(&o, c.carried.past[u.String()])
 	if !o.banned {
-		s.addLane(&o)
+		c.addLane(&o)
 	}
 }
 
 // addLane adds a lane of o to the scheduler. Each lane runs one fetch at a time.
-func (s *session) addLane(o *origin) {
-	added := scheduler.SourceAdded{ID: s.sources.lane(o), Host: o.host, Trips: o.src.Traits().Trips}
+func (c *choice) addLane(o *origin) {
+	added := scheduler.SourceAdded{ID: c.sources.lane(o), Host: o.host, Trips: o.src.Traits().Trips}
 	if o.lanes == 1 {
 		added.Brought = o.brought
 	}
 	if o.lanes == 1 && !o.swarm { // speeds of different swarms say nothing about each other
-		known := s.c.State.Speed(o.host)
+		known := c.c.State.Speed(o.host)
 		added.Rate, added.RTT = known.Rate, known.RTT
 	}
 	if o.swarm {
-		added = asSource(added, o.src.Traits(), s.req.Peers == PeersAuto)
+		t := o.src.Traits()
+		added.Align, added.Lead, added.Slow, added.Last = t.Align, t.Lead, t.Slow, c.req.Peers == PeersAuto
 	}
-	s.step(added)
+	c.step(added)
 }
 
 // addLanes adds lanes if the user wants several fetches at a time from each source (-x). All sources get a second lane
 // before any gets a third. If nothing shows that two answers are of the same file, each source keeps one lane.
-func (s *session) addLanes() {
-	if !s.mayMerge() {
+func (c *choice) addLanes() {
+	if !c.facts.mayMerge() {
 		return
 	}
-	for n := 1; n < s.c.PerHost; n++ {
-		for _, o := range s.sources.all {
+	for n := 1; n < c.c.PerHost; n++ {
+		for _, o := range c.sources.all {
 			if o.lanes <= n && !o.banned && !o.swarm {
-				s.addLane(o)
+				c.addLane(o)
 			}
 		}
 	}
@@ -161,9 +166,18 @@ func (s *session) addLanes() {
 
 // begin adds the first sources. If all of them are banned already, it ends the session.
 func (s *session) begin() {
-	s.addFirst()
+	k := s.facts.known
+	if s.facts.begun {
+		if !s.part.Useless() && s.facts.reserve() != nil { // a useless part file is set aside only when bytes arrive
+			return
+		}
+		s.proving.askSignatures()
+		s.proving.startHash()
+		s.proving.usePieces()
+	}
+	s.choice.addFirst()
 	// If the whole file is there, no source is needed.
-	if len(s.sources.lanes) == 0 && s.how == ongoing && !(s.begun && s.size >= 0 && s.ends(s.size)) {
+	if len(s.sources.lanes) == 0 && s.end.how == ongoing && !(s.facts.begun && k.size >= 0 && ends(s.part, k.size)) {
 		for _, o := range s.sources.all {
 			s.sources.last = o.err
 		}
@@ -172,102 +186,96 @@ func (s *session) begin() {
 }
 
 // addFirst adds the server that the user asked, the mirror that stands in for it, or the places that a document names.
-func (s *session) addFirst() {
-	if s.begun {
-		if !s.part.Useless() && s.reserve() != nil { // a useless part file is set aside only when bytes arrive
-			return
-		}
-		s.askSignatures()
-		s.startHash()
-		s.usePieces()
-	}
-	if s.req.described() {
-		s.addDescribed()
+func (c *choice) addFirst() {
+	if c.req.described() {
+		c.addDescribed()
 		return
 	}
-	opts := s.req.originOptions(s.carried, s.trusted())
-	if !s.standIn() && s.req.Described == nil {
-		c := knownBy(s.req)
-		opts.IfNoneMatch, opts.IfModifiedSince = c.etag, c.since
+	opts := c.req.originOptions(c.carried, c.facts.trusted())
+	if !c.standIn() && c.req.Described == nil {
+		k := knownBy(c.req)
+		opts.IfNoneMatch, opts.IfModifiedSince = k.etag, k.since
 	}
-	s.addOrigin(s.carried.origin, opts, origin{first: true})
+	c.addOrigin(c.carried.origin, opts, origin{first: true})
 	switch {
-	case s.begun && s.strong(): // the mirrors of an earlier run can help if the server is gone
-		s.addMirrors()
-	case verify.Strong(s.req.Trust.Claims) && !s.pipes(): // else the server answers first
-		s.addUserMirrors()
+	case c.facts.begun && c.facts.known.strong(): // the mirrors of an earlier run can help if the server is gone
+		c.addMirrors()
+	case verify.Strong(c.req.Trust.Claims) && !c.pipes(): // else the server answers first
+		c.addUserMirrors()
 	}
-	if s.begun && s.strong() { // in a session that continues another
-		s.addSwarm()
+	if c.facts.begun && c.facts.known.strong() { // in a session that continues another
+		c.addSwarm()
 	}
 }
 
 // addDescribed adds the places that a document names.
-func (s *session) addDescribed() {
-	s.addOrigin(s.carried.origin, s.optionsFor(s.carried.origin, s.req.named(s.carried.origin)), origin{user: true})
-	s.addUserMirrors()
-	s.addSwarm()
-	s.addLanes()
+func (c *choice) addDescribed() {
+	u := c.carried.origin
+	c.addOrigin(u, c.req.optionsFor(u, c.req.named(u), c.facts.trusted()), origin{user: true})
+	c.addUserMirrors()
+	c.addSwarm()
+	c.addLanes()
 }
 
 // addSwarm adds the swarm as a source, if peers may be asked and a torrent is known.
-func (s *session) addSwarm() {
-	if x := s.carried.sharing; x != nil && s.req.Peers.asked() && !s.carried.single {
-		s.addOrigin(x.url(), s.mirrorOptions(), origin{})
+func (c *choice) addSwarm() {
+	if x := c.carried.sharing; x != nil && c.req.Peers.asked() && !c.carried.single {
+		c.addOrigin(x.url(), c.req.mirrorOptions(c.facts.trusted()), origin{})
 	}
 }
 
 // askTorrent fetches a torrent that the server names, so that its peers can be asked: at once if the user wants that,
 // otherwise when the servers are slow. A known strong digest must show whether the torrent is about this file.
-func (s *session) askTorrent() {
-	doc, ok := torrentOf(s.file)
-	if !ok || s.req.Peers == PeersOff || s.carried.sharing != nil || s.carried.torrentAsked || s.carried.single ||
-		s.size < 0 || !s.strong() {
+func (c *choice) askTorrent() {
+	k := c.facts.known
+	doc, ok := torrentOf(k.file)
+	if !ok || c.req.Peers == PeersOff || c.carried.sharing != nil || c.carried.torrentAsked || c.carried.single ||
+		k.size < 0 || !k.strong() {
 		return
 	}
-	if s.req.Peers != PeersOnly && !s.req.seeds() && !s.slow() {
+	if c.req.Peers != PeersOnly && !c.req.seeds() && !c.slow() {
 		return
 	}
-	s.carried.torrentAsked = true
-	if !s.req.Peers.asked() {
-		s.note("%s is not used: %s", source.Mask(doc.URL), s.req.Peers.why())
+	c.carried.torrentAsked = true
+	if !c.req.Peers.asked() {
+		c.req.note("%s is not used: %s", source.Mask(doc.URL), c.req.Peers.why())
 		return
 	}
-	ctx, opts := s.ctx, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By))
-	size := s.size
-	s.workers.Go(func() {
+	ctx, opts := c.ctx, c.req.optionsFor(doc.URL, c.req.namedBy(doc.URL, doc.By), c.facts.trusted())
+	size := k.size
+	c.workers.Go(func() {
 		o := offer{from: source.Mask(doc.URL)}
-		o.sharing, o.err = fetchSharing(ctx, s.http, doc, opts, size)
-		s.aside.offered <- o
+		o.sharing, o.err = fetchSharing(ctx, c.http, doc, opts, size)
+		c.offered <- o
 	})
 }
 
 // slow reports whether the servers were measured for swarmAfter, and at that speed need more than swarmLeast for the rest.
-func (s *session) slow() bool {
-	have := s.part.Have()
-	left := float64(s.size - have.Len())
-	return time.Duration(s.fetches.stats.beats)*beat >= swarmAfter && left > s.fetches.stats.rate()*swarmLeast.Seconds()
+func (c *choice) slow() bool {
+	have := c.part.Have()
+	left := float64(c.facts.known.size - have.Len())
+	return time.Duration(c.fetches.stats.beats)*beat >= swarmAfter && left > c.fetches.stats.rate()*swarmLeast.Seconds()
 }
 
 // take adds the swarm of the torrent in o as a source.
-func (s *session) take(o offer) {
+func (c *choice) take(o offer) {
 	if o.err != nil {
-		s.note("%s is not used to find peers: %v", o.from, o.err)
+		c.req.note("%s is not used to find peers: %v", o.from, o.err)
 		return
 	}
-	s.carried.sharing = o.sharing
-	s.addSwarm()
+	c.carried.sharing = o.sharing
+	c.addSwarm()
 }
 
 // useLast adds the mirror o again, as a last resort: it is used if all other sources are in use and much is left, or if
 // there is no other source. A second call has no effect.
-func (s *session) useLast(o *origin) {
+func (c *choice) useLast(o *origin) {
 	if o.last > 0 {
 		return
 	}
-	o.last = s.sources.lane(o)
-	s.note("%s: %v", o.masked, errDated)
-	s.step(scheduler.SourceAdded{ID: o.last, Host: o.host, Trips: o.src.Traits().Trips, Last: true})
+	o.last = c.sources.lane(o)
+	c.req.note("%s: %v", o.masked, errDated)
+	c.step(scheduler.SourceAdded{ID: o.last, Host: o.host, Trips: o.src.Traits().Trips, Last: true})
 }
 
 // The countries of at most lookups mirrors are looked up at a time, and for lookupsLimit in total. A mirror without a

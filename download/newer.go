@@ -280,6 +280,6 @@ func (e *existingFile) keep(proof verify.Proof, host string) {
 		}
 	}
 	if err := e.c.State.KeepVersion(e.result.Path, e.req.URL, v); err != nil {
-		e.note("the version of %s cannot be saved: %v", source.Escape(e.result.Path), err)
+		e.req.note("the version of %s cannot be saved: %v", source.Escape(e.result.Path), err)
 	}
 }

@@ -16,14 +16,14 @@ import (
 // resolveFile uses the first answer of the origin as the description of the file. If a mirror answers in place of the
 // asked server, size and validators in the answer are about the mirror's copy only.
 func (s *session) resolveFile(o *origin, a source.Answer) error {
-	x, err := s.read(o, a, verify.Strong(s.req.Trust.Claims))
+	x, err := s.answers.read(o, a, verify.Strong(s.req.Trust.Claims))
 	switch {
 	case x.nature == aDocument:
-		return s.end(gotDocument, errRefused)
+		return s.end.early(gotDocument, errRefused)
 	case err != nil:
 		return s.stop(err)
-	case s.wantsHead(x, a):
-		return s.end(wantsHead, errRefused)
+	case s.answers.wantsHead(o, x, a):
+		return s.end.early(wantsHead, errRefused)
 	}
 	a = x.without(a)
 	if o.first && s.req.keepsNewer() && !x.decides() && s.recorded.older(a) {
@@ -31,61 +31,53 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 			return s.stop(unprovenNewer(s.req))
 		}
 		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
-		s.result.NotModified, s.result.Older, s.done = true, true, true
+		s.result.NotModified, s.result.Older, s.end.done = true, true, true
 		return errRefused
 	}
-	if err := s.compareWithUser(o, x.file.Claims); err != nil {
+	if err := s.answers.compareWithUser(o, x.file.Claims); err != nil {
 		return err
 	}
-	if err := s.checkFirst(o, x, a); err != nil {
+	if err := s.answers.checkVersion(o, x, a); err != nil {
 		return err
 	}
-	wrong := s.wrongOf(o, x, a)
+	wrong := s.answers.wrongOf(o, x, a)
 	if wrong != nil { // a mirror answered with another file; the server's facts still count
 		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
 	}
-	if x, err = s.checkPin(o, x); err != nil {
+	if x, err = s.answers.checkPin(s.ctx, o, x); err != nil {
 		return s.stop(err)
 	}
-	claims := join(s.digests.counting(), x.file.Claims)
+	claims := join(s.facts.known.digests.counting(), x.file.Claims)
 	_, doc := metalinkOf(x.file)
-	s.carried.looking.begin(s, o, x, a)
+	s.carried.looking.begin(&s.proving, o, x, a)
 	if hint, lacks := foresee(s.req, claims, a, doc || len(signaturesFor(s.req, x.file, verify.Finding{})) > 0); lacks != nil &&
 		!(lacks == errNoDigest && s.carried.looking.hopeful()) {
 		return s.stop(fail(NoEvidence, "verify", o.masked, lacks, hint))
 	}
 	// An answer without a length may end before the size of an earlier answer.
-	if a.Size < 0 && !s.carried.single && s.sizeBy < byUser {
-		s.size, s.sizeBy = -1, unstated
+	if a.Size < 0 && !s.carried.single && s.facts.known.sizeBy < byUser {
+		s.facts.known.size, s.facts.known.sizeBy = -1, unstated
 	}
-	s.learn(s.statementOf(o, x, a))
-	if s.stoodIn = ""; s.standIn() {
-		s.stoodIn = partfile.SumURL(s.carried.origin)
+	s.facts.known.learn(s.answers.statementOf(o, x, a))
+	if s.facts.known.stoodIn = ""; s.standIn() {
+		s.facts.known.stoodIn = partfile.SumURL(s.carried.origin)
 	}
 	s.carried.announced(a)
 	s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
-	s.originAnswered, s.newMirrors, s.carried.copied = true, true, x.decides()
+	s.facts.originAnswered, s.choice.due, s.carried.copied = true, true, x.decides()
 	if err := s.beginFile(); err != nil {
 		return err
 	}
-	s.mixElsewhere(x, a)
+	s.facts.mixElsewhere(x, a)
 	if wrong != nil {
-		s.addMirrors()
+		s.choice.addMirrors()
 	}
 	return wrong
 }
 
-// mixElsewhere calls mix if the bytes of the answer a are from a mirror, and do not come with the known tag. A mirror
-// may copy the ETag of the server, so a tag counts only together with its host.
-func (s *session) mixElsewhere(x resolution, a source.Answer) {
-	if x.mirror < x.answers && (tag{metalink.StrongETag(a.ETag), a.Host}) != s.tag {
-		s.mix()
-	}
-}
-
 // statementOf returns the statement in a, an answer of o. Only a statement of the asked server has the rank byServer.
 // If the asked server redirected to a mirror, the size is that of the mirror.
-func (s *session) statementOf(o *origin, x resolution, a source.Answer) statement {
+func (s *answers) statementOf(o *origin, x resolution, a source.Answer) statement {
 	if s.roleOf(o) != asOrigin {
 		return x.stated(a, byOther, o.url)
 	}
@@ -94,39 +86,32 @@ func (s *session) statementOf(o *origin, x resolution, a source.Answer) statemen
 	return st
 }
 
-// checkFirst compares the first answer of a session with the facts from earlier sessions and runs.
-func (s *session) checkFirst(o *origin, x resolution, a source.Answer) error {
-	if s.roleOf(o) == asOrigin {
-		return s.checkVersion(o, s.statementOf(o, x, a), a)
-	}
-	return sameFile(o, a, s.view().Size, s.digests.counting())
-}
-
 // wrongOf returns an error if the answer a is about another file than the server describes.
-func (s *session) wrongOf(o *origin, x resolution, a source.Answer) error {
+func (s *answers) wrongOf(o *origin, x resolution, a source.Answer) error {
 	if x.wrong != nil {
 		return mismatch(o, "%w", x.wrong)
 	}
-	claims := join(s.digests.counting(), x.file.Claims)
+	claims := join(s.facts.known.digests.counting(), x.file.Claims)
 	if err := verify.Agree(claims, a.Claims); err != nil {
 		return otherDigest(o, err)
 	}
 	st := s.statementOf(o, x, a)
 	// A mirror has another size than the server stated.
-	if st.by == byServer && st.sizeBy < byServer && differs(a.Size, s.view().Size) {
+	if st.by == byServer && st.sizeBy < byServer && differs(a.Size, s.facts.known.view().Size) {
 		o.claimed = a.Size
-		return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
+		return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.facts.known.size)
 	}
-	if k := (&known{digests: slices.Concat(s.digests, counted(x.file.Claims)), size: a.Size, sizeBy: st.sizeBy}); k.guessed() {
-		return s.refuseSize(o, a.Size)
+	all := slices.Concat(s.facts.known.digests, counted(x.file.Claims))
+	if k := (&known{digests: all, size: a.Size, sizeBy: st.sizeBy}); k.guessed() {
+		return s.facts.refuseSize(o, a.Size)
 	}
 	return nil
 }
 
 // refuseSize returns an error if a size that no authority gave cannot be right: it was tried, or exceeds the limit.
-func (s *session) refuseSize(o *origin, size int64) error {
-	switch most := s.c.MaxSize; {
-	case slices.Contains(s.tried, size):
+func (f *facts) refuseSize(o *origin, size int64) error {
+	switch most := f.c.MaxSize; {
+	case slices.Contains(f.known.tried, size):
 		o.claimed = size
 		return mismatch(o, "the file has %d bytes there, a size that already led to a wrong file", size)
 	case most > 0 && size > most:
@@ -138,35 +123,35 @@ func (s *session) refuseSize(o *origin, size int64) error {
 
 // assumeFile begins the file with the answer a of a mirror, before the origin has answered. A digest is known.
 func (s *session) assumeFile(o *origin, a source.Answer) error {
-	if err := s.checkMirror(o, a); err != nil {
+	if err := s.answers.checkMirror(o, a); err != nil {
 		return err
 	}
-	s.learnSize(a.Size, byOther, o.url)
+	s.facts.known.learnSize(a.Size, byOther, o.url)
 	return s.beginFile()
 }
 
 // beginFile begins to fetch the known file.
 func (s *session) beginFile() error {
-	if err := s.reserve(); err != nil {
+	if err := s.facts.reserve(); err != nil {
 		return err
 	}
-	s.begun = true
-	s.file.Size = s.view().Size
-	if s.originAnswered {
-		s.trees.add(s.file)
-		s.observe(Offered{File: s.offered()})
+	s.facts.begun = true
+	s.facts.known.file.Size = s.facts.known.view().Size
+	if s.facts.originAnswered {
+		s.facts.announce()
 	}
-	s.askSignatures()
-	s.askDocument()
-	s.startHash()
+	s.proving.askSignatures()
+	s.proving.askDocument()
+	s.proving.startHash()
 	return nil
 }
 
-// offered returns the server's description of the file, for the Offered event.
-func (s *session) offered() metalink.File {
-	f := s.file
-	f.Size = s.size
-	return f
+// announce reports the server's description of the file.
+func (f *facts) announce() {
+	file := f.known.file
+	f.trees.add(file)
+	file.Size = f.known.size
+	f.req.observe(Offered{File: file})
 }
 
 var errOnlyPieces = errors.New("the torrent has only SHA-1 digests of pieces, which prove nothing if its author is malicious")
@@ -174,10 +159,10 @@ var errNoDigest = errors.New("the server gives no verifiable digest")
 
 // read reads an answer. It adds the statements of the answer to HEAD, if both may be of the same version and x lacks a
 // digest. For trusted, see footing.digest.
-func (s *session) read(o *origin, a source.Answer, trusted bool) (x resolution, err error) {
-	x, err = s.req.resolve(a.Hops, s.roleOf(o), footing{trusted, verify.Strong(s.digests.by(theHost))})
-	told := s.begun && verify.Strong(join(s.digests.counting(), x.file.Claims))
-	if err != nil || told || s.carried.heads == 0 || s.wantsHead(x, a) || s.roleOf(o) != asOrigin || !s.headFits(a) {
+func (s *answers) read(o *origin, a source.Answer, trusted bool) (x resolution, err error) {
+	x, err = s.req.resolve(a.Hops, s.roleOf(o), footing{trusted, verify.Strong(s.facts.known.digests.by(theHost))})
+	told := s.facts.begun && verify.Strong(join(s.facts.known.digests.counting(), x.file.Claims))
+	if err != nil || told || s.carried.heads == 0 || s.wantsHead(o, x, a) || s.roleOf(o) != asOrigin || !s.headFits(a) {
 		return x, err
 	}
 	return s.fromHead(x)
@@ -185,20 +170,20 @@ func (s *session) read(o *origin, a source.Answer, trusted bool) (x resolution, 
 
 // headMatters reports whether a HEAD request is useful: x, the answer to GET, lacks a digest that is needed, and the
 // answer to HEAD may have it. Some servers send digests for HEAD only.
-func (s *session) headMatters(x resolution) bool {
-	needed := !s.strong() && !verify.Strong(x.file.Claims) &&
-		(s.req.Trust.Require == RequireDigest || s.c.checkPin(s.req, s.offers(x.file)) != nil)
-	return x.nature != aDocument && s.roleOf(s.sources.first()) == asOrigin && !s.standIn() &&
+func (s *answers) headMatters(o *origin, x resolution) bool {
+	needed := !s.facts.known.strong() && !verify.Strong(x.file.Claims) &&
+		(s.req.Trust.Require == RequireDigest || s.c.checkPin(s.req, s.facts.known.offers(x.file)) != nil)
+	return x.nature != aDocument && s.roleOf(o) == asOrigin && !s.standIn() &&
 		(x.file.NoDigest || needed) && !s.req.NoMetalink
 }
 
 // wantsHead reports whether to send a HEAD request now: none was sent yet, or its answer was of another version than a.
-func (s *session) wantsHead(x resolution, a source.Answer) bool {
-	return s.headMatters(x) && mayAskHead(s.carried.heads) && (s.carried.heads == 0 || !s.headFits(a))
+func (s *answers) wantsHead(o *origin, x resolution, a source.Answer) bool {
+	return s.headMatters(o, x) && mayAskHead(s.carried.heads) && (s.carried.heads == 0 || !s.headFits(a))
 }
 
 // headFits reports whether the answer to HEAD may be of the version of a. Answers of different hosts are not compared.
-func (s *session) headFits(a source.Answer) bool {
+func (s *answers) headFits(a source.Answer) bool {
 	head := s.carried.head
 	theirs := viewOf(head)
 	theirs.Digests = nil // a contradiction between the digests is an error (fromHead)
@@ -206,19 +191,20 @@ func (s *session) headFits(a source.Answer) bool {
 }
 
 // roleOf returns the role of o.
-func (s *session) roleOf(o *origin) role {
+func (c *call) roleOf(o *origin) role {
 	switch {
-	case !o.first || s.req.Described != nil:
+	case !o.first || c.req.Described != nil:
 		return asMirror
-	case !s.standIn():
+	case !c.standIn():
 		return asOrigin
 	}
 	return asMirror
 }
 
 // sizeRank returns the rank of the size that the answer a of o states.
-func (s *session) sizeRank(o *origin, a source.Answer) rank {
-	if as := s.roleOf(o); as == asOrigin && ownAnswers(a.Hops, as, verify.Strong(s.digests.by(theHost))) == len(a.Hops) {
+func (s *answers) sizeRank(o *origin, a source.Answer) rank {
+	spoken := verify.Strong(s.facts.known.digests.by(theHost))
+	if as := s.roleOf(o); as == asOrigin && ownAnswers(a.Hops, as, spoken) == len(a.Hops) {
 		return byServer
 	}
 	return byOther
@@ -231,30 +217,30 @@ func (s *session) applyRefusal(o *origin, err error) {
 	if !o.first || !errors.As(err, &e) {
 		return
 	}
-	x, _ := s.req.resolve(e.Hops, s.roleOf(o), footing{s.strong(), verify.Strong(s.digests.by(theHost))})
+	x, _ := s.req.resolve(e.Hops, s.roleOf(o), footing{s.facts.known.strong(), verify.Strong(s.facts.known.digests.by(theHost))})
 	switch {
-	case s.begun:
-		switch other := verify.Agree(s.digests.ofServer(), x.file.Claims); {
-		case s.roleOf(o) != asOrigin, s.compareWithUser(o, x.file.Claims) != nil:
+	case s.facts.begun:
+		switch other := verify.Agree(s.facts.known.digests.ofServer(), x.file.Claims); {
+		case s.roleOf(o) != asOrigin, s.answers.compareWithUser(o, x.file.Claims) != nil:
 		case other == nil:
 			s.heed(x)
-		case s.mayAnnounce(e.Hops, x.file.Claims):
-			s.next = statement{file: x.file, pin: pinOf(x.own), asked: x.asked}
-			s.end(fileChanged, changed(other.Error()))
+		case s.facts.mayAnnounce(e.Hops, x.file.Claims):
+			s.answers.next = statement{file: x.file, pin: pinOf(x.own), asked: x.asked}
+			s.end.early(fileChanged, changed(other.Error()))
 		}
 		return
 	case x.file.Server == nil && !verify.Strong(x.file.Claims):
 		return
 	}
 	if s.resolveFile(o, source.Answer{Hops: e.Hops, Host: e.Host, Size: -1, End: -1}) == nil {
-		s.newMirrors = false
-		s.addMirrors()
+		s.choice.due = false
+		s.choice.addMirrors()
 	}
 }
 
 // fromHead adds the statements of the answer to HEAD to x, if that answer has a strong digest. The error is that the
 // digests of the two answers contradict each other.
-func (s *session) fromHead(x resolution) (resolution, error) {
+func (s *answers) fromHead(x resolution) (resolution, error) {
 	head, err := s.req.resolve(s.carried.head.Hops, asOrigin, footing{})
 	if err != nil || !verify.Strong(head.file.Claims) {
 		return x, nil
@@ -270,17 +256,19 @@ func (s *session) fromHead(x resolution) (resolution, error) {
 }
 
 // corroborate adds the claims of an answer of this run. It reports whether some of these claims were not known before.
-func (s *session) corroborate(claims []verify.Claim) (added bool) {
-	before := s.digests.counting()
-	if s.addDigests(claims); len(without(s.digests.counting(), before)) == 0 {
+func (p *proving) corroborate(claims []verify.Claim) (added bool) {
+	k := p.facts.known
+	before := k.digests.counting()
+	if k.addDigests(claims); len(without(k.digests.counting(), before)) == 0 {
 		return false
 	}
 	switch {
-	case s.req.Stream != nil:
-	case !s.hashing.begun() || s.hashing.passed() == 0 || s.req.Store == nil:
-		s.rehash()
+	case p.req.Stream != nil:
+	case !p.hashing.begun() || p.hashing.passed() == 0 || p.req.Store == nil:
+		p.rehash()
 	default: // the bytes cannot be hashed again: only claims of SHA-256, which is computed anyway
-		s.late = join(s.late, slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return !isSHA256(c) }))
+		other := func(c verify.Claim) bool { return !isSHA256(c) }
+		p.facts.late = join(p.facts.late, slices.DeleteFunc(slices.Clone(claims), other))
 	}
 	return true
 }
@@ -288,31 +276,33 @@ func (s *session) corroborate(claims []verify.Claim) (added bool) {
 // heed adds the claims and the places in x that the server stated, although its redirects led to another file or to a
 // failure. If the claims are new, the known size becomes a guess: no authority stated the size of the file with these claims.
 func (s *session) heed(x resolution) {
-	s.pin = s.pin.Raise(pinOf(x.own))
-	s.digests.add(theHost, noted, x.asked)
+	k := s.facts.known
+	k.pin = k.pin.Raise(pinOf(x.own))
+	k.digests.add(theHost, noted, x.asked)
 	file := x.file
-	fresh := verify.Strong(file.Claims) && !verify.Strong(common(s.digests.firm(), file.Claims))
-	s.late = join(s.late, without(common(s.digests.firm(), file.Claims), s.digests.counting())) // over another channel
-	if !fresh && (s.originAnswered || len(file.Mirrors) == 0) {
+	fresh := verify.Strong(file.Claims) && !verify.Strong(common(k.digests.firm(), file.Claims))
+	otherChannel := without(common(k.digests.firm(), file.Claims), k.digests.counting())
+	s.facts.late = join(s.facts.late, otherChannel)
+	if !fresh && (s.facts.originAnswered || len(file.Mirrors) == 0) {
 		return
 	}
 	if fresh {
-		if !verify.Strong(common(s.digests.counting(), file.Claims)) {
-			s.sizeBy = min(s.sizeBy, byOther)
+		if !verify.Strong(common(k.digests.counting(), file.Claims)) {
+			k.sizeBy = min(k.sizeBy, byOther)
 		}
-		s.corroborate(file.Claims)
+		s.proving.corroborate(file.Claims)
 	}
 	if len(file.Mirrors) > 0 {
-		s.file = file
+		k.file = file
 	}
-	s.addMirrors()
-	s.describe()
+	s.choice.addMirrors()
+	s.facts.describe()
 }
 
 // mayAnnounce reports whether an answer may show that the file has changed: the answers hops, or a digest in claims,
 // must have come over channels as trusted as that of the known digest. An attacker can change an answer over http.
-func (s *session) mayAnnounce(hops []metalink.Hop, claims []verify.Claim) bool {
-	return mayAnnounce(join(s.digests.ofServer(), s.digests.used(denied)), hops, claims)
+func (f *facts) mayAnnounce(hops []metalink.Hop, claims []verify.Claim) bool {
+	return mayAnnounce(join(f.known.digests.ofServer(), f.known.digests.used(denied)), hops, claims)
 }
 
 func mayAnnounce(known []verify.Claim, hops []metalink.Hop, claims []verify.Claim) bool {
@@ -320,45 +310,34 @@ func mayAnnounce(known []verify.Claim, hops []metalink.Hop, claims []verify.Clai
 	return !overHTTPS(known) || overHTTPS(claims) || !slices.ContainsFunc(hops, func(h metalink.Hop) bool { return !h.Proven() })
 }
 
-// checkVersion compares st, the first statement of the server in this session, with the known facts. Another version
-// replaces the known version. It is an error if the file has changed too often.
-func (s *session) checkVersion(o *origin, st statement, a source.Answer) error {
-	s.contradict(st.file.Claims)
-	v := version.Compare(s.view(), st.view())
-	if v.Judgment != version.Other || v.By != version.ByDigest && st.host != s.host || v.By == version.ByETag &&
+// checkVersion compares a, the first answer of a session, with the facts from earlier sessions and runs. Another version
+// of the server replaces the known version. It is an error if the file has changed too often.
+func (s *answers) checkVersion(o *origin, x resolution, a source.Answer) error {
+	if s.roleOf(o) != asOrigin {
+		return sameFile(o, a, s.facts.known.view().Size, s.facts.known.digests.counting())
+	}
+	st := s.statementOf(o, x, a)
+	s.facts.known.contradict(st.file.Claims)
+	v := version.Compare(s.facts.known.view(), st.view())
+	if v.Judgment != version.Other || v.By != version.ByDigest && st.host != s.facts.known.host || v.By == version.ByETag &&
 		s.carried.steady {
 		return nil
 	}
-	if !s.mayAnnounce(a.Hops, st.file.Claims) {
+	if !s.facts.mayAnnounce(a.Hops, st.file.Claims) {
 		return mismatch(o, "%w", v.Why)
 	}
 	if s.carried.changes++; s.carried.changes > 1 && s.carried.single {
-		return s.end(fileChanged, changed(v.Why.Error()))
+		return s.end.early(fileChanged, changed(v.Why.Error()))
 	}
-	s.note("%v", changed(v.Why.Error()))
+	s.req.note("%v", changed(v.Why.Error()))
 	s.carried.renew(s.req, s.http.state, st.host)
-	s.known = s.carried.known
+	s.facts.known = s.carried.known
 	return nil
-}
-
-// confirmSize records in the journal that st, of the asked server, confirms the size that another party gave.
-func (s *session) confirmSize(st statement) {
-	if st.size >= 0 && st.size == s.size && st.sizeBy > s.sizeBy {
-		s.learnSize(st.size, st.sizeBy, st.at)
-		s.describe()
-	}
-}
-
-// disowned ends the session if the known size came from o, which has a document in place of the file.
-func (s *session) disowned(o *origin, err error) {
-	if errors.Is(err, errInPlace) && s.sizeAt == o.url.String() {
-		s.end(sizeDisowned, err)
-	}
 }
 
 // contradicted reports whether the user's document contradicts itself: the file matches all digests of pieces in the
 // document, but not its digest of the whole file.
-func (s *session) contradicted() bool {
-	d, wrong := s.req.Described, wrongOf(s.err)
-	return d != nil && wrong != nil && s.hashing.byPieces() && s.hashing.pieces.from == d.By && wrong.Claim.Field == d.By
+func (p *proving) contradicted() bool {
+	d, wrong := p.req.Described, wrongOf(p.end.err)
+	return d != nil && wrong != nil && p.hashing.byPieces() && p.hashing.pieces.from == d.By && wrong.Claim.Field == d.By
 }

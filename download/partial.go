@@ -53,7 +53,7 @@ func (p *partial) open(ctx context.Context) (err error) {
 		return err
 	}
 	if err := p.http.key.Make(); err != nil {
-		p.note("the journal could not be sealed, so the next run must ask the server about the file again: %v", err)
+		p.req.note("the journal could not be sealed, so the next run must ask the server about the file again: %v", err)
 	}
 	p.part.SealWith(p.http.key)
 	if err = p.resume(ctx); err != nil || p.document {
@@ -82,7 +82,7 @@ func (p *partial) openWindow(ctx context.Context) (err error) {
 		return errors.Join(err, p.upload.end(true), p.part.Close())
 	}
 	if err != nil {
-		p.observe(Restarted{Reason: err.Error()})
+		p.req.observe(Restarted{Reason: err.Error()})
 		return p.upload.restart(ctx)
 	}
 	p.upload.takeOver(size, state)
@@ -105,7 +105,7 @@ func (p *partial) goOnWith(id partfile.Identity) error {
 	}
 	have := p.part.Have()
 	p.result.Resumed = have.Len()
-	p.observe(Resumed{Bytes: have.Len(), Have: have})
+	p.req.observe(Resumed{Bytes: have.Len(), Have: have})
 	return nil
 }
 
@@ -148,7 +148,7 @@ func (p *partial) beginFromBase(ctx context.Context) error {
 	if p.carried.asked = s.asked; !p.req.provenByPieces() { // otherwise the pieces of the document stay
 		p.carried.pieces, p.carried.piecesFrom = s.pieces, s.from
 	}
-	p.observe(Resumed{Bytes: have.Len(), Have: have})
+	p.req.observe(Resumed{Bytes: have.Len(), Have: have})
 	return nil
 }
 
@@ -161,7 +161,7 @@ func (p *partial) copyBase(ctx context.Context, s *baseFile) error {
 	}
 	defer f.Close()
 	have := p.part.Have()
-	r := newReading(p.observe, s.identity.Size, have.Len())
+	r := newReading(p.req.observe, s.identity.Size, have.Len())
 	for useful := range s.useful.All() {
 		for gap := range have.Gaps(useful) {
 			err := r.copy(ctx, io.NewOffsetWriter(p.part, gap.Start), io.NewSectionReader(f, gap.Start, gap.Len()))
@@ -187,7 +187,7 @@ func (p *partial) cutOff(all *sources, end int64) error {
 		if r.Start = max(r.Start, end); r.Start < r.End {
 			p.part.Revoke(r)
 			all.void(r)
-			p.observe(Voided{r})
+			p.req.observe(Voided{r})
 		}
 	}
 	if err := p.part.Void(); err != nil {
@@ -241,9 +241,10 @@ func (p *partial) commit(ctx context.Context, proof verify.Proof) error {
 
 // judge records whether the next run could resume from the bytes that s left.
 func (p *partial) judge(s *session) {
-	p.useful = s.mayMerge() && s.how != gotDocument
-	p.unproven = !p.useful && s.begun && s.how != gotDocument
-	p.listed = p.unproven && p.http.key != nil && s.part.Front() < s.size && tiesLater(s.req, s.identity().Looked)
+	p.useful = s.facts.mayMerge() && s.end.how != gotDocument
+	p.unproven = !p.useful && s.facts.begun && s.end.how != gotDocument
+	p.listed = p.unproven && p.http.key != nil && s.part.Front() < s.facts.known.size &&
+		tiesLater(s.req, s.facts.identity().Looked)
 }
 
 // leave keeps the part file, or the uploaded parts, if the next run can resume, and otherwise discards the bytes. If

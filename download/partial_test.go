@@ -21,7 +21,7 @@ func partOf(t *testing.T, size int) (*partial, *session) {
 		t.Fatal(err)
 	}
 	c := &call{req: &Request{Target: new(struct{ Target })}, carried: &carried{}, result: &Result{}}
-	return &partial{call: c, part: part}, &session{call: c, part: part}
+	return &partial{call: c, part: part}, newSession(t.Context(), c, part)
 }
 
 // The bytes beyond an end are given up, and sources have not sent them any more.

@@ -95,7 +95,7 @@ func (h *planner) run(ctx context.Context) error {
 		h.document = true
 		return nil
 	}
-	h.observe(Started{URL: source.Mask(h.req.URL), Path: h.result.Path})
+	h.req.observe(Started{URL: source.Mask(h.req.URL), Path: h.result.Path})
 	h.req.reportDescribed()
 	if err := h.foreseeSpan(ctx); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (h *planner) foreseeSpan(ctx context.Context) error {
 		return make([]byte, min(n, x.torrent.Size-int64(i)*n)), nil
 	})
 	if err != nil {
-		return h.fail(NoEvidence, err, HintDigest)
+		return h.req.fail(NoEvidence, err, HintDigest)
 	}
 	d := *h.req.Described
 	d.Pieces = list
@@ -361,7 +361,7 @@ func (h *planner) checkLimits() error {
 	switch {
 	case h.c.MaxSize > 0 && size > h.c.MaxSize:
 		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", size, h.c.MaxSize)
-		return h.fail(Limit, err, HintLimit)
+		return h.req.fail(Limit, err, HintLimit)
 	case !h.req.onDisk() || size < 0:
 		return nil
 	}

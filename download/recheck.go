@@ -26,8 +26,9 @@ type comparison struct {
 
 // newComparison returns a comparison of the sources of s.
 func newComparison(s *session) (x *comparison, err error) {
-	x = &comparison{bound: s.bound(), claims: s.digests.counting(), stated: s.digests.ofServer(),
-		asked: s.req.Described == nil && !s.standIn(), spoken: verify.Strong(s.digests.by(theHost))}
+	k := s.facts.known
+	x = &comparison{bound: k.bound(), claims: k.digests.counting(), stated: k.digests.ofServer(),
+		asked: s.req.Described == nil && !s.standIn(), spoken: verify.Strong(k.digests.by(theHost))}
 	x.Search, err = recheck.New(recheck.Config{
 		Files: s.http.files, Part: s.part, Limit: s.c.limitOf(s.req), Mark: func() error { return x.mixes(s) },
 		Silence: cmp.Or(s.c.Timeout, 30*time.Second), Pause: cmp.Or(s.c.RetryWait, time.Second),
@@ -41,7 +42,7 @@ func (x *comparison) mixes(s *session) error {
 		return nil
 	}
 	s.carried.mixed, x.mixed = true, true
-	return s.part.Begin(s.identity())
+	return s.part.Begin(s.facts.identity())
 }
 
 // close ends the search. x may be nil.

@@ -36,9 +36,9 @@ func lookForPart(c *call) error {
 	case err != nil || l.InUse: // Open reports it
 		return err
 	case !ok || l.Committed:
-		return c.fail(Local, errNoPart, "")
+		return c.req.fail(Local, errNoPart, "")
 	case !l.Known || l.Have.Len() == 0:
-		return c.fail(Local, errUnknownPart, HintAnew)
+		return c.req.fail(Local, errUnknownPart, HintAnew)
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func lookForPart(c *call) error {
 // keepRefreshed returns the error of a download that would have to start over because of err. It keeps the resumed bytes.
 func (p *partial) keepRefreshed(err error) error {
 	p.useful = true
-	return p.fail(Local, fmt.Errorf("the new link cannot be used to resume: %w", err), HintAnew)
+	return p.req.fail(Local, fmt.Errorf("the new link cannot be used to resume: %w", err), HintAnew)
 }
 
 // goOn resumes the part file, or ends the download.
@@ -65,7 +65,7 @@ func (r *refresh) goOn(ctx context.Context) error {
 	if samples == manySamples {
 		r.carried.continued, r.result.Continued = true, true
 	}
-	r.note("the download continues with the part from %s", r.prior.URL)
+	r.req.note("the download continues with the part from %s", r.prior.URL)
 	return r.goOnWith(r.identity())
 }
 
@@ -80,13 +80,13 @@ const (
 // that must be compared.
 func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 	if len(r.prior.Refuted) > 0 {
-		return 0, r.fail(Local, errors.New("the part is complete, but does not match the given digest"), HintAnew)
+		return 0, r.req.fail(Local, errors.New("the part is complete, but does not match the given digest"), HintAnew)
 	}
 	if err := r.ask(ctx); err != nil || r.document {
 		return 0, err
 	}
 	if err := r.contradiction(); err != nil {
-		return 0, r.fail(Local, fmt.Errorf("the new link leads to another file: %w", err), HintAnew)
+		return 0, r.req.fail(Local, fmt.Errorf("the new link leads to another file: %w", err), HintAnew)
 	}
 	sameSize := r.link.Size >= 0 && r.link.Size == r.prior.Size
 	switch {
@@ -98,7 +98,7 @@ func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
 		!r.req.described():
 		return manySamples, nil
 	}
-	return 0, r.fail(Local, errUntiedLink, HintRefresh)
+	return 0, r.req.fail(Local, errUntiedLink, HintRefresh)
 }
 
 // ask sets link to the facts that the new URL, or a document, states about the file.
@@ -159,7 +159,7 @@ func (r *refresh) compare(ctx context.Context, size int64) error {
 	if err == nil || ctx.Err() != nil || unanswered(err) {
 		return err
 	}
-	return r.fail(Local, err, HintAnew)
+	return r.req.fail(Local, err, HintAnew)
 }
 
 // identity returns the facts about the existing bytes, with the new URL and its validators.

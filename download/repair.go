@@ -28,19 +28,19 @@ type damage struct {
 // repair prepares a session after s, which left a complete file with a wrong digest. Pieces show which bytes that session
 // must fetch again. Without pieces, the file is compared with other sources. repair reports false if nothing was found.
 func (d *damage) repair(ctx context.Context, s *session) (bool, error) {
-	wrong := wrongOf(s.err)
-	if s.how == otherFile && len(s.req.Published.Claims) == 0 { // nothing shows which mirrors have the file
+	wrong := wrongOf(s.end.err)
+	if s.end.how == otherFile && len(s.req.Published.Claims) == 0 { // nothing shows which mirrors have the file
 		return false, nil
 	}
-	if s.hashing.byPieces() { // all pieces match
+	if s.proving.hashing.byPieces() { // all pieces match
 		s.carried.piecesRejected = true
-		s.note("the pieces of %s contradict the digest of the whole file: no longer used", s.hashing.pieces.from)
+		s.req.note("the pieces of %s contradict the digest of the whole file: no longer used", s.proving.hashing.pieces.from)
 	}
 	found, err := true, error(nil)
 	if d.repairs < maxRepairs && nextPieces(ctx, s) {
 		d.repairs++
 		d.forget()
-		s.note("%v; the pieces in %s show where it is damaged", wrong, s.carried.piecesFrom)
+		s.req.note("%v; the pieces in %s show where it is damaged", wrong, s.carried.piecesFrom)
 	} else {
 		found, err = d.compare(ctx, s, wrong)
 	}
@@ -52,30 +52,31 @@ func (d *damage) repair(ctx context.Context, s *session) (bool, error) {
 
 // compare compares the file with other sources until it has exchanged bytes that may be wrong. found reports whether it has.
 func (d *damage) compare(ctx context.Context, s *session, wrong *verify.MismatchError) (found bool, err error) {
+	k := s.facts.known
 	x := d.recheck
 	if x == nil {
-		if other, err := askPlaces(ctx, s); other || err != nil || s.stated >= 0 { // another size is tried first
+		if other, err := askPlaces(ctx, s); other || err != nil || k.stated >= 0 { // another size is tried first
 			return other, err
 		}
-		s.note("some bytes are wrong: comparing sources to find them")
+		s.req.note("some bytes are wrong: comparing sources to find them")
 		if x, err = newComparison(s); err != nil {
 			return false, err
 		}
 		d.recheck = x
 	}
 	x.Rebind(x.places(s.sources.all))
-	tell := func() { s.observe(Comparing{Done: x.Done(), Size: x.Size()}) }
+	tell := func() { s.req.observe(Comparing{Done: x.Done(), Size: x.Size()}) }
 	tell()
 	found, err = x.Round(ctx, tell)
 	err = onDisk(err)
 	s.result.Compared = x.Done()
-	if found && s.size < 0 { // the sources were compared as if this were the size
-		s.learnSize(x.Size(), byOther, nil)
+	if found && k.size < 0 { // the sources were compared as if this were the size
+		k.learnSize(x.Size(), byOther, nil)
 	}
-	known := s.digests.counting()
+	known := k.digests.counting()
 	if fresh := without(x.heard, known); len(fresh) > 0 && verify.Agree(known, fresh) == nil {
-		s.addDigests(fresh)
-		err = cmp.Or(err, s.part.Begin(s.identity()))
+		k.addDigests(fresh)
+		err = cmp.Or(err, s.part.Begin(s.facts.identity()))
 	}
 	return found, cmp.Or(err, context.Cause(ctx))
 }
@@ -85,13 +86,14 @@ func (d *damage) compare(ctx context.Context, s *session, wrong *verify.Mismatch
 // of an earlier run: then nothing is compared. If the server states another size for the same digest, askPlaces sets
 // known.stated.
 func askPlaces(ctx context.Context, s *session) (other bool, err error) {
+	k := s.facts.known
 	o := s.sources.first()
 	asked := o != nil && s.roleOf(o) == asOrigin
 	var x inquiry
 	switch {
-	case asked && !s.originAnswered:
+	case asked && !s.facts.originAnswered:
 		x, err = s.req.inquire(ctx, s.http, glance, condition{})
-		if err == nil && !verify.Strong(x.file.Claims) && differs(x.answer.Size, s.size) { // the answer to HEAD may have a digest
+		if err == nil && !verify.Strong(x.file.Claims) && differs(x.answer.Size, k.size) { // the answer to HEAD may have a digest
 			if y, failed := s.req.inquire(ctx, s.http, look, condition{}); failed == nil && verify.Strong(y.file.Claims) {
 				x = y
 			}
@@ -99,10 +101,10 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 		if err != nil {
 			x, err = s.req.onTheWay(x, err)
 		}
-	case s.newMirrors: // the server was asked for a signature or a digest
-		s.addMirrors()
+	case s.choice.due: // the server was asked for a signature or a digest
+		s.choice.addMirrors()
 		return false, nil
-	case asked && s.file.NoDigest && !s.req.NoMetalink: // mirrors without a digest do not count (RFC 6249, section 6)
+	case asked && k.file.NoDigest && !s.req.NoMetalink: // mirrors without a digest do not count (RFC 6249, section 6)
 		if x, err = s.req.inquire(ctx, s.http, look, condition{}); err != nil || !verify.Strong(x.file.Claims) {
 			return false, nil
 		}
@@ -112,23 +114,23 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	switch claims := x.file.Claims; {
 	case err != nil || x.nature != theFile:
 	case verify.Agree(s.req.Trust.Claims, claims) != nil: // the existing bytes are not given up for the server's file
-		return false, s.compareWithUser(o, claims)
-	case verify.Agree(s.digests.used(yields), claims) != nil && verify.Agree(s.digests.firm(), claims) == nil:
-		s.hear(x.statement())
+		return false, s.answers.compareWithUser(o, claims)
+	case verify.Agree(k.digests.used(yields), claims) != nil && verify.Agree(k.digests.firm(), claims) == nil:
+		k.hear(x.statement())
 		return true, nil
-	case verify.Agree(s.digests.firm(), claims) == nil:
-		st, same := x.statement(), verify.Strong(common(s.digests.firm(), claims))
+	case verify.Agree(k.digests.firm(), claims) == nil:
+		st, same := x.statement(), verify.Strong(common(k.digests.firm(), claims))
 		if len(x.file.Mirrors)+len(x.file.Claims) > 0 { // otherwise another answer may have named mirrors
-			s.file = x.file
+			k.file = x.file
 		}
-		s.addMirrors()
-		s.hear(st)
-		if same && s.carried.fetches == 0 && st.sizeBy == byServer && differs(st.size, s.size) &&
-			!slices.Contains(s.tried, st.size) && s.mayAnnounce(x.answer.Hops, claims) {
-			s.stated = st.size // an earlier run may have left only a part of the file, or too many bytes at the end
+		s.choice.addMirrors()
+		k.hear(st)
+		if same && s.carried.fetches == 0 && st.sizeBy == byServer && differs(st.size, k.size) &&
+			!slices.Contains(k.tried, st.size) && s.facts.mayAnnounce(x.answer.Hops, claims) {
+			k.stated = st.size // an earlier run may have left only a part of the file, or too many bytes at the end
 		}
-		return false, s.part.Begin(s.identity())
-	case s.mayAnnounce(x.answer.Hops, claims):
+		return false, s.part.Begin(s.facts.identity())
+	case s.facts.mayAnnounce(x.answer.Hops, claims):
 		return false, &otherNowError{errOtherNow, claims}
 	}
 	return false, nil
@@ -154,7 +156,7 @@ func (d *damage) blame(s *session) {
 	}
 	for p, r := range x.Wrong() {
 		if p == nil {
-			s.note("wrong bytes from %d to %d, received in an earlier run", r.Start, r.End-1)
+			s.req.note("wrong bytes from %d to %d, received in an earlier run", r.Start, r.End-1)
 			continue
 		}
 		ban(s, p, r)
@@ -167,7 +169,7 @@ func ban(s *session, p *recheck.Place, r byterange.Range) {
 	err := &source.Error{URL: p.Masked, Host: p.Host, Fault: source.FaultMismatch,
 		Err: fmt.Errorf("wrong bytes from %d to %d", r.Start, r.End-1)}
 	s.c.State.Learn(p.Host, state.Speed{}) // its speed is not recommended to later downloads
-	s.observe(SourceDown{ID: p.ID, URL: p.Masked, Host: p.Host, Err: err, Banned: true})
+	s.req.observe(SourceDown{ID: p.ID, URL: p.Masked, Host: p.Host, Err: err, Banned: true})
 	for _, o := range s.sources.all {
 		if o.url.String() == p.URL.String() {
 			o.banned, o.err = true, err
@@ -196,13 +198,14 @@ func goOn(s *session) {
 // nextPieces fetches documents that the server names and that were not fetched yet, until one has pieces for a file of
 // this size. It reports whether a document has them.
 func nextPieces(ctx context.Context, s *session) bool {
+	k := s.facts.known
 	for !s.carried.piecesRejected {
-		t, ok := s.carried.readNext(ctx, s.http, s.req, s.file, s.digests.counting(), s.trusted())
+		t, ok := s.carried.readNext(ctx, s.http, s.req, k.file, k.digests.counting(), s.facts.trusted())
 		if !ok {
 			return false
 		}
-		s.file = t.file
-		if p := t.file.BestPieces(); !p.IsZero() && p.Size() == s.size {
+		k.file = t.file
+		if p := t.file.BestPieces(); !p.IsZero() && p.Size() == k.size {
 			s.carried.pieces, s.carried.piecesFrom = p, t.from
 			return true
 		}
@@ -214,12 +217,14 @@ func nextPieces(ctx context.Context, s *session) bool {
 // pieces may be wrong, and the digest of the whole file decides. Without a strong digest, the pieces are the only
 // evidence and are not ignored. rejectPieces reports whether the pieces are ignored.
 func rejectPieces(s *session) bool {
-	if s.hashing.pieces.banned == 0 || s.carried.piecesRejected || s.req.inOrder() || !s.strong() {
+	if s.proving.hashing.pieces.banned == 0 || s.carried.piecesRejected || s.req.inOrder() || !s.facts.known.strong() {
 		return false
 	}
 	s.carried.piecesRejected = true
-	s.note("no source has bytes that match the pieces in %s: those pieces are no longer used", s.hashing.pieces.from)
-	s.sources.pardon()
+	s.req.note("no source has bytes that match the pieces in %s: those pieces are no longer used", s.proving.hashing.pieces.from)
+	for _, o := range s.sources.all {
+		o.banned, o.err = false, nil
+	}
 	goOn(s)
 	return true
 }

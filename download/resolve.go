@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"braid/byterange"
+	"braid/internal/partfile"
 	"braid/internal/small"
 	"braid/metalink"
 	"braid/source"
@@ -302,6 +304,21 @@ type front struct {
 	held    []byte
 	written int64 // number of held bytes that are on disk already
 	refusal error // the error if the answer is a document; nil if a document may replace the file
+}
+
+// frontOf returns the front of an answer that may be a document, or nil if nothing need or can be held back.
+func frontOf(c *call, part *partfile.File, o *origin, a source.Answer) *front {
+	if !c.req.follows() || isXML(c.req.URL) || o.swarm || a.Start >= sniffSize {
+		return nil
+	}
+	f := &front{held: make([]byte, a.Start), written: a.Start}
+	if have := part.Have(); !have.Contains(byterange.Range{End: a.Start}) {
+		return nil
+	}
+	if !c.req.mayReplace(a.Hops, c.roleOf(o)) {
+		f.refusal = mismatch(o, "%w", errInPlace)
+	}
+	return f
 }
 
 // isXML reports whether the path of u ends in .xml.

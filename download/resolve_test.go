@@ -15,8 +15,8 @@ const (
 	weak   = "MD5=d41d8cd98f00b204e9800998ecf8427e"
 )
 
-// answers returns a chain of answers: a URL, then fields, each on its own line.
-func answers(t *testing.T, chain ...string) (hops []metalink.Hop) {
+// chained returns a chain of answers: a URL, then fields, each on its own line.
+func chained(t *testing.T, chain ...string) (hops []metalink.Hop) {
 	t.Helper()
 	for i, text := range chain {
 		at, fields, _ := strings.Cut(text, "\n")
@@ -113,10 +113,10 @@ func TestResolve_C2_C4_Rule64(t *testing.T) {
 		"an error page":                          {chain: []string{a + sha, b}, claims: "sha-256"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hops := answers(t, tt.chain...)
+			hops := chained(t, tt.chain...)
 			r := Request{URL: hops[0].URL}
 			if tt.typed != "" {
-				r.URL = answers(t, tt.typed)[0].URL
+				r.URL = chained(t, tt.typed)[0].URL
 			}
 			if tt.edit != nil {
 				tt.edit(&r)

@@ -223,7 +223,7 @@ func (r *resumption) contradicted(ctx context.Context, prior, want partfile.Iden
 	case ctx.Err() != nil:
 		return prior, cmp.Or(err, context.Cause(ctx))
 	case err == nil && verify.Agree(r.req.Trust.Claims, x.file.Claims) != nil:
-		return prior, r.fail(Mismatch, verify.Agree(r.req.Trust.Claims, x.file.Claims), hintOtherFile)
+		return prior, r.req.fail(Mismatch, verify.Agree(r.req.Trust.Claims, x.file.Claims), hintOtherFile)
 	case err == nil && verify.Strong(x.file.Claims), want.URLSum != prior.URLSum,
 		err == nil && verify.Agree(standingOf(prior), x.file.Claims) != nil: // the file changed
 		return prior, conflict

@@ -19,64 +19,97 @@ import (
 //
 // All fields belong to the goroutine of run, the loop. Fetches run in other goroutines and send messages to the loop.
 type session struct {
+	*attempt
+	cancel  context.CancelFunc
+	sched   *scheduler.Scheduler
+	facts   facts
+	answers answers
+	choice  choice
+	proving proving
+	cut     cutoff
+	here    byterange.Set // ranges that were reported to the scheduler
+	wake    time.Time
+}
+
+// An attempt holds what the parts of a session share. Each part adds the state that only it changes.
+type attempt struct {
 	*call
 	ctx     context.Context
 	part    *partfile.File
-	sched   *scheduler.Scheduler
+	disk    disk
+	workers sync.WaitGroup
 	sources sources
 	fetches fetches
-	hashing hashing
-	workers sync.WaitGroup
+	end     ending
+	step    func(scheduler.Event) // passes an event to the scheduler
+}
 
-	subject
-	aside      aside
-	swarm      swarm
-	cut        cutoff
-	newMirrors bool          // mirrors that the origin named are still to be added
-	here       byterange.Set // ranges that were reported to the scheduler
-	disk       disk
-
-	wake time.Time
+// An ending is how a session ends. The part that ends it first decides.
+type ending struct {
 	how  outcome // the outcome, if the session ended early
 	err  error   // the reason
-	done bool
+	done bool    // all bytes are there, or none is needed
+}
+
+// early ends the session, if it has not ended. It returns err, so that a caller can refuse the body of an answer with it.
+func (e *ending) early(how outcome, err error) error {
+	if e.how == ongoing {
+		e.how, e.err = how, err
+	}
+	return err
+}
+
+// stop ends the session with err and the outcome that follows from it. It returns err, like early.
+func (e *ending) stop(err error) error { return e.early(outcomeOf(err), err) }
+
+func newSession(ctx context.Context, c *call, part *partfile.File) *session {
+	a := &attempt{call: c, part: part, fetches: fetches{running: map[scheduler.FetchID]*flight{},
+		messages: make(chan message, 16), detail: c.req.Detail, observe: c.req.observe}}
+	s := &session{attempt: a, facts: facts{attempt: a, known: c.carried.known}, cut: cutoff{ends: make(chan int64, 1)}}
+	a.ctx, s.cancel = context.WithCancel(ctx)
+	s.answers = answers{attempt: a, facts: &s.facts}
+	s.choice = choice{attempt: a, facts: &s.facts, here: &s.here, offered: make(chan offer, 1)}
+	s.proving = proving{attempt: a, facts: &s.facts, hashing: newHashing(part, c.req.Stream, c.upload),
+		aside: aside{documents: make(chan documentResult, 1)}}
+	s.proving.hashing.known = s.choice.provenBySwarm
+	a.disk, a.step = disk{part: part, fail: s.proving.hashing.fail, workers: &a.workers}, s.perform
+	return s
 }
 
 // run downloads until every byte is present and proven, or the session cannot continue.
-func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	s.ctx = ctx
+func (s *session) run() (proof verify.Proof, err error) {
+	ctx := s.ctx
 	defer func() {
-		cancel()
+		s.cancel()
 		s.drain()
-		s.swarm.leave()
-		s.remember()
+		s.choice.swarm.leave()
+		s.sources.remember(s.c, s.sched)
 	}()
 	s.begin()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
-	for !s.done && s.how == ongoing {
+	for !s.end.done && s.end.how == ongoing {
 		select {
 		case m := <-s.fetches.messages:
 			s.handle(m)
-		case err := <-s.hashing.failed:
+		case err := <-s.proving.hashing.failed:
 			s.stop(err)
-		case c := <-s.hashing.pieces.checked:
-			s.pieceChecked(c)
-		case t := <-s.aside.documents:
+		case c := <-s.proving.hashing.pieces.checked:
+			s.proving.pieceChecked(c)
+		case t := <-s.proving.aside.documents:
 			s.applyDocument(t)
-		case o := <-s.aside.offered:
-			s.take(o)
+		case o := <-s.choice.offered:
+			s.choice.take(o)
 		case all := <-s.carried.signed.done:
-			s.applySignatures(all)
-			s.usePieces() // not in applySignatures: prove calls it, too, and fetches no piece again
+			s.proving.applySignatures(all)
+			s.proving.usePieces() // not in applySignatures: prove calls it, too, and fetches no piece again
 		case r := <-s.carried.looking.done:
-			s.carried.looking.apply(s, r)
+			s.carried.looking.apply(&s.proving, r)
 		case size := <-s.cut.ends:
 			s.compared(size)
-		case front := <-s.hashing.advanced:
+		case front := <-s.proving.hashing.advanced:
 			s.step(scheduler.Consumed{Front: front})
 		case <-timer.C:
 			s.step(scheduler.Tick{})
@@ -90,8 +123,8 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 			timer.Reset(time.Until(s.wake))
 		}
 	}
-	if s.how != ongoing {
-		return verify.Proof{}, s.err
+	if s.end.how != ongoing {
+		return verify.Proof{}, s.end.err
 	}
 	if err = s.disk.last.wait(ctx); err == nil {
 		proof, err = s.prove()
@@ -107,8 +140,8 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 // beat is the interval between updates of the journal.
 const beat = 50 * time.Millisecond
 
-// step passes ev to the scheduler and performs its actions. Events that an action causes are passed on in turn.
-func (s *session) step(ev scheduler.Event) {
+// perform passes ev to the scheduler and performs its actions. Events that an action causes are passed on in turn.
+func (s *session) perform(ev scheduler.Event) {
 	do, wake := s.sched.Step(time.Now(), ev)
 	s.wake = wake
 	for _, a := range do {
@@ -118,7 +151,7 @@ func (s *session) step(ev scheduler.Event) {
 		case scheduler.Shrink:
 			f := s.fetches.running[a.ID]
 			f.sink.limit.Store(a.End)
-			s.observe(RangeCut{Fetch: f.number, ID: f.from.id, Host: f.from.host, End: a.End, Why: a.Why})
+			s.req.observe(RangeCut{Fetch: f.number, ID: f.from.id, Host: f.from.host, End: a.End, Why: a.Why})
 		case scheduler.Cancel:
 			f := s.fetches.running[a.ID]
 			f.sink.limit.Store(0)
@@ -129,15 +162,15 @@ func (s *session) step(ev scheduler.Event) {
 			case scheduler.ReasonSilent:
 				s.sources.silent(f.from)
 			}
-			s.observe(RangeCut{Fetch: f.number, ID: f.from.id, Host: f.from.host, End: f.at, Ended: true, Why: a.Why})
+			s.req.observe(RangeCut{Fetch: f.number, ID: f.from.id, Host: f.from.host, End: f.at, Ended: true, Why: a.Why})
 		case scheduler.Check:
-			s.hashing.check(s.ctx, a, s.provenBySwarm)
+			s.proving.hashing.check(s.ctx, a)
 		case scheduler.Ban:
 			s.ban(a.Source)
 		case scheduler.Discard:
 			s.void(a.Range)
 		case scheduler.Finish:
-			s.done = true
+			s.end.done = true
 		case scheduler.Fail:
 			s.lastFailed()
 		}
@@ -164,7 +197,7 @@ func (s *session) handle(m message) {
 		s.sources.credit(f.from, m)
 		s.here.Add(m.wrote)
 		if !f.from.swarm {
-			s.swarm.here(m.wrote)
+			s.choice.swarm.here(m.wrote)
 		}
 		f.sink.reported(m.wrote)
 		s.step(scheduler.Progress{Fetch: m.id, Range: m.wrote})
@@ -175,24 +208,24 @@ func (s *session) handle(m message) {
 func (s *session) drain() {
 	s.fetches.drain(s.sources.credit)
 	s.workers.Wait()
-	s.hashing.workers.Wait()
-	s.hashing.stop()
+	s.proving.hashing.workers.Wait()
+	s.proving.hashing.stop()
 }
 
 // launch starts a, a fetch that the scheduler requested.
 func (s *session) launch(a scheduler.Fetch) {
 	o := s.sources.lanes[a.Source]
 	ctx, cancel := context.WithCancel(s.ctx)
-	k := &sink{ctx: ctx, id: a.ID, part: s.part, upload: s.hashing.upload, out: s.fetches.messages, most: s.c.maxSize()}
+	k := &sink{ctx: ctx, id: a.ID, part: s.part, upload: s.proving.hashing.upload, out: s.fetches.messages, most: s.c.maxSize()}
 	k.limit.Store(a.Range.End)
-	k.size.Store(s.size)
+	k.size.Store(s.facts.known.size)
 	if o.swarm {
 		k.unreported = &byterange.Set{}
 	}
 	s.carried.fetches++
 	f := &flight{number: s.carried.fetches, from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now(),
 		at: a.Range.Start}
-	s.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
+	s.req.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
 	before := s.disk.last
 	to, end := s.c.throttled(ctx, s.req, o, k)
 	s.fetches.begin(a.ID, f, func() error {
@@ -210,16 +243,16 @@ func (s *session) beat() {
 	if err := s.fetches.keepsUp(s.c, s.req, s.c.limitOf(s.req), time.Now()); err != nil {
 		s.stop(err)
 	}
-	if !s.begun || s.part.Useless() {
+	if !s.facts.begun || s.part.Useless() {
 		return
 	}
 	s.disk.record(s.fetches.stats.beats%syncBeats == 0)
 	if s.fetches.stats.beats%rememberBeats == 0 {
-		s.remember()
+		s.sources.remember(s.c, s.sched)
 		s.workers.Go(s.c.State.Save)
 	}
 	if s.fetches.stats.beats%2 == 0 {
-		s.askTorrent()
+		s.choice.askTorrent()
 		s.progress()
 	}
 }
@@ -230,19 +263,19 @@ func (s *session) progress() {
 	}
 	s.fetches.reportBrought()
 	have := s.part.Have()
-	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.fetches.stats.rate(), Active: s.fetches.active(),
+	s.req.observe(Progress{Done: have.Len(), Size: s.facts.known.size, Rate: s.fetches.stats.rate(), Active: s.fetches.active(),
 		Twice: s.result.Duplicate + s.fetches.stats.twice()})
 }
 
 // remember saves the measured speeds of the sources for later downloads. It saves no speeds that a limit has reduced.
-func (s *session) remember() {
-	if s.c.State == nil || s.c.Limit.Rate() > 0 {
+func (x *sources) remember(c *Client, sched *scheduler.Scheduler) {
+	if c.State == nil || c.Limit.Rate() > 0 {
 		return
 	}
 	working := 0
-	for _, sp := range s.sched.Speeds() {
-		o := s.sources.lanes[sp.Source]
-		if o.lanes > 1 || o.swarm || s.c.HostLimits.Limited(o.url) { // the speed of one lane is not that of the server
+	for _, sp := range sched.Speeds() {
+		o := x.lanes[sp.Source]
+		if o.lanes > 1 || o.swarm || c.HostLimits.Limited(o.url) { // the speed of one lane is not that of the server
 			continue
 		}
 		known := state.Speed{Rate: sp.Rate, RTT: sp.RTT}
@@ -252,96 +285,88 @@ func (s *session) remember() {
 		if known.Rate > 0 {
 			working++
 		}
-		s.c.State.Learn(sp.Host, known)
+		c.State.Learn(sp.Host, known)
 		// If the server redirects, the next download may look up the speed of either host.
 		if named := source.HostPort(o.url); named != sp.Host {
-			s.c.State.Learn(named, known)
+			c.State.Learn(named, known)
 		}
 	}
 	if working > 1 {
-		s.c.State.Learn(state.AllHosts, state.Speed{Rate: s.sched.Peak()})
+		c.State.Learn(state.AllHosts, state.Speed{Rate: sched.Peak()})
 	}
 }
 
 // identity returns the record about the file for the journal of the part file.
-func (s *session) identity() partfile.Identity {
-	id := identityOf(s.req, s.known)
-	found := without(join(s.carried.looking.finding().Claims, s.carried.looking.remaining(s.digests.by(aList))), id.Claims)
-	if s.req.onDisk() && verify.Agree(s.digests.firsthand(), found) == nil { // a later run may need these digests
+func (f *facts) identity() partfile.Identity {
+	id := identityOf(f.req, f.known)
+	found := without(join(f.carried.looking.finding().Claims, f.carried.looking.remaining(f.known.digests.by(aList))), id.Claims)
+	if f.req.onDisk() && verify.Agree(f.known.digests.firsthand(), found) == nil { // a later run may need these digests
 		id.Looked = join(id.Looked, found)
 	}
-	id.Host, id.Date = s.result.Host, s.result.LastModified
+	id.Host, id.Date = f.result.Host, f.result.LastModified
 	if id.Host == "" { // the server has not answered in this session
-		id.Host, id.Date = s.carried.answeredBy, s.carried.answered
+		id.Host, id.Date = f.carried.answeredBy, f.carried.answered
 	}
 	return id
 }
 
 // describe records the known facts about the file in the journal.
-func (s *session) describe() {
-	if s.makeWay() != nil {
+func (f *facts) describe() {
+	if f.makeWay() != nil {
 		return
 	}
-	id := s.identity()
-	s.hashing.upload.describe(id)
-	s.disk.do(func() error { return s.part.Begin(id) })
+	id := f.identity()
+	f.upload.describe(id)
+	f.disk.do(func() error { return f.part.Begin(id) })
 }
 
 // makeWay sets aside the useless bytes of an earlier run, before other bytes are written.
-func (s *session) makeWay() error {
-	if err := s.part.MakeWay(); err != nil {
-		return s.stop(err)
+func (f *facts) makeWay() error {
+	if err := f.part.MakeWay(); err != nil {
+		return f.end.stop(err)
 	}
-	s.carried.tellAside(s.req, s.part)
+	f.carried.tellAside(f.req, f.part)
 	return nil
 }
 
 // reserve checks that the file is within the limit and fits on disk, and records the known facts in the journal.
-func (s *session) reserve() error {
-	s.fetches.bound(s.size)
-	if most := s.c.MaxSize; most > 0 && s.size > most {
-		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", s.size, most)
-		return s.stop(fail(Limit, "download", source.Mask(s.req.URL), err, HintLimit))
+func (f *facts) reserve() error {
+	f.fetches.bound(f.known.size)
+	if most := f.c.MaxSize; most > 0 && f.known.size > most {
+		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", f.known.size, most)
+		return f.end.stop(fail(Limit, "download", source.Mask(f.req.URL), err, HintLimit))
 	}
-	if err := s.makeWay(); err != nil {
+	if err := f.makeWay(); err != nil {
 		return err
 	}
-	id, size, how := s.identity(), s.size, s.c.Allocation
-	s.hashing.upload.describe(id)
-	if !s.req.onDisk() {
+	id, size, how := f.identity(), f.known.size, f.c.Allocation
+	f.upload.describe(id)
+	if !f.req.onDisk() {
 		how = AllocateNone
 	}
-	s.disk.do(func() error {
-		if err := makeRoom(s.part, size, s.req.onDisk()); err != nil {
+	f.disk.do(func() error {
+		if f.req.onDisk() && size >= 0 {
+			if err := f.part.CheckSpace(size); err != nil {
+				return err
+			}
+		}
+		if err := f.part.Begin(id); err != nil {
 			return err
 		}
-		if err := s.part.Begin(id); err != nil {
-			return err
-		}
-		return allocate(s.part, size, how)
+		return allocate(f.part, size, how)
 	})
 	return nil
 }
 
-// stop ends the session with err and the outcome that follows from it. It returns err, so that a caller can refuse the
-// body of an answer with it.
+// stop ends the session with err, which may be an error of the disk. It returns err, like ending.early.
 func (s *session) stop(err error) error {
-	how := outcomeOf(err)
-	if s.guessed() && is[*partfile.SpaceError](err) { // only a mirror stated this large size
-		how = sizeDisowned
+	if s.facts.known.guessed() && is[*partfile.SpaceError](err) { // only a mirror stated this large size
+		return s.end.early(sizeDisowned, err)
 	}
-	return s.end(how, err)
-}
-
-// end ends the session, if it has not ended. It returns err, so that a caller can refuse the body of an answer with it.
-func (s *session) end(how outcome, err error) error {
-	if s.how == ongoing {
-		s.how, s.err = how, err
-	}
-	return err
+	return s.end.stop(err)
 }
 
 // streamed reports whether any byte was written to the stream or uploaded.
-func (s *session) streamed() bool {
-	return s.req.Stream != nil && s.part.Front() > 0 || s.hashing.upload != nil && s.hashing.upload.begun()
+func (f *facts) streamed() bool {
+	return f.req.Stream != nil && f.part.Front() > 0 || f.upload != nil && f.upload.begun()
 }

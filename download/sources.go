@@ -150,13 +150,6 @@ func (x *sources) ban(o *origin, format string, args ...any) {
 	x.last = o.err
 }
 
-// pardon lifts the bans of all sources.
-func (x *sources) pardon() {
-	for _, o := range x.all {
-		o.banned, o.err = false, nil
-	}
-}
-
 // credit records that o sent the bytes that a fetch wrote, except bytes that another fetch had written before. The
 // other fetch may report its bytes later, because a fetch does not report each write at once.
 func (x *sources) credit(o *origin, m message) {

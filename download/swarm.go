@@ -15,7 +15,6 @@ import (
 	"braid/internal/partfile"
 	"braid/metalink"
 	"braid/metalink/metainfo"
-	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"
 )
@@ -149,12 +148,12 @@ func (c *Client) swarms(n network) source.Swarms {
 // A swarm is the swarm in which a session takes part. src is nil if the session has not joined a swarm.
 type swarm struct{ src source.Swarm }
 
-// join joins the swarm of the file of s, and offers the existing bytes to peers.
-func (w *swarm) join(s *session) source.Source {
-	x := s.carried.sharing
-	w.src = s.http.swarms.Swarm(x.torrent, x.file,
-		source.SwarmOptions{Part: s.part, Dir: s.req.Dir, Peers: x.peers, Named: x.named})
-	for r := range s.here.All() {
+// join joins the swarm of the file, and offers the existing bytes to peers.
+func (w *swarm) join(c *choice) source.Source {
+	x := c.carried.sharing
+	w.src = c.http.swarms.Swarm(x.torrent, x.file,
+		source.SwarmOptions{Part: c.part, Dir: c.req.Dir, Peers: x.peers, Named: x.named})
+	for r := range c.here.All() {
 		w.src.Here(r)
 	}
 	return w.src
@@ -179,12 +178,6 @@ func (w *swarm) gone(r byterange.Range) {
 	if w.src != nil {
 		w.src.Gone(r)
 	}
-}
-
-// asSource adds t, the traits of a source, to ev, the event that adds the source.
-func asSource(ev scheduler.SourceAdded, t source.Traits, last bool) scheduler.SourceAdded {
-	ev.Align, ev.Lead, ev.Slow, ev.Last = t.Align, t.Lead, t.Slow, last
-	return ev
 }
 
 const (
@@ -279,23 +272,23 @@ const seedBeat = 250 * time.Millisecond
 // rescue makes the next session use peers, if no server is left and a known torrent of the file was not fetched yet. It
 // reports whether it does.
 func (a *attempts) rescue(ctx context.Context, s *session) bool {
-	if a.carried.sharing != nil || !a.req.Peers.asked() || a.carried.single || !s.strong() || ctx.Err() != nil ||
-		!s.begun && !a.req.described() || a.req.Stream != nil && (s.streamed() || !a.req.described()) {
+	if a.carried.sharing != nil || !a.req.Peers.asked() || a.carried.single || !s.facts.known.strong() || ctx.Err() != nil ||
+		!s.facts.begun && !a.req.described() || a.req.Stream != nil && (s.facts.streamed() || !a.req.described()) {
 		return false
 	}
-	for _, doc := range s.file.Documents {
+	for _, doc := range s.facts.known.file.Documents {
 		if !isTorrent(doc) || !isWeb(doc.URL) {
 			continue
 		}
 		a.carried.torrentAsked = true
-		x, err := a.fetchSwarm(ctx, doc, s.size)
+		x, err := a.fetchSwarm(ctx, doc, s.facts.known.size)
 		if err != nil {
-			a.note("%s is not used to find peers: %v", source.Mask(doc.URL), err)
+			a.req.note("%s is not used to find peers: %v", source.Mask(doc.URL), err)
 			continue
 		}
-		a.note("no server is left: asking the peers of %s", source.Mask(doc.URL))
+		a.req.note("no server is left: asking the peers of %s", source.Mask(doc.URL))
 		a.share(x, doc)
-		if s.begun && a.req.Stream == nil {
+		if s.facts.begun && a.req.Stream == nil {
 			goOn(s)
 		}
 		return true
@@ -310,7 +303,7 @@ func (g *getter) enterSwarm(ctx context.Context) error {
 		return nil
 	}
 	if !g.req.Peers.asked() {
-		return g.fail(Network, errors.New(g.req.Peers.why()), "")
+		return g.req.fail(Network, errors.New(g.req.Peers.why()), "")
 	}
 	var last error
 	for _, doc := range d.Torrents {

@@ -91,10 +91,6 @@ type uploading struct {
 	closed   bool
 }
 
-func newUploading(to Upload) *uploading {
-	return &uploading{to: to, size: -1, moved: make(chan struct{})}
-}
-
 // uploadState is the content of UploadPart.State: the facts about the file, and the state of its checks.
 type uploadState struct {
 	Identity   partfile.Identity `json:"identity"`

@@ -7,8 +7,8 @@ import (
 
 	"braid/address"
 	"braid/download/state"
-	"braid/internal/partfile"
 	"braid/internal/version"
+	"braid/metalink"
 	"braid/source"
 	"braid/verify"
 )
@@ -99,55 +99,102 @@ func (p *carried) renew(req *Request, past *state.Store, host string) {
 // stand-in, and no lookup follows such an answer.
 func renewAfter(p *carried, req *Request, s *session) {
 	found := join(p.digests.by(aList), p.looking.finding().Claims)
-	if !errors.Is(s.err, errShrunk) ||
-		s.looked != nil && version.Compare(p.view(), viewOf(*s.looked)).Judgment == version.Other {
+	if !errors.Is(s.end.err, errShrunk) ||
+		s.answers.looked != nil && version.Compare(p.view(), viewOf(*s.answers.looked)).Judgment == version.Other {
 		found = nil
 	}
-	host := cmp.Or(s.next.host, s.result.Host)
-	if s.looked != nil {
-		host = s.looked.Host
+	host := cmp.Or(s.answers.next.host, s.result.Host)
+	if s.answers.looked != nil {
+		host = s.answers.looked.Host
 	}
 	p.renew(req, s.http.state, host)
 	p.digests.add(aList, noted, found)
 }
 
-// A subject holds the facts about the file that a session knows.
-type subject struct {
-	*known
+// facts are the facts about the file that a session knows, and their record in the journal.
+type facts struct {
+	*attempt
+	known          *known
 	begun          bool           // the file is identified, by an answer of this run or of an earlier run
 	originAnswered bool           // the origin has answered in this session
 	late           []verify.Claim // claims that are compared only at the end, because their algorithm is computed anyway
-	lead           *source.Answer // the first admitted answer; nil: none
-	leader         *origin        // the source of lead
-	next           statement      // about the new version that the server announced
-	looked         *source.Answer // the server's answer when it was asked about the new version; nil: it was not asked
+}
+
+// answers are the answers of a session that later ones are compared with, beside the facts.
+type answers struct {
+	*attempt
+	facts  *facts
+	lead   *source.Answer // the first admitted answer; nil: none
+	leader *origin        // the source of lead
+	next   statement      // about the new version that the server announced
+	looked *source.Answer // the server's answer when it was asked about the new version; nil: it was not asked
+}
+
+// compareWithUser compares claims, the server's digests, with the user's. A contradiction ends the session or, if a
+// document describes the file, only refuses the answer, because there may be other places.
+func (s *answers) compareWithUser(o *origin, claims []verify.Claim) error {
+	err := verify.Agree(s.req.Trust.Claims, claims)
+	switch {
+	case err == nil:
+		return nil
+	case s.req.Described != nil:
+		return otherDigest(o, err)
+	case s.roleOf(o) == asOrigin:
+		s.carried.opposed = claims
+	}
+	return s.end.stop(fail(Mismatch, "verify", o.masked, err, hintOtherFile))
+}
+
+// opposes returns an error if the user's digest contradicts claims that the server has stated since the session ended.
+// The digest may be mistyped, so the existing bytes are kept.
+func (s *answers) opposes(claims []verify.Claim) error {
+	if o := s.sources.first(); o != nil && s.roleOf(o) == asOrigin {
+		return s.compareWithUser(o, claims)
+	}
+	return nil
+}
+
+// mix records in the journal that only a digest shows that all existing bytes are of one version.
+func (f *facts) mix() {
+	if !f.known.mixed && f.begun && f.known.tag.etag != "" {
+		f.known.mixed = true
+		f.describe()
+	}
+}
+
+// mixElsewhere calls mix if the bytes of the answer a are from a mirror, and do not come with the known tag. A mirror
+// may copy the ETag of the server, so a tag counts only together with its host.
+func (f *facts) mixElsewhere(x resolution, a source.Answer) {
+	if x.mirror < x.answers && (tag{metalink.StrongETag(a.ETag), a.Host}) != f.known.tag {
+		f.mix()
+	}
+}
+
+// retag makes the tag of the server's first answer in this session the known tag. Existing bytes came without this tag.
+func (f *facts) retag(st statement, coming bool) {
+	if st.tag.etag == "" || st.tag == f.known.tag {
+		return
+	}
+	have := f.part.Have()
+	f.known.tag, f.known.date, f.known.host = st.tag, st.date, st.host
+	f.known.mixed = f.known.mixed || have.Len() > 0 || coming
+	f.describe()
 }
 
 // mayEnd reports whether the first size bytes may be the whole file, whatever the server stated, because a digest
 // decides.
-func (x *subject) mayEnd(part *partfile.File, size int64) bool {
-	return (x.size < 0 || x.sizeBy < byUser) && size > 0 && size <= part.Front() && x.strong()
+func (f *facts) mayEnd(size int64) bool {
+	return (f.known.size < 0 || f.known.sizeBy < byUser) && size > 0 && size <= f.part.Front() && f.known.strong()
 }
 
-// An aside has the state of fetches of documents, torrents and signatures. A goroutine fetches each, and sends the
-// result to a channel with a buffer for it.
+// An aside has the state of fetches of documents and signatures. A goroutine fetches each, and sends the result to a
+// channel with a buffer for it.
 type aside struct {
 	documents          chan documentResult // results of fetched documents
-	offered            chan offer          // torrents with peers
 	asking             bool                // a document is being fetched
 	reading            bool                // the document may have signatures, or name them
 	fetchingSignatures bool                // signatures are being fetched
 }
-
-func newAside() aside {
-	return aside{documents: make(chan documentResult, 1), offered: make(chan offer, 1)}
-}
-
-// begin records that a document is being fetched. signed means that it may have signatures.
-func (x *aside) begin(signed bool) { x.asking, x.reading = true, signed }
-
-// read records that no document is being fetched any more.
-func (x *aside) read() { x.asking, x.reading = false, false }
 
 // awaits reports whether signatures may still come.
 func (x *aside) awaits() bool { return x.fetchingSignatures || x.reading }

@@ -15,17 +15,17 @@ import (
 // dropSize makes the session after s try the size that another source gives, or continue without a size. Bytes beyond
 // the new size are voided. It reports false if no other size is possible.
 func (a *attempts) dropSize(s *session) (bool, error) {
-	k, inPlace, noRoom := a.carried.known, errors.Is(s.err, errInPlace), is[*partfile.SpaceError](s.err)
+	k, inPlace, noRoom := a.carried.known, errors.Is(s.end.err, errInPlace), is[*partfile.SpaceError](s.end.err)
 	before, held := k.size, s.cut.held > 0
-	if before < 0 && (held || s.how == wrongDigest) { // a body without a length ended at the end of the bytes
+	if before < 0 && (held || s.end.how == wrongDigest) { // a body without a length ended at the end of the bytes
 		before = a.partial.part.Front()
 	}
-	bound := s.how == noSource && !k.guessed() // places with another size were refused, or lacked bytes
+	bound := s.end.how == noSource && !k.guessed() // places with another size were refused, or lacked bytes
 	if before < 0 && !bound || k.sizeBy == byUser || a.req.inOrder() && a.partial.part.Front() > 0 {
 		return false, nil
 	}
 	if noRoom {
-		a.noRoom = s.err
+		a.noRoom = s.end.err
 	}
 	possible := func(size int64) bool {
 		return size != before && !slices.Contains(k.tried, size) && !(bound && a.partial.reaches(size))
@@ -38,12 +38,12 @@ func (a *attempts) dropSize(s *session) (bool, error) {
 		return false, nil
 	}
 	// The server stated the known size together with the digest, and nothing shows that the existing bytes are wrong.
-	if s.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed() && next >= 0 && a.partial.reaches(next) {
+	if s.end.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed() && next >= 0 && a.partial.reaches(next) {
 		return false, nil
 	}
 	if before >= 0 {
-		k.giveUp(before, !compared || s.how == noSource || s.how == sizeDisowned && !noRoom)
-		a.note("%v: %d bytes are no longer assumed to be the size of the file", s.err, before)
+		k.giveUp(before, !compared || s.end.how == noSource || s.end.how == sizeDisowned && !noRoom)
+		a.req.note("%v: %d bytes are no longer assumed to be the size of the file", s.end.err, before)
 	}
 	if err := a.carried.damage.restore(a.carried.known); err != nil {
 		return false, err
@@ -76,7 +76,7 @@ func (k *known) giveUp(size int64, contradicted bool) {
 // places returns the number of places of the file that s knows.
 func places(s *session) int {
 	n := len(s.sources.all)
-	for _, m := range s.file.Mirrors {
+	for _, m := range s.facts.known.file.Mirrors {
 		if !s.sources.has(m.URL) {
 			n++
 		}
@@ -95,7 +95,7 @@ func trySingle(s *session) bool {
 	p := s.carried
 	if !p.single {
 		unsized := s.req.unsized() || p.guessed() && p.sizeBy < byServer // the authority of the digest gave no size
-		p.single, p.candidates, p.wrong = true, s.sources.candidates(s.size, unsized, s.req.described()), s.err
+		p.single, p.candidates, p.wrong = true, s.sources.candidates(s.facts.known.size, unsized, s.req.described()), s.end.err
 		p.past = nil // each source gets another chance
 	}
 	if len(p.candidates) == 0 {
@@ -144,7 +144,7 @@ func (a *attempts) standIn(ctx context.Context, s *session) (gone bool, err erro
 		case ctx.Err() != nil:
 			return false, context.Cause(ctx)
 		case err != nil:
-			a.note("%s is not used: %v", source.Mask(u), err)
+			a.req.note("%s is not used: %v", source.Mask(u), err)
 		case begunBy(a.carried.known, u, x):
 			goOn(s)
 			return true, nil
@@ -176,7 +176,7 @@ func (a *attempts) mayStandIn() bool {
 // known, or if all existing bytes came with the same ETag.
 func (a *attempts) dropRecalled(ctx context.Context, s *session) error {
 	k := a.carried.known
-	a.note("%v: that digest is from an earlier run, and is no longer used", s.err)
+	a.req.note("%v: that digest is from an earlier run, and is no longer used", s.end.err)
 	k.forget()
 	k.forgetGuess()
 	if k.strong() || k.tag.etag != "" && !k.mixed {
@@ -190,7 +190,7 @@ func (a *attempts) dropRecalled(ctx context.Context, s *session) error {
 // bytes of an earlier run, of the asked server, and of a source that was not completely compared.
 func (a *attempts) discard(ctx context.Context, s *session) error {
 	if a.req.IfExists.Refresh && a.result.Resumed > 0 {
-		return a.partial.keepRefreshed(s.err)
+		return a.partial.keepRefreshed(s.end.err)
 	}
 	if a.carried.strong() {
 		if err := a.carried.damage.restore(a.carried.known); err != nil {
@@ -203,7 +203,7 @@ func (a *attempts) discard(ctx context.Context, s *session) error {
 	}
 	for r := range doubtful.All() {
 		a.partial.part.Revoke(r)
-		a.observe(Voided{r})
+		a.req.observe(Voided{r})
 	}
 	if err := a.partial.part.Void(); err != nil {
 		return local(err)
@@ -214,14 +214,14 @@ func (a *attempts) discard(ctx context.Context, s *session) error {
 
 // refute keeps the file for a later run with a corrected digest. It returns the error of the download.
 func (a *attempts) refute(ctx context.Context, s *session) error {
-	wrong, err := wrongOf(s.err), s.err
+	wrong, err := wrongOf(s.end.err), s.end.err
 	if !slices.Contains(a.req.Trust.Claims, wrong.Claim) || !verify.Strong([]verify.Claim{wrong.Claim}) {
 		return errors.Join(err, a.discard(ctx, s))
 	}
 	if err := a.carried.damage.restore(a.carried.known); err != nil {
 		return err
 	}
-	id := s.identity()
+	id := s.facts.identity()
 	id.Refuted = []verify.Claim{wrong.Claim}
 	if begun := a.partial.part.Begin(id); begun != nil {
 		return errors.Join(err, local(begun))
