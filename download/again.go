@@ -187,7 +187,7 @@ func (a *attempts) try(ctx context.Context, w way, s *session) (gone bool, err e
 func (a *attempts) nextVersion(ctx context.Context, s *session) (answers bool, err error) {
 	other, answers := true, true
 	if errors.Is(s.end.err, errShrunk) && s.facts.known.strong() {
-		x, failed := a.req.inquire(ctx, a.http, glance, condition{})
+		x, failed := inquire(ctx, a.http, a.req, glance, condition{})
 		if other, answers = false, failed == nil; answers {
 			other = version.Compare(a.carried.view(), x.statement().view()).Judgment == version.Other
 			err = s.answers.opposes(join(s.facts.known.digests.by(theHost), x.file.Claims))

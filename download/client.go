@@ -271,7 +271,7 @@ func (c *Client) begin(ctx context.Context, req *Request, what string) (hc netwo
 	if err := c.checkNumbers(req, what); err != nil {
 		return hc, nil, err
 	}
-	if err := req.excluded(req.URL); err != nil {
+	if err := req.Access.excluded(req.URL); err != nil {
 		return hc, nil, fail(Usage, what, source.Mask(req.URL), err, "")
 	}
 	hc, done = c.network(ctx)

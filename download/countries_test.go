@@ -47,12 +47,12 @@ func TestNear(t *testing.T) {
 	},
 	}
 	mirrors := mirrorsOf(t, "a=US", "de.example", "jp.example=FR", "unknown", "jp.example")
-	r.sortByCountry(t.Context(), mirrors)
+	r.Near.sort(t.Context(), mirrors)
 	if got := hostsOf(mirrors); asked.Load() != 0 || got[0] != "a" || mirrors[1].Geo != "" {
 		t.Errorf("%v, asked of %d", got, asked.Load())
 	}
 	r.Near.Locations = []string{"JP", "DE"}
-	r.sortByCountry(t.Context(), mirrors)
+	r.Near.sort(t.Context(), mirrors)
 	if got, want := hostsOf(mirrors), []string{"jp.example", "de.example", "a", "jp.example", "unknown"}; !slices.Equal(got, want) || asked.Load() != 3 {
 		t.Errorf("%v, asked of %d; want %v", got, asked.Load(), want)
 	}
@@ -79,7 +79,7 @@ func TestNearIsBounded(t *testing.T) {
 		}
 		mirrors := mirrorsOf(t, hosts...)
 		began := time.Now()
-		r.sortByCountry(t.Context(), mirrors)
+		r.Near.sort(t.Context(), mirrors)
 		if took := time.Since(began); took != lookupsLimit || most.Load() > lookups || !slices.Equal(hostsOf(mirrors), hosts) {
 			t.Errorf("%v, %d at a time", took, most.Load())
 		}

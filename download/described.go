@@ -79,7 +79,7 @@ func ReadDocument(r io.Reader, name string) (*Document, error) {
 
 // describedInPlace fetches the document with which the server answers in place of the file. It returns the request for
 // the file that the document describes. describe is Document.Request or Document.Describe.
-func (r *Request) describedInPlace(ctx context.Context, hc network,
+func describedInPlace(ctx context.Context, hc network, r *Request,
 	describe func(*Document, metalink.File, Request) (Request, error)) (Request, error) {
 	d, err := documentOf(ctx, hc, r, func(hops []metalink.Hop) bool { return r.mayReplace(hops, asOrigin) })
 	if err != nil {
@@ -204,7 +204,7 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	}
 	r.NoMetalink = true // RFC 6249, section 2: links of a mirror are discarded
 	mirrors, _ := r.allowed(f.Mirrors)
-	base.sortByCountry(context.Background(), mirrors)
+	base.Near.sort(context.Background(), mirrors)
 	var places []*url.URL
 	for _, o := range mirrors {
 		if containsURL(base.Mirrors, o.URL) {
@@ -266,9 +266,6 @@ func (r *Request) described() bool {
 	return r.Described != nil && (verify.Strong(r.Trust.Claims) || r.provenByPieces())
 }
 
-// unsized reports whether a document describes the file without its size.
-func (r *Request) unsized() bool { return r.described() && r.Described.Size < 0 }
-
 // listed reports whether a document is only a list of places; see described.
 func (r *Request) listed() bool { return r.Described != nil && !r.described() }
 
@@ -281,7 +278,7 @@ func (r *Request) readable() error {
 }
 
 // reportDescribed reports to Observe what the document of r offers, and which parts of it are not used.
-func (r *Request) reportDescribed() {
+func reportDescribed(r *Request) {
 	for _, n := range r.unreadable {
 		r.note("%s", n)
 	}

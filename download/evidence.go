@@ -70,14 +70,14 @@ func signersOf(data []byte) (by []string, err error) {
 
 // userVouches reports whether the evidence is a strong digest from the user or from a signed list, or a signature by an
 // exact key that the user named. Such evidence outweighs the statements of servers.
-func (r *Request) userVouches() bool {
-	return backed(r.Trust.Claims, verify.Signed, verify.User) || r.Trust.Anchors.pinned()
+func (t *Trust) userVouches() bool {
+	return backed(t.Claims, verify.Signed, verify.User) || t.Anchors.pinned()
 }
 
 // needsSignature reports whether the file itself must be signed: a signature is required, and no signed list has its
 // digest.
-func (r *Request) needsSignature() bool {
-	return r.Trust.Require == RequireSignature && !backed(r.Trust.Claims, verify.Signed, verify.Signed)
+func (t *Trust) needsSignature() bool {
+	return t.Require == RequireSignature && !backed(t.Claims, verify.Signed, verify.Signed)
 }
 
 // byPieces returns the pieces that a torrent claims for the file; zero without a torrent, or if a strong digest is known.
@@ -104,7 +104,7 @@ const mostGuesses = 3
 // beside the URL of req.
 func signaturesFor(req *Request, f metalink.File, looked verify.Finding) []Signature {
 	all := signaturesOf(req, f)
-	if len(all) > 0 || !req.needsSignature() || req.described() || req.URL == nil || !isWeb(req.URL) {
+	if len(all) > 0 || !req.Trust.needsSignature() || req.described() || req.URL == nil || !isWeb(req.URL) {
 		return all
 	}
 	if looked.Beside != nil {

@@ -105,7 +105,7 @@ func (e *existingFile) compare(ctx context.Context, info fsys.Info, c *partfile.
 	if e.req.IfExists.Overwrite {
 		return false, nil
 	}
-	if e.document = e.req.inPlace(ctx, e.http, x.answer, info.Size); e.document {
+	if e.document = inPlace(ctx, e.http, e.req, x.answer, info.Size); e.document {
 		return true, nil
 	}
 	done, why, err := e.begun(ctx, info, x, claims)
@@ -126,7 +126,7 @@ func (e *existingFile) lookBeside(ctx context.Context, x inquiry, claims []verif
 		return nil, nil
 	}
 	asked, file := join(e.req.Trust.Claims, x.asked), x.file
-	if e.req.needsSignature() && len(signaturesOf(e.req, file)) > 0 && wantsList(e.req, signed()) {
+	if e.req.Trust.needsSignature() && len(signaturesOf(e.req, file)) > 0 && wantsList(e.req, signed()) {
 		file = metalink.File{}
 	}
 	found, err := lookUp(ctx, e.http, e.req, x.answer.Hops, file, asked, claims)

@@ -166,7 +166,7 @@ func pinOf(file metalink.File) state.Pin {
 // checkPin returns an error if the URL of r offered more evidence before than offered: an attacker may have removed the
 // rest. If the user gives evidence or accepts less (LessProof), nothing is checked.
 func (c *Client) checkPin(r *Request, offered state.Pin) error {
-	if r.Trust.LessProof || r.userVouches() {
+	if r.Trust.LessProof || r.Trust.userVouches() {
 		return nil
 	}
 	if err := c.State.CheckPin(r.URL, offered); err != nil {
@@ -185,7 +185,7 @@ func (c *Client) checkBoth(ctx context.Context, hc network, r *Request, x resolu
 	if missing == nil {
 		return x, nil
 	}
-	y, err := r.inquire(ctx, hc, other, condition{})
+	y, err := inquire(ctx, hc, r, other, condition{})
 	if err != nil || y.nature == aDocument || verify.Agree(x.file.Claims, y.file.Claims) != nil {
 		return x, missing
 	}

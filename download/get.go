@@ -126,7 +126,7 @@ func (g *getter) get(ctx context.Context) error {
 		return nil
 	}
 	g.req.observe(Started{URL: source.Mask(g.req.URL), Path: g.result.Path})
-	g.req.reportDescribed()
+	reportDescribed(g.req)
 	if err := g.span(ctx); err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (g *getter) check(ctx context.Context) error {
 	if (g.req.provenByPieces() || g.req.spans()) && g.req.Trust.Require == RequireDigest {
 		return g.req.fail(NoEvidence, errOnlyPieces, HintTorrentDigest)
 	}
-	if g.req.described() && g.req.needsSignature() && len(g.req.Trust.Signatures) == 0 {
+	if g.req.described() && g.req.Trust.needsSignature() && len(g.req.Trust.Signatures) == 0 {
 		return g.req.fail(NoEvidence, errNoSignature, HintSignature)
 	}
 	return g.makeFolders()
@@ -330,7 +330,7 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 // follow downloads the file that the document at the URL of the request describes, with another getter. What the user
 // demands, and the name, apply to that file.
 func (g *getter) follow(ctx context.Context) (*getter, error) {
-	req, err := g.asked.describedInPlace(ctx, g.http, (*Document).Request)
+	req, err := describedInPlace(ctx, g.http, &g.asked, (*Document).Request)
 	if err != nil {
 		return g, err
 	}

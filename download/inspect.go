@@ -55,16 +55,16 @@ func (x *inspection) ask(ctx context.Context) error {
 	if !x.asked() || address.SchemeOf(x.req.URL).NoDigests {
 		return nil
 	}
-	q, err := x.req.inquire(ctx, x.http, head, condition{})
+	q, err := inquire(ctx, x.http, &x.req, head, condition{})
 	if source.Refused(err) || err == nil && q.nature != aDocument && !verify.Strong(q.file.Claims) {
 		byHead, told := q.file.Claims, q.asked
-		if q, err = x.req.inquire(ctx, x.http, glance, condition{}); err == nil && q.nature != aDocument {
+		if q, err = inquire(ctx, x.http, &x.req, glance, condition{}); err == nil && q.nature != aDocument {
 			err = verify.Agree(byHead, q.file.Claims)
 		}
 		q.file.Claims, q.asked = join(q.file.Claims, byHead), join(q.asked, told)
 	}
 	if err == nil {
-		x.document = q.nature == aDocument || x.req.inPlace(ctx, x.http, q.answer, cmp.Or(x.verdict.Size, -1))
+		x.document = q.nature == aDocument || inPlace(ctx, x.http, &x.req, q.answer, cmp.Or(x.verdict.Size, -1))
 	}
 	if err == nil && !x.document {
 		x.answer, x.file, x.told = q.answer, q.file, q.asked
@@ -100,7 +100,7 @@ func (x *inspection) checkAnswer(ctx context.Context, said resolution) (err erro
 // follow reads the document that the server sent in place of the file.
 func (x *inspection) follow(ctx context.Context) (err error) {
 	x.document = false
-	x.req, err = x.req.describedInPlace(ctx, x.http, (*Document).Describe)
+	x.req, err = describedInPlace(ctx, x.http, &x.req, (*Document).Describe)
 	return err
 }
 
@@ -112,7 +112,7 @@ func (x *inspection) readDescriptions(ctx context.Context) {
 	if d := x.req.Described; d != nil {
 		x.file.Size, x.file.Documents = max(x.file.Size, d.Size), d.Torrents
 		v.Pieces, v.PiecesFrom = d.Pieces, d.By
-		x.req.reportDescribed()
+		reportDescribed(&x.req)
 	}
 	for v.Pieces.IsZero() {
 		t, ok := x.carried.readNext(ctx, x.http, &x.req, x.file, x.claims, vouched(x.claims))

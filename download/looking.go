@@ -41,7 +41,7 @@ type lookedUp struct {
 // strong digest, or none of the needed signatures. Digests of a host to which it redirects do not suffice: that host
 // could hide the digests beside the file.
 func (l *looking) begin(p *proving, o *origin, x resolution, a source.Answer) {
-	known, needs := join(p.facts.known.digests.firsthand(), x.asked), p.req.needsSignature()
+	known, needs := join(p.facts.known.digests.firsthand(), x.asked), p.req.Trust.needsSignature()
 	looks := looksFor(p.req, known, x.file)
 	if l.begun || p.roleOf(o) != asOrigin || !looks && !needs {
 		return
@@ -293,7 +293,7 @@ func (l *looking) lacks(err error) error {
 
 // tiesLater reports whether a later run may resume because of digests that this run found beside the file.
 func tiesLater(r *Request, looked []verify.Claim) bool {
-	return verify.Strong(looked) && r.Trust.Lookup && r.Described == nil && !r.needsSignature() &&
+	return verify.Strong(looked) && r.Trust.Lookup && r.Described == nil && !r.Trust.needsSignature() &&
 		len(r.Mirrors)+len(r.Published.Claims)+len(r.Published.Mirrors) == 0
 }
 

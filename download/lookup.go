@@ -102,13 +102,13 @@ func (n network) endLater(ctx context.Context, cancel func()) {
 // looksFor reports whether a lookup is needed if claims are known and file is the description of the file: a strong
 // digest is missing, or a signature is needed and no signature is named.
 func looksFor(r *Request, claims []verify.Claim, file metalink.File) bool {
-	return !verify.Strong(claims) || r.needsSignature() && len(signaturesOf(r, file)) == 0
+	return !verify.Strong(claims) || r.Trust.needsSignature() && len(signaturesOf(r, file)) == 0
 }
 
 // wantsList reports whether a signed list is looked for although the server or a document names signatures: a signature
 // is needed, and none of the signatures in all is by a trusted key. It is false if the user names signatures.
 func wantsList(r *Request, all []found) bool {
-	if !r.needsSignature() || len(r.Trust.Signatures) > 0 {
+	if !r.Trust.needsSignature() || len(r.Trust.Signatures) > 0 {
 		return false
 	}
 	set := newSignatureSet(all, r.Trust.Anchors, fileNames(r))

@@ -44,7 +44,7 @@ func (c *choice) addMirrors() {
 		c.holdBack(mirrors)
 		return
 	}
-	c.req.sortByCountry(c.ctx, mirrors)
+	c.req.Near.sort(c.ctx, mirrors)
 	for _, m := range mirrors {
 		o := c.req.mirrorOptions(c.facts.trusted())
 		o.Named = c.req.namedBy(m.URL, m.By)
@@ -108,7 +108,7 @@ func (c *choice) addUserMirrors() {
 		if c.req.Described != nil || c.req.typed(u) {
 			o = c.req.optionsFor(u, c.req.named(u), c.facts.trusted())
 		}
-		if c.req.usable(u) || c.http.opens(u) && c.req.excluded(u) == nil && c.facts.known.strong() {
+		if c.req.usable(u) || c.http.opens(u) && c.req.Access.excluded(u) == nil && c.facts.known.strong() {
 			c.addOrigin(u, o, origin{user: true})
 		}
 	}
@@ -285,19 +285,19 @@ const (
 	lookupsLimit = time.Second
 )
 
-// sortByCountry moves the mirrors in the preferred countries to the front.
-func (r *Request) sortByCountry(ctx context.Context, mirrors []metalink.Mirror) {
-	if len(r.Near.Locations) == 0 {
+// sort moves the mirrors in the preferred countries to the front.
+func (n *Near) sort(ctx context.Context, mirrors []metalink.Mirror) {
+	if len(n.Locations) == 0 {
 		return
 	}
-	if r.Near.Country != nil {
-		r.lookUpCountries(ctx, mirrors)
+	if n.Country != nil {
+		n.lookUp(ctx, mirrors)
 	}
-	metalink.Near(mirrors, r.Near.Locations...)
+	metalink.Near(mirrors, n.Locations...)
 }
 
-// lookUpCountries looks up the country of mirrors if neither the server nor a document states it.
-func (r *Request) lookUpCountries(ctx context.Context, mirrors []metalink.Mirror) {
+// lookUp looks up the country of mirrors if neither the server nor a document states it.
+func (n *Near) lookUp(ctx context.Context, mirrors []metalink.Mirror) {
 	ctx, cancel := context.WithTimeout(ctx, lookupsLimit)
 	defer cancel()
 	var group sync.WaitGroup
@@ -306,7 +306,7 @@ func (r *Request) lookUpCountries(ctx context.Context, mirrors []metalink.Mirror
 		if m := &mirrors[i]; m.Geo == "" {
 			free <- struct{}{}
 			group.Go(func() {
-				m.Geo = r.Near.Country(ctx, m.URL)
+				m.Geo = n.Country(ctx, m.URL)
 				<-free
 			})
 		}

@@ -177,17 +177,17 @@ func (r *Request) typed(u *url.URL) bool {
 // usable reports whether the request may use the place u.
 func (r *Request) usable(u *url.URL) bool {
 	off := r.Access.NoFTP && address.SchemeOf(u).Family == "ftp"
-	return r.excluded(u) == nil && (address.HasScheme(u) && !off || r.isSwarm(u))
+	return r.Access.excluded(u) == nil && (address.HasScheme(u) && !off || r.isSwarm(u))
 }
 
 // excluded returns an error if the user excludes the host of u (rule 65).
-func (r *Request) excluded(u *url.URL) error { return r.Access.Not.CheckHost(u.Hostname()) }
+func (a *Access) excluded(u *url.URL) error { return a.Not.CheckHost(u.Hostname()) }
 
 // checkExcluded returns an error if a host that the user named is excluded.
-func (r *Request) checkExcluded() error {
-	err := r.excluded(r.URL)
+func checkExcluded(r *Request) error {
+	err := r.Access.excluded(r.URL)
 	for _, u := range r.Mirrors {
-		err = cmp.Or(err, r.excluded(u))
+		err = cmp.Or(err, r.Access.excluded(u))
 	}
 	return err
 }
@@ -196,7 +196,7 @@ func (r *Request) checkExcluded() error {
 func (r *Request) allowed(mirrors []metalink.Mirror) (kept []metalink.Mirror, notes []string) {
 	var out []string
 	for _, m := range mirrors {
-		near, _ := errors.AsType[*address.Error](r.excluded(m.URL))
+		near, _ := errors.AsType[*address.Error](r.Access.excluded(m.URL))
 		switch word := r.Access.Not.OfCountry(m.Geo); {
 		case near != nil:
 			out = append(out, source.Mask(m.URL)+" ("+near.Excluded+")")
@@ -239,13 +239,13 @@ func (r *Request) namedBy(u *url.URL, by address.Scope) address.Scope {
 	return address.Public | by
 }
 
-// namedSignature returns the address scopes to which sig.URL may lead. For a signature beside the file, these are the
+// scope returns the address scopes to which sig.URL may lead. For a signature beside the file of a document, these are the
 // scopes of the file's place.
-func (r *Request) namedSignature(sig Signature) address.Scope {
-	if sig.named != 0 || r.Described == nil {
+func (sig Signature) scope(d *Described) address.Scope {
+	if sig.named != 0 || d == nil {
 		return sig.named
 	}
-	for _, m := range r.Described.Mirrors {
+	for _, m := range d.Mirrors {
 		if sameServer(m.URL, sig.URL) {
 			return address.Public | m.By
 		}

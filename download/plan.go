@@ -96,7 +96,7 @@ func (h *planner) run(ctx context.Context) error {
 		return nil
 	}
 	h.req.observe(Started{URL: source.Mask(h.req.URL), Path: h.result.Path})
-	h.req.reportDescribed()
+	reportDescribed(h.req)
 	if err := h.foreseeSpan(ctx); err != nil {
 		return err
 	}
@@ -282,7 +282,7 @@ func (h *planner) leftover(ctx context.Context) error {
 
 // followDocument returns the getter of the file that the document at the URL describes.
 func (h *planner) followDocument(ctx context.Context) (*getter, error) {
-	req, err := h.asked.describedInPlace(ctx, h.http, (*Document).Request)
+	req, err := describedInPlace(ctx, h.http, &h.asked, (*Document).Request)
 	if err != nil {
 		return h.getter, err
 	}
@@ -303,7 +303,7 @@ func (h *planner) findPlaces(ctx context.Context, x *inspection) {
 		for _, n := range notes {
 			h.req.note("%s", n)
 		}
-		h.req.sortByCountry(ctx, mirrors)
+		h.req.Near.sort(ctx, mirrors)
 		for _, m := range mirrors {
 			h.addPlace(Place{URL: m.URL, Role: Named, Mirror: m})
 		}

@@ -32,7 +32,7 @@ func probe(ctx context.Context, hc network, req *Request) (Offer, error) {
 	if err != nil {
 		return Offer{}, wrap(err, "probe", req)
 	}
-	x, err := req.resolve(a.Hops, req.role(), req.footing())
+	x, err := req.resolve(a.Hops, req.role(), req.Trust.footing())
 	if err != nil {
 		return Offer{}, wrap(err, "probe", req)
 	}

@@ -76,7 +76,8 @@ func (p *proving) askSignatures() {
 	all, looked := signaturesOf(p.req, p.facts.known.file), p.carried.looking.finding()
 	// If a document was not read yet, it may have a signature.
 	doc, ok := p.carried.nextDocument(p.facts.known.file)
-	unnamed := len(all) == 0 && p.facts.originAnswered && !p.aside.reading && (!ok || isTorrent(doc)) && p.req.needsSignature()
+	unnamed := len(all) == 0 && p.facts.originAnswered && !p.aside.reading && (!ok || isTorrent(doc)) &&
+		p.req.Trust.needsSignature()
 	if unnamed && p.carried.looking.awaits() {
 		return
 	}
@@ -126,7 +127,7 @@ func (p *proving) applySignatures(all []found) {
 // lacksSignature returns an error if the fetched signatures show that the required proof by a signature is impossible,
 // and no signed list can have the digest.
 func (p *proving) lacksSignature() error {
-	all, needed := p.carried.signed.all, p.req.needsSignature() && !p.carried.looking.maySign()
+	all, needed := p.carried.signed.all, p.req.Trust.needsSignature() && !p.carried.looking.maySign()
 	set := newSignatureSet(all, p.req.Trust.Anchors, fileNames(p.req))
 	if err := set.doomed(needed, p.facts.known.size); err != nil {
 		return err

@@ -92,20 +92,20 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	var x inquiry
 	switch {
 	case asked && !s.facts.originAnswered:
-		x, err = s.req.inquire(ctx, s.http, glance, condition{})
+		x, err = inquire(ctx, s.http, s.req, glance, condition{})
 		if err == nil && !verify.Strong(x.file.Claims) && differs(x.answer.Size, k.size) { // the answer to HEAD may have a digest
-			if y, failed := s.req.inquire(ctx, s.http, look, condition{}); failed == nil && verify.Strong(y.file.Claims) {
+			if y, failed := inquire(ctx, s.http, s.req, look, condition{}); failed == nil && verify.Strong(y.file.Claims) {
 				x = y
 			}
 		}
 		if err != nil {
-			x, err = s.req.onTheWay(x, err)
+			x, err = onTheWay(s.req, x, err)
 		}
 	case s.choice.due: // the server was asked for a signature or a digest
 		s.choice.addMirrors()
 		return false, nil
 	case asked && k.file.NoDigest && !s.req.NoMetalink: // mirrors without a digest do not count (RFC 6249, section 6)
-		if x, err = s.req.inquire(ctx, s.http, look, condition{}); err != nil || !verify.Strong(x.file.Claims) {
+		if x, err = inquire(ctx, s.http, s.req, look, condition{}); err != nil || !verify.Strong(x.file.Claims) {
 			return false, nil
 		}
 	default:

@@ -151,8 +151,8 @@ func (r *Request) checkURL() error {
 		return r.fail(Usage, errors.New(r.Peers.why()), "")
 	case !address.HasScheme(u) || u.Host == "":
 		return r.fail(Usage, errors.New("not an "+address.ListSchemes()+" URL"), "")
-	case r.checkExcluded() != nil:
-		return r.fail(Usage, r.checkExcluded(), "")
+	case checkExcluded(r) != nil:
+		return r.fail(Usage, checkExcluded(r), "")
 	case !r.usable(u):
 		return r.fail(Usage, errors.New("FTP URLs are excluded"), HintFTP)
 	case r.described():

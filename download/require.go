@@ -59,7 +59,7 @@ func foresee(r *Request, claims []verify.Claim, a source.Answer, signatures bool
 	switch {
 	case r.Trust.Require == RequireDigest && !verify.Strong(claims) && !vouchesForItself(a):
 		return HintGiveDigest, errNoDigest
-	case r.needsSignature() && !signatures:
+	case r.Trust.needsSignature() && !signatures:
 		return HintSignature, errNoSignature
 	}
 	return "", nil

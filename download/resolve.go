@@ -83,7 +83,7 @@ type footing struct {
 }
 
 // footing returns the footing before the first answer.
-func (r *Request) footing() footing { return footing{digest: verify.Strong(r.Trust.Claims)} }
+func (t *Trust) footing() footing { return footing{digest: verify.Strong(t.Claims)} }
 
 // resolve reads the answers hops. The error is a contradiction in the asked server's own fields, or, if the asked
 // server gave no description, the reason why a mirror has another file.
@@ -245,11 +245,11 @@ func (x inquiry) statement() statement {
 type asker func(context.Context, network, *Request, condition) (source.Answer, error)
 
 // inquire asks the server what the file is. If the answer contradicts itself, err and x.wrong are that contradiction.
-func (r *Request) inquire(ctx context.Context, hc network, ask asker, c condition) (x inquiry, err error) {
+func inquire(ctx context.Context, hc network, r *Request, ask asker, c condition) (x inquiry, err error) {
 	if x.answer, err = ask(ctx, hc, r, c); err != nil {
 		return x, err
 	}
-	x.resolution, err = r.resolve(x.answer.Hops, r.role(), r.footing())
+	x.resolution, err = r.resolve(x.answer.Hops, r.role(), r.Trust.footing())
 	switch {
 	case x.nature == aDocument:
 		return x, nil
@@ -264,12 +264,12 @@ func (r *Request) inquire(ctx context.Context, hc network, ask asker, c conditio
 
 // onTheWay returns the server's statements in the redirects before a failed answer, if these statements have a strong
 // digest. Otherwise it returns x and err.
-func (r *Request) onTheWay(x inquiry, err error) (inquiry, error) {
+func onTheWay(r *Request, x inquiry, err error) (inquiry, error) {
 	var e *source.Error
 	if !errors.As(err, &e) || len(e.Hops) == 0 || r.role() != asOrigin {
 		return x, err
 	}
-	y, wrong := r.resolve(e.Hops, asOrigin, r.footing())
+	y, wrong := r.resolve(e.Hops, asOrigin, r.Trust.footing())
 	if wrong != nil || y.nature != theFile || !verify.Strong(y.file.Claims) {
 		return x, err
 	}
@@ -280,7 +280,7 @@ func (r *Request) onTheWay(x inquiry, err error) (inquiry, error) {
 // inPlace reports whether a is the answer to HEAD for a document in place of the file. Not every server knows the media
 // type, so inPlace fetches the first bytes if the header does not decide. size is the known size of the file (-1:
 // unknown). A document of more than sniffSize bytes is assumed to be shorter than the file.
-func (r *Request) inPlace(ctx context.Context, hc network, a source.Answer, size int64) bool {
+func inPlace(ctx context.Context, hc network, r *Request, a source.Answer, size int64) bool {
 	switch {
 	case !r.follows(), isXML(r.URL), a.Size == 0, a.Size > metalink.MaxSize, !r.mayReplace(a.Hops, r.role()):
 		return false

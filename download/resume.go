@@ -346,14 +346,14 @@ func (r *resumption) resumeUntold(ctx context.Context) error {
 // digests for GET only. It sets document if the answer is a document.
 func (c *call) lookAgain(ctx context.Context, prior partfile.Identity) (x inquiry, err error) {
 	for _, ask := range []asker{look, glance} {
-		x, err = c.req.inquire(ctx, c.http, ask, condition{})
+		x, err = inquire(ctx, c.http, c.req, ask, condition{})
 		if err != nil || x.nature == aDocument || address.SchemeOf(c.req.URL).NoDigests ||
 			verify.Strong(x.file.Claims) || tagOf(x.file, x.answer) != (tag{}) {
 			break
 		}
 	}
 	if err != nil {
-		x, err = c.req.onTheWay(x, err)
+		x, err = onTheWay(c.req, x, err)
 	}
 	if c.document = err == nil && x.nature == aDocument; err != nil || c.document || c.req.role() != asOrigin {
 		return x, err
@@ -361,7 +361,7 @@ func (c *call) lookAgain(ctx context.Context, prior partfile.Identity) (x inquir
 	if verify.Agree(join(prior.Claims, c.carried.digests.counting()), x.file.Claims) != nil { // leave records it in the journal
 		c.carried.opposed = x.file.Claims
 	}
-	if c.document = c.req.inPlace(ctx, c.http, x.answer, prior.Size); c.document {
+	if c.document = inPlace(ctx, c.http, c.req, x.answer, prior.Size); c.document {
 		c.carried.opposed = nil
 	} else {
 		c.carried.hear(x.statement())

@@ -111,7 +111,7 @@ func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request
 	defer cancel()
 	return fetchSignatures(all, req.Trust.Anchors, func(sig Signature) found {
 		return sig.fetch(ctx, hc, func(sig Signature) httpsource.Options {
-			return req.optionsFor(sig.URL, req.namedSignature(sig), trusted)
+			return req.optionsFor(sig.URL, sig.scope(req.Described), trusted)
 		})
 	})
 }

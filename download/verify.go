@@ -158,7 +158,7 @@ func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker,
 // where is the Where of that error.
 func (x *inspection) signatureSet(where string) (*signatureSet, error) {
 	set := newSignatureSet(x.found, x.req.Trust.Anchors, append(fileNames(&x.req), filepath.Base(x.verdict.Path)))
-	needed := x.req.needsSignature() && !backed(x.claims, verify.Signed, verify.Signed)
+	needed := x.req.Trust.needsSignature() && !backed(x.claims, verify.Signed, verify.Signed)
 	if err := set.doomed(needed, max(x.file.Size, x.verdict.Size)); err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func places(s *session) int {
 func trySingle(s *session) bool {
 	p := s.carried
 	if !p.single {
-		unsized := s.req.unsized() || p.guessed() && p.sizeBy < byServer // the authority of the digest gave no size
+		unsized := s.req.described() && s.req.Described.Size < 0 || p.guessed() && p.sizeBy < byServer // no authority gave it
 		p.single, p.candidates, p.wrong = true, s.sources.candidates(s.facts.known.size, unsized, s.req.described()), s.end.err
 		p.past = nil // each source gets another chance
 	}

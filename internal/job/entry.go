@@ -16,7 +16,7 @@ import (
 
 // An entry is an entry of a list while its options are read.
 type entry struct {
-	download.Request
+	req      download.Request
 	of       *Defaults
 	dir, out string
 	own      bool // Header is a copy, and is not shared with the defaults
@@ -36,17 +36,17 @@ var entryOptions = map[string]func(e *entry, value string) error{
 	"user-agent":  func(e *entry, v string) error { return e.field("User-Agent: " + v) },
 	"referer":     func(e *entry, v string) error { return e.field("Referer: " + v) },
 	"not-host":    (*entry).exclude,
-	"no-referer":  func(e *entry, v string) error { return choose(&e.Access.NoReferer, v) },
+	"no-referer":  func(e *entry, v string) error { return choose(&e.req.Access.NoReferer, v) },
 	"user":        (*entry).user,
 	"require":     (*entry).require,
 	"priority":    (*entry).prioritize,
-	"overwrite":   func(e *entry, v string) error { return choose(&e.IfExists.Overwrite, v) },
-	"rename":      func(e *entry, v string) error { return choose(&e.IfExists.Rename, v) },
+	"overwrite":   func(e *entry, v string) error { return choose(&e.req.IfExists.Overwrite, v) },
+	"rename":      func(e *entry, v string) error { return choose(&e.req.IfExists.Rename, v) },
 	"limit-rate":  (*entry).limit,
-	"if-newer":    func(e *entry, v string) error { return choose(&e.IfExists.IfNewer, v) },
-	"remote-time": func(e *entry, v string) error { return choose(&e.RemoteTime, v) },
-	"remote-name": func(e *entry, v string) error { return choose(&e.RemoteName, v) },
-	"no-metalink": func(e *entry, v string) error { return choose(&e.NoMetalink, v) },
+	"if-newer":    func(e *entry, v string) error { return choose(&e.req.IfExists.IfNewer, v) },
+	"remote-time": func(e *entry, v string) error { return choose(&e.req.RemoteTime, v) },
+	"remote-name": func(e *entry, v string) error { return choose(&e.req.RemoteName, v) },
+	"no-metalink": func(e *entry, v string) error { return choose(&e.req.NoMetalink, v) },
 	"no-lookup":   (*entry).lookUp,
 }
 
@@ -77,53 +77,53 @@ type wrongEntry struct {
 
 // request returns the request for listed. d has the values of the options that listed does not have.
 func (d *Defaults) request(listed option.Entry) (download.Request, *wrongEntry) {
-	e := &entry{Request: d.common, of: d, dir: d.Dir, excluded: d.Location.NotHost}
+	e := &entry{req: d.common, of: d, dir: d.Dir, excluded: d.Location.NotHost}
 	if d.Limit != "" {
 		if err := e.limit(d.Limit); err != nil {
-			return e.Request, &wrongEntry{0, "", problem.Misuse("--max-download-limit", err.Error(), "")}
+			return e.req, &wrongEntry{0, "", problem.Misuse("--max-download-limit", err.Error(), "")}
 		}
 	}
 	if err := e.places(listed.URIs); err != nil {
-		return e.Request, &wrongEntry{listed.Line, "", err}
+		return e.req, &wrongEntry{listed.Line, "", err}
 	}
 	for _, o := range listed.Options {
 		name, ok := option.InList(o.Name)
 		set := entryOptions[name]
 		if !ok {
-			return e.Request, &wrongEntry{o.Line, option.Shorten(o.Name, 40), unknownOption(o.Name)}
+			return e.req, &wrongEntry{o.Line, option.Shorten(o.Name, 40), unknownOption(o.Name)}
 		}
 		if err := set(e, o.Value); err != nil {
-			return e.Request, &wrongEntry{o.Line, o.Name, err}
+			return e.req, &wrongEntry{o.Line, o.Name, err}
 		}
 	}
-	if d.Integrity && len(e.Trust.Claims) > 0 {
-		e.IfExists.Overwrite, e.IfExists.Rename = true, false
+	if d.Integrity && len(e.req.Trust.Claims) > 0 {
+		e.req.IfExists.Overwrite, e.req.IfExists.Rename = true, false
 	}
 	if strings.HasSuffix(e.out, "/") || e.out == "-" {
-		return e.Request, &wrongEntry{listed.Line, "out", problem.Misuse("", "is not the name of a file",
+		return e.req, &wrongEntry{listed.Line, "out", problem.Misuse("", "is not the name of a file",
 			"give the folder with dir=FOLDER and the name in the folder with out=NAME")}
 	}
 	if name, err := e.place(); err != nil {
-		return e.Request, &wrongEntry{listed.Line, name, err}
+		return e.req, &wrongEntry{listed.Line, name, err}
 	}
-	lookup := e.Trust.Lookup
-	if err := d.HTTP.Sites.Apply(&e.Request, e.URL, d.demand().Said || e.required, d.limit); err != nil {
-		return e.Request, &wrongEntry{0, "", err}
+	lookup := e.req.Trust.Lookup
+	if err := d.HTTP.Sites.Apply(&e.req, e.req.URL, d.demand().Said || e.required, d.limit); err != nil {
+		return e.req, &wrongEntry{0, "", err}
 	}
 	if e.looks {
-		e.Trust.Lookup = lookup
+		e.req.Trust.Lookup = lookup
 	}
-	if err := RequireKeys(&e.Request); err != nil {
-		return e.Request, &wrongEntry{listed.Line, "", err}
+	if err := RequireKeys(&e.req); err != nil {
+		return e.req, &wrongEntry{listed.Line, "", err}
 	}
-	return e.Request, nil
+	return e.req, nil
 }
 
 // lookUp parses no-lookup. Otherwise, published digests are searched if the server sends none.
 func (e *entry) lookUp(v string) error {
 	no := false
 	err := choose(&no, v)
-	e.Trust.Lookup, e.looks = !no, true
+	e.req.Trust.Lookup, e.looks = !no, true
 	return err
 }
 
@@ -146,7 +146,7 @@ func (e *entry) places(uris []string) error {
 		err = e.address(u)
 	}
 	if err == nil {
-		e.Mirrors, err = ParseURLs(uris[1:], e.of.mirrorURL)
+		e.req.Mirrors, err = ParseURLs(uris[1:], e.of.mirrorURL)
 	}
 	return err
 }
@@ -162,8 +162,8 @@ func (e *entry) address(u *url.URL) error {
 		return err
 	}
 	u.User = nil
-	e.URL, e.Access.User = u, user
-	e.Trust.Signatures, err = e.of.sums.OfFile(u)
+	e.req.URL, e.req.Access.User = u, user
+	e.req.Trust.Signatures, err = e.of.sums.OfFile(u)
 	return err
 }
 
@@ -183,9 +183,9 @@ func (e *entry) limit(v string) error {
 	if err := most.Set(v); err != nil {
 		return err
 	}
-	e.Limits.Rate = e.of.HTTP.Sites.limitOf(most)
-	if e.Limits.Rate != nil && e.of.limit != nil {
-		e.Limits.Rate.Within(e.of.limit)
+	e.req.Limits.Rate = e.of.HTTP.Sites.limitOf(most)
+	if e.req.Limits.Rate != nil && e.of.limit != nil {
+		e.req.Limits.Rate.Within(e.of.limit)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (e *entry) limit(v string) error {
 func (e *entry) user(v string) error {
 	user, err := userinfo(v)
 	if err == nil {
-		e.Access.User = user
+		e.req.Access.User = user
 	}
 	return err
 }
@@ -217,17 +217,17 @@ func (e *entry) sha256(v string) error {
 // claim adds the digest d from the list. It counts like a digest given with --sha256.
 func (e *entry) claim(d verify.Digest) error {
 	more := []verify.Claim{{Digest: d, Field: "checksum in " + e.of.Input.String(), Channel: verify.User}}
-	if err := verify.Agree(e.Trust.Claims, more); err != nil {
+	if err := verify.Agree(e.req.Trust.Claims, more); err != nil {
 		return err
 	}
-	e.Trust.Claims = append(slices.Clip(e.Trust.Claims), more...)
+	e.req.Trust.Claims = append(slices.Clip(e.req.Trust.Claims), more...)
 	return nil
 }
 
 func (e *entry) mirror(v string) error {
 	u, err := e.of.mirrorURL(v)
 	if err == nil {
-		e.Mirrors = append(e.Mirrors, u)
+		e.req.Mirrors = append(e.req.Mirrors, u)
 	}
 	return err
 }
@@ -240,7 +240,7 @@ func (e *entry) exclude(v string) error {
 	}
 	x, err := e.of.Location.Exclusion("", words)
 	if err == nil {
-		e.excluded, e.Access.Not = words, x
+		e.excluded, e.req.Access.Not = words, x
 	}
 	return err
 }
@@ -248,18 +248,18 @@ func (e *entry) exclude(v string) error {
 // field adds v to the header fields of the command line.
 func (e *entry) field(v string) error {
 	if !e.own {
-		e.Access.Header, e.own = http.Header(e.Access.Header).Clone(), true
+		e.req.Access.Header, e.own = http.Header(e.req.Access.Header).Clone(), true
 	}
-	if e.Access.Header == nil {
-		e.Access.Header = http.Header{}
+	if e.req.Access.Header == nil {
+		e.req.Access.Header = http.Header{}
 	}
-	return AddField(e.Access.Header, v)
+	return AddField(e.req.Access.Header, v)
 }
 
 func (e *entry) require(v string) error {
 	c := option.ChoiceValue{Words: option.WordsOf("require")}
 	err := c.Set(v)
-	e.Trust.Require, e.required = Requirement(v, false), true
+	e.req.Trust.Require, e.required = Requirement(v, false), true
 	return err
 }
 

@@ -96,7 +96,7 @@ func (l *List) check() error {
 		if r.err != nil {
 			return r.err
 		}
-		if err := names.add(&r.Request, fmt.Sprintf("operand %d", i), -1); err != nil {
+		if err := names.add(&r.req, fmt.Sprintf("operand %d", i), -1); err != nil {
 			return err
 		}
 	}
@@ -104,7 +104,7 @@ func (l *List) check() error {
 		if r.err != nil {
 			return r.err
 		}
-		if err := names.add(&r.Request, l.of.Input.place(line), line); err != nil {
+		if err := names.add(&r.req, l.of.Input.place(line), line); err != nil {
 			return err
 		}
 		l.Files++
@@ -121,7 +121,7 @@ func (l *List) All() iter.Seq[download.Request] {
 	return func(yield func(download.Request) bool) {
 		for _, some := range []iter.Seq2[listed, int]{l.named(), l.entries()} {
 			for r := range some {
-				if l.Err = r.err; r.err != nil || !yield(r.Request) {
+				if l.Err = r.err; r.err != nil || !yield(r.req) {
 					return
 				}
 			}
@@ -133,7 +133,7 @@ func (l *List) All() iter.Seq[download.Request] {
 func (l *List) named() iter.Seq2[listed, int] {
 	return func(yield func(listed, int) bool) {
 		for n, o := range l.operands {
-			if o.document == nil && !yield(listed{Request: o.request}, n+1) {
+			if o.document == nil && !yield(listed{req: o.request}, n+1) {
 				return
 			}
 			for _, i := range o.files {
@@ -148,7 +148,7 @@ func (l *List) named() iter.Seq2[listed, int] {
 
 // A listed is the request for a file, or the error that prevents it.
 type listed struct {
-	download.Request
+	req download.Request
 	err error
 }
 
@@ -162,7 +162,7 @@ func (l *List) entries() iter.Seq2[listed, int] {
 				r.err = problem.Misuse(l.of.Input.place(wrong.Line), wrong.Why, "")
 			}
 			if err == nil {
-				r.Request, r.err = l.entry(e)
+				r.req, r.err = l.entry(e)
 			}
 			if !yield(r, e.Line) {
 				return

@@ -76,15 +76,15 @@ func (n *StoreNotes) Take() []string {
 // modification time in the entry is an error. option is the name of the option in error.
 func (e *entry) place() (option string, err error) {
 	switch {
-	case e.Store == nil:
-		e.Dir, e.Name = placed(e.dir, e.out)
-		e.MakeDir = true
+	case e.req.Store == nil:
+		e.req.Dir, e.req.Name = placed(e.dir, e.out)
+		e.req.MakeDir = true
 		return "", nil
 	case e.dir != "":
-		return "dir", fmt.Errorf("does not apply, because the files go to %s", e.Store.Path(""))
-	case e.RemoteTime:
+		return "dir", fmt.Errorf("does not apply, because the files go to %s", e.req.Store.Path(""))
+	case e.req.RemoteTime:
 		return "remote-time", errors.New("the date of an object cannot be set")
 	}
-	e.Name = e.out
+	e.req.Name = e.out
 	return "", nil
 }
