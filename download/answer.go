@@ -341,8 +341,8 @@ func (s *answers) dated(then time.Time, o *origin, a source.Answer) bool {
 	return !o.pref || etag == "" || etag != k.tag.etag
 }
 
-// otherDate reports whether a mirror's Last-Modified differs from asked, that of the asked server, or from an earlier date
-// of the mirror. Without a digest, that means another version, even with the same ETag.
+// otherDate reports whether a mirror's Last-Modified differs from asked, that of the asked server, or from an earlier
+// date of the mirror. Without a digest, that means another version, even with the same ETag.
 func otherDate(asked time.Time, o *origin, a source.Answer) bool {
 	other := func(t time.Time) bool { return !t.IsZero() && !a.LastModified.IsZero() && !t.Equal(a.LastModified) }
 	return other(asked) || other(o.showing.Modified)

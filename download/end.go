@@ -80,7 +80,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 // faulted applies what the end of f shows about its source and the file. It reports whether the session has ended.
 func (s *session) faulted(f *flight, err error, fault scheduler.Fault) bool {
 	o := f.from
-	s.brokeOff(err, fault)
+	s.cut.brokeOff(err, fault)
 	if s.cut.shrunk = s.cut.shrunk || o.first && shrunk(o, err) && !s.facts.known.guessed(); s.cut.shrunk && !s.cut.comparing {
 		s.end.early(fileChanged, errShrunk)
 		return true
@@ -210,23 +210,23 @@ func (s *session) settle(size int64) {
 // brokeOff is called for each fetch that ended. If a source states that the file ends within the downloaded bytes, or a
 // second body ends where the downloaded bytes end, brokeOff compares the digest of the bytes up to there, in a
 // goroutine. It cannot do that for a stream: sent bytes cannot be read again.
-func (s *session) brokeOff(err error, fault scheduler.Fault) {
-	size, ok := s.endsHere(err, fault)
-	if !ok || s.req.inOrder() || !s.facts.mayEnd(size) || s.cut.comparing || slices.Contains(s.cut.tried, size) {
+func (x *cutoff) brokeOff(err error, fault scheduler.Fault) {
+	size, ok := x.endsHere(err, fault)
+	if !ok || x.req.inOrder() || !x.facts.mayEnd(size) || x.comparing || slices.Contains(x.tried, size) {
 		return
 	}
-	s.cut.tried, s.cut.comparing = append(s.cut.tried, size), true
-	claims, ctx := s.facts.known.digests.counting(), s.ctx
-	s.workers.Go(func() {
+	x.tried, x.comparing = append(x.tried, size), true
+	claims, ctx := x.facts.known.digests.counting(), x.ctx
+	x.workers.Go(func() {
 		check, ends := verify.NewChecker(size, claims), int64(-1)
-		err := newReading(func(Event) {}, size, 0).copy(ctx, check, io.NewSectionReader(s.part, 0, size))
+		err := newReading(func(Event) {}, size, 0).copy(ctx, check, io.NewSectionReader(x.part, 0, size))
 		if err == nil {
 			_, err = check.Proof()
 		}
 		if err == nil {
 			ends = size
 		}
-		s.cut.ends <- ends // ends has a buffer for one value
+		x.ends <- ends // ends has a buffer for one value
 	})
 }
 
@@ -267,17 +267,16 @@ func ends(part *partfile.File, size int64) bool {
 
 // endsHere returns the offset, within the downloaded bytes, at which the file may end according to err and fault, the
 // end of a fetch. If a size is known, only a body that ended early counts, not a server that is gone.
-func (s *session) endsHere(err error, fault scheduler.Fault) (size int64, ok bool) {
+func (x *cutoff) endsHere(err error, fault scheduler.Fault) (size int64, ok bool) {
 	if size, ok := unsatisfied(err); ok {
 		return size, true
 	}
-	front := s.part.Front()
-	sized := s.facts.known.size >= 0
-	if fault != scheduler.FaultTransient || sized && !errors.Is(err, io.ErrUnexpectedEOF) || !ends(s.part, front) {
+	front, sized := x.part.Front(), x.facts.known.size >= 0
+	if fault != scheduler.FaultTransient || sized && !errors.Is(err, io.ErrUnexpectedEOF) || !ends(x.part, front) {
 		return 0, false
 	}
-	again := s.cut.at == front
-	s.cut.at = front
+	again := x.at == front
+	x.at = front
 	return front, again
 }
 
@@ -308,14 +307,10 @@ func (p *proving) takeContentDigest(f *flight) {
 func (s *session) exclude(f *flight) {
 	f.excluded = true
 	unheard := f.sink.halt(f.at)
-	var wrong []byterange.Range
 	for r := range unheard.All() {
-		for g := range s.here.Gaps(r) {
-			wrong = append(wrong, g)
+		for _, g := range slices.Collect(s.here.Gaps(r)) {
+			s.void(g)
 		}
-	}
-	for _, g := range wrong {
-		s.void(g)
 	}
 }
 
@@ -356,6 +351,8 @@ func (s *session) ban(lane scheduler.SourceID) {
 // A cutoff records where bodies broke off, for example chunked bodies without a last chunk. The rest of the file is
 // requested. If no more bytes come, a strong digest decides whether the downloaded bytes are the file.
 type cutoff struct {
+	*attempt
+	facts     *facts
 	at        int64      // where the last body broke off; 0: no body
 	tried     []int64    // sizes that were compared with the digest
 	comparing bool       // the digest is being compared

@@ -239,7 +239,7 @@ func (r *Request) namedBy(u *url.URL, by address.Scope) address.Scope {
 	return address.Public | by
 }
 
-// scope returns the address scopes to which sig.URL may lead. For a signature beside the file of a document, these are the
+// scope returns the address scopes to which sig.URL may lead. For a signature beside a file of a document, these are the
 // scopes of the file's place.
 func (sig Signature) scope(d *Described) address.Scope {
 	if sig.named != 0 || d == nil {

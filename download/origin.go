@@ -310,8 +310,8 @@ func mayAnnounce(known []verify.Claim, hops []metalink.Hop, claims []verify.Clai
 	return !overHTTPS(known) || overHTTPS(claims) || !slices.ContainsFunc(hops, func(h metalink.Hop) bool { return !h.Proven() })
 }
 
-// checkVersion compares a, the first answer of a session, with the facts from earlier sessions and runs. Another version
-// of the server replaces the known version. It is an error if the file has changed too often.
+// checkVersion compares a, the first answer of a session, with the facts from earlier sessions and runs. Another
+// version of the server replaces the known version. It is an error if the file has changed too often.
 func (s *answers) checkVersion(o *origin, x resolution, a source.Answer) error {
 	if s.roleOf(o) != asOrigin {
 		return sameFile(o, a, s.facts.known.view().Size, s.facts.known.digests.counting())

@@ -51,7 +51,7 @@ type ending struct {
 	done bool    // all bytes are there, or none is needed
 }
 
-// early ends the session, if it has not ended. It returns err, so that a caller can refuse the body of an answer with it.
+// early ends the session, if it has not ended. It returns err, so that a caller can refuse the body of an answer.
 func (e *ending) early(how outcome, err error) error {
 	if e.how == ongoing {
 		e.how, e.err = how, err
@@ -65,9 +65,10 @@ func (e *ending) stop(err error) error { return e.early(outcomeOf(err), err) }
 func newSession(ctx context.Context, c *call, part *partfile.File) *session {
 	a := &attempt{call: c, part: part, fetches: fetches{running: map[scheduler.FetchID]*flight{},
 		messages: make(chan message, 16), detail: c.req.Detail, observe: c.req.observe}}
-	s := &session{attempt: a, facts: facts{attempt: a, known: c.carried.known}, cut: cutoff{ends: make(chan int64, 1)}}
+	s := &session{attempt: a, facts: facts{attempt: a, known: c.carried.known}}
 	a.ctx, s.cancel = context.WithCancel(ctx)
 	s.answers = answers{attempt: a, facts: &s.facts}
+	s.cut = cutoff{attempt: a, facts: &s.facts, ends: make(chan int64, 1)}
 	s.choice = choice{attempt: a, facts: &s.facts, here: &s.here, offered: make(chan offer, 1)}
 	s.proving = proving{attempt: a, facts: &s.facts, hashing: newHashing(part, c.req.Stream, c.upload),
 		aside: aside{documents: make(chan documentResult, 1)}}
