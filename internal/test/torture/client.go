@@ -57,7 +57,7 @@ func braidLine(r request) ([]string, bool) {
 	if len(r.command) > 0 {
 		return slices.Concat(r.command, r.flags), true
 	}
-	args := []string{"get", "-v", "--timeout", "2s", "--connect-timeout", "2s", "--tries", "2", "--retry-wait", "100ms"}
+	args := []string{"get", "-v", "--timeout", "4s", "--connect-timeout", "4s", "--tries", "2", "--retry-wait", "100ms"}
 	if r.document == "" && !r.noName {
 		args = append(args, "-o", r.finals()[0])
 	}
