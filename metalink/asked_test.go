@@ -35,3 +35,18 @@ func TestAskedHost_C2(t *testing.T) {
 		}
 	}
 }
+
+// TestClaimsAfterTheServer checks that a digest of the asked server counts after a redirect of its own with links, as if
+// HEAD was refused and the server was asked again by GET.
+func TestClaimsAfterTheServer(t *testing.T) {
+	runHops(t, map[string]hopTest{"links, then a digest": {
+		hops: []Hop{
+			hop(t, "http://a.example/f", 302, "Link: <http://b.example/f>; rel=duplicate"),
+			hop(t, "http://a.example/f", 200, "Digest: SHA-256="+shaA),
+			hop(t, "http://b.example/f", 200, "Digest: SHA-256="+shaA+",MD5="+md5A),
+		},
+		trusted: true,
+		want: "server http://a.example/f\nsha-256 from Digest over http: 1ed1d1a4\n" +
+			"mirror http://b.example/f pri=999999 pref=false geo= depth=0",
+	}})
+}

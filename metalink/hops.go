@@ -142,12 +142,16 @@ func elsewhere(l linkheader.Link, base *url.URL) bool {
 	return err != nil || u.Fragment != "" || u.Scheme != base.Scheme || resource(u) != resource(base)
 }
 
-// claims returns the digests of the file. It leaves out the digests of mirrors, which were only compared. Mirrors sent
-// all responses after the Metalink server's response or, without a Metalink server, after the first response with a
-// strong digest.
+// claims returns the digests of the file. It leaves out the digests of mirrors, which were only compared. After the
+// Metalink server's response or, without a Metalink server, after the first response with a strong digest, all servers
+// but the asked one are mirrors.
 func (c *chain) claims() []verify.Claim {
 	var all []verify.Claim
+	mirrors := false
 	for i, claims := range c.digests {
+		if mirrors && !AskedAt(c.hops, i) {
+			break
+		}
 		for _, claim := range claims {
 			// Trust only decreases along the chain, so the first claim of a digest is the most trusted.
 			same := func(c verify.Claim) bool { return c.Digest == claim.Digest }
@@ -155,9 +159,7 @@ func (c *chain) claims() []verify.Claim {
 				all = append(all, claim)
 			}
 		}
-		if i == c.server || c.server < 0 && verify.Strong(claims) {
-			break
-		}
+		mirrors = mirrors || i == c.server || c.server < 0 && verify.Strong(claims)
 	}
 	verify.SortClaims(all)
 	return all

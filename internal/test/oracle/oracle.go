@@ -113,7 +113,8 @@ func (j *judge) end() {
 	}
 	if n := len(heard); n > 0 {
 		j.last = heard[n-1]
-		j.doubted = c.Code == 7 && slices.ContainsFunc(heard, func(s statement) bool { return s.digest != j.last.digest })
+		other := func(s statement) bool { return s.digest != j.last.digest }
+		j.doubted = c.Code == 7 && c.Cut != "kill" && slices.ContainsFunc(heard, other)
 	}
 	done, same := c.Code == 0 && c.Cut == "", bytes.Equal(c.Before.Final, c.After.Final)
 	if len(heard) > 0 && c.Cut != "kill" {
