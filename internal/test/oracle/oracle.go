@@ -162,7 +162,7 @@ func (j *judge) end() {
 	for _, s := range j.said[j.first:] { // a redirect may lead to another server the next time
 		same := (s.by.Size == 0 || s.by.Size == int64(len(j.made()))) && (s.by.Date == "" || date == "" || s.by.Date == date)
 		proven := s.digest == c.Digest || c.Rank == Signed && s.digest == j.sum(j.made()) && same
-		if done && !c.Unchanged && proven && s.by.Party == c.Asked && s.by.Kind == j.asks() && s.by.File == "" {
+		if done && !c.NoLinks && !c.Unchanged && proven && s.by.Party == c.Asked && s.by.Kind == j.asks() && s.by.File == "" {
 			j.pins[c.Document] = max(j.pins[c.Document], min(c.Rank, s.rank))
 		}
 	}
@@ -176,7 +176,7 @@ func (j *judge) end() {
 	case len(j.listed) > 0:
 		j.named = j.listed
 	}
-	if c.Code == 11 && c.Lookup && len(j.nearby) == 1 && j.whole(part) && !said(j.nearby, j.sum(part), None) {
+	if c.Code == 11 && c.Lookup && len(j.nearby) == 1 && j.nearby[0].by.File != Feed && j.whole(part) && !said(j.nearby, j.sum(part), None) {
 		j.barred, j.bar = part, j.nearby[0]
 	}
 	came := j.came()
@@ -289,7 +289,7 @@ func (j *judge) contradicted(sum string, rank int) bool {
 func (j *judge) disputed(sum string) bool {
 	c := j.c
 	itself := func(s statement) bool { return s.by.Party == c.Asked }
-	if !c.Lookup || j.vouched() || c.Rank == User || c.List != "" || c.Document != "" || slices.ContainsFunc(j.now, itself) || c.Newer && c.Unchanged {
+	if !c.Lookup || j.vouched() || c.Rank == User || c.List != "" || c.Document != "" || slices.ContainsFunc(j.now, itself) || c.Unchanged && (c.Newer || c.Rank > None) {
 		return false
 	}
 	if !j.looked() && !j.came() && c.Rank == None && j.barred != nil && bytes.Equal(j.made(), j.barred) {
@@ -320,7 +320,7 @@ func (j *judge) looked() bool {
 
 // older reports whether a statement is about an older file than the one in place, which -N keeps.
 func (j *judge) older(s statement) bool {
-	return j.c.Newer && j.c.Before.Final != nil && s.by.Date != "" && s.by.Date < j.date && bytes.Equal(j.c.Before.Final, j.dated)
+	return j.c.Newer && !j.c.Older && j.c.Before.Final != nil && s.by.Date != "" && s.by.Date < j.date && bytes.Equal(j.c.Before.Final, j.dated)
 }
 
 // noStepDown checks P3.

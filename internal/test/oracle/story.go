@@ -34,6 +34,9 @@ const (
 	Signature = "signature"
 )
 
+// Feed is the file of a lookup that needs no request: the command has a digest from a feed of the asked server.
+const Feed = "feed"
+
 // Story is a sequence of commands, with the true contents.
 type Story struct {
 	Contents map[string][]byte // everything that servers can send, by name
@@ -51,6 +54,7 @@ type Command struct {
 	Overwrite, Newer, Rename, Refresh, Pipe bool             // --overwrite, -N and so on; Pipe writes into a pipe
 	Turn                                    bool             // of a watch: Newer, with a memory of its own
 	Continue, LessProof                     bool             // accept samples; accept less proof than before
+	Older, NoLinks                          bool             // accept an older file with Newer; ignore mirrors that servers name
 	Damage, Cut                             string           // damage to files before the command; interrupt or kill
 	Places                                  map[string]Place // the servers during the command
 	Answers                                 []Answer

@@ -239,7 +239,7 @@ func (j *judge) arrives() {
 		places = append(places, c.Mirrors...)
 	}
 	links := func(a Answer) bool { return a.Party == c.Asked && a.Links && a.Kind == j.asks() }
-	if asked.Digest == want && slices.ContainsFunc(c.Answers, links) {
+	if asked.Digest == want && !c.NoLinks && slices.ContainsFunc(c.Answers, links) {
 		places = append(places, asked.Links...)
 	}
 	same := map[string]int{}

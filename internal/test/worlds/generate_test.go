@@ -30,6 +30,7 @@ func makeWorld(seed uint64, found bool) *World {
 	of(0x70726f6f6673).proofs()
 	of(0x6461656d6f6e).daemons()
 	of(0x7761746368).watches()
+	of(0x6f7074696f6e73).options()
 	if m := of(0x666f756e64); m.one(4) || found {
 		m.founds()
 	}
@@ -309,6 +310,21 @@ func (m *maker) watches() {
 				Do: "get", Turn: true, Require: first.Require, Mirrors: first.Mirrors, List: first.List, Key: first.Key,
 				Same: c.Same, Slowly: c.Slowly, End: c.End, Damage: c.Damage,
 			}
+		}
+	}
+}
+
+// options gives the commands of an eighth of the worlds rarer options.
+func (m *maker) options() {
+	if !m.one(8) {
+		return
+	}
+	for k := range m.w.Commands {
+		c := &m.w.Commands[k]
+		c.Older = c.Turn && m.one(2)
+		if c.Do == "get" && c.Doc == "" {
+			c.NoLinks = m.one(3)
+			c.Feed = pick(m, "", "0", "0", "1", "x")
 		}
 	}
 }

@@ -32,6 +32,7 @@ func near(seed uint64, texts []string) (*World, error) {
 	if m := newMaker(seed, 0x666f756e64, w, m.names); m.one(4) {
 		m.founds()
 	}
+	newMaker(seed, 0x6f7074696f6e73, w, m.names).options()
 	return w, nil
 }
 

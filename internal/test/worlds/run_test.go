@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"math"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -202,7 +203,7 @@ func (r *run) command(k int) oracle.Command {
 		Do: cmd.Do, Asked: "a", Require: cmd.Require, User: r.w.digest(cmd.Sha, ""), Mirrors: list(cmd.Mirrors),
 		Overwrite: cmd.Overwrite, Newer: cmd.Newer || cmd.Turn, Turn: cmd.Turn, Continue: cmd.Continue, LessProof: cmd.LessProof, Refresh: cmd.Refresh,
 		Rename: cmd.Rename, Pipe: cmd.Pipe, Damage: cmd.Damage, Document: cmd.Doc, List: cmd.List, Key: cmd.Key,
-		Lookup: cmd.Lookup, Forge: forgeName,
+		Lookup: cmd.Lookup || cmd.Feed != "", Forge: forgeName, Older: cmd.Older, NoLinks: cmd.NoLinks,
 		Places: map[string]oracle.Place{}, Before: r.files(),
 	}
 	for i := range r.w.Parties {
@@ -244,6 +245,10 @@ func (r *run) command(k int) oracle.Command {
 	synctest.Wait()
 	c.Took = time.Since(n.began)
 	c.Answers, c.Lookups = n.log()
+	if cmd.Feed != "" {
+		feed := oracle.Answer{Party: "a", File: oracle.Feed, Status: http.StatusOK, Digest: r.w.digest(cmd.Feed, "")}
+		c.Lookups = append([]oracle.Answer{feed}, c.Lookups...)
+	}
 	c.Stopped = cut.stopped
 	c.Cut = cut.ended
 	if c.Cut == "interrupt" && c.Code == 0 { // it was through

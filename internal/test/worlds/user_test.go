@@ -14,6 +14,7 @@ import (
 	"braid/download"
 	"braid/download/state"
 	"braid/internal/fsys"
+	"braid/internal/lookup"
 	"braid/internal/test/oracle"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -82,7 +83,7 @@ func (u *user) request() download.Request {
 	q := download.Request{
 		URL: parse(u.w.url("a")), Dir: folder,
 		Trust: download.Trust{
-			Require: requirements[u.cmd.Require], Claims: u.claims(), LessProof: u.cmd.LessProof, Lookup: u.cmd.Lookup,
+			Require: requirements[u.cmd.Require], Claims: claims(u.w.digest(u.cmd.Sha, ""), "--sha256", verify.User), LessProof: u.cmd.LessProof, Lookup: u.cmd.Lookup,
 		},
 		IfExists: download.IfExists{
 			Overwrite: u.cmd.Overwrite,
@@ -91,6 +92,14 @@ func (u *user) request() download.Request {
 			Refresh:   u.cmd.Refresh,
 			IfNewer:   u.cmd.Newer,
 		},
+		NoMetalink: u.cmd.NoLinks,
+	}
+	if u.cmd.Feed != "" {
+		over := verify.HTTP
+		if q.URL.Scheme == "https" {
+			over = verify.HTTPS
+		}
+		q.Published.Claims = claims(u.w.digest(u.cmd.Feed, ""), lookup.FieldOfFeed("feed"), over)
 	}
 	if u.cmd.Refresh {
 		q.Name = fileName
@@ -110,15 +119,16 @@ func (u *user) request() download.Request {
 	return q
 }
 
-func (u *user) claims() []verify.Claim {
-	if u.cmd.Sha == "" {
+// claims returns the claim of a digest in hex, "" of none.
+func claims(hex, field string, over verify.Channel) []verify.Claim {
+	if hex == "" {
 		return nil
 	}
-	claim, err := verify.Hex(u.w.digest(u.cmd.Sha, ""))
+	claim, err := verify.Hex(hex)
 	if err != nil {
 		panic(err)
 	}
-	claim.Field = "--sha256"
+	claim.Field, claim.Channel = field, over
 	return []verify.Claim{claim}
 }
 

@@ -19,7 +19,7 @@ type recorded struct {
 // turn makes a request that of a watch's turn: as -N, against the version that the watch has recorded if the file in
 // place is that one. A file that was proven must be proven again.
 func (u *user) turn(q *download.Request) {
-	q.Name, q.IfExists.IfNewer, q.IfExists.NoVersions = fileName, true, true
+	q.Name, q.IfExists.IfNewer, q.IfExists.NoVersions, q.IfExists.AllowOlder = fileName, true, true, u.cmd.Older
 	info, there, err := partfile.Target(u.files, folder, fileName)
 	if err != nil || !there {
 		return

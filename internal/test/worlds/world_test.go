@@ -80,6 +80,9 @@ type Command struct {
 	Slowly    bool   // each host gets a request in 20 seconds
 	Lookup    bool   // it looks for digests beside the file
 	Bare      bool   // the key is given without a signature
+	Older     bool   // the watch allows an older file
+	NoLinks   bool   // --no-metalink
+	Feed      string // content whose digest a feed of the server gives
 	End       string // interrupt or kill, and when: kill:bytes:30000, interrupt:asked:7, kill:rename to:1
 	Damage    string // before: key, state, part, journal, final, remove, clock
 }
