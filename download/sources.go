@@ -84,6 +84,11 @@ func (x *sources) gaveUp(u *url.URL) bool {
 	})
 }
 
+// sameSize reports whether a source with the URL u has stated no other size than the known one.
+func (x *sources) sameSize(u *url.URL) bool {
+	return slices.ContainsFunc(x.all, func(o *origin) bool { return o.url.String() == u.String() && o.claimed < 0 })
+}
+
 // first returns the asked server, or nil.
 func (x *sources) first() *origin {
 	if i := slices.IndexFunc(x.all, func(o *origin) bool { return o.first }); i >= 0 {

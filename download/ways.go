@@ -134,6 +134,9 @@ func (a *attempts) standIn(ctx context.Context, s *session) (gone bool, err erro
 	if a.carried.strong() && !a.req.listed() {
 		a.carried.fallbacks = slices.DeleteFunc(a.carried.fallbacks, s.sources.gaveUp)
 	}
+	if a.carried.damage.recheck != nil { // a mirror with a file of the same size has the same bytes, or was compared
+		a.carried.fallbacks = slices.DeleteFunc(a.carried.fallbacks, s.sources.sameSize)
+	}
 	for a.carried.nextFallback() {
 		if a.partial.part.Front() == 0 {
 			return true, a.anew(ctx, s)

@@ -107,7 +107,8 @@ func (j *judge) begin() {
 		if a.Digest == "" && a.Status < 300 {
 			other := j.wordless[a.Party+a.Method].remarked(a) // the host that stated a digest before
 			j.now = slices.DeleteFunc(j.now, func(s statement) bool {
-				gone := s.revoked(a) || other && s.rank <= rank
+				with := s.by.Party == a.Party && s.by.Date == a.Date && s.by.Tag == a.Tag // then it is about this version
+				gone := s.revoked(a) || other && s.rank <= rank && !with
 				if gone && s.digest == j.last.digest {
 					j.sealed, j.stored = false, false
 				}

@@ -210,8 +210,9 @@ func (j *judge) arrives() {
 		want = j.nearby[0].digest
 	}
 	other := func(s statement) bool { return s.digest != want }
-	if itself && slices.ContainsFunc(j.said, other) {
-		return // what is published beside the file contradicts a digest of an earlier command
+	pins := func(s statement) bool { return s.by.File == "" && s.rank >= HTTPS && !c.LessProof }
+	if itself && slices.ContainsFunc(j.said, func(s statement) bool { return other(s) || pins(s) }) {
+		return // what is published beside the file contradicts an earlier digest, or the URL offered one, which is missing
 	}
 	byAsked := func(s statement) bool { return s.digest == want && s.by.Party == c.Asked }
 	list := func(s statement) bool { return s.by.File != "" && s.digest != want }
