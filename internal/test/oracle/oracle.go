@@ -133,7 +133,8 @@ func (j *judge) end() {
 		if c.Unchanged && a.Date < date { // the file stays with its date
 			continue
 		}
-		if done && j.speaks[a.Party] > None && a.Content != "" && (bytes.Equal(j.Contents[a.Content], j.made()) || c.Rank == User || len(j.listed) > 0) {
+		named := c.Rank == User || len(j.listed) > 0 || said(j.nearby, c.Digest, None) // so a mirror may have sent the file
+		if done && j.speaks[a.Party] > None && a.Content != "" && (named || bytes.Equal(j.Contents[a.Content], j.made())) {
 			date = a.Date
 		}
 	}

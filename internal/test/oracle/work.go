@@ -145,11 +145,11 @@ func (j *judge) kept() {
 }
 
 // mingled reports whether only a wrong digest ties the answers of several servers together: one that the user gave,
-// now or before, or named a list of. In that case one of the servers may lie.
+// now or before, or named a list of, or a feed gave. In that case one of the servers may lie.
 func (j *judge) mingled() bool {
 	c, right := j.c, j.sum(j.subject())
 	wrong := len(j.users) > 0 && j.users[len(j.users)-1] != right ||
-		slices.ContainsFunc(j.listed, func(s statement) bool { return s.digest != right })
+		slices.ContainsFunc(slices.Concat(j.listed, j.nearby), func(s statement) bool { return s.digest != right })
 	return wrong && slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party != c.Asked })
 }
 
