@@ -289,8 +289,10 @@ func (j *judge) contradicted(sum string, rank int) bool {
 // fetched nothing and got no answer there.
 func (j *judge) disputed(sum string) bool {
 	c := j.c
-	itself := func(s statement) bool { return s.by.Party == c.Asked }
-	if !c.Lookup || j.vouched() || c.Rank == User || c.List != "" || c.Document != "" || slices.ContainsFunc(j.now, itself) || c.Unchanged && (c.Newer || c.Rank > None) {
+	itself := func(s statement) bool { return s.by.Party == c.Asked && s.by.File == "" }
+	earlier := func(s statement) bool { return itself(s) && s.digest == sum } // which a later answer of this command revoked
+	if !c.Lookup || j.vouched() || c.Rank == User || c.List != "" || c.Document != "" || slices.ContainsFunc(j.now, itself) ||
+		slices.ContainsFunc(j.said[j.first:], earlier) || c.Unchanged && (c.Newer || c.Rank > None) {
 		return false
 	}
 	if !j.looked() && !j.came() && c.Rank == None && j.barred != nil && bytes.Equal(j.made(), j.barred) {
