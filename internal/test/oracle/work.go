@@ -239,7 +239,7 @@ func (j *judge) arrives() {
 	if !itself {
 		places = append(places, c.Mirrors...)
 	}
-	links := func(a Answer) bool { return a.Party == c.Asked && a.Links && a.Kind == j.asks() }
+	links := func(a Answer) bool { return a.Party == c.Asked && a.Links && a.Status < 400 && a.Kind == j.asks() }
 	if asked.Digest == want && !c.NoLinks && slices.ContainsFunc(c.Answers, links) {
 		places = append(places, asked.Links...)
 	}
