@@ -310,7 +310,7 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	switch {
 	case ended && errors.Is(err, context.Cause(ctx)):
 		e.Kind = Interrupted
-	case ended && none != nil && len(none.Errs) == 0: // the download ended before any source was asked
+	case ended && (errors.Is(err, ctx.Err()) || none != nil && len(none.Errs) == 0): // no source was asked yet
 		e.Kind, e.Err = Interrupted, context.Cause(ctx)
 	}
 	if e.Hint == HintNoLookup && len(g.req.Published.Claims) > 0 {

@@ -36,3 +36,32 @@ func TestInterruptedAtAnAnswer(t *testing.T) {
 	}
 	r.wrong(download.Interrupted)
 }
+
+// TestInterruptedWithoutHead: a request that is canceled after a refused HEAD is an interruption, no failure of the network.
+func TestInterruptedWithoutHead(t *testing.T) {
+	for name, ask := range map[string]func(context.Context, download.Request) error{
+		"probe": func(ctx context.Context, r download.Request) error {
+			_, err := new(download.Client).Probe(ctx, r)
+			return err
+		},
+		"name": func(ctx context.Context, r download.Request) error {
+			r.RemoteName, r.Dir = true, t.TempDir()
+			_, err := new(download.Client).Get(ctx, r)
+			return err
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			if q.Method == http.MethodHead {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+				return
+			}
+			cancel()
+			<-q.Context().Done()
+		}))
+		defer s.Close()
+		if err := ask(ctx, download.Request{URL: parse(t, s.URL+"/f")}); kindOfError(err) != download.Interrupted {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package download
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -30,7 +31,7 @@ type Offer struct {
 func probe(ctx context.Context, hc network, req *Request) (Offer, error) {
 	a, err := look(ctx, hc, req, condition{})
 	if err != nil {
-		return Offer{}, wrap(err, "probe", req)
+		return Offer{}, wrap(cmp.Or(context.Cause(ctx), err), "probe", req)
 	}
 	x, err := req.resolve(a.Hops, req.role(), req.Trust.footing())
 	if err != nil {
