@@ -2,7 +2,9 @@ package download
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
+	"net/http"
 	"net/url"
 	"testing"
 	"testing/synctest"
@@ -85,6 +87,20 @@ func TestUnheardAnswer(t *testing.T) {
 		err := k.Answer(source.Answer{URL: &url.URL{}, Hops: make([]metalink.Hop, 2)})
 		if e, ok := errors.AsType[*source.Error](err); !ok || len(e.Hops) != 2 || !errors.Is(err, context.Canceled) {
 			t.Errorf("%d: %v", waiting, err)
+		}
+	}
+}
+
+// The digest of an answer that is given up counts, unless the answer is a document: its digest is not that of the file.
+func TestUnheardDigest(t *testing.T) {
+	for kind, want := range map[string]outcome{"application/octet-stream": failed, "application/metalink4+xml": ongoing} {
+		k := known{digests: withDigest(t), size: 100}
+		s, _ := sessionOf(t, 100, k)
+		s.facts.begun, s.req.Trust.Claims = true, k.digests.counting()
+		h := http.Header{"Content-Type": {kind}, "Digest": {"sha-256=" + base64.StdEncoding.EncodeToString(make([]byte, 32))}}
+		s.applyRefusal(&origin{first: true}, &source.Error{Hops: []metalink.Hop{{URL: s.req.URL, Status: 200, Header: h}}})
+		if s.end.how != want {
+			t.Errorf("%s: %v, %v", kind, s.end.how, s.end.err)
 		}
 	}
 }

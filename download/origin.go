@@ -221,7 +221,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 	switch {
 	case s.facts.begun:
 		switch other := verify.Agree(s.facts.known.digests.ofServer(), x.file.Claims); {
-		case s.roleOf(o) != asOrigin, s.answers.compareWithUser(o, x.file.Claims) != nil:
+		case s.roleOf(o) != asOrigin, x.nature == aDocument, s.answers.compareWithUser(o, x.file.Claims) != nil:
 		case other == nil:
 			s.heed(x)
 		case s.facts.mayAnnounce(e.Hops, x.file.Claims):
