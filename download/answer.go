@@ -28,7 +28,7 @@ func (s *session) reply(m message, f *flight) reply {
 // checkAnswer checks the header of an answer before any byte of its body. An error refuses the body.
 func (s *session) checkAnswer(id scheduler.FetchID, f *flight, a source.Answer) error {
 	if f.sink.limit.Load() == 0 { // the fetch was cancelled before its answer
-		return errRefused
+		return unheard(a, errRefused)
 	}
 	o := f.from
 	if a.Host != "" {

@@ -106,9 +106,14 @@ func (k *sink) Answer(a source.Answer) error {
 		}
 		k.front = r.front.read(k.part)
 		return r.after.wait(k.ctx)
-	case <-k.ctx.Done(): // what a states counts nevertheless
-		return &source.Error{URL: source.Mask(a.URL), Host: a.Host, Fault: source.FaultNetwork, Hops: a.Hops, Err: k.ctx.Err()}
+	case <-k.ctx.Done():
+		return unheard(a, k.ctx.Err())
 	}
+}
+
+// unheard returns the error of a fetch that was given up because of err when a came. What a states counts nevertheless.
+func unheard(a source.Answer, err error) error {
+	return &source.Error{URL: source.Mask(a.URL), Host: a.Host, Fault: source.FaultNetwork, Hops: a.Hops, Err: err}
 }
 
 // WriteAt writes the wanted part of p. Bytes that are already on disk are not written again, so that no byte

@@ -89,6 +89,11 @@ func TestUnheardAnswer(t *testing.T) {
 			t.Errorf("%d: %v", waiting, err)
 		}
 	}
+	s, _ := sessionOf(t, 0, known{})
+	r := s.reply(message{answer: &source.Answer{Hops: make([]metalink.Hop, 2)}}, &flight{sink: &sink{}}) // cancelled by the loop
+	if e, ok := errors.AsType[*source.Error](r.err); !ok || len(e.Hops) != 2 || !errors.Is(r.err, errRefused) {
+		t.Errorf("cancelled by the loop: %v", r.err)
+	}
 }
 
 // The digest of an answer that is given up counts, unless the answer is a document: its digest is not that of the file.
