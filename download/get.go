@@ -152,8 +152,11 @@ func (g *getter) get(ctx context.Context) error {
 	if err != nil || g.result.NotModified || g.document {
 		return errors.Join(err, g.partial.leave(err))
 	}
-	if (g.carried.copied || g.carried.origin != g.req.URL) && g.req.Described == nil { // those of a mirror's copy
+	if standsIn := g.carried.origin != g.req.URL; (g.carried.copied || standsIn) && g.req.Described == nil { // those of a copy
 		g.result.ETag, g.result.LastModified = "", time.Time{}
+		if here := g.recorded.here; !standsIn && here != nil && g.req.keepsNewer() { // the server's file is no older
+			g.result.LastModified = here.LastModified
+		}
 	}
 	g.keepPin(proof)
 	g.existing.keep(proof, g.result.Host)

@@ -182,7 +182,7 @@ type Result struct {
 	Proof           verify.Proof
 	Unvalidated     []string  // signatures that were found and that no anchor can check
 	ETag            string    // of the server's answer; "" if a mirror answered in place of the server
-	LastModified    time.Time // in the server's answer; zero if a mirror answered in place of the server
+	LastModified    time.Time // in the server's answer; if a mirror answered in its place, that of the replaced file, or zero
 	Host            string    // host:port that answered
 	Folders         []string  // folders made for a document's name, deepest first; possibly empty on error
 	Continued       bool      // resumed without proof, as the user allowed; see Request.IfExists.Continue

@@ -36,6 +36,7 @@ type judge struct {
 	turn    bool               // stored, proven, date and dated are those of a watch
 	date    string             // that the server sent for dated,
 	dated   []byte             // which was in place then
+	noted   bool               // -N put dated in place, and so stored its date
 	signed  []string           // digests that a key of the user has signed
 	before  memory             // of the file before it was damaged
 	theirs  memory             // of the watch; in a command of the watch, of the other commands
@@ -126,7 +127,9 @@ func (j *judge) end() {
 	j.sealed = j.sealed && c.After.Journal && (c.User == "" || c.User == j.last.digest || len(j.now) > 0)
 	j.stored = done && c.Newer && c.After.Final != nil && j.sum(c.After.Final) == j.last.digest || j.stored && same
 	date := j.date
-	if done && (!same || c.Pipe) {
+	// A file that -N puts in place of another one is not older, whoever sent it.
+	after := j.noted && c.Damage != "state" && c.Newer && !c.Older && bytes.Equal(c.Before.Final, j.dated)
+	if done && (!same && !after || c.Pipe) {
 		date = ""
 	}
 	for _, a := range c.Answers { // also if the same bytes were there before
@@ -139,7 +142,7 @@ func (j *judge) end() {
 		}
 	}
 	if done && !c.Pipe {
-		j.date, j.dated = date, c.After.Final
+		j.date, j.dated, j.noted = date, c.After.Final, c.Newer
 	}
 	if done && !same {
 		nearby := said(j.nearby, c.Digest, None) && !said(j.now, c.Digest, None)
@@ -344,6 +347,10 @@ func (j *judge) noStepDown() {
 		j.violated(3, "a file was replaced that was to stay")
 	case c.Cut == "" && c.Rank < min(j.proven.rank, most) && !c.LessProof:
 		j.violated(3, "a proven file was replaced by one of less proof")
+	case c.Cut == "" && c.Damage != "state" && c.Rank < User && j.noted && slices.ContainsFunc(j.now, func(s statement) bool {
+		return s.digest == c.Digest && s.by.To == "" && j.older(s)
+	}):
+		j.violated(3, "a file was replaced by an older one")
 	}
 }
 
