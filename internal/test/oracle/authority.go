@@ -204,3 +204,8 @@ func (j *judge) channel(party string) int {
 
 // down reports whether an answer redirects from https to http.
 func (j *judge) down(a Answer) bool { return a.To != "" && j.channel(a.Party) > j.channel(a.To) }
+
+// older reports whether a statement is about an older file than the one in place, which -N keeps.
+func (j *judge) older(s statement) bool {
+	return j.c.Newer && !j.c.Older && j.c.Before.Final != nil && s.by.Date != "" && s.by.Date < j.date && bytes.Equal(j.c.Before.Final, j.dated)
+}

@@ -324,11 +324,6 @@ func (j *judge) looked() bool {
 	})
 }
 
-// older reports whether a statement is about an older file than the one in place, which -N keeps.
-func (j *judge) older(s statement) bool {
-	return j.c.Newer && !j.c.Older && j.c.Before.Final != nil && s.by.Date != "" && s.by.Date < j.date && bytes.Equal(j.c.Before.Final, j.dated)
-}
-
 // noStepDown checks P3.
 func (j *judge) noStepDown() {
 	c := j.c
