@@ -181,11 +181,11 @@ func (r *resumption) resumeLooked(ctx context.Context) (bool, error) {
 	}
 	r.kept = r.part.Inherited()
 	gone, now, err := r.unlisted(ctx)
+	if gone {
+		prior.Looked, r.prior.Looked = now, now
+	}
 	if err != nil || r.document || gone && (!verify.Strong(now) || r.kept < prior.Size) {
 		return false, err
-	}
-	if gone {
-		prior.Looked = now
 	}
 	if err := r.part.Recover(ctx); err != nil {
 		return false, err
