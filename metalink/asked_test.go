@@ -37,16 +37,27 @@ func TestAskedHost_C2(t *testing.T) {
 }
 
 // TestClaimsAfterTheServer checks that a digest of the asked server counts after a redirect of its own with links, as if
-// HEAD was refused and the server was asked again by GET.
+// HEAD was refused and the server was asked again by GET. Another file of that server, to which a mirror redirects, does
+// not count.
 func TestClaimsAfterTheServer(t *testing.T) {
-	runHops(t, map[string]hopTest{"links, then a digest": {
-		hops: []Hop{
-			hop(t, "http://a.example/f", 302, "Link: <http://b.example/f>; rel=duplicate"),
-			hop(t, "http://a.example/f", 200, "Digest: SHA-256="+shaA),
-			hop(t, "http://b.example/f", 200, "Digest: SHA-256="+shaA+",MD5="+md5A),
+	links := hop(t, "http://a.example/f", 302, "Link: <http://b.example/f>; rel=duplicate")
+	mirror := hop(t, "http://b.example/f", 200, "Digest: SHA-256="+shaA+",MD5="+md5A)
+	const named = "mirror http://b.example/f pri=999999 pref=false geo= depth=0"
+	runHops(t, map[string]hopTest{
+		"links, then a digest": {
+			hops:    []Hop{links, hop(t, "http://a.example/f", 200, "Digest: SHA-256="+shaA), mirror},
+			trusted: true,
+			want:    "server http://a.example/f\nsha-256 from Digest over http: 1ed1d1a4\n" + named,
 		},
-		trusted: true,
-		want: "server http://a.example/f\nsha-256 from Digest over http: 1ed1d1a4\n" +
-			"mirror http://b.example/f pri=999999 pref=false geo= depth=0",
-	}})
+		"links, a mirror, then a digest": {
+			hops:    []Hop{links, mirror, hop(t, "http://a.example/f", 200, "Digest: SHA-256="+shaA)},
+			trusted: true,
+			want:    "server http://a.example/f\nsha-256 from Digest over http: 1ed1d1a4\n" + named,
+		},
+		"another file behind a mirror": {
+			hops:    []Hop{links, hop(t, "http://b.example/f", 302, ""), hop(t, "http://a.example/g", 200, "Digest: SHA-256="+shaA)},
+			trusted: true,
+			want:    "server http://a.example/f\n" + named,
+		},
+	})
 }

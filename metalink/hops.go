@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"braid/address"
 	"braid/linkheader"
 	"braid/verify"
 )
@@ -143,14 +144,16 @@ func elsewhere(l linkheader.Link, base *url.URL) bool {
 }
 
 // claims returns the digests of the file. It leaves out the digests of mirrors, which were only compared. After the
-// Metalink server's response or, without a Metalink server, after the first response with a strong digest, all servers
-// but the asked one are mirrors.
+// Metalink server's response or, without a Metalink server, after the first response with a strong digest, all responses
+// are those of mirrors, except to the first URL, requested again, and its redirects on the same server.
 func (c *chain) claims() []verify.Claim {
 	var all []verify.Claim
-	mirrors := false
+	own, mirrors := true, false
 	for i, claims := range c.digests {
-		if mirrors && !AskedAt(c.hops, i) {
-			break
+		first, u := c.hops[0].URL, c.hops[i].URL
+		own = address.SameServer(first, u) && (own || u.RequestURI() == first.RequestURI())
+		if mirrors && !own {
+			continue
 		}
 		for _, claim := range claims {
 			// Trust only decreases along the chain, so the first claim of a digest is the most trusted.
