@@ -1,12 +1,16 @@
 package download_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"braid/download"
 	"braid/download/state"
@@ -43,4 +47,39 @@ func TestTagOfAnotherHost_Rule54(t *testing.T) {
 	to.Store(second)
 	ask(false, "two")
 	ask(true, "two")
+}
+
+// A server leads to a newer file of another host by a redirect with the digest, and later serves an older file itself. The
+// date of the other host counts for nothing, but its file is no older than the one that it replaced. Proves rule 54.
+func TestOlderThanBeforeAnotherHost_Rule54(t *testing.T) {
+	other := newShelf(t, "two")
+	dates := []string{"Fri, 02 Jan 2026 00:00:00 GMT", "", "Thu, 01 Jan 2026 00:00:00 GMT"}
+	contents := []string{"one", "two", "old"}
+	turn := 0
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sum := sha256.Sum256([]byte(contents[turn]))
+		w.Header().Set("Digest", "SHA-256="+base64.StdEncoding.EncodeToString(sum[:]))
+		if turn == 1 {
+			http.Redirect(w, r, other.URL+"/f", http.StatusFound)
+			return
+		}
+		w.Header().Set("Last-Modified", dates[turn])
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(contents[turn]))
+	}))
+	defer front.Close()
+	req := download.Request{
+		URL: parse(t, front.URL+"/f"), Dir: t.TempDir(), Name: "f",
+		IfExists: download.IfExists{IfNewer: true},
+	}
+	for _, want := range []string{"one", "two", "two"} {
+		res, err := new(download.Client).Get(t.Context(), req)
+		if err != nil || res.NotModified != (turn == 2) {
+			t.Fatalf("turn %d: %+v, %v", turn, res, err)
+		}
+		if got, err := os.ReadFile(filepath.Join(req.Dir, "f")); err != nil || string(got) != want {
+			t.Errorf("turn %d: %q, %v", turn, got, err)
+		}
+		req.IfExists.Known = &state.Version{ETag: res.ETag, LastModified: res.LastModified, Host: res.Host}
+		turn++
+	}
 }

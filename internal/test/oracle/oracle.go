@@ -128,7 +128,8 @@ func (j *judge) end() {
 	j.stored = done && c.Newer && c.After.Final != nil && j.sum(c.After.Final) == j.last.digest || j.stored && same
 	date := j.date
 	// A file that -N puts in place of another one is not older, whoever sent it.
-	after := j.noted && c.Damage != "state" && c.Newer && !c.Older && bytes.Equal(c.Before.Final, j.dated)
+	after := j.noted && c.Damage != "state" && c.Newer && !c.Older &&
+		(c.Damage == "final" || bytes.Equal(c.Before.Final, j.dated))
 	if done && (!same && !after || c.Pipe) {
 		date = ""
 	}
@@ -342,10 +343,6 @@ func (j *judge) noStepDown() {
 		j.violated(3, "a file was replaced that was to stay")
 	case c.Cut == "" && c.Rank < min(j.proven.rank, most) && !c.LessProof:
 		j.violated(3, "a proven file was replaced by one of less proof")
-	case c.Cut == "" && c.Damage != "state" && c.Rank < User && j.noted && slices.ContainsFunc(j.now, func(s statement) bool {
-		return s.digest == c.Digest && s.by.To == "" && j.older(s)
-	}):
-		j.violated(3, "a file was replaced by an older one")
 	}
 }
 
