@@ -28,7 +28,7 @@ func (s *session) reply(m message, f *flight) reply {
 // checkAnswer checks the header of an answer before any byte of its body. An error refuses the body.
 func (s *session) checkAnswer(id scheduler.FetchID, f *flight, a source.Answer) error {
 	if f.sink.limit.Load() == 0 { // the fetch was cancelled before its answer
-		return unheard(a, errRefused)
+		return abandoned(a, errRefused)
 	}
 	o := f.from
 	if a.Host != "" {
@@ -154,7 +154,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	return nil
 }
 
-// originAnswers uses the first answer of the origin in this session, which was resumed or which a mirror began.
+// originAnswers uses the first answer of the origin, if an earlier session or run, or a mirror, began the file.
 func (s *session) originAnswers(o *origin, x resolution, st statement, a source.Answer) {
 	k := s.facts.known
 	s.facts.originAnswered, s.choice.due, s.carried.copied = true, true, x.decides()
@@ -202,8 +202,8 @@ func (s *session) fits(o *origin, x resolution, st statement, a source.Answer) e
 	return s.end.early(how, err)
 }
 
-// otherSize refuses an answer with another size than the known one. If that is from a party of lower rank, another
-// session tries the size in the answer.
+// otherSize refuses an answer with another size than the known one. If a party of lower rank stated the known size,
+// another session tries the size in the answer.
 func (s *answers) otherSize(o *origin, a source.Answer) error {
 	k := s.facts.known
 	o.claimed = a.Size
@@ -329,12 +329,12 @@ func (s *answers) checkMirror(o *origin, a source.Answer) error {
 	return nil
 }
 
-// dated reports whether a mirror's date differs from then, the date of the asked server, and no digest or shared ETag
+// dated reports whether a mirror's date differs from asked, that of the asked server, and no digest or shared ETag
 // shows the same version.
-func (s *answers) dated(then time.Time, o *origin, a source.Answer) bool {
+func (s *answers) dated(asked time.Time, o *origin, a source.Answer) bool {
 	k := s.facts.known
 	now := a.LastModified
-	if o.first || then.IsZero() || now.IsZero() || now.Equal(then) || verify.Strong(common(k.digests.counting(), a.Claims)) {
+	if o.first || asked.IsZero() || now.IsZero() || now.Equal(asked) || verify.Strong(common(k.digests.counting(), a.Claims)) {
 		return false
 	}
 	etag := metalink.StrongETag(a.ETag)
@@ -361,8 +361,8 @@ func (c *call) pipes() bool {
 	return c.req.Stream != nil && !c.req.provenByPieces() && (c.carried.pieces.IsZero() || c.carried.piecesRejected)
 }
 
-// mayFeed reports whether the bytes of a may go into the same pipe as the bytes of s.lead. It is true if both have the
-// same digest, the same ETag (of one host, or shared: pref, or typedBoth and a size), or the same date and size.
+// mayFeed reports whether the bytes of a may go into the same pipe as the bytes of lead. An answer of another server
+// must have the known digest, the known ETag (of the same host, or shared), or the known size and the date of lead.
 func (s *answers) mayFeed(o *origin, a source.Answer) bool {
 	k := s.facts.known
 	t, sized := tagOf(metalink.File{}, a), a.Size >= 0 && a.Size == k.size

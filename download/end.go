@@ -158,7 +158,7 @@ func noMerge(reason string, cause error) error {
 }
 
 // short returns an error if the body of f, which had no length, ended before the size of the file, or before the size
-// that the same server stated for the same version in before, an earlier answer (RFC 9110, section 8.6).
+// in an earlier answer, before, of the same server for the same version (RFC 9110, section 8.6).
 func (f *flight) short(size int64, before source.Answer) error {
 	a := f.answer
 	if size >= 0 && a.Size < 0 && !a.Ranged && !f.sink.cut && f.at < size {
@@ -265,8 +265,8 @@ func ends(part *partfile.File, size int64) bool {
 	return part.Front() == size && have.Len() == size
 }
 
-// endsHere returns the offset, within the downloaded bytes, at which the file may end according to err and fault, the
-// end of a fetch. If a size is known, only a body that ended early counts, not a server that is gone.
+// endsHere returns the offset, within the downloaded bytes, at which the file may end according to err and fault, which
+// state how a fetch ended. If a size is known, only a body that ended early counts, not a server that is gone.
 func (x *cutoff) endsHere(err error, fault scheduler.Fault) (size int64, ok bool) {
 	if size, ok := unsatisfied(err); ok {
 		return size, true

@@ -107,12 +107,12 @@ func (k *sink) Answer(a source.Answer) error {
 		k.front = r.front.read(k.part)
 		return r.after.wait(k.ctx)
 	case <-k.ctx.Done():
-		return unheard(a, k.ctx.Err())
+		return abandoned(a, k.ctx.Err())
 	}
 }
 
-// unheard returns the error of a fetch that was given up because of err when a came. What a states counts nevertheless.
-func unheard(a source.Answer, err error) error {
+// abandoned returns the error of a fetch that was given up because of err before its answer a, which still counts.
+func abandoned(a source.Answer, err error) error {
 	return &source.Error{URL: source.Mask(a.URL), Host: a.Host, Fault: source.FaultNetwork, Hops: a.Hops, Err: err}
 }
 

@@ -154,7 +154,7 @@ func (g *getter) get(ctx context.Context) error {
 	}
 	if standsIn := g.carried.origin != g.req.URL; (g.carried.copied || standsIn) && g.req.Described == nil { // those of a copy
 		g.result.ETag, g.result.LastModified = "", time.Time{}
-		if here := g.recorded.here; !standsIn && here != nil && g.req.keepsNewer() { // the server's file is no older
+		if here := g.recorded.here; !standsIn && here != nil && g.req.keepsNewer() { // the server's file is not older
 			g.result.LastModified = here.LastModified
 		}
 	}
@@ -313,7 +313,7 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	switch {
 	case ended && errors.Is(err, context.Cause(ctx)):
 		e.Kind = Interrupted
-	case ended && (errors.Is(err, ctx.Err()) || none != nil && len(none.Errs) == 0): // no source was asked yet
+	case ended && (errors.Is(err, ctx.Err()) || none != nil && len(none.Errs) == 0): // canceled, or no source was asked
 		e.Kind, e.Err = Interrupted, context.Cause(ctx)
 	}
 	if e.Hint == HintNoLookup && len(g.req.Published.Claims) > 0 {

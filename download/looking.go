@@ -134,7 +134,7 @@ func (l *looking) maySign() bool {
 	return l.begun && (l.result == nil || backed(l.result.Claims, verify.Signed, verify.Signed))
 }
 
-// apply applies the result r to the session s.
+// apply applies r, the result of the lookup.
 func (l *looking) apply(p *proving, r lookedUp) {
 	k := p.facts.known
 	l.result = &r
@@ -209,7 +209,7 @@ func (l *looking) keep(p *proving) {
 	}
 }
 
-// oppose handles digests in r that contradict the digest of another host. It ends s, unless again repeats the lookup.
+// oppose ends the session because digests in r contradict that of another host, unless again repeats the lookup.
 func (l *looking) oppose(p *proving, r lookedUp) {
 	if l.again(p) {
 		return
@@ -218,16 +218,16 @@ func (l *looking) oppose(p *proving, r lookedUp) {
 	p.end.stop(opposed(p.req, p.facts.known.digests.counting(), r.Claims))
 }
 
-// uncomputed returns the found digests whose algorithm s does not compute. The other digests are compared at the end.
+// uncomputed returns the found digests whose algorithm is not computed. The other digests are compared at the end.
 func (l *looking) uncomputed(p *proving) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(l.finding().Claims), func(c verify.Claim) bool {
 		return p.hashing.begun() && p.hashing.hasher.check.Computes(c.Digest.Algorithm())
 	})
 }
 
-// compute makes check compute the digests that may be compared at the end. If the bytes of s are passed on, so that they
-// cannot be hashed again, these are also the digests of an earlier run, SHA-512 as long as the lookup may find one, and
-// the MD5 of a forge.
+// compute makes check compute the digests that may be compared at the end. A stream or an upload cannot be hashed
+// again, so check also computes the digests of an earlier run, SHA-512 as long as the lookup may find one, and the MD5
+// of a forge.
 func (l *looking) compute(p *proving, check *verify.Checker) {
 	all := l.finding().Claims
 	if p.req.inOrder() {

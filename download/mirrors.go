@@ -138,7 +138,7 @@ func (c *choice) addLane(o *origin) {
 	if o.lanes == 1 {
 		added.Brought = o.brought
 	}
-	if o.lanes == 1 && !o.swarm { // speeds of different swarms say nothing about each other
+	if o.lanes == 1 && !o.swarm { // the speeds of different swarms are unrelated
 		known := c.c.State.Speed(o.host)
 		added.Rate, added.RTT = known.Rate, known.RTT
 	}

@@ -76,7 +76,7 @@ func lookAt(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (
 	}
 	a, err = glanceAt(ctx, hc, u, o)
 	if err != nil {
-		told := &source.Error{URL: e.URL, Host: e.Host, Fault: source.FaultNetwork, Err: err} // if ctx has ended
+		told := &source.Error{URL: e.URL, Host: e.Host, Fault: source.FaultNetwork, Err: err} // replaced, unless ctx has ended
 		errors.As(err, &told)
 		told.Hops, err = slices.Concat(before, told.Hops), told
 	}

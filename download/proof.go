@@ -12,7 +12,7 @@ import (
 	"braid/verify"
 )
 
-// proving has the evidence that a session collects for the file, and compares the bytes with it.
+// proving collects the evidence for the file, and compares the bytes with the evidence.
 type proving struct {
 	*attempt
 	facts   *facts
@@ -25,7 +25,7 @@ type proving struct {
 func (p *proving) askDocument() {
 	doc, ok := p.carried.nextDocument(p.facts.known.file)
 	signed := ok && !isTorrent(doc) && p.req.Trust.Anchors.Any() && !p.carried.signed.asked
-	// Mirrors that are not asked yet count, because a document that is fetched early disturbs growth least.
+	// Mirrors that were not asked yet count: a document that is fetched early disturbs the measurements of speed least.
 	others := p.fetches.active() > 1 || len(p.facts.known.file.Mirrors)+len(p.req.Mirrors) > 0
 	helps := others && !p.carried.single && p.facts.known.size >= leastPieces
 	if !ok || p.aside.asking || !p.carried.pieces.IsZero() || p.carried.piecesRejected || !signed && !helps {
@@ -238,8 +238,8 @@ func (p *proving) pieceChecked(c checked) {
 	p.hashing.checkNext(p.ctx)
 }
 
-// provenBySwarm reports whether all bytes of a piece of list came from the swarm, which checks each piece with the same
-// digest. Like all bytes, the piece is read back later for the in-order hash.
+// provenBySwarm reports whether the swarm sent all bytes of check, a piece of list. The swarm compares each piece with
+// the same digest. Like all bytes, the piece is read back later for the in-order hash.
 func (c *choice) provenBySwarm(list verify.Pieces, check scheduler.Check) bool {
 	x := c.carried.sharing
 	if c.swarm.src == nil || x == nil {
@@ -257,7 +257,7 @@ func (c *choice) provenBySwarm(list verify.Pieces, check scheduler.Check) bool {
 	return false
 }
 
-// prove verifies the file, after the statements of the origin were read.
+// prove asks the origin for more evidence, if needed, and verifies the file.
 func (s *session) prove() (verify.Proof, error) {
 	if s.result.NotModified {
 		return verify.Proof{}, nil
@@ -311,8 +311,8 @@ func (p *proving) prove() (proof verify.Proof, err error) {
 	return proof, err
 }
 
-// hearRedirects gives up the requests to the origin that no target of its redirects has answered yet. What the origin
-// stated in these redirects counts.
+// hearRedirects gives up the requests to the origin that no target of its redirects has answered yet. The statements
+// of the origin in these redirects count.
 func (s *session) hearRedirects() error {
 	o := s.sources.first()
 	if o == nil || !s.facts.begun {

@@ -306,7 +306,7 @@ type front struct {
 	refusal error // the error if the answer is a document; nil if a document may replace the file
 }
 
-// frontOf returns the front of an answer that may be a document, or nil if nothing need or can be held back.
+// frontOf returns the front of an answer that may be a document, or nil if no bytes must, or can, be held back.
 func frontOf(c *call, part *partfile.File, o *origin, a source.Answer) *front {
 	if !c.req.follows() || isXML(c.req.URL) || o.swarm || a.Start >= sniffSize {
 		return nil

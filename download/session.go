@@ -28,10 +28,10 @@ type session struct {
 	proving proving
 	cut     cutoff
 	here    byterange.Set // ranges that were reported to the scheduler
-	wake    time.Time
+	wake    time.Time     // when the scheduler gets the next Tick; zero: never
 }
 
-// An attempt holds what the parts of a session share. Each part adds the state that only it changes.
+// An attempt holds the state that the parts of a session share. Each part embeds the attempt, and adds its own state.
 type attempt struct {
 	*call
 	ctx     context.Context
@@ -44,7 +44,7 @@ type attempt struct {
 	step    func(scheduler.Event) // passes an event to the scheduler
 }
 
-// An ending is how a session ends. The part that ends it first decides.
+// An ending states how a session ended. The first call of early or stop decides.
 type ending struct {
 	how  outcome // the outcome, if the session ended early
 	err  error   // the reason
@@ -105,7 +105,7 @@ func (s *session) run() (proof verify.Proof, err error) {
 			s.choice.take(o)
 		case all := <-s.carried.signed.done:
 			s.proving.applySignatures(all)
-			s.proving.usePieces() // not in applySignatures: prove calls it, too, and fetches no piece again
+			s.proving.usePieces() // not in applySignatures, which also runs after the loop, where no piece is fetched
 		case r := <-s.carried.looking.done:
 			s.carried.looking.apply(&s.proving, r)
 		case size := <-s.cut.ends:

@@ -94,7 +94,7 @@ func (p *carried) renew(req *Request, past *state.Store, host string) {
 	p.digests.add(aList, noted, beside)
 }
 
-// renewAfter is renew after a session that failed. It keeps the digests that were found beside the file, for
+// renewAfter calls renew after a session that failed. It keeps the digests that were found beside the file, for
 // compareEarlier, if only a refused range suggests that the file has changed: the next answer may be that of a
 // stand-in, and no lookup follows such an answer.
 func renewAfter(p *carried, req *Request, s *session) {
@@ -111,7 +111,7 @@ func renewAfter(p *carried, req *Request, s *session) {
 	p.digests.add(aList, noted, found)
 }
 
-// facts are the facts about the file that a session knows, and their record in the journal.
+// facts holds the facts about the file that a session knows, and records them in the journal.
 type facts struct {
 	*attempt
 	known          *known
@@ -120,13 +120,13 @@ type facts struct {
 	late           []verify.Claim // claims that are compared only at the end, because their algorithm is computed anyway
 }
 
-// answers are the answers of a session that later ones are compared with, beside the facts.
+// answers holds the earlier answers of a session, and compares each answer with them and with the facts.
 type answers struct {
 	*attempt
 	facts  *facts
 	lead   *source.Answer // the first admitted answer; nil: none
 	leader *origin        // the source of lead
-	next   statement      // about the new version that the server announced
+	next   statement      // the server's statement about the new version
 	looked *source.Answer // the server's answer when it was asked about the new version; nil: it was not asked
 }
 
@@ -187,8 +187,8 @@ func (f *facts) mayEnd(size int64) bool {
 	return (f.known.size < 0 || f.known.sizeBy < byUser) && size > 0 && size <= f.part.Front() && f.known.strong()
 }
 
-// An aside has the state of fetches of documents and signatures. A goroutine fetches each, and sends the result to a
-// channel with a buffer for it.
+// An aside holds the state of the fetches of documents and signatures. Each fetch runs in a goroutine, which sends its
+// result to a buffered channel.
 type aside struct {
 	documents          chan documentResult // results of fetched documents
 	asking             bool                // a document is being fetched

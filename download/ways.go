@@ -94,7 +94,7 @@ func places(s *session) int {
 func trySingle(s *session) bool {
 	p := s.carried
 	if !p.single {
-		unsized := s.req.described() && s.req.Described.Size < 0 || p.guessed() && p.sizeBy < byServer // no authority gave it
+		unsized := s.req.described() && s.req.Described.Size < 0 || p.guessed() && p.sizeBy < byServer // no authority gave a size
 		p.single, p.candidates, p.wrong = true, s.sources.candidates(s.facts.known.size, unsized, s.req.described()), s.end.err
 		p.past = nil // each source gets another chance
 	}
@@ -134,7 +134,7 @@ func (a *attempts) standIn(ctx context.Context, s *session) (gone bool, err erro
 	if a.carried.strong() && !a.req.listed() {
 		a.carried.fallbacks = slices.DeleteFunc(a.carried.fallbacks, s.sources.gaveUp)
 	}
-	if a.carried.damage.recheck != nil { // a mirror with a file of the same size has the same bytes, or was compared
+	if a.carried.damage.recheck != nil { // mirrors of this size have the same bytes, or were compared
 		a.carried.fallbacks = slices.DeleteFunc(a.carried.fallbacks, s.sources.sameSize)
 	}
 	for a.carried.nextFallback() {

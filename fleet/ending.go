@@ -230,8 +230,8 @@ func (j *Job) Behind(lastModified time.Time) bool {
 }
 
 // Awaits reports whether an unchanged file, which the server dates to lastModified, may be older than the reported
-// version, although it is not Behind. An earlier version of the queue must be in place, and the reported one was not
-// awaited long enough. The server states no date, or the feed shows another size or MD5.
+// version, although its date is not Behind. The server must have stated no date, or the feed another size or MD5. An
+// earlier version of the queue must be in place, and the reported version not awaited long enough.
 func (r *Record) Awaits(lastModified time.Time) bool {
 	j := &r.Job
 	if r.Good == nil || r.Good.Version == j.Version || r.Wrong >= len(wrongWaits) {

@@ -38,8 +38,8 @@ type Job struct {
 	Options []Option `json:"options,omitempty"`
 	// Modified is the file's modification time in a feed, or zero.
 	Modified time.Time `json:"modified,omitzero"`
-	// Size is the file's size in a feed, if the size is how the feed shows that the file has changed. OtherMD5 reports
-	// that the MD5 shows it.
+	// Size is the file's size in a feed, if that size shows that the file has changed. OtherMD5 reports whether the MD5
+	// in the feed shows that.
 	Size     int64 `json:"size,omitempty"`
 	OtherMD5 bool  `json:"other_md5,omitempty"`
 	// Priority is the priority in the last report of this version.

@@ -34,7 +34,7 @@ type Agent struct {
 	In  io.Reader
 	Out io.Writer
 	// Client returns a client that downloads, configured with git's settings for a server. It is called for the LFS
-	// server, and for servers of objects with other settings.
+	// server, and for each object server with other settings.
 	Client func(Settings) (*download.Client, error)
 	// Prepare adds the user's options for the URL of a request to the request. It may be nil.
 	Prepare func(*download.Request) error
@@ -47,7 +47,7 @@ type Agent struct {
 	Git func(ctx context.Context, c Command) (out string, err error)
 }
 
-// Settings are git's settings for the LFS server of a remote or a server of objects: the URL of the server, and the
+// Settings are git's settings for the LFS server of a remote or an object server: the URL of the server, and the
 // http.* settings of git-config(1) that apply to that URL.
 type Settings struct {
 	Endpoint  *url.URL

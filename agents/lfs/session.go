@@ -28,9 +28,9 @@ import (
 type session struct {
 	agent  *Agent
 	place  place
-	known  Settings // for the LFS server
+	known  Settings // git's settings for the LFS server
 	client *download.Client
-	// clients has the clients for servers of objects, by scheme and host.
+	// clients has the clients for object servers by scheme and host.
 	clients map[string]*download.Client
 	server  *server
 	folder  string // folder of partial files
@@ -172,12 +172,12 @@ func (s *session) fetch(ctx context.Context, m message, from *action) (string, e
 	return filepath.Abs(result.Path)
 }
 
-// mostServers is the maximum number of servers of objects whose settings are requested from git.
+// mostServers is the maximum number of object servers whose settings are requested from git.
 const mostServers = 100
 
 // clientFor returns the client for the server of an object. It is that of the LFS server, unless git has another proxy
-// or other authorities for the object's server, or does not verify its certificate. No server of objects gets a client
-// certificate, because the LFS server chooses these servers.
+// or other authorities for the object server, or does not verify its certificate. No object server gets a client
+// certificate, because the LFS server chooses the object servers.
 func (s *session) clientFor(ctx context.Context, u *url.URL) (*download.Client, error) {
 	at := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}
 	c := s.clients[at.String()]

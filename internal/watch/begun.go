@@ -35,7 +35,7 @@ func (b *begun) isIn(dir string) bool {
 
 // remove removes the part file of a download. The error is fs.ErrNotExist if there is none. If r has another folder by
 // now, the journal must have the URL of the download and the seal of this watcher, because the part file may be that of
-// another download, or the user may have continued it.
+// another download, or one that the user has continued.
 func (m *Memory) remove(files fsys.FS, b *begun, r *Rule) error {
 	dir := r.Dir
 	if !b.isIn(dir) {

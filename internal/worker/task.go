@@ -239,7 +239,7 @@ func (t *task) settle(ctx context.Context, r download.Request, res download.Resu
 	return e, nil
 }
 
-// outdated returns why an unchanged file is not of the reported version, or "". The server dates it to lastModified.
+// outdated returns why an unchanged file, which the server dates to lastModified, is not the reported one, or "".
 func (t *task) outdated(lastModified time.Time) string {
 	record := &t.claim.Record
 	switch {

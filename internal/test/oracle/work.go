@@ -144,8 +144,8 @@ func (j *judge) kept() {
 	}
 }
 
-// mingled reports whether only a wrong digest ties the answers of several servers together: one that the user gave,
-// now or before, or named a list of, or a feed gave. In that case one of the servers may lie.
+// mingled reports whether only a wrong digest ties the answers of several servers together: one from the user, now
+// or before, from a list that the user named, or from a feed. In that case one of the servers may lie.
 func (j *judge) mingled() bool {
 	c, right := j.c, j.sum(j.subject())
 	wrong := len(j.users) > 0 && j.users[len(j.users)-1] != right ||
