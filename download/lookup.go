@@ -222,7 +222,7 @@ func lookUp(ctx context.Context, hc network, r *Request, hops []metalink.Hop, fi
 
 // unlisted reports whether the server answers that the digest which the earlier run found beside the file is not
 // published any more, or that it has another file. An error of the server or no answer is not such an answer. now are the
-// digests that are published instead.
+// digests that are published now.
 func (r *resumption) unlisted(ctx context.Context) (gone bool, now []verify.Claim, err error) {
 	looked := r.prior.Looked
 	x, err := r.lookAgain(ctx, r.prior)
@@ -243,7 +243,7 @@ func (r *resumption) unlisted(ctx context.Context) (gone bool, now []verify.Clai
 	case err != nil: // the lists contradict each other
 		return false, nil, r.req.fail(Protocol, err, HintNoLookup)
 	case verify.Strong(common(looked, join(x.file.Claims, found.Claims))):
-		return false, nil, nil
+		return false, found.Claims, nil
 	case !found.Missed || verify.Agree(looked, join(x.asked, found.Claims)) != nil,
 		len(found.Claims)+len(remaining(looked, found)) == 0:
 		return true, join(x.file.Claims, found.Claims), nil

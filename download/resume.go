@@ -181,7 +181,7 @@ func (r *resumption) resumeLooked(ctx context.Context) (bool, error) {
 	}
 	r.kept = r.part.Inherited()
 	gone, now, err := r.unlisted(ctx)
-	if gone {
+	if r.prior.Looked = join(prior.Looked, now); gone {
 		prior.Looked, r.prior.Looked = now, now
 	}
 	if err != nil || r.document || gone && (!verify.Strong(now) || r.kept < prior.Size) {
