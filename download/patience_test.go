@@ -109,7 +109,8 @@ func TestDocumentThatNeverEnds_Rule21(t *testing.T) {
 			c := &download.Client{HTTP: &httpsource.Client{Dial: l.Dial}, Timeout: 4 * time.Second}
 			defer c.HTTP.CloseIdle()
 			_, err := c.List(t.Context(), download.Request{URL: parse(t, "http://127.0.0.1/SHA256SUMS")})
-			if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Network || !strings.Contains(e.Error(), tt.why) {
+			e, ok := errors.AsType[*download.Error](err)
+			if !ok || e.Kind != download.Network || !strings.Contains(e.Error(), tt.why) {
 				t.Errorf("a list that %s: %v", does, err)
 			}
 		})

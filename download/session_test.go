@@ -49,6 +49,7 @@ func TestEndingFirst(t *testing.T) {
 func TestCutoffEndsHere(t *testing.T) {
 	unsatisfied := &source.Error{Status: http.StatusRequestedRangeNotSatisfiable,
 		Hops: []metalink.Hop{{Header: http.Header{"Content-Range": {"bytes */60"}}}}}
+	const broke = scheduler.FaultTransient
 	for name, tt := range map[string]struct {
 		size  int64
 		gap   bool
@@ -57,10 +58,10 @@ func TestCutoffEndsHere(t *testing.T) {
 		want  [2]bool // after one body, and after two
 		ends  int64
 	}{
-		"no size, and the server is gone":          {-1, false, scheduler.FaultTransient, small.ErrSilent, [2]bool{false, true}, 100},
-		"a body that ends before the size":         {200, false, scheduler.FaultTransient, io.ErrUnexpectedEOF, [2]bool{false, true}, 100},
-		"a size, and the server is gone":           {200, false, scheduler.FaultTransient, small.ErrSilent, [2]bool{}, 0},
-		"a gap in the bytes":                       {-1, true, scheduler.FaultTransient, io.ErrUnexpectedEOF, [2]bool{}, 0},
+		"no size, and the server is gone":          {-1, false, broke, small.ErrSilent, [2]bool{false, true}, 100},
+		"a body that ends before the size":         {200, false, broke, io.ErrUnexpectedEOF, [2]bool{false, true}, 100},
+		"a size, and the server is gone":           {200, false, broke, small.ErrSilent, [2]bool{}, 0},
+		"a gap in the bytes":                       {-1, true, broke, io.ErrUnexpectedEOF, [2]bool{}, 0},
 		"a body that is complete":                  {-1, false, scheduler.FaultNone, nil, [2]bool{}, 0},
 		"416 with the size of the file":            {-1, false, scheduler.FaultWrong, unsatisfied, [2]bool{true, true}, 60},
 		"416 with another size than the known one": {200, true, scheduler.FaultWrong, unsatisfied, [2]bool{true, true}, 60},
@@ -160,7 +161,8 @@ func TestChoiceOfMirrors(t *testing.T) {
 		"a digest":  {withDigest(t), 1, 0},
 		"no digest": {nil, 0, 2},
 	} {
-		k := known{size: 100, digests: tt.digests, file: metalink.File{Mirrors: []metalink.Mirror{{URL: at("m")}, {URL: at("wrong")}}}}
+		mirrors := []metalink.Mirror{{URL: at("m")}, {URL: at("wrong")}}
+		k := known{size: 100, digests: tt.digests, file: metalink.File{Mirrors: mirrors}}
 		s, events := sessionOf(t, 0, k)
 		s.facts.begun, s.choice.due = true, true
 		hc, done := s.c.network(t.Context())
@@ -169,29 +171,32 @@ func TestChoiceOfMirrors(t *testing.T) {
 		s.carried.past = map[string]*past{at("wrong").String(): {banned: errUntied}}
 		s.choice.addMirrors()
 		s.choice.addMirrors()
-		if len(s.sources.lanes) != tt.lanes || len(*events) != tt.lanes || len(s.carried.fallbacks) != tt.fallbacks || s.choice.due {
-			t.Errorf("%s: %d lanes, %d events, %d fallbacks", name, len(s.sources.lanes), len(*events), len(s.carried.fallbacks))
+		lanes, fallbacks := len(s.sources.lanes), len(s.carried.fallbacks)
+		if lanes != tt.lanes || len(*events) != tt.lanes || fallbacks != tt.fallbacks || s.choice.due {
+			t.Errorf("%s: %d lanes, %d events, %d fallbacks", name, lanes, len(*events), fallbacks)
 		}
 	}
 }
 
 // A stream waits for signatures and, if evidence is demanded, for the lookup. An upload waits for documents, too.
 func TestProvingWaits(t *testing.T) {
+	signatures := func(p *proving) { p.aside.fetchingSignatures = true }
+	lookup := func(p *proving) { p.carried.looking.begun = true }
 	for name, tt := range map[string]struct {
 		stream  io.Writer
 		require Require
-		set     func(*session)
+		set     func(*proving)
 		want    bool
 	}{
-		"a stream, signatures":             {io.Discard, RequireNothing, func(s *session) { s.proving.aside.fetchingSignatures = true }, true},
-		"a stream, a document":             {io.Discard, RequireNothing, func(s *session) { s.proving.aside.asking = true }, false},
-		"a stream, a lookup":               {io.Discard, RequireNothing, func(s *session) { s.carried.looking.begun = true }, false},
-		"a stream, a lookup that must end": {io.Discard, RequireDigest, func(s *session) { s.carried.looking.begun = true }, true},
-		"a file, signatures":               {nil, RequireDigest, func(s *session) { s.proving.aside.fetchingSignatures = true }, false},
+		"a stream, signatures":             {io.Discard, RequireNothing, signatures, true},
+		"a stream, a document":             {io.Discard, RequireNothing, func(p *proving) { p.aside.asking = true }, false},
+		"a stream, a lookup":               {io.Discard, RequireNothing, lookup, false},
+		"a stream, a lookup that must end": {io.Discard, RequireDigest, lookup, true},
+		"a file, signatures":               {nil, RequireDigest, signatures, false},
 	} {
 		s, _ := sessionOf(t, 0, known{size: 100})
 		s.req.Stream, s.req.Target, s.req.Trust.Require = tt.stream, nil, tt.require
-		if tt.set(s); s.proving.streamWaits() != tt.want {
+		if tt.set(&s.proving); s.proving.streamWaits() != tt.want {
 			t.Errorf("%s: not %v", name, tt.want)
 		}
 	}

@@ -207,5 +207,7 @@ func (j *judge) down(a Answer) bool { return a.To != "" && j.channel(a.Party) > 
 
 // older reports whether a statement is about an older file than the one in place, which -N keeps.
 func (j *judge) older(s statement) bool {
-	return j.c.Newer && !j.c.Older && j.c.Before.Final != nil && s.by.Date != "" && s.by.Date < j.date && bytes.Equal(j.c.Before.Final, j.dated)
+	c := j.c
+	dated := c.Before.Final != nil && bytes.Equal(c.Before.Final, j.dated)
+	return c.Newer && !c.Older && dated && s.by.Date != "" && s.by.Date < j.date
 }
