@@ -91,7 +91,7 @@ func (r *Request) resolve(hops []metalink.Hop, as role, on footing) (resolution,
 	x := resolution{mirror: ownAnswers(hops, as, on.spoken), answers: len(hops), spoken: on.spoken}
 	x.nature = r.natureOf(hops, as)
 	file, err := metalink.FromHops(hops[:x.mirror], on.digest)
-	if err != nil && file.Server == nil { // the asked server contradicts itself
+	if err != nil && (file.Server == nil || asksAgain(hops, err)) { // the asked server contradicts itself
 		return x, err
 	}
 	x.file, x.wrong = file, err
@@ -113,6 +113,13 @@ func (r *Request) resolve(hops []metalink.Hop, as role, on footing) (resolution,
 		return x, x.wrong
 	}
 	return x, nil
+}
+
+// asksAgain reports whether the answer that err is about is to the URL of the first answer. That URL is requested again
+// with GET if its server does not support HEAD.
+func asksAgain(hops []metalink.Hop, err error) bool {
+	e, ok := errors.AsType[*metalink.HopError](err)
+	return ok && e.Hop > 0 && hops[e.Hop].URL != nil && hops[e.Hop].URL.String() == hops[0].URL.String()
 }
 
 // contradiction returns an error if the digests in hops, the answers of one server, contradict each other.

@@ -181,9 +181,10 @@ func (r *resumption) resumeLooked(ctx context.Context) (bool, error) {
 	}
 	r.kept = r.part.Inherited()
 	gone, now, err := r.unlisted(ctx)
-	if r.prior.Looked = join(prior.Looked, now); gone {
-		prior.Looked, r.prior.Looked = now, now
+	if prior.Looked = join(prior.Looked, now); gone {
+		prior.Looked = now
 	}
+	r.prior.Looked = prior.Looked
 	if err != nil || r.document || gone && (!verify.Strong(now) || r.kept < prior.Size) {
 		return false, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -305,12 +306,13 @@ func (j *judge) disputed(sum string) bool {
 	return slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest != sum && !j.superseded(s) && !j.relisted(s, sum) })
 }
 
-// relisted reports whether an index came after s that names no list, or after which a list with the digest sum came: the
-// folder may have other lists by then than when s was found.
+// relisted reports whether an index came after s that does not name the list of s, or after which a list with the digest
+// sum came: the folder may have other lists by then than when s was found.
 func (j *judge) relisted(s statement, sum string) bool {
 	return slices.ContainsFunc(j.c.Lookups, func(a Answer) bool {
 		index := a.File == "/" && a.Party == s.by.Party && a.Status == 200 && a.At > s.by.At
-		return index && (!a.Links || slices.ContainsFunc(j.nearby, func(n statement) bool {
+		gone := s.by.File != Feed && !slices.Contains(strings.Split(a.Lists, ","), s.by.File)
+		return index && (gone || slices.ContainsFunc(j.nearby, func(n statement) bool {
 			return n.digest == sum && n.by.At > a.At
 		}))
 	})

@@ -312,14 +312,14 @@ func TestTiedLate_RuleS18(t *testing.T) {
 
 // TestFolderWithoutLists: a list that a later index of the folder does not name is there no more.
 func TestFolderWithoutLists(t *testing.T) {
-	for links, want := range map[bool]int{true: 1, false: 0} {
+	for lists, want := range map[string]int{"other,sums": 1, "other": 0, "": 0} {
 		s := good()
 		c := &s.Commands[0]
 		c.Answers[0].Digest, c.Lookup, c.Rank, c.Digest = "", true, None, ""
 		c.Lookups = []Answer{{Party: "a", File: "sums", Status: 200, Digest: SHA256(wrong), At: 1},
-			{Party: "a", File: "/", Status: 200, Links: links, At: 2}}
+			{Party: "a", File: "/", Status: 200, Lists: lists, At: 2}}
 		if got := Judge(s); len(got) != want {
-			t.Errorf("lists in the index %t: %v", links, got)
+			t.Errorf("lists in the index %q: %v", lists, got)
 		}
 	}
 }

@@ -89,8 +89,9 @@ type Answer struct {
 	Digest, Tag, Content string // stated SHA-256 in hex; strong entity tag; content of the server
 	Date                 string // of the content; "" if not sent
 	Size                 int64  // of the content, as stated; 0 if not sent
-	Links, Secret        bool   // it names mirrors or, as an index, lists; the request contained the user's password
+	Links, Secret        bool   // it names mirrors; the request contained the user's password
 	Garbled              bool   // its digest is malformed
+	Lists                string // names of the lists in an index, with commas
 	At                   time.Duration
 }
 

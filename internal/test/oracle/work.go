@@ -102,9 +102,15 @@ func (j *judge) kept() {
 	if c.Do == "resume" && len(j.users) > 0 || j.mingled() {
 		return
 	}
-	// The places of a document are mirrors: nothing but its digest ties their bytes together, and now there is none.
-	described := func(c Command) bool { return c.Document != "" }
-	if c.User == "" && len(j.now) == 0 && slices.ContainsFunc(j.Commands[:j.k], described) {
+	// The places of a document are mirrors: nothing but its digest ties their bytes together, and now there is none. The
+	// same holds for mirrors beside the digest of a feed.
+	described := func(c Command) bool { return c.Document != "" || c.fed() && len(c.Mirrors) > 0 }
+	if c.User == "" && len(j.now) == 0 && !c.fed() && slices.ContainsFunc(j.Commands[:j.k], described) {
+		return
+	}
+	// A server that the asked one led to stated another digest, so that the file has changed since.
+	other := func(s statement) bool { return s.by.Kind == "" && s.by.File == "" && s.digest != j.sum(want) }
+	if slices.ContainsFunc(j.said[:j.first], other) {
 		return
 	}
 	// The bytes belong to another subject, or nothing shows to which one.
@@ -144,13 +150,25 @@ func (j *judge) kept() {
 	}
 }
 
+// fed reports whether a feed gave the command a digest.
+func (c *Command) fed() bool {
+	return slices.ContainsFunc(c.Lookups, func(a Answer) bool { return a.File == Feed })
+}
+
 // mingled reports whether only a wrong digest ties the answers of several servers together: one from the user, now
-// or before, from a list that the user named, or from a feed. In that case one of the servers may lie.
+// or before, from a list that the user named, or from a feed. In that case one of the servers may lie. It is the same if
+// an earlier digest of the user tied them, and now there is only another one of a feed.
 func (j *judge) mingled() bool {
 	c, right := j.c, j.sum(j.subject())
 	wrong := len(j.users) > 0 && j.users[len(j.users)-1] != right ||
 		slices.ContainsFunc(slices.Concat(j.listed, j.nearby), func(s statement) bool { return s.digest != right })
-	return wrong && slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party != c.Asked })
+	commands := []Command{*c}
+	if c.fed() && c.User == "" {
+		commands = j.Commands[:j.k+1]
+	}
+	return wrong && slices.ContainsFunc(commands, func(c Command) bool {
+		return slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party != c.Asked })
+	})
 }
 
 // restated reports whether the asked server sends another date or tag for the file than in an earlier command, which

@@ -71,7 +71,9 @@ func (a *answer) found(name string) *http.Response {
 		text = listLine(a.log.Digest)
 	case name == folderName && f.Index:
 		a.header.Set("Content-Type", "text/html")
-		text, a.log.Links = f.index(), f.List != "" || f.Says != ""
+		var lists []string
+		text, lists = f.index()
+		a.log.Lists = strings.Join(lists, ",")
 	case name == questionFor && f.API != "":
 		a.header.Set("Content-Type", "application/json")
 		text = a.assets()
@@ -125,19 +127,20 @@ func (w *World) listSignature(word, has string) string {
 	return by.sign([]byte(listLine(w.digest(of, has))), ownListName)
 }
 
-// index returns the index page of the folder, as web servers make it.
-func (f *Face) index() string {
+// index returns the index page of the folder, as web servers make it, and the lists in it.
+func (f *Face) index() (page string, lists []string) {
+	if f.List != "" {
+		lists = append(lists, ownListName)
+	}
+	if f.Says != "" {
+		lists = append(lists, listName)
+	}
 	var b strings.Builder
 	b.WriteString("<html><head><title>Index of /</title></head><body><pre><a href=\"../\">../</a>\n")
-	for _, e := range []struct {
-		there bool
-		name  string
-	}{{true, fileName}, {f.List != "", ownListName}, {f.Says != "", listName}} {
-		if e.there {
-			fmt.Fprintf(&b, "<a href=%q>%s</a>   01-Jan-2026 12:00    15\n", e.name, e.name)
-		}
+	for _, name := range append([]string{fileName}, lists...) {
+		fmt.Fprintf(&b, "<a href=%q>%s</a>   01-Jan-2026 12:00    15\n", name, name)
 	}
-	return b.String() + "</pre></body></html>\n"
+	return b.String() + "</pre></body></html>\n", lists
 }
 
 // assets returns the answer of a forge.
