@@ -13,6 +13,7 @@ import (
 	"braid/download/state"
 	"braid/internal/partfile"
 	"braid/internal/small"
+	"braid/metalink"
 	"braid/source"
 	"braid/verify"
 )
@@ -352,6 +353,11 @@ func (c *call) lookAgain(ctx context.Context, prior partfile.Identity) (x inquir
 			verify.Strong(x.file.Claims) || tagOf(x.file, x.answer) != (tag{}) {
 			break
 		}
+	}
+	if e, ok := errors.AsType[*metalink.HopError](err); ok && is[*verify.ConflictError](err) && c.req.role() == asOrigin {
+		// The server contradicts itself: its last statement replaces those of earlier runs.
+		hops := x.answer.Hops[:e.Hop+1]
+		c.carried.opposed, _ = verify.FromHeader(hops[e.Hop].Header, channelOf(source.Answer{Hops: hops}))
 	}
 	if err != nil {
 		x, err = onTheWay(c.req, x, err)

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 )
 
@@ -65,6 +66,7 @@ func (j *judge) begin() {
 	// The authorities for the file: the asked server, and the servers that it redirects to before it states anything.
 	speaks := map[string]int{c.Asked: j.channel(c.Asked)}
 	j.speaks = speaks
+	spoken := false         // the asked server itself stated a digest
 	led := map[string]int{} // redirects to a server that was not requested since,
 	type request struct {
 		to   string
@@ -97,7 +99,8 @@ func (j *judge) begin() {
 		if word && a.To != "" && a.To != c.Asked { // an earlier answer may have redirected there without a statement
 			delete(speaks, a.To)
 		}
-		if a.To != "" && !word && speaks[a.To] == None && (j.vouched() || !j.down(a)) {
+		spoken = spoken || a.Digest != "" && a.Party == c.Asked
+		if a.To != "" && !word && !spoken && speaks[a.To] == None && (j.vouched() || !j.down(a)) {
 			speaks[a.To] = min(rank, j.channel(a.To))
 		}
 		if a.Size > 0 && a.Status < 300 {
@@ -159,13 +162,15 @@ func (j *judge) look() {
 func (j *judge) superseded(s statement) bool {
 	var before statement
 	for _, a := range j.c.Answers {
-		switch {
-		case a.Party != j.c.Asked || a.Status >= 300:
-		case a.At <= s.by.At:
-			before.by = a
-		case before.revoked(a):
+		if a.Party != j.c.Asked || a.Status >= 300 {
+			continue
+		}
+		if a.At > s.by.At && before.revoked(a) {
 			return true
 		}
+		tag, date := before.by.Tag, before.by.Date
+		before.by = a
+		before.by.Tag, before.by.Date = cmp.Or(a.Tag, tag), cmp.Or(a.Date, date) // a missing field is no change
 	}
 	return false
 }

@@ -6,9 +6,9 @@
 //
 // Two authorities may state what a file is: the user, by a digest, and the asked server, by its own answers. If the
 // asked server redirects and its answer has neither a digest nor links, the target of the redirect is an authority in
-// its place. No other server is an authority, in particular no mirror and no other target of a redirect. If neither
-// the user nor an answer of the asked server itself states what the file is, what the server publishes beside the file
-// does: a list that the user did not name, or the answer of its forge.
+// its place, unless the asked server itself has stated a digest before. No other server is an authority, in particular no
+// mirror and no other target of a redirect. If neither the user nor an answer of the asked server itself states what the
+// file is, what the server publishes beside the file does: a list that the user did not name, or the answer of its forge.
 package oracle
 
 import (

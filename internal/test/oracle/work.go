@@ -104,8 +104,8 @@ func (j *judge) kept() {
 	}
 	// The places of a document are mirrors: nothing but its digest ties their bytes together, and now there is none. The
 	// same holds for mirrors beside the digest of a feed.
-	described := func(c Command) bool { return c.Document != "" || c.fed() && len(c.Mirrors) > 0 }
-	if c.User == "" && len(j.now) == 0 && !c.fed() && slices.ContainsFunc(j.Commands[:j.k], described) {
+	described := func(d Command) bool { return d.Document != "" || d.fed() && len(d.Mirrors) > 0 && !c.fed() }
+	if c.User == "" && len(j.now) == 0 && slices.ContainsFunc(j.Commands[:j.k], described) {
 		return
 	}
 	// A server that the asked one led to stated another digest, so that the file has changed since.
@@ -210,7 +210,8 @@ func (j *judge) arrives() {
 	if c.Key || j.needsKey() || c.List != "" && len(j.listed) == 0 || c.Document == "url" && len(j.now) == 0 {
 		return // a signature, a list or the document may be missing or wrong
 	}
-	if c.User == "" && !c.LessProof && j.pins[c.Document] >= HTTPS && asked.Digest == "" && !j.sealed {
+	pins := func(s statement) bool { return s.by.File == "" && s.rank >= HTTPS && !c.LessProof }
+	if c.User == "" && asked.Digest == "" && !j.sealed && slices.ContainsFunc(j.said[:j.first], pins) {
 		return // the URL does not offer what it offered before
 	}
 	want := c.User
@@ -228,7 +229,6 @@ func (j *judge) arrives() {
 		want = j.nearby[0].digest
 	}
 	other := func(s statement) bool { return s.digest != want }
-	pins := func(s statement) bool { return s.by.File == "" && s.rank >= HTTPS && !c.LessProof }
 	if itself && slices.ContainsFunc(j.said, func(s statement) bool { return other(s) || pins(s) }) {
 		return // what is published beside the file contradicts an earlier digest, or the URL offered one, which is missing
 	}
