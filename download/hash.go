@@ -2,7 +2,9 @@ package download
 
 import (
 	"context"
+	"errors"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -196,4 +198,40 @@ func (r *reading) copy(ctx context.Context, w io.Writer, from io.Reader) error {
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// compareWith returns an error if the file of proof does not have the digests of claims.
+func compareWith(ctx context.Context, file io.ReaderAt, proof verify.Proof, claims []verify.Claim) error {
+	known := proof.Digests()
+	for _, c := range claims {
+		at := slices.IndexFunc(known, func(d verify.Digest) bool { return d.Algorithm() == c.Digest.Algorithm() })
+		if at < 0 { // the hasher did not compute this algorithm
+			d, err := digestOf(ctx, file, c.Digest.Algorithm(), proof.Size())
+			if err != nil {
+				return err
+			}
+			known, at = append(known, d), len(known)
+		}
+		if known[at] != c.Digest {
+			return &verify.MismatchError{Claim: c, Got: known[at]}
+		}
+	}
+	return nil
+}
+
+// digestOf returns the digest of the first size bytes of a file.
+func digestOf(ctx context.Context, file io.ReaderAt, a verify.Algorithm, size int64) (verify.Digest, error) {
+	h, buf := a.New(), make([]byte, hashBuffer)
+	for r := io.NewSectionReader(file, 0, size); ; {
+		n, err := r.Read(buf)
+		h.Write(buf[:n])
+		switch {
+		case ctx.Err() != nil:
+			return verify.Digest{}, context.Cause(ctx)
+		case errors.Is(err, io.EOF):
+			return verify.NewDigest(a, h.Sum(nil))
+		case err != nil:
+			return verify.Digest{}, err
+		}
+	}
 }

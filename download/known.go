@@ -189,6 +189,12 @@ func (k *known) forgetGuess() {
 	}
 }
 
+// take makes the validators in r, which are those of the server's last answer, the known ones. No existing bytes stay.
+func (k *known) take(r Result) {
+	k.tag = tagOf(metalink.File{}, source.Answer{ETag: r.ETag, Host: r.Host})
+	k.date, k.host = r.LastModified, r.Host
+}
+
 // forgetOthers removes the statements of parties that are no authorities. It is called before another party is asked.
 func (k *known) forgetOthers() {
 	if k.sizeBy <= byOther {

@@ -3,9 +3,7 @@ package download
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -141,7 +139,6 @@ func (l *looking) apply(p *proving, r lookedUp) {
 	for _, place := range r.Places {
 		p.req.note("looked for a digest: %v", place)
 	}
-	where := source.Mask(p.req.URL)
 	if r.err == nil {
 		keepOpposed(p.http.state, p.req, k.digests.firsthand(), l.others(p), r.Finding)
 	}
@@ -151,7 +148,7 @@ func (l *looking) apply(p *proving, r lookedUp) {
 	r.err = cmp.Or(r.err, agreeSigned(p.req, r.Claims))
 	switch {
 	case is[*verify.ConflictError](r.err) && !is[*Error](r.err):
-		p.end.stop(fail(Protocol, "verify", where, r.err, HintNoLookup))
+		p.end.stop(fail(Protocol, "verify", source.Mask(p.req.URL), r.err, HintNoLookup))
 		return
 	case r.err != nil:
 		p.end.stop(r.err)
@@ -164,6 +161,7 @@ func (l *looking) apply(p *proving, r lookedUp) {
 		return
 	case verify.Agree(k.digests.used(yields, ties), r.Claims) != nil: // these digests are of another version
 		if k.forget(); k.tag.etag == "" || k.mixed {
+			k.take(*p.result)
 			p.end.early(notMergeable, noMerge("the checksums beside the file are now of another version", nil))
 			return
 		}
@@ -183,7 +181,7 @@ func (l *looking) apply(p *proving, r lookedUp) {
 		l.keep(p)
 	}
 	if len(r.Claims) == 0 && p.req.Trust.Require == RequireDigest && !k.strong() {
-		p.end.stop(fail(NoEvidence, "verify", where, l.lacks(errNoDigest), HintGiveDigest))
+		p.end.stop(fail(NoEvidence, "verify", source.Mask(p.req.URL), l.lacks(errNoDigest), HintGiveDigest))
 		return
 	}
 	p.askSignatures()
@@ -316,42 +314,6 @@ func (l *looking) compareEarlier(p *proving, proof verify.Proof) error {
 		return passedOn(p.req, claims[i])
 	}
 	return compareWith(p.ctx, p.part, proof, join(claims, slices.DeleteFunc(slices.Clone(l.finding().Weak), lost)))
-}
-
-// compareWith returns an error if the file of proof does not have the digests of claims.
-func compareWith(ctx context.Context, file io.ReaderAt, proof verify.Proof, claims []verify.Claim) error {
-	known := proof.Digests()
-	for _, c := range claims {
-		at := slices.IndexFunc(known, func(d verify.Digest) bool { return d.Algorithm() == c.Digest.Algorithm() })
-		if at < 0 { // the hasher did not compute this algorithm
-			d, err := digestOf(ctx, file, c.Digest.Algorithm(), proof.Size())
-			if err != nil {
-				return err
-			}
-			known, at = append(known, d), len(known)
-		}
-		if known[at] != c.Digest {
-			return &verify.MismatchError{Claim: c, Got: known[at]}
-		}
-	}
-	return nil
-}
-
-// digestOf returns the digest of the first size bytes of a file.
-func digestOf(ctx context.Context, file io.ReaderAt, a verify.Algorithm, size int64) (verify.Digest, error) {
-	h, buf := a.New(), make([]byte, hashBuffer)
-	for r := io.NewSectionReader(file, 0, size); ; {
-		n, err := r.Read(buf)
-		h.Write(buf[:n])
-		switch {
-		case ctx.Err() != nil:
-			return verify.Digest{}, context.Cause(ctx)
-		case errors.Is(err, io.EOF):
-			return verify.NewDigest(a, h.Sum(nil))
-		case err != nil:
-			return verify.Digest{}, err
-		}
-	}
 }
 
 // others returns the digests that hosts to which the server redirects have stated.

@@ -54,7 +54,7 @@ func (e *existingFile) recall(ctx context.Context) error {
 // cameFromElsewhere reports whether the existing file is version v, recorded for another URL. It reads the file,
 // because another program may have changed it.
 func (e *existingFile) cameFromElsewhere(ctx context.Context, v state.Version) bool {
-	if here := e.recorded.here; !e.req.onDisk() || here != nil && here.Digest == v.Digest {
+	if here := e.recorded.here; here != nil && here.Digest == v.Digest {
 		return false
 	}
 	_, err := e.check(ctx, []verify.Claim{{Digest: v.Digest, Channel: verify.HTTP}}, verify.PieceClaim{})

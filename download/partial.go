@@ -248,10 +248,11 @@ func (p *partial) judge(s *session) {
 }
 
 // leave keeps the part file, or the uploaded parts, if the next run can resume, and otherwise discards the bytes. If
-// failed is about a signature, it discards uploaded parts, because the next run would check the same signature.
+// failed is about a signature, it discards uploaded parts, because the next run would check the same signature. It also
+// discards uploaded parts that do not have a digest found beside the file, because their record does not have that digest.
 func (p *partial) leave(failed error) error {
 	if p.upload != nil {
-		keep := p.useful && p.upload.begun() && kindOfSignature(failed) == Other
+		keep := p.useful && p.upload.begun() && kindOfSignature(failed) == Other && !is[*otherFileError](failed)
 		if keep {
 			p.kept, p.keptAt = p.upload.released(), p.result.Path
 		}

@@ -14,7 +14,8 @@ import (
 // A comparison is a search for wrong bytes by comparing sources, without pieces. It also reads the claims of the sources.
 type comparison struct {
 	*recheck.Search
-	mixed bool // mixes has changed known.mixed
+	mixed bool // mixes has changed known.mixed,
+	tag   tag  // and this was the known tag
 
 	bound  bool           // see known.bound: another size means another file
 	claims []verify.Claim // claims about the file
@@ -41,7 +42,7 @@ func (x *comparison) mixes(s *session) error {
 	if s.carried.mixed || s.carried.tag.etag == "" || !s.req.onDisk() {
 		return nil
 	}
-	s.carried.mixed, x.mixed = true, true
+	s.carried.mixed, x.mixed, x.tag = true, true, s.carried.tag
 	return s.part.Begin(s.facts.identity())
 }
 

@@ -145,7 +145,7 @@ func (d *damage) restore(k *known) error {
 	if x == nil || !x.Replaced() {
 		return nil
 	}
-	if x.mixed {
+	if x.mixed && k.tag == x.tag { // the restored bytes did not come with a later tag
 		k.mixed = false
 	}
 	return onDisk(x.Restore())

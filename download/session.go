@@ -2,6 +2,7 @@ package download
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -205,8 +206,16 @@ func (s *session) handle(m message) {
 	}
 }
 
-// drain ends all goroutines of the session and waits for them.
+// drain ends all goroutines of the session and waits for them. The next session knows what the host of the URL stated in
+// an answer that arrives now.
 func (s *session) drain() {
+	o := s.sources.first()
+	for _, err := range s.fetches.giveUp(s.sources.credit, func(f *flight) bool { return f.from == o && f.answer.Host == "" }) {
+		if e, ok := errors.AsType[*source.Error](err); ok && s.roleOf(o) == asOrigin {
+			x, _ := s.req.resolve(e.Hops, asOrigin, footing{})
+			s.facts.known.digests.add(theHost, noted, x.asked)
+		}
+	}
 	s.fetches.drain(s.sources.credit)
 	s.workers.Wait()
 	s.proving.hashing.workers.Wait()

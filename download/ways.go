@@ -21,7 +21,7 @@ func (a *attempts) dropSize(s *session) (bool, error) {
 		before = a.partial.part.Front()
 	}
 	bound := s.end.how == noSource && !k.guessed() // places with another size were refused, or lacked bytes
-	if before < 0 && !bound || k.sizeBy == byUser || a.req.inOrder() && a.partial.part.Front() > 0 {
+	if before < 0 && !bound || k.sizeBy == byUser {
 		return false, nil
 	}
 	if noRoom {
@@ -35,6 +35,9 @@ func (a *attempts) dropSize(s *session) (bool, error) {
 		next = s.sources.contender(possible)
 	}
 	if next < 0 && (bound || !inPlace && !(noRoom && places(s) > 1)) {
+		return false, nil
+	}
+	if front := a.partial.part.Front(); a.req.inOrder() && front > 0 && next < front { // those bytes cannot be voided
 		return false, nil
 	}
 	// The server stated the known size together with the digest, and nothing shows that the existing bytes are wrong.

@@ -116,7 +116,7 @@ func (j *judge) end() {
 	if n := len(heard); n > 0 {
 		j.last = heard[n-1]
 		other := func(s statement) bool { return s.digest != j.last.digest }
-		j.doubted = c.Code == 7 && c.Cut != "kill" && slices.ContainsFunc(heard, other)
+		j.doubted = c.Code != 0 && c.Cut != "kill" && slices.ContainsFunc(heard, other)
 	}
 	done, same := c.Code == 0 && c.Cut == "", bytes.Equal(c.Before.Final, c.After.Final)
 	if len(heard) > 0 && c.Cut != "kill" {
@@ -138,7 +138,7 @@ func (j *judge) end() {
 		if c.Unchanged && a.Date < date { // the file stays with its date
 			continue
 		}
-		named := c.Rank == User || len(j.listed) > 0 || said(j.nearby, c.Digest, None) // so a mirror may have sent the file
+		named := c.Rank >= Signed || len(j.listed) > 0 || said(j.nearby, c.Digest, None) // so a mirror may have sent the file
 		if done && j.speaks[a.Party] > None && a.Content != "" && (named || bytes.Equal(j.Contents[a.Content], j.made())) {
 			date = a.Date
 		}
@@ -146,7 +146,7 @@ func (j *judge) end() {
 	if done && !c.Pipe {
 		j.date, j.dated, j.noted = date, c.After.Final, c.Newer
 	}
-	if done && !same {
+	if done && (!same || c.Newer && !c.Unchanged) {
 		nearby := said(j.nearby, c.Digest, None) && !said(j.now, c.Digest, None)
 		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); (c.Rank != HTTPS || c.List+c.Document != "" || nearby) && !c.Newer {
 			j.proven = statement{} // only -N stores this for a file; what a server states over https is stored for the asked URL
@@ -279,13 +279,13 @@ func (j *judge) contradicted(sum string, rank int) bool {
 			return s.digest == sum || s.rank < rank || j.older(s) && j.c.Unchanged
 		})
 	}
+	if said(j.named, sum, rank) { // the user's list, which the journal stores, counts as if it were named again
+		return false
+	}
 	if j.doubted { // it must be asked again
 		return j.last.rank >= rank && rank > None && !said(j.nearby, sum, rank)
 	}
 	remembered := j.sealed && !j.c.Pipe || j.stored && !j.c.Overwrite && !j.c.Pipe
-	if said(j.named, sum, rank) { // the user's list, which the journal stores, counts as if it were named again
-		return false
-	}
 	return remembered && j.last.digest != sum && j.last.rank >= rank && !j.c.Unchanged && !said(j.nearby, sum, j.last.rank)
 }
 

@@ -55,6 +55,7 @@ type Command struct {
 	Turn                                    bool             // of a watch: Newer, with a memory of its own
 	Continue, LessProof                     bool             // accept samples; accept less proof than before
 	Older, NoLinks                          bool             // accept an older file with Newer; ignore mirrors that servers name
+	Store                                   bool             // the file goes to an object store, where nothing is read again
 	Damage, Cut                             string           // damage to files before the command; interrupt or kill
 	Places                                  map[string]Place // the servers during the command
 	Answers                                 []Answer

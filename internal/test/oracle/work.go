@@ -102,15 +102,21 @@ func (j *judge) kept() {
 	if c.Do == "resume" && len(j.users) > 0 || j.mingled() {
 		return
 	}
+	// Uploaded parts are not hashed again for a signature, and are given up if a digest refutes them.
+	keyed := func(d Command) bool { return d.Key }
+	other := func(d string) bool { return d != j.sum(want) }
+	if c.Store && (c.Code == 11 || slices.ContainsFunc(j.Commands[:j.k+1], keyed) || slices.ContainsFunc(j.users, other)) {
+		return
+	}
 	// The places of a document are mirrors: nothing but its digest ties their bytes together, and now there is none. The
 	// same holds for mirrors beside the digest of a feed.
-	described := func(d Command) bool { return d.Document != "" || d.fed() && len(d.Mirrors) > 0 && !c.fed() }
+	described := func(d Command) bool { return d.Document != "" || d.fed() && len(d.Mirrors) > 0 }
 	if c.User == "" && len(j.now) == 0 && slices.ContainsFunc(j.Commands[:j.k], described) {
 		return
 	}
 	// A server that the asked one led to stated another digest, so that the file has changed since.
-	other := func(s statement) bool { return s.by.Kind == "" && s.by.File == "" && s.digest != j.sum(want) }
-	if slices.ContainsFunc(j.said[:j.first], other) {
+	led := func(s statement) bool { return s.by.Kind == "" && s.by.File == "" && s.digest != j.sum(want) }
+	if slices.ContainsFunc(j.said[:j.first], led) {
 		return
 	}
 	// The bytes belong to another subject, or nothing shows to which one.
@@ -267,6 +273,12 @@ func (j *judge) arrives() {
 		if same[at]++; same[at] > 1 && j.sum(j.Contents[at]) != want {
 			return // they agree on wrong bytes, and no fourth copy is fetched
 		}
+	}
+	// A store gets the bytes in order, so another size is tried only before the first bytes. Uploaded parts are given up
+	// for a signature, before the server is asked again.
+	keyed := func(d Command) bool { return d.Key != c.Key }
+	if own := j.Contents[asked.Content]; c.Store && (own != nil && j.sum(own) != want || slices.ContainsFunc(j.Commands[:j.k], keyed)) {
+		return
 	}
 	for _, p := range places {
 		// Nothing is given up for a size that no authority has stated.

@@ -31,6 +31,7 @@ func makeWorld(seed uint64, found bool) *World {
 	of(0x6461656d6f6e).daemons()
 	of(0x7761746368).watches()
 	of(0x6f7074696f6e73).options()
+	of(0x75706c6f6164).uploads()
 	if m := of(0x666f756e64); m.one(4) || found {
 		m.founds()
 	}
@@ -325,6 +326,9 @@ func (m *maker) options() {
 		if c.Do == "get" && c.Doc == "" {
 			c.NoLinks = m.one(3)
 			c.Feed = pick(m, "", "0", "0", "1", "x")
+			if c.Feed != "" && len(m.names) > 0 && m.one(3) {
+				c.Mirror = pick(m, m.names...)
+			}
 		}
 	}
 }

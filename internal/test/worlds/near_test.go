@@ -33,6 +33,7 @@ func near(seed uint64, texts []string) (*World, error) {
 		m.founds()
 	}
 	newMaker(seed, 0x6f7074696f6e73, w, m.names).options()
+	newMaker(seed, 0x75706c6f6164, w, m.names).uploads()
 	return w, nil
 }
 

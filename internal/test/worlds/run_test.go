@@ -1,6 +1,7 @@
 package worlds
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -32,9 +33,10 @@ const (
 type run struct {
 	w       *World
 	disk    *fsystest.Disk
-	state   string // folder of the host's own file system, for what is remembered and the key
-	renames bool   // files of other names are to be expected
-	dirs    string // where such folders are
+	bucket  *bucket // with Command.Store, in place of the disk
+	state   string  // folder of the host's own file system, for what is remembered and the key
+	renames bool    // files of other names are to be expected
+	dirs    string  // where such folders are
 	kills   int
 	process *process // of the last command
 	watched recorded
@@ -58,7 +60,7 @@ func tell(t *testing.T, w *World) oracle.Story {
 	defer spins.Stop()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)))
-		r := &run{w: w, disk: fsystest.NewDisk(), dirs: dirs, state: filepath.Join(dirs, "0")}
+		r := &run{w: w, disk: fsystest.NewDisk(), bucket: &bucket{}, dirs: dirs, state: filepath.Join(dirs, "0")}
 		if err := errors.Join(os.Mkdir(r.state, 0o700), fsys.MkdirAll(r.disk, folder, 0o777)); err != nil {
 			t.Fatal(err)
 		}
@@ -112,6 +114,16 @@ func (r *run) files() (f oracle.Files) {
 	return f
 }
 
+// stored returns the files of a command: on disk or in the object store.
+func (r *run) stored(c Command) oracle.Files {
+	if !c.Store {
+		return r.files()
+	}
+	r.bucket.mu.Lock()
+	defer r.bucket.mu.Unlock()
+	return oracle.Files{Final: r.bucket.object, Part: bytes.Clone(r.bucket.parts), Journal: len(r.bucket.parts) > 0}
+}
+
 // A moment is when a command is ended.
 type moment struct {
 	how   string
@@ -137,6 +149,7 @@ type cutter struct {
 	mu      sync.Mutex
 	left    int
 	killed  *fsystest.Disk
+	bucket  *bucket
 	state   string
 	ended   string
 	stopped string
@@ -159,6 +172,7 @@ func (c *cutter) tick(event string, n int) {
 	if c.ended == "kill" {
 		c.r.kills++
 		c.killed = c.r.disk.Crash(c.r.disk.Changes(), fsystest.Kept)
+		c.bucket = c.r.bucket.clone()
 		c.state = filepath.Join(c.r.dirs, strconv.Itoa(c.r.kills))
 		copyFolder(c.r.state, c.state)
 	}
@@ -196,15 +210,17 @@ func (c *cutter) stop(why string) {
 // command runs the k-th command.
 func (r *run) command(k int) oracle.Command {
 	cmd := r.w.Commands[k]
-	r.damage(cmd.Damage)
+	if r.damage(cmd.Damage); cmd.Store {
+		r.bucket.damage(cmd.Damage)
+	}
 	r.renames = r.renames || cmd.Rename
 	r.disk.Settle()
 	c := oracle.Command{
 		Do: cmd.Do, Asked: "a", Require: cmd.Require, User: r.w.digest(cmd.Sha, ""), Mirrors: list(cmd.Mirrors),
 		Overwrite: cmd.Overwrite, Newer: cmd.Newer || cmd.Turn, Turn: cmd.Turn, Continue: cmd.Continue, LessProof: cmd.LessProof, Refresh: cmd.Refresh,
 		Rename: cmd.Rename, Pipe: cmd.Pipe, Damage: cmd.Damage, Document: cmd.Doc, List: cmd.List, Key: cmd.Key,
-		Lookup: cmd.Lookup || cmd.Feed != "", Forge: forgeName, Older: cmd.Older, NoLinks: cmd.NoLinks,
-		Places: map[string]oracle.Place{}, Before: r.files(),
+		Lookup: cmd.Lookup || cmd.Feed != "", Forge: forgeName, Older: cmd.Older, NoLinks: cmd.NoLinks, Store: cmd.Store,
+		Places: map[string]oracle.Place{}, Before: r.stored(cmd),
 	}
 	for i := range r.w.Parties {
 		c.Places[r.w.Parties[i].Name] = r.w.place(&r.w.Parties[i], k)
@@ -224,7 +240,7 @@ func (r *run) command(k int) oracle.Command {
 		}
 		return nil
 	})
-	u := &user{run: r, cmd: cmd, c: &c, files: files, process: r.enter(cmd, n)}
+	u := &user{run: r, cmd: cmd, c: &c, files: files, process: r.enter(cmd, n), to: &putting{bucket: r.bucket, tick: cut.tick}}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -255,9 +271,9 @@ func (r *run) command(k int) oracle.Command {
 		c.Cut = ""
 	}
 	if c.Cut == "kill" {
-		r.disk, r.state, r.process = cut.killed, cut.state, nil
+		r.disk, r.bucket, r.state, r.process = cut.killed, cut.bucket, cut.state, nil
 	}
-	c.After = r.files()
+	c.After = r.stored(cmd)
 	if r.renames {
 		c.Kept = 0 // of which file is not known
 	}

@@ -95,7 +95,7 @@ func (w *World) words(f *Face) string {
 // line is a command of a script.
 func (w *World) line(c Command, code int) (string, error) {
 	m := parseMoment(c.End)
-	if c.Damage != "" && c.Damage != "remove" || c.Pipe || c.Doc+c.List != "" || c.Key || c.Same || c.Turn || c.Lookup || c.Feed != "" || m.how != "" && (m.how != "interrupt" || m.event != "bytes") {
+	if c.Damage != "" && c.Damage != "remove" || c.Pipe || c.Doc+c.List != "" || c.Key || c.Same || c.Turn || c.Lookup || c.Feed != "" || c.Store || m.how != "" && (m.how != "interrupt" || m.event != "bytes") {
 		return "", errors.New("a command that scripts have no words for")
 	}
 	words := []string{"braid", "get"}

@@ -134,6 +134,7 @@ func (w *World) dropParty(i int) {
 	for k := range w.Commands {
 		w.Commands[k].Mirrors = without(w.Commands[k].Mirrors)
 		w.Commands[k].List = without(w.Commands[k].List)
+		w.Commands[k].Mirror = without(w.Commands[k].Mirror)
 	}
 	for i := range w.Parties {
 		for n := range w.Parties[i].Faces {

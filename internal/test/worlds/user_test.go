@@ -16,6 +16,7 @@ import (
 	"braid/internal/fsys"
 	"braid/internal/lookup"
 	"braid/internal/test/oracle"
+	"braid/metalink"
 	"braid/source/httpsource"
 	"braid/verify"
 )
@@ -56,6 +57,7 @@ type user struct {
 	cmd   Command
 	c     *oracle.Command
 	files fsys.FS
+	to    *putting // with cmd.Store
 	*process
 }
 
@@ -101,8 +103,14 @@ func (u *user) request() download.Request {
 		}
 		q.Published.Claims = claims(u.w.digest(u.cmd.Feed, ""), lookup.FieldOfFeed("feed"), over)
 	}
+	if m := u.cmd.Mirror; m != "" {
+		q.Published.Mirrors = []metalink.Mirror{{URL: parse(u.w.url(m))}}
+	}
 	if u.cmd.Refresh {
 		q.Name = fileName
+	}
+	if u.cmd.Store {
+		q.Dir, q.Store = "", u.to
 	}
 	if u.cmd.Turn {
 		u.turn(&q)

@@ -83,7 +83,9 @@ type Command struct {
 	Older     bool   // the watch allows an older file
 	NoLinks   bool   // --no-metalink
 	Feed      string // content whose digest a feed of the server gives
-	End       string // interrupt or kill, and when: kill:bytes:30000, interrupt:asked:7, kill:rename to:1
+	Mirror    string // party that the feed names as a mirror
+	Store     bool   // the file goes to an object store
+	End       string // interrupt or kill, and when: kill:bytes:30000, interrupt:asked:7, kill:rename to:1, kill:put:2
 	Damage    string // before: key, state, part, journal, final, remove, clock
 }
 
