@@ -232,6 +232,9 @@ func (a *attempts) anew(ctx context.Context, s *session) error {
 	a.carried.digests.forget(ties)
 	a.carried.continued, a.result.Continued = false, false
 	a.carried.forgetOthers()
+	if s.facts.originAnswered {
+		a.carried.take(*a.result)
+	}
 	a.carried.hear(s.answers.next)
 	return a.partial.empty(ctx)
 }

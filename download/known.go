@@ -189,7 +189,8 @@ func (k *known) forgetGuess() {
 	}
 }
 
-// take makes the validators in r, which are those of the server's last answer, the known ones. No existing bytes stay.
+// take makes the validators in r, those of the last answer, the known ones. It is called when no existing bytes stay: the
+// next answer is compared with r, which the lookup was about, and not with an answer of an earlier run.
 func (k *known) take(r Result) {
 	k.tag = tagOf(metalink.File{}, source.Answer{ETag: r.ETag, Host: r.Host})
 	k.date, k.host = r.LastModified, r.Host

@@ -161,7 +161,6 @@ func (l *looking) apply(p *proving, r lookedUp) {
 		return
 	case verify.Agree(k.digests.used(yields, ties), r.Claims) != nil: // these digests are of another version
 		if k.forget(); k.tag.etag == "" || k.mixed {
-			k.take(*p.result)
 			p.end.early(notMergeable, noMerge("the checksums beside the file are now of another version", nil))
 			return
 		}

@@ -263,8 +263,7 @@ func (p *proving) corroborate(claims []verify.Claim) (added bool) {
 		return false
 	}
 	switch {
-	case p.req.Stream != nil:
-	case !p.hashing.begun() || p.hashing.passed() == 0 || p.req.Store == nil:
+	case !p.hashing.begun() || p.hashing.passed() == 0 || !p.req.inOrder():
 		p.rehash()
 	default: // the bytes cannot be hashed again: only claims of SHA-256, which is computed anyway
 		other := func(c verify.Claim) bool { return !isSHA256(c) }

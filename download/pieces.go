@@ -7,6 +7,7 @@ import (
 	"braid/byterange"
 	"braid/internal/partfile"
 	"braid/scheduler"
+	"braid/source"
 	"braid/verify"
 )
 
@@ -107,4 +108,18 @@ func (g *gate) pass(front int64) (int64, <-chan struct{}) {
 	front = min(front, g.limit, g.Front()) // bytes revoked meanwhile do not pass
 	g.most = max(g.most, front)
 	return front, g.moved
+}
+
+// resumeByPieces resumes with the bytes of an earlier run of another request. The pieces of this request decide which of
+// the bytes stay. The server's digests of that run are kept for a later run without pieces.
+func (r *resumption) resumeByPieces(ctx context.Context) error {
+	if err := r.part.Recover(ctx); err != nil {
+		return err
+	}
+	id := partfile.Identity{URL: source.Mask(r.req.URL), URLSum: partfile.SumURL(r.req.URL), Size: r.req.Described.Size,
+		PieceSum: partfile.SumPieces(r.req.Described.Pieces), Mixed: true}
+	if r.sealed && r.prior.URLSum == id.URLSum {
+		id.Denied = join(r.prior.Denied, standingOf(r.prior))
+	}
+	return r.goOnWith(id)
 }

@@ -36,6 +36,11 @@ func standingOf(prior partfile.Identity) []verify.Claim {
 	return without(prior.Claims, yieldingOf(prior))
 }
 
+// withoutUser returns the claims that the user did not give.
+func withoutUser(claims []verify.Claim) []verify.Claim {
+	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel == verify.User })
+}
+
 // earlier returns the claims in prior that are not in now. Claims of a signer become claims of the server.
 func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
 	for _, c := range prior {

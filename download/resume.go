@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"time"
 
 	"braid/address"
@@ -48,6 +47,8 @@ func (p *partial) resume(ctx context.Context) error {
 		return (&refresh{resumption: r}).goOn(ctx)
 	}
 	switch other := r.statedOther(); {
+	case r.req.provenByPieces() && r.prior.PieceSum != partfile.SumPieces(r.req.Described.Pieces):
+		return r.resumeByPieces(ctx)
 	case other != nil:
 		return r.part.Reset(other.Error())
 	case r.recorded.outdated(r.req, r.prior):
@@ -280,11 +281,6 @@ func oppose(id *partfile.Identity, claims []verify.Claim) {
 		id.SizeBy, id.Mixed = cmp.Or(id.SizeBy, "?"), true
 		id.ETag, id.ETagHost, id.LastModified = "", "", time.Time{}
 	}
-}
-
-// withoutUser returns the claims that the user did not give.
-func withoutUser(claims []verify.Claim) []verify.Claim {
-	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel == verify.User })
 }
 
 // resumeRefuted resumes with a complete file that did not have the digest of an earlier run. If the file does not have

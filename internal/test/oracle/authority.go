@@ -44,7 +44,7 @@ func (j *judge) begin() {
 		}
 		fallthrough
 	case "key", "journal":
-		j.sealed, j.broken, j.barred, j.named = false, true, nil, nil
+		j.sealed, j.doubted, j.broken, j.barred, j.named = false, false, true, nil, nil
 	default:
 		j.broken = j.broken || c.Damage != "" && c.Damage != "clock" // which destroys nothing
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -108,10 +109,14 @@ func (j *judge) kept() {
 	if c.Store && (c.Code == 11 || slices.ContainsFunc(j.Commands[:j.k+1], keyed) || slices.ContainsFunc(j.users, other)) {
 		return
 	}
+	if torrent := strings.HasPrefix(c.Document, "t"); torrent && j.sum(want) != c.User {
+		return // the pieces refute the bytes
+	}
 	// The places of a document are mirrors: nothing but its digest ties their bytes together, and now there is none. The
 	// same holds for mirrors beside the digest of a feed.
 	described := func(d Command) bool { return d.Document != "" || d.fed() && len(d.Mirrors) > 0 }
-	if c.User == "" && len(j.now) == 0 && slices.ContainsFunc(j.Commands[:j.k], described) {
+	torrent := func(d Command) bool { return strings.HasPrefix(d.Document, "t") } // its pieces tie only its own bytes
+	if c.User == "" && (len(j.now) == 0 && slices.ContainsFunc(j.Commands[:j.k], described) || slices.ContainsFunc(j.Commands[:j.k], torrent)) {
 		return
 	}
 	// A server that the asked one led to stated another digest, so that the file has changed since.
@@ -211,6 +216,9 @@ func (j *judge) arrives() {
 		// The option -N does not accept weaker evidence.
 		!slices.ContainsFunc(j.now, func(s statement) bool { return s.rank >= j.proven.rank }) {
 		return
+	}
+	if c.Require != "" && strings.HasPrefix(c.Document, "t") {
+		return // the pieces of a torrent are no evidence
 	}
 	asked := c.Places[c.Asked]
 	if c.Key || j.needsKey() || c.List != "" && len(j.listed) == 0 || c.Document == "url" && len(j.now) == 0 {

@@ -94,7 +94,7 @@ func (m *maker) changeCommand() {
 	case 8:
 		m.sayAndSign()
 		if c.Do == "get" && !c.Turn { // a watch has no document on disk
-			c.Doc, c.Sha = pick(m, "", "0", "1"), ""
+			c.Doc, c.Sha = pick(m, "", "0", "1", "t0", "t1"), ""
 		}
 	case 9:
 		m.sayAndSign()

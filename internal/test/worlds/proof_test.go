@@ -3,11 +3,14 @@ package worlds
 import (
 	"context"
 	"crypto/ed25519"
+	"crypto/sha1"
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -121,6 +124,22 @@ func (w *World) document(word string, places []string) string {
 	return b.String() + "</file></metalink>\n"
 }
 
+// torrent is a torrent of a content, with places as web seeds (BEP 19).
+func (w *World) torrent(word string, places []string) string {
+	const piece = 32 << 10
+	text := func(s string) string { return strconv.Itoa(len(s)) + ":" + s }
+	data, sums, seeds := w.content(word).data, "", ""
+	for part := range slices.Chunk(data, piece) {
+		sum := sha1.Sum(part)
+		sums += string(sum[:])
+	}
+	for _, p := range places {
+		seeds += text(w.url(p))
+	}
+	return fmt.Sprintf("d4:infod6:lengthi%de4:name%s12:piece lengthi%de6:pieces%se8:url-listl%see",
+		len(data), text(fileName), piece, text(sums), seeds)
+}
+
 // beside makes the answer for one of the files beside the file.
 func (a *answer) beside(name string) *http.Response {
 	a.header = http.Header{"Date": {a.now()}}
@@ -178,8 +197,12 @@ func (u *user) trust(ctx context.Context, q *download.Request) error {
 		q.URL = parse(strings.TrimSuffix(u.w.url("a"), fileName) + documentName)
 		return nil
 	}
-	text := u.w.document(u.cmd.Doc, append([]string{"a"}, list(u.cmd.Mirrors)...))
-	d, err := download.ReadDocument(strings.NewReader(text), documentName)
+	places := append([]string{"a"}, list(u.cmd.Mirrors)...)
+	text, name := u.w.document(u.cmd.Doc, places), documentName
+	if word, ok := strings.CutPrefix(u.cmd.Doc, "t"); ok {
+		text, name = u.w.torrent(word, places), fileName+".torrent"
+	}
+	d, err := download.ReadDocument(strings.NewReader(text), name)
 	if err != nil {
 		return err
 	}
@@ -227,7 +250,7 @@ func (m *maker) proofs() {
 			c.Do, c.Doc, c.Mirrors = "get", "url", ""
 		case c.Do != "get":
 		case how == 0 && c.Sha == "" && !m.one(3):
-			c.Doc = pick(m, "0", "0", "0", "1", "x")
+			c.Doc = pick(m, "0", "0", "0", "1", "x", "t0", "t0", "t1")
 		case how == 1 && !m.one(3):
 			c.List = pick(m, append([]string{"a", "a"}, m.names...)...)
 		case how == 2 && !m.one(4):

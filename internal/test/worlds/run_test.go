@@ -226,7 +226,7 @@ func (r *run) command(k int) oracle.Command {
 		c.Places[r.w.Parties[i].Name] = r.w.place(&r.w.Parties[i], k)
 	}
 	if cmd.Doc != "" && cmd.Doc != "url" {
-		c.User = r.w.digest(cmd.Doc, "")
+		c.User = r.w.digest(strings.TrimPrefix(cmd.Doc, "t"), "")
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
