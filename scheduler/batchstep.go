@@ -112,7 +112,7 @@ func (b *Batch) share(worth, before float64) float64 {
 	return (n*worth/before - from) / (n - from)
 }
 
-// gain returns share for a step for long downloads, with throughput r after the step.
+// gain is share for long downloads. r is the throughput after the step.
 func (b *Batch) gain(r float64) float64 {
 	return b.share(r/float64(b.allowed), b.step.before/float64(b.step.from))
 }

@@ -114,7 +114,7 @@ func (s *Scheduler) place() {
 	for _, m := range s.mirrors {
 		switch {
 		case !m.open() || m.running != nil:
-		case !s.mirrors.allowed(m, s.ranges.size): // m would occupy a place without work, while other mirrors wait for a place
+		case !s.mirrors.allowed(m, s.ranges.size): // m would stay open without work, while other mirrors wait
 			m.becomeClosed()
 		case s.requests.free(m):
 			free = append(free, m)

@@ -12,7 +12,7 @@ type state uint8
 const (
 	stateUntried state = iota // never asked
 	statePlanned              // never asked, but about to be opened with other mirrors whose speeds are remembered
-	stateOpen                 // in use: the mirror has a place, and ranges are assigned to it
+	stateOpen                 // in use: ranges are assigned to it
 	stateClosed               // was in use, and may be asked again
 	stateGone                 // not asked again
 	stateBanned               // not asked again because of wrong bytes, and its further bytes are ignored
@@ -93,10 +93,10 @@ func (m *mirror) becomeUntried() {
 	}
 }
 
-// becomeOpen requires a mirror that may be asked and has no fetch. The mirror then has a place and runs f.
+// becomeOpen requires a mirror that may be asked and has no fetch. The mirror is then in use and runs f.
 func (m *mirror) becomeOpen(f *fetch) { m.state, m.running = stateOpen, f }
 
-// becomeClosed takes the place from an open mirror. It does not cancel a running fetch or change other states.
+// becomeClosed closes m if it is open. It does not cancel a running fetch.
 func (m *mirror) becomeClosed() {
 	if m.state == stateOpen {
 		m.state = stateClosed
@@ -118,7 +118,7 @@ func (m *mirror) becomeBanned() {
 // ended records that the fetch of a mirror has ended. alive reports whether its connection can be reused.
 func (m *mirror) ended(alive bool) { m.running, m.alive = nil, alive }
 
-// failed records a failure: the mirror loses its place, becomes doubted and has one attempt less.
+// failed records a failure: an open mirror is closed, and the mirror becomes doubted and has one attempt less.
 func (m *mirror) failed() {
 	m.becomeClosed()
 	m.trust = max(m.trust, doubted)

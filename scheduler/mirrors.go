@@ -144,8 +144,8 @@ func (ms mirrors) ranged(m *mirror) bool {
 	})
 }
 
-// allowed reports whether m may have a place in the download of a file of the given size, which is -1 if unknown. A
-// mirror without ranges may have a place only if no other mirror is left.
+// allowed reports whether m may be open. size is the size of the file, or -1 if unknown. A mirror without ranges may be
+// open only if no other mirror is left.
 func (ms mirrors) allowed(m *mirror, size int64) bool {
 	return !m.noRanges || size < 0 || !ms.ranged(m)
 }

@@ -86,7 +86,7 @@ func (q *requests) release(f *fetch) {
 	}
 }
 
-// close takes the place from m and cancels the fetch of m.
+// close closes m and cancels its fetch.
 func (q *requests) close(m *mirror, why Reason) {
 	m.becomeClosed()
 	if m.running != nil {
@@ -145,7 +145,7 @@ func (q *requests) at(host string) int {
 // free reports whether m is usable and its host may get another request.
 func (q *requests) free(m *mirror) bool { return m.usable(q.clock.now) && q.at(m.host) < q.perHost }
 
-// leaving returns the number of mirrors that lost their place and whose connection is not closed yet.
+// leaving returns the number of closed mirrors whose canceled fetch has not ended yet.
 func (q *requests) leaving() int {
 	return count(q.running, func(f *fetch) bool { return f.ending && !f.src.open() })
 }

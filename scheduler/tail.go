@@ -7,7 +7,7 @@ import (
 )
 
 // tail makes all mirrors finish together. A mirror without a missing range to fetch takes a part of another mirror's
-// range, and a mirror that delays all others loses its place.
+// range, and a mirror that delays all others is closed.
 type tail struct {
 	cfg        Config
 	clock      *clock
@@ -228,15 +228,15 @@ func (t *tail) frontmost() (first *fetch) {
 	return first
 }
 
-// A mirror with a slow tail may occupy the only place: growth has ended with one place, the user wants one source at a
-// time, or the other mirrors answer with whole files. So each fetch is compared with the mirrors that wait. The mirror
-// of a fetch loses its place if the fetch was observed for relieveTime and still needs many times as long as a waiting
-// mirror would.
+// A mirror with a slow tail may be the only open mirror: growth has ended with one connection, the user wants one
+// source at a time, or the other mirrors answer with whole files. So each fetch is compared with the mirrors that wait.
+// The mirror of a fetch is closed if the fetch was observed for relieveTime and still needs many times as long as a
+// waiting mirror would.
 const (
 	relieveTime  = 5 * time.Second
 	relieveLeast = 10 // minimum of the seconds that the fetch still needs
 	relieveTimes = 10 // minimum ratio to the time that a waiting mirror would need
-	relieveOpen  = 10 // factor for both minimums if the waiting mirror has a place
+	relieveOpen  = 10 // factor for both minimums if the waiting mirror is open
 )
 
 // relieve ends the fetch that needs the longest time, if a waiting mirror would finish much sooner.
@@ -253,7 +253,7 @@ func (t *tail) relieve() {
 	}
 	for _, m := range *t.mirrors {
 		times, n := 1.0, worst.left()
-		if m.open() { // m has a place, but was not allowed to split the range
+		if m.open() { // m is open, but was not allowed to split the range
 			times = relieveOpen
 		}
 		if m.noRanges {

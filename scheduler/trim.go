@@ -226,8 +226,8 @@ type exchange struct {
 	due       time.Time // no exchange before this time
 	barren    int       // consecutive exchanges without a new mirror much faster than the mirrors that it replaced
 	level     float64   // speed of the fastest mirror that was replaced
-	places    int       // number of places for untried mirrors
-	tried     []*mirror // mirrors that got these places
+	places    int       // number of untried mirrors that the exchange may still open
+	tried     []*mirror // mirrors that the exchange opened
 	chosen    []*mirror // mirrors that return when the connection of the replaced mirror is closed
 	returned  []*mirror // mirrors that returned
 }
@@ -248,7 +248,7 @@ func (e *exchange) watched() time.Duration {
 	return min(max(300*time.Millisecond, 8*e.mirrors.medianRTT())<<min(e.barren, 8), e.mirrors.settlePeriod())
 }
 
-// untried returns the number of mirrors that could take a place and were never asked.
+// untried returns the number of mirrors that got no request yet and may be opened now.
 func (e *exchange) untried() (n int) {
 	return count(*e.mirrors, func(m *mirror) bool {
 		return !m.tried() && !m.doubtful() && !m.last && e.requests.free(m) && e.mirrors.allowed(m, e.ranges.size)
