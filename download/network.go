@@ -239,8 +239,8 @@ func (r *Request) namedBy(u *url.URL, by address.Scope) address.Scope {
 	return address.Public | by
 }
 
-// scope returns the address scopes to which sig.URL may lead. For a signature beside a file of a document, these are the
-// scopes of the file's place.
+// scope returns the scopes of the addresses that sig.URL may resolve to. If sig has no scope of its own, and its URL is
+// on the server of a mirror of d, these are the scopes of that mirror.
 func (sig Signature) scope(d *Described) address.Scope {
 	if sig.named != 0 || d == nil {
 		return sig.named

@@ -25,7 +25,7 @@ type proving struct {
 func (p *proving) askDocument() {
 	doc, ok := p.carried.nextDocument(p.facts.known.file)
 	signed := ok && !isTorrent(doc) && p.req.Trust.Anchors.Any() && !p.carried.signed.asked
-	// Mirrors that were not asked yet count: a document that is fetched early disturbs the measurements of speed least.
+	// The mirrors need not be in use yet: a document that is fetched early disturbs the measurements of speed least.
 	others := p.fetches.active() > 1 || len(p.facts.known.file.Mirrors)+len(p.req.Mirrors) > 0
 	helps := others && !p.carried.single && p.facts.known.size >= leastPieces
 	if !ok || p.aside.asking || !p.carried.pieces.IsZero() || p.carried.piecesRejected || !signed && !helps {

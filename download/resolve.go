@@ -85,8 +85,9 @@ type footing struct {
 // footing returns the footing before the first answer.
 func (t *Trust) footing() footing { return footing{digest: verify.Strong(t.Claims)} }
 
-// resolve reads the answers hops. The error is a contradiction in the asked server's own fields, or, if the asked
-// server gave no description, the reason why a mirror has another file.
+// resolve reads hops, the answers of a request and its redirects. It returns an error if the fields of the asked server
+// contradict each other, or if a mirror has another file. The second error is only recorded, in wrong, if the asked
+// server described the file by links or a strong digest, or if the mirror sent a document.
 func (r *Request) resolve(hops []metalink.Hop, as role, on footing) (resolution, error) {
 	x := resolution{mirror: ownAnswers(hops, as, on.spoken), answers: len(hops), spoken: on.spoken}
 	x.nature = r.natureOf(hops, as)

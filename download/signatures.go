@@ -269,8 +269,8 @@ func (s *signatureSet) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// Signatures implements verify.SignatureChecker. One good signature suffices, but a bad signature by a key that counts
-// is an error.
+// Signatures implements verify.SignatureChecker. One good signature suffices, but a severe error of any signature is
+// returned, for example that a trusted key signed other bytes.
 func (s *signatureSet) Signatures() (out []verify.SignatureResult, err error) {
 	if s.hopeless != nil && severe(s.hopeless) {
 		return nil, s.hopeless

@@ -65,7 +65,8 @@ func (s *Store) Learn(host string, now Speed) {
 	s.hosts[host] = m
 }
 
-// Save writes the speeds that were learned. Pins and versions are written at once. An error is ignored.
+// Save writes the speeds that Learn recorded. Pins and versions are not affected, because they are written as they are
+// recorded. An error is ignored.
 func (s *Store) Save() {
 	if s == nil {
 		return

@@ -91,7 +91,7 @@ func (e *ending) failure(fetched int64) string {
 	return text + "; nothing is kept."
 }
 
-// unasked returns the number of sources that are not in asked, because they were not needed.
+// unasked returns the number of sources that got no request: they are not in asked, delivered nothing and did not fail.
 func (e *ending) unasked(asked []*Mirror) (n int) {
 	for _, s := range e.result.Sources {
 		if s.Bytes == 0 && s.Err == nil && !slices.ContainsFunc(asked, func(m *Mirror) bool { return m.URL == s.URL }) {

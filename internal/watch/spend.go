@@ -52,9 +52,10 @@ func (t *task) get(ctx context.Context) (download.Result, error) {
 	return res, err
 }
 
-// prepare examines the file in place, links it as an old version, and makes the request.
+// prepare makes the request for an attempt. If old versions are kept, it first links the existing file into their
+// folder.
 func (t *task) prepare(end func(error)) (r download.Request, err error) {
-	if t.prepared { // in a later attempt, the file in place may have changed
+	if t.prepared { // the existing file may have changed since the previous attempt
 		if err := t.place(context.Background()); err != nil { // used by the daemon, whose files are on disk
 			return r, err
 		}

@@ -277,9 +277,9 @@ type piece struct {
 
 func (p piece) WriteAt(b []byte, off int64) (int, error) { return p.c.write(p.i, b, off) }
 
-// ReadAt reads bytes that a peer requested. The library panics if ReadAt returns an error and the torrent is closed
-// then. So ReadAt returns an error only after lateAnswer. If the library is closed before, ReadAt returns no error, and
-// no peer gets the bytes.
+// ReadAt reads bytes that a peer requested. The library panics if the torrent is closed while it handles an error of
+// ReadAt. So ReadAt waits before it returns an error. If the library has ended within lateAnswer, ReadAt returns no
+// error, and no peer gets the bytes.
 func (p piece) ReadAt(b []byte, off int64) (int, error) {
 	n, err := p.c.read(p.i, b, off)
 	if err == nil {

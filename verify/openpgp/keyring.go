@@ -34,8 +34,8 @@ type certificate struct {
 // ParseKeyring parses exports of public keys. Each export is binary or armored and has any number of keys and blocks.
 // Text between blocks is skipped. Unreadable parts are skipped if at least one key can be read. A revocation of a
 // primary key may be anywhere in the exports, also in an armored block alone, except behind another key. The error is a
-// *verify.SignatureError: no key could be read, a key is missing of which a revocation is given alone, or the exports
-// exceed 64 MiB or 10,000 keys.
+// *verify.SignatureError: no key could be read, exports has a revocation without its key, or the exports exceed 64 MiB
+// or 10,000 keys.
 func ParseKeyring(exports ...[]byte) (Keyring, error) { return parseKeyring(false, exports...) }
 
 // parseKeyring is ParseKeyring. If part is set, it ignores revocations of keys that are missing in exports.
