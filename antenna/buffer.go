@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A buffer collects changes for the store. Acknowledged updates are written at once, together with all other changes. A
-// change with news, such as a new report, is written within saveWithin. Changes without news, such as the time of a
-// poll, are written with the next round (Antenna.Round), so that ten thousand polls cause few syncs. If such a change
-// is lost, one more poll is made.
+// A buffer collects changes for the store. Acknowledged updates are written immediately, together with all other
+// changes. A change with news, such as a new report, is written within saveWithin. Changes without news, such as the
+// time of a poll, are written with the next round (Antenna.Round), so that ten thousand polls cause few syncs. If such
+// a change is lost, one more poll is made.
 type buffer struct {
 	run   *run
 	store *Store

@@ -111,7 +111,7 @@ type Watch struct {
 	// Header is sent with the requests of CheckEvery. It may contain secrets.
 	Header http.Header
 	// Print identifies the configuration of the watch, including parts that the package does not know. When Print
-	// changes, failed updates are retried at once. Print is stored, so it must not contain secrets.
+	// changes, failed updates are retried immediately. Print is stored, so it must not contain secrets.
 	Print string
 	// Title, Author and Zone (seconds east of UTC) are published with the antenna's own observations.
 	Title, Author string

@@ -77,7 +77,7 @@ func (f *finder) scan(z *html.Tokenizer) error {
 			name, more := z.TagName()
 			switch string(name) {
 			case "base":
-				if href, ok := attributes(z, more)["href"]; ok && !based { // the first href of a base element counts
+				if href, ok := attributes(z, more)["href"]; ok && !based { // only the first href of a base element is used
 					based = true
 					if u, err := f.base.Parse(strings.TrimSpace(href)); err == nil {
 						f.base = u

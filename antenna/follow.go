@@ -130,7 +130,7 @@ func (f *followers) drop(t *target, now time.Time) {
 }
 
 // fewFailures is how often the update to a release must fail before an older release is tried. After fewer failures,
-// the server may be unreachable only for a moment. After a lasting error, the older release is tried at once.
+// the server may be unreachable only for a moment. After a lasting error, the older release is tried immediately.
 const fewFailures = 3
 
 // next adds an update for the first release of list that was not tried yet. It adds none if an earlier release of list

@@ -158,7 +158,7 @@ func (l *loader) load(m *member, fingerprint string, now time.Time) error {
 	if err := json.Unmarshal(data, &m.saved); err != nil {
 		return fmt.Errorf("%s: %w", m.id, err)
 	}
-	if asked := m.asked(); m.saved.Asked != asked { // poll at once
+	if asked := m.asked(); m.saved.Asked != asked { // poll immediately
 		m.saved.Asked, m.saved.Next, m.anew = asked, time.Time{}, true
 	}
 	if m.saved.Print != fingerprint {

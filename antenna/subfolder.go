@@ -9,8 +9,8 @@ import (
 // The sub-folders of an index page are versions for a watch with a release template that has a field in the name of a
 // folder. A sub-folder is no file, so other watches ignore it, and it is not published.
 
-// wantsFolders reports whether a watch may take the sub-folders of a feed for versions. A watch whose template has no
-// such field counts, too: if an index page has only sub-folders, the status of the watch shows one.
+// wantsFolders reports whether a watch may take the sub-folders of a feed for versions. This includes a watch whose
+// template has no such field: if an index page has only sub-folders, the status of the watch shows one.
 func (m *matcher) wantsFolders(feedName string) bool {
 	return len(m.releases[""])+len(m.releases[feedName]) > 0
 }

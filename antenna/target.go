@@ -125,7 +125,7 @@ func (l *targets) report(m *member, k *result, now time.Time) {
 			order = append(order, t)
 		}
 		says[t] = append(says[t], h.record)
-		t.reports[m], m.targets[t] = says[t], true // set at once, so that makeRoom keeps t
+		t.reports[m], m.targets[t] = says[t], true // set immediately, so that makeRoom keeps t
 	}
 	for _, name := range full {
 		l.run.emit(Skipped{Feed: m.feed.Name, Watch: name, Why: TooMany})

@@ -52,7 +52,7 @@ var commands = map[string]func(streams) (action, targets){
 }
 
 // Main runs the command in args and returns its exit code. After a first SIGINT or SIGTERM, the command saves its state
-// and ends. A second signal ends the process at once. SIGUSR1 shows the progress.
+// and ends. A second signal ends the process immediately. SIGUSR1 shows the progress.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	log.SetOutput(io.Discard) // net/http logs bytes that servers sent (rule 61)
 	oneMoreThread()

@@ -159,7 +159,7 @@ func (d *daemonCommand) place() (err error) {
 	}
 	if below, err := filepath.Rel(d.Root, d.Job.Dir); err != nil || !filepath.IsLocal(below) {
 		return problem.Misuse("-d "+d.Job.Dir, "is outside "+d.Root+" (--root)",
-			"give -d a folder below --root, or --root a folder that contains both")
+			"give -d a folder below --root, or --root a folder that contains the folder of -d")
 	}
 	if d.State, err = daemonState(d.State); err != nil {
 		return err

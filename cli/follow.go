@@ -237,8 +237,8 @@ func (f *followCommand) follow(ctx context.Context, found *found) error {
 	return outputFailure(f.events.Err())
 }
 
-// fetch downloads the only file of found and returns its path. A digest in the feed counts as for a watch: it is evidence
-// if the feed is on the server of the file. Otherwise a wrong one is a warning.
+// fetch downloads the only file of found and returns its path. As for a watch, a digest in the feed is evidence if the
+// feed is on the server of the file. Otherwise a wrong one is a warning.
 func (f *followCommand) fetch(ctx context.Context, found *found, name string) (path string, err error) {
 	a := &found.Assets[0]
 	at, err := url.Parse(a.URL)

@@ -54,7 +54,7 @@ func (e *timeUpError) Error() string { return "not done within " + option.TimeTe
 func (e *timeUpError) Is(target error) bool { return target == context.Canceled }
 
 // within returns a context that is canceled with parent and, if limit is positive, after limit. The returned function
-// cancels the context at once.
+// cancels the context immediately.
 func within(parent context.Context, limit time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	if limit <= 0 {

@@ -49,9 +49,9 @@ type Config struct {
 	// together, per second; said reports whether the option is set. If nil, the daemon sets the Limit of the Client.
 	Limit func(bytes int64, said bool)
 	// Stopped is called for each entry with a Watch after its download has ended. If e will be downloaded again, it is
-	// called at once. If e is complete, failed or removed, it is called after the store has that state, even if no
-	// download had begun. For Stopped, an early entry is failed. It may be called more than once for e, and for an entry
-	// without a Watch that is no longer in the queue. It must not block, and may be nil.
+	// called immediately. If e is complete, failed or removed, it is called after the store has that state, even if no
+	// download had begun. For Stopped, an early entry is failed. It may be called more than once for e, and for an
+	// entry without a Watch that is no longer in the queue. It must not block, and may be nil.
 	Stopped func(e queue.Entry, res download.Result, err error)
 	// Hide removes secrets from the text of an error before it is stored. If nil, nothing is removed.
 	Hide func(string) string
@@ -74,7 +74,7 @@ type Daemon struct {
 	spare   chan download.Job
 	resize  chan int
 	ended   chan ended
-	news    chan queue.GID // entries with a download state that the loop should read at once
+	news    chan queue.GID // entries with a download state that the loop should read immediately
 	changed chan struct{}  // receives when entries have changed; has a capacity of one
 	over    chan struct{}  // closed when the loop returns
 	crowded atomic.Bool    // an entry waits until a download can begin

@@ -73,7 +73,7 @@ func lowestOf(options map[string]string, least int64, crowded *atomic.Bool) func
 	}
 }
 
-// observe records the event ev. It reports whether the loop should read the state of the run at once.
+// observe records the event ev. It reports whether the loop should read the state of the run immediately.
 func (r *run) observe(ev download.Event) (news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

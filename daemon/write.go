@@ -24,7 +24,7 @@ type commit struct {
 	err     error
 }
 
-// write starts to write pending changes: at once if a call waits for them or final is true, and otherwise after writeAfter.
+// write starts to write pending changes, but not before writeAfter, unless a call waits for them or final is true.
 func (l *loop) write(final bool) {
 	switch {
 	case l.writing || l.pending.empty() && len(l.due) == 0:

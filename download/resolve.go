@@ -85,9 +85,8 @@ type footing struct {
 // footing returns the footing before the first answer.
 func (t *Trust) footing() footing { return footing{digest: verify.Strong(t.Claims)} }
 
-// resolve reads hops, the answers of a request and its redirects. It returns an error if the fields of the asked server
-// contradict each other, or if a mirror has another file. The second error is only recorded, in wrong, if the asked
-// server described the file by links or a strong digest, or if the mirror sent a document.
+// resolve reads hops, the answers of a request and its redirects. The error is a contradiction in the fields of the
+// asked server, or that a mirror has another file and the asked server sent neither a strong digest nor usable links.
 func (r *Request) resolve(hops []metalink.Hop, as role, on footing) (resolution, error) {
 	x := resolution{mirror: ownAnswers(hops, as, on.spoken), answers: len(hops), spoken: on.spoken}
 	x.nature = r.natureOf(hops, as)

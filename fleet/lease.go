@@ -62,13 +62,13 @@ func (l *Lease) Prolong(holder string, fence uint64, now time.Time, lasts time.D
 	return nil
 }
 
-// toCome reports whether t is in the future, at most by the given time. A later t does not count: it was written with a
-// clock that has been set back since.
+// toCome reports whether t is in the future, at most by the given time. A later t is ignored, because it was written
+// with a clock that has been set back since.
 func toCome(t, now time.Time, most time.Duration) bool {
 	return now.Before(t) && t.Sub(now) <= most
 }
 
-// Release ends the lease of holder, so that any process can take it at once.
+// Release ends the lease of holder, so that any process can take it immediately.
 func (l *Lease) Release(holder string, fence uint64) error {
 	if err := l.Check(holder, fence); err != nil {
 		return err

@@ -121,7 +121,7 @@ type (
 		End int64
 		Why Reason
 	}
-	// Cancel ends a fetch at once. Bytes that it wrote before may still be reported.
+	// Cancel ends a fetch immediately. Bytes that it wrote before may still be reported.
 	Cancel struct {
 		ID  FetchID
 		Why Reason

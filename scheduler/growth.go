@@ -156,7 +156,7 @@ func (g *growth) conclude(v verdict, s sample) (cut int) {
 		return 0
 	}
 	if g.mode == GrowSingle {
-		g.ended, g.full = true, true // the RFC does not demand to close the connection
+		g.ended, g.full = true, true // the RFC does not require that the connection is closed
 		return 0
 	}
 	if s.newcomer > 0 { // keep as many as paid

@@ -152,7 +152,7 @@ func (f *fetch) known(now time.Time) bool {
 	return now.Sub(f.since) >= silence
 }
 
-// brokeOff handles the early end of f. If f delivered a good part of its range, its mirror may continue at once: a
+// brokeOff handles the early end of f. If f delivered a good part of its range, its mirror may continue immediately: a
 // server that often closes connections is slow, not broken.
 func (j *judge) brokeOff(f *fetch, after time.Duration) {
 	part := min(enough, f.size/4)

@@ -185,7 +185,7 @@ func level(values []float64) bool {
 }
 
 // wholeFirst sorts mirrors that deliver whole pieces to the front, where they are kept. Peers do not let a client
-// continue at once after a pause, so a trial would cost what a swarm delivers in tens of seconds.
+// continue immediately after a pause, so a trial would cost what a swarm delivers in tens of seconds.
 func wholeFirst(a, b *mirror) int {
 	switch whole := a.align.whole(); {
 	case whole == b.align.whole():

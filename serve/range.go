@@ -22,7 +22,7 @@ func dateHolds(r *http.Request, now time.Time) bool {
 	return err != nil || !now.Before(date.Add(time.Second))
 }
 
-// withRanges returns r with a Range field that package http handles as RFC 9110 demands. It removes a field that must
+// withRanges returns r with a Range field that package http handles as RFC 9110 requires. It removes a field that must
 // be ignored: its unit is not bytes (section 14.2), or it is malformed. A field that selects no existing byte is
 // replaced by one that results in a 416. For HEAD the field is removed, so that the answer is that of a GET of the
 // whole file (V3): "GET is the only method" that ranges are defined for (section 14.2).

@@ -255,8 +255,8 @@ func (s *session) authorized(ctx context.Context, r download.Request, from *acti
 	return result, err
 }
 
-// unauthorized reports whether the server of u requires a name and password. A server after a redirect, or a mirror,
-// does not count.
+// unauthorized reports whether the server of u requires a name and password. An answer of another server, after a
+// redirect or from a mirror, is ignored.
 func unauthorized(err error, u *url.URL) bool {
 	e, ok := errors.AsType[*source.Error](err)
 	return ok && e.Status == http.StatusUnauthorized && e.Host == source.HostPort(u)

@@ -23,8 +23,7 @@ var (
 // timeFormat is the format of a date in HTTP (RFC 9110, section 5.6.7).
 const timeFormat = "Mon, 02 Jan 2006 15:04:05 GMT"
 
-// exact reports whether text, the text of a cell, is a rounded size and size, an attribute of the cell, is a number of
-// bytes.
+// exact reports whether text is a rounded size and size, an attribute of its cell, is a number of bytes.
 func exact(size, text string) bool {
 	return size != "" && strings.Trim(size, "0123456789") == "" && rounded().MatchString(text)
 }

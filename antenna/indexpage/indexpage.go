@@ -5,8 +5,8 @@
 //
 // Each link to a file below the page's own folder is a record. Other links are ignored: to sub-folders (unless
 // Options.Folders is set), to the folder above, to other servers, with a query or a fragment. The package uses the
-// targets of links, because their texts may be truncated. A size counts only if it is exact. A date without a time zone
-// is taken for UTC, and may be hours off.
+// targets of links, because their texts may be truncated. A size is used only if it is exact. A date without a time
+// zone is taken for UTC, and may be hours off.
 package indexpage
 
 import (

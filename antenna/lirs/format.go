@@ -7,7 +7,7 @@ import (
 	"braid/antenna/feed"
 )
 
-// Format is LIRS. A compressed copy is written, as the specification demands, and an uncompressed one for other
+// Format is LIRS. A compressed copy is written, as the specification requires, and an uncompressed one for other
 // readers.
 var Format = feed.Format{
 	ID: feed.LIRS, Name: "lirs", Agents: true,

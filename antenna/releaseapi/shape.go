@@ -26,7 +26,7 @@ type releases struct {
 	// slash, Tag is a member of the document that precedes the list.
 	Tag    string
 	Title  string
-	Page   []string // members with the URL of the release's page; the first that is present counts
+	Page   []string // members with the URL of the release's page; the first that is present is used
 	Out    []string // members that are true for releases to ignore
 	Pre    string   // the member that is true for pre-releases
 	Date   []string

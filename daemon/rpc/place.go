@@ -66,8 +66,8 @@ func (h *Handler) sessionPlace(file string) (string, error) {
 	return filepath.Clean(file), nil
 }
 
-// hidden reports whether an element of path begins with a dot. Only the elements below the download folder or the root
-// count. A path outside both folders is hidden.
+// hidden reports whether an element of path begins with a dot. It examines only the elements below the download folder
+// or the root. A path outside both folders is hidden.
 func (h *Handler) hidden(path string) bool {
 	for _, folder := range []string{h.Given["dir"], h.Root} {
 		if below, err := filepath.Rel(folder, path); folder != "" && err == nil && filepath.IsLocal(below) {

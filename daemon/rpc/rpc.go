@@ -155,7 +155,7 @@ func (h *Handler) isToken(word string) bool {
 const tokenPrefix = "token:"
 
 // punish delays the answer to a wrong token. Delays follow one another, so further requests with a wrong token wait
-// longer; requests with the right token do not wait. If too many requests wait already, punish returns false at once.
+// longer; requests with the right token do not wait. If too many requests wait already, punish returns false.
 func (h *Handler) punish(ctx context.Context) bool {
 	select {
 	case h.waiting <- struct{}{}:

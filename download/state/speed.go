@@ -65,8 +65,7 @@ func (s *Store) Learn(host string, now Speed) {
 	s.hosts[host] = m
 }
 
-// Save writes the speeds that Learn recorded. Pins and versions are not affected, because they are written as they are
-// recorded. An error is ignored.
+// Save writes the speeds that Learn recorded, and ignores errors. Pins and versions are written as they are recorded.
 func (s *Store) Save() {
 	if s == nil {
 		return

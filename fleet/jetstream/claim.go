@@ -195,7 +195,7 @@ func (q *Queue) later(msg *nats.Msg, at time.Time) error {
 func (c *Claim) Fence() uint64 { return c.Record.Lease.Fence }
 
 // Tell records the progress of the job. brought is the number of bytes received by this attempt. Answers to Workers
-// show the progress at once. The record shows it after the next renewal of the lease.
+// show the progress immediately. The record shows it after the next renewal of the lease.
 func (c *Claim) Tell(p fleet.Progress, brought int64) {
 	c.mu.Lock()
 	gets := !c.gets && brought >= introduces
@@ -309,7 +309,7 @@ func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error
 	})
 }
 
-// Release gives the job back. The attempt counts only if Confirm was called, because the file may then be in place.
+// Release gives the job back. The attempt is counted only if Confirm was called, because the file may then be in place.
 func (c *Claim) Release(ctx context.Context) error {
 	_, err := c.end(ctx, func(r *fleet.Record) error {
 		tries := r.Tries

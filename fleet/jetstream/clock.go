@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A clock returns the time of a queue's server. It counts for leases and waits, because a worker's clock may be wrong.
+// A clock returns the time of a queue's server. Leases and waits use it, because a worker's clock may be wrong.
 type clock struct {
 	local  func() time.Time // the clock of this machine
 	offset atomic.Int64     // the server's clock minus the clock of this machine

@@ -7,8 +7,8 @@ import (
 	"braid/fleet"
 )
 
-// goneLackers returns the workers that lacked something for the job of c and that no longer answer. They must not count
-// as other workers, because a worker has a new name after each start.
+// goneLackers returns the workers that lacked something for the job of c and that no longer answer. They are removed
+// from the record, because a worker has a new name after each start and may be one of them.
 func goneLackers(ctx context.Context, c *Claim, k fleet.Kind) []string {
 	if k != fleet.Lacks || len(c.Record.Lackers) == 0 {
 		return nil

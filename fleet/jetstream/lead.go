@@ -189,7 +189,7 @@ func (l *Lead) giveBack() {
 	})
 }
 
-// Resign stores the kept values and gives the lease back, so that another process can lead at once.
+// Resign stores the kept values and gives the lease back, so that another process can lead immediately.
 func (l *Lead) Resign(ctx context.Context) error {
 	err := l.flush(ctx)
 	l.cancel(errors.New("resigned"))

@@ -22,7 +22,7 @@ const (
 )
 
 // pulls are the requests of this process for messages. A request stays open when a message of another priority arrives,
-// because canceling it could lose a message. Messages that arrive while the process wants no job are returned at once.
+// because canceling it could lose a message. A message that arrives while the process wants no job is returned.
 type pulls struct {
 	conn  *nats.Conn
 	inbox string

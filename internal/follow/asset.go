@@ -62,7 +62,7 @@ type Found struct {
 	Assets []Asset
 	// Versions is the number of versions in the feed. Wanted is how many of them Options.Choice accepts.
 	Versions, Wanted int
-	// Elsewhere is a host of files that do not count, because the host is not that of the project.
+	// Elsewhere is a host of files that are ignored, because the host is not that of the project.
 	Elsewhere string
 }
 

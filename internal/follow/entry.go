@@ -97,11 +97,11 @@ func tableName(name string) string {
 	return plain
 }
 
-// A WeakerError reports that a configuration has a watch of the same template that demands less proof than the entry.
+// A WeakerError reports that a configuration has a watch of the same template that requires less proof than the entry.
 type WeakerError struct{ Watch string }
 
 func (e *WeakerError) Error() string {
-	return "watch." + e.Watch + " already follows this page, and demands less proof"
+	return "watch." + e.Watch + " already follows this page, but requires less proof than this command"
 }
 
 // A proof has the keys of a watch in a configuration that determine the required proof.
@@ -123,9 +123,9 @@ func (p *proof) rank() int {
 }
 
 // Add returns a configuration with the entry at its end, and the name of its watch. If the configuration has a watch of
-// the same template, Add returns the configuration unchanged. If that watch demands less proof, the error is a
-// *WeakerError. If the configuration has a feed with the same URL, that feed is used. A name that is taken gets a
-// number.
+// the same template, Add returns the configuration unchanged. If that watch requires less proof than the entry, the
+// error is a *WeakerError. If the configuration has a feed with the same URL, that feed is used. A name that is taken
+// gets a number.
 func Add(config []byte, e Entry) (changed []byte, name string, err error) {
 	var have struct {
 		Feed  map[string]struct{ URL string }

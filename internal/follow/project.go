@@ -68,8 +68,8 @@ func readProjects(table []byte) (all []*project) {
 	return all
 }
 
-// A Source is a feed of the releases of a project. Forge is the kind of the project page, or "". Files of releases
-// count only if they are at the host that the user named or that the table has, because a URL in a feed must not lead a
+// A Source is a feed of the releases of a project. Forge is the kind of the project page, or "". Files of releases are
+// used only if they are at the host that the user named or that the table has, because a URL in a feed must not lead a
 // request to another host.
 type Source struct {
 	Feed, Forge, Name string

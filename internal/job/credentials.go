@@ -50,8 +50,8 @@ func (f *Credentials) resumed(u *url.URL) (*url.Userinfo, error) {
 }
 
 // userOfClient is UserFor for a URL that a client of a service wrote. A client may know passwords only for its own
-// servers. On an unencrypted connection, or at another port of the host, it could find out a password from the netrc file.
-// Therefore only entries of the netrc file for this host count, and only over TLS or on the default port of the scheme.
+// servers. On an unencrypted connection, or at another port of the host, it could find out a password from the netrc
+// file. So only netrc entries for this host are used, and only over TLS or on the default port of the scheme.
 func (f *Credentials) userOfClient(u *url.URL) (*url.Userinfo, error) {
 	if f.User != "" {
 		return f.UserFor(u)

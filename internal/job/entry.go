@@ -214,7 +214,7 @@ func (e *entry) sha256(v string) error {
 	return e.claim(d)
 }
 
-// claim adds the digest d from the list. It counts like a digest given with --sha256.
+// claim adds the digest d from the list. d has the same effect as a digest given with --sha256.
 func (e *entry) claim(d verify.Digest) error {
 	more := []verify.Claim{{Digest: d, Field: "checksum in " + e.of.Input.String(), Channel: verify.User}}
 	if err := verify.Agree(e.req.Trust.Claims, more); err != nil {

@@ -176,7 +176,7 @@ func (r *Resumable) request(d *Defaults) (q download.Request, err error) {
 	if err := RequireKeys(&q); err != nil {
 		f := problem.Of(err)
 		f.Where = filepath.Join(r.dir, r.left.Name)
-		f.Why = "the download was begun with a demand for a signature, and no key or certificate is trusted now"
+		f.Why = "the download was begun with a required signature, but no key or certificate is trusted now"
 		return q, f
 	}
 	if q.Trust.Signatures, err = d.sums.OfFile(r.url); err != nil {

@@ -138,7 +138,7 @@ func sameServer(u *url.URL, word string) bool {
 	return err == nil && o.Scheme == u.Scheme && source.HostPort(o) == source.HostPort(u)
 }
 
-// Vouch adds to q the digests of its file in the list. The list's signature counts only if q trusts the same keys.
+// Vouch adds to q the digests of its file in the list. The list's signature is accepted only if q trusts the same keys.
 func (r *Sums) Vouch(q *download.Request) error {
 	switch {
 	case r.List == nil:

@@ -64,7 +64,7 @@ func lookForTrust(path string, lstat func(string) (fs.FileInfo, error)) (there b
 		return false, filepath.Dir(dir) + ": " + problem.Reason(err), nil
 	}
 	return false, "", problem.Misuse(dir, "this folder cannot be read, but may contain keys recorded by braid trust",
-		"make the folder readable for this user, or set XDG_CONFIG_HOME to another one")
+		"make the folder readable for this user, or set XDG_CONFIG_HOME to another folder")
 }
 
 // mostTrust limits the file of anchors, in bytes.

@@ -23,7 +23,7 @@ var (
 )
 
 // Names returns the names of the files that the index page of a folder lists, as package indexpage reads it. The
-// folder's URL ends with a slash. A link counts only if it leads to a file in the folder itself.
+// folder's URL ends with a slash. A link is used only if it leads to a file in the folder itself.
 func Names(folder *url.URL, page []byte) (names []string, err error) {
 	d := indexpage.NewDecoder(bytes.NewReader(page), feed.Options{Base: folder.String()})
 	seen := map[string]bool{}

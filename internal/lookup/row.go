@@ -121,7 +121,7 @@ func (f *Forge) compile() error {
 }
 
 // check returns an error if a row is not complete. An entry of the answer must be bound to the file that it is about.
-// Otherwise the digest of any file would count.
+// Otherwise the digest of another file would be accepted.
 func (f *Forge) check() error {
 	switch {
 	case len(f.URL) == 0:

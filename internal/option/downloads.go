@@ -96,7 +96,7 @@ var ofDownloads = []Option{
 	{Names: "split s", Of: Downloading | LFS, Group: SourcesGroup, Kind: Number, Default: "16",
 		Usage: "use at most `N` sources at once"},
 	{Names: "max-connection-per-server x", Of: Downloading | LFS, Group: SourcesGroup, Kind: Number,
-		Usage: "send at most `N` concurrent requests to one server (default 1, as RFC 6249 demands)"},
+		Usage: "send at most `N` concurrent requests to one server (default 1, as RFC 6249 requires)"},
 	{Names: "min-split-size", Of: Downloading | LFS, Group: SourcesGroup, Kind: Size,
 		Usage: "request no range smaller than `SIZE`, as in --min-split-size 20M, except after a failure; " +
 			"a file smaller than twice this size comes from one source (default: depends on measured speeds " +

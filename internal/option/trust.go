@@ -148,8 +148,8 @@ func NewBound(word string) (Bound, error) {
 }
 
 // Of returns the Bound with the longest path that is u or above u, or nil. If servers may read the path of u in several
-// ways, Of returns the Bound for any of them. If two of them have different Bounds, it returns an error. A Bound whose
-// path differs in case alone counts, unless one of the same length does not differ, or the server is a known forge.
+// ways, Of returns the Bound for any of them. If two of them have different Bounds, it returns an error. A path that
+// differs only in case matches, unless one of the same length does not differ or the server is a known forge.
 func (t *Trust) Of(u *url.URL) (of *Bound, err error) {
 	if !t.Any() || u == nil || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, nil

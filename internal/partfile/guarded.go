@@ -36,7 +36,7 @@ type guarded struct {
 
 const watchedSize = 1 << 20
 
-// start begins to guard file. A file that is not new is watched at once.
+// start begins to guard file. A file that is not new is watched immediately.
 func (g *guarded) start(file fsys.File, isNew bool) error {
 	g.File = file
 	g.guard, _ = file.Guard()

@@ -39,7 +39,7 @@ type Identity struct {
 	// Looked are digests that were found beside the file. They are evidence only after they are found there again.
 	Looked []verify.Claim
 	// Denied are digests that the server stated and that are not in Claims, because the request gave other digests.
-	// They count in a later run whose request gives no digests, because the user may have mistyped.
+	// They are used in a later run whose request gives no digests, because the user may have mistyped.
 	Denied []verify.Claim
 	// PieceSum is SumPieces of the pieces that prove the file if no digest of the whole file is known.
 	// Otherwise it is empty.

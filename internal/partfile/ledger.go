@@ -179,8 +179,8 @@ func (l *ledger) restore(r byterange.Range) {
 	l.add(r)
 }
 
-// revoke removes r from the written bytes. A pending write to r no longer counts. r cannot be claimed again before the
-// call of release.
+// revoke removes r from the written bytes. A pending write to r is ignored. r cannot be claimed again before the call
+// of release.
 func (l *ledger) revoke(r byterange.Range) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -167,7 +167,7 @@ func (f *File) Restart() error {
 }
 
 // OpenTemp opens a nameless file in dir, or in os.TempDir if dir is empty. The file holds bytes of a stream that arrive
-// before the bytes in front of them. It accepts writes at once. It disappears when it is closed or the process is
+// before the bytes in front of them. It accepts writes immediately. It disappears when it is closed or the process is
 // killed.
 func OpenTemp(files fsys.FS, dir string) (*File, error) {
 	if dir == "" {
@@ -181,7 +181,7 @@ func OpenTemp(files fsys.FS, dir string) (*File, error) {
 }
 
 // Around returns a File for bytes that are stored in part. The File has no name, no journal and no earlier run, and
-// accepts writes at once.
+// accepts writes immediately.
 func Around(part fsys.File) *File {
 	l := newLedger(writing)
 	l.unjournaled = true

@@ -40,7 +40,7 @@ func NewDownload(s *Screen, lines *JSONWriter, several bool) *Download {
 	return &Download{record: report.NewRecorder(time.Now()), screen: s, lines: lines, one: several}
 }
 
-// Observe shows ev at once. All calls must be from one goroutine.
+// Observe shows ev immediately. All calls must be from one goroutine.
 func (w *Download) Observe(ev download.Event) { w.apply(moment{at: time.Now(), ev: ev}) }
 
 // Left shows that an existing file was kept.

@@ -140,7 +140,7 @@ type lookedLine struct {
 	By     string      `json:"by,omitempty"`     // the other host that answered, so the digests prove nothing
 	Why    string      `json:"why,omitempty"`    // why URL gives no usable digest
 
-	Unsigned string `json:"unsigned,omitempty"` // why the list's signature does not count, if an untrusted key made it
+	Unsigned string `json:"unsigned,omitempty"` // why the list's signature was not accepted, if an untrusted key made it
 }
 
 func newLookedLine(p verify.Place) lookedLine {

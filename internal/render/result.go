@@ -101,7 +101,7 @@ func (w *Download) proven(r download.Result) string {
 		return "verified: " + r.Proof.String() + unvalidated(r)
 	}
 	s := r.Proof.String() + looked(r) + unvalidated(r)
-	if r.Proof.ByPieces() { // SHA-1 counts less than verified
+	if r.Proof.ByPieces() { // SHA-1 is too weak for verified
 		return "checked: " + s
 	}
 	if len(r.Proof.Evidence()) > 0 {

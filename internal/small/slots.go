@@ -97,8 +97,8 @@ type holder struct {
 	has    bool
 }
 
-// TakeSlot waits for a slot for a document of size bytes. It returns nil at once if size is at most Free, or if ctx is
-// not from WithSlot.
+// TakeSlot waits for a slot for a document of size bytes. It returns nil immediately if size is at most Free, or if ctx
+// is not from WithSlot.
 func TakeSlot(ctx context.Context, size int) error {
 	h, ok := ctx.Value(holderKey{}).(*holder)
 	if !ok || size <= Free {

@@ -23,7 +23,7 @@ type Getter func(ctx context.Context, u antenna.Update,
 // ErrDeclined is returned by a Getter for a version that the user does not want.
 var ErrDeclined = errors.New("the user removed this version from the queue")
 
-// getNow is the default Getter. It downloads at once with w.Client.
+// getNow is the default Getter. It downloads immediately with w.Client.
 func (w *Updater) getNow(ctx context.Context, _ antenna.Update,
 	prepare func(end func(error)) (download.Request, error)) (download.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -52,8 +52,7 @@ func (t *task) get(ctx context.Context) (download.Result, error) {
 	return res, err
 }
 
-// prepare makes the request for an attempt. If old versions are kept, it first links the existing file into their
-// folder.
+// prepare makes the request for an attempt, after it has linked the existing file as keepOld describes.
 func (t *task) prepare(end func(error)) (r download.Request, err error) {
 	if t.prepared { // the existing file may have changed since the previous attempt
 		if err := t.place(context.Background()); err != nil { // used by the daemon, whose files are on disk

@@ -56,7 +56,7 @@ func (r *Rule) path(name string) (string, error) {
 type Updater struct {
 	// Client downloads the files.
 	Client *download.Client
-	// Get downloads in place of Client, whose limits still apply. If nil, Client downloads at once.
+	// Get downloads in place of Client, whose limits still apply. If nil, Client downloads immediately.
 	Get Getter
 	// Rules maps the names of watches to their rules.
 	Rules map[string]*Rule

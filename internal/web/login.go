@@ -50,7 +50,7 @@ func (l *logins) learn(a account, c challenge) {
 // needed if the stored nonce is too old.
 const mostChallenges = 2
 
-// authorize sets the Authorization field. Over https it sends Basic credentials at once. Over http it waits for the
+// authorize sets the Authorization field. Over https it sends Basic credentials immediately. Over http it waits for the
 // server's challenge, because the password must not be sent in clear to a server that supports Digest (RFC 7616,
 // section 5.6).
 func (c *Client) authorize(r *Request) *login {

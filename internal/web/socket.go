@@ -64,7 +64,7 @@ func (s *socket) gather(on bool) {
 }
 
 // limit sets the number of bytes for which the kernel wakes a reader. If so many bytes have already arrived, the kernel
-// wakes the reader at once.
+// wakes the reader immediately.
 func (s *socket) limit(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

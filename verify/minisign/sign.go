@@ -54,13 +54,13 @@ func NewSigner(file, passphrase []byte) (*Signer, error) {
 		return nil, fail(verify.SignatureUnsupported, "the secret key has an unknown format")
 	case kdf == withoutKDF:
 	case kdf != withScrypt:
-		return nil, fail(verify.SignatureUnsupported, "the secret key has an unknown passphrase function")
+		return nil, fail(verify.SignatureUnsupported, "the secret key has an unknown key derivation function")
 	case len(passphrase) == 0:
 		return nil, fail(verify.SignatureLocked, "it needs a passphrase")
 	default:
 		stream, err := derive(passphrase, raw)
 		if err != nil {
-			return nil, fail(verify.SignatureUnsupported, "its passphrase: %v", err)
+			return nil, fail(verify.SignatureUnsupported, "%v", err)
 		}
 		subtle.XORBytes(secret, secret, stream)
 	}
@@ -112,7 +112,7 @@ func derive(passphrase, raw []byte) ([]byte, error) {
 		p = min(operations/4>>log, 0x3fffffff) / r
 	}
 	if memory > mostMemory || uint64(1)<<log > mostMemory/(r*128) || p == 0 || p > 1<<10 {
-		return nil, errors.New("the passphrase function needs too much memory or time")
+		return nil, errors.New("the key derivation needs too much memory or time")
 	}
 	return scrypt.Key(passphrase, raw[saltAt:limitsAt], 1<<log, r, int(p), secretSize-secretAt)
 }

@@ -41,8 +41,8 @@ type Search struct {
 	Keys []verify.Trust
 	// Endings turn the name of a list or of the file into the names that its signature may have, the most likely first.
 	Endings []string
-	// Patient makes Run ask a server that was too slow for one or two earlier files. Otherwise Run ends at once, because
-	// each file of a batch would wait.
+	// Patient makes Run ask a server that was too slow for one or two earlier files. Otherwise Run ends immediately,
+	// because each file of a batch would wait.
 	Patient bool
 	// AskOwn makes Run ask for lists that are named after the file, however many other files of the folder have none.
 	AskOwn bool
