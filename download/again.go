@@ -141,7 +141,7 @@ func (a *attempts) try(ctx context.Context, w way, s *session) (gone bool, err e
 	case askHead:
 		return true, a.askHead(ctx, s)
 	case dropSize:
-		return a.dropSize(s)
+		return a.dropSize(ctx, s)
 	case dropRecalled:
 		return true, a.dropRecalled(ctx, s)
 	case nextVersion:

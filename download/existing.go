@@ -190,8 +190,12 @@ func (e *existingFile) askFile(ctx context.Context) (x inquiry, done bool, err e
 	return x, false, err
 }
 
-// complete sets the result to the right file, which already exists. proof is about that file, and the answer a describes it.
+// complete sets the result to the right file, which already exists. proof is about that file, and the answer a describes
+// it. If the server was not asked, the recorded version does.
 func (e *existingFile) complete(proof verify.Proof, a source.Answer) {
+	if here := e.recorded.here; a.Host == "" && here != nil && slices.Contains(proof.Digests(), here.Digest) {
+		a = source.Answer{ETag: here.ETag, LastModified: here.LastModified, Host: here.Host}
+	}
 	e.result.AlreadyComplete, e.result.Proof, e.result.Size = true, proof, proof.Size()
 	e.result.ETag, e.result.LastModified, e.result.Host = a.ETag, a.LastModified, a.Host
 	e.keep(proof, a.Host)

@@ -13,8 +13,8 @@ import (
 )
 
 // dropSize makes the session after s try the size that another source gives, or continue without a size. Bytes beyond
-// the new size are voided. It reports false if no other size is possible.
-func (a *attempts) dropSize(s *session) (bool, error) {
+// the new size are voided; an upload that has such bytes starts over. It reports false if no other size is possible.
+func (a *attempts) dropSize(ctx context.Context, s *session) (bool, error) {
 	k, inPlace, noRoom := a.carried.known, errors.Is(s.end.err, errInPlace), is[*partfile.SpaceError](s.end.err)
 	before, held := k.size, s.cut.held > 0
 	if before < 0 && (held || s.end.how == wrongDigest) { // a body without a length ended at the end of the bytes
@@ -37,8 +37,14 @@ func (a *attempts) dropSize(s *session) (bool, error) {
 	if next < 0 && (bound || !inPlace && !(noRoom && places(s) > 1)) {
 		return false, nil
 	}
-	if front := a.partial.part.Front(); a.req.inOrder() && front > 0 && next < front { // those bytes cannot be voided
-		return false, nil
+	if front := a.partial.part.Front(); a.req.inOrder() && front > 0 && next < front { // bytes were passed on
+		if a.req.Store == nil {
+			return false, nil
+		}
+		if err := a.partial.empty(ctx); err != nil {
+			return false, err
+		}
+		a.result.Resumed = 0
 	}
 	// The server stated the known size together with the digest, and nothing shows that the existing bytes are wrong.
 	if s.end.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed() && next >= 0 && a.partial.reaches(next) {

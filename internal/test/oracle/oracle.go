@@ -345,7 +345,24 @@ func (j *judge) noStepDown() {
 		j.violated(3, "a file was replaced that was to stay")
 	case c.Cut == "" && c.Rank < min(j.proven.rank, most) && !c.LessProof:
 		j.violated(3, "a proven file was replaced by one of less proof")
+	case c.Cut == "" && j.back():
+		j.violated(3, "a file was replaced by an older one")
 	}
+}
+
+// back reports whether -N, which has stored the date of the file before, replaced it by a file that its server dates
+// earlier.
+func (j *judge) back() bool {
+	c, date := j.c, ""
+	if c.Older || j.vouched() || c.List+c.Document != "" || !j.noted || !bytes.Equal(c.Before.Final, j.dated) {
+		return false
+	}
+	for _, a := range c.Answers {
+		if j.speaks[a.Party] > None && a.Status < 300 && a.Content != "" && bytes.Equal(j.Contents[a.Content], c.After.Final) {
+			date = a.Date
+		}
+	}
+	return date != "" && date < j.date
 }
 
 const burst = 12 // maximum of equal requests within a second

@@ -225,8 +225,9 @@ func (r *run) command(k int) oracle.Command {
 	for i := range r.w.Parties {
 		c.Places[r.w.Parties[i].Name] = r.w.place(&r.w.Parties[i], k)
 	}
-	if cmd.Doc != "" && cmd.Doc != "url" {
-		c.User = r.w.digest(strings.TrimPrefix(cmd.Doc, "t"), "")
+	word, torrent := strings.CutPrefix(cmd.Doc, "t")
+	if cmd.Doc != "" && cmd.Doc != "url" && !(torrent && cmd.List != "") { // a digest outweighs the pieces of a torrent
+		c.User = r.w.digest(word, "")
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
