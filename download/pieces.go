@@ -110,7 +110,7 @@ func (g *gate) pass(front int64) (int64, <-chan struct{}) {
 	return front, g.moved
 }
 
-// resumeByPieces resumes with the bytes of an earlier run of another request. The pieces of this request decide which of
+// resumeByPieces resumes with the bytes of an earlier run that had no torrent. The pieces of this request decide which of
 // the bytes stay. The server's digests of that run are kept for a later run without pieces.
 func (r *resumption) resumeByPieces(ctx context.Context) error {
 	if err := r.part.Recover(ctx); err != nil {

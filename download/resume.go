@@ -47,7 +47,7 @@ func (p *partial) resume(ctx context.Context) error {
 		return (&refresh{resumption: r}).goOn(ctx)
 	}
 	switch other := r.statedOther(); {
-	case r.req.provenByPieces() && r.prior.PieceSum != partfile.SumPieces(r.req.Described.Pieces):
+	case r.req.provenByPieces() && r.prior.PieceSum == "":
 		return r.resumeByPieces(ctx)
 	case other != nil:
 		return r.part.Reset(other.Error())

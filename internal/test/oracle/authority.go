@@ -40,7 +40,7 @@ func (j *judge) begin() {
 		if j.turn { // a watch stores its evidence elsewhere
 			j.theirs.proven = statement{}
 		} else {
-			j.proven = statement{}
+			j.proven, j.noted = statement{}, false
 		}
 		fallthrough
 	case "key", "journal":

@@ -217,7 +217,7 @@ func (j *judge) arrives() {
 		!slices.ContainsFunc(j.now, func(s statement) bool { return s.rank >= j.proven.rank }) {
 		return
 	}
-	if c.Require != "" && strings.HasPrefix(c.Document, "t") {
+	if (c.Require != "" || c.Newer && j.proven.rank > None) && strings.HasPrefix(c.Document, "t") {
 		return // the pieces of a torrent are no evidence
 	}
 	asked := c.Places[c.Asked]
