@@ -3,7 +3,6 @@ package oracle
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -144,7 +143,7 @@ func (j *judge) end() {
 		}
 	}
 	if done && !c.Pipe {
-		j.date, j.dated, j.noted = date, c.After.Final, c.Newer
+		j.date, j.dated, j.noted = date, c.After.Final, c.Newer && c.Document == ""
 	}
 	if done && (!same || c.Newer && !c.Unchanged) {
 		nearby := said(j.nearby, c.Digest, None) && !said(j.now, c.Digest, None)
@@ -325,44 +324,6 @@ func (j *judge) looked() bool {
 		there := a.Party == j.bar.by.Party && a.File == j.bar.by.File
 		return there && a.Status < 500 || a.File == "/" && a.Status == 200
 	})
-}
-
-// noStepDown checks P3.
-func (j *judge) noStepDown() {
-	c := j.c
-	same := bytes.Equal(c.Before.Final, c.After.Final) && (c.Before.Final == nil) == (c.After.Final == nil)
-	most := Signed // a signature by a trusted key proves as much as a digest of the user
-	if c.Turn {    // a watch stores that a file was proven, and its pins store over what (rule 54)
-		most = HTTP
-	}
-	switch {
-	case same:
-	case c.Cut == "" && c.Code != 0:
-		j.violated(3, "the file changed with code "+strconv.Itoa(c.Code))
-	case c.Before.Final == nil:
-	case c.Do == "repair", c.Overwrite:
-	case !c.Newer && !c.Continue:
-		j.violated(3, "a file was replaced that was to stay")
-	case c.Cut == "" && c.Rank < min(j.proven.rank, most) && !c.LessProof:
-		j.violated(3, "a proven file was replaced by one of less proof")
-	case c.Cut == "" && j.back():
-		j.violated(3, "a file was replaced by an older one")
-	}
-}
-
-// back reports whether -N, which has stored the date of the file before, replaced it by a file that its server dates
-// earlier.
-func (j *judge) back() bool {
-	c, date := j.c, ""
-	if c.Older || j.vouched() || c.List+c.Document != "" || !j.noted || !bytes.Equal(c.Before.Final, j.dated) {
-		return false
-	}
-	for _, a := range c.Answers {
-		if j.speaks[a.Party] > None && a.Status < 300 && a.Content != "" && bytes.Equal(j.Contents[a.Content], c.After.Final) {
-			date = a.Date
-		}
-	}
-	return date != "" && date < j.date
 }
 
 const burst = 12 // maximum of equal requests within a second

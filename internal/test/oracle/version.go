@@ -3,6 +3,7 @@ package oracle
 import (
 	"bytes"
 	"slices"
+	"strconv"
 )
 
 // oneVersion checks P2. Bytes that have a digest of the user or of an authority are one version, whoever has them as a
@@ -54,4 +55,42 @@ func (j *judge) falseTag() bool {
 		}
 	}
 	return len(tags) == 1 && !tags[""]
+}
+
+// noStepDown checks P3.
+func (j *judge) noStepDown() {
+	c := j.c
+	same := bytes.Equal(c.Before.Final, c.After.Final) && (c.Before.Final == nil) == (c.After.Final == nil)
+	most := Signed // a signature by a trusted key proves as much as a digest of the user
+	if c.Turn {    // a watch stores that a file was proven, and its pins store over what (rule 54)
+		most = HTTP
+	}
+	switch {
+	case same:
+	case c.Cut == "" && c.Code != 0:
+		j.violated(3, "the file changed with code "+strconv.Itoa(c.Code))
+	case c.Before.Final == nil:
+	case c.Do == "repair", c.Overwrite:
+	case !c.Newer && !c.Continue:
+		j.violated(3, "a file was replaced that was to stay")
+	case c.Cut == "" && c.Rank < min(j.proven.rank, most) && !c.LessProof:
+		j.violated(3, "a proven file was replaced by one of less proof")
+	case c.Cut == "" && j.back():
+		j.violated(3, "a file was replaced by an older one")
+	}
+}
+
+// back reports whether -N, which has stored the date of the file before, replaced it by a file that its server dates
+// earlier.
+func (j *judge) back() bool {
+	c, date := j.c, ""
+	if c.Older || j.vouched() || c.List+c.Document != "" || !j.noted || !bytes.Equal(c.Before.Final, j.dated) {
+		return false
+	}
+	for _, a := range c.Answers {
+		if j.speaks[a.Party] > None && a.Status < 300 && a.Content != "" && bytes.Equal(j.Contents[a.Content], c.After.Final) {
+			date = a.Date
+		}
+	}
+	return date != "" && date < j.date
 }

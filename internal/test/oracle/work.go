@@ -103,10 +103,10 @@ func (j *judge) kept() {
 	if c.Do == "resume" && len(j.users) > 0 || j.mingled() {
 		return
 	}
-	// Uploaded parts are not hashed again for a signature, and are given up if a digest refutes them.
+	// Uploaded parts are not hashed again for a signature or pieces, and are given up if a digest refutes them.
 	keyed := func(d Command) bool { return d.Key }
 	other := func(d string) bool { return d != j.sum(want) }
-	if c.Store && (c.Code == 11 || slices.ContainsFunc(j.Commands[:j.k+1], keyed) || slices.ContainsFunc(j.users, other)) {
+	if c.Store && (c.Code == 11 || strings.HasPrefix(c.Document, "t") || slices.ContainsFunc(j.Commands[:j.k+1], keyed) || slices.ContainsFunc(j.users, other)) {
 		return
 	}
 	if torrent := strings.HasPrefix(c.Document, "t"); torrent && j.sum(want) != c.User {
