@@ -147,7 +147,8 @@ func (j *judge) end() {
 	}
 	if done && (!same || c.Newer && !c.Unchanged) {
 		nearby := said(j.nearby, c.Digest, None) && !said(j.now, c.Digest, None)
-		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); (c.Rank != HTTPS || c.List+c.Document != "" || nearby) && !c.Newer {
+		pinned := c.Rank == HTTPS && c.List+c.Document == "" && !nearby
+		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); !pinned && !c.Newer {
 			j.proven = statement{} // only -N stores this for a file; what a server states over https is stored for the asked URL
 		}
 	}
@@ -181,7 +182,8 @@ func (j *judge) end() {
 	case len(j.listed) > 0:
 		j.named = j.listed
 	}
-	if c.Code == 11 && c.Lookup && len(j.nearby) == 1 && j.nearby[0].by.File != Feed && j.whole(part) && !said(j.nearby, j.sum(part), None) {
+	listed := c.Lookup && len(j.nearby) == 1 && j.nearby[0].by.File != Feed
+	if c.Code == 11 && listed && j.whole(part) && !said(j.nearby, j.sum(part), None) {
 		j.barred, j.bar = part, j.nearby[0]
 	}
 	came := j.came()
@@ -302,7 +304,9 @@ func (j *judge) disputed(sum string) bool {
 	if !j.looked() && !j.came() && c.Rank == None && j.barred != nil && bytes.Equal(j.made(), j.barred) {
 		return true
 	}
-	return slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest != sum && !j.superseded(s) && !j.relisted(s, sum) })
+	return slices.ContainsFunc(j.nearby, func(s statement) bool {
+		return s.digest != sum && !j.superseded(s) && !j.relisted(s, sum)
+	})
 }
 
 // relisted reports whether an index came after s that does not name the list of s, or after which a list with the digest

@@ -21,9 +21,12 @@ func good() Story {
 		Commands: []Command{{
 			Do: "get", Asked: "a", Rank: HTTPS, Digest: SHA256(right), After: Files{Final: right},
 			Places: map[string]Place{
-				"a": {Content: "0", Digest: SHA256(right), Well: true, Ranges: true, Steady: true}, "m": {Content: "1", Ranges: true},
+				"a": {Content: "0", Digest: SHA256(right), Well: true, Ranges: true, Steady: true},
+				"m": {Content: "1", Ranges: true},
 			},
-			Answers: []Answer{{Party: "a", Method: "GET", Status: 200, Digest: SHA256(right), Content: "0", Sent: int64(len(right))}},
+			Answers: []Answer{{
+				Party: "a", Method: "GET", Status: 200, Digest: SHA256(right), Content: "0", Sent: int64(len(right)),
+			}},
 		}},
 	}
 }
@@ -59,7 +62,8 @@ func TestJudge(t *testing.T) {
 		},
 		"P1 the digest is that of a stranger": func(s *Story, c *Command) { // a mirror's list proves nothing
 			c.Answers[0].Digest, c.Lookup = "", true
-			c.Lookups = []Answer{{Party: "a", File: "sums", Status: 302, To: "m"}, {Party: "m", File: "sums", Status: 200, Digest: SHA256(right)}}
+			c.Lookups = []Answer{{Party: "a", File: "sums", Status: 302, To: "m"},
+				{Party: "m", File: "sums", Status: 200, Digest: SHA256(right)}}
 		},
 		"P8 an error of": func(s *Story, c *Command) { c.Code, c.Places, c.After = 1, nil, Files{} },
 		"P1 less proof": func(s *Story, c *Command) {
@@ -84,7 +88,8 @@ func TestJudge(t *testing.T) {
 		"P6 endless":        func(s *Story, c *Command) { c.Stopped = "endless requests" },
 		"P7 another server": func(s *Story, c *Command) { c.Answers = append(c.Answers, Answer{Party: "m", Secret: true}) },
 		"P7 a redirect from": func(s *Story, c *Command) {
-			c.Rank, c.Digest, c.Answers = None, "", []Answer{{Party: "a", Status: 302, To: "t"}, {Party: "t", Status: 200, Content: "0"}}
+			c.Rank, c.Digest = None, ""
+			c.Answers = []Answer{{Party: "a", Status: 302, To: "t"}, {Party: "t", Status: 200, Content: "0"}}
 		},
 		"P7 a file of":       func(s *Story, c *Command) { c.After.Strange = []string{"x"} },
 		"P8 bytes are said":  func(s *Story, c *Command) { c.Kept = 5 },
@@ -135,7 +140,8 @@ func TestFalseTag(t *testing.T) {
 		answers []Answer
 		want    int
 	}{
-		"one tag": {[]Answer{first, rest}, 0}, "one is refused": {[]Answer{first, untied, rest}, 0}, "no tag": {[]Answer{first, untied}, 1},
+		"one tag": {[]Answer{first, rest}, 0}, "one is refused": {[]Answer{first, untied, rest}, 0},
+		"no tag": {[]Answer{first, untied}, 1},
 	} {
 		s := good()
 		c := &s.Commands[0]

@@ -48,7 +48,8 @@ type Story struct {
 // Command is one run of the downloader: its arguments, events and result.
 type Command struct {
 	Do, Asked, Require, User                string // get, resume, verify or repair; server; digest; from the user
-	Document, List                          string // "url" if the document at the asked server was asked for, else a document on disk, a torrent if it begins with t; server of the list
+	Document                                string // "url" if the asked server was asked for it, else on disk, t...: a torrent
+	List                                    string // server of the list
 	Key                                     bool   // the user trusts a key
 	Mirrors                                 []string
 	Overwrite, Newer, Rename, Refresh, Pipe bool             // --overwrite, -N and so on; Pipe writes into a pipe

@@ -96,7 +96,10 @@ func (j *judge) tiedLate() bool {
 func (j *judge) kept() {
 	c := j.c
 	want := j.subject()
-	if j.broken || j.restated() || j.other && c.User == "" || j.safe < little || want == nil || !bytes.Equal(want, j.safeOf) || c.Refresh || c.Pipe || c.Rename || c.Unchanged || c.Do == "verify" || c.Cut == "kill" {
+	if j.broken || j.restated() || j.other && c.User == "" || j.safe < little || want == nil || !bytes.Equal(want, j.safeOf) {
+		return
+	}
+	if c.Refresh || c.Pipe || c.Rename || c.Unchanged || c.Do == "verify" || c.Cut == "kill" {
 		return
 	}
 	// The digest was not corrected, or a liar may have sent some of the bytes.
@@ -106,7 +109,8 @@ func (j *judge) kept() {
 	// Uploaded parts are not hashed again for a signature or pieces, and are given up if a digest refutes them.
 	keyed := func(d Command) bool { return d.Key }
 	other := func(d string) bool { return d != j.sum(want) }
-	if c.Store && (c.Code == 11 || strings.HasPrefix(c.Document, "t") || slices.ContainsFunc(j.Commands[:j.k+1], keyed) || slices.ContainsFunc(j.users, other)) {
+	if c.Store && (c.Code == 11 || strings.HasPrefix(c.Document, "t") ||
+		slices.ContainsFunc(j.Commands[:j.k+1], keyed) || slices.ContainsFunc(j.users, other)) {
 		return
 	}
 	if torrent := strings.HasPrefix(c.Document, "t"); torrent && j.sum(want) != c.User {
@@ -116,7 +120,8 @@ func (j *judge) kept() {
 	// same holds for mirrors beside the digest of a feed.
 	described := func(d Command) bool { return d.Document != "" || d.fed() && len(d.Mirrors) > 0 }
 	torrent := func(d Command) bool { return strings.HasPrefix(d.Document, "t") } // its pieces tie only its own bytes
-	if c.User == "" && (len(j.now) == 0 && slices.ContainsFunc(j.Commands[:j.k], described) || slices.ContainsFunc(j.Commands[:j.k], torrent)) {
+	before := j.Commands[:j.k]
+	if c.User == "" && (len(j.now) == 0 && slices.ContainsFunc(before, described) || slices.ContainsFunc(before, torrent)) {
 		return
 	}
 	// A server that the asked one led to stated another digest, so that the file has changed since.
@@ -285,7 +290,8 @@ func (j *judge) arrives() {
 	// A store gets the bytes in order, so another size is tried only before the first bytes. Uploaded parts are given up
 	// for a signature, before the server is asked again.
 	keyed := func(d Command) bool { return d.Key != c.Key }
-	if own := j.Contents[asked.Content]; c.Store && (own != nil && j.sum(own) != want || slices.ContainsFunc(j.Commands[:j.k], keyed)) {
+	own := j.Contents[asked.Content]
+	if c.Store && (own != nil && j.sum(own) != want || slices.ContainsFunc(j.Commands[:j.k], keyed)) {
 		return
 	}
 	for _, p := range places {
@@ -328,7 +334,8 @@ func (j *judge) steppedDown() bool {
 	links := func(c Command) bool { return slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Links }) }
 	https := func(s statement) bool { return s.rank == HTTPS }
 	over := func(s statement) bool { return j.channel(s.by.Party) == HTTPS }
-	if j.vouched() || slices.ContainsFunc(j.said, https) || slices.ContainsFunc(j.now, over) || slices.ContainsFunc(j.Commands, links) {
+	if j.vouched() || slices.ContainsFunc(j.said, https) || slices.ContainsFunc(j.now, over) ||
+		slices.ContainsFunc(j.Commands, links) {
 		return false
 	}
 	var targets []string

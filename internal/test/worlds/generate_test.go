@@ -236,7 +236,8 @@ func (m *maker) command(mirrors string) Command {
 	if m.one(4) {
 		c.Sha = pick(m, "0", "0", "0", "1", "x")
 	}
-	flags := []*bool{&c.Newer, &c.Newer, &c.Overwrite, &c.Continue, &c.Refresh, &c.Rename, &c.Pipe, &c.LessProof, &c.Login, &c.Slowly}
+	flags := []*bool{&c.Newer, &c.Newer, &c.Overwrite, &c.Continue, &c.Refresh, &c.Rename, &c.Pipe, &c.LessProof,
+		&c.Login, &c.Slowly}
 	for _, flag := range flags {
 		*flag = *flag || m.one(14)
 	}

@@ -113,7 +113,8 @@ func (w *World) signed() map[string]bool {
 // document is a Metalink document with a digest and places.
 func (w *World) document(word string, places []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\"><file name=%q>", fileName)
+	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
+	fmt.Fprintf(&b, "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\"><file name=%q>", fileName)
 	if word != "x" {
 		fmt.Fprintf(&b, "<size>%d</size>", len(w.content(word).data))
 	}

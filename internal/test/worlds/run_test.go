@@ -217,7 +217,8 @@ func (r *run) command(k int) oracle.Command {
 	r.disk.Settle()
 	c := oracle.Command{
 		Do: cmd.Do, Asked: "a", Require: cmd.Require, User: r.w.digest(cmd.Sha, ""), Mirrors: list(cmd.Mirrors),
-		Overwrite: cmd.Overwrite, Newer: cmd.Newer || cmd.Turn, Turn: cmd.Turn, Continue: cmd.Continue, LessProof: cmd.LessProof, Refresh: cmd.Refresh,
+		Overwrite: cmd.Overwrite, Newer: cmd.Newer || cmd.Turn, Turn: cmd.Turn, Continue: cmd.Continue,
+		LessProof: cmd.LessProof, Refresh: cmd.Refresh,
 		Rename: cmd.Rename, Pipe: cmd.Pipe, Damage: cmd.Damage, Document: cmd.Doc, List: cmd.List, Key: cmd.Key,
 		Lookup: cmd.Lookup || cmd.Feed != "", Forge: forgeName, Older: cmd.Older, NoLinks: cmd.NoLinks, Store: cmd.Store,
 		Places: map[string]oracle.Place{}, Before: r.stored(cmd),

@@ -13,7 +13,7 @@ func (w *World) script(codes []int) (string, error) {
 	made := map[string]bool{}
 	for _, p := range w.Parties {
 		for _, f := range p.Faces {
-			odd := f.Length != "" || f.Field == "both" || f.Head != "" || f.LinkOn != "" || strings.ContainsAny(f.Has, "~-+") || f.List+f.API != "" || f.Index
+			odd := f.Length+f.Head+f.LinkOn+f.List+f.API != "" || f.Field == "both" || strings.ContainsAny(f.Has, "~-+") || f.Index
 			if odd || p.HTTPS || f.After > 0 || f.Stall > 0 {
 				return "", errors.New("a server that scripts have no words for")
 			}
@@ -95,7 +95,8 @@ func (w *World) words(f *Face) string {
 // line is a command of a script.
 func (w *World) line(c Command, code int) (string, error) {
 	m := parseMoment(c.End)
-	if c.Damage != "" && c.Damage != "remove" || c.Pipe || c.Doc+c.List != "" || c.Key || c.Same || c.Turn || c.Lookup || c.Feed != "" || c.Store || m.how != "" && (m.how != "interrupt" || m.event != "bytes") {
+	odd := c.Pipe || c.Doc+c.List+c.Feed != "" || c.Key || c.Same || c.Turn || c.Lookup || c.Store
+	if odd || c.Damage != "" && c.Damage != "remove" || m.how != "" && (m.how != "interrupt" || m.event != "bytes") {
 		return "", errors.New("a command that scripts have no words for")
 	}
 	words := []string{"braid", "get"}
@@ -108,7 +109,8 @@ func (w *World) line(c Command, code int) (string, error) {
 		when bool
 		word string
 	}{
-		{c.Newer, "-N"}, {c.Overwrite, "--overwrite"}, {c.Continue, "-c"}, {c.Rename, "--rename"}, {c.LessProof, "--allow-less-proof"},
+		{c.Newer, "-N"}, {c.Overwrite, "--overwrite"}, {c.Continue, "-c"}, {c.Rename, "--rename"},
+		{c.LessProof, "--allow-less-proof"},
 		{c.NoLinks, "--no-metalink"},
 	} {
 		if o.when {

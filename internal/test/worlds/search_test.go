@@ -68,7 +68,9 @@ func (s *search) save(path string) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
-var ranks = map[int]string{0: "unverified", oracle.HTTP: "http", oracle.HTTPS: "https", oracle.Signed: "signed", oracle.User: "user"}
+var ranks = map[int]string{
+	0: "unverified", oracle.HTTP: "http", oracle.HTTPS: "https", oracle.Signed: "signed", oracle.User: "user",
+}
 
 // next tells a story.
 func (s *search) next(t *testing.T) {

@@ -85,7 +85,8 @@ func (u *user) request() download.Request {
 	q := download.Request{
 		URL: parse(u.w.url("a")), Dir: folder,
 		Trust: download.Trust{
-			Require: requirements[u.cmd.Require], Claims: claims(u.w.digest(u.cmd.Sha, ""), "--sha256", verify.User), LessProof: u.cmd.LessProof, Lookup: u.cmd.Lookup,
+			Require: requirements[u.cmd.Require], Claims: claims(u.w.digest(u.cmd.Sha, ""), "--sha256", verify.User),
+			LessProof: u.cmd.LessProof, Lookup: u.cmd.Lookup,
 		},
 		IfExists: download.IfExists{
 			Overwrite: u.cmd.Overwrite,
@@ -140,7 +141,9 @@ func claims(hex, field string, over verify.Channel) []verify.Claim {
 	return []verify.Claim{claim}
 }
 
-var requirements = map[string]download.Require{"": download.RequireNothing, "digest": download.RequireDigest, "signature": download.RequireSignature}
+var requirements = map[string]download.Require{
+	"": download.RequireNothing, "digest": download.RequireDigest, "signature": download.RequireSignature,
+}
 
 func parse(s string) *url.URL {
 	u, err := url.Parse(s)

@@ -62,7 +62,7 @@ type Face struct {
 type Command struct {
 	Do        string // get, resume, verify
 	Require   string
-	Doc       string // url: the document beside the file is asked for; or the content whose digest a document on disk gives, with t before it a torrent
+	Doc       string // url: that beside the file; or the content of one on disk, with t before it of a torrent
 	List      string // the server from which the user has a list of digests
 	Key       bool   // that may sign
 	Sha       string // content whose digest is given, with resume in a list; x is of none

@@ -93,7 +93,8 @@ func show(ev download.Event) {
 
 func report(w *World, s oracle.Story) (text string) {
 	for k, c := range s.Commands {
-		text += fmt.Sprintf("%d %s: code %d, rank %d %.8s, ", k, strings.TrimSpace(fields(w.Commands[k])), c.Code, c.Rank, c.Digest)
+		do := strings.TrimSpace(fields(w.Commands[k]))
+		text += fmt.Sprintf("%d %s: code %d, rank %d %.8s, ", k, do, c.Code, c.Rank, c.Digest)
 		text += fmt.Sprintf("cut %q, unchanged %v, after %v, ", c.Cut, c.Unchanged, c.Took)
 		text += fmt.Sprintf("final %d, part %d bytes %s %s\n", len(c.After.Final), len(c.After.Part), c.Stopped, c.After.Strange)
 		for i, a := range c.Answers {
