@@ -95,7 +95,7 @@ func (j *judge) begin() {
 		if a.Status >= 400 { // the fields of an error describe the error's own text
 			continue
 		}
-		word := a.Digest != "" || a.Links || a.Garbled
+		word := a.Digest != "" || a.Links || a.Garbled && !j.vouched() // the user's digest makes a malformed one needless
 		if word && a.To != "" && a.To != c.Asked { // an earlier answer may have redirected there without a statement
 			delete(speaks, a.To)
 		}

@@ -13,8 +13,8 @@ func (w *World) script(codes []int) (string, error) {
 	made := map[string]bool{}
 	for _, p := range w.Parties {
 		for _, f := range p.Faces {
-			odd := f.Length+f.Head+f.LinkOn+f.List+f.API != "" || f.Field == "both" || strings.ContainsAny(f.Has, "~-+") || f.Index
-			if odd || p.HTTPS || f.After > 0 || f.Stall > 0 {
+			odd := f.Length+f.Head+f.LinkOn+f.List+f.API != "" || f.Field == "both" || strings.ContainsAny(f.Has, "~-+")
+			if odd || f.Index || p.HTTPS || f.After > 0 || f.Stall > 0 {
 				return "", errors.New("a server that scripts have no words for")
 			}
 			if name := f.has(); !made[name] {
