@@ -96,7 +96,7 @@ func (j *judge) begin() {
 			continue
 		}
 		word := a.Digest != "" || a.Links || a.Garbled && !j.vouched() // the user's digest makes a malformed one needless
-		if word && a.To != "" && a.To != c.Asked { // an earlier answer may have redirected there without a statement
+		if word && a.To != "" && a.To != c.Asked {                     // an earlier answer may have redirected there without a statement
 			delete(speaks, a.To)
 		}
 		spoken = spoken || a.Digest != "" && a.Party == c.Asked
