@@ -187,7 +187,7 @@ func (a *attempts) try(ctx context.Context, w way, s *session) (gone bool, err e
 func (a *attempts) nextVersion(ctx context.Context, s *session) (answers bool, err error) {
 	other, answers := true, true
 	if errors.Is(s.end.err, errShrunk) && s.facts.known.strong() {
-		x, failed := inquire(ctx, a.http, a.req, glance, condition{})
+		x, failed := inquire(ctx, a.http, a.req, glance, condition{}, a.carried.spoken())
 		if other, answers = false, failed == nil; answers {
 			other = version.Compare(a.carried.view(), x.statement().view()).Judgment == version.Other
 			err = s.answers.opposes(join(s.facts.known.digests.by(theHost), x.file.Claims))
@@ -273,7 +273,7 @@ func (a *attempts) askHead(ctx context.Context, s *session) error {
 	head, err := a.http.Head(ctx, a.carried.origin, a.req.originOptions(a.carried, false))
 	if err == nil {
 		k := a.carried.known
-		x, err := a.req.resolve(head.Hops, a.req.role(), footing{k.strong(), verify.Strong(k.digests.by(theHost))})
+		x, err := a.req.resolve(head.Hops, a.req.role(), footing{k.strong(), a.carried.spoken()})
 		if err == nil && !s.facts.begun && verify.Strong(x.file.Claims) {
 			a.carried.update(a.req, a.http.state, inquiry{resolution: x, answer: head}.statement())
 		}

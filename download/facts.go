@@ -185,7 +185,7 @@ func (c *Client) checkBoth(ctx context.Context, hc network, r *Request, x resolu
 	if missing == nil {
 		return x, nil
 	}
-	y, err := inquire(ctx, hc, r, other, condition{})
+	y, err := inquire(ctx, hc, r, other, condition{}, x.spoken)
 	if err != nil || y.nature == aDocument || verify.Agree(x.file.Claims, y.file.Claims) != nil {
 		return x, missing
 	}

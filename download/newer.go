@@ -71,7 +71,7 @@ func knownBy(r *Request) condition {
 
 // ask asks the server for its version. done reports whether the existing file is that version.
 func (e *existingFile) ask(ctx context.Context) (x inquiry, done bool, err error) {
-	x, err = inquire(ctx, e.http, e.req, look, e.recorded.condition(e.req))
+	x, err = inquire(ctx, e.http, e.req, look, e.recorded.condition(e.req), e.carried.spoken())
 	if x.answer.NotModified {
 		if err == nil && e.isCurrent(ctx, x) {
 			if err := e.compareBeside(ctx, x); err != nil {
@@ -85,7 +85,7 @@ func (e *existingFile) ask(ctx context.Context) (x inquiry, done bool, err error
 		if ctx.Err() != nil {
 			return x, false, context.Cause(ctx)
 		}
-		x, err = inquire(ctx, e.http, e.req, look, condition{})
+		x, err = inquire(ctx, e.http, e.req, look, condition{}, e.carried.spoken())
 	}
 	if err != nil {
 		x, err = onTheWay(e.req, x, err)

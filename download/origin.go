@@ -160,7 +160,7 @@ var errNoDigest = errors.New("the server gives no verifiable digest")
 // read reads an answer. It adds the statements of the answer to HEAD, if both may be of the same version and x lacks a
 // digest. For trusted, see footing.digest.
 func (s *answers) read(o *origin, a source.Answer, trusted bool) (x resolution, err error) {
-	x, err = s.req.resolve(a.Hops, s.roleOf(o), footing{trusted, verify.Strong(s.facts.known.digests.by(theHost))})
+	x, err = s.req.resolve(a.Hops, s.roleOf(o), footing{trusted, s.carried.spoken()})
 	told := s.facts.begun && verify.Strong(join(s.facts.known.digests.counting(), x.file.Claims))
 	if err != nil || told || s.carried.heads == 0 || s.wantsHead(o, x, a) || s.roleOf(o) != asOrigin || !s.headFits(a) {
 		return x, err
@@ -203,7 +203,7 @@ func (c *call) roleOf(o *origin) role {
 
 // sizeRank returns the rank of the size that the answer a of o states.
 func (s *answers) sizeRank(o *origin, a source.Answer) rank {
-	spoken := verify.Strong(s.facts.known.digests.by(theHost))
+	spoken := s.carried.spoken()
 	if as := s.roleOf(o); as == asOrigin && ownAnswers(a.Hops, as, spoken) == len(a.Hops) {
 		return byServer
 	}
@@ -217,7 +217,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 	if !o.first || !errors.As(err, &e) {
 		return
 	}
-	x, _ := s.req.resolve(e.Hops, s.roleOf(o), footing{s.facts.known.strong(), verify.Strong(s.facts.known.digests.by(theHost))})
+	x, _ := s.req.resolve(e.Hops, s.roleOf(o), footing{s.facts.known.strong(), s.carried.spoken()})
 	switch {
 	case s.facts.begun:
 		switch other := verify.Agree(s.facts.known.digests.ofServer(), x.file.Claims); {

@@ -355,7 +355,7 @@ func (s *session) askOrigin() error {
 		if e, ok := errors.AsType[*source.Error](err); ok && len(e.Hops) > len(hops) {
 			hops = e.Hops
 		}
-		own := ownAnswers(hops, s.roleOf(o), verify.Strong(k.digests.by(theHost)))
+		own := ownAnswers(hops, s.roleOf(o), s.carried.spoken())
 		if wrong := contradiction(hops[:own]); wrong != nil {
 			k.digests.takeBack()
 			s.facts.describe()

@@ -29,7 +29,7 @@ type comparison struct {
 func newComparison(s *session) (x *comparison, err error) {
 	k := s.facts.known
 	x = &comparison{bound: k.bound(), claims: k.digests.counting(), stated: k.digests.ofServer(),
-		asked: s.req.Described == nil && !s.standIn(), spoken: verify.Strong(k.digests.by(theHost))}
+		asked: s.req.Described == nil && !s.standIn(), spoken: s.carried.spoken()}
 	x.Search, err = recheck.New(recheck.Config{
 		Files: s.http.files, Part: s.part, Limit: s.c.limitOf(s.req), Mark: func() error { return x.mixes(s) },
 		Silence: cmp.Or(s.c.Timeout, 30*time.Second), Pause: cmp.Or(s.c.RetryWait, time.Second),

@@ -113,7 +113,7 @@ func (r *refresh) ask(ctx context.Context) error {
 	x, err := r.lookAgain(ctx, r.prior)
 	// A signed URL may be valid for GET only.
 	if e, ok := errors.AsType[*source.Error](err); ok && 400 <= e.Status && e.Status < 500 {
-		x, err = inquire(ctx, r.http, r.req, glance, condition{})
+		x, err = inquire(ctx, r.http, r.req, glance, condition{}, r.carried.spoken())
 		r.document = err == nil && x.nature == aDocument
 	}
 	if err != nil || r.document {

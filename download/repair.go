@@ -95,9 +95,10 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 	var x inquiry
 	switch {
 	case asked && !s.facts.originAnswered:
-		x, err = inquire(ctx, s.http, s.req, glance, condition{})
+		x, err = inquire(ctx, s.http, s.req, glance, condition{}, s.carried.spoken())
 		if err == nil && !verify.Strong(x.file.Claims) && differs(x.answer.Size, k.size) { // the answer to HEAD may have a digest
-			if y, failed := inquire(ctx, s.http, s.req, look, condition{}); failed == nil && verify.Strong(y.file.Claims) {
+			y, failed := inquire(ctx, s.http, s.req, look, condition{}, s.carried.spoken())
+			if failed == nil && verify.Strong(y.file.Claims) {
 				x = y
 			}
 		}
@@ -108,7 +109,8 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 		s.choice.addMirrors()
 		return false, nil
 	case asked && k.file.NoDigest && !s.req.NoMetalink: // mirrors without a digest do not count (RFC 6249, section 6)
-		if x, err = inquire(ctx, s.http, s.req, look, condition{}); err != nil || !verify.Strong(x.file.Claims) {
+		x, err = inquire(ctx, s.http, s.req, look, condition{}, s.carried.spoken())
+		if err != nil || !verify.Strong(x.file.Claims) {
 			return false, nil
 		}
 	default:

@@ -251,12 +251,14 @@ func (x inquiry) statement() statement {
 // An asker asks the server of a request for the header of its answer: look, glance or head.
 type asker func(context.Context, network, *Request, condition) (source.Answer, error)
 
-// inquire asks the server what the file is. If the answer contradicts itself, err and x.wrong are that contradiction.
-func inquire(ctx context.Context, hc network, r *Request, ask asker, c condition) (x inquiry, err error) {
+// inquire asks the server what the file is. If the answer contradicts itself, err and x.wrong are that contradiction. For
+// spoken, see footing.
+func inquire(ctx context.Context, hc network, r *Request, ask asker, c condition, spoken bool) (x inquiry, err error) {
+	x.spoken = spoken
 	if x.answer, err = ask(ctx, hc, r, c); err != nil {
 		return x, err
 	}
-	x.resolution, err = r.resolve(x.answer.Hops, r.role(), r.Trust.footing())
+	x.resolution, err = r.resolve(x.answer.Hops, r.role(), footing{verify.Strong(r.Trust.Claims), spoken})
 	switch {
 	case x.nature == aDocument:
 		return x, nil
@@ -276,7 +278,7 @@ func onTheWay(r *Request, x inquiry, err error) (inquiry, error) {
 	if !errors.As(err, &e) || len(e.Hops) == 0 || r.role() != asOrigin {
 		return x, err
 	}
-	y, wrong := r.resolve(e.Hops, asOrigin, r.Trust.footing())
+	y, wrong := r.resolve(e.Hops, asOrigin, footing{verify.Strong(r.Trust.Claims), x.spoken})
 	if wrong != nil || y.nature != theFile || !verify.Strong(y.file.Claims) {
 		return x, err
 	}

@@ -344,7 +344,7 @@ func (r *resumption) resumeUntold(ctx context.Context) error {
 // digests for GET only. It sets document if the answer is a document.
 func (c *call) lookAgain(ctx context.Context, prior partfile.Identity) (x inquiry, err error) {
 	for _, ask := range []asker{look, glance} {
-		x, err = inquire(ctx, c.http, c.req, ask, condition{})
+		x, err = inquire(ctx, c.http, c.req, ask, condition{}, c.carried.spoken())
 		if err != nil || x.nature == aDocument || address.SchemeOf(c.req.URL).NoDigests ||
 			verify.Strong(x.file.Claims) || tagOf(x.file, x.answer) != (tag{}) {
 			break

@@ -94,6 +94,10 @@ func (p *carried) renew(req *Request, past *state.Store, host string) {
 	p.digests.add(aList, noted, beside)
 }
 
+// spoken reports whether the host of the URL itself has stated a strong digest in this run, also for a former version.
+// Then no target of its redirects is the Metalink server (C2).
+func (p *carried) spoken() bool { return verify.Strong(join(p.digests.by(theHost), p.former)) }
+
 // renewAfter calls renew after a session that failed. It keeps the digests that were found beside the file, for
 // compareEarlier, if only a refused range suggests that the file has changed: the next answer may be that of a
 // stand-in, and no lookup follows such an answer.
