@@ -159,7 +159,7 @@ func (j *judge) end() {
 	if sum := j.sum(j.made()); done && c.Rank == Signed && j.Signed[sum] {
 		j.signed = append(j.signed, sum)
 	}
-	if done && c.Newer && c.Unchanged && j.proven.rank == None {
+	if done && c.Newer && c.Unchanged && c.Rank > j.proven.rank {
 		j.proven = statement{digest: c.Digest, rank: c.Rank}
 	}
 	if done && c.LessProof {

@@ -124,8 +124,8 @@ func (j *judge) kept() {
 	if c.User == "" && (len(j.now) == 0 && slices.ContainsFunc(before, described) || slices.ContainsFunc(before, torrent)) {
 		return
 	}
-	// A server that the asked one led to stated another digest, so that the file has changed since.
-	led := func(s statement) bool { return s.by.Kind == "" && s.by.File == "" && s.digest != j.sum(want) }
+	// A server that the asked one led to, or a document, stated another digest, so that the file has changed since.
+	led := func(s statement) bool { return s.by.Kind != List && s.by.File == "" && s.digest != j.sum(want) }
 	if slices.ContainsFunc(j.said[:j.first], led) {
 		return
 	}
