@@ -50,7 +50,7 @@ func (a *assignment) window() byterange.Range {
 	return byterange.Range{Start: from, End: min(a.ranges.size, from+min(max(ahead, windowMin), most))}
 }
 
-// gaps yields the missing parts of r, in order, without disputed pieces, because only one mirror fetches such a piece.
+// gaps yields the missing parts of r, in order. It omits disputed pieces: only one mirror fetches such a piece.
 func (a *assignment) gaps(r byterange.Range) iter.Seq[byterange.Range] {
 	return func(yield func(byterange.Range) bool) {
 		for gap := range a.ranges.gaps(r) {
@@ -76,7 +76,8 @@ func (a *assignment) gapFor(m *mirror) byterange.Range {
 	if gap.Empty() {
 		gap = a.gapAt(in, at, want, max(worth, m.align.length/2))
 	}
-	// Otherwise m gets a short gap. A mirror of whole pieces gets it only if no other is usable or no request is running.
+	// Otherwise m gets a short gap. A mirror of whole pieces gets it only if it is the only usable one, or if no
+	// request is running.
 	if gap.Empty() && (!m.align.whole() || a.mirrors.lone(m, a.clock.now) || a.requests.len() == 0) {
 		gap = a.gapAt(in, at, want, 0)
 	}
@@ -111,8 +112,8 @@ func (a *assignment) gapFor(m *mirror) byterange.Range {
 	return r
 }
 
-// goesOn reports whether a fetch to the end of the file will continue into gap by itself, and the order of bytes is not
-// important: no reader consumes them, and so few bytes are missing that hashing takes only a moment.
+// goesOn reports whether a fetch to the end of the file continues into gap by itself and the order of bytes does not
+// matter. It does not matter if no reader consumes the bytes and hashing the missing bytes takes only a moment.
 func (a *assignment) goesOn(gap byterange.Range) bool {
 	if a.ranges.consumed >= 0 || a.ranges.missing() > hashSlack {
 		return false
@@ -120,8 +121,8 @@ func (a *assignment) goesOn(gap byterange.Range) bool {
 	return a.continued(gap.Start)
 }
 
-// urgent returns the first missing range if m should fetch it now, however short it is, because otherwise the in-order
-// hash of the bytes behind it would not be done when the last byte arrives. If no range is urgent, the result is empty.
+// urgent returns the first missing range, however short, if m should fetch it now; otherwise an empty range. If an
+// urgent range came later, the in-order hash would not be done when the last byte arrives.
 func (a *assignment) urgent(in byterange.Range, m *mirror) byterange.Range {
 	gap := a.gapAt(in, in.Start, 0, 0)
 	if gap.Empty() || m.align.whole() || m.speed == 0 || a.ranges.size-gap.End < hashSlack {
@@ -134,7 +135,7 @@ func (a *assignment) urgent(in byterange.Range, m *mirror) byterange.Range {
 }
 
 // gapAt returns the first missing range in the window that extends beyond at, or otherwise the last missing range
-// before at. It skips ranges shorter than least: for another mirror, such a range may be worth a request.
+// before at. It skips ranges shorter than least, which may be worth a request to another mirror.
 func (a *assignment) gapAt(window byterange.Range, at, want, least int64) (last byterange.Range) {
 	// A gap that begins in the window may extend beyond the end of the window. If cut off there, it might be too short.
 	for g := range a.gaps(byterange.Range{Start: window.Start, End: min(window.End+want, a.ranges.size)}) {

@@ -2,23 +2,23 @@ package scheduler
 
 import "time"
 
-// A Batch decides how many downloads run at once. It has a number of places, each for one running download. It adds
-// places in steps, one step at a time, as long as the total throughput grows, in the same way as connections are added
-// for one file (RFC 6249, section 7). It never stops a download: a place that did not add to the throughput is removed
+// A Batch decides how many downloads run at once. It has a number of slots, each for one running download. It adds
+// slots in steps, one step at a time, as long as the total throughput grows, in the same way as connections are added
+// for one file (RFC 6249, section 7). It never stops a download: a slot that did not add to the throughput is removed
 // when a download ends. Like a [Scheduler], a Batch has no clock, and it is not safe for concurrent use.
 //
-// If downloads are short, a download that has ended shows how long it occupied its place and how much work it did. The
-// ratio of work to time, multiplied by the number of places, is the throughput, regardless of the phase of each place.
-// So a step is known to pay when the first downloads in the new places have ended, and known not to pay two round trips
-// later. A step adds at most two places for each download that has ended, because a list that begins with small files
+// If downloads are short, a download that has ended shows how long it occupied its slot and how much work it did. The
+// ratio of work to time, multiplied by the number of slots, is the throughput, regardless of the phase of each slot. So
+// a step is known to pay when the first downloads in the new slots have ended, and known not to pay two round trips
+// later. A step adds at most two slots for each download that has ended, because a list that begins with small files
 // may continue with large ones.
 //
-// If downloads are long, throughput is measured as bytes over time. Before a place is added, throughput must not be
+// If downloads are long, throughput is measured as bytes over time. Before a slot is added, throughput must not be
 // growing by itself, as it does while connections are young and mirrors are being tried.
 type Batch struct {
 	most    int
 	fixed   bool
-	allowed int // number of places
+	allowed int // number of slots
 	least   int // minimum of allowed while it is adapted
 	running map[JobID]*job
 	lastID  JobID
@@ -33,10 +33,10 @@ type Batch struct {
 	caution
 }
 
-// watch holds the observations with the present number of places.
+// watch holds the observations with the present number of slots.
 type watch struct {
 	since time.Time // when the number changed
-	ready time.Time // when all places were in use; zero if not yet
+	ready time.Time // when all slots were in use; zero if not yet
 	short tally     // downloads that began at ready or later and have ended
 	early tally     // the other downloads that began after since and have ended, except newcomers
 }
@@ -46,7 +46,7 @@ type caution struct {
 	hold     time.Time // no step begins before this time
 	failures int       // consecutive steps that did not pay
 	cautious bool      // the next steps are small
-	stride   int       // places that the next step for long downloads adds
+	stride   int       // slots that the next step for long downloads adds
 }
 
 // A JobID identifies a download of a batch.
@@ -57,7 +57,7 @@ type job struct {
 	began    time.Time
 	bytes    int64
 	answered bool
-	// newcomer marks the first download in a place that is being measured. fresh marks a download on a new connection.
+	// newcomer marks the first download in a slot that is being measured. fresh marks a download on a new connection.
 	newcomer, fresh bool
 }
 
@@ -65,7 +65,7 @@ type job struct {
 type tally struct {
 	n    int
 	work int64
-	held time.Duration // total time in their places
+	held time.Duration // total time in their slots
 }
 
 func (t *tally) add(work int64, held time.Duration) {
@@ -74,7 +74,7 @@ func (t *tally) add(work int64, held time.Duration) {
 	t.held += max(held, time.Microsecond)
 }
 
-// mean returns the mean time that a download occupied its place.
+// mean returns the mean time that a download occupied its slot.
 func (t *tally) mean() time.Duration { return t.held / time.Duration(max(1, t.n)) }
 
 const (
@@ -82,7 +82,7 @@ const (
 	MostAtOnce = 64
 
 	perFile = 64 << 10    // work that a file costs in addition to its bytes: even an empty file costs something
-	longest = time.Second // longest time that a short download occupies its place
+	longest = time.Second // longest time that a short download occupies its slot
 )
 
 // NewBatch returns a Batch. If fixed is not 0, that many downloads run at once, regardless of throughput.
@@ -92,8 +92,8 @@ func NewBatch(fixed int) *Batch {
 	return b
 }
 
-// Resize changes the number of places to fixed, as for NewBatch. If more downloads are running than there are places,
-// no download begins until enough have ended.
+// Resize changes the number of slots to fixed, as for NewBatch. If more downloads are running than there are slots, no
+// download begins until enough have ended.
 func (b *Batch) Resize(now time.Time, fixed int) {
 	b.most, b.fixed = MostAtOnce, false
 	b.allowed = max(b.least, min(b.allowed, MostAtOnce))
@@ -103,7 +103,7 @@ func (b *Batch) Resize(now time.Time, fixed int) {
 	}
 }
 
-// AtLeast sets to n the minimum of concurrent downloads while their number is adapted. With more than one place, a slow
+// AtLeast sets to n the minimum of concurrent downloads while their number is adapted. With more than one slot, a slow
 // download does not delay all others.
 func (b *Batch) AtLeast(n int) {
 	b.least = min(max(1, n), MostAtOnce)

@@ -2,15 +2,15 @@ package scheduler
 
 import "time"
 
-// batchStep is a change of the number of places that is being measured.
+// batchStep is a change of the number of slots that is being measured.
 type batchStep struct {
-	from       int // places before the step; 0 if no step is being measured
-	newcomers  int // number of first downloads in the new places
+	from       int // slots before the step; 0 if no step is being measured
+	newcomers  int // number of first downloads in the new slots
 	fresh      int // downloads on new connections
 	unanswered int // fresh downloads without an answer yet
 
-	// For short downloads: worth is the work that a place did in a second before the step, and done the total work until
-	// then. firsts are the newcomers that have ended. doubt is set if the step did not seem to pay and is judged once more.
+	// For short downloads, worth is the work of a slot in a second before the step. done is the total work until then.
+	// firsts are the newcomers that have ended. doubt is set if the step did not seem to pay and is judged once more.
 	worth  float64
 	done   int64
 	firsts tally
@@ -36,7 +36,7 @@ const (
 	holdMost  = time.Minute
 )
 
-// decide begins, judges and ends steps. Only Resize and AtLeast also change the number of places.
+// decide begins, judges and ends steps. Only Resize and AtLeast also change the number of slots.
 func (b *Batch) decide(now time.Time) {
 	if b.ready.IsZero() && len(b.running) <= b.allowed && 2*b.step.unanswered <= b.step.fresh {
 		b.ready = now
@@ -54,8 +54,8 @@ func (b *Batch) decide(now time.Time) {
 // slowStart returns how long the speed of new connections grows.
 func (b *Batch) slowStart() time.Duration { return max(10*b.rtt, 300*time.Millisecond) }
 
-// judgeShort judges a step by the downloads that began after all places of the step were in use. The step pays early if
-// the newcomers mostly add to what the other downloads delivered before.
+// judgeShort judges a step by the downloads that began after all slots of the step were in use. The step pays early if
+// most of the newcomers' work is additional to that of the other downloads.
 func (b *Batch) judgeShort(now time.Time) {
 	switch share := b.share(b.worth(now), b.step.worth); {
 	case b.onTop(now):
@@ -74,7 +74,7 @@ func (b *Batch) judgeShort(now time.Time) {
 }
 
 // judgeLong judges a step by bytes over time, after the slow start of its newcomers. A step down is judged after the
-// places were given up.
+// slots were given up.
 func (b *Batch) judgeLong(now time.Time) {
 	down := b.allowed < b.step.from
 	r := b.flow.over(now, longLook)
@@ -102,8 +102,8 @@ func (b *Batch) judgeLong(now time.Time) {
 // spared is the share of the throughput that must remain after a step down.
 const spared = 0.95
 
-// share returns the throughput that a step added, divided by that of as many places as the step added if each had the
-// worth of a place before the step. worth and before are the worth of a place after and before the step.
+// share returns the throughput that each slot of a step added, as a fraction of the throughput of a slot before the
+// step. worth and before are the throughput of a slot after and before the step.
 func (b *Batch) share(worth, before float64) float64 {
 	if before <= 0 {
 		return 0
@@ -112,12 +112,12 @@ func (b *Batch) share(worth, before float64) float64 {
 	return (n*worth/before - from) / (n - from)
 }
 
-// gain is share for long downloads. r is the throughput after the step.
+// gain is like share, but for long downloads. r is the throughput after the step.
 func (b *Batch) gain(r float64) float64 {
 	return b.share(r/float64(b.allowed), b.step.before/float64(b.step.from))
 }
 
-// pays keeps the places of a step for short downloads and begins the next step.
+// pays keeps the slots of a step for short downloads and begins the next step.
 func (b *Batch) pays(now time.Time) {
 	b.failures = 0
 	worth := b.worth(now)
@@ -125,7 +125,7 @@ func (b *Batch) pays(now time.Time) {
 	b.raise(now, batchStep{worth: worth}, b.next())
 }
 
-// onTop reports whether newcomers that needed only a few round trips mostly added to what the other downloads deliver.
+// onTop reports whether the newcomers needed only a few round trips and most of their work is additional.
 func (b *Batch) onTop(now time.Time) bool {
 	s := b.step
 	before := s.worth * float64(s.from) * now.Sub(b.since).Seconds()
@@ -133,12 +133,12 @@ func (b *Batch) onTop(now time.Time) bool {
 	return s.firsts.n > 0 && 2*s.firsts.n >= s.newcomers && b.quick(s.firsts.mean()) && gain >= float64(s.firsts.work)/2
 }
 
-// quick reports whether held, the time of a download, is of so few round trips that the link was probably not the limit.
+// quick reports whether a download that took held needed so few round trips that the link was probably not the limit.
 func (b *Batch) quick(held time.Duration) bool { return held < 6*b.rtt }
 
-// worth returns the work a second of a place for short downloads. It includes running downloads that take longer than
-// the mean, because downloads that end first are not representative. If no download has ended, it returns the worth
-// before the step.
+// worth returns the work of a slot in a second, for short downloads. It includes running downloads that take longer
+// than the mean, because downloads that end first are not representative. If no download has ended, it returns the
+// worth before the step.
 func (b *Batch) worth(now time.Time) float64 {
 	all, mean := b.short, b.short.mean()
 	if all.n == 0 {
@@ -155,7 +155,7 @@ func (b *Batch) worth(now time.Time) float64 {
 	return float64(all.work) / all.held.Seconds()
 }
 
-// next returns how many places the next step adds for short downloads.
+// next returns how many slots the next step adds for short downloads.
 func (b *Batch) next() int {
 	if b.cautious {
 		return max(1, b.allowed/4)
@@ -172,7 +172,7 @@ func (b *Batch) sampled() bool {
 	return b.short.n >= min(need, sampleSize)
 }
 
-// fails gives up the places of the step, except for share, the part worth keeping. For a step down it restores all places.
+// fails gives up the slots of the step, except for the fraction share. After a step down, it restores all slots.
 func (b *Batch) fails(now time.Time, share float64) {
 	if b.allowed > b.step.from {
 		b.allowed = b.step.from + int(min(max(0, share), 1)*float64(b.allowed-b.step.from))
@@ -247,7 +247,7 @@ func (b *Batch) drift(now time.Time) {
 	}
 }
 
-// raise begins a step with k more places.
+// raise begins a step with k more slots.
 func (b *Batch) raise(now time.Time, s batchStep, k int) {
 	if k = min(k, b.most-b.allowed); k <= 0 || s.worth+s.before <= 0 {
 		return
@@ -258,14 +258,14 @@ func (b *Batch) raise(now time.Time, s batchStep, k int) {
 	b.restart(now)
 }
 
-// lower begins a step with fewer places. It takes effect as downloads end.
+// lower begins a step with fewer slots. It takes effect as downloads end.
 func (b *Batch) lower(now time.Time) {
 	b.step = batchStep{from: b.allowed, long: true, before: b.flow.over(now, longLook)}
 	b.allowed = max(b.least, b.allowed-max(1, b.allowed/4))
 	b.restart(now)
 }
 
-// restart begins new observations for the present number of places.
+// restart begins new observations for the present number of slots.
 func (b *Batch) restart(now time.Time) {
 	b.watch = watch{since: now}
 }

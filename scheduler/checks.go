@@ -6,9 +6,8 @@ import (
 	"braid/byterange"
 )
 
-// checks owns what is known about the content of the present bytes: which pieces can be checked, were checked or are
-// disputed, and, in each mirror, which of its bytes passed no check. Only methods of checks make bytes present, or
-// missing again.
+// checks records which pieces can be checked, were checked or are disputed. For each mirror, it records which present
+// bytes of that mirror passed no check. Only methods of checks make bytes present, or missing again.
 type checks struct {
 	clock    *clock
 	actions  *actions
@@ -114,7 +113,7 @@ func (c *checks) ban(m *mirror) {
 	}
 }
 
-// repair makes m fetch a disputed piece from its start or, after an interrupted answer, the rest. It reports whether it did.
+// repair makes m fetch a disputed piece, and reports whether it did. After an interrupted answer, m fetches the rest.
 func (c *checks) repair(m *mirror) bool {
 	for i := range c.pieces.disputed {
 		d := &c.pieces.disputed[i]

@@ -108,7 +108,7 @@ func (s *Scheduler) swap() {
 	s.exchange.swap(s.candidate())
 }
 
-// place assigns ranges to free mirrors, the fastest first, and opens new mirrors as far as growth allows.
+// place assigns ranges to free mirrors, the fastest first, and opens new mirrors if growth allows.
 func (s *Scheduler) place() {
 	var free mirrors
 	for _, m := range s.mirrors {

@@ -104,8 +104,8 @@ type turn struct {
 }
 
 // horizon returns in how many seconds all bytes would be present if the missing bytes were distributed optimally over m
-// and the mirrors in use. Mirrors that are delivering pause for a request after their range. Other mirrors begin when a
-// request delivers its first bytes. The result is infinite if no mirror is in use.
+// and the mirrors in use. A mirror that is delivering pauses for a request after its range. Any other mirror begins
+// when its request delivers bytes. The result is infinite if no mirror is in use.
 func (e *estimates) horizon(m *mirror) float64 {
 	turns := e.turns[:0]
 	for _, o := range *e.mirrors {

@@ -169,8 +169,8 @@ const (
 	ReasonReturn
 	// ReasonExchange means that an untried source replaces the weakest source.
 	ReasonExchange
-	// ReasonSplit means that the source takes over the part of another source's range that the source finishes sooner.
-	// The other fetch is shortened for the same reason.
+	// ReasonSplit means that the source takes over a part of another source's range that it can finish sooner. The
+	// other fetch is shortened for the same reason.
 	ReasonSplit
 	// ReasonPiece means that a piece from several sources was wrong and is fetched again from one source.
 	ReasonPiece

@@ -9,7 +9,7 @@ type fetch struct {
 	size      int64     // size of the requested range; 0 for a fetch to the end of the file
 	pos, end  int64     // bytes still to be delivered
 	toEnd     bool      // the server sends up to the end of the file; end is the end of the reservation
-	whole     bool      // requested without a Range field, or answered like that
+	whole     bool      // requested without a Range field, or answered with the whole file
 	since     time.Time // time of the request
 	activeAt  time.Time // last activity
 	got       int64

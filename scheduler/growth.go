@@ -74,7 +74,7 @@ func (g *growth) more(open, late int) int {
 	return max(0, min(g.allowed+step, g.most)-open)
 }
 
-// dial begins a step: it adds the mirrors in added, and raises allowed by k. The speed of the other mirrors is before.
+// dial begins a step: it adds the mirrors in added, and raises allowed by k. before is the speed of the other mirrors.
 func (g *growth) dial(now time.Time, k int, before float64, added []*mirror) {
 	g.measuring, g.dialed, g.added, g.before = true, now, k, before
 	g.allowed += k
@@ -126,8 +126,8 @@ func (g *growth) ripening() time.Duration {
 	return 300 * time.Millisecond
 }
 
-// judge returns the verdict on the running step, of which s is a sample. The step pays as soon as the new connections
-// mostly add to what the older ones delivered before. The verdict that a step does not pay is given only after slow start.
+// judge returns the verdict on the running step, of which s is a sample. The step pays as soon as most of the speed of
+// the new connections is additional. The verdict that a step does not pay is given only after slow start.
 func (g *growth) judge(now time.Time, s sample) verdict {
 	if !g.measuring || !s.seen && now.Sub(g.dialed) < patience(s.rtt) {
 		return undecided

@@ -152,19 +152,19 @@ func (m *mirror) updateSpeed(now time.Time) {
 		now = m.meter.last
 	}
 	speed := m.meter.steady(now)
-	if m.grows(now, 4) { // a new connection: the speed of an older connection counts as well
+	if m.grows(now, 4) { // the connection is still getting faster: do not lower the speed
 		speed = max(speed, m.speed, m.meter.over(now, 2*m.rtt))
 	}
 	m.speed = speed
 }
 
-// grows reports whether the window of the connection is still growing: the last trips round trips delivered much more
-// than the trips before.
+// grows reports whether the window of the connection is still growing: much more arrived in the last round trips than
+// in as many before. trips is their number.
 func (m *mirror) grows(now time.Time, trips time.Duration) bool {
 	return m.rtt > 0 && !m.align.whole() && m.meter.grows(now, max(trips*m.rtt, growthLeast))
 }
 
-// flows reports whether bytes have arrived without a pause for at least long.
+// flows reports whether bytes have been arriving without a pause for the time long or more.
 func (m *mirror) flows(now time.Time, long time.Duration) bool {
 	return !m.meter.flow.IsZero() && now.Sub(m.meter.flow) >= long
 }

@@ -138,7 +138,7 @@ func (p *pieces) disputedAt(off int64) *disputed {
 	return nil
 }
 
-// take counts that the disputed piece at off, if there is one, was taken from a mirror with a slow tail.
+// take records that the disputed piece at off, if there is one, was taken once more from a mirror with a slow tail.
 func (p *pieces) take(off int64) {
 	if d := p.disputedAt(off); d != nil {
 		d.taken++

@@ -51,7 +51,7 @@ func New(cfg Config) *Scheduler {
 	return s
 }
 
-// connect creates the parts, and gives each the parts that it reads or asks for a change.
+// connect creates the parts. It gives each part pointers to the parts that it reads or asks for a change.
 func (s *Scheduler) connect() {
 	cfg, now, ranges, sources := s.cfg, &s.clock, &s.ranges, &s.mirrors
 	s.requests = requests{clock: now, actions: &s.actions, ranges: ranges, perHost: cfg.PerHost, byID: map[FetchID]*fetch{}}
@@ -243,7 +243,7 @@ func (s *Scheduler) progress(ev Progress) bool {
 	return f.toEnd && f.left() < s.assignment.reach(f)/4
 }
 
-// pieceCame handles a complete piece. coming has counted its bytes.
+// pieceCame handles a complete piece, whose bytes coming has already counted.
 func (s *Scheduler) pieceCame(f *fetch, r byterange.Range, fresh int64) {
 	f.partial(-r.Len())
 	if fresh > 0 {

@@ -81,7 +81,7 @@ func (t *tail) readerIsLate() bool {
 }
 
 // begins reports whether f was requested so recently that its speed cannot be known yet. If the round-trip time is
-// unknown, answerTime is long enough. The result is false for a doubtful mirror.
+// unknown, the limit is answerTime. The result is false for a doubtful mirror.
 func (t *tail) begins(f *fetch) bool {
 	patience := max(answerTime, time.Duration(4+2*f.src.trips)*f.src.rtt)
 	return f.got == 0 && !f.src.doubtful() && t.clock.now.Sub(f.since) < patience
@@ -180,9 +180,9 @@ func (t *tail) tooDear(f *fetch) bool {
 	return !f.cut && t.wasted+f.inFlight() > max(256<<10, float64(t.ranges.size)/160)
 }
 
-// splitAt returns an offset near off where the range of f can be split for m, at the start of a piece of m or f. If
-// that leaves nothing for m, it returns f.pos if f would need more than twice as long as m for the rest. It returns 0
-// if nothing is gained.
+// splitAt returns an offset near off where the range of f can be split for m, at the start of a piece of m or f. If no
+// such offset leaves enough for m, m takes the rest of f if f would need more than twice as long as m: the result is
+// f.pos. Otherwise it is 0.
 func (t *tail) splitAt(f *fetch, m *mirror, off int64) int64 {
 	if !f.src.align.whole() && !m.align.whole() {
 		return t.checks.pieces.next(off, f.end)

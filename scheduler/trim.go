@@ -260,8 +260,8 @@ func (e *exchange) tries() bool {
 	return e.barren < 3 && e.estimates.remaining() >= exchangeLeast && e.untried() > 0
 }
 
-// swap closes the weakest mirrors, so that next can be opened: one mirror if next was tried and is much faster, or
-// several for next and other untried mirrors.
+// swap closes one or several of the weakest mirrors, so that next can be opened. It closes one if next was tried and is
+// much faster. Otherwise it closes several, for next and other untried mirrors.
 func (e *exchange) swap(next *mirror) {
 	weak := e.mirrors.weakest()
 	if next == nil || len(weak) < 2 || next.doubtful() || next.last {
