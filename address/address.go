@@ -45,7 +45,7 @@ var kinds = []struct {
 	{Unspecified, "an address of this host", prefixes("0.0.0.0/8", "::/128")},
 	{Private, "a private address", prefixes("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "fec0::/10")},
 	{LinkLocal, "a link-local address", prefixes("169.254.0.0/16", "fe80::/10")},
-	{Shared, "a shared address", prefixes("100.64.0.0/10")},
+	{Shared, "an address of the shared address space", prefixes("100.64.0.0/10")},
 	{Multicast, "a multicast address", prefixes("224.0.0.0/4", "ff00::/8")},
 	{Reserved, "a reserved address", prefixes("240.0.0.0/4")},
 }

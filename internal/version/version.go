@@ -24,8 +24,8 @@ var (
 	errDate       = errors.New("another Last-Modified")
 	errETagDate   = errors.New("the same ETag, but a different Last-Modified")
 	errAlgorithms = errors.New("no digest algorithm in common")
-	errNoSize     = errors.New("the same ETag from another server, but no digest and no size on both sides")
-	errNoMark     = errors.New("neither a digest nor a strong ETag on both sides")
+	errNoSize     = errors.New("the same ETag from another server, but no digest, and one answer has no size")
+	errNoMark     = errors.New("the two answers do not both have a digest or a strong ETag")
 )
 
 // View is the description of a file by one party.

@@ -115,8 +115,8 @@ func (f *Fleet) standBy(ctx context.Context, c *Loaded, log *ServiceLog) (*jetst
 			log.Warn("the state folder", "error", err)
 		}
 		if l.Print != fingerprint {
-			log.Warn("the leading watcher has a different configuration of the same file name; give the configurations "+
-				"of two fleets different names", "group", group)
+			log.Warn("the leading watcher has a different configuration in a file of the same name; rename one file "+
+				"if the two watchers belong to different fleets", "group", group)
 		}
 		if err := notify.Ready("standing by for " + l.Holder); err != nil {
 			log.Warn("sd_notify", "error", err)
@@ -153,8 +153,8 @@ func (c *Loaded) group() (name, fingerprint string) {
 	return strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File)), fingerprint
 }
 
-// CheckForFleet returns an error for settings of watches that workers do not receive. Such settings would have no
-// effect, and some are protective.
+// CheckForFleet returns an error for settings that workers do not receive. Such settings would have no effect, and some
+// are protective.
 func (c *Loaded) CheckForFleet() error {
 	if c.Size > 0 {
 		return problem.Misuse("max-size", "cannot be set with --queue: workers set their own limits",
