@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// mostFailed, times Limits.Updates, is how many attempts may fail a day. After that many, updates that failed before
+// mostFailed is how many attempts may fail a day for each of Limits.Updates. After that, updates that failed before
 // wait until the next day, because an attempt to fetch a missing file is a request, too.
 const mostFailed = 10
 
@@ -74,7 +74,7 @@ func (l *updates) renewal() (at time.Time, ok bool) {
 	return at, false
 }
 
-// afford reports whether the feed of p may have another update today. If so, p counts as begun. a is its allowance.
+// afford reports whether the feed of p may have another update today. If so, p has begun, and a is its allowance.
 func (l *updates) afford(p *pending, now time.Time) (a *atomic.Int64, ok bool) {
 	m := l.polls.byID[p.Feed]
 	if m == nil { // no longer configured
@@ -129,7 +129,7 @@ func (l *updates) park(t *target, now time.Time) {
 	l.targets.queue(t, now)
 }
 
-// unpark makes an update of m that waits for the next day due now.
+// unpark makes an update of m due now, if one waits for the next day.
 func (l *updates) unpark(m *member, now time.Time) {
 	var next *target
 	for _, t := range l.targets.all {

@@ -50,9 +50,9 @@ func withOwn(t *target, sent map[string]int) map[string]int {
 	return all
 }
 
-// full reports whether another attempt for the release of t must wait, because a host has had too many requests within
-// the last hour, and until when. If not, full counts the requests that the attempt is expected to send. Only a release
-// that was not ready before must wait.
+// full reports whether another attempt for the release of t must wait, and until when. It must if a host has had too
+// many requests within the last hour. If not, full counts the requests that the attempt is expected to send. Only a
+// release that was not ready before must wait.
 func (f *followers) full(t *target, now time.Time) (until time.Time, full bool) {
 	if r := t.saved.Release; r == nil || r.Asked == 0 {
 		return until, false

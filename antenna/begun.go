@@ -67,8 +67,7 @@ func (f *followers) awaitsPoll(t *target, now time.Time) bool {
 	})
 }
 
-// polled schedules the updates of releases that waited for m, after m was polled in a round: those that were due, or
-// that the user asked for.
+// polled is called after m was polled in a round. It schedules the updates of releases that waited for that poll.
 func (f *followers) polled(m *member, now time.Time) {
 	if f.run.round == nil || m.asking {
 		return
@@ -83,12 +82,12 @@ func (f *followers) polled(m *member, now time.Time) {
 	}
 }
 
-// last returns the version in place, else the version that left returns.
+// last returns the target of the current version or, if there is none, the target that left returns.
 func (g *following) last() *target {
 	return cmp.Or(g.placed(), g.left())
 }
 
-// left returns the version that was in place when the user renounced it, or nil once another version is in place.
+// left returns the target that was current when the user renounced it, or nil once another target is current.
 func (g *following) left() *target {
 	for _, t := range g.in(unwanted) {
 		if t.saved.Release.Left {
@@ -98,7 +97,7 @@ func (g *following) left() *target {
 	return nil
 }
 
-// replaced clears Left of the release that left returns, because another version is now in place.
+// replaced clears Left of the release that left returns, because another version is now the current one.
 func (f *followers) replaced(g *following, now time.Time) {
 	for t := g.left(); t != nil; t = g.left() {
 		t.saved.Release.Left, t.saved.Last = false, Outcome{}

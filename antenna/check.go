@@ -145,7 +145,7 @@ func (l *loop) addWatch(w Watch) error {
 		}
 	}
 	l.targets.watches = append(l.targets.watches, c)
-	l.updates.tries.lane(c) // before any update: the number of lanes limits the places of each
+	l.updates.tries.lane(c) // before any update, because the number of slots of a lane depends on the number of lanes
 	if c.follow != nil {
 		l.follow.all = append(l.follow.all, c.follow)
 	}

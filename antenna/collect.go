@@ -75,7 +75,7 @@ type result struct {
 	sum    uint64
 
 	records, matched, relayed, skipped int
-	// partial reports that the feed broke off, so that a missing record does not count as removed.
+	// partial reports that the feed broke off, so that a missing record was not necessarily removed.
 	partial bool
 	// open reports that the end of the feed could not be recognized, so that its validators must not be stored.
 	open bool

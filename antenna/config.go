@@ -64,7 +64,7 @@ type Limits struct {
 	Time time.Duration
 	// Relayed is the number of records kept for publication. If zero, it is 10,000.
 	Relayed int
-	// Updates is the number of updates per day (UTC). Failed updates do not count. If zero, it is 1,000. A negative
+	// Updates is the number of updates per day (UTC). Failed updates are not counted. If zero, it is 1,000. A negative
 	// value means no limit.
 	Updates int
 	// DayBytes is the number of bytes that the updates may transfer per day (UTC). If zero, it is 100 GiB. A negative

@@ -13,9 +13,9 @@ import (
 )
 
 // RunNow makes a running Watch poll the named feed, or all feeds of the named watch, and retry the waiting updates of
-// that watch immediately. The file of a watch without a glob, or the release in place, is updated in any case, with the
-// reason AskedFor, because the feeds may be down or the file may be missing. Releases that were given up count as new,
-// and so do releases that the handler declined. RunNow returns an error if no Watch is running; use Once then.
+// that watch immediately. The file of a watch without a glob, or the current release, is updated in any case, with the
+// reason AskedFor, because the feeds may be down or the file may be missing. Releases that were given up, or that the
+// handler declined, are treated as new. RunNow returns an error if no Watch is running; use Once then.
 func (a *Antenna) RunNow(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
 		if l.run.offline || l.ending {

@@ -61,8 +61,8 @@ type NotReady struct {
 	Next   time.Time
 }
 
-// Followed reports that the newest version or the number of waiting releases of a watch has changed. They are those of
-// FollowStatus.
+// Followed reports that the newest version or the number of waiting releases of a watch has changed. FollowStatus has
+// the new values.
 type Followed struct {
 	Watch, Newest string
 	Waiting       int
@@ -84,8 +84,8 @@ type Skipped struct {
 	Until time.Time
 }
 
-// A Why is the reason why something was skipped: one of the constants, or the feed.Reason that makes the reports about
-// a file that was never downloaded unusable.
+// A Why is the reason why something was skipped: one of the constants, or, for a file that was never downloaded, the
+// feed.Reason why the reports about it are unusable.
 type Why string
 
 const (

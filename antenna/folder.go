@@ -36,7 +36,7 @@ type FolderReport struct {
 	// Refused counts the records of other agents that must not be passed on, by reason. Records that are omitted
 	// because they were read in another format are not counted.
 	Refused map[feed.Refusal]int
-	// Unwritable counts the records that a format could not represent: those without a valid URL or too long.
+	// Unwritable counts the records that a format could not represent: those that have no valid URL or are too long.
 	Unwritable int
 }
 

@@ -87,8 +87,8 @@ func (f *followers) decide(g *following, now time.Time) {
 	}
 }
 
-// sweep drops the open releases that are not in list, and the given-up releases that are not newer than the version in
-// place. Of the other given-up releases, it keeps the maxGivenUp with the latest Since.
+// sweep drops the open releases that are not in list, and the given-up releases that are not newer than the current
+// version. Of the other given-up releases, it keeps the maxGivenUp with the latest Since.
 func (f *followers) sweep(g *following, list []release.Release, offers map[string]*offer, now time.Time) {
 	still := map[string]bool{}
 	for _, r := range list {
@@ -134,7 +134,7 @@ func (f *followers) drop(t *target, now time.Time) {
 const fewFailures = 3
 
 // next adds an update for the first release of list that was not tried yet. It adds none if an earlier release of list
-// is about to be tried, has failed only a few times, or may have its file in place.
+// is about to be tried, has failed only a few times, or may have put its file in place.
 func (f *followers) next(g *following, list []release.Release, offers map[string]*offer, now time.Time) {
 	for _, r := range list {
 		t := g.targets[r.URL]
@@ -188,7 +188,7 @@ func (f *followers) renew(g *following, offers map[string]*offer, now time.Time)
 	}
 }
 
-// recheck decides whether the file of the version in place has changed. It uses only reports about that file, not about
+// recheck decides whether the file of the current version has changed. It uses only reports about that file, not about
 // other files of the release.
 func (f *followers) recheck(t *target, o *offer, now time.Time) {
 	f.unhear(t)
@@ -233,7 +233,7 @@ func (f *followers) wait(t *target, e *NotYet, now time.Time) {
 	p.Failures, p.Err, p.Code = 0, "", 0
 	d, _ := release.Delay(r.Asked, now.Sub(r.Since))
 	p.At = now.Add(max(d, min(e.After, maxRetryAfter)))
-	if r.Stage != inPlace { // a version stays in place although its origin has no file for now
+	if r.Stage != inPlace { // the current version stays although its origin has no file for now
 		r.Stage = waiting
 		f.arrange(t.w.follow, t, d, now)
 	}
@@ -296,7 +296,7 @@ func (f *followers) acknowledged(t *target, o *Outcome, now time.Time) {
 	}
 }
 
-// giveUp records that the release of t was not ready for too long. The version in place stays.
+// giveUp records that the release of t was not ready for too long. The current version stays.
 func (f *followers) giveUp(t *target, h *Handled, now time.Time) {
 	r, p := t.saved.Release, t.saved.Pending
 	if r.Stage == inPlace {

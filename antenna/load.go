@@ -123,8 +123,8 @@ func (l *loader) schedule(now time.Time) {
 	l.wanted(now)
 }
 
-// call schedules the polls and updates of a round. A feed that will be due within a quarter of its interval counts as
-// due, because cron runs at fixed times.
+// call schedules the polls and updates of a round. A feed that will be due within a quarter of its interval is treated
+// as due, because cron runs at fixed times.
 func (l *loader) call(now time.Time) error {
 	if len(l.run.round.names) == 0 {
 		for _, m := range l.loop.polls.members {

@@ -12,13 +12,13 @@ import (
 )
 
 // Releases makes a watch follow the releases of a project. Feeds report versions, and Template has the URL of the file
-// of each version. Each version newer than the version in place is an update. The newest is tried first. A release that
-// is not ready (NotYet) does not delay the others.
+// of each version. Each version newer than that of the existing file (the current version) is an update. The newest is
+// tried first. A release that is not ready (NotYet) does not delay the others.
 type Releases struct {
 	Template *release.Template
 	Choice   release.Choice
-	// Moving accepts that the file of the version in place is replaced under the same tag. Only the handler uses
-	// Moving. Update.Last has the previous digest.
+	// Moving accepts that the file of the current version is replaced under the same tag. Only the handler uses Moving.
+	// Update.Last has the previous digest.
 	Moving bool
 }
 
@@ -29,7 +29,7 @@ const Released feed.Reason = "released"
 const Unordered Why = "unordered"
 
 // NotYet is the error that a handler returns if the file of a release, or the required proof, is not available yet. The
-// update is repeated after release.Delay, and counts as failed only when the release is given up. See Update.LastTry.
+// update is repeated after release.Delay, and fails only when the release is given up. See Update.LastTry.
 type NotYet struct {
 	Err error
 	// After is how long the server asked to wait. It may be zero.
@@ -58,7 +58,7 @@ const (
 	offered  stage = ""         // its update was not handled yet, or failed
 	waiting  stage = "waiting"  // it was not ready, and is tried again
 	resting  stage = "resting"  // it was not ready, and is not tried while others wait
-	inPlace  stage = "in-place" // it is the version in place
+	inPlace  stage = "in-place" // its file was downloaded: it is the current version
 	givenUp  stage = "given-up" // it was not ready for too long
 	unwanted stage = "unwanted" // the user does not want it
 )
@@ -74,10 +74,10 @@ type savedRelease struct {
 	Asked int       `json:",omitempty"`
 	Why   string    `json:",omitempty"`
 	// Begun reports that the file of the release may be in place although its update is not done. Left reports that the
-	// user renounced the release while it was in place, and that no other release has been put in place since.
+	// user renounced the release while it was the current one, and that there was no current one since.
 	Begun bool `json:",omitempty"`
 	Left  bool `json:",omitempty"`
-	// Declined reports that the release is unwanted because the handler declined it. RunNow makes it count as new.
+	// Declined reports that the release is unwanted because the handler declined it. RunNow treats it as new.
 	Declined bool `json:",omitempty"`
 }
 
@@ -91,7 +91,7 @@ func (t *target) release() release.Release {
 	return release.Release{Tag: r.Tag, Version: r.Version, Date: r.Date, Pre: r.Pre, URL: t.url}
 }
 
-// describe adds the release of t to u. u gets no validators of the version in place, because these belong to another
+// describe adds the release of t to u. u gets no validators of the current version, because these belong to another
 // file.
 func (t *target) describe(u *Update) {
 	if t.w.follow == nil {
@@ -120,7 +120,7 @@ type following struct {
 	unordered bool
 	// told is the last emitted event.
 	told Followed
-	// seen is the result of summary, if isSeen is set and the version in place is still seen.Current.
+	// seen is the result of summary, if isSeen is set and the current version is still seen.Current.
 	seen   FollowStatus
 	isSeen bool
 }
@@ -216,7 +216,7 @@ func (g *following) offers() map[string]*offer {
 	return all
 }
 
-// placed returns the target of the version in place, or nil.
+// placed returns the target of the current version, or nil.
 func (g *following) placed() (newest *target) {
 	for _, t := range g.targets {
 		if t.saved.Release.Stage == inPlace && (newest == nil || newerFirst(t, newest) < 0) {
@@ -226,7 +226,7 @@ func (g *following) placed() (newest *target) {
 	return newest
 }
 
-// version returns the version in place, or "".
+// version returns the current version, or "".
 func (g *following) version() string {
 	if t := g.placed(); t != nil {
 		return t.saved.Release.Version
@@ -351,10 +351,10 @@ func (g *following) takes(saved *savedTarget) bool {
 	return ok && r.URL == saved.URL && saved.Release != nil
 }
 
-// isSteady reports whether t may be updated without a report: t is not a release, or is the release in place.
+// isSteady reports whether t may be updated without a report: t is not a release, or is the current release.
 func (t *target) isSteady() bool { return t.saved.Release == nil || t.saved.Release.Stage == inPlace }
 
-// restore makes the release of t the version in place, after the store was lost.
+// restore records that t has the current version, after the store was lost.
 func (t *target) restore() {
 	if t.w.follow == nil {
 		return

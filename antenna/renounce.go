@@ -63,7 +63,7 @@ func (f *followers) renounce(t *target, now time.Time) {
 	r, last := t.saved.Release, t.saved.Last
 	t.saved = savedTarget{Watch: t.saved.Watch, URL: t.saved.URL, Print: t.saved.Print, Reported: t.saved.Reported,
 		Release: &savedRelease{Tag: r.Tag, Version: r.Version, Date: r.Date, Pre: r.Pre, Stage: unwanted}}
-	if r.Begun { // the file in place may be the file of r, so the version before is fetched again
+	if r.Begun { // the current file may be the file of r, so the version before is fetched again
 		for _, other := range t.w.follow.in(inPlace) {
 			if other.forget = other.running; !other.forget {
 				f.drop(other, now)
@@ -77,7 +77,7 @@ func (f *followers) renounce(t *target, now time.Time) {
 	f.buffer.target(t, now)
 }
 
-// anew makes all releases of a watch that were given up or declined count as new, because the user asked for the watch.
+// anew treats all releases of a watch that were given up or declined as new, because the user asked for the watch.
 func (f *followers) anew(g *following, now time.Time) {
 	for _, t := range slices.Concat(g.in(givenUp), g.in(unwanted)) {
 		if r := t.saved.Release; r.Stage == givenUp || r.Declined {

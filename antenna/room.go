@@ -27,9 +27,9 @@ func (c *collector) room(s urlKey) bool {
 // anySemantic sorts before all semantic versions, and anyName before all other versions.
 const anySemantic, anyName = "0", "~"
 
-// dropOldest drops releases of a watch, so that others can be added. It keeps the newest releases that are wanted,
-// because a feed may list more releases than are kept, and the newest last. The version in place is not known here and
-// may be of another kind (semantic or not) than most versions, so the newest of each kind are kept, too.
+// dropOldest drops releases of a watch, so that others can be added. It keeps the newest releases that are wanted: a
+// feed may list too many, and the newest last. The current version is not known here and may be of another kind
+// (semantic or not) than most versions, so the newest of each kind are kept, too.
 func (c *collector) dropOldest(w *watcher) {
 	var all []release.Release
 	for _, s := range c.urlKeys {

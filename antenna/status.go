@@ -17,10 +17,10 @@ type Status struct {
 // A FollowStatus summarizes the releases of a watch.
 type FollowStatus struct {
 	Name string
-	// Template is the template of the watch, and Current the version in place, or empty.
+	// Template is the template of the watch. Current is the version of the existing file, or empty.
 	Template, Current string
 	// Versions is the number of releases that feeds report. Newest is the newest version that the watch accepts: the
-	// version in place if none is newer, or empty. URL is the URL of the file of that version, without secrets.
+	// current version if none is newer, or empty. URL is the URL of the file of that version, without secrets.
 	Versions    int
 	Newest, URL string
 	// Reason is why Newest is empty. Words describes what the feeds report.
@@ -28,8 +28,8 @@ type FollowStatus struct {
 	Words  string
 	// Waiting is the number of releases that are not ready.
 	Waiting int
-	// Unordered is the number of releases that are ignored because their versions cannot be compared with the version in
-	// place, or with most others if none is in place. Example is one of these versions.
+	// Unordered is the number of releases that are ignored because their versions cannot be compared with the current
+	// version or, if there is none, with most others. Example is one of these versions.
 	Unordered int    `json:",omitempty"`
 	Example   string `json:",omitempty"`
 	// Invalid is the number of reported tags that are ignored because they cannot be part of a URL. InvalidTag is the
@@ -102,12 +102,12 @@ type ReleaseStatus struct {
 	Version, Tag string
 	// Stage is "in-place", "update", "given-up" or "unwanted"; if the release is not ready, "waiting" or "resting".
 	Stage string
-	// Since is when the release was first found not ready. Why is the last reason why it was not.
+	// Since is when the release was first found not ready. Why is the last reason why it was not ready.
 	Since time.Time `json:",omitzero"`
 	Why   string    `json:",omitempty"`
 	// Newest is that of FollowStatus.
 	Newest string `json:",omitempty"`
-	// Unreported describes, for the release in place, why the feeds report no release any more. It is empty if they do.
+	// Unreported describes, for the current release, why the feeds report no release any more. It is empty if they do.
 	Unreported string `json:",omitempty"`
 }
 

@@ -44,8 +44,8 @@ var (
 
 const version = "1"
 
-// errEmpty is why an empty store counts as lost: its file was missing, or a process created an empty store in place of
-// a lost store and ended before it restored the state.
+// errEmpty is the reason to treat an empty store as lost: its file was missing, or a process created an empty store in
+// place of a lost store and ended before it restored the state.
 var errEmpty = errors.New("the store is empty, but a cache exists")
 
 // A LockedError reports that another process has the store open. PID and Command identify the process, if known.

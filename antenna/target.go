@@ -268,8 +268,8 @@ func (l *targets) useless(t *target, m *member, v feed.Verdict) {
 	l.run.emit(Skipped{Feed: m.feed.Name, Watch: t.w.Name, Why: Why(v.Reason)})
 }
 
-// reporters returns the members with reports about t in the order of the configuration, because among equal reports the
-// first is used.
+// reporters returns the members with reports about t in the order of the configuration: of equal reports, the first is
+// used.
 func (l *targets) reporters(t *target) []*member {
 	list := make([]*member, 0, len(t.reports))
 	for m := range t.reports {
@@ -292,8 +292,8 @@ func (l *targets) noAction(t *target, v feed.Verdict, now time.Time) {
 	}
 }
 
-// await makes p the waiting update of t. If the previous update is for the same version, p takes over its time and
-// attempts.
+// await makes p the waiting update of t. If the previous update is for the same version, p takes over the time and the
+// attempts of that update.
 func (l *targets) await(t *target, p *pending, now time.Time) {
 	if old := t.saved.Pending; old != nil && !old.isAside() && old.same(p) {
 		p.Tries, p.Failures, p.At, p.Err, p.Code = old.Tries, old.Failures, old.At, old.Err, old.Code

@@ -3,9 +3,9 @@ package antenna
 import "time"
 
 // A turns schedules the waiting updates. Each watch has a lane with its updates, and the lanes take turns. With several
-// hosts or watches, each may use only a part of the places, so that a slow host or watch leaves places for the others.
+// hosts or watches, each may use only a part of the slots, so that a slow host or watch leaves slots for the others.
 type turns struct {
-	// places is the number of updates that run at once.
+	// places is the number of slots: of updates that run at once.
 	places int
 	lanes  map[*watcher]*lane
 	hosts  map[string]*crowd
@@ -19,8 +19,8 @@ type lane struct {
 	w       *watcher
 	tries   queue[*target]
 	running int
-	// held reports that the lane waits because its watch or its host uses all places that it may have. since is when
-	// the lane began to wait. served is when the lane had its last turn.
+	// held reports that the lane waits because its watch or its host uses all slots that it may use. since is when the
+	// lane began to wait. served is when the lane had its last turn.
 	held   bool
 	full   bool // held because of the watch, not the host
 	since  time.Time
@@ -33,7 +33,7 @@ func (l *lane) isDue() bool {
 	return ok && !at.After(l.since)
 }
 
-// A crowd has the lanes of a host. held lists the lanes that wait for places of the host.
+// A crowd has the lanes of a host. held lists the lanes that wait for slots of the host.
 type crowd struct {
 	running int
 	held    []*lane
@@ -83,7 +83,7 @@ func (s *turns) arrange(l *lane) {
 	}
 }
 
-// part returns how many places a host or watch may use. several reports that other hosts or watches exist.
+// part returns how many slots a host or watch may use. several reports that other hosts or watches exist.
 func (s *turns) part(several bool) int {
 	if !several {
 		return s.places
@@ -91,7 +91,7 @@ func (s *turns) part(several bool) int {
 	return max(1, s.places-max(1, s.places/4))
 }
 
-// next returns the update that may begin now and gives it a place. It returns nil if no update may begin.
+// next returns the update that may begin now and gives it a slot. It returns nil if no update may begin.
 func (s *turns) next(now time.Time) *target {
 	for {
 		l, at, ok := s.due.first()
@@ -120,7 +120,7 @@ func (s *turns) next(now time.Time) *target {
 	}
 }
 
-// done frees the place that the update of t used.
+// done frees the slot that the update of t used.
 func (s *turns) done(t *target) {
 	l := s.lane(t.w)
 	host := s.hosts[l.w.host]
@@ -133,7 +133,7 @@ func (s *turns) done(t *target) {
 	s.release(host)
 }
 
-// release ends the hold of the lane that was held first, if its host may use another place.
+// release ends the hold of the lane that was held first, if its host may use another slot.
 func (s *turns) release(host *crowd) {
 	for len(host.held) > 0 && host.running < s.part(len(s.hosts) > 1) {
 		l := host.held[0]

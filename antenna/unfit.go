@@ -154,8 +154,8 @@ type invalidTags struct {
 	last    string
 }
 
-// compare notes the URL of r for the watches whose templates it is most similar to, and counts the tag of r if that tag
-// cannot be part of a URL.
+// compare notes the URL of r for each watch with a template that this URL resembles more than any earlier URL. It
+// counts the tag of r if that tag cannot be part of a URL.
 func (c *collector) compare(r *feed.Record) {
 	for _, name := range []string{"", c.feed.Name} {
 		for _, w := range c.match.releases[name] {

@@ -29,10 +29,10 @@ type Update struct {
 	// watch. For AskedFor, it is empty.
 	Feed string
 	// Last is the Outcome of the last acknowledged update, for its validators. In an update to another version than the
-	// one in place, it is the Outcome of the version in place, without validators.
+	// current one, it is the Outcome of the current version, without validators.
 	Last Outcome
-	// Release is the release of the URL, for a watch that follows releases. Previous is the version in place, or the
-	// version that was in place when the user renounced it. Previous is empty if there is no such version, and in an
+	// Release is the release of the URL, for a watch that follows releases. Previous is the current version, or the
+	// version that was current when the user renounced it. Previous is empty if there is no such version, and in an
 	// update of that version itself. LastTry reports that the release is given up if it is not ready (NotYet). Begun
 	// reports that an earlier attempt may have put the file of the release in place.
 	Release        *release.Release

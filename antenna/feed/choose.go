@@ -54,8 +54,8 @@ func (r Record) GoodUntil(now Time) (t Time, ok bool) {
 }
 
 // Choose returns the index of the record to use among several about the same URL. It prefers the latest detection, then
-// the fewest agents in between, then the latest Last-Modified, then the first record. A detection in the future counts
-// as now. News with only a date is ignored if other news has a time on that day. Choose returns -1 without records.
+// the fewest agents in between, then the latest Last-Modified, then the first record. A future detection is treated as
+// now. News with only a date is ignored if other news has a time on that day. Choose returns -1 without records.
 func Choose(records []Record, now Time) int {
 	best := -1
 	for i := range records {

@@ -41,8 +41,8 @@ type Format struct {
 	// Members has sets of members of a JSON document. A member is written as the names that lead to it, joined by dots.
 	// Elements of arrays have no name. A document with all members of a set is of the format, whatever it begins with.
 	Members [][]string
-	// Sniff examines a feed whose format does not follow from its beginning. head is its head, and first the part of
-	// head from the first significant line on. Sniff may be nil.
+	// Sniff examines a feed whose format does not follow from its beginning. head is the beginning of the feed. first
+	// is the part of head from the first significant line on. Sniff may be nil.
 	Sniff func(head, first []byte) bool
 
 	Decode func(io.Reader, Options) Decoder

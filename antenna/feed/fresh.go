@@ -3,8 +3,8 @@ package feed
 import "math"
 
 // SeenUntil returns the time until which the site of r need not be asked again, because another agent asked it (LIRS).
-// This is Validity after the detection, or the expiry if it is sooner. A detection in the future counts as now. ok is
-// false if r has no detection of its own or is unusable. It is also false for news and sitemaps, whose date does not
+// This is Validity after the detection, or the expiry if it is sooner. A detection in the future is treated as now. ok
+// is false if r has no detection of its own or is unusable. It is also false for news and sitemaps, whose date does not
 // mean that the site was asked.
 func (r Record) SeenUntil(now Time) (until Time, ok bool) {
 	detected, own := r.detected(now)

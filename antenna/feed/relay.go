@@ -34,7 +34,7 @@ const (
 	notWhole     Refusal = "not-whole"      // only an extract of it was kept
 )
 
-// Publish returns the records for a feed in that format: for each URL the record of own and read that Choose prefers.
+// Publish returns the records for a feed in that format: for each URL the record in own or read that Choose prefers.
 // own has the agent's observations. Observations that failed are only for LIRS, because no other format can represent
 // them. read has the records of other feeds. refused is called for records that are not passed on; it may be nil. The
 // URLs are in order of first appearance.

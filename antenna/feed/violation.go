@@ -60,7 +60,7 @@ type Input struct {
 	End End
 }
 
-// An End is how a feed ended, as far as its format shows.
+// An End is how a feed ended, if its format shows that.
 type End int
 
 const (

@@ -35,7 +35,7 @@ func sniff(head, first []byte) bool {
 var (
 	// titles are the beginnings of the titles and headings of index pages, in lower case.
 	titles = once.Pattern(`^(?:index of\b|directory listing\b|directory:|listing of\b|index - powered by h5ai)`)
-	// parents matches the texts of links to the folder above, and above the targets of such links.
+	// parents matches the texts of links to the folder above. above matches the targets of such links.
 	parents = once.Pattern(`^(?:\.\.|\.\./|go up|\[?(?:to )?parent directory\]?)$`)
 	above   = once.Pattern(`^(?:(?:\./)?\.\./?|/|/[^?#:]*/)$`)
 	// summaries matches identifiers of Caddy for parts of an index. In the root folder they are the only sign.

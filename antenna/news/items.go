@@ -23,7 +23,7 @@ const (
 	// that such an element, or an item, may declare, because the parser copies the namespaces for each element.
 	maxTag        = 16 << 10
 	maxNamespaces = 64
-	// maxBase limits an xml:base, and maxSmall a name or the URI of a namespace, because parse writes both around each
+	// maxBase limits an xml:base. maxSmall limits a name or the URI of a namespace. parse writes these around each
 	// item.
 	maxBase  = 512
 	maxSmall = 100

@@ -93,8 +93,8 @@ func (d *Decoder) proof(all []copies, key string) (fields []feed.Field) {
 	return fields
 }
 
-// place returns the http or https URL that spelled stands for, or "". An invalid URL is no violation, because players
-// use another URL.
+// place resolves spelled to an http or https URL, or returns "". An invalid URL is no violation, because players use
+// another URL.
 func (d *Decoder) place(spelled string) string {
 	text, _ := unmark(strings.TrimSpace(spelled))
 	if ref, err := url.Parse(text); d.base != nil && err == nil && !ref.IsAbs() {

@@ -39,7 +39,7 @@ func compareRuns(a, b string) int {
 	return 0
 }
 
-// rank returns the place of the first byte of s in the order of compareRuns. A digit ranks like the end of the text.
+// rank returns the position of the first byte of s in the order of compareRuns. A digit ranks like the end of the text.
 func rank(s string) int {
 	switch {
 	case s == "", isDigit(s[0]):

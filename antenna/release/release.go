@@ -1,6 +1,6 @@
 // Package release follows the releases of a project. A feed reports versions. A template that the user writes has the
 // URL of the file of each version, so that a feed never chooses a host or a folder. The package also determines which
-// versions are newer than the version in place.
+// versions are newer than that of the existing file.
 //
 //	t, err := release.ParseTemplate("https://example.org/dl/{tag}/tool_{version}.tar.gz", release.Patterns{})
 //	r, ok := t.Of(record)                                    // .../dl/v2.1.0/tool_2.1.0.tar.gz
@@ -37,12 +37,12 @@ type Choice struct {
 	PreReleases bool
 }
 
-// Newer returns the wanted releases that are newer than current, newest first. current is the version in place, or ""
-// for none. unparsed are wanted releases that Newer leaves out because it cannot order their versions.
+// Newer returns the wanted releases that are newer than current, newest first. current is the version of the existing
+// file, or "". unparsed are wanted releases that Newer leaves out because it cannot order their versions.
 //
 // If current is a semantic version, or if there is no current and most versions of list are semantic, the order is that
 // of semantic versions, and other versions are left out. Else the order is that of sort -V (see Compare). If current
-// then begins with a digit, versions that begin with a letter are left out, and the reverse, because such versions are
+// then begins with a digit, versions that begin with a letter are left out, and vice versa, because such versions are
 // of other files, as in tool-doc-1.1b.zip beside tool-1.1b.zip. Of several releases with the same version and URL, the
 // result has one.
 func (c Choice) Newer(list []Release, current string) (newer, unparsed []Release) {

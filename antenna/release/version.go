@@ -104,7 +104,7 @@ func (v version) kind() kind {
 	return atDigit
 }
 
-// isOther reports whether the kind of v is not than, and both are kinds of versions with a digit.
+// isOther reports whether the kind of v differs from than, and both are kinds of versions with a digit.
 func (v version) isOther(than kind) bool {
 	is := v.kind()
 	return is != noDigit && than != noDigit && is != than

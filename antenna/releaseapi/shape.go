@@ -19,8 +19,8 @@ type shape struct {
 
 // A releases describes a list of releases in a document.
 type releases struct {
-	// Each is the path of the objects that are releases, where * is any name; empty: the document or its elements. The
-	// list is ignored if the member Unless precedes the list.
+	// Each is the path of the objects that are releases, where * is any name. If empty, it is the document or each of
+	// its elements. The list is ignored if the member Unless precedes the list.
 	Each, Unless string
 	// Tag is the member of a release that has the tag. If Tag is *, the tag is the name in place of the *. With a
 	// slash, Tag is a member of the document that precedes the list.
