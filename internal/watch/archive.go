@@ -23,7 +23,7 @@ const (
 	oldTime = "2006-01-02T15-04-05Z"
 )
 
-// keepOld links the present version into the folder of old versions, so that the final name exists at all times. It
+// keepOld links the current version into the folder of old versions, so that the final name exists at all times. It
 // returns the path of the link, or an empty path if the link existed before. The name of the link is derived from the
 // version, so that a second call changes nothing.
 func (t *task) keepOld() (linked string, err error) {
@@ -54,8 +54,8 @@ func (t *task) keepOld() (linked string, err error) {
 	return t.old, old.Sync()
 }
 
-// stayed reports whether the version at linked is still the file in place. A download that failed late may have
-// replaced it.
+// stayed reports whether the version at linked is still the current file. A download that failed late may have replaced
+// it.
 func (t *task) stayed(linked string) bool {
 	here, errHere := fsys.Lstat(t.files, t.path)
 	old, errOld := fsys.Lstat(t.files, linked)
@@ -80,7 +80,7 @@ func linkOld(d fsys.Dir, base string, old fsys.Dir, plain string) (name string, 
 	}
 }
 
-// prune removes surplus old versions. It also removes links to the present version, which an interrupted update left.
+// prune removes surplus old versions. It also removes links to the current version, which an interrupted update left.
 func (t *task) prune() error {
 	return t.visit(func(old fsys.Dir, versions, present []string) (err error) {
 		for _, name := range append(present, versions[:max(len(versions)-*t.rule.Keep, 0)]...) {
@@ -105,8 +105,8 @@ func (t *task) oldPath(name string) string {
 	return filepath.Join(filepath.Dir(t.path), oldFolder, name)
 }
 
-// visit calls do with the folder of old versions, if it exists, the names of old versions from oldest to newest, and
-// the names that are links to the present version.
+// visit calls do if the folder of old versions exists. The arguments are the folder, the names of old versions from
+// oldest to newest, and the names of links to the current version.
 func (t *task) visit(do func(old fsys.Dir, versions, present []string) error) error {
 	if !t.keepsOld() {
 		return nil

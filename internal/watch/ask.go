@@ -76,7 +76,7 @@ func (w *Watcher) ForgetStoredVersion(ctx context.Context, c *Loaded, name, vers
 	return s.forgetVersion(ctx, name, version)
 }
 
-// offlineToChange is like offline, but it is an error if the store is a copy of the state in a queue.
+// offlineToChange is like offline, but returns an error if the store is a copy of the state in a queue.
 func (w *Watcher) offlineToChange(c *Loaded) (*setup, func(), error) {
 	if err := refuseCopy(c, "watch forget"); err != nil {
 		return nil, nil, err

@@ -61,9 +61,9 @@ type Watch struct {
 	// Dir is the folder of the files, or To is their location in an object store. File is the template of their names.
 	Dir, To string
 	File    Template
-	// Keep is the number of old versions to keep. If nil, all versions with their own names are kept, and no others.
+	// Keep is the number of old versions to keep. If nil, versions are kept only if each has a file name of its own.
 	Keep *int
-	// Link is the name of a link beside the files that leads to the release in place. If empty, there is none.
+	// Link is the name of a link, beside the files, to the current release. If empty, there is none.
 	Link string
 	// Run is the program, with its arguments, that is run after a new version. OnFailure is the program that is run
 	// after a new failure. Each may take HookTime, or ten minutes if HookTime is zero.
@@ -73,8 +73,7 @@ type Watch struct {
 	Size int64
 	// AllowOlder allows a file to be replaced by an older one.
 	AllowOlder bool
-	// Require is none, digest or signature. If empty, trusted keys require a signature, and without keys a digest is
-	// required.
+	// Require is none, digest or signature. If empty, it is signature with trusted keys, and digest without them.
 	Require Require
 	// Priority is the priority in a job queue: high, normal or low. If empty, it is normal.
 	Priority Priority

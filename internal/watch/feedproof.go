@@ -13,9 +13,9 @@ import (
 	"braid/verify"
 )
 
-// ofFeed adds to r the digests and the other URLs of the file that the feed states. A digest is evidence only if the
-// feed is on the server of the file. It counts like a digest in a checksum list beside the file, because the feed may
-// be older than the file. The URLs are added only if the user wants them.
+// ofFeed adds to r the digests and the other URLs that the feed states for the file. A digest is evidence only if the
+// feed is on the server of the file. It is treated like a digest in a checksum list beside the file, because the feed
+// may be older than the file. The URLs are added only if the user wants them.
 func ofFeed(r *download.Request, u *antenna.Update, hc *httpsource.Client, wantsMirrors bool) {
 	p, by := &r.Published, address.Scope(0)
 	digests, mirrors := reported(u)
@@ -30,7 +30,7 @@ func ofFeed(r *download.Request, u *antenna.Update, hc *httpsource.Client, wants
 	}
 }
 
-// reported returns the digests and the other URLs of the file that the feed states. It returns none if the record is
+// reported returns the digests and the other URLs that the feed states for the file. It returns none if the record is
 // about another file of the release.
 func reported(u *antenna.Update) (digests, mirrors []string) {
 	at, _ := feed.Key(u.Record.URL)

@@ -54,8 +54,8 @@ type hookError struct {
 func (e *hookError) Error() string { return e.program + ": " + e.err.Error() }
 func (e *hookError) Unwrap() error { return e.err }
 
-// hook returns the hook that runs args for an event of the update. The variables about the file have the names of the
-// variables of --on-complete.
+// hook returns the hook that runs args for an event of the update. The variables that describe the file have the same
+// names as for --on-complete.
 func (t *task) hook(args []string, event string) hook {
 	h := hook{Args: args, Path: t.path, Dir: t.rule.Dir, Time: t.rule.HookTime, Grace: cmp.Or(t.Grace, hookGrace), Log: t.log}
 	if h.Time == 0 {
@@ -79,7 +79,7 @@ func (t *task) hook(args []string, event string) hook {
 // manager.
 var managers = []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}
 
-// fileVariables returns the environment variables that describe the file in place.
+// fileVariables returns the environment variables that describe the current file.
 func (t *task) fileVariables(o *antenna.Outcome) []string {
 	modified := ""
 	if !o.LastModified.IsZero() {

@@ -87,7 +87,7 @@ func mayBePlaced(u *antenna.Update, job *fleet.Job) (o antenna.Outcome) {
 	return o
 }
 
-// errorOf returns the error of a job for a release that ended with e. The requests of the worker count for the update.
+// errorOf returns the error of a job that ended with e. It adds the requests of the worker to those of the update.
 func (c *Command) errorOf(ctx context.Context, r *Rule, u *antenna.Update, job *fleet.Job, e *fleet.Ending) error {
 	if e == nil { // another program stored the record of the job
 		return fmt.Errorf("the job %s ended, but the queue does not record how", job.Name)

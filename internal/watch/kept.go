@@ -28,7 +28,7 @@ func (m *Memory) kept(watch string, v version) error {
 	return m.save()
 }
 
-// prune keeps the latest versions of a watch, and at most most of them. It calls remove for each older version, and
+// prune keeps the latest versions of a watch; most is their maximum number. It calls remove for each older version, and
 // forgets the version if remove returns true.
 func (m *Memory) prune(watch string, most int, remove func(version) bool) error {
 	m.mu.Lock()
@@ -56,7 +56,7 @@ func (m *Memory) copy(watch, digest string) error {
 		m.Copies = map[string][]string{}
 	}
 	list := append(m.Copies[watch], digest)
-	m.Copies[watch] = list[max(0, len(list)-2):] // the copy in place, and the next copy
+	m.Copies[watch] = list[max(0, len(list)-2):] // the current copy, and the next copy
 	return m.save()
 }
 

@@ -188,7 +188,7 @@ func pollHint(err error) string {
 }
 
 // watchHint returns the hint of an error for a watch. The keys of a configuration have the names of the flags. It never
-// advises no-lookup: what contradicts the file now may fit once the server has the whole file and its list.
+// advises no-lookup: a list that contradicts the file may match it once the server has both completely.
 func watchHint(e *download.Error) string {
 	if e.Hint == download.HintNoLookup {
 		return "the server may not have the whole file or its list yet: it is tried again"
@@ -230,8 +230,8 @@ func (t *roundTally) add(ev antenna.Event) {
 }
 
 // round logs the results of a round. It also logs why a watch has no file, if nothing was logged about that watch,
-// because a user may be waiting for the file. While a feed could not be read, round logs nothing about watches without
-// a report: that feed may have the report, and its failure was logged.
+// because a user may be waiting for the file. If a feed could not be read, round logs nothing about a watch without a
+// report: that feed may have the report, and its failure was logged.
 func (l *ServiceLog) round(t *roundTally, s antenna.Status) {
 	unread := slices.ContainsFunc(s.Feeds, func(f antenna.FeedStatus) bool { return f.Err != "" })
 	for _, w := range s.Watches {

@@ -47,13 +47,13 @@ type failure struct {
 	Kind string `json:"kind"`
 }
 
-// mostFailed limits the failures that are remembered, because the update of a URL that its feed no longer lists neither
-// fails nor succeeds again. Such failures are the oldest and are forgotten first. Only if more updates than this fail
-// at the same time is the failure of one of them reported again.
+// mostFailed limits the remembered failures. If a feed no longer lists a URL, the update of the URL neither fails nor
+// succeeds again. Its failure becomes the oldest and is forgotten first. A failure is reported again only if more
+// updates than mostFailed fail at the same time.
 const mostFailed = 4096
 
 // OpenMemory reads the file at path, which may be missing. It drops entries of watches that are not in watches. A file
-// that cannot be parsed counts as empty: then a failure is reported again, or a file is requested once more.
+// that cannot be parsed is treated as empty: a failure may then be reported again, or a file requested again.
 func OpenMemory(path string, watches map[string]*Rule) (*Memory, error) {
 	return openMemory(fsys.OS, path, watches)
 }

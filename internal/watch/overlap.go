@@ -82,8 +82,8 @@ func (b *builder) reserveLink(w *Watch, key []string) error {
 	return nil
 }
 
-// meets returns the name of a watch that may have a file of w, and the path of that file if that watch has only one
-// file. Two globs do not conflict if no URL matches both.
+// meets returns the name of another watch that may have a file of w. at is the path of that file if the other watch has
+// only one. Two globs do not conflict if no URL matches both.
 func (b *builder) meets(w *Watch, u *url.URL) (other, at string) {
 	f := footprint{watch: w.Name, paths: pathsOf(w, u)}
 	if w.Many() {

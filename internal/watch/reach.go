@@ -6,8 +6,8 @@ type Reach struct {
 	n      int
 }
 
-// fewFailures is the number of failed polls that make the machine count as offline. The polls must be of as many
-// different feeds, or of all feeds if fewer are configured.
+// fewFailures is the number of failed polls after which the machine is regarded as offline. They must be of that many
+// different feeds, or of all feeds if there are fewer.
 const fewFailures = 3
 
 // Reached records that a feed was reached.

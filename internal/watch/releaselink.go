@@ -27,7 +27,7 @@ func (e *linkError) Error() string {
 	return mask.Escape(e.path) + ": is kept, because braid did not make this link; remove it, or set another link ="
 }
 
-// A latestLink is the link of a watch that leads to its version in place.
+// A latestLink is the link to the current version of a watch.
 type latestLink struct {
 	rule   *Rule
 	memory *Memory
@@ -42,7 +42,7 @@ func (l latestLink) path() string {
 }
 
 // A latestObject replaces the link of a watch in an object store, because an object store has no links. It is a small
-// object that contains the version in place.
+// object that contains the current version.
 type latestObject struct{ rule *Rule }
 
 // latestEnding is the ending of the name of a latestObject.
@@ -70,7 +70,7 @@ func (l latestObject) check(ctx context.Context) error {
 	return err
 }
 
-// lead records the version in place.
+// lead records the current version.
 func (l latestObject) lead(ctx context.Context, version string) error {
 	s, name, ok := l.store()
 	if !ok {

@@ -49,7 +49,7 @@ func (t *Template) follow(at string) {
 		(t.has("path") || t.has("below")) && isTemplate(below) || t.has("base") && isTemplate(path.Base("/"+below))
 }
 
-// releaseField returns the function for a field that only names of files of releases may have, or nil for any other
+// releaseField returns the function for a field that is allowed only in file names of releases, or nil for any other
 // field.
 func releaseField(name string) func(t *Template, s *subject) (string, error) {
 	if name != "version" && name != "tag" {

@@ -16,7 +16,7 @@ import (
 	"braid/verify"
 )
 
-// isOtherVersion reports whether the update is to a version other than the version in place.
+// isOtherVersion reports whether the update is to a version other than the current version.
 func (t *task) isOtherVersion() bool { return isOtherVersion(&t.update) }
 
 func isOtherVersion(u *antenna.Update) bool {
@@ -69,7 +69,7 @@ func (t *task) getRelease(ctx context.Context) (download.Result, error) {
 	return res, err
 }
 
-// examine compares the server's file of the version in place with the local file, and keeps the local file.
+// examine compares the local file of the current version with the server's file, and keeps the local file.
 func (t *task) examine(ctx context.Context) (download.Result, error) {
 	res, err := t.getNow(ctx, t.update, func(end func(error)) (download.Request, error) {
 		r, err := t.prepare(end)

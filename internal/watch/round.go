@@ -15,8 +15,8 @@ import (
 	"braid/internal/problem"
 )
 
-// round runs one round. It returns the kinds of the errors of watches that are not up to date, whether this round or an
-// earlier round found the error. It returns nil if a signal ended the round.
+// round runs one round. It returns the kinds of the errors because of which watches are not up to date, including
+// errors of earlier rounds. It returns nil if a signal ended the round.
 func (s *service) round(ctx context.Context, names []string) (kinds []download.Kind) {
 	now := s.current.Load()
 	err := now.antenna.Once(ctx, s.handler(now), names...)
@@ -68,8 +68,8 @@ func watchKind(err error) (kind download.Kind, known bool) {
 	return problem.Of(err).Kind, false
 }
 
-// pollKind returns the kind of an answer with that status to a poll of a feed or URL. A missing feed or URL (404, 410)
-// counts as Refused, as with braid get. Other failures may be over at the next poll.
+// pollKind returns the kind of a failed poll that was answered with status. A missing feed or URL (404, 410) is
+// Refused, as in braid get. Other failures may be over at the next poll.
 func pollKind(status int) download.Kind {
 	if status == http.StatusNotFound || status == http.StatusGone {
 		return download.Refused

@@ -21,7 +21,7 @@ import (
 	"braid/verify"
 )
 
-// place determines the path of the file and the state of the file in place.
+// place determines the path of the file and the state of the current file.
 func (t *task) place(ctx context.Context) error {
 	var err error
 	if t.path, err = t.rule.path(t.name); err != nil {
@@ -55,7 +55,7 @@ func (e *ReservedError) Error() string {
 	return mask.Escape(e.Path) + ": the watcher itself uses this file, so no feed may replace it"
 }
 
-// look returns the state of the file in place, and creates missing folders.
+// look returns the state of the current file, and creates missing folders.
 func (t *task) look(ctx context.Context) (info fsys.Info, there bool, err error) {
 	if t.rule.Request.Store != nil {
 		info, err = t.stored(ctx)
@@ -181,7 +181,7 @@ func (t *task) request() (download.Request, error) {
 	ofFeed(&r, &t.update, t.Client.HTTP, t.rule.FeedMirrors)
 	t.ofRelease(&r)
 	if t.there && t.known.Evidence != "" && r.Trust.Require == download.RequireNothing && !r.Trust.LessProof {
-		r.Trust.Require = download.RequireDigest // the file in place was verified
+		r.Trust.Require = download.RequireDigest // the current file was verified
 	}
 	if t.rule.SignaturesOf == nil {
 		return r, nil
@@ -191,7 +191,7 @@ func (t *task) request() (download.Request, error) {
 	return r, err
 }
 
-// knownVersion returns the recorded validators and digest of the file in place.
+// knownVersion returns the recorded validators and digest of the current file.
 func (t *task) knownVersion() *state.Version {
 	v := &state.Version{ETag: t.known.ETag, Host: t.known.Host}
 	// Without an ETag, a server that now has an older file would answer that the file was not modified.
@@ -207,7 +207,7 @@ func (t *task) knownVersion() *state.Version {
 	return v
 }
 
-// download requests the file. replaced reports whether the file in place was replaced by a different file.
+// download requests the file. replaced reports whether the current file was replaced by a different file.
 func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, err error) {
 	if t.update.Release != nil && t.unfinished && t.here { // the file is in place, and the server may no longer have it
 		o = t.known

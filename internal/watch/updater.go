@@ -4,10 +4,10 @@
 //	u := &watch.Updater{Client: client, Rules: rules}
 //	err := (&antenna.Antenna{Feeds: feeds, Watches: watches, Store: store}).Watch(ctx, u.Handle)
 //
-// An update is only a hint. The request goes to the watch's own URL and is conditional on the validators of the file in
-// place. Mirrors, digests and signatures work as in every download. No file is replaced by an older one, and no
-// verified file by an unverified one. An update is done when the file is in place and the program for it has succeeded;
-// until then, the update is delivered again.
+// An update is only a hint. The request goes to the watch's own URL and is conditional on the validators of the current
+// file. Mirrors, digests and signatures work as in every download. No file is replaced by an older one, and no verified
+// file by an unverified one. An update is done when the file is in place and the program for it has succeeded; until
+// then, the update is delivered again.
 //
 // Polling and deciding what is new belong to the antenna, and verification to the download.
 package watch
@@ -56,7 +56,7 @@ func (r *Rule) path(name string) (string, error) {
 type Updater struct {
 	// Client downloads the files.
 	Client *download.Client
-	// Get downloads in place of Client, whose limits still apply. If nil, Client downloads immediately.
+	// Get downloads instead of Client, whose limits still apply. If nil, Client downloads immediately.
 	Get Getter
 	// Rules maps the names of watches to their rules.
 	Rules map[string]*Rule
@@ -192,10 +192,10 @@ type task struct {
 	began      time.Time
 	// known is the outcome of the last successful download.
 	known antenna.Outcome
-	// there is set if a file is in place, and here if known describes this file. unfinished is set if the program for
-	// the file has not succeeded.
+	// there is set if the file exists. here is set if known describes it. unfinished is set if the program for the file
+	// has not succeeded.
 	there, here, unfinished bool
-	modTime                 time.Time // of the file in place
+	modTime                 time.Time // of the current file
 	// old is the path of the previous version.
 	old string
 	attempt

@@ -55,7 +55,7 @@ func (c *Loaded) Warnings() (list []string) {
 	return list
 }
 
-// idleKeys returns warnings about keys without effect, except keys about programs and about publishing as a whole.
+// idleKeys returns warnings about keys without effect, except keys for programs and keys for publishing as a whole.
 func (c *Loaded) idleKeys() (list []string) {
 	idle := func(when bool, key, why string) {
 		if when {
@@ -100,8 +100,8 @@ func (c *Loaded) idleKeys() (list []string) {
 	return list
 }
 
-// idlePatterns returns warnings about patterns of w without effect on an index page. Versions are found in the names of
-// such a page by the template alone, unless the template has {tag}.
+// idlePatterns returns warnings about patterns of w without effect on an index page. On such a page, only the template
+// finds versions in names, unless the template has {tag}.
 func (c *Loaded) idlePatterns(w *Watch) (list []string) {
 	if w.Releases == nil {
 		return nil
