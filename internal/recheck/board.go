@@ -54,7 +54,7 @@ const (
 // A chunk is a range of one party's bytes that another source compares.
 type chunk struct {
 	of, by *party
-	duel   *pair // if set, by decides the pair: the bytes of by are compared with those of both parties
+	duel   *pair // if set, the source by decides the pair: its bytes are compared with those of both parties
 	task
 	begun time.Time
 	stop  context.CancelFunc // set once the chunk is being fetched
@@ -73,7 +73,7 @@ type board struct {
 	mu       sync.Mutex
 	changed  sync.Cond
 	parties  []*party
-	rest     *party // if set, its todo is compared instead of that of parties, by one source alone
+	rest     *party // if set, only the ranges in its todo are compared, by one source alone
 	workers  []*party
 	running  []*chunk
 	pairs    []*pair
@@ -286,8 +286,8 @@ func (b *board) unfinished(p *party) bool {
 	return p.todo.Count() > 0 || slices.ContainsFunc(b.running, func(c *chunk) bool { return c.of == p })
 }
 
-// sample returns a small range from the middle of the bytes of another source: the next in order after p, so that the
-// samples of all sources are about different sources.
+// sample returns a small range from the middle of the bytes of another source. The search for that source begins after
+// p, so that the sources compare samples of different sources.
 func (b *board) sample(p *party) *chunk {
 	at := slices.Index(b.parties, p)
 	for i := range b.parties {

@@ -22,10 +22,10 @@ type task struct {
 	r       byterange.Range
 	limit   atomic.Int64  // current end of the range
 	at      atomic.Int64  // offset up to which bytes were compared
-	writing sync.Mutex    // held from reading limit until the bytes that it allows were compared
+	writing sync.Mutex    // held while limit is read and the bytes up to limit are compared
 	differs byterange.Set // in units of Unit
-	oldIs   bool          // of a duel: by has the bytes of the part file
-	otherIs bool          // of a duel: by has the bytes of the other party
+	oldIs   bool          // in a duel: the third source has the bytes of the part file
+	otherIs bool          // in a duel: the third source has the bytes of the other party
 }
 
 func newChunk(of, by *party, r byterange.Range, d *pair) *chunk {
@@ -148,7 +148,7 @@ func (b *board) stop(err error) {
 // mostFails limits the consecutive failures, without any data, that a source may have.
 const mostFails = 3
 
-// note records the result of a comparison: in came, c.by has the bytes of the part file except in c.differs.
+// note records that the range came was compared: the bytes of c.by equal those of the part file, except in c.differs.
 func (b *board) note(c *chunk, came byterange.Range) {
 	same := byterange.NewSet(came)
 	for r := range c.differs.Clone().All() {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Showing is what the answers of a source show about its version of the file.
+// A Showing describes the version of the file at a source, according to the answers of that source.
 type Showing struct {
 	Asked    bool      // the source is the server that the user asked, not a mirror to which that server redirects
 	Vouches  bool      // the source states the known digest
@@ -20,8 +20,8 @@ const (
 )
 
 // doubts returns for each source how probable it is that this source sent wrong bytes; a higher number is more
-// probable. These marks count against a source: a date or an ETag that differs from that of the asked server (or of
-// most sources), and the lack of the known digest. A mark of few sources counts more than a mark of many.
+// probable. A source is suspect if its date or ETag differs from that of the asked server (or of most sources), or if
+// it lacks the known digest. Each of these signs adds more if few sources have it.
 func doubts(all []Showing) []float64 {
 	date := reference(all, func(w Showing) string {
 		if w.Modified.IsZero() {

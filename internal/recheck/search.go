@@ -45,14 +45,14 @@ type Search struct {
 	saved  byterange.Set // ranges in before
 	mark   func() error
 	files  fsys.FS
-	every  bool  // everything that the sources sent was compared, if another source could be asked
+	every  bool  // all bytes that another source could compare were compared
 	tried  int   // single sources that were asked
 	extra  int64 // bytes requested from single sources although all sources agreed
 }
 
-// New returns a search. Bytes of the part file that no place sent count as bytes of an earlier run. The disk must have
-// space for the bytes of any one source. The error is a *DiskError or a *partfile.SpaceError. The caller must call
-// Close.
+// New returns a search. Bytes of the part file that none of places sent are treated as bytes of an earlier run. The
+// disk must have space for the bytes of any one source. The error is a *DiskError or a *partfile.SpaceError. The caller
+// must call Close.
 func New(c Config, places []*Place) (*Search, error) {
 	x := &Search{files: c.Files, mark: c.Mark, board: board{part: c.Part, size: c.Part.Front(), limit: c.Limit,
 		silence: c.Silence, pause: c.Pause}}
@@ -195,8 +195,8 @@ func (x *Search) own(p *party) bool {
 	return same.Contains(byterange.Range{End: x.board.size})
 }
 
-// same returns the ranges where a source, or another source that was always at its host, is known to have the bytes of
-// the part file.
+// same returns the ranges where a source is known to have the bytes of the part file. It includes the ranges of other
+// sources that were always at the same host.
 func (x *Search) same(p *party) byterange.Set {
 	same := p.agrees.Clone()
 	for _, o := range x.board.parties {
@@ -210,12 +210,12 @@ func (x *Search) same(p *party) byterange.Set {
 }
 
 // next returns the next source to be asked alone, for the ranges of rests, or nil if no source is left. If all sources
-// agree, the digest may be wrong, so few bytes are requested: the asked server comes first, then the sources with the
-// most unknown bytes, until the latter have sent as many bytes as the file has.
+// agree, the digest may be wrong, so few bytes are requested. The asked server comes first. The sources with the most
+// unknown bytes follow, until they have sent as many bytes as the file has.
 func (x *Search) next() *party {
 	all, agreed := x.byTrust(), x.unanimous()
 	if agreed {
-		given := map[bool]int{true: 1} // sources with out set come last: they lead to a server that was asked
+		given := map[bool]int{true: 1} // sources with out set come last, because their server was already asked
 		slices.SortStableFunc(all, func(a, b *party) int {
 			doubt, unknown := cmp.Compare(min(a.doubt, 0), min(b.doubt, 0)), cmp.Compare(x.unknown(b), x.unknown(a))
 			return cmp.Or(doubt, given[a.out]-given[b.out], unknown)
@@ -309,7 +309,7 @@ func move(from, to *byterange.Set, part byterange.Set) {
 	}
 }
 
-// save copies to before the bytes of the part file that are about to be replaced for the first time.
+// save copies the bytes of the part file that are replaced for the first time to the overlay x.before.
 func (x *Search) save(set byterange.Set) (err error) {
 	fresh := set.Clone()
 	for r := range x.saved.All() {
