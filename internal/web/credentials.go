@@ -25,7 +25,7 @@ type Credentials struct {
 	User *url.Userinfo
 	// NoCertificate means that not even the origin gets the client certificate.
 	NoCertificate bool
-	// Cookies are sent to the origin, as far as their domains and paths match. If nil, no cookies are sent.
+	// Cookies are sent to the origin, if their domains and paths match. If nil, no cookies are sent.
 	Cookies http.CookieJar
 }
 

@@ -15,7 +15,7 @@ type RateLimit struct {
 	Reset       time.Duration
 }
 
-// reportedRate has the prefixes of the rate limit fields: of GitHub and Forgejo, and of GitLab.
+// reportedRate has the prefixes of the rate limit fields, first that of GitHub and Forgejo, then that of GitLab.
 var reportedRate = []string{"X-Ratelimit-", "Ratelimit-"}
 
 // epoch is the least value of a Reset field that is a time. A lower value is a number of seconds from now.

@@ -27,8 +27,8 @@ type route struct {
 
 // route returns the route of a request to u. The request may connect to addresses in named, or anywhere if named is
 // zero, but not to addresses in not. If the host of u is an address, route checks it. Otherwise the addresses of the
-// host are checked when its name is resolved. But if a proxy or the user's Transport connects, they cannot be observed,
-// so route refuses names that are never public. The error is an *address.Error or an error of Proxy.
+// host are checked when its name is resolved. If a proxy or the user's Transport connects instead, these addresses are
+// unknown, so route refuses names that are never public. The error is an *address.Error or an error of Proxy.
 func (c *Client) route(u *url.URL, named address.Scope, not *address.Exclusion) (w *route, err error) {
 	w = &route{host: u.Hostname()}
 	w.policy = c.AllowHosts.Policy(w.host, cmp.Or(named, address.Anywhere))
@@ -54,8 +54,8 @@ func (c *Client) route(u *url.URL, named address.Scope, not *address.Exclusion) 
 
 type routeKey struct{}
 
-// context returns ctx with the route and t. It adds gotConn to t, because httptrace merges two sets of hooks by
-// reflection, which is a large part of the cost of a small request.
+// context returns ctx with the route and t. It adds gotConn to t itself: httptrace would merge two sets of hooks by
+// reflection, a large part of the cost of a small request.
 func (w *route) context(ctx context.Context, t *httptrace.ClientTrace) context.Context {
 	before := t.GotConn
 	t.GotConn = func(info httptrace.GotConnInfo) {
@@ -87,7 +87,7 @@ func addrOf(c net.Conn) netip.Addr {
 }
 
 // server returns the scope of the server that answered. If the connection cannot be observed, it returns the scope of
-// the host, or public.
+// the host name, or public if the name has no scope.
 func (w *route) server() address.Scope {
 	if s := address.Scope(w.from.Load()); w.proxy == nil && s != 0 {
 		return s

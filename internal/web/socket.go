@@ -17,9 +17,9 @@ const (
 	gatherTime = 10 * time.Millisecond
 )
 
-// socket is a TCP connection that can gather. A gathering read without data waits until gatherBytes have arrived or
-// gatherTime has passed, and after that for the first byte. The kernel does the waiting: below SO_RCVLOWAT (socket(7))
-// it wakes a reader only if the connection ends or the window is full. No byte is held back in the program.
+// socket is a TCP connection that can gather. A gathering read waits until gatherBytes have arrived. After gatherTime,
+// one byte is enough. The kernel does the waiting: below SO_RCVLOWAT (socket(7)) it wakes a reader only if the
+// connection ends or the window is full. No byte is held back in the program.
 type socket struct {
 	*net.TCPConn
 	raw   syscall.RawConn
@@ -53,8 +53,8 @@ func newSocket(conn *net.TCPConn) (*socket, error) {
 	return s, nil
 }
 
-// gather sets whether the following reads gather. During a gathering read, more than gatherBytes must be still to come.
-// The end of a body must therefore be read without gathering.
+// gather sets whether the following reads are gathering reads. A gathering read is allowed only while more than
+// gatherBytes are still to come, so the end of a body must be read without gathering.
 func (s *socket) gather(on bool) {
 	if s.gathers && !on {
 		s.timer.Stop()
@@ -80,7 +80,7 @@ func (s *socket) Read(p []byte) (int, error) {
 		return s.readEagerly(p)
 	}
 	if s.gathers {
-		s.limit(gatherBytes) // before the timer, which must not fire before the limit is set
+		s.limit(gatherBytes) // set before the timer starts: the timer must not fire first
 		s.timer.Reset(gatherTime)
 	}
 	return s.TCPConn.Read(p)
