@@ -75,7 +75,7 @@ func (e *Ending) bound() {
 		e.ETag = ""
 	}
 	if len(e.Requests) > mostSources {
-		e.Requests = nil // the requests to the host of the job's URL count without this field, too
+		e.Requests = nil // the requests to the host of the job's URL are counted without this field, too
 	}
 	if len(e.Sources) <= mostSources {
 		return
@@ -101,8 +101,8 @@ const (
 	// failedBase is the wait after the first failure. Each further wait is twice as long, but at most failedMost.
 	failedBase = 30 * time.Second
 	failedMost = 6 * time.Hour
-	// mostFailures is the number of failures that make the job dead. They take about fifteen hours after the first one.
-	// Consecutive tries of several workers count as one failure.
+	// mostFailures is the number of failures that make the job dead. The last is about fifteen hours after the first.
+	// Consecutive tries of several workers are one failure.
 	mostFailures = 12
 	// elsewhere is the time until another worker may try a job that failed. mostElsewhere limits how many workers try
 	// it one after the other.
@@ -167,7 +167,7 @@ func (r *Record) Again() time.Time {
 }
 
 // againAt returns when worker may take a waiting job. If the job failed at worker and other workers may try it, the
-// result is an earlier time than Next: then worker asks again, and finds out whether another worker has taken the job.
+// result is earlier than Next: at that time, worker finds out whether another worker has taken the job.
 func (r *Record) againAt(worker string, now time.Time) time.Time {
 	switch past := now.Sub(r.Since); {
 	case !slices.Contains(r.Tried, worker):
@@ -230,8 +230,8 @@ func (j *Job) Behind(lastModified time.Time) bool {
 }
 
 // Awaits reports whether an unchanged file, which the server dates to lastModified, may be older than the reported
-// version, although its date is not Behind. The server must have stated no date, or the feed another size or MD5. An
-// earlier version of the queue must be in place, and the reported version not awaited long enough.
+// version, although its date is not Behind. The server must have stated no date, or the feed must have stated another
+// size or MD5. The last success must be of another version, and the wait for the reported version must not be over.
 func (r *Record) Awaits(lastModified time.Time) bool {
 	j := &r.Job
 	if r.Good == nil || r.Good.Version == j.Version || r.Wrong >= len(wrongWaits) {

@@ -17,12 +17,12 @@ type Health struct {
 }
 
 const (
-	// fewFailed is the number of consecutive failures before a worker pauses. mostLooked limits the failed jobs that
-	// have their records examined after the pause.
+	// fewFailed is the number of consecutive failures before a worker pauses. mostLooked limits the failed jobs whose
+	// records are examined after the pause.
 	fewFailed, mostLooked = 3, 4
 	// shortPause is the first pause. Each further pause is twice as long, but at most longPause.
 	shortPause, longPause = time.Second, time.Minute
-	// mostLooks is the number of calls of Judge before the servers count as faulty if no other worker tried the jobs.
+	// mostLooks is the number of calls of Judge after which the servers are at fault if no other worker tried the jobs.
 	mostLooks = 5
 )
 

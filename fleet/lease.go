@@ -62,7 +62,7 @@ func (l *Lease) Prolong(holder string, fence uint64, now time.Time, lasts time.D
 	return nil
 }
 
-// toCome reports whether t is in the future, at most by the given time. A later t is ignored, because it was written
+// toCome reports whether t is in the future, but by no more than most. A later t is ignored, because it was written
 // with a clock that has been set back since.
 func toCome(t, now time.Time, most time.Duration) bool {
 	return now.Before(t) && t.Sub(now) <= most

@@ -11,15 +11,15 @@ type Line struct {
 	Last   uint64    `json:"last,omitempty"`
 	Called float64   `json:"called,omitempty"`
 	At     time.Time `json:"at,omitzero"`
-	// Requests is the number of requests of the Jobs jobs that are counted. Bytes is the number of bytes of the Over
-	// ended jobs that are counted.
+	// Jobs is the number of counted jobs, and Requests the number of their requests. Over is the number of counted jobs
+	// that have ended, and Bytes the number of their bytes.
 	Jobs     float64 `json:"jobs,omitempty"`
 	Requests float64 `json:"requests,omitempty"`
 	Over     float64 `json:"over,omitempty"`
 	Bytes    float64 `json:"bytes,omitempty"`
 }
 
-// A Place is the place of a job in the line of Host.
+// A Place is the position of a job in the line of Host.
 type Place struct {
 	Host   string `json:"host"`
 	Number uint64 `json:"number"`

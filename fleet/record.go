@@ -152,14 +152,14 @@ type Record struct {
 	Place Place `json:"place,omitzero"`
 	// Upload is the id of an unfinished upload. The next worker that takes the job aborts or continues the upload.
 	Upload string `json:"upload,omitempty"`
-	// Tries counts how often the job was taken. Wrong and Failed count endings: Lacks counts as Wrong, and consecutive
-	// failures at several workers count once.
+	// Tries counts how often the job was taken. Wrong and Failed count endings: Lacks is counted as Wrong, and
+	// consecutive failures at several workers are counted once.
 	Tries  int `json:"tries,omitempty"`
 	Wrong  int `json:"wrong,omitempty"`
 	Failed int `json:"failed,omitempty"`
 	// Newer is a job that was reported for the same file while a worker had Job.
 	Newer *Job `json:"newer,omitempty"`
-	// Tried lists the workers where the job failed in a row. They may try it at Next; others may from Elsewhere on.
+	// Tried lists the workers where the job failed in a row. They may try it again at Next, others from Elsewhere on.
 	Tried     []string  `json:"tried,omitempty"`
 	Elsewhere time.Time `json:"elsewhere,omitzero"`
 	// Lackers lists the workers that lacked a password, key or permission for the job.

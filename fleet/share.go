@@ -19,7 +19,7 @@ const (
 	// between the requests of all workers with shares of one host.
 	shareTime   = 2 * time.Second
 	betweenAsks = 100 * time.Millisecond
-	// unheard is the number of such intervals until the share of a worker that has not asked is free.
+	// unheard is the number of requests that a worker must miss before its share is free.
 	unheard = 3
 	// enough is the number of downloads that can use the whole limit of a host.
 	enough = 8
@@ -69,7 +69,7 @@ func (p *Pace) LeaveShare(worker string, now time.Time) bool {
 	return ok
 }
 
-// level returns the maximum for each share that uses all of amount. If the sum of wants is smaller, it returns amount.
+// level returns the maximum of a share if all of amount is used. If the sum of wants is smaller, it returns amount.
 func level(wants []int64, amount int64) int64 {
 	slices.Sort(wants)
 	left := amount

@@ -63,7 +63,7 @@ func (q *Queue) wake(ctx context.Context, r *fleet.Record) error {
 // A Claim is a job that this process has until Finish, Release or Abandon.
 type Claim struct {
 	Record fleet.Record // the record when the job was taken
-	// Context is canceled with that of Next, when the job is lost to another worker, and when it waits for paused hosts.
+	// Context is canceled with Next's context, when another worker has the job, or when an idle job's hosts are paused.
 	Context context.Context
 	// TakenOver reports that another worker had the job, and that its lease expired.
 	TakenOver bool

@@ -25,7 +25,7 @@ func (e *NewerError) Error() string {
 		"knows %d)", e.Values, e.Format, format)
 }
 
-// with returns e with the values of the other error added, which may be nil.
+// with returns e with the values of other added. other may be nil.
 func (e *NewerError) with(other *NewerError) *NewerError {
 	if other == nil {
 		return e

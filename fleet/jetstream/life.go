@@ -70,8 +70,8 @@ func (l *life) watching(bucket jetstream.KeyValue, keys string, f func(jetstream
 	})
 }
 
-// watchingAll is watching that also calls f with nil after all existing values. It resumes on each new connection, because
-// the library notices a new server only after ten seconds or more. If the values were lost, it calls lost and starts over.
+// watchingAll is like watching but also calls f with nil after all existing values. It resumes on each new connection:
+// the library notices a new server only after ten seconds or more. If the values were lost, it calls lost and restarts.
 func (l *life) watchingAll(bucket jetstream.KeyValue, keys string, lost func(), f func(jetstream.KeyValueEntry)) {
 	last, life := uint64(0), 0
 	for l.open.Err() == nil {

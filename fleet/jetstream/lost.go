@@ -28,7 +28,7 @@ var errMissing = errors.New("the queue does not exist")
 // Missing reports whether err, an error of Open, means that the queue does not exist and must not be created.
 func Missing(err error) bool { return errors.Is(err, errMissing) }
 
-// keepQueue checks on each new connection whether the queue still exists. back is closed at the first one.
+// keepQueue checks on each new connection whether the queue still exists. back is closed at the first new connection.
 func keepQueue(ctx context.Context, q *Queue, back <-chan struct{}) {
 	onEach(ctx, back, q.life.another, func() error { return look(ctx, q) })
 }

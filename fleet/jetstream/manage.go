@@ -65,7 +65,7 @@ func (q *Queue) Running(ctx context.Context) ([]fleet.Record, error) {
 	return b.In(fleet.Running, math.MaxInt), err
 }
 
-// Records returns the records with the given keys, as far as they exist.
+// Records returns the existing records with the given keys.
 func (q *Queue) Records(ctx context.Context, keys []string) (all []fleet.Record, err error) {
 	ctx, stop := context.WithTimeout(ctx, oneCall)
 	defer stop()
@@ -202,7 +202,7 @@ func (q *Queue) Drop(ctx context.Context, key string) (bool, error) {
 	return q.remove(ctx, key, func(r *fleet.Record) bool { return r.State != fleet.Running })
 }
 
-// DropAs drops a job that is still in the same state as the record was. A job that was reported again since then is kept.
+// DropAs drops the job of the record was, if it is in the same state. A job that was reported again since then is kept.
 func (q *Queue) DropAs(ctx context.Context, was *fleet.Record) (bool, error) {
 	return q.remove(ctx, was.Job.Key(), func(r *fleet.Record) bool {
 		return r.State == was.State && r.State != fleet.Running && r.Since.Equal(was.Since)

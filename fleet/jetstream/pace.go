@@ -42,8 +42,8 @@ type turns struct {
 	took int // number of turns that were reserved
 }
 
-// following returns the number of turns to reserve next. If t was used up early, that is twice as many as before, as
-// far as ahead allows. Otherwise it is one, because reserved turns that are not used are lost for all workers.
+// following returns the number of turns to reserve next. If t was used up early, that is twice as many as before,
+// within the limit ahead. Otherwise it is one, because reserved turns that are not used are lost for all workers.
 func (t *turns) following(perSecond float64, now time.Time) int {
 	if t.left > 0 || t.took == 0 || !now.Before(t.next) {
 		return 1
@@ -93,7 +93,7 @@ func (p *Pacer) Held(host string, now time.Time) (time.Duration, int) {
 	return pace.Held(p.q.clock.at(now))
 }
 
-// of returns the pace of host, as far as this process knows it.
+// of returns the pace of host that this process knows.
 func (p *Pacer) of(host string) fleet.Pace {
 	p.mu.Lock()
 	defer p.mu.Unlock()

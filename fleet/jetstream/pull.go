@@ -17,7 +17,7 @@ const (
 	// server that has just started may lose the request. Each later request stays open twice as long as the one before,
 	// up to longPull. In a cluster, the server with the request may be lost while the connection stays.
 	firstPull, longPull, longClusterPull = time.Second, time.Minute, 5 * time.Second
-	// skipEmpty is how long lower priorities are asked instead of one that had no message.
+	// skipEmpty is how long a priority without a message is skipped, and lower priorities are asked instead.
 	skipEmpty = 100 * time.Millisecond
 )
 

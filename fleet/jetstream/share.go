@@ -24,8 +24,8 @@ type sharer struct {
 	to        Limited
 }
 
-// Share keeps this process at its share of perSecond, by calls of Set of to, until end is called. perSecond is the
-// number of bytes per second that host may send to the whole fleet. Each download from host calls Share.
+// Share calls to.Set with this process's share of perSecond, until end is called. perSecond is the number of bytes per
+// second that host may send to the whole fleet. Each download from host calls Share.
 func (p *Pacer) Share(host string, perSecond int64, to Limited) (end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

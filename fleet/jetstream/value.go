@@ -24,7 +24,7 @@ func change[T any](ctx context.Context, bucket jetstream.KeyValue, key string, f
 	return now.value, err
 }
 
-// changeFrom is change for a process that already knows the value: the argument from. If from is nil or outdated,
+// changeFrom is like change, but begins with from, the value that the process knows. If from is nil or outdated,
 // changeFrom reads the value.
 func changeFrom[T any](ctx context.Context, bucket jetstream.KeyValue, key string, from *stored[T],
 	f func(*T) error) (now stored[T], err error) {
