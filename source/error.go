@@ -78,8 +78,8 @@ func (e *ContentError) Error() string {
 // while.
 var ErrNotAsked = errors.New("not asked")
 
-// MaxAfter is the longest requested delay after which a server is asked again. A server that requests a longer delay
-// counts as down.
+// MaxAfter is the longest requested delay after which a server is asked again. A server that requests a longer delay is
+// treated as down.
 const MaxAfter = 120 * time.Second
 
 // Error returns the host and the cause. It omits the URL, which the caller knows.

@@ -15,8 +15,8 @@ type Outlet struct {
 	Device string
 }
 
-// Apply makes d use the outlet. If d has a ControlContext, it must be set before Apply is called; it is still called,
-// and first.
+// Apply makes d use the outlet. If d has a ControlContext, it must be set before Apply is called. Apply keeps it, and
+// it is called first.
 func (o Outlet) Apply(d *net.Dialer) {
 	if o.Addr.IsValid() {
 		d.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(o.Addr, 0))

@@ -39,8 +39,8 @@ type Traits struct {
 	Slow bool
 }
 
-// A Source is a place with a file, or with another version of the file. It is safe for concurrent use. The caller
-// limits the number of concurrent requests.
+// A Source is a server or swarm with a file, or with another version of the file. It is safe for concurrent use. The
+// caller limits the number of concurrent requests.
 type Source interface {
 	Traits() Traits
 

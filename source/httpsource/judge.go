@@ -42,7 +42,7 @@ func (c *chain) judge(x *web.Exchange) (source.Answer, error) {
 	default:
 		return a, c.refused(x)
 	}
-	// In a redirect, the field counts whatever size the target has: another host must not be able to remove the digest.
+	// A redirect's field is used whatever size the target has: another host must not be able to remove the digest.
 	if last := len(c.hops) - 1; verify.DropLinked(resp.Header, a.Size) {
 		verify.DropLinked(c.hops[last].Header, a.Size)
 		a.Claims, _ = verify.FromHeader(resp.Header, c.channel())
