@@ -11,14 +11,14 @@ import (
 // A Finding is the result of a search for digests that a server has published beside a file.
 type Finding struct {
 	Claims []Claim   // strong claims by the asked server
-	Weak   []Claim   // weak claims by its forge, which find accidents; they are no evidence
+	Weak   []Claim   // weak claims by the forge, which detect accidents and are no evidence
 	Places []Place   // in the order of the search
 	Date   time.Time // Last-Modified of the newest list that Claims are from; zero: unknown
 	Missed bool      // the asked server did not answer whether one of Places has a digest
 	// Beside are the URLs of the signatures that exist beside the file, according to its forge or the index of its
 	// folder. It is nil if that is unknown, and empty if there are none.
 	Beside []*url.URL
-	Gone   []string // the Field that claims of a list or forge had, if the asked server answers that there is none
+	Gone   []string // the Field of the claims of each list or forge that, according to the asked server, does not exist
 }
 
 // A Place is a URL that was searched for digests of the file, and the result.

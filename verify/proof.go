@@ -109,8 +109,8 @@ func (p Proof) String() string {
 	return "unverified (" + p.evidence[0].String() + " matches, which proves nothing against an attacker)"
 }
 
-// named describes the strong claim at index i of the evidence, and of each other strong algorithm the first claim over the
-// same channel, unless the field is the same.
+// named describes the strong claim at index i of the evidence. For each other strong algorithm, it also describes the
+// first claim over the same channel, unless that is from the same field.
 func (p Proof) named(i int) (all []string) {
 	best, seen := p.evidence[i], Algorithm(0)
 	for _, c := range p.evidence[i:] {

@@ -88,7 +88,7 @@ type SignatureResult struct {
 	Reason string    // details
 	Key    string    // fingerprint or id of the key, or SHA-256 of the certificate, in the notation of Kind; "" if unavailable
 	Subkey string    // fingerprint of the OpenPGP subkey that signed; "" if the primary key signed
-	Signer string    // user ID of the key, or subject of the certificate, quoted; without a key, from the signature; may be ""
+	Signer string    // quoted user ID or subject of the certificate; if there is no key, as the signature states it; or ""
 	Time   time.Time // the creation time in the signature, or zero
 	Hash   string    // "SHA-512", "RSA-PSS 3072 with SHA-256"; "" if unknown
 	From   string    // the signature's masked URL or path; "" if unknown

@@ -68,8 +68,8 @@ func DropLinked(header map[string][]string, size int64) bool {
 	return true
 }
 
-// FromStore reports whether c is from one of the storeFields. A strong claim is evidence like a claim from Digest. But it
-// is not an Instance Digest, so Link fields in the same response are ignored (RFC 6249, section 6).
+// FromStore reports whether c is from one of the storeFields. A strong claim is evidence, like a claim from Digest. But
+// it is not an Instance Digest, so Link fields in the same response are ignored (RFC 6249, section 6).
 func (c Claim) FromStore() bool {
 	for _, f := range storeFields {
 		if c.Field == f.name {

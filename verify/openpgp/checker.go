@@ -18,8 +18,8 @@ import (
 // (RFC 9580, section 5.2.4).
 const maxSalted = 16
 
-// A Policy decides which signatures count. The zero value accepts no signature, because every signature was made after
-// the zero Now.
+// A Policy decides which signatures are accepted. The zero value accepts no signature, because every signature was made
+// after the zero Now.
 type Policy struct {
 	// Now is the present time.
 	Now time.Time

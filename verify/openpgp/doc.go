@@ -1,10 +1,10 @@
 // Package openpgp checks detached OpenPGP signatures of files (RFC 9580, section 10.4) against keys that the user
 // trusts, while the file is read, and makes such signatures. ProtonMail/go-crypto does the cryptography. This package
-// decides which signatures count.
+// decides which signatures are accepted.
 //
-// A signature counts if it is a detached binary signature (type 0x00) with SHA-256 or better, by a pinned key that may
-// sign files and is not weak, revoked or expired. Of several signatures, one by a pinned key must be good, and none by
-// a pinned key may be bad. Signatures by unknown keys are reported and ignored. Every refusal is an
+// A signature is accepted if it is a detached binary signature (type 0x00) with SHA-256 or better, by a pinned key that
+// may sign files and is not weak, revoked or expired. Of several signatures, one by a pinned key must be good, and none
+// by a pinned key may be bad. Signatures by unknown keys are reported and ignored. Every refusal is an
 // [*verify.SignatureError] with the key and the reason.
 //
 // The package does not handle mail: it has no signed messages, encryption, web of trust or key servers. It checks a

@@ -50,7 +50,7 @@ func (k Keyring) parse(primary Fingerprint) (all *pgp.Entity) {
 }
 
 // merge adds the signatures, identities and subkeys of b to a. b is another export of the key of a. A revocation in any
-// export counts.
+// export applies.
 func merge(a, b *pgp.Entity) {
 	a.Revocations = append(a.Revocations, b.Revocations...)
 	a.DirectSignatures = append(a.DirectSignatures, b.DirectSignatures...)

@@ -38,7 +38,7 @@ type certificate struct {
 // or 10,000 keys.
 func ParseKeyring(exports ...[]byte) (Keyring, error) { return parseKeyring(false, exports...) }
 
-// parseKeyring is ParseKeyring. If part is set, it ignores revocations of keys that are missing in exports.
+// parseKeyring is like ParseKeyring. If part is set, it ignores revocations of keys that are missing in exports.
 func parseKeyring(part bool, exports ...[]byte) (Keyring, error) {
 	var k Keyring
 	total := 0
@@ -109,7 +109,7 @@ func hasSecret(export []byte) (has bool) {
 func isKeybox(export []byte) bool { return len(export) >= 12 && string(export[8:12]) == "KBXf" }
 
 // leaveOut records err for an unusable part of an export. The armor of the part begins at line, and key is the number
-// of the key in the armor. Both count from 1; 0 means unknown.
+// of the key in the armor. Both are numbered from 1; 0 means unknown.
 func (k *Keyring) leaveOut(line, key int, err error) {
 	if key > 0 {
 		err = fmt.Errorf("key %d: %w", key, err)

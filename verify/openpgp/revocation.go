@@ -91,10 +91,10 @@ func (k Keyring) readEntity(raw []byte) (*pgp.Entity, error) {
 	return e, err
 }
 
-// addSkipped adds to e the revocations in raw that the library skips: those in a form that it does not support, and
-// those by other keys that the key names as its revokers (RFC 9580, section 5.2.3.23). The former cannot be checked, so
-// they count. The latter count unless k has the key of the revoker and it did not sign. The naming is not checked.
-// Revocations by any other keys are ignored.
+// addSkipped adds to e the revocations in raw that the library skips. A revocation in an unsupported form cannot be
+// checked and is added. A revocation by a key that e names as its revoker (RFC 9580, section 5.2.3.23) is added unless
+// k has the key of the revoker and that key did not make the revocation. The naming is not checked. Revocations by any
+// other keys are ignored.
 func (k Keyring) addSkipped(e *pgp.Entity, raw []byte) {
 	primary := fingerprint(e.PrimaryKey.Fingerprint)
 	var owner *packet.OpaquePacket // what the signatures follow
@@ -141,7 +141,7 @@ func revokersIn(body []byte) (all []Fingerprint) {
 	return all
 }
 
-// denies reports whether the key by is in k and p is not its signature of the key revoked.
+// denies reports whether k has the key that by identifies, and p is not a signature of revoked by that key.
 func (k Keyring) denies(by issuer, revoked *packet.PublicKey, p *packet.OpaquePacket) bool {
 	i := slices.IndexFunc(k.certs, func(c certificate) bool { return by.names(c.keys[0]) })
 	parsed, err := parsePacket(p)
@@ -160,8 +160,8 @@ func (k Keyring) denies(by issuer, revoked *packet.PublicKey, p *packet.OpaquePa
 	return err == nil && e.PrimaryKey.VerifySignature(h, sig) != nil
 }
 
-// addRevocation adds a revocation as of the time in p: of the subkey or user ID in owner, or else of all of e. The
-// revocation has the version 0, so that [revocationReason] returns why.
+// addRevocation adds a revocation with the time in p. It revokes the subkey or user ID in owner, or else all of e. Its
+// version is 0, so that [revocationReason] returns the text why.
 func addRevocation(e *pgp.Entity, owner, p *packet.OpaquePacket, why string) {
 	valid := true
 	r := &packet.VerifiableSignature{Valid: &valid, Packet: &packet.Signature{RevocationReasonText: why}}

@@ -11,7 +11,7 @@ import (
 
 const (
 	maxSignatures = 100
-	maxSubpackets = 250 // of a signature of a file; for each one, the library keeps many times the bytes that it has here
+	maxSubpackets = 250 // in a signature of a file; the library needs many times the memory of each
 )
 
 // A written is a parsed signature packet.

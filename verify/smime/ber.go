@@ -103,7 +103,7 @@ func joinStrings(out []byte, start int) ([]byte, *verify.SignatureError) {
 	return joined, nil
 }
 
-// maxLength exceeds the length of any valid element, and fits header and an int of 32 bits.
+// maxLength exceeds the length of any valid element, and fits in the result of header and in an int of 32 bits.
 const maxLength = 4 * verify.MaxSignature
 
 // indefiniteLength is consumeHeader's result for an indefinite length.

@@ -33,7 +33,7 @@ type pending struct {
 
 // New returns a Checker of a file with the signatures in a CMS message: DER, BER, PEM or a mail. Certificates must be
 // valid at now. New fails, with a *verify.SignatureError, if no file could pass: the message cannot be read, no
-// signature in it counts, or a trusted signer's signature is bad. Without roots, signatures are only parsed.
+// signature in it is acceptable, or a trusted signer's signature is bad. Without roots, signatures are only parsed.
 func New(signature []byte, roots []*x509.Certificate, now time.Time) (*Checker, error) {
 	data, err := dearmor(signature)
 	if err != nil {
@@ -85,7 +85,7 @@ func (m message) noCertificate() *verify.SignatureError {
 	return fail(verify.SignatureNoCertificate, "the certificate is neither in the message nor among the roots")
 }
 
-// wait makes c compare the h hash of the file with digest, for the signature that is appended to c.signatures next.
+// wait makes c compare the hash h of the file with digest. The signature to judge is appended to c.signatures next.
 func (c *Checker) wait(h crypto.Hash, digest []byte) {
 	if c.hashes[h] == nil {
 		c.hashes[h] = h.New()

@@ -35,7 +35,7 @@ func (r *reader) empty() bool { return len(r.rest) == 0 || *r.fault != nil }
 // next reports whether the next element has the tag.
 func (r *reader) next(tag byte) bool { return !r.empty() && r.rest[0] == tag }
 
-// any reads the next element. A missing element is a fault; what names the element.
+// any reads the next element. A missing element is a fault, reported under the name what.
 func (r *reader) any(what string) element {
 	if *r.fault != nil {
 		return element{}

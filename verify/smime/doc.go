@@ -1,8 +1,8 @@
 // Package smime checks S/MIME signatures of files, which are CMS messages (RFC 5652, RFC 8551), against roots that the
-// user trusts, while the file is read. It parses the message and decides which signatures count. The standard library
-// does the cryptography and verifies the chains of certificates (RFC 5280).
+// user trusts, while the file is read. It parses the message and decides which signatures are accepted. The standard
+// library does the cryptography and verifies the chains of certificates (RFC 5280).
 //
-// A signature counts if the message is detached or holds the same file, all its digests are SHA-256 or better, its
+// A signature is accepted if the message is detached or holds the same file, all its digests are SHA-256 or better, its
 // signed attributes have the file's digest, and the certificate of its key is for signing, valid now and chained to a
 // root. Of several signers, one with a chain to a root must be good, and none with a chain may be bad. The other
 // signers are reported and ignored. Every refusal is an [*verify.SignatureError] with the signer and the reason.

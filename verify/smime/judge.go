@@ -56,7 +56,7 @@ func (s signerInfo) find(lists ...[]*x509.Certificate) *x509.Certificate {
 	return nil
 }
 
-// judge returns the hash algorithm of the signature of s, or a fault if the signature does not count. It checks the
+// judge returns the hash algorithm of the signature of s, or a fault if the signature is not accepted. It checks the
 // chain before the signature: a bad signature matters only if its signer is trusted (rule 48).
 func (a anchors) judge(s signerInfo, cert *x509.Certificate) (crypto.Hash, *verify.SignatureError) {
 	if err := a.chain(cert); err != nil {

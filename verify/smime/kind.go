@@ -34,7 +34,7 @@ var Kind = &verify.SignatureKind{
 	Describe:  func(r verify.SignatureResult) string { return r.Signer },
 }
 
-// sniff is Kind.Sniff. A message has a PEM label not of OpenPGP or SSH, is a mail, or begins like a SEQUENCE.
+// sniff is Kind.Sniff. A message has a PEM label of neither OpenPGP nor SSH, is a mail, or begins like a SEQUENCE.
 func sniff(data []byte) bool {
 	text := bytes.TrimSpace(data)
 	lower := bytes.ToLower(text[:min(len(text), len("content-type:"))])

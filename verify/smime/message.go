@@ -109,7 +109,7 @@ func (r *reader) signedData() (m message) {
 	return m
 }
 
-// version reads a version. A version later than latest is a fault; what describes the versioned structure.
+// version reads a version. A version later than latest is a fault, reported under the name what.
 func (r *reader) version(what string, latest int) {
 	if v := r.small("version of " + what); v > latest {
 		r.fail(verify.SignatureUnsupported, "version %d of %s", v, what)

@@ -150,7 +150,7 @@ func matches(patterns, name string) bool {
 	for p := range strings.SplitSeq(patterns, ",") {
 		p, negated := strings.CutPrefix(strings.TrimSpace(p), "!")
 		if strings.ContainsAny(p, `[\`) {
-			continue // our namespace has neither, and package path gives them meanings
+			continue // "file" has neither character, and package path gives them meanings
 		}
 		switch ok, _ := path.Match(p, name); {
 		case ok && negated:

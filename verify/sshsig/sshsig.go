@@ -1,7 +1,7 @@
 // Package sshsig checks signatures made by ssh-keygen -Y sign: SSH signatures of files (OpenSSH, PROTOCOL.sshsig). The
 // trusted keys are in a file of public keys or of allowed signers (ssh-keygen(1), "ALLOWED SIGNERS").
 //
-// Only signatures in the namespace "file" count. A signature of a commit or of a mail is an error.
+// Only signatures in the namespace "file" are accepted. A signature of a commit or of a mail is an error.
 //
 //	keys, err := sshsig.ParseKeys(data)
 //	checker, err := sshsig.New(signature, keys, sshsig.Policy{Now: time.Now()})

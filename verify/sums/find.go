@@ -12,8 +12,8 @@ import (
 // maxNear is the maximum number of names that an error lists.
 const maxNear = 5
 
-// Find returns the claims of the list about a file. The file may have several names: the first of names that is in the
-// list counts. If the list has no such name, the error is about the last name. claims has at most one claim of each
+// Find returns the claims of the list about a file. The file may have several names. Find uses the first of names that
+// is in the list. If the list has no such name, the error is about the last name. claims has at most one claim of each
 // algorithm, the strongest first. Each claim records its line, list (the name of the list) and the channel over.
 // malformed has the unreadable lines that are or may be about the file. They are an error unless a claim is strong or
 // the caller has other evidence.
@@ -131,7 +131,7 @@ func (l List) near(name string) (names []string) {
 	return firstFew(names)
 }
 
-// alike returns the fraction of the longer name that equals the other name at its beginning and end, ignoring case.
+// alike returns the fraction of the longer name that equals the beginning and end of the other name, ignoring case.
 func alike(a, b string) float64 {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -34,8 +34,8 @@ var others = map[string]string{
 	"xxh128": "XXH128", "xxh128sum": "XXH128", "crc32": "CRC-32",
 }
 
-// lastOnly maps names of unsupported algorithms that count only at the end of a list's name, because elsewhere they
-// have another meaning, as in jdk-17-b3.
+// lastOnly maps names of unsupported algorithms that are recognized only at the end of a list's name, because elsewhere
+// they have another meaning, as in jdk-17-b3.
 var lastOnly = map[string]string{"b2": "BLAKE2", "b3": "BLAKE3"}
 
 // A hint is the algorithm that the name of a list implies for lines that name no algorithm.
@@ -45,7 +45,7 @@ type hint struct {
 }
 
 // hintOf parses the name of a list: SHA256SUMS, sha512sum.txt, disk.iso.sha256, CHECKSUM.SHA256-disk. The last
-// algorithm in the name counts, because an earlier one may belong to the name of a file: sha3-1.0.tar.gz.sha256.
+// algorithm in the name is used, because an earlier one may belong to the name of a file: sha3-1.0.tar.gz.sha256.
 func hintOf(name string) (h hint) {
 	words := strings.FieldsFunc(normal(name), func(c rune) bool { return c > 0x7f || !alphanumeric(byte(c)) })
 	several := false
