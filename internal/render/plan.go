@@ -94,7 +94,7 @@ func onDisk(h download.Plan) string {
 	case h.Done != nil:
 		return "a file of which no newer version exists"
 	case h.Left == nil && h.Resumes > 0:
-		return fmt.Sprintf("%s of the file, under its final name", option.SizeText(h.Resumes))
+		return fmt.Sprintf("%s in a file with the final name", option.SizeText(h.Resumes))
 	case h.Left == nil:
 		return "none"
 	case h.Restarts != "":
