@@ -58,7 +58,7 @@ func (f *followers) hold(t *target, now time.Time) (until time.Time, held bool) 
 
 // awaitsPoll reports whether a feed that may report the release of t is still to be polled in this round. The update of
 // t must then wait for the poll, because the feed may report proof of the release, or no longer report the release. It
-// does not wait for a host that must not be asked for a while.
+// does not wait for polls of a host that must not be asked for a while.
 func (f *followers) awaitsPoll(t *target, now time.Time) bool {
 	polls := f.targets.polls
 	return f.run.round != nil && t.w.follow != nil && slices.ContainsFunc(polls.members, func(m *member) bool {

@@ -131,8 +131,8 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	return a
 }
 
-// A refused poll waits for the reset of a request limit that is at least leastReset away. Otherwise the poll backs off.
-// Some servers always report that the limit was just reset, and would be polled in a busy loop.
+// leastReset is the shortest time until the reset of a request limit for which a refused poll waits. Otherwise the poll
+// backs off. Some servers always report that the limit was just reset, and would be polled in a busy loop.
 const leastReset = time.Minute
 
 // heed sets pause, spent and busy from the request limit that the server reports in h.

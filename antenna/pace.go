@@ -71,8 +71,8 @@ func jitter(d time.Duration, chance float64) time.Duration {
 }
 
 // backoff returns the time to wait after a number of consecutive failures. The time is twice base after the first
-// failure, doubles with each failure, and is at most most. chance, from 0 to 1, adds up to a quarter, so that attempts
-// that failed together are not repeated together.
+// failure, doubles with each failure, and does not exceed most. chance, from 0 to 1, adds up to a quarter, so that
+// attempts that failed together are not repeated together.
 func backoff(base, most time.Duration, failures int, chance float64) time.Duration {
 	d := most
 	if shift := max(failures, 1); shift < 32 && base <= most>>shift {

@@ -259,8 +259,8 @@ func (g *following) in(s stage) (list []*target) {
 func (g *following) waits() int { return len(g.in(waiting)) + len(g.in(resting)) }
 
 // isGone reports whether no feed reports the release of t any more, although a feed reports an earlier release. If all
-// reported releases are later, the feeds may only have dropped their oldest entries. If there are none, a feed may be empty
-// for a moment.
+// reported releases are later, the feeds may only have dropped their oldest entries. If no release is reported, a feed
+// may be empty for a moment.
 func (g *following) isGone(t *target, offers map[string]*offer) bool {
 	if offers[t.url] != nil {
 		return false

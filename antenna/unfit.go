@@ -114,8 +114,8 @@ func (w *watcher) masked() string {
 
 var escapedField = once.Pattern(`%7B([a-z]+)%7D`)
 
-// otherFiles describes which other files of the release of t a release API lists at the host of the watch. It returns ""
-// if the API lists the file of t, or no file.
+// otherFiles describes the other files that a release API lists for the release of t at the host of the watch. It
+// returns "" if the API lists the file of t, or no file.
 func (g *following) otherFiles(t *target) string {
 	o := g.offers()[t.url]
 	if o == nil {

@@ -57,7 +57,7 @@ func (p *Pace) Wait(number uint64, now time.Time) time.Duration {
 	return first + max(0, time.Duration(ahead*max(requests, bytes)*float64(time.Second)))
 }
 
-// call sets Called and At to the number that has its turn now.
+// call sets Called to the number that has its turn now, and At to now.
 func (p *Pace) call(now time.Time) {
 	p.Line.Called = p.called(now)
 	if now.After(p.Line.At) {

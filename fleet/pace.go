@@ -43,8 +43,8 @@ func (p *Pace) Held(now time.Time) (wait time.Duration, status int) {
 	return p.Until.Sub(now), p.Status
 }
 
-// Turns reserves the next n turns at a host that allows perSecond requests per second. The first turn is at the time
-// first. The others follow at intervals of gap.
+// Turns reserves the next n turns at a host that allows perSecond requests per second. first is the time of the first
+// turn, and gap the time between two turns.
 func (p *Pace) Turns(n int, perSecond float64, now time.Time) (first time.Time, gap time.Duration) {
 	p.call(now)
 	gap = time.Duration(float64(time.Second) / perSecond)

@@ -25,10 +25,10 @@ const (
 	enough = 8
 )
 
-// TakeShare gives worker its share, rate, of the perSecond bytes that a host may send. again is how long worker uses
-// the share before it must ask again. worker has users downloads from the host and can use want bytes per second. All
-// workers get equal shares; bytes that some of them do not want are divided among the others. At first, a new worker
-// gets only bytes that are free. It gets more after the others have asked again.
+// TakeShare gives worker a share of the perSecond bytes that a host may send. rate is the share, and again is how long
+// worker uses it before it must ask again. worker has users downloads from the host and can use want bytes per second.
+// All workers get equal shares; bytes that some of them do not want are divided among the others. At first, a new
+// worker gets only bytes that are free. It gets more after the others have asked again.
 func (p *Pace) TakeShare(worker string, users int, want, perSecond int64, now time.Time) (rate int64, again time.Duration) {
 	p.call(now)
 	maps.DeleteFunc(p.Shares, func(name string, s Share) bool { return name == worker || !now.Before(s.Until) })

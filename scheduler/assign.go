@@ -171,9 +171,9 @@ func (a *assignment) continued(off int64) bool {
 	return false
 }
 
-// want returns size, the number of bytes to request from m (0: none), and ahead, their preferred distance in bytes from
-// the front. The size is chosen so that the idle round trip between two requests is negligible. Toward the end the size
-// is smaller, so that all mirrors finish together. The distance keeps mirrors of unknown speed away from the front.
+// want returns how many bytes to request from m (size), and their preferred distance in bytes from the front (ahead).
+// The size is chosen so that the idle round trip between two requests is negligible. Toward the end the size is
+// smaller, so that all mirrors finish together. The distance keeps mirrors of unknown speed away from the front.
 func (a *assignment) want(m *mirror) (size, ahead int64) {
 	all := a.mirrors.aggregate()
 	if m.doubtful() { // a trial, where it blocks no other mirror
@@ -226,9 +226,9 @@ func (a *assignment) part(m *mirror, speed float64) float64 {
 	return part
 }
 
-// share returns the minimum number of bytes that a mirror of unknown speed is asked for: an equal part of a third of
-// the file, limited so that all such parts fit in the window. If that is too much, the rest is taken from the mirror
-// when its speed is known.
+// share returns the minimum number of bytes to request from a mirror of unknown speed: an equal part of a third of the
+// file, limited so that all such parts fit in the window. If that is too much, the rest is taken from the mirror when
+// its speed is known.
 func (a *assignment) share() int64 {
 	useful := count(*a.mirrors, func(m *mirror) bool { return !m.gone() && !m.noRanges && (m.open() || !m.last) })
 	n := min(useful+1, a.cfg.Split)

@@ -3,9 +3,9 @@ package scheduler
 import "time"
 
 // A Batch decides how many downloads run at once. It has a number of slots, each for one running download. It adds
-// slots in steps, one step at a time, as long as the total throughput grows, in the same way as connections are added
-// for one file (RFC 6249, section 7). It never stops a download: a slot that did not add to the throughput is removed
-// when a download ends. Like a [Scheduler], a Batch has no clock, and it is not safe for concurrent use.
+// slots step by step as long as the total throughput grows, as a Scheduler adds connections for one file (RFC 6249,
+// section 7). It never stops a download: a slot that did not add to the throughput is removed when a download ends.
+// Like a [Scheduler], a Batch has no clock, and it is not safe for concurrent use.
 //
 // If downloads are short, a download that has ended shows how long it occupied its slot and how much work it did. The
 // ratio of work to time, multiplied by the number of slots, is the throughput, regardless of the phase of each slot. So

@@ -87,7 +87,7 @@ func (e *estimates) hangs(f *fetch) float64 {
 // due returns in how many seconds f must end so that the following bytes are hashed when the last byte arrives.
 func (e *estimates) due(f *fetch) float64 { return e.dueAt(f.end) }
 
-// dueAt is like due, for a range that ends at end.
+// dueAt is like due, for a range that ends at the offset end.
 func (e *estimates) dueAt(end int64) float64 {
 	return e.horizon(nil) - float64(e.ranges.size-end)/hashSpeed
 }

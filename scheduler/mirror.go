@@ -164,7 +164,7 @@ func (m *mirror) grows(now time.Time, trips time.Duration) bool {
 	return m.rtt > 0 && !m.align.whole() && m.meter.grows(now, max(trips*m.rtt, growthLeast))
 }
 
-// flows reports whether bytes have been arriving without a pause for the time long or more.
+// flows reports whether bytes have been arriving without a pause for at least the duration long.
 func (m *mirror) flows(now time.Time, long time.Duration) bool {
 	return !m.meter.flow.IsZero() && now.Sub(m.meter.flow) >= long
 }

@@ -56,7 +56,7 @@ func (q *requests) start(m *mirror, r byterange.Range, whole bool, why Reason) {
 	q.actions.add(Fetch{f.id, m.id, r, why})
 }
 
-// shrink makes f end early, at end. why is the reason.
+// shrink makes f end early, at the offset end. why is the reason.
 func (q *requests) shrink(f *fetch, end int64, why Reason) {
 	if end <= f.pos {
 		q.cancel(f, why)
@@ -94,7 +94,7 @@ func (q *requests) close(m *mirror, why Reason) {
 	}
 }
 
-// lower frees the reservation of f, a fetch to the end of the file, from end on. The fetch goes on.
+// lower frees the reservation of f, a fetch to the end of the file, from the offset end. The fetch continues.
 func (q *requests) lower(f *fetch, end int64) {
 	q.ranges.free(byterange.Range{Start: end, End: f.end})
 	f.end = end

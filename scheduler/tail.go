@@ -26,7 +26,7 @@ const (
 	dearTimes  = 4                     // a smaller gain must be worth this many times the wasted bytes
 	takeGain   = 0.5                   // smallest gain in seconds for taking over a slow tail, regardless of its size
 
-	answerTime = 300 * time.Millisecond // assumed time to answer of an unknown mirror
+	answerTime = 300 * time.Millisecond // time that an unknown mirror is assumed to need for an answer
 
 	hashSlack = 96 << 20 // bytes that are hashed in a moment
 	hurryTime = 4        // in seconds: hurry takes bytes only from a range that is due in less time
@@ -136,7 +136,7 @@ func (t *tail) overtake(f *fetch, m *mirror, why Reason) bool {
 	return t.checks.repair(m)
 }
 
-// take assigns the range of f from at on to m.
+// take assigns to m the rest of the range of f, from the offset at.
 func (t *tail) take(f *fetch, at int64, m *mirror, why Reason) {
 	r := t.ranges.rest(byterange.Range{Start: at, End: f.end})
 	if !f.cut {

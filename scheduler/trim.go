@@ -78,7 +78,7 @@ func (t *trim) review() {
 	t.beginTrial(open, keep, closed)
 }
 
-// beginTrial closes the mirrors after the first keep in open. closed is their share of the total speed.
+// beginTrial closes all but the first keep mirrors in open. closed is the closed mirrors' share of the total speed.
 func (t *trim) beginTrial(open mirrors, keep int, closed float64) {
 	level := max(t.mirrors.mean(t.clock.now, time.Second), t.mirrors.mean(t.clock.now, 4*time.Second))
 	if t.sure { // the means no longer include mirrors that were closed
@@ -126,8 +126,8 @@ func (t *trim) delay() {
 	t.next = t.clock.now.Add(t.wait)
 }
 
-// regrow resumes growth if the mirrors that a trial left deliver much less than all mirrors did before, and after a
-// long time, because the network may have changed or the verdict may have been wrong.
+// regrow resumes growth if the mirrors that a trial left deliver much less than all mirrors did before. It also does so
+// after a long time: the network may have changed or the verdict may have been wrong.
 func (t *trim) regrow() {
 	switch {
 	case !t.growth.ended || t.growth.mode == GrowSingle || t.running:

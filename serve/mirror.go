@@ -16,9 +16,9 @@ import (
 
 // Mirror is a copy of the served folder, or of one file in it.
 type Mirror struct {
-	// URL is the location of the folder at the mirror, if it ends with a slash; the path of a file below the folder is
-	// appended to it. Otherwise it is the URL of a single file: of each file whose path below the folder is the end of
-	// the URL's path. So http://host/pub/a/x.iso is listed for /a/x.iso and /x.iso, but not for /b/x.iso.
+	// URL is the location of the folder at the mirror, with a slash at the end, or of one file. The path of a file is
+	// appended to the location of the folder. One file is any file whose path below the folder is the end of the URL's
+	// path. So http://host/pub/a/x.iso is listed for /a/x.iso and /x.iso, but not for /b/x.iso.
 	URL *url.URL
 	// Pri is the priority, from 1 (first) to 999999. If zero, no priority is stated, which means 999999.
 	Pri int

@@ -88,7 +88,7 @@ func (a Algorithm) String() string {
 	return algorithms[a].name
 }
 
-// Size returns the length of a digest of a in bytes. It returns 0 if a is not an algorithm.
+// Size returns the length in bytes of a digest of algorithm a. It returns 0 if a is not an algorithm.
 func (a Algorithm) Size() int {
 	if !a.known() {
 		return 0

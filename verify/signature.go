@@ -157,8 +157,8 @@ func (e *SignatureError) Error() string {
 
 // JudgeSignatures returns nil if a signature in all is good and none by an accepted key is bad. Otherwise it returns a
 // *SignatureError with the most informative verdict: a bad signature, then another fault with a trusted key, then an
-// untrusted key, then an unknown key, then a signature that could not be read and names no key. The function by returns
-// the signer's name for the error.
+// untrusted key, then an unknown key, then a signature that could not be read and names no key. by returns the signer's
+// name for the error.
 func JudgeSignatures(all []SignatureResult, by func(SignatureResult) string) error {
 	rank := func(r SignatureResult) int {
 		switch r.Code {

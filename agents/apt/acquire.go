@@ -95,7 +95,7 @@ func (x *item) demands(m *Message) (err error) {
 	return nil
 }
 
-// bytesOf returns the number of bytes in the field name, or def if the field is missing.
+// bytesOf returns the number of bytes in the field called name, or def if the field is missing.
 func bytesOf(m *Message, name string, def int64) (int64, error) {
 	word := m.Get(name)
 	if word == "" {

@@ -61,7 +61,7 @@ type Decoder interface {
 	// Records returns an iterator over the records. The last pair has an error and no record if the feed is broken, is
 	// not a feed or is rejected.
 	Records() iter.Seq2[Record, error]
-	// Input describes the encoding of the feed as far as it was read.
+	// Input describes the encoding of the part of the feed that was read.
 	Input() Input
 }
 

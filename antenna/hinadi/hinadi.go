@@ -67,7 +67,7 @@ func (d *Decoder) Records() iter.Seq2[feed.Record, error] { return feedtext.Sequ
 // Header returns the header block. It is valid after the first record or the end of the feed.
 func (d *Decoder) Header() Header { return d.header }
 
-// Input describes the encoding of the feed, as far as it has been read.
+// Input describes the encoding of the part of the feed that was read.
 func (d *Decoder) Input() feed.Input {
 	in := d.lines.Input()
 	in.End = d.end

@@ -7,7 +7,7 @@ import (
 	"braid/internal/feedtext"
 )
 
-// set sets the value of the field name. value is not empty. An invalid value discards the block (section 11).
+// set sets the field called name to value, which is not empty. An invalid value discards the block (section 11).
 func (b *block) set(line int, name, value string) {
 	switch kinds[name] {
 	case uri:

@@ -33,7 +33,7 @@ func NewDecoder(r io.Reader, o feed.Options) *Decoder {
 // record. The records before it are valid.
 func (d *Decoder) Records() iter.Seq2[feed.Record, error] { return feedtext.Sequence(d.next) }
 
-// Input describes the encoding of the feed, as far as it has been read.
+// Input describes the encoding of the part of the feed that was read.
 func (d *Decoder) Input() feed.Input {
 	in := d.lines.Input()
 	in.End = d.end

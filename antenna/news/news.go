@@ -85,7 +85,7 @@ func newReader(r io.Reader, o feed.Options) reader {
 	return d
 }
 
-// Input describes the encoding of the feed, as far as it has been read.
+// Input describes the encoding of the part of the feed that was read.
 func (d *reader) Input() feed.Input { return d.in.describe() }
 
 func (d *reader) count(line int) error {

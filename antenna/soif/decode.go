@@ -11,7 +11,7 @@ import (
 // A limits has the limits of a stream. The limits of lines in feed.Limits do not apply.
 type limits struct {
 	feed.Limits
-	// object limits the total size of the values of one object, and attributes their number.
+	// object limits the total size of the values of one object. attributes limits their number.
 	object, attributes int
 }
 

@@ -24,7 +24,7 @@ type parser struct {
 	s       *scanner
 	limits  limits
 	wrapper string // type of the open wrapper, or ""
-	// entries counts the objects, and kept the objects that were not discarded.
+	// entries counts the objects. kept counts the objects that were not discarded.
 	entries, kept int
 	// foreign reports that the stream begins with junk.
 	foreign bool

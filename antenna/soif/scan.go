@@ -88,8 +88,8 @@ func (s *scanner) skipSpace() bool {
 	}
 }
 
-// appendWhile appends the following bytes that satisfy is to dst. It stops within a window once dst is longer than
-// limit.
+// appendWhile appends to dst the following bytes for which is returns true. It stops within a window once dst is longer
+// than limit.
 func (s *scanner) appendWhile(dst []byte, is func(byte) bool, limit int) []byte {
 	for {
 		w := s.window(1)
@@ -117,7 +117,7 @@ func (s *scanner) appendN(dst []byte, n int) (_ []byte, ok bool) {
 	return dst, true
 }
 
-// spanOf returns the number of bytes at the beginning of w that satisfy is.
+// spanOf returns the number of bytes at the beginning of w for which is returns true.
 func spanOf(w []byte, is func(byte) bool) int {
 	for i, c := range w {
 		if !is(c) {

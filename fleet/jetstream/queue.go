@@ -47,7 +47,7 @@ type Options struct {
 	// Lease is how long this process keeps a job, or the lead of a group, without renewal. If zero, it is fleet.UsualLease.
 	Lease time.Duration
 	// Works reports that the process takes jobs. The stream delivers a message again if it is not acknowledged within
-	// Lease. For this, the Lease of the process that opened the queue last applies to all processes.
+	// the Lease of the process that opened the queue last.
 	Works bool
 	// There reports that the queue must exist. Open does not create it then.
 	There bool

@@ -111,8 +111,8 @@ func (v *RatesValue) UnmarshalTOML(value any) error {
 	return v.Set(strings.Join(words, ", "))
 }
 
-// bareRate returns the first rate in word that is a small number without a unit, because the user may have meant
-// another unit. It returns "" if word has no such rate.
+// bareRate returns the first rate in word that is a small number without a unit, or "". The user may have meant a unit
+// other than bytes.
 func bareRate(word string) string {
 	for item := range strings.SplitSeq(word, ",") {
 		if words := strings.Fields(item); len(words) > 0 && isBare(words[len(words)-1], 1024) {

@@ -1,8 +1,8 @@
 // Package partfile owns the bytes of an unfinished download: NAME.part and NAME.part.journal in the folder of NAME.
 //
 // Each byte is written once, by the first writer that has it, unless it is found wrong and voided. The journal lists
-// the bytes that were written, with a CRC-32C for each run of them, so that the next run can continue after a kill, a
-// loss of power or a flipped bit: bytes with another CRC count as missing. Only [File.Commit] gives the file its final
+// the ranges that were written, with their CRC-32C. So a later run of the program can continue after a kill, a loss of
+// power or a flipped bit: bytes with another CRC are treated as missing. Only [File.Commit] gives the file its final
 // name, and it requires a [verify.Proof].
 //
 // The package does not decide which bytes to fetch, whether bytes are right, or whether the bytes of an earlier run are
@@ -79,8 +79,8 @@ func (f *File) Begin(id Identity) error {
 	return nil
 }
 
-// Amend changes the recorded identity, even if the identity describes bytes of an earlier run, whether used or not. It
-// does nothing if the key has not sealed that identity.
+// Amend changes the recorded identity, even if an earlier run recorded it and the bytes of that run are not used. It
+// does nothing if the journal's key has not sealed that identity.
 func (f *File) Amend(change func(*Identity)) error {
 	if f.store.temporary() {
 		return nil

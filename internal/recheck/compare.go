@@ -14,7 +14,7 @@ import (
 	"braid/source"
 )
 
-// Unit is the unit of comparison: if a byte differs, all of its unit counts as different.
+// Unit is the unit of comparison: if a byte differs, its whole unit is treated as different.
 const Unit = 64 << 10
 
 // A task is a range that is being fetched for comparison.

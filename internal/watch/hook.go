@@ -127,7 +127,7 @@ func inTurn(run func(context.Context, hook) error, turns chan struct{}) func(con
 	}
 }
 
-// endAfter calls end when ctx has been done for grace, unless done is closed before.
+// endAfter calls end when ctx has been done for the duration grace, unless done is closed before.
 func endAfter(ctx context.Context, grace time.Duration, done <-chan struct{}, end context.CancelCauseFunc) {
 	select {
 	case <-done:

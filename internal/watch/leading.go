@@ -199,8 +199,8 @@ func (c *Loaded) CheckForFleet() error {
 	return nil
 }
 
-// folderOf returns the folder of a watch, relative to the folder of the workers: the path of dir relative to the folder
-// of the configuration.
+// folderOf returns the path of the folder of a watch below the folder of the workers. The folder of the watch has the
+// same path below the folder of the configuration.
 func (c *Loaded) folderOf(w *Watch) (string, error) {
 	if w.To != "" {
 		return "", problem.Misuse("watch."+w.Name+".to", "cannot be set with --queue: the workers decide where files go",

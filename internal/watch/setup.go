@@ -312,8 +312,8 @@ func ruleOf(c *Loaded, w *Watch, all *limit.Limiter, at *job.Sites) (*Rule, erro
 	return r, nil
 }
 
-// siteOf returns a function that applies to a request the settings for the site of its URL, in place of the settings
-// for the site of the watch. common is the request without settings for a site.
+// siteOf returns a function that replaces the settings for the site of the watch by those for the site of the request's
+// URL. common is the request without settings for a site.
 func siteOf(r *Rule, common download.Request, at *job.Sites, said bool, all *limit.Limiter) func(*download.Request) error {
 	return func(q *download.Request) error {
 		q.Trust.Anchors, q.Trust.Require = common.Trust.Anchors, common.Trust.Require

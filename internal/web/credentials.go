@@ -57,9 +57,9 @@ func (c *Credentials) Header(t *Trail) http.Header {
 	return h
 }
 
-// mayTell reports whether the server of t may receive the user's field name. The origin receives all fields. A server
-// in HeaderTo receives all fields except Referer and Host, which are only about the origin. Other servers receive only
-// the fields of ForAnyServer.
+// mayTell reports whether the server of t may receive the user's field called name. The origin receives all fields. A
+// server in HeaderTo receives all fields except Referer and Host, which are only about the origin. Other servers
+// receive only the fields of ForAnyServer.
 func (c *Credentials) mayTell(name string, t *Trail) bool {
 	if !t.Away || ForAnyServer(name) {
 		return true
@@ -73,8 +73,8 @@ func (c *Credentials) mayTell(name string, t *Trail) bool {
 	})
 }
 
-// ours reports whether only this program sets the field name, because another value would change the meaning of the
-// answer. Fields such as Accept-Encoding, which the callers set, are not included.
+// ours reports whether only this program sets the field called name, because another value would change the meaning of
+// the answer. Fields such as Accept-Encoding, which the callers set, are not included.
 func ours(name string) bool {
 	switch name {
 	case "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
@@ -85,8 +85,8 @@ func ours(name string) bool {
 	return false
 }
 
-// Reserved reports whether the field name cannot be set by Credentials.Fields, because this program sets the field
-// itself or omits it.
+// Reserved reports whether the field called name cannot be set by Credentials.Fields, because this program sets the
+// field itself or omits it.
 func Reserved(name string) bool {
 	switch name = textproto.CanonicalMIMEHeaderKey(name); name {
 	case "Host": // replaces the host name of the URL in requests to the origin
@@ -97,7 +97,7 @@ func Reserved(name string) bool {
 	return ours(name)
 }
 
-// field returns the first value of the user's field name, ignoring case.
+// field returns the first value of the user's field called name, ignoring case.
 func (c *Credentials) field(name string) (value string, ok bool) {
 	for key, values := range c.Fields {
 		if strings.EqualFold(key, name) && len(values) > 0 {

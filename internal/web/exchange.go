@@ -52,8 +52,8 @@ func (x *Exchange) Told() bool {
 	return x.Request != nil && x.Request.Header.Get("Authorization") != ""
 }
 
-// exchange sends req with the RoundTripper through, and reads the header section of the answer. Its error is an error
-// of through, or errManyFields.
+// exchange sends req with the given RoundTripper, and reads the header section of the answer. Its error is an error of
+// the RoundTripper, or errManyFields.
 func (w *route) exchange(ctx context.Context, req *http.Request, through http.RoundTripper) (*Exchange, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	t := trace{dialed: map[string]time.Time{}}

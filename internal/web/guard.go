@@ -28,8 +28,8 @@ const maxHead = 256 << 10
 // The written bytes do not show where a request begins: a long header section is written in several parts, and the
 // server determines some of its content. So the transport calls expect when it assigns the connection to a request.
 //
-// On a connection to a proxy, the guard begins in phase through, as a tunnel. It stays in that phase until expect is
-// called on it. TLS within a tunnel is above the guard, so net/http alone checks the answers through the tunnel.
+// On a connection to a proxy, the guard begins as a tunnel, in the phase through. It stays in this phase until expect
+// is called on it. TLS within a tunnel is above the guard, so net/http alone checks the answers through the tunnel.
 type guard struct {
 	net.Conn
 	socket *socket       // nil unless this guard decides when the socket gathers

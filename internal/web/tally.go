@@ -29,7 +29,7 @@ func TallyOf(ctx context.Context) *Tally {
 	return t
 }
 
-// Within makes outer count the requests that t counts from now on, too. It replaces the outer Tally of an earlier call.
+// Within makes outer also count the requests that t counts from now on. It replaces the outer Tally of an earlier call.
 func (t *Tally) Within(outer *Tally) {
 	if t == nil {
 		return

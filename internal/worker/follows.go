@@ -63,7 +63,7 @@ func (p *Folder) checkFollows(f *fleet.Follows) error {
 	if err := CheckName(f.Link); err != nil {
 		return problem.Misuse("link "+f.Link, err.Error(), "")
 	}
-	target, made, err := p.readLink(f.Link) // before the list is read: a file is listed before the link leads to it
+	target, made, err := p.readLink(f.Link) // first the link: when it leads to a file, the list has the file
 	if err != nil || !made {
 		return err
 	}

@@ -100,7 +100,7 @@ func (c *Client) tunnel(ctx context.Context, via *url.URL, addr string) (*net.TC
 	return conn, rtt, nil
 }
 
-// askTunnel requests a tunnel to addr from via, a proxy (RFC 9110, section 9.3.6). It reads no bytes after the header
+// askTunnel requests a tunnel to addr from the proxy via (RFC 9110, section 9.3.6). It reads no bytes after the header
 // of the response, because later bytes come from the FTP server.
 func askTunnel(conn net.Conn, via *url.URL, addr string) error {
 	request := "CONNECT " + addr + " HTTP/1.1\r\nHost: " + addr + "\r\n"
@@ -139,7 +139,7 @@ type given struct{ net.Conn }
 func (g given) Dial(string, string) (net.Conn, error)                         { return g.Conn, nil }
 func (g given) DialContext(context.Context, string, string) (net.Conn, error) { return g.Conn, nil }
 
-// askSocks requests a connection to addr from via, a proxy (RFC 1928). The proxy resolves names.
+// askSocks requests a connection to addr from the proxy via (RFC 1928). The proxy resolves names.
 func askSocks(ctx context.Context, conn net.Conn, via *url.URL, addr string) error {
 	var auth *proxy.Auth
 	if via.User != nil {

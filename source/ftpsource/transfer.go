@@ -139,8 +139,8 @@ func (t *transfer) date() (there bool, err error) {
 	return !when.IsZero(), nil
 }
 
-// begin opens the data connection and starts the transfer at start. RFC 959, section 4.1.3, requires that REST is
-// "immediately followed" by the transfer.
+// begin opens the data connection and starts the transfer at the offset start. RFC 959, section 4.1.3, requires that
+// REST is "immediately followed" by the transfer.
 func (t *transfer) begin(start int64) error {
 	k := t.control
 	port, err := k.passive()

@@ -26,7 +26,7 @@ type Pacer interface {
 	// Held returns for how long no request may be sent to a host, and the status of the response that demanded the
 	// delay.
 	Held(host string, now time.Time) (wait time.Duration, status int)
-	// Hold records that a host demanded, in a response with this status, that no request is sent to it for wait.
+	// Hold records that a host demanded, in a response with this status, that no request follows for the duration wait.
 	Hold(host string, status int, wait time.Duration, now time.Time)
 	// Turn reserves the next free time for a request to a host that is limited to perSecond requests a second. It
 	// returns how long to wait for that time.
@@ -174,8 +174,8 @@ func (c *chain) turn(ctx context.Context) error {
 
 var errTurn = errors.New("waiting for its turn")
 
-// leftAlone returns the error for a host to which no request may be sent for wait, because of an earlier response with
-// this status.
+// leftAlone returns the error for a host to which no request may be sent for the duration wait, because of an earlier
+// response with this status.
 func (c *chain) leftAlone(status int, wait time.Duration, now time.Time) error {
 	e := c.fail(nil, source.FaultRefused,
 		fmt.Errorf("%w: it responded %d %s and asked to wait until %s", source.ErrNotAsked, status, http.StatusText(status),

@@ -21,7 +21,7 @@ type Reply struct {
 	Host   string        // host:port of the server, after redirects
 }
 
-// Post sends a body to the server at u and reads the response, of at most most bytes, whatever its status. It is for
+// Post sends a body to the server at u and reads the response, limited to most bytes, whatever its status. It is for
 // servers that return the URL of a file in this way. Redirects are followed with the body. The error is a
 // *source.Error, or the error of ctx.
 func (c *Client) Post(ctx context.Context, u *url.URL, o Options, body []byte, most int64) (Reply, error) {

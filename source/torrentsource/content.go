@@ -145,7 +145,7 @@ func (c *content) holder(at int64) (m *member, end int64) {
 	return nil, at
 }
 
-// read reads bytes of piece i from off: from the Parts if they have the whole piece, else from the shelf.
+// read reads bytes of piece i at off. They are in the Parts if these have the whole piece, else in the shelf.
 func (c *content) read(i int, p []byte, off int64) (n int, err error) {
 	at := int64(i)*c.length + off
 	p = p[:min(int64(len(p)), c.at(i).End-at)]

@@ -141,7 +141,7 @@ func (s signature) field(name string) (value string, ok bool) {
 	return "", false
 }
 
-// flagged reports whether the trusted comment has the field name without a value.
+// flagged reports whether the trusted comment has a field called name, without a value.
 func (s signature) flagged(name string) bool {
 	for part := range strings.SplitSeq(s.comment, "\t") {
 		if strings.TrimSpace(part) == name {

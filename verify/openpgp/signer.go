@@ -39,7 +39,7 @@ func (s signer) name(r *verify.SignatureResult) {
 	}
 }
 
-// fault returns why a signature of a file, made by s at the time made, is not accepted at the time now, or nil.
+// fault returns why a signature of a file by s is not accepted, or nil. made is the time of the signature.
 //
 // The key's self-signatures are judged as of now. The library judges them as of the time of the signature, but a thief
 // of the key can choose that time. Also, an export often has only the newest self-signature, which can be younger than

@@ -67,7 +67,7 @@ func fromMail(text []byte) ([]byte, *verify.SignatureError) {
 // unfold joins the lines of a field (RFC 5322, section 2.2.3).
 var unfold = strings.NewReplacer("\n ", " ", "\n\t", " ")
 
-// field returns the first value of the field name in head, the header of a mail.
+// field returns the first value of the field called name in head, the header of a mail.
 func field(head, name string) string {
 	for line := range strings.Lines(unfold.Replace(head)) {
 		key, value, _ := strings.Cut(line, ":")

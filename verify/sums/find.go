@@ -14,14 +14,13 @@ const maxNear = 5
 
 // Find returns the claims of the list about a file. The file may have several names. Find uses the first of names that
 // is in the list. If the list has no such name, the error is about the last name. claims has at most one claim of each
-// algorithm, the strongest first. Each claim records its line, list (the name of the list) and the channel over.
+// algorithm, the strongest first. Each claim records its line, list (the name of the list) and over (the channel).
 // malformed has the unreadable lines that are or may be about the file. They are an error unless a claim is strong or
 // the caller has other evidence.
 //
 // An entry matches if its name, without a leading ./, equals one of names, which may have folders. If no entry matches,
-// a path that ends in /name matches, if the list has no other such path, and if name has no leading ./. A list that is
-// only a digest is about the file that the list is named after, or about any file if the list is not named after a
-// file.
+// the only path that ends in /name matches, unless name has a leading ./. A list that is only a digest is about the
+// file that the list is named after, or about any file if the list is not named after a file.
 //
 // The error is a *verify.ConflictError if one algorithm has two values, an *AmbiguousError if several paths end in
 // /name, or a *NotFoundError.

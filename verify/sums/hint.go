@@ -7,7 +7,7 @@ import (
 	"braid/verify"
 )
 
-// ours returns the algorithm called name, in lower case, in lists and their file names, or 0 if package verify does not
+// ours returns the algorithm that lists and their file names call name, in lower case, or 0 if package verify does not
 // support it. OpenSSL writes sha2-256 for sha-256. The name "sha" is not accepted: in OpenSSL it was SHA-0.
 func ours(name string) verify.Algorithm {
 	if name == "sha" {
