@@ -18,8 +18,8 @@ const (
 	// times. Mirrors lag by hours, but a feed may also be wrong.
 	aheadBase = 5 * time.Minute
 	aheadMost = 8
-	// aheadMap replaces aheadMost for a sitemap, because many sitemaps give all URLs of a site the same date, and for
-	// an index page.
+	// aheadMap replaces aheadMost for an index page and for a sitemap: many sitemaps give all URLs of a site the same
+	// date.
 	aheadMap = 4
 )
 

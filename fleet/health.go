@@ -27,7 +27,7 @@ const (
 )
 
 // Ended records the end of a try of the job with that key. others reports whether the job failed at other workers, too.
-// Such a failure does not count against this worker.
+// Such a failure is no evidence against this worker.
 func (h *Health) Ended(key string, k Kind, others bool) {
 	switch {
 	case k != Failed:

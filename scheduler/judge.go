@@ -8,7 +8,7 @@ import (
 const (
 	silence     = 2 * time.Second // a mirror may be quiet for this or for silenceRTTs round trips, whichever is longer
 	silenceRTTs = 8
-	lively      = time.Second // a mirror counts as working if it was active within this time
+	lively      = time.Second // a mirror is regarded as working if it was active within this time
 	enough      = 256 << 10   // in bytes: progress that makes up for a failure
 	slowGrace   = 5 * time.Second
 	retryMax    = 30 * time.Second // longest pause after a failure

@@ -99,7 +99,7 @@ func (t *tail) protected(f *fetch) bool {
 }
 
 // lagsBehind reports whether f has a slow tail: m would deliver the rest long before f. Even a short rest may take
-// longer than all bytes before. A fetch without ranges would begin again, so a doubtful mirror does not take its rest.
+// longer than all bytes before. A fetch without ranges would begin again, so a doubtful mirror does not take it over.
 func (t *tail) lagsBehind(f *fetch, m *mirror) bool {
 	if f.got == 0 || f.left() == 0 || f.src.align.whole() || m.align.whole() || m.doubtful() && f.src.noRanges {
 		return false

@@ -45,7 +45,7 @@ const (
 	trimAgain  = 10 * time.Second
 	trimLeast  = 5 * time.Second  // minimum remaining time: otherwise nothing can be gained
 	probeLeast = 15 * time.Second // minimum remaining time without a sign
-	probeTrips = 50               // the same in round trips: the end of a trial takes up to ten
+	probeTrips = 50               // the same in round trips, because the end of a trial takes up to ten
 	growAgain  = time.Minute
 	fewest     = 2 // one mirror that is used and one in reserve
 )
@@ -167,7 +167,7 @@ func (t *trim) crowded() bool {
 }
 
 // alike reports whether many mirrors have about the same speed, or the same product of speed and round-trip time, as
-// mirrors do that share a link.
+// mirrors that share a link do.
 func (t *trim) alike() bool {
 	var speeds, windows []float64
 	for _, m := range t.mirrors.which(everyone) {

@@ -35,7 +35,7 @@ func NewChecker(size int64, claims []Claim, signatures ...SignatureChecker) *Che
 	return c
 }
 
-// Compute makes c compute a also if no claim has that algorithm. Call it before the first Write.
+// Compute makes c use algorithm a even if no claim has that algorithm. Call it before the first Write.
 func (c *Checker) Compute(a Algorithm) {
 	if !c.Computes(a) {
 		c.hashes = append(c.hashes, sum{a, a.New()})

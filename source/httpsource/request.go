@@ -40,7 +40,7 @@ func (c *chain) header() http.Header {
 }
 
 // referer returns the Referer for mirrors (S14): scheme, host and path of the original URL. It returns "" if the
-// original URL has credentials, and from https to http, as RFC 9110, section 10.1.3, requires (rule 28).
+// original URL has credentials, or if it is https and the mirror is http (RFC 9110, section 10.1.3; rule 28).
 func (c *chain) referer() string {
 	o := c.s.opts
 	switch {

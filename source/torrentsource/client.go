@@ -42,7 +42,7 @@ type Client struct {
 	source.SwarmConfig
 	// Listen is the address, host:port, where peers may connect. If empty, the client does not listen.
 	Listen string
-	// NoDHT asks only trackers for peers, not the distributed hash table (BEP 5) and other peers (BEP 11).
+	// NoDHT asks only trackers for peers, not the distributed hash table (BEP 5) or other peers (BEP 11).
 	NoDHT bool
 	// Bootstrap lists nodes, host:port, for joining the distributed hash table. If nil, well-known nodes are used.
 	Bootstrap []string

@@ -107,7 +107,7 @@ func (w *ways) forget(c interface{ Close() error }) {
 	delete(w.open, c)
 }
 
-// hangUp closes each connection to a peer that was open at the previous call and has received less than least bytes
+// hangUp closes each connection to a peer that was open at the previous call and has received fewer bytes than least
 // since then.
 func (w *ways) hangUp(least int64) {
 	w.mu.Lock()
