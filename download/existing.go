@@ -184,7 +184,7 @@ func (e *existingFile) askFile(ctx context.Context) (x inquiry, done bool, err e
 	if x.decides() { // the digest decides, because a mirror gave the size
 		x.file.Size = -1
 	}
-	if e.req.Described == nil { // a pin counts for an existing file, too: the file is compared with this answer
+	if e.req.Described == nil { // the pin applies to an existing file, too: the file is compared with this answer
 		x.resolution, err = e.c.checkBoth(ctx, e.http, e.req, x.resolution, pinOf, glance)
 	}
 	return x, false, err

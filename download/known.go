@@ -117,8 +117,8 @@ func (k *known) view() version.View {
 	return v
 }
 
-// learn adds st, the statement of an answer about this version. Claims and places count only from the asked server. A
-// size counts only if no size of a higher rank is known.
+// learn adds st, the statement of an answer about this version. Claims and mirrors are used only if the asked server sent
+// them. A size is used only if no size of a higher rank is known.
 func (k *known) learn(st statement) {
 	if st.by >= byServer {
 		k.addDigests(st.file.Claims)

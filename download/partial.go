@@ -78,8 +78,13 @@ func (p *partial) openWindow(ctx context.Context) (err error) {
 	}
 	prior, state, err := p.continuesUpload(ctx, data)
 	if p.document || undecided(ctx, err) {
-		p.kept = size
-		return errors.Join(err, p.upload.end(true), p.part.Close())
+		// The record of uploaded parts cannot get the digests that the server states now; see keepOpposed for bytes on disk.
+		wrong := against(standingOf(state.Identity), p.carried.opposed)
+		keep := len(wrong) == 0 || len(without(wrong, outranked(wrong, p.carried.opposed))) > 0
+		if keep {
+			p.kept = size
+		}
+		return errors.Join(err, p.upload.end(keep), p.part.Close())
 	}
 	if err != nil {
 		p.req.observe(Restarted{Reason: err.Error()})

@@ -102,6 +102,9 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 				x = y
 			}
 		}
+		if err == nil && x.mirror == x.answers && s.result.LastModified.IsZero() {
+			s.result.LastModified, s.result.Host = x.answer.LastModified, x.answer.Host
+		}
 		if err != nil {
 			x, err = onTheWay(s.req, x, err)
 		}
