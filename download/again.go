@@ -232,7 +232,7 @@ func (a *attempts) anew(ctx context.Context, s *session) error {
 	a.carried.digests.forget(ties)
 	a.carried.continued, a.result.Continued = false, false
 	a.carried.forgetOthers()
-	if s.facts.originAnswered {
+	if s.facts.originAnswered && s.end.how != fileChanged {
 		a.carried.take(*a.result)
 	}
 	a.carried.hear(s.answers.next)

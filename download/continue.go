@@ -31,12 +31,13 @@ func unanswered(err error) bool {
 
 // A sampleSink is a sink that compares arriving bytes with the existing bytes at the same offsets.
 type sampleSink struct {
-	here  io.ReaderAt
-	prior partfile.Identity
-	as    role // role of the server that is asked for the bytes
-	r     byterange.Range
-	at    int64
-	buf   []byte
+	here   io.ReaderAt
+	prior  partfile.Identity
+	as     role  // role of the server that is asked for the bytes
+	spoken spoke // see footing
+	r      byterange.Range
+	at     int64
+	buf    []byte
 
 	claims   []verify.Claim // claims that the server stated
 	received func()         // called for each answer and each write
@@ -55,7 +56,8 @@ func (k *sampleSink) Answer(a source.Answer) error {
 	case !a.Ranged:
 		return errNoParts
 	}
-	if file, err := metalink.FromHops(a.Hops[:ownAnswers(a.Hops, k.as, false)], true); err == nil { // mirrors give no evidence
+	own := a.Hops[:ownAnswers(a.Hops, k.as, k.spoken)] // mirrors give no evidence
+	if file, err := metalink.FromHops(own, true); err == nil {
 		k.claims = file.Claims
 	}
 	return verify.Agree(standingOf(k.prior), k.claims)

@@ -130,7 +130,7 @@ func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Opt
 	if err != nil {
 		return nil, nil, err
 	}
-	own := ownAnswers(a.Hops, asOrigin, false)
+	own := ownAnswers(a.Hops, asOrigin, neverSpoke)
 	for i := range a.Hops {
 		claims, _ := otherDigests(a.Hops, i, data)
 		if d.redirectDigests = append(d.redirectDigests, claims...); i < own {

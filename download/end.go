@@ -326,7 +326,7 @@ func (s *session) void(r byterange.Range) {
 	switch {
 	case s.proving.hashing.passed() <= r.Start:
 	case s.req.Stream != nil:
-		s.stop(fmt.Errorf("bytes from %d on are wrong, and some of them were already written", r.Start))
+		s.stop(s.req.fail(Mismatch, fmt.Errorf("bytes from %d on are wrong, and some of them were already written", r.Start), ""))
 	case s.proving.hashing.upload != nil && r.Start < s.proving.hashing.upload.begins():
 		s.end.early(notMergeable, fmt.Errorf("bytes from %d on are wrong, and some of them were already uploaded", r.Start))
 	default:

@@ -133,7 +133,7 @@ func isSHA256(c verify.Claim) bool { return c.Digest.Algorithm() == verify.SHA25
 // vouchesForItself reports whether an answer's Content-Digest is evidence once the body is complete (RFC 9530, section
 // 2). The Content-Digest of a mirror is no evidence.
 func vouchesForItself(a source.Answer) bool {
-	return !a.Ranged && verify.Strong(a.Content) && ownAnswers(a.Hops, asOrigin, false) == len(a.Hops)
+	return !a.Ranged && verify.Strong(a.Content) && ownAnswers(a.Hops, asOrigin, neverSpoke) == len(a.Hops)
 }
 
 // hostVouches reports whether vouchesForItself is true and the answer came from the host of the URL itself.

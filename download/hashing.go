@@ -140,6 +140,18 @@ func (x *hashing) passed() int64 {
 	return x.hasher.gate.passed()
 }
 
+// shut stops the hasher, and reports true, if the hasher has not read yet. Then nothing was passed on.
+func (x *hashing) shut() bool {
+	g := x.hasher.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.most > 0 {
+		return false
+	}
+	g.limit = 0
+	return true
+}
+
 // byPieces reports whether pieces are checked.
 func (x *hashing) byPieces() bool { return !x.pieces.list.IsZero() }
 

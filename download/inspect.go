@@ -55,10 +55,10 @@ func (x *inspection) ask(ctx context.Context) error {
 	if !x.asked() || address.SchemeOf(x.req.URL).NoDigests {
 		return nil
 	}
-	q, err := inquire(ctx, x.http, &x.req, head, condition{}, false)
+	q, err := inquire(ctx, x.http, &x.req, head, condition{}, neverSpoke)
 	if source.Refused(err) || err == nil && q.nature != aDocument && !verify.Strong(q.file.Claims) {
 		byHead, told := q.file.Claims, q.asked
-		if q, err = inquire(ctx, x.http, &x.req, glance, condition{}, false); err == nil && q.nature != aDocument {
+		if q, err = inquire(ctx, x.http, &x.req, glance, condition{}, neverSpoke); err == nil && q.nature != aDocument {
 			err = verify.Agree(byHead, q.file.Claims)
 		}
 		q.file.Claims, q.asked = join(q.file.Claims, byHead), join(q.asked, told)

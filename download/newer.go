@@ -39,7 +39,13 @@ func (e *existingFile) recall(ctx context.Context) error {
 		if v, ok := e.c.State.Version(e.result.Path, r.URL); ok && v.Size == info.Size && r.Described == nil {
 			e.recorded.here = &v
 		}
-		if v, ok := e.c.State.VersionAt(e.result.Path); ok && v.Size == info.Size && e.cameFromElsewhere(ctx, v) {
+		v, ok := e.c.State.VersionAt(e.result.Path)
+		if ok = ok && v.Size == info.Size; ok {
+			if ok, err = e.cameFromElsewhere(ctx, v); err != nil {
+				return err
+			}
+		}
+		if ok {
 			if r.Described != nil { // the places of a document have dates of their own
 				v.LastModified = time.Time{}
 			}
@@ -53,12 +59,15 @@ func (e *existingFile) recall(ctx context.Context) error {
 
 // cameFromElsewhere reports whether the existing file is version v, recorded for another URL. It reads the file,
 // because another program may have changed it.
-func (e *existingFile) cameFromElsewhere(ctx context.Context, v state.Version) bool {
+func (e *existingFile) cameFromElsewhere(ctx context.Context, v state.Version) (bool, error) {
 	if here := e.recorded.here; here != nil && here.Digest == v.Digest {
-		return false
+		return false, nil
 	}
 	_, err := e.check(ctx, []verify.Claim{{Digest: v.Digest, Channel: verify.HTTP}}, verify.PieceClaim{})
-	return err == nil
+	if wrongOf(err) != nil {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // knownBy returns the condition for the version that the caller knows (IfExists.Known).
@@ -85,6 +94,7 @@ func (e *existingFile) ask(ctx context.Context) (x inquiry, done bool, err error
 		if ctx.Err() != nil {
 			return x, false, context.Cause(ctx)
 		}
+		e.carried.hear(x.statement())
 		x, err = inquire(ctx, e.http, e.req, look, condition{}, e.carried.spoken())
 	}
 	if err != nil {

@@ -241,7 +241,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 // fromHead adds the statements of the answer to HEAD to x, if that answer has a strong digest. The error is that the
 // digests of the two answers contradict each other.
 func (s *answers) fromHead(x resolution) (resolution, error) {
-	head, err := s.req.resolve(s.carried.head.Hops, asOrigin, footing{})
+	head, err := s.req.resolve(s.carried.head.Hops, asOrigin, footing{spoken: s.carried.spoken()})
 	if err != nil || !verify.Strong(head.file.Claims) {
 		return x, nil
 	}
@@ -263,11 +263,18 @@ func (p *proving) corroborate(claims []verify.Claim) (added bool) {
 		return false
 	}
 	switch {
-	case !p.hashing.begun() || p.hashing.passed() == 0 || !p.req.inOrder():
+	case !p.hashing.begun() || !p.req.inOrder() || p.hashing.shut():
 		p.rehash()
-	default: // the bytes cannot be hashed again: only claims of SHA-256, which is computed anyway
-		other := func(c verify.Claim) bool { return !isSHA256(c) }
-		p.facts.late = join(p.facts.late, slices.DeleteFunc(slices.Clone(claims), other))
+	default: // the bytes cannot be hashed again
+		computed := slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool {
+			return !p.hashing.hasher.check.Computes(c.Digest.Algorithm())
+		})
+		p.facts.late = join(p.facts.late, computed)
+		if verify.Strong(claims) && !verify.Strong(join(before, computed)) {
+			err := fmt.Errorf("the %v in %s came after bytes were passed on, and cannot be compared with them",
+				claims[0].Digest.Algorithm(), claims[0].Field)
+			p.end.stop(p.req.fail(NoEvidence, err, HintGiveDigest))
+		}
 	}
 	return true
 }

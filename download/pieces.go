@@ -111,15 +111,32 @@ func (g *gate) pass(front int64) (int64, <-chan struct{}) {
 }
 
 // resumeByPieces resumes with the bytes of an earlier run that had no torrent. The pieces of this request decide which of
-// the bytes stay. The server's digests of that run are kept for a later run without pieces.
+// the bytes stay. If all complete pieces are wrong, the torrent is of another file, and the bytes are set aside. The
+// server's digests of that run are kept for a later run without pieces.
 func (r *resumption) resumeByPieces(ctx context.Context) error {
 	if err := r.part.Recover(ctx); err != nil {
 		return err
 	}
+	list, have, complete, right := r.req.Described.Pieces, r.part.Have(), false, false
+	for i := 0; i < list.Count() && !right; i++ {
+		start, end := list.At(i)
+		piece := byterange.Range{Start: start, End: end}
+		if !have.Contains(piece) {
+			continue
+		}
+		var err error
+		if right, err = checkPiece(ctx, r.part, list.Checker(i), piece); err != nil {
+			return err
+		}
+		complete = true
+	}
+	if complete && !right {
+		return r.part.Reset("no piece of the part is one of " + r.req.Described.By)
+	}
 	id := partfile.Identity{URL: source.Mask(r.req.URL), URLSum: partfile.SumURL(r.req.URL), Size: r.req.Described.Size,
 		PieceSum: partfile.SumPieces(r.req.Described.Pieces), Mixed: true}
 	if r.sealed && r.prior.URLSum == id.URLSum {
-		id.Denied = join(r.prior.Denied, standingOf(r.prior))
+		id.Denied, id.Looked = join(r.prior.Denied, standingOf(r.prior)), r.prior.Looked
 	}
 	return r.goOnWith(id)
 }

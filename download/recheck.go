@@ -22,7 +22,7 @@ type comparison struct {
 	stated []verify.Claim // the claims that the server stated
 	heard  []verify.Claim // the claims that the server states during the comparison
 	asked  bool           // the first source is the asked server, not a stand-in
-	spoken bool           // see footing
+	spoken spoke          // see footing
 }
 
 // newComparison returns a comparison of the sources of s.

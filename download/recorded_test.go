@@ -18,7 +18,7 @@ func TestRecordedRelation_Rule54(t *testing.T) {
 	answer := source.Answer{ETag: `"2"`, LastModified: day.Add(time.Hour), Host: "a:80", Size: 9}
 	earlier := answer
 	earlier.LastModified = day.Add(-time.Hour)
-	mirror := inquiry{resolution: resolution{answers: 2, mirror: 1, spoken: true}, answer: earlier}
+	mirror := inquiry{resolution: resolution{answers: 2, mirror: 1, spoken: spokeNow}, answer: earlier}
 	for name, tt := range map[string]struct {
 		of   recorded
 		x    inquiry

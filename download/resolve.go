@@ -65,8 +65,8 @@ type resolution struct {
 	asked []verify.Claim
 	// mirror is the index of the first answer from a mirror, or the number of answers if no answer is.
 	mirror  int
-	answers int  // number of answers
-	spoken  bool // see footing
+	answers int   // number of answers
+	spoken  spoke // see footing
 	// wrong is the reason why the last answer is about another file than the asked server describes. The description by
 	// the asked server counts nevertheless.
 	wrong error
@@ -78,8 +78,8 @@ var errInPlace = errors.New("it sends a Metalink document in place of the file, 
 
 // A footing has the facts about the file that are known before an answer is read.
 type footing struct {
-	digest bool // a strong digest is known, so links count without a digest in the answer (RFC 6249, section 6)
-	spoken bool // the URL's host stated a digest in this run, so no target of its redirects is the Metalink server (C2)
+	digest bool  // a strong digest is known, so links count without a digest in the answer (RFC 6249, section 6)
+	spoken spoke // the URL's host stated a digest in this run, so no target of its redirects is the Metalink server (C2)
 }
 
 // footing returns the footing before the first answer.
@@ -147,11 +147,11 @@ func agrees(claims []verify.Claim, h metalink.Hop) error {
 }
 
 // ownAnswers returns how many answers at the beginning of hops are from the asked server. For spoken, see footing.
-func ownAnswers(hops []metalink.Hop, as role, spoken bool) int {
+func ownAnswers(hops []metalink.Hop, as role, said spoke) int {
 	switch {
 	case as == asMirror:
 		return 0
-	case spoken:
+	case said != neverSpoke:
 		return metalink.First(hops)
 	}
 	return metalink.Own(hops)
@@ -206,7 +206,7 @@ func strongly(h metalink.Hop) bool {
 // decides reports whether the asked server gave a strong digest, in this answer or before, and the last answer is from
 // a mirror. The digest then identifies the version. The mirror's date, ETag or 304 does not.
 func (x resolution) decides() bool {
-	return x.mirror < x.answers && (x.spoken || verify.Strong(x.file.Claims))
+	return x.mirror < x.answers && (x.spoken == spokeNow || verify.Strong(x.file.Claims))
 }
 
 // without returns a. If a is about another file, size and validators are removed.
@@ -253,12 +253,12 @@ type asker func(context.Context, network, *Request, condition) (source.Answer, e
 
 // inquire asks the server what the file is. If the answer contradicts itself, err and x.wrong are that contradiction. For
 // spoken, see footing.
-func inquire(ctx context.Context, hc network, r *Request, ask asker, c condition, spoken bool) (x inquiry, err error) {
-	x.spoken = spoken
+func inquire(ctx context.Context, hc network, r *Request, ask asker, c condition, said spoke) (x inquiry, err error) {
+	x.spoken = said
 	if x.answer, err = ask(ctx, hc, r, c); err != nil {
 		return x, err
 	}
-	x.resolution, err = r.resolve(x.answer.Hops, r.role(), footing{verify.Strong(r.Trust.Claims), spoken})
+	x.resolution, err = r.resolve(x.answer.Hops, r.role(), footing{verify.Strong(r.Trust.Claims), said})
 	switch {
 	case x.nature == aDocument:
 		return x, nil

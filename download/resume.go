@@ -376,7 +376,7 @@ func (c *call) lookAgain(ctx context.Context, prior partfile.Identity) (x inquir
 func (c *call) sameSamples(ctx context.Context, prior partfile.Identity, here io.ReaderAt, parts []byterange.Range) error {
 	src := c.http.Source(c.req.URL, c.req.lookOptions(condition{}))
 	for _, r := range parts {
-		k := &sampleSink{here: here, prior: prior, as: c.req.role(), r: r, at: r.Start}
+		k := &sampleSink{here: here, prior: prior, as: c.req.role(), spoken: c.carried.spoken(), r: r, at: r.Start}
 		err := small.Patiently(ctx, c.http.patience(), func(ctx context.Context, silent, _ *time.Timer) error {
 			k.received = func() { silent.Reset(c.http.patience()) }
 			return src.Fetch(ctx, r, k)

@@ -310,7 +310,7 @@ func (x *sources) remember(c *Client, sched *scheduler.Scheduler) {
 func (f *facts) identity() partfile.Identity {
 	id := identityOf(f.req, f.known)
 	found := without(join(f.carried.looking.finding().Claims, f.carried.looking.remaining(f.known.digests.by(aList))), id.Claims)
-	if f.req.onDisk() && verify.Agree(f.known.digests.firsthand(), found) == nil { // a later run may need these digests
+	if f.req.hasName() && verify.Agree(f.known.digests.firsthand(), found) == nil { // a later run may need these digests
 		id.Looked = join(id.Looked, found)
 	}
 	id.Host, id.Date = f.result.Host, f.result.LastModified

@@ -94,9 +94,25 @@ func (p *carried) renew(req *Request, past *state.Store, host string) {
 	p.digests.add(aList, noted, beside)
 }
 
-// spoken reports whether the host of the URL itself has stated a strong digest in this run, also for a former version.
-// Then no target of its redirects is the Metalink server (C2).
-func (p *carried) spoken() bool { return verify.Strong(join(p.digests.by(theHost), p.former)) }
+// spoke states whether the host of the URL itself has stated a strong digest in this run. If it has, no target of its
+// redirects is the Metalink server (C2).
+type spoke uint8
+
+const (
+	neverSpoke   spoke = iota
+	spokeEarlier       // only about a former version
+	spokeNow           // about the known version
+)
+
+func (p *carried) spoken() spoke {
+	switch {
+	case verify.Strong(p.digests.by(theHost)):
+		return spokeNow
+	case verify.Strong(p.former):
+		return spokeEarlier
+	}
+	return neverSpoke
+}
 
 // renewAfter calls renew after a session that failed. It keeps the digests that were found beside the file, for
 // compareEarlier, if only a refused range suggests that the file has changed: the next answer may be that of a
@@ -150,9 +166,9 @@ func (s *answers) compareWithUser(o *origin, claims []verify.Claim) error {
 }
 
 // opposes returns an error if the user's digest contradicts claims that the server has stated since the session ended.
-// The digest may be mistyped, so the existing bytes are kept.
+// The digest may be mistyped, so the existing bytes are kept. The claims may contradict each other, if the file changed.
 func (s *answers) opposes(claims []verify.Claim) error {
-	if o := s.sources.first(); o != nil && s.roleOf(o) == asOrigin {
+	if o := s.sources.first(); o != nil && s.roleOf(o) == asOrigin && len(against(claims, s.req.Trust.Claims)) > 0 {
 		return s.compareWithUser(o, claims)
 	}
 	return nil

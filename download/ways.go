@@ -37,6 +37,11 @@ func (a *attempts) dropSize(ctx context.Context, s *session) (bool, error) {
 	if next < 0 && (bound || !inPlace && !(noRoom && places(s) > 1)) {
 		return false, nil
 	}
+	// The server stated the known size together with the digest, and nothing shows that the existing bytes are wrong.
+	exists := a.partial.reaches(next) || a.req.inOrder() && a.partial.part.Front() > 0
+	if s.end.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed() && next >= 0 && exists {
+		return false, nil
+	}
 	if front := a.partial.part.Front(); a.req.inOrder() && front > 0 && next < front { // bytes were passed on
 		if a.req.Store == nil {
 			return false, nil
@@ -45,10 +50,6 @@ func (a *attempts) dropSize(ctx context.Context, s *session) (bool, error) {
 			return false, err
 		}
 		a.result.Resumed = 0
-	}
-	// The server stated the known size together with the digest, and nothing shows that the existing bytes are wrong.
-	if s.end.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed() && next >= 0 && a.partial.reaches(next) {
-		return false, nil
 	}
 	if before >= 0 {
 		k.giveUp(before, !compared || s.end.how == noSource || s.end.how == sizeDisowned && !noRoom)
