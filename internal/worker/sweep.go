@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"braid/fleet"
 	"braid/internal/once"
 	"braid/internal/plug/jetstream"
 )
@@ -46,7 +47,8 @@ func (w *Worker) sweep(ctx context.Context) {
 }
 
 // sweep implements Place. It reads the names of stages before the records of jobs, so that the job of a new stage has a
-// record. It renews the stages of this queue, so that workers of another queue do not consider them old.
+// record. It renews the stages of this queue, so that workers of another queue do not consider them old, and removes
+// those of jobs that are done.
 func (p *Folder) sweep(ctx context.Context, queue *jetstream.Queue) error {
 	names, err := p.namesIn(stages)
 	if err != nil {
@@ -65,9 +67,21 @@ func (p *Folder) sweep(ctx context.Context, queue *jetstream.Queue) error {
 	if err != nil {
 		return err
 	}
+	records, err := queue.Records(ctx, keys)
+	if err != nil {
+		return err
+	}
+	ended := map[string]uint64{} // fence of the attempt that ended the job
+	for _, r := range records {
+		if r.State == fleet.Done {
+			ended[r.Job.Key()] = r.Lease.Fence
+		}
+	}
 	for _, n := range there {
 		dropped, gone := missing[n.key]
 		switch own := n.queue == queue.ID(); {
+		case own && n.fence <= ended[n.key]: // its worker was killed before it removed the stage
+			p.discard(n.String())
 		case own && !gone:
 			p.renew(n.String())
 		case own && dropped, (gone || !own && n.queue != "") && p.isOld(n.String()):

@@ -16,7 +16,8 @@ import (
 	"braid/internal/partfile"
 )
 
-// TestSweep checks that the stage of a dropped job is removed, and that of a waiting job is kept. A stage of another
+// TestSweep checks that the stage of a dropped job is removed, and so is that of a job that is done, whose worker was
+// killed before it removed the stage. That of a waiting job, or of a later attempt, is kept. A stage of another
 // queue, of an older braid that did not name the queue, or of a job that the queue does not know is kept for a week.
 // That of a waiting job is made new, so that no other queue removes it.
 func TestSweep(t *testing.T) {
@@ -54,16 +55,27 @@ func TestSweep(t *testing.T) {
 		}
 		return name
 	}
+	if _, err := queue.Report(t.Context(), fleet.Job{Name: "done", URIs: []string{"http://127.0.0.1:1/x"}}); err != nil {
+		t.Fatal(err)
+	}
+	claim, err := queue.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, fence := fleet.KeyOf("done"), claim.Fence()
+	if _, err := claim.Finish(t.Context(), fleet.Ending{Kind: fleet.Right}); err != nil {
+		t.Fatal(err)
+	}
 	own, waits, dropped := queue.ID(), fleet.KeyOf("waits"), fleet.KeyOf("dropped")
 	want := []string{
 		stage(stageName{waits, own, 7}, true), stage(stageName{fleet.KeyOf("unknown"), own, 7}, false),
 		stage(stageName{dropped, "other", 7}, false), stage(stageName{dropped, "", 7}, false),
-		stage(stageName{waits, "", 7}, true),
+		stage(stageName{waits, "", 7}, true), stage(stageName{done, own, fence + 1}, false),
 	}
 	for _, n := range []stageName{
-		{dropped, own, 7}, {fleet.KeyOf("of a lost queue"), own, 7}, {waits, "lost", 7}, {dropped, "", 8},
+		{done, own, fence}, {dropped, own, 7}, {fleet.KeyOf("of a lost queue"), own, 7}, {waits, "lost", 7}, {dropped, "", 8},
 	} {
-		stage(n, n.fence == 8 || n.key != dropped)
+		stage(n, n.fence == 8 || n.key != dropped && n.key != done)
 	}
 	want = append(want, stages+"/of a person-7")
 	if err := os.Mkdir(filepath.Join(p.dir, stages, "of a person-7"), 0o700); err != nil {
