@@ -318,7 +318,7 @@ func (s *session) hearRedirects() error {
 	if o == nil || !s.facts.begun {
 		return nil
 	}
-	for _, err := range s.fetches.giveUp(s.sources.credit, func(f *flight) bool { return f.from == o && f.answer.Host == "" }) {
+	for _, err := range s.giveUpUnanswered(o) {
 		s.applyRefusal(o, err)
 	}
 	return s.end.err

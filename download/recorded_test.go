@@ -52,17 +52,20 @@ func TestRecordedRelation_Rule54(t *testing.T) {
 func TestRecordedCondition(t *testing.T) {
 	day := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 	digest := claimed(t, verify.SHA256, verify.HTTPS, 1)
-	plain, proven := &state.Version{ETag: `"1"`, LastModified: day}, &state.Version{ETag: `"1"`, Digest: digest.Digest, Over: verify.HTTPS}
+	plain := &state.Version{ETag: `"1"`, LastModified: day}
+	proven := &state.Version{ETag: `"1"`, Digest: digest.Digest, Over: verify.HTTPS}
 	unproven := &state.Version{ETag: `"1"`, Digest: digest.Digest}
 	for name, tt := range map[string]struct {
 		here *state.Version
 		r    Request
 		want condition
 	}{
-		"nothing is recorded":     {nil, Request{}, condition{}},
-		"the caller knows it":     {nil, Request{IfExists: IfExists{Known: plain}}, condition{`"1"`, day}},
-		"it is recorded":          {plain, Request{}, condition{`"1"`, day}},
-		"a date alone":            {&state.Version{LastModified: day}, Request{IfExists: IfExists{AllowOlder: true}}, condition{}},
+		"nothing is recorded": {nil, Request{}, condition{}},
+		"the caller knows it": {nil, Request{IfExists: IfExists{Known: plain}}, condition{`"1"`, day}},
+		"it is recorded":      {plain, Request{}, condition{`"1"`, day}},
+		"a date alone": {
+			&state.Version{LastModified: day}, Request{IfExists: IfExists{AllowOlder: true}}, condition{},
+		},
 		"proof is demanded":       {unproven, Request{Trust: Trust{Require: RequireDigest}}, condition{}},
 		"and was had":             {proven, Request{Trust: Trust{Require: RequireDigest}}, condition{etag: `"1"`}},
 		"the user gives a digest": {proven, Request{Trust: Trust{Claims: []verify.Claim{digest}}}, condition{}},

@@ -210,7 +210,7 @@ func (s *session) handle(m message) {
 // an answer that arrives now.
 func (s *session) drain() {
 	o := s.sources.first()
-	for _, err := range s.fetches.giveUp(s.sources.credit, func(f *flight) bool { return f.from == o && f.answer.Host == "" }) {
+	for _, err := range s.giveUpUnanswered(o) {
 		if e, ok := errors.AsType[*source.Error](err); ok && s.roleOf(o) == asOrigin {
 			x, _ := s.req.resolve(e.Hops, asOrigin, footing{})
 			s.facts.known.digests.add(theHost, noted, x.asked)
@@ -220,6 +220,11 @@ func (s *session) drain() {
 	s.workers.Wait()
 	s.proving.hashing.workers.Wait()
 	s.proving.hashing.stop()
+}
+
+// giveUpUnanswered gives up the requests to o that no target of its redirects has answered yet, and returns their errors.
+func (s *session) giveUpUnanswered(o *origin) []error {
+	return s.fetches.giveUp(s.sources.credit, func(f *flight) bool { return f.from == o && f.answer.Host == "" })
 }
 
 // launch starts a, a fetch that the scheduler requested.

@@ -55,7 +55,9 @@ func TestClaimsAfterTheServer(t *testing.T) {
 			want:    "server http://a.example/f\nsha-256 from Digest over http: 1ed1d1a4\n" + named,
 		},
 		"another file behind a mirror": {
-			hops:    []Hop{links, hop(t, "http://b.example/f", 302, ""), hop(t, "http://a.example/g", 200, "Digest: SHA-256="+shaA)},
+			hops: []Hop{
+				links, hop(t, "http://b.example/f", 302, ""), hop(t, "http://a.example/g", 200, "Digest: SHA-256="+shaA),
+			},
 			trusted: true,
 			want:    "server http://a.example/f\n" + named,
 		},

@@ -31,7 +31,8 @@ func TestRealObjectsKilled_Rule71_Rule72(t *testing.T) {
 	store, home := s3test.New(t), t.TempDir()
 	command := func() (*exec.Cmd, *bytes.Buffer) {
 		cmd := exec.Command(binary, "get", "--mirror", b.URL, "--to", "s3://bucket/isos/", a.URL)
-		cmd.Env, cmd.Dir = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH"), "BRAID_NO_LOOKUP=true", "TMPDIR="+home), home
+		cmd.Env = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH"), "BRAID_NO_LOOKUP=true", "TMPDIR="+home)
+		cmd.Dir = home
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		return cmd, &out
@@ -75,7 +76,8 @@ func TestRealObjectsKilled_Rule71_Rule72(t *testing.T) {
 	if err := content.Compare(bytes.NewReader(store.Object("isos/" + name))); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"isos/" + name, "isos/" + name + ".evidence.json"}; strings.Join(store.Keys(), " ") != strings.Join(want, " ") {
+	want := []string{"isos/" + name, "isos/" + name + ".evidence.json"}
+	if strings.Join(store.Keys(), " ") != strings.Join(want, " ") {
 		t.Errorf("in the store: %v", store.Keys())
 	}
 	fetched := a.Sent() + b.Sent()
@@ -105,7 +107,8 @@ func TestRealObjectsPage(t *testing.T) {
 	if !bytes.Equal(store.Object("isos/disk.iso"), disk) || string(store.Object("hello/world.txt")) != "hello world" {
 		t.Errorf("in the store: %v\n%s", store.Keys(), out)
 	}
-	if sum := fmt.Sprintf("%x", sha256.Sum256(disk)); !strings.Contains(string(store.Object("isos/disk.iso.evidence.json")), sum) {
+	evidence := string(store.Object("isos/disk.iso.evidence.json"))
+	if sum := fmt.Sprintf("%x", sha256.Sum256(disk)); !strings.Contains(evidence, sum) {
 		t.Error("the evidence does not have the digest")
 	}
 	if strings.Contains(out, s3test.Secret) {
@@ -147,7 +150,8 @@ func TestRealObjectsRefused_Rule73(t *testing.T) {
 				args = []string{"--to", "s3://bucket/isos/"}
 			}
 			cmd := exec.Command(binary, append(append([]string{"get", "--timeout", "1m", "-v"}, args...), m.URL)...)
-			cmd.Env, cmd.Dir = append(append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH"), "BRAID_NO_LOOKUP=true"), tt.env...), home
+			cmd.Env = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH"), "BRAID_NO_LOOKUP=true")
+			cmd.Env, cmd.Dir = append(cmd.Env, tt.env...), home
 			out, _ := cmd.CombinedOutput()
 			if code := cmd.ProcessState.ExitCode(); code != tt.code || !strings.Contains(string(out), tt.says) {
 				t.Errorf("exit %d, want %d with %q:\n%s", code, tt.code, tt.says, out)
@@ -220,7 +224,8 @@ func TestRealObjectsAsFiles(t *testing.T) {
 	run(0, "", with("get", "--overwrite")...)
 	holds("x/file.bin", two)
 	run(3, "", "verify", "--from", m.URL, "s3://bucket/x/none.bin")
-	if err := os.WriteFile(filepath.Join(home, "list"), []byte(m.URL+"\n out=a/b.bin\n"+m.URL+"\n out=c.bin\n"), 0o644); err != nil {
+	list := m.URL + "\n out=a/b.bin\n" + m.URL + "\n out=c.bin\n"
+	if err := os.WriteFile(filepath.Join(home, "list"), []byte(list), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	run(0, "", "get", "--to", "s3://bucket/list/", "-i", "list")
@@ -234,7 +239,8 @@ func TestRealObjectsWatched(t *testing.T) {
 	one, two := mirrortest.Generate(20<<20, 1), mirrortest.Generate(20<<20, 2)
 	m := mirrortest.New(t, one, mirrortest.Digest(), mirrortest.Modified(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
 	store, home := s3test.New(t), t.TempDir()
-	writeFile(t, filepath.Join(home, "watch.toml"), "[watch.disk]\nurl = \""+m.URL+"\"\ncheck-every = \"1s\"\nto = \"s3://bucket/pool/\"\nrun = [\"sh\", \"-c\", \"echo $BRAID_FILE_PATH >> told\"]\n")
+	writeFile(t, filepath.Join(home, "watch.toml"), "[watch.disk]\nurl = \""+m.URL+"\"\ncheck-every = \"1s\"\n"+
+		"to = \"s3://bucket/pool/\"\nrun = [\"sh\", \"-c\", \"echo $BRAID_FILE_PATH >> told\"]\n")
 	cmd := exec.Command(binary, "watch", filepath.Join(home, "watch.toml"))
 	cmd.Env, cmd.Dir = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH"), "BRAID_NO_LOOKUP=true"), home
 	var out bytes.Buffer
@@ -261,7 +267,8 @@ func TestRealObjectsWatched(t *testing.T) {
 	holds(two)
 	cmd.Process.Signal(os.Interrupt)
 	cmd.Wait()
-	if told, err := os.ReadFile(filepath.Join(home, "told")); err != nil || !strings.HasPrefix(string(told), "s3://bucket/pool/file.bin\n") {
+	told, err := os.ReadFile(filepath.Join(home, "told"))
+	if err != nil || !strings.HasPrefix(string(told), "s3://bucket/pool/file.bin\n") {
 		t.Errorf("the program was told %q, %v\n%s", told, err, &out)
 	}
 }

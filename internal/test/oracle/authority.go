@@ -76,11 +76,11 @@ func (j *judge) begin() {
 	j.list()
 	j.look()
 	for _, a := range c.Answers {
-		if a.Kind != j.asks() {
+		if a.Kind != j.c.asks() {
 			continue
 		}
 		itself := a.Party != c.Asked && led[a.Party] == 0 // requested as a mirror, it is no authority
-		if led[a.Party] = max(0, led[a.Party]-1); a.Status != 0 && !j.together(a) {
+		if led[a.Party] = max(0, led[a.Party]-1); a.Status != 0 && !j.c.together(a) {
 			at := request{a.Party, a.From}
 			open[at] = max(0, open[at]-1)
 		}
@@ -95,8 +95,9 @@ func (j *judge) begin() {
 		if a.Status >= 400 { // the fields of an error describe the error's own text
 			continue
 		}
-		word := a.Digest != "" || a.Links || a.Garbled && !j.vouched() // the user's digest makes a malformed one needless
-		if word && a.To != "" && a.To != c.Asked {                     // an earlier answer may have redirected there without a statement
+		// The user's digest makes a malformed one needless.
+		word := a.Digest != "" || a.Links || a.Garbled && !j.vouched()
+		if word && a.To != "" && a.To != c.Asked { // an earlier answer may have led there without one
 			delete(speaks, a.To)
 		}
 		spoken = spoken || a.Digest != "" && a.Party == c.Asked
@@ -137,8 +138,8 @@ func (j *judge) begin() {
 }
 
 // together reports whether another request was answered at the same moment: which of the two was first is not known.
-func (j *judge) together(a Answer) bool {
-	return slices.ContainsFunc(j.c.Answers, func(b Answer) bool {
+func (c *Command) together(a Answer) bool {
+	return slices.ContainsFunc(c.Answers, func(b Answer) bool {
 		return a.At == b.At && b.Status != 0 && (a.Party != b.Party || a.From != b.From)
 	})
 }
@@ -176,8 +177,8 @@ func (j *judge) superseded(s statement) bool {
 }
 
 // asks returns the kind of the answers that state what the file is. With a document on disk, no answer does.
-func (j *judge) asks() string {
-	switch j.c.Document {
+func (c *Command) asks() string {
+	switch c.Document {
 	case "":
 		return ""
 	case "url":

@@ -138,7 +138,7 @@ func (j *judge) end() {
 			continue
 		}
 		named := c.Rank >= Signed || len(j.listed) > 0 || said(j.nearby, c.Digest, None) // so a mirror may have sent the file
-		if done && j.speaks[a.Party] > None && a.Content != "" && (named || bytes.Equal(j.Contents[a.Content], j.made())) {
+		if done && j.speaks[a.Party] > None && a.Content != "" && (named || bytes.Equal(j.Contents[a.Content], j.c.made())) {
 			date = a.Date
 		}
 	}
@@ -156,7 +156,7 @@ func (j *judge) end() {
 	if done && !same && c.Newer && j.before.of != nil && bytes.Equal(c.After.Final, j.before.of) {
 		j.proven.rank = max(j.proven.rank, j.before.proven.rank)
 	}
-	if sum := j.sum(j.made()); done && c.Rank == Signed && j.Signed[sum] {
+	if sum := j.sum(j.c.made()); done && c.Rank == Signed && j.Signed[sum] {
 		j.signed = append(j.signed, sum)
 	}
 	if done && c.Newer && c.Unchanged && c.Rank > j.proven.rank {
@@ -166,14 +166,14 @@ func (j *judge) end() {
 		j.pins[c.Document] = None
 	}
 	for _, s := range j.said[j.first:] { // a redirect may lead to another server the next time
-		same := (s.by.Size == 0 || s.by.Size == int64(len(j.made()))) && (s.by.Date == "" || date == "" || s.by.Date == date)
-		proven := s.digest == c.Digest || c.Rank == Signed && s.digest == j.sum(j.made()) && same
-		if done && !c.NoLinks && !c.Unchanged && proven && s.by.Party == c.Asked && s.by.Kind == j.asks() && s.by.File == "" {
+		same := (s.by.Size == 0 || s.by.Size == int64(len(j.c.made()))) && (s.by.Date == "" || date == "" || s.by.Date == date)
+		proven := s.digest == c.Digest || c.Rank == Signed && s.digest == j.sum(j.c.made()) && same
+		if done && !c.NoLinks && !c.Unchanged && proven && s.by.Party == c.Asked && s.by.Kind == j.c.asks() && s.by.File == "" {
 			j.pins[c.Document] = max(j.pins[c.Document], min(c.Rank, s.rank))
 		}
 	}
 	part := c.After.Part
-	if len(part) == 0 || !c.After.Journal || j.broken || j.looked() || j.came() {
+	if len(part) == 0 || !c.After.Journal || j.broken || j.looked() || j.c.came() {
 		j.barred = nil
 	}
 	switch {
@@ -186,7 +186,7 @@ func (j *judge) end() {
 	if c.Code == 11 && listed && j.whole(part) && !said(j.nearby, j.sum(part), None) {
 		j.barred, j.bar = part, j.nearby[0]
 	}
-	came := j.came()
+	came := j.c.came()
 	if came {
 		j.safeOf = j.subject()
 	}
@@ -205,16 +205,16 @@ func (j *judge) end() {
 }
 
 // came reports whether this command received bytes of the file.
-func (j *judge) came() bool {
-	return slices.ContainsFunc(j.c.Answers, func(a Answer) bool { return a.Sent > 0 })
+func (c *Command) came() bool {
+	return slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Sent > 0 })
 }
 
 // made returns the bytes of the file that the command produced.
-func (j *judge) made() []byte {
-	if j.c.Pipe {
-		return j.c.Output
+func (c *Command) made() []byte {
+	if c.Pipe {
+		return c.Output
 	}
-	return j.c.After.Final
+	return c.After.Final
 }
 
 // right checks P1.
@@ -223,7 +223,7 @@ func (j *judge) right() {
 	if c.Do == "verify" || c.Rename || c.Unchanged && !c.Newer && c.Do == "get" && c.Rank == None {
 		return
 	}
-	sum := j.sum(j.made())
+	sum := j.sum(j.c.made())
 	switch {
 	case c.Rank > None && c.Rank != Signed && c.Digest != sum && !c.Unchanged:
 		j.violated(1, "the bytes do not have the digest")
@@ -301,7 +301,7 @@ func (j *judge) disputed(sum string) bool {
 		slices.ContainsFunc(j.said[j.first:], earlier) || c.Unchanged && (c.Newer || c.Rank > None) {
 		return false
 	}
-	if !j.looked() && !j.came() && c.Rank == None && j.barred != nil && bytes.Equal(j.made(), j.barred) {
+	if !j.looked() && !j.c.came() && c.Rank == None && j.barred != nil && bytes.Equal(j.c.made(), j.barred) {
 		return true
 	}
 	return slices.ContainsFunc(j.nearby, func(s statement) bool {

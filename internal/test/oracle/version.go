@@ -10,7 +10,7 @@ import (
 // whole.
 func (j *judge) oneVersion() {
 	c := j.c
-	got := j.made()
+	got := j.c.made()
 	if c.Do == "verify" || c.Rename || c.Continued || c.Unchanged || got == nil || j.vouches(j.sum(got), None) {
 		return
 	}

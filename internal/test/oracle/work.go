@@ -173,7 +173,7 @@ func (c *Command) fed() bool {
 
 // mingled reports whether only a wrong digest ties the answers of several servers together: one from the user, now
 // or before, from a list that the user named, or from a feed. In that case one of the servers may lie. It is the same if
-// an earlier digest of the user tied them, and now there is only another one of a feed.
+// an earlier digest of the user tied them, and only a feed gives one now, which is another.
 func (j *judge) mingled() bool {
 	c, right := j.c, j.sum(j.subject())
 	wrong := len(j.users) > 0 && j.users[len(j.users)-1] != right ||
@@ -276,7 +276,7 @@ func (j *judge) arrives() {
 	if !itself {
 		places = append(places, c.Mirrors...)
 	}
-	links := func(a Answer) bool { return a.Party == c.Asked && a.Links && a.Status < 400 && a.Kind == j.asks() }
+	links := func(a Answer) bool { return a.Party == c.Asked && a.Links && a.Status < 400 && a.Kind == j.c.asks() }
 	if asked.Digest == want && !c.NoLinks && slices.ContainsFunc(c.Answers, links) {
 		places = append(places, asked.Links...)
 	}
@@ -340,7 +340,7 @@ func (j *judge) steppedDown() bool {
 	}
 	var targets []string
 	for _, a := range c.Answers {
-		if j.down(a) && a.Kind == j.asks() {
+		if j.down(a) && a.Kind == j.c.asks() {
 			targets = append(targets, a.To)
 		}
 	}
