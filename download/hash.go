@@ -100,16 +100,19 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 }
 
 // past returns the offset that the front must exceed before the bytes from pos are read. A stream gets each byte at
-// once.
+// once, and an upload each part.
 func (h *hasher) past(pos int64) int64 {
-	size := h.size.Load()
-	switch {
-	case h.stream != nil:
+	if h.stream != nil {
 		return pos
-	case size < 0:
-		return pos + hashStep - 1
 	}
-	return min(pos+hashStep, size) - 1
+	end := pos + hashStep
+	if h.upload != nil {
+		end = min(end, h.upload.next())
+	}
+	if size := h.size.Load(); size >= 0 {
+		end = min(end, size)
+	}
+	return end - 1
 }
 
 // read hashes the bytes from pos to front and passes them to the stream or the upload.

@@ -49,7 +49,8 @@ func (x *hashing) begin(ctx context.Context, check *verify.Checker, size int64, 
 		}
 	}
 	x.hasher = h
-	if x.atEnd = x.stream == nil && size >= 0 && size <= hashStep; x.atEnd {
+	onePart := x.upload == nil || size <= x.upload.next()
+	if x.atEnd = x.stream == nil && size >= 0 && size <= hashStep && onePart; x.atEnd {
 		h.size.Store(size)
 		return nil
 	}
