@@ -67,9 +67,9 @@ func startHasher(ctx context.Context, h *hasher, size int64) {
 	}()
 }
 
-// end sets the size if it was not known at the start.
+// end sets the size, if it was not known at the start, or is not the expected one: then the checker reports that.
 func (h *hasher) end(size int64) {
-	if h.size.CompareAndSwap(-1, size) {
+	if h.size.Swap(size) != size {
 		h.woken()
 	}
 }
@@ -83,7 +83,7 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil && h.size.Load() < 0:
+		case err != nil && waiting.Err() == nil:
 			return local(err)
 		case err != nil: // end was called: the size is known, and all bytes are present
 			front = h.size.Load()
@@ -94,7 +94,7 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 		pos = front
 	}
 	if h.upload != nil {
-		return h.upload.put(ctx, h.part, pos, h.check, h.uploaded, true)
+		return h.upload.put(ctx, h.part, pos, pos, h.check, h.uploaded)
 	}
 	return nil
 }
@@ -105,11 +105,11 @@ func (h *hasher) past(pos int64) int64 {
 	if h.stream != nil {
 		return pos
 	}
-	end := pos + hashStep
+	end, size := pos+hashStep, h.size.Load()
 	if h.upload != nil {
-		end = min(end, h.upload.next())
+		end = min(end, h.upload.next(size))
 	}
-	if size := h.size.Load(); size >= 0 {
+	if size >= 0 {
 		end = min(end, size)
 	}
 	return end - 1
@@ -121,9 +121,9 @@ func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		end := front
+		end, size := front, h.size.Load()
 		if h.upload != nil {
-			end = min(end, h.upload.next())
+			end = min(end, h.upload.next(size))
 		}
 		n, err := h.part.ReadAt(buf[:min(int64(len(buf)), end-pos)], pos)
 		if n == 0 {
@@ -132,7 +132,7 @@ func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 		h.check.Write(buf[:n])
 		pos += int64(n)
 		if h.upload != nil {
-			if err := h.upload.put(ctx, h.part, pos, h.check, h.uploaded, false); err != nil {
+			if err := h.upload.put(ctx, h.part, pos, size, h.check, h.uploaded); err != nil {
 				return err
 			}
 		}

@@ -334,7 +334,8 @@ func (l *looking) judge(p *proving, err error) error {
 		found = p.facts.known.digests.by(aList)
 	}
 	keepJudged(p.http.state, p.req, l.others(p), found, err)
-	if wrong == nil || !slices.Contains(join(found, l.finding().Weak), wrong.Claim) {
+	found = without(join(found, l.finding().Weak), p.facts.known.digests.firsthand()) // a list may repeat the server's digest
+	if wrong == nil || !slices.Contains(found, wrong.Claim) {
 		return err
 	}
 	other := &otherFileError{wrong, l.finding().Date, p.result.LastModified}

@@ -329,21 +329,24 @@ func (s *session) hearRedirects() error {
 // before. The answer is checked like any answer of the origin. Without an answer, the download continues.
 func (s *session) askOrigin() error {
 	k := s.facts.known
-	o, ask := s.sources.first(), look
+	o, ask, head := s.sources.first(), look, true
 	if s.facts.originAnswered || o == nil || s.standIn() || s.facts.streamed() {
 		return nil
 	}
 	switch promised := s.c.checkPin(s.req, k.offers(k.file).Raise(k.pin)) != nil; {
 	case promised && s.roleOf(o) == asOrigin:
-		ask = glance // checkBoth then sends HEAD if needed
+		ask, head = glance, false // checkBoth then sends HEAD if needed
 	case s.req.Trust.Anchors.Any():
 	case !s.req.Trust.Lookup && len(s.req.Published.Claims) == 0, verify.Strong(k.digests.firsthand()):
 		return nil
 	}
 	a, err := ask(s.ctx, s.http, s.req, condition{})
-	// Some servers give another tag or size for HEAD.
-	if err == nil && !states(s, o, a) && version.Compare(k.view(), viewOf(a)).Judgment == version.Other {
+	switch { // some servers give another tag or size for HEAD
+	case err != nil || states(s, o, a):
+	case version.Compare(k.view(), viewOf(a)).Judgment == version.Other:
 		a, err = glance(s.ctx, s.http, s.req, condition{})
+	case head && k.tag.etag == "":
+		a.ETag = ""
 	}
 	if err == nil {
 		err = s.checkOrigin(o, a)

@@ -127,17 +127,17 @@ func (u *uploading) begin(check *verify.Checker, signed []found) (from int64, er
 	return u.front, check.UnmarshalBinary(u.check)
 }
 
-// next returns the end of the part being hashed.
-func (u *uploading) next() int64 {
+// next returns the end of the part being hashed, in a file of size bytes (-1: unknown).
+func (u *uploading) next(size int64) int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.to.PartEnd(u.front, u.size)
+	return u.to.PartEnd(u.front, size)
 }
 
-// put uploads the bytes before pos that were not uploaded yet, if they are a complete part, or if last is set.
-func (u *uploading) put(ctx context.Context, from io.ReaderAt, pos int64, check *verify.Checker, moved func(int64),
-	last bool) error {
-	p, err := u.part(from, pos, check, last)
+// put uploads the bytes before pos that were not uploaded yet, if they are a complete part of a file of size bytes (-1:
+// unknown).
+func (u *uploading) put(ctx context.Context, from io.ReaderAt, pos, size int64, check *verify.Checker, moved func(int64)) error {
+	p, err := u.part(from, pos, size, check)
 	if p == nil || err != nil {
 		return err
 	}
@@ -147,11 +147,11 @@ func (u *uploading) put(ctx context.Context, from io.ReaderAt, pos int64, check 
 }
 
 // part returns the part that ends at pos, or nil if the part is not complete there.
-func (u *uploading) part(from io.ReaderAt, pos int64, check *verify.Checker, last bool) (*UploadPart, error) {
+func (u *uploading) part(from io.ReaderAt, pos, size int64, check *verify.Checker) (*UploadPart, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	last = last || pos == u.size
-	if pos == u.front || !last && pos < u.to.PartEnd(u.front, u.size) {
+	last := pos == size
+	if pos == u.front || !last && pos < u.to.PartEnd(u.front, size) {
 		return nil, nil
 	}
 	p := &UploadPart{

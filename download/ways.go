@@ -38,7 +38,7 @@ func (a *attempts) dropSize(ctx context.Context, s *session) (bool, error) {
 		return false, nil
 	}
 	// The server stated the known size together with the digest, and nothing shows that the existing bytes are wrong.
-	exists := a.partial.reaches(next) || a.req.inOrder() && a.partial.part.Front() > 0
+	exists := a.partial.reaches(next) || a.req.Stream != nil && a.partial.part.Front() > 0
 	if s.end.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed() && next >= 0 && exists {
 		return false, nil
 	}
@@ -104,7 +104,7 @@ func places(s *session) int {
 func trySingle(s *session) bool {
 	p := s.carried
 	if !p.single {
-		unsized := s.req.described() && s.req.Described.Size < 0 || p.guessed() && p.sizeBy < byServer // no authority gave a size
+		unsized := s.req.described() && s.req.Described.Size < 0 || p.guessed() // the digest decides
 		p.single, p.candidates, p.wrong = true, s.sources.candidates(s.facts.known.size, unsized, s.req.described()), s.end.err
 		p.past = nil // each source gets another chance
 	}

@@ -106,11 +106,7 @@ func (j *judge) kept() {
 	if c.Do == "resume" && len(j.users) > 0 || j.mingled() {
 		return
 	}
-	// Uploaded parts are not hashed again for a signature or pieces, and are given up if a digest refutes them.
-	keyed := func(d Command) bool { return d.Key }
-	other := func(d string) bool { return d != j.sum(want) }
-	if c.Store && (c.Code == 11 || strings.HasPrefix(c.Document, "t") ||
-		slices.ContainsFunc(j.Commands[:j.k+1], keyed) || slices.ContainsFunc(j.users, other)) {
+	if c.Store && j.givesUpParts(want) {
 		return
 	}
 	if torrent := strings.HasPrefix(c.Document, "t"); torrent && j.sum(want) != c.User {
@@ -164,6 +160,19 @@ func (j *judge) kept() {
 	if !c.Compared && fetched >= len(want) && bytes.Equal(c.After.Final, want) {
 		j.violated(4, "work was done again")
 	}
+}
+
+// givesUpParts reports whether an upload of want may start over. Its parts are not read again: not for a signature, nor
+// for pieces, nor to find the wrong bytes after a digest has refuted the file. So another host must show its tag.
+func (j *judge) givesUpParts(want []byte) bool {
+	wrong := func(a Answer) bool { return a.Sent > 0 && !bytes.Equal(j.Contents[a.Content], want) }
+	unread := func(c Command) bool {
+		return c.Key || strings.HasPrefix(c.Document, "t") || slices.ContainsFunc(c.Answers, wrong)
+	}
+	other := func(d string) bool { return d != j.sum(want) }
+	led := func(a Answer) bool { return a.To != "" }
+	refuted := func(s statement) bool { return other(s.digest) }
+	return j.c.Code == 11 || slices.ContainsFunc(j.c.Answers, led) || slices.ContainsFunc(j.listed, refuted) || slices.ContainsFunc(j.Commands[:j.k+1], unread) || slices.ContainsFunc(j.users, other)
 }
 
 // fed reports whether a feed gave the command a digest.
@@ -288,10 +297,10 @@ func (j *judge) arrives() {
 		}
 	}
 	// A store gets the bytes in order, so another size is tried only before the first bytes. Uploaded parts are given up
-	// for a signature, before the server is asked again.
-	keyed := func(d Command) bool { return d.Key != c.Key }
+	// for a signature, before the server is asked again. Their record has only what was known before they were uploaded.
+	earlier := func(d Command) bool { return d.Key != c.Key || d.User != "" && d.User != want }
 	own := j.Contents[asked.Content]
-	if c.Store && (own != nil && j.sum(own) != want || slices.ContainsFunc(j.Commands[:j.k], keyed)) {
+	if c.Store && (own != nil && j.sum(own) != want || slices.ContainsFunc(j.Commands[:j.k], earlier)) {
 		return
 	}
 	for _, p := range places {

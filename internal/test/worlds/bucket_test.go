@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
@@ -131,9 +132,10 @@ func (p *putting) Close(keep bool) error {
 	return nil
 }
 
-// uploads makes the commands of a twelfth of the worlds put the file into an object store.
+// uploads makes the commands of a twelfth of the worlds put the file into an object store, and all commands where one
+// does.
 func (m *maker) uploads() {
-	if !m.one(12) {
+	if !m.one(12) && !slices.ContainsFunc(m.w.Commands, func(c Command) bool { return c.Store }) {
 		return
 	}
 	for k := range m.w.Commands {

@@ -104,7 +104,7 @@ func (u *user) request() download.Request {
 		}
 		q.Published.Claims = claims(u.w.digest(u.cmd.Feed, ""), lookup.FieldOfFeed("feed"), over)
 	}
-	if m := u.cmd.Mirror; m != "" {
+	if m := u.cmd.Mirror; m != "" && u.cmd.Feed != "" {
 		q.Published.Mirrors = []metalink.Mirror{{URL: parse(u.w.url(m))}}
 	}
 	if u.cmd.Refresh {
