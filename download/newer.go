@@ -200,7 +200,11 @@ func (e *existingFile) nothingNewer(ctx context.Context, x inquiry, claims []ver
 		e.result.Size = a.Size
 		return true, nil
 	}
-	switch e.recorded.relation(x) {
+	how := e.recorded.relation(x)
+	if how == same && verify.Strong(claims) && predates(a, e.recorded.here) { // the server repeats the tag for another file
+		how = older
+	}
+	switch how {
 	case same:
 		if verify.Strong(claims) || !e.recorded.suffices(e.req) || !e.isCurrent(ctx, x) ||
 			!e.recorded.identified() && e.contradicted(ctx, claims) {

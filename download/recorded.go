@@ -112,7 +112,7 @@ func compare(here *state.Version, a source.Answer) relation {
 	switch {
 	case then.IsZero() || here.LastModified.IsZero():
 		return unknown
-	case then.Before(here.LastModified):
+	case predates(a, here):
 		return older
 	case elsewhere:
 		return unknown
@@ -120,6 +120,12 @@ func compare(here *state.Version, a source.Answer) relation {
 		return same
 	}
 	return unknown
+}
+
+// predates reports whether the answer a has an earlier date than here.
+func predates(a source.Answer, here *state.Version) bool {
+	then := usable(a.LastModified)
+	return here != nil && !then.IsZero() && then.Before(here.LastModified)
 }
 
 // opaque returns etag in the form for the weak comparison of If-None-Match (RFC 9110, section 8.8.3.2).

