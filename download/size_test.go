@@ -72,10 +72,10 @@ func TestNoLastChunkIsTheFile_Rule17(t *testing.T) {
 			t.Parallel()
 			origin := sized(t, 2*mib, append(options, mirrortest.NoLastChunk())...)
 			r := newRun(t, origin.URL)
-			r.client.Tries, r.client.RetryWait = 3, time.Millisecond
+			r.client.Tries, r.client.RetryWait = 3, time.Minute // the digest is compared before that
 			r.req.Trust.Claims = userClaim(origin.Digest())
 			res := r.right(origin.Content)
-			if n := len(origin.Requests()); n > 3 || !res.Proof.Verified() {
+			if n := len(origin.Requests()); n != 2 || !res.Proof.Verified() {
 				t.Errorf("%d requests, %v", n, res.Proof)
 			}
 		})
