@@ -34,6 +34,7 @@ func near(seed uint64, texts []string) (*World, error) {
 	}
 	newMaker(seed, 0x6f7074696f6e73, w, m.names).options()
 	newMaker(seed, 0x75706c6f6164, w, m.names).uploads()
+	newMaker(seed, 0x6c61726765, w, m.names).enlarges()
 	return w, nil
 }
 
