@@ -245,6 +245,9 @@ func (j *judge) arrives() {
 	want := c.User
 	if want == "" && len(j.listed) > 0 {
 		want = j.listed[0].digest
+		if of, torrent := strings.CutPrefix(c.Document, "t"); torrent && j.sum(j.Contents[of]) != want {
+			return // the torrent and the list of the user are about different files
+		}
 	}
 	if want == "" && len(j.now) > 0 {
 		want = j.now[len(j.now)-1].digest

@@ -132,7 +132,7 @@ func (w *World) clone() *World {
 
 const (
 	versions = 3
-	most     = 2500 << 10
+	most     = 2700 << 10
 )
 
 type made struct {
