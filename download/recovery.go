@@ -50,6 +50,7 @@ type history struct {
 	touched  int // how often another program wrote to the part file
 
 	single  bool // sources are asked one at a time, because the bytes of several sources were wrong
+	several bool // several sources sent bytes in the last attempt
 	stoodIn bool // the file is that of a mirror, because the server has failed
 	pipe    bool // the file goes to a stream
 	out     bool // some bytes were written to the stream, and cannot be replaced
@@ -119,8 +120,11 @@ func (h history) ways(o outcome) []way {
 	case notMergeable:
 		all = h.afterBreak()
 	case otherFile: // a list is no reason to discard bytes, unless they were resumed because of that list
-		if !h.pipe {
+		switch {
+		case !h.pipe:
 			all = []way{reread, findWrong}
+		case h.single, h.several: // one of them may have the listed file
+			all = []way{singleSource}
 		}
 		switch {
 		case h.nearby:

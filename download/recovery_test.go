@@ -103,6 +103,15 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wrongDigest: oneAlone discard
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
+		{"to a store, from several", with(func(h *history) { h.pipe, h.several = true, true }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			fileChanged: nextVersion withoutServer
+			notMergeable: compareSamples beginAnew
+			otherFile: oneAlone
+			wrongDigest: oneAlone discard
+			wrongSize: oneAlone discard
+			noSource: withoutPieces askPeers standIn`},
 		{"to a stream that has some of it", with(func(h *history) { h.pipe, h.out = true, true }), `
 			wantsHead: askHead
 			wrongDigest: discard

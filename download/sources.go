@@ -199,6 +199,17 @@ func (x *sources) past() map[string]*past {
 	return all
 }
 
+// several reports whether more than one source sent bytes.
+func (x *sources) several() bool {
+	n := 0
+	for _, o := range x.all {
+		if o.bytes > 0 {
+			n++
+		}
+	}
+	return n > 1
+}
+
 // report returns the results of the sources for the user, sorted by the number of bytes that they sent.
 func (x *sources) report() (out []SourceResult) {
 	for _, o := range x.all {
