@@ -112,7 +112,7 @@ type collector struct {
 	globbed map[*watcher]int
 	nearest map[*watcher]nearest
 	whole   summary
-	// children are the sitemaps of an index. undated reports that a sitemap in the index has no lastmod.
+	// children are the sitemaps of an index. undated reports that a lastmod is missing, or is a day that is not over.
 	children []child
 	undated  bool
 }

@@ -24,8 +24,8 @@ type sitemapIndex struct {
 	todo  []*url.URL
 	asked int
 	bytes int64
-	// etag, modified and of are the validators of the index and the hash of its URL. They are empty if the index does
-	// not date its sitemaps, so that the index is read each time.
+	// etag, modified and of are the validators of the index and the hash of its URL. They are empty if a sitemap may
+	// change without a change of the index, so that the index is read each time.
 	etag, modified, of string
 	failed             int
 	err                error // of the first sitemap that failed
@@ -63,6 +63,8 @@ func (c *collector) index(t *task) *sitemapIndex {
 	c.newest()
 	x := &sitemapIndex{c: c}
 	for _, s := range c.children {
+		over, isDay := feed.Record{Format: feed.Sitemap, LastModified: s.lastmod}.DayOver()
+		c.undated = c.undated || isDay && c.now < over
 		u, err := url.Parse(s.url)
 		if err == nil && u.Scheme == t.URL.Scheme && strings.EqualFold(address.HostPort(u),
 			address.HostPort(t.URL)) && u.String() != t.URL.String() {

@@ -99,3 +99,35 @@ func TestManySitemaps(t *testing.T) {
 		}
 	})
 }
+
+// TestSecondChangeOfDayOfIndex checks that a sitemap that changes twice on the day of its lastmod in an index is read
+// again, although the index has not changed.
+func TestSecondChangeOfDayOfIndex(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		midnight := time.Now().UTC().Truncate(24 * time.Hour).Add(48 * time.Hour)
+		has := midnight.Add(-30 * 24 * time.Hour)
+		index := func() { p.set(indexOf(has.Format(time.DateOnly), "https://feeds.example/one.xml")) }
+		index()
+		for _, hour := range []int{2, 9} {
+			w.later(time.Until(midnight.Add(time.Duration(hour)*time.Hour)), func() {
+				if has = time.Now().UTC(); hour == 2 {
+					index()
+				}
+			})
+		}
+		w.sites["feeds.example"] = func(req *http.Request) *http.Response {
+			if req.URL.Path == "/one.xml" {
+				return says(200, mapOf(has.Format(time.RFC3339)))
+			}
+			return p.answer(req)
+		}
+		watchFor(t, a, j, 10*24*time.Hour)
+		if got := reasons(j.got()); got != "first-sight modified modified" {
+			t.Errorf("%s", got)
+		}
+		if n := len(w.to("https://feeds.example/one.xml")); n > 300 {
+			t.Errorf("%d requests for the sitemap", n)
+		}
+	})
+}
