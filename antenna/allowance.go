@@ -19,20 +19,26 @@ type quota struct {
 	warned int64
 }
 
+// left returns how many bytes an update of m may transfer, and whether it may begin today. p is the update, or the
+// previous update of the same URL, which may be nil. If ok is true, a left of 0 means no limit.
+func (m *member) left(p *pending, now time.Time) (left int64, ok bool) {
+	day, limits := m.saved.Day.at(now), &m.feed.Limits
+	if p != nil && p.fails() && limits.Updates >= 0 && day.Failed >= mostFailed*limits.Updates {
+		return 0, false
+	}
+	return day.left(limits.Updates, limits.DayBytes)
+}
+
 // mayHave reports whether p, an update of m, may begin today. allowance has the bytes that the running updates of m may
 // still transfer; nil means no limit.
-func (m *member) mayHave(p *pending) (allowance *atomic.Int64, ok bool) {
-	day, limits := &m.saved.Day, &m.feed.Limits
-	left, ok := day.left(limits.Updates, limits.DayBytes)
-	if p.fails() && limits.Updates >= 0 && day.Failed >= mostFailed*limits.Updates {
-		return nil, false
-	}
+func (m *member) mayHave(p *pending, now time.Time) (allowance *atomic.Int64, ok bool) {
+	left, ok := m.left(p, now)
 	if !ok || left == 0 {
 		return nil, ok
 	}
 	if m.quota.handling == 0 || m.quota.left == nil {
 		m.quota.left = new(atomic.Int64)
-		m.quota.set(day.Number, left)
+		m.quota.set(m.saved.Day.Number, left)
 	}
 	m.renew()
 	return m.quota.left, m.quota.left.Load() > 0 // running updates may have used up all bytes
@@ -81,7 +87,7 @@ func (l *updates) afford(p *pending, now time.Time) (a *atomic.Int64, ok bool) {
 		return nil, true
 	}
 	m.saved.Day = m.saved.Day.at(now)
-	if a, ok = m.mayHave(p); ok {
+	if a, ok = m.mayHave(p, now); ok {
 		m.saved.Day.Updates++
 		m.quota.handling++
 		l.buffer.feed(m, false, now)
@@ -116,7 +122,7 @@ func (l *updates) account(t *target, h *Handled, stopping bool, now time.Time) {
 	}
 }
 
-// park makes the update of t wait until the next day.
+// park makes the update of t wait until the next day, unless another feed reports an update, too.
 func (l *updates) park(t *target, now time.Time) {
 	p := t.saved.Pending
 	m := l.polls.byID[p.Feed]
@@ -127,6 +133,9 @@ func (l *updates) park(t *target, now time.Time) {
 	}
 	l.buffer.target(t, now)
 	l.targets.queue(t, now)
+	if t.w.follow == nil {
+		l.targets.decide(t, now)
+	}
 }
 
 // unpark makes an update of m due now, if one waits for the next day.

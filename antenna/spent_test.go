@@ -131,3 +131,48 @@ func TestNewsOfWhatIsNotThere_Rule56(t *testing.T) {
 		}
 	})
 }
+
+// TestLimitOfOneFeed_Rule56 checks that an update which another feed reports, too, does not wait for the next day
+// because a feed that reports changes of every file has reached its limit.
+func TestLimitOfOneFeed_Rule56(t *testing.T) {
+	for _, same := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			w, p, a, j := oneFeed(t)
+			a.Feeds[0].Limits = Limits{Updates: 2}
+			a.Watches, p.plain = nil, true
+			for i := range 4 {
+				a.Watches = append(a.Watches, Watch{URL: fmt.Sprintf("https://files.example/%d", i)})
+			}
+			start, changed := seconds(time.Now()), seconds(time.Now()).Add(4*time.Hour)
+			w.sites["feeds.example"] = siteOfText(func() (text string) {
+				now := seconds(time.Now())
+				for i, c := range a.Watches {
+					modified := now
+					if i == 3 && same {
+						if modified = start.Add(-time.Hour); !now.Before(changed) {
+							modified = changed.Add(-time.Hour)
+						}
+					}
+					text += lirsLine(c.URL, modified, now, 100)
+				}
+				return text
+			})
+			other := &page{plain: true}
+			other.set(lirsLine(a.Watches[3].URL, start.Add(-time.Hour), start, 100))
+			w.later(4*time.Hour, func() { other.set(lirsLine(a.Watches[3].URL, changed.Add(-time.Hour), changed.Add(-time.Minute), 100)) })
+			w.sites["other.example"] = other.answer
+			a.Feeds = append(a.Feeds, Feed{Name: "other", URL: "https://other.example/", Every: 10 * time.Minute})
+			var here time.Time
+			j.handle = func(_ context.Context, u Update) (Outcome, error) {
+				if u.URL == a.Watches[3].URL {
+					here = time.Now()
+				}
+				return Outcome{Changed: true}, nil
+			}
+			watchFor(t, a, j, 6*time.Hour)
+			if here.Before(changed) {
+				t.Errorf("same %v: last asked %v before the change; %s", same, changed.Sub(here), reasons(j.got()))
+			}
+		})
+	}
+}

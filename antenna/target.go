@@ -177,14 +177,7 @@ func (l *targets) decide(t *target, now time.Time) {
 		t.again = true
 		return
 	}
-	var records []feed.Record
-	var from []*member
-	for _, m := range l.reporters(t) {
-		for _, r := range t.reports[m] {
-			records, from = append(records, r), append(from, m)
-		}
-	}
-	v := feed.Decide(t.saved.State, records, feed.At(now))
+	v, records, from := l.verdict(t, now)
 	for m := range t.reports {
 		delete(m.revisit, t)
 		if slices.ContainsFunc(t.reports[m],
@@ -210,6 +203,31 @@ func (l *targets) decide(t *target, now time.Time) {
 		Action: v.Action, Reason: v.Reason, Words: v.Words, Record: records[v.Chosen], Feed: from[v.Chosen].id,
 		Next: v.Next, At: now,
 	}, now)
+}
+
+// verdict evaluates the latest reports of all feeds about t. If the feed of the decisive report has reached its daily
+// limit, but the reports of other feeds require an action, too, their verdict counts.
+func (l *targets) verdict(t *target, now time.Time) (v feed.Verdict, records []feed.Record, from []*member) {
+	for spent := map[*member]bool{}; ; spent[from[v.Chosen]] = true {
+		var list []feed.Record
+		var of []*member
+		for _, m := range l.reporters(t) {
+			if !spent[m] {
+				list, of = append(list, t.reports[m]...), append(of, slices.Repeat([]*member{m}, len(t.reports[m]))...)
+			}
+		}
+		next := feed.Decide(t.saved.State, list, feed.At(now))
+		if len(spent) > 0 && next.Action == feed.None {
+			return v, records, from
+		}
+		v, records, from = next, list, of
+		if v.Action == feed.None {
+			return v, records, from
+		}
+		if _, ok := from[v.Chosen].left(t.saved.Pending, now); ok {
+			return v, records, from
+		}
+	}
 }
 
 // lastOfDay reports whether r states only the day of the modification, and the origin was last asked before that day
@@ -293,11 +311,14 @@ func (l *targets) noAction(t *target, v feed.Verdict, now time.Time) {
 }
 
 // await makes p the waiting update of t. If the previous update is for the same version, p takes over the time and the
-// attempts of that update.
+// attempts of that update, but not the wait because of the limits of another feed.
 func (l *targets) await(t *target, p *pending, now time.Time) {
 	if old := t.saved.Pending; old != nil && !old.isAside() && old.same(p) {
-		p.Tries, p.Failures, p.At, p.Err, p.Code = old.Tries, old.Failures, old.At, old.Err, old.Code
-		p.Failed, p.Limited, p.Lasting = old.Failed, old.Limited, old.Lasting
+		p.Tries, p.Failures, p.Err, p.Code = old.Tries, old.Failures, old.Err, old.Code
+		p.Failed, p.Lasting = old.Failed, old.Lasting
+		if !old.Limited || old.Feed == p.Feed {
+			p.At, p.Limited = old.At, old.Limited
+		}
 	} else {
 		p.Failed = old != nil && old.fails()
 		l.run.emit(Updated{l.update(t, p, nil)})
