@@ -62,3 +62,18 @@ func TestAnyNews(t *testing.T) {
 		})
 	}
 }
+
+// TestAnyNewsWithEarlierDate checks that a new entry is news although its date is earlier than that of another entry.
+func TestAnyNewsWithEarlierDate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		a.Watches = []Watch{{Name: "a", URL: fileURL, AnyNews: true, Feeds: []string{"f"}}}
+		first := seconds(time.Now().Add(-time.Hour))
+		p.set(entriesOf(true, first))
+		w.later(3*time.Hour, func() { p.set(entriesOf(true, first, first.Add(-time.Hour))) })
+		watchFor(t, a, j, 8*time.Hour)
+		if got := reasons(j.got()); got != "first-sight md5-changed" {
+			t.Error(got)
+		}
+	})
+}
