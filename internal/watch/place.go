@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"braid/antenna"
+	"braid/antenna/feed"
 )
 
 // Report describes an update to another process that downloads its file.
@@ -34,7 +35,10 @@ func (r *Rule) Report(u antenna.Update) (Report, error) {
 			x.Version = "release " + u.Release.Version
 		}
 	}
-	if rec.LastModified != 0 {
+	if u.Action == feed.Recheck { // may be requested again for the same values, for example by the user
+		x.Version += fmt.Sprint(" ", u.Last.At.Unix())
+	}
+	if rec.LastModified != 0 && u.Reason != antenna.AskedFor {
 		x.Modified = rec.LastModified.UTC()
 	}
 	if seen := cmp.Or(rec.LastModified, rec.Detected, rec.Received); seen != 0 {
