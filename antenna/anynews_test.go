@@ -77,3 +77,22 @@ func TestAnyNewsWithEarlierDate(t *testing.T) {
 		}
 	})
 }
+
+// TestAnyNewsAfterRestart checks that a restart is no news.
+func TestAnyNewsAfterRestart(t *testing.T) {
+	for _, dated := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			_, p, a, j := oneFeed(t)
+			a.Store = storeIn(t, t.TempDir())
+			defer closed(t, a.Store)
+			a.Watches = []Watch{{Name: "a", URL: fileURL, AnyNews: true, Feeds: []string{"f"}}}
+			p.set(entriesOf(dated, seconds(time.Now().Add(-time.Hour))))
+			for range 3 {
+				watchFor(t, a, j, time.Hour)
+			}
+			if got := reasons(j.got()); got != "first-sight" {
+				t.Errorf("dated %v: %s", dated, got)
+			}
+		})
+	}
+}

@@ -284,9 +284,9 @@ func (p *poller) fresh(t *task, resp *http.Response, body *body, near address.Sc
 	return a
 }
 
-// isShared reports whether a later version may have the same validators as resp. This is so without a strong ETag, if
-// Last-Modified is in the same second as the response: a weak ETag may be derived from Last-Modified. Only a date that
-// is "at least one second" older is reliable (RFC 9110, section 8.8.2.2).
+// isShared reports whether a later version may have the same validators as resp, or an earlier date. This is so without
+// a strong ETag, if Last-Modified is in the same second as the response, or later: a weak ETag may be derived from
+// Last-Modified. Only a date that is "at least one second" older is reliable (RFC 9110, section 8.8.2.2).
 func isShared(resp *http.Response, now time.Time) bool {
 	if etag := resp.Header.Get("ETag"); etag != "" && !strings.HasPrefix(etag, "W/") {
 		return false
@@ -295,7 +295,7 @@ func isShared(resp *http.Response, now time.Time) bool {
 		now = date
 	}
 	modified, err := http.ParseTime(resp.Header.Get("Last-Modified"))
-	return err == nil && now.Sub(modified).Abs() < time.Second
+	return err == nil && now.Sub(modified) < time.Second
 }
 
 // isPlain reports whether the Content-Encoding is absent or gzip. The reader detects gzip from the content.

@@ -127,7 +127,11 @@ func isIdentity(encoding string) bool { return encoding == "" || encoding == "id
 func (p *poller) observed(t *task, resp *http.Response, o observation) answer {
 	r := o.report()
 	k := result{records: 1, matched: 1, sum: sumOf(&r), matches: p.matchesOf(t.feed, t.page, r)}
-	return answer{result: &k, seen: &o, etag: o.ETag, modified: resp.Header.Get("Last-Modified")}
+	a := answer{result: &k, seen: &o, etag: o.ETag, modified: resp.Header.Get("Last-Modified")}
+	if isShared(resp, time.Now()) {
+		a.etag, a.modified = "", ""
+	}
+	return a
 }
 
 // matchesOf returns the matches of r. If page is set, only that watch matches. Otherwise all watches of f.URL match.

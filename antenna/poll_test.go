@@ -142,7 +142,7 @@ func TestPreconditionFailed(t *testing.T) {
 // If-None-Match.
 func TestIfModifiedSince(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const date = "Tue, 10 Nov 2026 01:00:00 GMT"
+		const date = "Wed, 10 Nov 1999 01:00:00 GMT"
 		w, a, j := withSite(t, func(*http.Request) *http.Response { return says(200, "#", "Last-Modified: "+date) })
 		watchFor(t, a, j, 15*time.Minute)
 		if v := w.to(feedURL); v[1].header.Get("If-Modified-Since") != date || v[1].header.Get("If-None-Match") != "" {
