@@ -48,14 +48,15 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Outcome.Message }
 
-// versionOf returns a version of e that changes with its URIs, document and options, and when the user retries e after
-// a failure. It depends on stored fields alone, so that a daemon recognizes the jobs that it put before it was killed.
+// versionOf returns a version of e that changes with its URIs, document and options, and when the user adds an entry with
+// the same GID again or retries e after a failure. It depends on stored fields alone, so that a daemon recognizes the
+// jobs that it put before it was killed.
 func versionOf(e *queue.Entry) string {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(e.Options)) {
 		fmt.Fprintf(sum, "%q %q\n", name, e.Options[name])
 	}
-	fmt.Fprintf(sum, "%q %q %d", e.URIs, e.Document, e.Outcome.Attempts)
+	fmt.Fprintf(sum, "%q %q %d %d", e.URIs, e.Document, e.Outcome.Attempts, e.Added.UnixNano())
 	return fmt.Sprintf("%.8x", sum.Sum(nil))
 }
 

@@ -205,6 +205,17 @@ func TestJobs(t *testing.T) {
 	if e := entry(g); e.Outcome.Verified != "sha-256" || e.Path != "/out/"+g.String() || e.Size != 2 {
 		t.Errorf("its evidence is %+v", e)
 	}
+	again := add("https://example.org/again")
+	is(again, queue.Waiting, fleet.Queued)
+	w.do(again, take)
+	w.end(again, fleet.Right)
+	is(again, queue.Complete, fleet.Done)
+	b.do(func(q *queue.Queue) error { return q.Forget(again) })
+	b.do(func(q *queue.Queue) error { // the file may have changed since
+		_, err := q.Add(time.Now(), queue.Entry{GID: again, URIs: []string{"https://example.org/again"}}, -1)
+		return err
+	})
+	is(again, queue.Waiting, fleet.Queued)
 
 	removed, changed, secret := add("https://example.org/b"), add("https://example.org/c"), add("https://example.org/secret")
 	is(secret, queue.Failed, "")
