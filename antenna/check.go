@@ -152,7 +152,7 @@ func (l *loop) addWatch(w Watch) error {
 	if c.isMany() {
 		return nil
 	}
-	l.targets.target(urlKey{c, c.URL})
+	l.targets.target(urlKey{c, c.URL}, nil)
 	if w.CheckEvery == 0 {
 		return nil
 	}

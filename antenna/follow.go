@@ -151,7 +151,7 @@ func (f *followers) next(g *following, list []release.Release, offers map[string
 
 // add adds the update to the release of o.
 func (f *followers) add(g *following, o *offer, now time.Time) {
-	t := f.targets.target(urlKey{g.w, o.URL})
+	t := f.targets.target(urlKey{g.w, o.URL}, nil)
 	t.saved.Release = &savedRelease{Tag: o.Tag, Version: o.Version, Date: o.Date, Pre: o.Pre}
 	words := "version " + o.Version
 	if version := g.version(); version != "" {

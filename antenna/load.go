@@ -199,7 +199,7 @@ func (l *loader) recall(m *member, records []feed.Record, now time.Time) {
 		if h.w.follow != nil {
 			continue
 		}
-		if t := l.loop.targets.target(urlKey{h.w, h.url}); t != nil {
+		if t := l.loop.targets.target(urlKey{h.w, h.url}, m); t != nil {
 			t.reports[m] = append(t.reports[m], h.record)
 			m.targets[t] = true
 		}
@@ -328,7 +328,7 @@ func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) 
 		l.loop.buffer.gone(key, now)
 		return true, nil
 	}
-	if t := l.loop.targets.target(s); t != nil {
+	if t := l.loop.targets.target(s, nil); t != nil {
 		t.saved = saved
 		l.reconfigured(t, now)
 		if outdated {
@@ -343,7 +343,7 @@ func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) 
 func (l *loader) respelt(s urlKey, saved *savedTarget, key string, now time.Time) (ok bool) {
 	l.loop.buffer.gone(key, now)
 	saved.URL = s.url
-	t := l.loop.targets.target(s)
+	t := l.loop.targets.target(s, nil)
 	if t == nil || t.saved.Last.At.After(saved.Last.At) {
 		return false
 	}
@@ -385,7 +385,7 @@ func (l *loader) readCache() (n int) {
 		slim := slimOf(r)
 		fields := r.Fields
 		l.loop.poller.match.all(slim, func(w *watcher, url string) {
-			if t := l.loop.targets.target(urlKey{w, url}); t != nil {
+			if t := l.loop.targets.target(urlKey{w, url}, nil); t != nil {
 				n++
 				t.restore()
 				t.saved.State.HaveCopy = len(fields) > copyField && fields[copyField].Value == haveCopy

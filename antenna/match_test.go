@@ -348,3 +348,34 @@ func TestQueue(t *testing.T) {
 		}
 	}
 }
+
+// TestRoomOfOneFeed checks that a feed that lists too many URLs of a glob does not take the room of another feed.
+func TestRoomOfOneFeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		a.Watches = []Watch{{Name: "g", URL: "https://files.example/*", Glob: true}}
+		start := time.Now()
+		var b strings.Builder
+		for i := range maxGlobbed {
+			b.WriteString(lirsLine(fmt.Sprintf("https://files.example/no%d", i), start, start, 1))
+		}
+		p.set(b.String())
+		other := &page{plain: true}
+		other.set("# nothing\n")
+		w.later(2*time.Hour, func() { other.set(lirsLine("https://files.example/good", time.Now(), time.Now(), 1)) })
+		w.sites["other.example"] = other.answer
+		a.Feeds = append(a.Feeds, Feed{Name: "other", URL: "https://other.example/", Every: 10 * time.Minute})
+		good := 0
+		j.handle = func(_ context.Context, u Update) (Outcome, error) {
+			if u.URL == "https://files.example/good" {
+				good++
+				return Outcome{Changed: true}, nil
+			}
+			return Outcome{}, errors.New("404")
+		}
+		watchFor(t, a, j, 4*time.Hour)
+		if good != 1 {
+			t.Errorf("the URL of the other feed was requested %d times", good)
+		}
+	})
+}

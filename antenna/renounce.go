@@ -31,7 +31,7 @@ func (f *followers) forget(g *following, version string, now time.Time) error {
 	found := false
 	for url, o := range g.offers() {
 		if is(o.Release) && g.targets[url] == nil {
-			t := f.targets.target(urlKey{g.w, url})
+			t := f.targets.target(urlKey{g.w, url}, nil)
 			t.saved.Release = &savedRelease{Tag: o.Tag, Version: o.Version, Date: o.Date, Pre: o.Pre}
 		}
 	}

@@ -1,7 +1,9 @@
 package antenna
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"braid/antenna/release"
 )
@@ -55,4 +57,68 @@ func (c *collector) dropOldest(w *watcher) {
 		c.globbed[w]--
 		return true
 	})
+}
+
+// roomAtOnce is how many URLs of a glob are dropped at once, because all URLs must be examined to find them.
+const roomAtOnce = maxGlobbed / 100
+
+// makeRoom drops URLs of a glob that no feed lists any more, the URLs listed longest ago first. URLs whose update
+// failed are dropped last. URLs that wait for their first attempt are kept. If there is none to drop, makeRoom drops
+// URLs that crowd out m. It reports whether it dropped any.
+func (l *targets) makeRoom(w *watcher, m *member) bool {
+	var old []*target
+	for _, t := range l.all {
+		if p := t.saved.Pending; t.w == w && len(t.reports) == 0 && !t.running && (p == nil || p.fails()) {
+			old = append(old, t)
+		}
+	}
+	if len(old) == 0 {
+		old = l.crowd(w, m)
+	}
+	fails := func(t *target) int {
+		if t.saved.Pending != nil {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(old, func(a, b *target) int {
+		return cmp.Or(fails(a)-fails(b), a.saved.Reported.Compare(b.saved.Reported))
+	})
+	for _, t := range old[:min(len(old), roomAtOnce)] {
+		l.updates.tries.remove(t)
+		for m := range t.reports {
+			delete(m.targets, t)
+			delete(m.revisit, t)
+		}
+		delete(l.all, urlKey{w, t.url})
+		delete(l.buffer.targets, t)
+		l.buffer.gone(targetKey(t), time.Now())
+		l.globbed[w]--
+	}
+	return len(old) > 0
+}
+
+// crowd returns the URLs of a glob that were never downloaded and that one feed alone has reported, if these take more
+// than half of the room and the feed is not m. Otherwise a feed could keep out the URLs of all others.
+func (l *targets) crowd(w *watcher, m *member) (most []*target) {
+	by := map[string][]*target{}
+	for _, t := range l.all {
+		if t.w != w || t.running || t.saved.State.HaveCopy || len(t.reports) > 1 {
+			continue
+		}
+		id := ""
+		if p := t.saved.Pending; p != nil {
+			id = p.Feed
+		}
+		for m := range t.reports {
+			id = m.id
+		}
+		if by[id] = append(by[id], t); len(by[id]) > maxGlobbed/2 {
+			most = by[id]
+		}
+	}
+	if m == nil || len(by[m.id]) == len(most) {
+		return nil
+	}
+	return most
 }

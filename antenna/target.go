@@ -46,14 +46,15 @@ type targets struct {
 	globbed map[*watcher]int // number of targets by glob
 }
 
-// target returns the target of a URL. For a glob, it creates the target, unless the glob has too many.
-func (l *targets) target(s urlKey) *target {
+// target returns the target of a URL. For a glob, it creates the target, unless the glob has too many. m is the member
+// that reports the URL, or nil.
+func (l *targets) target(s urlKey, m *member) *target {
 	t := l.all[s]
 	if t != nil {
 		return t
 	}
 	if s.w.glob != nil {
-		if l.globbed[s.w] >= maxGlobbed && !l.makeRoom(s.w) {
+		if l.globbed[s.w] >= maxGlobbed && !l.makeRoom(s.w, m) {
 			return nil
 		}
 		l.globbed[s.w]++
@@ -70,37 +71,6 @@ func (l *targets) target(s urlKey) *target {
 	return t
 }
 
-// roomAtOnce is how many URLs of a glob are dropped at once, because all URLs must be examined to find them.
-const roomAtOnce = maxGlobbed / 100
-
-// makeRoom drops URLs of a glob that no feed lists any more, the URLs listed longest ago first. URLs whose update
-// failed are dropped last. URLs that wait for their first attempt are kept. makeRoom reports whether it dropped any.
-func (l *targets) makeRoom(w *watcher) bool {
-	var old []*target
-	for _, t := range l.all {
-		if p := t.saved.Pending; t.w == w && len(t.reports) == 0 && !t.running && (p == nil || p.fails()) {
-			old = append(old, t)
-		}
-	}
-	fails := func(t *target) int {
-		if t.saved.Pending != nil {
-			return 1
-		}
-		return 0
-	}
-	slices.SortFunc(old, func(a, b *target) int {
-		return cmp.Or(fails(a)-fails(b), a.saved.Reported.Compare(b.saved.Reported))
-	})
-	for _, t := range old[:min(len(old), roomAtOnce)] {
-		l.updates.tries.remove(t)
-		delete(l.all, urlKey{w, t.url})
-		delete(l.buffer.targets, t)
-		l.buffer.gone(targetKey(t), time.Now())
-		l.globbed[w]--
-	}
-	return len(old) > 0
-}
-
 // report replaces the reports of m by the reports in k.
 func (l *targets) report(m *member, k *result, now time.Time) {
 	gone := l.dropped(m, k)
@@ -113,7 +83,7 @@ func (l *targets) report(m *member, k *result, now time.Time) {
 		if h.w.follow != nil || noRoom[h.w] && l.all[s] == nil {
 			continue
 		}
-		t := l.target(s)
+		t := l.target(s, m)
 		if t == nil {
 			noRoom[h.w] = true
 			if !slices.Contains(full, h.w.Name) {

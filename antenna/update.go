@@ -64,6 +64,8 @@ type Outcome struct {
 	LastModified time.Time
 	Host         string
 	Size         int64
+	// Fleeting reports that a later version may have the same ETag and LastModified.
+	Fleeting bool `json:",omitempty"`
 	// Digest and Evidence describe how the file was verified. Path is the path of the file. After a failed update of a
 	// release, Path is set only if the file may be in place.
 	Digest, Evidence, Path string
