@@ -247,6 +247,25 @@ func TestReleasesNoFile(t *testing.T) {
 	})
 }
 
+// TestReleaseAfterOutage checks that a release is not given up after a few requests because the watcher did not run, or
+// the clock was wrong, for days.
+func TestReleaseAfterOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, p, a, j := follower(t)
+		a.Store = storeIn(t, t.TempDir())
+		defer func() { closed(t, a.Store) }()
+		p.tag("v2.0", 0)
+		watchFor(t, a, j, time.Hour)
+		p.tag("v2.1", 75*time.Hour)
+		watchFor(t, a, j, time.Hour)
+		time.Sleep(72 * time.Hour)
+		watchFor(t, a, j, 4*time.Hour)
+		if got := done(j); !strings.HasSuffix(got, " 2.1") {
+			t.Errorf("in place were %s", got)
+		}
+	})
+}
+
 // TestReleaseRecord checks that the record of an update is about the file of the release, and not about another of the
 // files that an API lists.
 func TestReleaseRecord(t *testing.T) {

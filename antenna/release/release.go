@@ -126,11 +126,12 @@ func mostKind(list []readRelease) kind {
 // as the last of these.
 var delays = []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
 
-// patience is how long a release may be reported without being ready.
-const patience = 48 * time.Hour
+// patience is how long a release may be reported without being ready, and leastTries how often it is requested at
+// least, because the watcher may not have run in that time, or with a wrong clock.
+const patience, leastTries = 48 * time.Hour, 12
 
 // Delay returns the pause before a release that is not ready is requested again. tries is the number of requests so
 // far, and since is the time since the first of them. over reports that the release is given up.
 func Delay(tries int, since time.Duration) (d time.Duration, over bool) {
-	return delays[min(max(tries, 1), len(delays))-1], since >= patience
+	return delays[min(max(tries, 1), len(delays))-1], since >= patience && tries >= leastTries
 }

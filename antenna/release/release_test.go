@@ -106,4 +106,7 @@ func TestDelay(t *testing.T) {
 	if d, over := Delay(0, -time.Hour); d != time.Minute || over {
 		t.Errorf("Delay(0, -1h) = %v, %v", d, over)
 	}
+	if _, over := Delay(leastTries-1, 1e6*time.Hour); over {
+		t.Error("over after a few tries")
+	}
 }
