@@ -170,7 +170,7 @@ func (s *session) originAnswers(o *origin, x resolution, st statement, a source.
 		s.facts.describe()
 	}
 	s.facts.retag(st, s.fetches.coming())
-	s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
+	s.result.describe(a)
 	s.facts.announce()
 	s.proving.askSignatures()
 }

@@ -197,7 +197,7 @@ func (e *existingFile) complete(proof verify.Proof, a source.Answer) {
 		a = source.Answer{ETag: here.ETag, LastModified: here.LastModified, Host: here.Host}
 	}
 	e.result.AlreadyComplete, e.result.Proof, e.result.Size = true, proof, proof.Size()
-	e.result.ETag, e.result.LastModified, e.result.Host = a.ETag, a.LastModified, a.Host
+	e.result.describe(a)
 	e.keep(proof, a.Host)
 }
 

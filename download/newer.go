@@ -172,10 +172,15 @@ func (e *existingFile) holds(ctx context.Context, claims []verify.Claim, signatu
 	return true
 }
 
+// describe sets the validators of r to those of a.
+func (r *Result) describe(a source.Answer) {
+	r.ETag, r.LastModified, r.Host, r.Fleeting = a.ETag, a.LastModified, a.Host, a.Fleeting
+}
+
 // unchanged sets the result if nothing newer is available.
 func (e *existingFile) unchanged(a source.Answer) {
 	e.result.NotModified = true
-	e.result.ETag, e.result.LastModified, e.result.Host = a.ETag, a.LastModified, a.Host
+	e.result.describe(a)
 	here := e.recorded.here
 	if here == nil {
 		return
@@ -279,6 +284,9 @@ func (e *existingFile) keep(proof verify.Proof, host string) {
 	v := state.Version{Size: proof.Size(), Over: channelOfProof(proof)}
 	if e.req.Described == nil { // otherwise these facts are about another server's copy
 		v.ETag, v.LastModified, v.Host = e.result.ETag, usable(e.result.LastModified), host
+	}
+	if e.result.Fleeting {
+		v = v.Before()
 	}
 	if v.ETag == "" && v.LastModified.IsZero() && v.Over == 0 {
 		return

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"braid/download/state"
 	"braid/verify"
@@ -64,5 +65,21 @@ func TestIfNewerMirrorsOwnDigest(t *testing.T) {
 	r.gets("one")
 	if res := r.gets("one"); !res.NotModified || res.Proof.Verified() {
 		t.Errorf("%+v: %v", res, res.Proof)
+	}
+}
+
+// A file that is downloaded in the second of its date is downloaded once more, because it may have changed in that second.
+func TestIfNewerInItsSecond(t *testing.T) {
+	for _, etag := range []string{"", `W/"v1"`, `"v1"`} {
+		now := time.Now().Add(time.Second)
+		s := newShelf(t, "")
+		r := s.newer(t)
+		s.put("one", etag, now)
+		r.gets("one")
+		if etag == `"v1"` {
+			etag = `"v2"`
+		}
+		s.put("two", etag, now)
+		r.gets("two")
 	}
 }

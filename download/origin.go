@@ -63,7 +63,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		s.facts.known.stoodIn = partfile.SumURL(s.carried.origin)
 	}
 	s.carried.announced(a)
-	s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
+	s.result.describe(a)
 	s.facts.originAnswered, s.choice.due, s.carried.copied = true, true, x.decides()
 	if err := s.beginFile(); err != nil {
 		return err

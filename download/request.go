@@ -184,6 +184,7 @@ type Result struct {
 	ETag            string    // of the server's answer; "" if a mirror answered in place of the server
 	LastModified    time.Time // in the server's answer; if a mirror answered in its place, that of the replaced file, or zero
 	Host            string    // host:port that answered
+	Fleeting        bool      // a later version may have the same ETag and LastModified; see source.Answer.Fleeting
 	Folders         []string  // folders made for a document's name, deepest first; possibly empty on error
 	Continued       bool      // resumed without proof, as the user allowed; see Request.IfExists.Continue
 	AlreadyComplete bool      // the right file already existed; nothing was transferred

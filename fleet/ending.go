@@ -46,6 +46,8 @@ type Ending struct {
 	ETag         string    `json:"etag,omitempty"`
 	LastModified time.Time `json:"last_modified,omitzero"`
 	Host         string    `json:"host,omitempty"`
+	// Fleeting reports that a later version may have the same ETag and LastModified.
+	Fleeting bool `json:"fleeting,omitempty"`
 	// ModTime is the modification time of the file on disk. From it, a later try can see whether the file has changed.
 	ModTime time.Time `json:"mod_time,omitzero"`
 	// Unchanged reports that the file was in place before the try.

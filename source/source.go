@@ -110,6 +110,9 @@ type Answer struct {
 
 	ETag         string    // as sent; "" if absent
 	LastModified time.Time // zero if absent or garbled
+	// Fleeting reports that a later version of the file may have the same ETag and LastModified: the ETag is not strong,
+	// and LastModified is not at least a second older than the response (RFC 9110, section 8.8.2.2).
+	Fleeting bool
 
 	// Claims are the digests of the whole file in this response, even if the response is a part. Hops has the digests
 	// in earlier responses.

@@ -73,7 +73,7 @@ func (s *service) awaitJob(ctx context.Context, c *Command, r *Rule, u *antenna.
 		return antenna.Outcome{
 			Changed: isOtherVersion(u) || e.SHA256 != u.Last.Digest,
 			ETag:    e.ETag, LastModified: e.LastModified, Host: e.Host, Size: e.Size, Digest: e.SHA256, Evidence: e.Proof,
-			ModTime: e.ModTime, Bytes: e.Fetched, At: e.At,
+			ModTime: e.ModTime, Bytes: e.Fetched, At: e.At, Fleeting: e.Fleeting,
 		}, nil
 	}
 	return antenna.Outcome{}, c.errorOf(ctx, r, u, job, now.Last)

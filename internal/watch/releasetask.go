@@ -87,7 +87,7 @@ func (t *task) examine(ctx context.Context) (download.Result, error) {
 		return res, t.replaced(fmt.Errorf("the server's file has the sha-256 %s, and the local file %s",
 			digest, t.known.Digest))
 	}
-	t.known.ETag, t.known.LastModified, t.known.Host = res.ETag, res.LastModified, res.Host
+	t.known.ETag, t.known.LastModified, t.known.Host, t.known.Fleeting = res.ETag, res.LastModified, res.Host, res.Fleeting
 	res.NotModified = true
 	return res, nil
 }

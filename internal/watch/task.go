@@ -193,10 +193,13 @@ func (t *task) request() (download.Request, error) {
 
 // knownVersion returns the recorded validators and digest of the current file.
 func (t *task) knownVersion() *state.Version {
-	v := &state.Version{ETag: t.known.ETag, Host: t.known.Host}
+	v := &state.Version{ETag: t.known.ETag, LastModified: t.known.LastModified, Host: t.known.Host}
+	if t.known.Fleeting {
+		*v = v.Before()
+	}
 	// Without an ETag, a server that now has an older file would answer that the file was not modified.
-	if t.known.ETag != "" || !t.rule.AllowOlder && t.update.Release == nil {
-		v.LastModified = t.known.LastModified
+	if v.ETag == "" && (t.rule.AllowOlder || t.update.Release != nil) {
+		v.LastModified = time.Time{}
 	}
 	if d, err := verify.ParseHex(verify.SHA256, t.known.Digest); err == nil {
 		v.Digest = d
@@ -239,7 +242,7 @@ func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, 
 func (t *task) outcome(ctx context.Context, res download.Result) (antenna.Outcome, error) {
 	o := antenna.Outcome{
 		ETag: res.ETag, LastModified: res.LastModified, Host: res.Host, Size: res.Size, Path: t.path,
-		Bytes: res.Fetched, At: t.began,
+		Bytes: res.Fetched, At: t.began, Fleeting: res.Fleeting,
 	}
 	if res.Proof.Verified() {
 		o.Evidence = res.Proof.String()

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"braid/antenna"
 	"braid/antenna/feed"
@@ -50,6 +51,18 @@ func TestDownloadAndNothingNew(t *testing.T) {
 	if o := w.does(); o.Changed || w.origin.asked()[0] != "HEAD "+date(2).Format(http.TimeFormat) {
 		t.Errorf("%+v, %q", o, w.origin.asked())
 	}
+}
+
+// A file that was downloaded in the second of its date is downloaded once more, because it may have changed in that
+// second.
+func TestChangedInItsSecond(t *testing.T) {
+	w := newWorld(t)
+	w.rule.Request.Trust.Require = download.RequireNothing
+	w.origin.set(func(o *origin) { o.digest, o.modified = false, time.Now().Add(time.Second) })
+	w.does()
+	w.origin.set(func(o *origin) { o.body = "two" })
+	w.does()
+	w.holds(w.path(), "two")
 }
 
 // The request has the validators of the file in place or none: a 304 must not leave another file or none in place.

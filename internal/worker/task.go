@@ -57,6 +57,9 @@ func (t *task) request() (download.Request, error) {
 	// otherwise the existing file may come from another URL
 	if good := t.claim.Record.Good; r.IfExists.IfNewer && good != nil && there.is(good) {
 		r.IfExists.Known = &state.Version{ETag: good.ETag, LastModified: good.LastModified, Host: good.Host}
+		if good.Fleeting {
+			*r.IfExists.Known = r.IfExists.Known.Before()
+		}
 		if d, err := verify.ParseHex(verify.SHA256, good.SHA256); err == nil {
 			r.IfExists.Known.Digest = d
 			if good.Proof != "" {
@@ -226,7 +229,7 @@ func (t *task) settle(ctx context.Context, r download.Request, res download.Resu
 	}
 	e := fleet.Ending{
 		Kind: fleet.Right, Unchanged: unchanged, Path: info.path, Size: info.size, ModTime: info.modTime,
-		ETag: res.ETag, LastModified: res.LastModified, Host: res.Host, Sources: bytesByHost(res),
+		ETag: res.ETag, LastModified: res.LastModified, Host: res.Host, Fleeting: res.Fleeting, Sources: bytesByHost(res),
 	}
 	if res.Proof.Verified() {
 		e.Proof = res.Proof.String()

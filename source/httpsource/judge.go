@@ -10,6 +10,7 @@ import (
 
 	"braid/byterange"
 	"braid/internal/web"
+	"braid/metalink"
 	"braid/source"
 	"braid/verify"
 )
@@ -23,6 +24,11 @@ func (c *chain) judge(x *web.Exchange) (source.Answer, error) {
 	}
 	if t, err := http.ParseTime(single(resp.Header, "Last-Modified")); err == nil {
 		a.LastModified = t
+		sent, err := http.ParseTime(single(resp.Header, "Date"))
+		if err != nil {
+			sent = time.Now()
+		}
+		a.Fleeting = metalink.StrongETag(a.ETag) == "" && sent.Sub(t) < time.Second
 	}
 	a.Claims, _ = verify.FromHeader(resp.Header, c.channel())
 	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusPartialContent { // a 304 has no content
