@@ -69,12 +69,15 @@ func Choose(records []Record, now Time) int {
 	return best
 }
 
-const day = 24 * 60 * 60
+const (
+	day          = 24 * 60 * 60
+	farthestZone = 14 * 60 * 60
+)
 
 // zones returns how far the time of r may be ahead of UTC, because index pages have local times without a zone.
 func (r *Record) zones() Time {
 	if r.Format == IndexPage {
-		return 14 * 60 * 60
+		return farthestZone
 	}
 	return 0
 }

@@ -135,6 +135,9 @@ func (v *Verdict) weigh(s State, r *Record, now Time) {
 // preferred, does not hide the reports of other agents. hear is not called if the client's own observation is
 // preferred, because reports of earlier times are then no news.
 func (v *Verdict) hear(usable []Record, indexes []int, now Time) {
+	if v.Next.Heard > now+Skew+farthestZone { // stored with a wrong clock
+		v.Next.Heard = 0
+	}
 	for i := range usable {
 		seen := baselineOf(&usable[i], now)
 		at := slices.IndexFunc(v.Next.Baselines, func(b Baseline) bool { return b.Virtual == seen.Virtual })

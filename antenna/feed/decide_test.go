@@ -261,6 +261,17 @@ func TestOneFeedMutesNone(t *testing.T) {
 	}
 }
 
+// TestHeardWithWrongClock checks that a time that was heard while the clock was ahead does not hide later news.
+func TestHeardWithWrongClock(t *testing.T) {
+	s := known(base)
+	s.Heard = noon + 365*24*hour
+	mute := report(func(r *Record) { r.Detected = noon })
+	news := report(func(r *Record) { r.LastModified, r.Detected = noon-2*hour, noon-hour })
+	if v := Decide(s, []Record{mute, news}, noon); v.Action != Recheck || v.Next.Heard != news.LastModified {
+		t.Errorf("%v: %s, heard %v", v.Action, v.Words, v.Next.Heard)
+	}
+}
+
 // TestNoCreditForTheFuture checks that a detection in the future counts as one of now, in the choice of a record and
 // for the time for which the site need not be asked.
 func TestNoCreditForTheFuture(t *testing.T) {
