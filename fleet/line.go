@@ -48,8 +48,10 @@ func (p *Pace) Enter(l Limit, now time.Time) (number uint64) {
 
 // Wait estimates the time until it is the turn of number. A number above Last stands for the next one.
 func (p *Pace) Wait(number uint64, now time.Time) time.Duration {
+	back := p.setBack(now)
+	now = now.Add(back)
 	first := max(0, p.callsFrom().Sub(now))
-	if p.full(now) {
+	if back == 0 && p.full(now) {
 		first = max(first, 2*Soon)
 	}
 	ahead := float64(min(number, p.Line.Last+1)) - 1 - p.called(now)
@@ -57,8 +59,26 @@ func (p *Pace) Wait(number uint64, now time.Time) time.Duration {
 	return first + max(0, time.Duration(ahead*max(requests, bytes)*float64(time.Second)))
 }
 
-// call sets Called to the number that has its turn now, and At to now.
+// setBack returns by how much the queue's clock was set back since the last change of p, at least a minute, or zero.
+func (p *Pace) setBack(now time.Time) time.Duration {
+	if back := p.Line.At.Sub(now); back >= time.Minute {
+		return back
+	}
+	return 0
+}
+
+// call sets Called to the number that has its turn now, and At to now. It first moves the times if the queue's clock
+// was set back, except Until, which toCome judges.
 func (p *Pace) call(now time.Time) {
+	if back := p.setBack(now); back > 0 {
+		if p.Line.At = now; !p.Turn.IsZero() {
+			p.Turn = p.Turn.Add(-back)
+		}
+		for name, s := range p.Shares {
+			s.Until = s.Until.Add(-back)
+			p.Shares[name] = s
+		}
+	}
 	p.Line.Called = p.called(now)
 	if now.After(p.Line.At) {
 		p.Line.At = now
@@ -77,10 +97,13 @@ func (p *Pace) called(now time.Time) float64 {
 
 // callsFrom returns the time since which numbers have been called. Turns that running jobs reserved can put it in the future.
 func (p *Pace) callsFrom() (at time.Time) {
-	for _, t := range []time.Time{p.Line.At, p.Until, p.Turn.Add(-Soon)} {
+	for _, t := range []time.Time{p.Line.At, p.Turn.Add(-Soon)} {
 		if t.After(at) {
 			at = t
 		}
+	}
+	if toCome(p.Until, at, mostHeld) {
+		at = p.Until
 	}
 	return at
 }

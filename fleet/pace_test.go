@@ -131,3 +131,25 @@ func FuzzShares(f *testing.F) {
 		}
 	})
 }
+
+// TestLineClockSetBack checks that no job waits for a time that was stored while the clock of the queue was ahead.
+func TestLineClockSetBack(t *testing.T) {
+	l, ahead := Limit{Requests: 10, Bytes: 1 << 20}, t0.Add(9*time.Hour)
+	var p Pace
+	first := p.Enter(l, ahead)
+	p.Hold(503, mostHeld, ahead)
+	p.Turns(3, l.Requests, ahead)
+	p.TakeShare("gone", enough, l.Bytes, l.Bytes, ahead)
+	if wait := p.Wait(first, t0); wait > mostHeld+Soon {
+		t.Errorf("the first job waits %v", wait)
+	}
+	if wait := p.Wait(p.Enter(l, t0), t0); wait > time.Minute {
+		t.Errorf("the next job waits %v", wait)
+	}
+	if turn, _ := p.Turns(1, l.Requests, t0); turn.Sub(t0) > time.Minute {
+		t.Errorf("its request waits %v", turn.Sub(t0))
+	}
+	if rate, _ := p.TakeShare("new", 1, l.Bytes, l.Bytes, t0.Add(time.Minute)); rate == 0 {
+		t.Error("a worker that has ended keeps its share")
+	}
+}
