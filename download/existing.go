@@ -36,8 +36,8 @@ func (e *existingFile) done(ctx context.Context) (done bool, err error) {
 	if there {
 		e.path = e.result.Path
 	}
-	// A server could choose the name of any file of the user. It may replace those that an earlier run put there.
-	if e.req.Described.choseName() && e.recorded.before == nil {
+	// A server could choose the name of any file of the user.
+	if e.req.Described.choseName() && !e.ofDocument() {
 		e.req.IfExists.Overwrite = false
 	}
 	if err != nil || !there || e.req.base != nil { // Verify has compared a base file before

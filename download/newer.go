@@ -70,6 +70,13 @@ func (e *existingFile) cameFromElsewhere(ctx context.Context, v state.Version) (
 	return err == nil, err
 }
 
+// ofDocument reports whether the existing file is the version that an earlier run put there for the document of the
+// request.
+func (e *existingFile) ofDocument() bool {
+	v, ok := e.c.State.Version(e.result.Path, e.req.Described.URL)
+	return ok && e.recorded.before != nil && e.recorded.before.Digest == v.Digest
+}
+
 // knownBy returns the condition for the version that the caller knows (IfExists.Known).
 func knownBy(r *Request) condition {
 	if r.IfExists.Known == nil {
@@ -301,7 +308,11 @@ func (e *existingFile) keep(proof verify.Proof, host string) {
 			return
 		}
 	}
-	if err := e.c.State.KeepVersion(e.result.Path, e.req.URL, v); err != nil {
+	u := e.req.URL
+	if e.req.Described.choseName() {
+		u = e.req.Described.URL
+	}
+	if err := e.c.State.KeepVersion(e.result.Path, u, v); err != nil {
 		e.req.note("the version of %s cannot be saved: %v", source.Escape(e.result.Path), err)
 	}
 }
