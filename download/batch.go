@@ -29,6 +29,32 @@ type Batch struct {
 	// Ended, if not nil, is called at the end of each download, from one goroutine. Files are numbered from 0 in order
 	// of arrival. Ended should not block for long, because no download begins meanwhile.
 	Ended func(file int, req Request, result Result, err error)
+
+	distinct bool // no download replaces the file of another
+}
+
+// A placed has the files that the downloads of one GetAll have put or found in place. A server may choose names, and two
+// paths may lead to one file, so the caller cannot exclude that two downloads have the same file. A nil *placed is empty.
+type placed struct {
+	mu    sync.Mutex
+	files map[fsys.ID]bool
+}
+
+func (x *placed) add(id fsys.ID) {
+	if x != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.files[id] = true
+	}
+}
+
+func (x *placed) has(id fsys.ID) bool {
+	if x == nil {
+		return false
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.files[id]
 }
 
 // A Job is one download of GetEach.
@@ -40,11 +66,12 @@ type Job struct {
 }
 
 // GetAll downloads files, each as Get does, and returns how many were begun. The downloads share the connections of c,
-// and the mirrors of one file are tried for the files beside it (RFC 6249, section 3.4). GetAll takes at most one
-// request from files ahead of time. Once ctx is done, GetAll begins no more downloads, and returns when the running
-// ones have ended.
+// and the mirrors of one file are tried for the files beside it (RFC 6249, section 3.4). No download replaces a file that
+// another one put in place. GetAll takes at most one request from files ahead of time. Once ctx is done, GetAll begins no
+// more downloads, and returns when the running ones have ended.
 func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (begun int) {
 	jobs, told := make(chan Job), o.Ended
+	o.distinct = true
 	endings := &endings{news: make(chan struct{}, 1)}
 	if o.Ended = endings.add; told == nil {
 		told = func(int, Request, Result, error) {}
@@ -126,6 +153,9 @@ func (c *Client) GetEach(ctx context.Context, jobs <-chan Job, o Batch) (begun i
 	hc, done := client.network(ctx)
 	defer done()
 	hc.files = fsys.Shared(hc.files)
+	if o.distinct {
+		hc.placed = &placed{files: map[fsys.ID]bool{}}
+	}
 	b := &batch{
 		client: &client, http: hc, options: o, growth: scheduler.NewBatch(o.AtOnce),
 		jobs: make(chan batchJob, 1), messages: make(chan batchMessage, 64),

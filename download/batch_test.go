@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -234,6 +235,26 @@ func TestBatch(t *testing.T) {
 	}
 	if b.ahead > download.MostAtOnce+1 {
 		t.Errorf("%d requests were taken ahead", b.ahead)
+	}
+}
+
+// TestBatchOneName: if the server gives two files of a batch the same name, the second does not replace the first, whether
+// this batch or an earlier one put the first in place.
+func TestBatchOneName(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.header = func(_ string, h http.Header) { h.Set("Content-Disposition", "attachment; filename=same") }
+	urls, dir := many(s, 2), t.TempDir()
+	for _, newer := range []bool{false, true, false} {
+		b := batch(t.Context(), t, download.Batch{AtOnce: 1}, func(_ int, r *download.Request) {
+			r.Dir, r.RemoteName, r.IfExists.Overwrite, r.IfExists.IfNewer = dir, true, !newer, newer
+		}, urls...)
+		b.dir = dir
+		b.right(0, "same", made(100, 0))
+		if !errors.Is(b.errs[1], fs.ErrExist) {
+			t.Errorf("newer %v: %v", newer, b.errs[1])
+		}
+		b.clean()
 	}
 }
 

@@ -55,6 +55,7 @@ func (e *existingFile) done(ctx context.Context) (done bool, err error) {
 	if done, err = e.compare(ctx, info, c); done && err == nil && !e.document {
 		e.settle(c)
 		e.found(ctx)
+		e.http.placed.add(info.ID)
 	}
 	return done, err
 }

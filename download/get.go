@@ -86,6 +86,9 @@ type call struct {
 // inTheWay returns the error of an existing file that is not replaced. why is the reason.
 func (c *call) inTheWay(why string) error {
 	hint := HintExists
+	if c.req.IfExists.Overwrite {
+		hint = HintNameIt
+	}
 	if c.req.Described.choseName() {
 		why, hint = cmp.Or(why, "a document that a server sent chose this name"), HintNameIt
 	}

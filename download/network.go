@@ -40,6 +40,7 @@ type network struct {
 	files   fsys.FS
 	key     *partfile.Key // key that seals journals; nil without one
 	state   *state.Store  // Client.State
+	placed  *placed
 }
 
 // Source returns the source of the file at u.

@@ -56,12 +56,28 @@ func (p *partial) open(ctx context.Context) (err error) {
 		p.req.note("the journal could not be sealed, so the next run must ask the server about the file again: %v", err)
 	}
 	p.part.SealWith(p.http.key)
-	if err = p.resume(ctx); err != nil || p.document {
+	if err = p.spare(); err == nil {
+		err = p.resume(ctx)
+	}
+	if err != nil || p.document {
 		p.setAside = partfile.SetAside(p.part)
 		return errors.Join(err, p.keepOpposed(), p.part.Close())
 	}
 	p.carried.tellAside(p.req, p.part)
 	return nil
+}
+
+// spare returns an error if the file would replace that of another download of the batch. The part file is locked, so
+// that no such file appears later.
+func (p *partial) spare() error {
+	if p.http.placed == nil {
+		return nil
+	}
+	info, _, err := partfile.Target(p.http.files, p.req.Dir, p.req.Name)
+	if err != nil || !p.http.placed.has(info.ID) {
+		return err
+	}
+	return p.inTheWay("is the file of another URL of this run")
 }
 
 // openWindow opens the nameless file of an upload. It continues an earlier upload if the rest is of the same file.
@@ -239,8 +255,11 @@ func (p *partial) commit(ctx context.Context, proof verify.Proof) error {
 	if p.req.base != nil {
 		final.Mode = p.req.base.mode
 	}
+	id := partfile.IDOf(p.part)
 	err := p.part.Commit(proof, final)
-	p.result.Due = final.Due && err == nil
+	if p.result.Due = final.Due && err == nil; err == nil {
+		p.http.placed.add(id)
+	}
 	return err
 }
 

@@ -34,6 +34,7 @@ import (
 	"io"
 
 	"braid/byterange"
+	"braid/internal/fsys"
 )
 
 // File holds the bytes of an unfinished download. WriteAt, WriteWhile, ReadAt, Have, Front, WaitFront, Revoke, Void,
@@ -49,6 +50,9 @@ type File struct {
 
 // Path returns the path of the part file, or an empty string for a temporary file.
 func (f *File) Path() string { return f.store.part.path }
+
+// IDOf returns the ID of the part file of f. The file keeps it when Commit renames it.
+func IDOf(f *File) fsys.ID { return f.store.part.recorded().ID }
 
 // Aside describes the files that Open or Reset set aside, and why. It is empty if no files were set aside.
 func (f *File) Aside() string { return f.asides.told }
