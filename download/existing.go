@@ -214,7 +214,8 @@ func (e *existingFile) begun(ctx context.Context, info fsys.Info, x inquiry, cla
 	prior.Host, prior.Date = x.answer.Host, x.answer.LastModified
 	whole, known := info.Size == prior.Size, verify.Strong(claims)
 	switch {
-	case !e.req.onDisk(), !mayCompare(e.req, prior), whole && known: // otherwise compare would have proven it
+	case !e.req.onDisk(), e.req.Described.choseName(), !mayCompare(e.req, prior),
+		whole && known: // otherwise compare would have proven it
 		return false, "", nil
 	case !whole && !known && len(e.req.Mirrors) > 0:
 		return false, "", nil
