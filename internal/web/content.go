@@ -3,13 +3,14 @@ package web
 import (
 	"hash"
 	"net/http"
+	"slices"
 
 	"braid/verify"
 )
 
 // Content checks the content of an answer against its Content-Digest field (RFC 9530, section 2), which may be in the
-// header or the trailer section. The digest covers the whole content, so an answer that was not read to its end must
-// not be checked.
+// header or the trailer section, and against other digests in the trailer section. The digests cover the whole content,
+// so an answer that was not read to its end must not be checked.
 type Content struct {
 	claims []verify.Claim
 	hashes map[verify.Algorithm]hash.Hash
@@ -23,7 +24,8 @@ func NewContent(claims []verify.Claim, trailer http.Header) *Content {
 		a := c.Digest.Algorithm()
 		k.hashes[a] = a.New()
 	}
-	if _, later := trailer["Content-Digest"]; later {
+	later := func(field string) bool { _, ok := trailer[field]; return ok }
+	if slices.ContainsFunc([]string{"Content-Digest", "Repr-Digest", "Digest"}, later) {
 		for _, a := range verify.Algorithms() {
 			if a.Strong() {
 				k.hashes[a] = a.New()

@@ -75,24 +75,30 @@ func TestContentDigestTrailer(t *testing.T) {
 	body := strings.Repeat("content ", 100_000)
 	sum := sha256.Sum256([]byte(body))
 	right := "sha-256=:" + base64.StdEncoding.EncodeToString(sum[:]) + ":"
-	for value, wrong := range map[string]bool{
-		right: false,
-		"sha-256=:" + strings.Repeat("A", 43) + "=:":            true,
-		right + ", sha-512=:" + strings.Repeat("A", 86) + "==:": true,
-		"sha-256=:AAAA:": false,
-		"":               false,
+	for _, tt := range []struct {
+		field, value string
+		wrong        bool
+	}{
+		{"Content-Digest", right, false},
+		{"Content-Digest", "sha-256=:" + strings.Repeat("A", 43) + "=:", true},
+		{"Content-Digest", right + ", sha-512=:" + strings.Repeat("A", 86) + "==:", true},
+		{"Content-Digest", "sha-256=:AAAA:", false},
+		{"Content-Digest", "", false},
+		{"Repr-Digest", right, false},
+		{"Repr-Digest", "sha-256=:" + strings.Repeat("A", 43) + "=:", true},
+		{"Digest", "sha-256=" + strings.Repeat("A", 43) + "=", true},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Trailer", "Content-Digest")
+			w.Header().Set("Trailer", tt.field)
 			io.WriteString(w, body)
-			w.Header().Set("Content-Digest", value)
+			w.Header().Set(tt.field, tt.value)
 		}))
 		defer s.Close()
 		_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
-		if got := err != nil; got != wrong {
-			t.Errorf("%s: %v", value, err)
+		if got := err != nil; got != tt.wrong {
+			t.Errorf("%s: %s: %v", tt.field, tt.value, err)
 		}
-		if wrong {
+		if tt.wrong {
 			sourcetest.Fault(t, err, source.FaultMismatch, false)
 		}
 	}

@@ -60,6 +60,10 @@ func (c *chain) ended(ctx context.Context, x *web.Exchange, a source.Answer, off
 			return err
 		}
 		check.End(verify.OfContent(x.Trailer, c.channel()))
+		if !a.Ranged { // the content is the whole file
+			claims, _ := verify.FromHeader(x.Trailer, c.channel())
+			check.End(claims)
+		}
 		if err := contentError(check); err != nil {
 			return c.fail(x, source.FaultMismatch, err)
 		}
