@@ -13,6 +13,7 @@ import (
 
 	"braid/address"
 	"braid/internal/edges"
+	"braid/internal/partfile"
 	"braid/internal/small"
 	"braid/metalink"
 	"braid/metalink/metainfo"
@@ -333,6 +334,21 @@ func (r *Request) renames() bool {
 
 // choseName reports whether a server chose the name of the file, in a document. d may be nil.
 func (d *Described) choseName() bool { return d != nil && d.chosen }
+
+// errOtherPart is the error of a part file of another download.
+var errOtherPart = errors.New("it is of another download, and a document that a server sent chose this name")
+
+// spareOther returns an error if a server chose the name in a document, and the bytes of the earlier run are not of that
+// document's file. The server could choose the name of any download of the user.
+func (r *resumption) spareOther() error {
+	d := r.req.Described
+	if !d.choseName() || r.prior.Document.URLSum == partfile.SumURL(d.URL) ||
+		verify.Strong(common(r.prior.Claims, r.req.Trust.Claims)) {
+		return nil
+	}
+	r.kept = r.part.Inherited()
+	return &Error{Kind: Local, What: "file", Where: source.Escape(r.part.Path()), Err: errOtherPart, Hint: HintNameIt}
+}
 
 // hasName reports whether the file gets a name in a folder or a store.
 func (r *Request) hasName() bool { return r.Stream == nil && r.Target == nil }

@@ -33,6 +33,9 @@ func (p *partial) resume(ctx context.Context) error {
 		return nil
 	}
 	r := &resumption{p, prior, p.part.Sealed()}
+	if err := r.spareOther(); err != nil {
+		return err
+	}
 	if r.sealed {
 		r.http.looked = prior.Looked
 		stated, err := r.statesEarlier(ctx)
