@@ -127,7 +127,8 @@ func (a *attempts) happened(s *session) history {
 	}
 	return history{
 		changes: p.changes, restarts: a.restarts, tries: a.c.tries(), touched: a.touched,
-		single: p.single, several: s.sources.several(), stoodIn: s.standIn(), pipe: a.req.inOrder(), out: a.req.Stream != nil && s.facts.streamed(),
+		single: p.single, several: s.sources.several(), stoodIn: s.standIn(),
+		pipe: a.req.inOrder(), out: a.req.Stream != nil && s.facts.streamed(),
 		byPieces: a.req.provenByPieces(), listed: a.req.listed(), contradicted: s.proving.contradicted(),
 		contested: a.carried.strong() && a.carried.sizeBy < byUser,
 		nearby:    len(a.carried.digests.used(ties)) > 0 && a.result.Resumed > 0,
