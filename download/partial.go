@@ -94,9 +94,7 @@ func (p *partial) openWindow(ctx context.Context) (err error) {
 	}
 	prior, state, err := p.continuesUpload(ctx, data)
 	if p.document || undecided(ctx, err) {
-		// The record of uploaded parts cannot get the digests that the server states now; see keepOpposed for bytes on disk.
-		wrong := against(standingOf(state.Identity), p.carried.opposed)
-		keep := len(wrong) == 0 || len(without(wrong, outranked(wrong, p.carried.opposed))) > 0
+		keep := !p.outdates(state.Identity)
 		if keep {
 			p.kept = size
 		}
@@ -112,6 +110,13 @@ func (p *partial) openWindow(ctx context.Context) (err error) {
 	}
 	p.part.Skip(size)
 	return p.goOnWith(prior)
+}
+
+// outdates reports whether the server now states another digest than that in id, the record of uploaded parts. Such a
+// record cannot get the new digest; see keepOpposed for bytes on disk.
+func (p *partial) outdates(id partfile.Identity) bool {
+	wrong := against(join(standingOf(id), id.Denied), p.carried.opposed)
+	return len(wrong) > 0 && len(without(wrong, outranked(wrong, p.carried.opposed))) == 0
 }
 
 // goOnWith resumes from the existing bytes, without the bytes beyond the size that an authority has stated.
@@ -276,7 +281,8 @@ func (p *partial) judge(s *session) {
 // discards uploaded parts that do not have a digest found beside the file, because their record does not have that digest.
 func (p *partial) leave(failed error) error {
 	if p.upload != nil {
-		keep := p.useful && p.upload.begun() && kindOfSignature(failed) == Other && !is[*otherFileError](failed)
+		keep := p.useful && p.upload.begun() && kindOfSignature(failed) == Other && !is[*otherFileError](failed) &&
+			!p.outdates(p.upload.recorded())
 		if keep {
 			p.kept, p.keptAt = p.upload.released(), p.result.Path
 		}

@@ -115,6 +115,13 @@ func (u *uploading) describe(id partfile.Identity) {
 	u.identity, u.size = id, id.Size
 }
 
+// recorded returns the facts that the record of the uploaded parts has.
+func (u *uploading) recorded() partfile.Identity {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.identity
+}
+
 // begin restores the state of check at the beginning of the next part, and returns that offset. signed are the
 // signatures that check includes.
 func (u *uploading) begin(check *verify.Checker, signed []found) (from int64, err error) {

@@ -15,15 +15,21 @@ import (
 	"braid/verify"
 )
 
+func TestUmask(t *testing.T) {
+	old := unix.Umask(0o027)
+	defer unix.Umask(old)
+	if got := readUmask(); got != 0o027 {
+		t.Errorf("umask %v, want 027", got)
+	}
+}
+
 func TestCommit(t *testing.T) {
 	want := content(100_000)
 	modified := time.Date(2020, 2, 3, 4, 5, 6, 7000, time.UTC)
-	old := unix.Umask(0o027)
-	defer unix.Umask(old)
 	for _, tt := range []struct {
 		final Final
 		mode  fs.FileMode
-	}{{Final{}, 0o640}, {Final{Mode: 0o755, ModTime: modified}, 0o755}, {Final{Replace: true, Mode: fs.ModeSetuid | 0o600}, 0o600}} {
+	}{{Final{}, 0o666 &^ umask()}, {Final{Mode: 0o755, ModTime: modified}, 0o755}, {Final{Replace: true, Mode: fs.ModeSetuid | 0o600}, 0o600}} {
 		dir := t.TempDir()
 		f := begun(t, dir, want, 0)
 		must(t, f.Preallocate(1<<20))

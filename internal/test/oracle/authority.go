@@ -95,8 +95,7 @@ func (j *judge) begin() {
 		if a.Status >= 400 { // the fields of an error describe the error's own text
 			continue
 		}
-		// The user's digest makes a malformed one needless.
-		word := a.Digest != "" || a.Links || a.Garbled && !j.vouched()
+		word := a.Digest != "" || a.Links || a.Garbled
 		if word && a.To != "" && a.To != c.Asked { // an earlier answer may have led there without one
 			delete(speaks, a.To)
 		}
