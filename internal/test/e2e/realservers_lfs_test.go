@@ -29,6 +29,20 @@ type lfsWorld struct {
 	size   int64 // of all objects
 }
 
+// lfsConfig is what "git lfs install" and a user write. It is written as a file, because each call of git-lfs costs more
+// than the transfer of small objects.
+const lfsConfig = `[filter "lfs"]
+	clean = git-lfs clean -- %f
+	smudge = git-lfs smudge -- %f
+	process = git-lfs filter-process
+	required = true
+[user]
+	name = me
+	email = me@example.org
+[init]
+	defaultBranch = main
+`
+
 // newLFSWorld makes a repository of count objects of size bytes.
 func newLFSWorld(t *testing.T, count, size int) *lfsWorld {
 	t.Helper()
@@ -39,12 +53,9 @@ func newLFSWorld(t *testing.T, count, size int) *lfsWorld {
 			t.Fatal(err)
 		}
 	}
-	w.git(w.dir, "lfs", "install", "--skip-repo")
-	for _, kv := range [][2]string{{"user.name", "me"}, {"user.email", "me@example.org"}, {"init.defaultBranch", "main"}} {
-		w.git(w.dir, "config", "--global", kv[0], kv[1])
-	}
+	writeFile(t, w.config(), lfsConfig)
 	w.git(origin, "init", "-q")
-	w.git(origin, "lfs", "track", "*.bin")
+	writeFile(t, filepath.Join(origin, ".gitattributes"), "*.bin filter=lfs diff=lfs merge=lfs -text\n")
 	for i := range count {
 		body := mirrortest.Generate(int64(size), uint64(i+1)).Bytes()
 		w.oids = append(w.oids, fmt.Sprintf("%x", sha256.Sum256(body)))
@@ -57,12 +68,15 @@ func newLFSWorld(t *testing.T, count, size int) *lfsWorld {
 	return w
 }
 
+// config returns the path of the user's configuration of git.
+func (w *lfsWorld) config() string { return filepath.Join(w.dir, "home", ".gitconfig") }
+
 // agent switches braid on, as doc/git-lfs.md says.
 func (w *lfsWorld) agent(args string) {
 	w.t.Helper()
-	w.git(w.dir, "config", "--global", "lfs.customtransfer.braid.path", binary)
-	w.git(w.dir, "config", "--global", "lfs.customtransfer.braid.args", strings.TrimSpace("lfs "+args))
-	w.git(w.dir, "config", "--global", "lfs.standalonetransferagent", "braid")
+	writeFile(w.t, w.config(), readFile(w.t, w.config())+fmt.Sprintf(
+		"[lfs]\n\tstandalonetransferagent = braid\n[lfs \"customtransfer.braid\"]\n\tpath = %s\n\targs = %s\n",
+		binary, strings.TrimSpace("lfs "+args)))
 }
 
 func (w *lfsWorld) command(dir string, args ...string) *exec.Cmd {
