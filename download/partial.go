@@ -94,7 +94,7 @@ func (p *partial) openWindow(ctx context.Context) (err error) {
 	}
 	prior, state, err := p.continuesUpload(ctx, data)
 	if p.document || undecided(ctx, err) {
-		keep := !p.outdates(state.Identity)
+		keep := !outdated(state.Identity, p.carried.opposed)
 		if keep {
 			p.kept = size
 		}
@@ -112,11 +112,11 @@ func (p *partial) openWindow(ctx context.Context) (err error) {
 	return p.goOnWith(prior)
 }
 
-// outdates reports whether the server now states another digest than that in id, the record of uploaded parts. Such a
-// record cannot get the new digest; see keepOpposed for bytes on disk.
-func (p *partial) outdates(id partfile.Identity) bool {
-	wrong := against(join(standingOf(id), id.Denied), p.carried.opposed)
-	return len(wrong) > 0 && len(without(wrong, outranked(wrong, p.carried.opposed))) == 0
+// outdated reports whether now, the digests that the server states now, contradict those in id, the record of uploaded
+// parts. Such a record cannot get the new digests; see keepOpposed for bytes on disk.
+func outdated(id partfile.Identity, now []verify.Claim) bool {
+	wrong := against(join(standingOf(id), id.Denied), now)
+	return len(wrong) > 0 && len(without(wrong, outranked(wrong, now))) == 0
 }
 
 // goOnWith resumes from the existing bytes, without the bytes beyond the size that an authority has stated.
@@ -282,7 +282,7 @@ func (p *partial) judge(s *session) {
 func (p *partial) leave(failed error) error {
 	if p.upload != nil {
 		keep := p.useful && p.upload.begun() && kindOfSignature(failed) == Other && !is[*otherFileError](failed) &&
-			!p.outdates(p.upload.recorded())
+			!outdated(p.upload.recorded(), p.carried.opposed)
 		if keep {
 			p.kept, p.keptAt = p.upload.released(), p.result.Path
 		}
