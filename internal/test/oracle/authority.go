@@ -49,11 +49,12 @@ func (j *judge) begin() {
 		j.broken = j.broken || c.Damage != "" && c.Damage != "clock" // which destroys nothing
 	}
 	if c.Turn != j.turn { // it does not know what the other has stored
-		left := memory{date: j.date, dated: j.dated, proven: j.proven}
+		left := memory{date: j.date, dated: j.dated, noted: j.noted, proven: j.proven}
 		if j.k > 0 {
 			left.of = j.Commands[j.k-1].After.Final
 		}
-		j.turn, j.stored, j.proven, j.date, j.dated = c.Turn, false, statement{}, j.theirs.date, j.theirs.dated
+		j.turn, j.stored, j.proven = c.Turn, false, statement{}
+		j.date, j.dated, j.noted = j.theirs.date, j.theirs.dated, j.theirs.noted
 		if bytes.Equal(j.theirs.of, c.Before.Final) {
 			j.proven = j.theirs.proven
 		}

@@ -53,6 +53,7 @@ type judge struct {
 type memory struct {
 	date   string
 	dated  []byte
+	noted  bool
 	proven statement
 	of     []byte
 }

@@ -52,7 +52,7 @@ func (m *maker) enlarges() {
 	for i := range m.w.Parties {
 		for n := range m.w.Parties[i].Faces {
 			f := &m.w.Parties[i].Faces[n]
-			f.Cut, f.Stall = f.Cut*times, f.Stall*times
+			f.Cut, f.Stall, f.Rate = f.Cut*times, f.Stall*times, f.Rate*times
 		}
 	}
 	for k := range m.w.Commands {
