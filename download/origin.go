@@ -26,7 +26,8 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		return s.end.early(wantsHead, errRefused)
 	}
 	a = x.without(a)
-	if o.first && s.req.keepsNewer() && !x.decides() && s.recorded.older(a) {
+	// The date of a file counts even if the server repeats the tag, because the HEAD request had no answer.
+	if o.first && s.req.keepsNewer() && !x.decides() && (s.recorded.older(a) || predates(a, s.recorded.here)) {
 		if s.req.Trust.Require != RequireNothing {
 			return s.stop(unprovenNewer(s.req))
 		}
