@@ -67,7 +67,8 @@ func startHasher(ctx context.Context, h *hasher, size int64) {
 	}()
 }
 
-// end sets the size, if it was not known at the start, or is not the expected one: then the checker reports that.
+// end sets the size if it was not known at the start, or differs from the expected size. In the latter case the checker
+// returns a SizeError.
 func (h *hasher) end(size int64) {
 	if h.size.Swap(size) != size {
 		h.woken()
@@ -99,8 +100,8 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 	return nil
 }
 
-// past returns the offset that the front must exceed before the bytes from pos are read. A stream gets each byte at
-// once, and an upload each part.
+// past returns the offset that the front must exceed before the bytes from pos are read. A stream gets each byte
+// immediately, and an upload each part.
 func (h *hasher) past(pos int64) int64 {
 	if h.stream != nil {
 		return pos

@@ -34,6 +34,30 @@ func TestHasherHeedsContext(t *testing.T) {
 	}
 }
 
+// The file ends before the size that was expected when hashing began: the hasher ends, too, and the checker says so.
+func TestHasherEndsEarlier(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const expected, size = 3 * hashStep, hashStep + 1000
+		part, err := partfile.OpenTemp(fsys.OS, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer part.Close()
+		if _, err := part.WriteAt(make([]byte, size), 0); err != nil {
+			t.Fatal(err)
+		}
+		x := newHashing(part, nil, nil)
+		if err := x.begin(t.Context(), verify.NewChecker(expected, nil), expected, nil); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // the hasher waits for more bytes
+		var wrong *verify.SizeError
+		if _, err := x.prove(t.Context(), size, nil); !errors.As(err, &wrong) {
+			t.Errorf("%v, want a SizeError", err)
+		}
+	})
+}
+
 // A watched part file records the calls of a hasher. Only the hasher's goroutine touches it during that time.
 type watched struct {
 	*partfile.File

@@ -26,7 +26,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		return s.end.early(wantsHead, errRefused)
 	}
 	a = x.without(a)
-	// The date of a file counts even if the server repeats the tag, because the HEAD request had no answer.
+	// An earlier date counts even with the known tag: HEAD had no answer, so nothing has compared the files.
 	if o.first && s.req.keepsNewer() && !x.decides() && (s.recorded.older(a) || predates(a, s.recorded.here)) {
 		if s.req.Trust.Require != RequireNothing {
 			return s.stop(unprovenNewer(s.req))
