@@ -328,7 +328,8 @@ func (s *session) void(r byterange.Range) {
 	case s.req.Stream != nil:
 		s.stop(s.req.fail(Mismatch, fmt.Errorf("bytes from %d on are wrong, and some of them were already written", r.Start), ""))
 	case s.proving.hashing.upload != nil && r.Start < s.proving.hashing.upload.begins():
-		s.end.early(notMergeable, fmt.Errorf("bytes from %d on are wrong, and some of them were already uploaded", r.Start))
+		what := fmt.Sprintf("bytes from %d on are wrong, and some of them were already uploaded", r.Start)
+		s.end.early(notMergeable, &fault{kind: Mismatch, what: what})
 	default:
 		s.proving.rehash()
 	}
