@@ -30,7 +30,8 @@ func TestSitemapIndex_Rule53(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w, p, a, j := oneFeed(t)
 			const at = "https://feeds.example"
-			p.set(indexOf(lastmod, at+"/one.xml", "https://evil.example/map.xml", at+"/two.xml", at+"/deep.xml", at+"/missing.xml"))
+			p.set(indexOf(lastmod, at+"/one.xml", "https://evil.example/map.xml", at+"/two.xml", at+"/deep.xml",
+				at+"/missing.xml"))
 			has := seconds(time.Now().Add(-time.Hour))
 			two := &page{plain: true}
 			two.set(mapOf(has.UTC().Format(time.RFC3339)))

@@ -159,7 +159,9 @@ func TestLimitOfOneFeed_Rule56(t *testing.T) {
 			})
 			other := &page{plain: true}
 			other.set(lirsLine(a.Watches[3].URL, start.Add(-time.Hour), start, 100))
-			w.later(4*time.Hour, func() { other.set(lirsLine(a.Watches[3].URL, changed.Add(-time.Hour), changed.Add(-time.Minute), 100)) })
+			w.later(4*time.Hour, func() {
+				other.set(lirsLine(a.Watches[3].URL, changed.Add(-time.Hour), changed.Add(-time.Minute), 100))
+			})
 			w.sites["other.example"] = other.answer
 			a.Feeds = append(a.Feeds, Feed{Name: "other", URL: "https://other.example/", Every: 10 * time.Minute})
 			var here time.Time

@@ -146,7 +146,8 @@ type batchRun struct {
 }
 
 // batch downloads urls into a folder of its own.
-func batch(ctx context.Context, t *testing.T, o download.Batch, change func(i int, r *download.Request), urls ...string) *batchRun {
+func batch(ctx context.Context, t *testing.T, o download.Batch, change func(i int, r *download.Request),
+	urls ...string) *batchRun {
 	t.Helper()
 	b := &batchRun{t: t, dir: t.TempDir(), results: map[int]download.Result{}, errs: map[int]error{}}
 	taken := 0

@@ -111,7 +111,8 @@ func TestHashAsItGoes_Rule2(t *testing.T) {
 				}
 				defer file.Close()
 				w := &watched{File: file, t: t}
-				h := &hasher{part: w, check: verify.NewChecker(-1, nil), moved: func(int64) {}, failed: func(err error) { t.Error(err) }}
+				failed := func(err error) { t.Error(err) }
+				h := &hasher{part: w, check: verify.NewChecker(-1, nil), moved: func(int64) {}, failed: failed}
 				behind := int64(hashStep)
 				if tt.stream {
 					h.stream, behind = io.Discard, 1
@@ -134,7 +135,8 @@ func TestHashAsItGoes_Rule2(t *testing.T) {
 					t.Fatal(err)
 				}
 				proof, err := h.check.Proof()
-				if sum := sha256.Sum256(content); err != nil || w.read != size || !bytes.Equal(proof.Digests()[0].Bytes(), sum[:]) {
+				sum := sha256.Sum256(content)
+				if err != nil || w.read != size || !bytes.Equal(proof.Digests()[0].Bytes(), sum[:]) {
 					t.Errorf("%d bytes hashed, %v, %v", w.read, proof.Digests(), err)
 				}
 				if most := size/hashStep + 2; !tt.stream && w.waits > most || w.most > hashBuffer {

@@ -37,7 +37,9 @@ func TestSmallFiles(t *testing.T) {
 // A file of unknown length comes from its origin until a mirror states the length.
 func TestUnknownLength(t *testing.T) {
 	t.Parallel()
-	for name, option := range map[string]mirrortest.Option{"chunked": mirrortest.Chunked(), "until close": mirrortest.UntilClose()} {
+	for name, option := range map[string]mirrortest.Option{
+		"chunked": mirrortest.Chunked(), "until close": mirrortest.UntilClose(),
+	} {
 		t.Run(name, func(t *testing.T) {
 			origin := sized(t, 5*mib, option, mirrortest.Digest())
 			res := newRun(t, origin.URL).right(origin.Content)
@@ -152,7 +154,9 @@ func TestUnknownLengthGoesOn_Rule15(t *testing.T) {
 // Proves rule 19.
 func TestMaxSize_Rule19(t *testing.T) {
 	t.Parallel()
-	for name, option := range map[string]mirrortest.Option{"chunked": mirrortest.Chunked(), "until close": mirrortest.UntilClose()} {
+	for name, option := range map[string]mirrortest.Option{
+		"chunked": mirrortest.Chunked(), "until close": mirrortest.UntilClose(),
+	} {
 		t.Run(name, func(t *testing.T) {
 			origin := sized(t, 8*mib, option, mirrortest.ETag(`"v1"`))
 			r := newRun(t, origin.URL)
@@ -214,7 +218,9 @@ func TestEndsBeforeItsSize_Rule17(t *testing.T) {
 			r.req.IfExists.IfNewer = true
 		},
 	} {
-		for how, body := range map[string]mirrortest.Option{"until close": mirrortest.UntilClose(), "chunked": mirrortest.Chunked()} {
+		for how, body := range map[string]mirrortest.Option{
+			"until close": mirrortest.UntilClose(), "chunked": mirrortest.Chunked(),
+		} {
 			if name == "GET before" && how == "chunked" {
 				continue // its first answer would have both lengths
 			}
@@ -252,7 +258,8 @@ func TestEndsBeforeItsSizeGoesOn_Rule15_Rule17(t *testing.T) {
 		t.Errorf("%d bytes came twice", res.Duplicate)
 	}
 	for _, u := range []mirrortest.Option{mirrortest.UntilClose(), mirrortest.Chunked()} { // HEAD is wrong
-		origin = sized(t, mib, mirrortest.Digest(), mirrortest.OnHead(mirrortest.ContentLength("2097152")), mirrortest.When(get, mirrortest.IgnoreRange(), u))
+		origin = sized(t, mib, mirrortest.Digest(), mirrortest.OnHead(mirrortest.ContentLength("2097152")),
+			mirrortest.When(get, mirrortest.IgnoreRange(), u))
 		r = newRun(t, origin.URL)
 		r.req.IfExists.Overwrite = true
 		r.put([]byte("mine"))

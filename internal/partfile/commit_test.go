@@ -29,7 +29,11 @@ func TestCommit(t *testing.T) {
 	for _, tt := range []struct {
 		final Final
 		mode  fs.FileMode
-	}{{Final{}, 0o666 &^ umask()}, {Final{Mode: 0o755, ModTime: modified}, 0o755}, {Final{Replace: true, Mode: fs.ModeSetuid | 0o600}, 0o600}} {
+	}{
+		{Final{}, 0o666 &^ umask()},
+		{Final{Mode: 0o755, ModTime: modified}, 0o755},
+		{Final{Replace: true, Mode: fs.ModeSetuid | 0o600}, 0o600},
+	} {
 		dir := t.TempDir()
 		f := begun(t, dir, want, 0)
 		must(t, f.Preallocate(1<<20))
