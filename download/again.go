@@ -26,6 +26,8 @@ type carried struct {
 	fetches   int            // number of fetches that were begun
 	heads     int            // number of HEAD requests
 	aside     string         // value of partfile.File.Aside that was last reported to Observe
+	refuted   []verify.Claim // digests of earlier runs that the resumed bytes do not have
+	takenBack bool           // the server stated two digests, so the journal keeps neither
 	opposed   []verify.Claim // digests of the server that contradict the known digests, and so ended this download
 	former    []verify.Claim // digests that the asked host stated for earlier versions
 }
@@ -46,6 +48,14 @@ func (p *carried) fallBack(u *url.URL) bool {
 	}
 	p.fallbacks = append(p.fallbacks, u)
 	return true
+}
+
+// refutedBefore reports whether the digest in err, which the file does not match, is also one of an earlier run that the
+// resumed bytes do not have.
+func (p *carried) refutedBefore(err error) bool {
+	wrong := wrongOf(err)
+	same := func(c verify.Claim) bool { return c.Digest == wrong.Claim.Digest }
+	return wrong != nil && slices.ContainsFunc(p.refuted, same)
 }
 
 // nextFallback makes the next fallback the origin. It reports false if no fallback is left.
@@ -131,7 +141,7 @@ func (a *attempts) happened(s *session) history {
 		pipe: a.req.inOrder(), out: a.req.Stream != nil && s.facts.streamed(),
 		byPieces: a.req.provenByPieces(), listed: a.req.listed(), contradicted: s.proving.contradicted(),
 		contested: a.carried.strong() && a.carried.sizeBy < byUser,
-		nearby:    len(a.carried.digests.used(ties)) > 0 && a.result.Resumed > 0,
+		nearby:    a.result.Resumed > 0 && (len(p.digests.used(ties)) > 0 || p.refutedBefore(s.end.err)),
 		digest:    s.facts.known.strong(), mixed: p.mixed, recalled: p.recalls(s.end.err), heads: p.heads, drops: p.drops,
 	}
 }

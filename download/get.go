@@ -27,7 +27,7 @@ func get(ctx context.Context, c *Client, hc network, req Request, shared *mirror
 		g, err = g.follow(ctx)
 	}
 	g.result.Elapsed = time.Since(g.began)
-	lost := cmp.Or(g.partial.delivery.discard(), g.upload.end(false))
+	lost := cmp.Or(g.partial.delivery.discard(), g.upload.end(false, nil))
 	if err == nil && lost == nil {
 		return *g.result, nil
 	}

@@ -87,24 +87,29 @@ func (p *partial) openWindow(ctx context.Context) (err error) {
 	}
 	size, data, err := p.upload.to.Resume(ctx)
 	if err != nil {
-		return errors.Join(err, p.upload.end(true), p.part.Close())
+		return errors.Join(err, p.upload.close(), p.part.Close())
 	}
 	if size == 0 {
 		return nil
 	}
-	prior, state, err := p.continuesUpload(ctx, data)
+	var state uploadState
+	if json.Unmarshal(data, &state) != nil {
+		p.req.observe(Restarted{Reason: "the record of the uploaded parts cannot be read"})
+		return p.upload.restart(ctx)
+	}
+	p.upload.takeOver(size, state)
+	prior, err := p.continuesUpload(ctx, state.Identity)
 	if p.document || undecided(ctx, err) {
 		keep := !outdated(state.Identity, p.carried.opposed)
 		if keep {
 			p.kept = size
 		}
-		return errors.Join(err, p.upload.end(keep), p.part.Close())
+		return errors.Join(err, p.upload.end(keep, amended(p.req, p.carried)), p.part.Close())
 	}
 	if err != nil {
 		p.req.observe(Restarted{Reason: err.Error()})
 		return p.upload.restart(ctx)
 	}
-	p.upload.takeOver(size, state)
 	for _, s := range state.Signatures {
 		p.carried.signed.all = append(p.carried.signed.all, found{from: s.From, data: s.Data, text: s.Text, maybe: s.Maybe})
 	}
@@ -286,7 +291,7 @@ func (p *partial) leave(failed error) error {
 		if keep {
 			p.kept, p.keptAt = p.upload.released(), p.result.Path
 		}
-		return errors.Join(p.upload.end(keep), p.part.Close())
+		return errors.Join(p.upload.end(keep, amended(p.req, p.carried)), p.part.Close())
 	}
 	p.setAside = partfile.SetAside(p.part)
 	err := p.keepOpposed()
@@ -301,18 +306,12 @@ func (p *partial) leave(failed error) error {
 	return err
 }
 
-// keepOpposed records in the journal the server's digests that contradict the digests of the request or of the journal,
-// for a later run without a digest. It records nothing if the bytes are from another URL.
+// keepOpposed records in the journal what amended adds.
 func (p *partial) keepOpposed() error {
-	if len(p.carried.opposed) == 0 {
+	if len(p.carried.opposed) == 0 && !p.carried.takenBack {
 		return nil
 	}
-	err := p.part.Amend(func(id *partfile.Identity) {
-		if id.URLSum == partfile.SumURL(p.req.URL) {
-			oppose(id, p.carried.opposed)
-		}
-	})
-	if err != nil {
+	if err := p.part.Amend(amended(p.req, p.carried)); err != nil {
 		return local(err)
 	}
 	return nil
@@ -384,17 +383,12 @@ func (p *partial) explainMoved(e *Error, err error) {
 	}
 }
 
-var errUploadState = errors.New("the record of the uploaded parts cannot be read")
-
-// continuesUpload checks whether the uploaded parts are of the requested file. See continues for bytes on disk.
-func (p *partial) continuesUpload(ctx context.Context, data []byte) (prior partfile.Identity, state uploadState, err error) {
-	if json.Unmarshal(data, &state) != nil {
-		return prior, state, errUploadState
+// continuesUpload checks whether the uploaded parts with the record id are of the requested file. It returns the facts
+// that count for this request. See continues for bytes on disk.
+func (p *partial) continuesUpload(ctx context.Context, id partfile.Identity) (partfile.Identity, error) {
+	id = reinstated(id, p.req)
+	if !continuable(p.req, id) {
+		return id, errors.New("nothing shows that the rest is from the same file as the received part")
 	}
-	state.Identity = reinstated(state.Identity, p.req)
-	if !continuable(p.req, state.Identity) {
-		return prior, state, errors.New("nothing shows that the rest is from the same file as the received part")
-	}
-	prior, err = (&resumption{partial: p, prior: state.Identity, sealed: true}).continues(ctx)
-	return prior, state, err
+	return (&resumption{partial: p, prior: id, sealed: true}).continues(ctx)
 }

@@ -41,6 +41,21 @@ func withoutUser(claims []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel == verify.User })
 }
 
+// amended returns a function that adds to a record the server's digests that contradict those of the request or of the
+// record, for a later run without a digest. If the server contradicted itself, the function removes the server's digests.
+// It changes nothing if the bytes are from another URL.
+func amended(r *Request, by *carried) func(*partfile.Identity) {
+	return func(id *partfile.Identity) {
+		switch {
+		case id.URLSum != partfile.SumURL(r.URL):
+		case by.takenBack:
+			id.Claims, id.Denied = without(id.Claims, standingOf(*id)), nil
+		case len(by.opposed) > 0:
+			oppose(id, by.opposed)
+		}
+	}
+}
+
 // earlier returns the claims in prior that are not in now. Claims of a signer become claims of the server.
 func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
 	for _, c := range prior {

@@ -61,7 +61,7 @@ type history struct {
 	contested    bool // a digest is known, and no authority above the server gave the size
 	digest       bool // an authority stated a strong digest, so all places were already sources
 	mixed        bool // only a digest shows that all existing bytes are of one version
-	nearby       bool // only a digest beside the file shows that the bytes of an earlier run are of this version
+	nearby       bool // only a digest beside the file ties the bytes of an earlier run, or it refuted them in that run, too
 	recalled     bool // the digest that does not match is from an earlier run, and is used only until contradicted
 	heads        int  // how often HEAD was sent
 	drops        int  // number of sizes that were given up

@@ -313,6 +313,7 @@ func (r *resumption) resumeRefuted(ctx context.Context) error {
 // digest and the server still has the version of the file. Otherwise it sets the file aside.
 func (r *resumption) resumeUntold(ctx context.Context) error {
 	prior := r.prior
+	r.carried.refuted = prior.Refuted
 	prior.Claims, prior.Refuted = standingOf(prior), nil
 	reason := errors.New("the part does not match the digest of an earlier run, and no digest is given now")
 	switch {

@@ -62,5 +62,5 @@ func (f *storedFile) Close() error {
 	if f.body != nil {
 		f.body.Close()
 	}
-	return f.upload.Close(true)
+	return f.upload.Close()
 }

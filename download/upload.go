@@ -3,7 +3,9 @@ package download
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"maps"
 	"sync"
 	"time"
 
@@ -27,7 +29,7 @@ type Upload interface {
 	// Existing returns the existing file of that name. Without one, the error is fs.ErrNotExist.
 	Existing(ctx context.Context) (*Existing, error)
 	// Resume continues an upload of an earlier run, whose parts have the first size bytes. state is the
-	// UploadPart.State of the last of these parts. If size is 0, no part was uploaded.
+	// UploadPart.State of the last of these parts, or what Keep has put in its place. If size is 0, no part was uploaded.
 	Resume(ctx context.Context) (size int64, state []byte, err error)
 	// PartEnd returns the end of the part that begins at off, in a file of size bytes (-1: unknown).
 	PartEnd(off, size int64) int64
@@ -42,9 +44,11 @@ type Upload interface {
 	// Found is called if the file that Existing returned is the right file. Found may add files that Commit would store
 	// beside that file.
 	Found(ctx context.Context, final UploadFinal)
-	// Close ends an upload that was not committed. It keeps the parts for the next Resume, or discards them. After
-	// Close, no bytes are read.
-	Close(keep bool) error
+	// Keep makes the next Resume return size and state, in place of the UploadPart.State of the part that ends at size.
+	// Later parts are discarded. No method but Close is called after Keep.
+	Keep(size int64, state []byte) error
+	// Close ends an upload that was not committed. Its parts stay. After Close, no bytes are read.
+	Close() error
 }
 
 // An UploadPart is a part of a file to be uploaded.
@@ -84,7 +88,7 @@ type uploading struct {
 	signed   []found           // the signatures that are checked
 	size     int64             // -1 if unknown
 	front    int64             // offset of the next part
-	check    []byte            // state of the checker at front
+	checks   map[int64][]byte  // states of the checker at the ends of parts, from freed to front
 	uploaded byterange.Set
 	freed    int64         // all bytes before this offset are uploaded
 	moved    chan struct{} // closed when freed changes
@@ -131,7 +135,7 @@ func (u *uploading) begin(check *verify.Checker, signed []found) (from int64, er
 	if u.front == 0 {
 		return 0, nil
 	}
-	return u.front, check.UnmarshalBinary(u.check)
+	return u.front, check.UnmarshalBinary(u.checks[u.front])
 }
 
 // next returns the end of the part being hashed, in a file of size bytes (-1: unknown).
@@ -165,19 +169,27 @@ func (u *uploading) part(from io.ReaderAt, pos, size int64, check *verify.Checke
 		Start: u.front, Bytes: io.NewSectionReader(from, u.front, pos-u.front), Last: last, URL: u.identity.URL,
 		Claims: u.identity.Claims,
 	}
-	var err error
-	if u.check, err = check.MarshalBinary(); err != nil {
+	sum, err := check.MarshalBinary()
+	if err != nil {
 		return nil, err
 	}
-	state := uploadState{Identity: u.identity, Check: u.check}
+	if u.front = pos; u.checks == nil {
+		u.checks = map[int64][]byte{}
+	}
+	u.checks[pos] = sum
+	p.State, err = u.state(pos)
+	return p, err
+}
+
+// state returns what is stored with the part that ends at pos. The mutex is held.
+func (u *uploading) state(pos int64) ([]byte, error) {
+	state := uploadState{Identity: u.identity, Check: u.checks[pos]}
 	for _, f := range u.signed {
 		if f.err == nil {
 			state.Signatures = append(state.Signatures, savedSignature{f.from, f.data, f.text, f.maybe})
 		}
 	}
-	u.front = pos
-	p.State, err = json.Marshal(state)
-	return p, err
+	return json.Marshal(state)
 }
 
 // release records that r is uploaded, and calls moved with the end of the uploaded bytes.
@@ -189,6 +201,7 @@ func (u *uploading) release(r byterange.Range, moved func(int64)) {
 	}
 	u.uploaded.Add(r)
 	if front := u.uploaded.FirstGap(u.freed); front > u.freed {
+		maps.DeleteFunc(u.checks, func(pos int64, _ []byte) bool { return pos < front })
 		u.freed = front
 		close(u.moved)
 		u.moved = make(chan struct{})
@@ -264,7 +277,7 @@ func (u *uploading) restart(ctx context.Context) error {
 	err := u.to.Restart(ctx)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.front, u.freed, u.check, u.uploaded = 0, 0, nil, byterange.Set{}
+	u.front, u.freed, u.checks, u.uploaded = 0, 0, nil, byterange.Set{}
 	return err
 }
 
@@ -272,16 +285,34 @@ func (u *uploading) restart(ctx context.Context) error {
 func (u *uploading) takeOver(size int64, state uploadState) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.front, u.freed, u.check, u.identity = size, size, state.Check, state.Identity
-	u.uploaded = byterange.NewSet(byterange.Range{End: size})
+	u.front, u.freed, u.identity = size, size, state.Identity
+	u.checks, u.uploaded = map[int64][]byte{size: state.Check}, byterange.NewSet(byterange.Range{End: size})
 }
 
-// end ends an upload that was not committed. If keep is set, the parts are kept for a later run.
-func (u *uploading) end(keep bool) error {
+// end ends an upload that was not committed. If keep is set, the parts are kept for a later run, with the facts that
+// amend has changed.
+func (u *uploading) end(keep bool, amend func(*partfile.Identity)) error {
 	if u == nil || u.ended() {
 		return nil
 	}
-	return u.to.Close(keep)
+	u.mu.Lock()
+	size := u.freed
+	u.mu.Unlock()
+	if !keep || size == 0 {
+		return errors.Join(u.to.Restart(context.Background()), u.to.Close())
+	}
+	amend(&u.identity)
+	state, err := u.state(size)
+	if err == nil {
+		err = u.to.Keep(size, state)
+	}
+	return errors.Join(err, u.to.Close())
+}
+
+// close ends an upload whose parts were not looked at.
+func (u *uploading) close() error {
+	u.ended()
+	return u.to.Close()
 }
 
 func (u *uploading) ended() bool {

@@ -159,7 +159,10 @@ func (s *answers) compareWithUser(o *origin, claims []verify.Claim) error {
 		return nil
 	case s.req.Described != nil:
 		return otherDigest(o, err)
-	case s.roleOf(o) == asOrigin:
+	case s.roleOf(o) != asOrigin:
+	case len(against(s.facts.known.digests.by(theHost), claims)) > 0: // the server contradicts itself
+		s.carried.takenBack = true
+	default:
 		s.carried.opposed = claims
 	}
 	return s.end.stop(fail(Mismatch, "verify", o.masked, err, hintOtherFile))

@@ -39,7 +39,8 @@ func (a *attempts) dropSize(ctx context.Context, s *session) (bool, error) {
 	}
 	// The server stated the known size together with the digest, and nothing shows that the existing bytes are wrong.
 	exists := a.partial.reaches(next) || a.req.Stream != nil && a.partial.part.Front() > 0
-	if s.end.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed() && next >= 0 && exists {
+	sure := s.end.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed()
+	if o := s.sources.first(); sure && next >= 0 && exists && !(o != nil && s.roleOf(o) == asOrigin && o.claimed == next) {
 		return false, nil
 	}
 	if front := a.partial.part.Front(); a.req.inOrder() && front > 0 && next < front { // bytes were passed on
@@ -189,6 +190,9 @@ func (a *attempts) mayStandIn() bool {
 // known, or if all existing bytes came with the same ETag.
 func (a *attempts) dropRecalled(ctx context.Context, s *session) error {
 	k := a.carried.known
+	if wrong := wrongOf(s.end.err); wrong != nil {
+		a.carried.refuted = append(a.carried.refuted, wrong.Claim)
+	}
 	a.req.note("%v: that digest is from an earlier run, and is no longer used", s.end.err)
 	k.forget()
 	k.forgetGuess()

@@ -207,7 +207,7 @@ func TestOpenedWhileGivenUp_Rule72(t *testing.T) {
 	if ended.Load() != 1 || u.heading.Upload != "" {
 		t.Errorf("ended %d times, goes on with %q", ended.Load(), u.heading.Upload)
 	}
-	u.Close(true)
+	u.Close()
 }
 
 // TestProbedWhileGivenUp_Rule72 checks that the object of the test for conditional requests is removed if the download is

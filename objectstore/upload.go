@@ -360,16 +360,25 @@ func (u *upload) abort(id string) {
 		u.fault(context.Background(), err), u.path()))
 }
 
+// Keep implements download.Upload. Without a part that ends at size, it changes nothing.
+func (u *upload) Keep(size int64, state []byte) error {
+	u.stop(0)
+	for _, e := range u.parts {
+		if e.Start+e.Size == size {
+			e.State = state
+			return errors.Join(appendLine(u.journal, e), appendLine(u.journal, entry{Start: int64(e.Number)}))
+		}
+	}
+	return nil
+}
+
 // Close implements download.Upload.
-func (u *upload) Close(keep bool) (err error) {
-	if keep {
-		u.stop(0)
-	} else {
-		err = u.Restart(context.Background())
+func (u *upload) Close() error {
+	u.stop(0)
+	if u.journal == nil {
+		return nil
 	}
-	if u.journal != nil {
-		err = errors.Join(err, u.journal.Close())
-		u.journal = nil
-	}
+	err := u.journal.Close()
+	u.journal = nil
 	return err
 }

@@ -1,7 +1,10 @@
 package objectstore
 
 import (
+	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -147,5 +150,35 @@ func TestRecord_Rule72(t *testing.T) {
 {"n":2,"si`))
 	if len(r.parts) != 2 || r.parts[3].ETag != "new" || r.parts[1].Size != 8 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestKeep_Rule72 checks that Keep replaces the state of the part that ends at its size, and that later parts no longer
+// count.
+func TestKeep_Rule72(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	j, err := openFile(folder, "x.upload")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := newUpload(nil, "x")
+	u.journal = j
+	lines := []any{heading{Version: journalVersion, Upload: "u"}}
+	for n := range 3 {
+		u.parts[n+1] = entry{Number: n + 1, Start: int64(8 * n), Size: 8, State: json.RawMessage(`"then"`)}
+		lines = append(lines, u.parts[n+1])
+	}
+	for _, line := range lines {
+		if err := appendLine(j, line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(u.Keep(16, []byte(`"now"`)), u.Close()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "x.upload"))
+	if r := parseRecord(text); err != nil || len(r.parts) != 2 || string(r.parts[1].State) != `"then"` || string(r.parts[2].State) != `"now"` {
+		t.Errorf("%v: %s", err, text)
 	}
 }

@@ -54,7 +54,8 @@ func (o *object) Commit(context.Context, download.UploadFinal) error {
 	return nil
 }
 func (o *object) Found(context.Context, download.UploadFinal) {}
-func (o *object) Close(bool) error                            { return nil }
+func (o *object) Keep(int64, []byte) error                    { return nil }
+func (o *object) Close() error                                { return nil }
 
 // TestLatestObject_Rule80: in an object store, a small object has the version in place, and nothing is fetched if another
 // object has its name.

@@ -77,7 +77,7 @@ func (t *task) look(ctx context.Context) (info fsys.Info, there bool, err error)
 func (t *task) stored(ctx context.Context) (fsys.Info, error) {
 	u := t.rule.Request.Store.Upload(t.name)
 	e, err := u.Existing(ctx)
-	if err = errors.Join(err, u.Close(true)); err != nil {
+	if err = errors.Join(err, u.Close()); err != nil {
 		return fsys.Info{}, err
 	}
 	return fsys.Info{Size: e.Size, ModTime: e.ModTime}, nil

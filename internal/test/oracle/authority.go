@@ -105,7 +105,10 @@ func (j *judge) begin() {
 			speaks[a.To] = min(rank, j.channel(a.To))
 		}
 		if a.Size > 0 && a.Status < 300 {
-			j.other = j.other || a.Digest == "" && j.size > 0 && a.Size != j.size
+			known := slices.Contains(j.users, a.Digest) || slices.ContainsFunc(j.said, func(s statement) bool {
+				return s.digest == a.Digest && s.by.File == "" // no list beside the file
+			})
+			j.other = j.other || !known && j.size > 0 && a.Size != j.size
 			j.size = a.Size
 		}
 		if a.Digest == "" && a.Status < 300 {

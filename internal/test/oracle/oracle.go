@@ -42,6 +42,7 @@ type judge struct {
 	theirs  memory             // of the watch; in a command of the watch, of the other commands
 	pins    map[string]int     // by Command.Document: rank of the evidence that the URL offered before
 	broken  bool               // a file was damaged, so that work may be lost
+	loose   bool               // only a digest beside the file ties the part file, which several servers sent
 	safe    int                // right bytes of the part file after a clean end,
 	safeOf  []byte             // and the content that they are part of
 	sums    map[bytesAt]string // computed digests
@@ -134,17 +135,18 @@ func (j *judge) end() {
 	if done && (!same && !after || c.Pipe) {
 		date = ""
 	}
+	dated := j.noted && same      // a list alone has no date
 	for _, a := range c.Answers { // also if the same bytes were there before
 		if c.Unchanged && a.Date < date { // the file stays with its date
 			continue
 		}
 		named := c.Rank >= Signed || len(j.listed) > 0 || said(j.nearby, c.Digest, None) // so a mirror may have sent the file
 		if done && j.speaks[a.Party] > None && a.Content != "" && (named || bytes.Equal(j.Contents[a.Content], j.c.made())) {
-			date = a.Date
+			date, dated = a.Date, true
 		}
 	}
 	if done && !c.Pipe {
-		j.date, j.dated, j.noted = date, c.After.Final, c.Newer && c.Document == ""
+		j.date, j.dated, j.noted = date, c.After.Final, c.Newer && c.Document == "" && dated
 	}
 	if done && (!same || c.Newer && !c.Unchanged) {
 		nearby := said(j.nearby, c.Digest, None) && !said(j.now, c.Digest, None)
@@ -189,7 +191,7 @@ func (j *judge) end() {
 	}
 	came := j.c.came()
 	if came {
-		j.safeOf = j.subject()
+		j.safeOf, j.loose = j.subject(), j.loosely()
 	}
 	// After the server announced another version nothing ties the work, unless the user did in this command.
 	announced := j.other && j.sum(j.subject()) != c.User
@@ -306,7 +308,16 @@ func (j *judge) disputed(sum string) bool {
 		return true
 	}
 	return slices.ContainsFunc(j.nearby, func(s statement) bool {
-		return s.digest != sum && !j.superseded(s) && !j.relisted(s, sum)
+		return s.digest != sum && !j.superseded(s) && !j.relisted(s, sum) && !j.replaced(s, sum)
+	})
+}
+
+// replaced reports whether another list of the same server that agreed with s in this command has the digest sum by now.
+func (j *judge) replaced(s statement, sum string) bool {
+	return slices.ContainsFunc(j.nearby, func(n statement) bool {
+		return n.digest == sum && n.by.At > s.by.At && slices.ContainsFunc(j.said[j.first:], func(then statement) bool {
+			return then.digest == s.digest && then.by.Party == n.by.Party && then.by.File == n.by.File && n.by.File != ""
+		})
 	})
 }
 

@@ -96,7 +96,7 @@ func (j *judge) tiedLate() bool {
 func (j *judge) kept() {
 	c := j.c
 	want := j.subject()
-	if j.broken || j.restated() || j.other && c.User == "" || j.safe < little || want == nil || !bytes.Equal(want, j.safeOf) {
+	if j.broken || j.loose && !said(j.nearby, j.sum(want), None) || j.restated() || j.other && c.User == "" || j.safe < little || want == nil || !bytes.Equal(want, j.safeOf) {
 		return
 	}
 	if c.Refresh || c.Pipe || c.Rename || c.Unchanged || c.Do == "verify" || c.Cut == "kill" {
@@ -193,6 +193,16 @@ func (j *judge) mingled() bool {
 	}
 	return wrong && slices.ContainsFunc(commands, func(c Command) bool {
 		return slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party != c.Asked })
+	})
+}
+
+// loosely reports whether only a digest beside the file ties the bytes of several servers together. A command that does
+// not find it cannot continue.
+func (j *judge) loosely() bool {
+	right := j.sum(j.subject())
+	stated := j.c.User == right || j.sealed && j.last.digest == right || said(j.now, right, None)
+	return !stated && said(j.nearby, right, None) && slices.ContainsFunc(j.c.Answers, func(a Answer) bool {
+		return a.Party != j.c.Asked && a.Sent > 0
 	})
 }
 
@@ -350,15 +360,14 @@ func (j *judge) steppedDown() bool {
 		slices.ContainsFunc(j.Commands, links) {
 		return false
 	}
-	var targets []string
-	for _, a := range c.Answers {
-		if j.down(a) && a.Kind == j.c.asks() {
-			targets = append(targets, a.To)
+	for i, a := range c.Answers {
+		t := a.To
+		asked := func(a Answer) bool { return a.To == t && !j.down(a) }
+		if j.down(a) && a.Kind == j.c.asks() && t != c.Asked && t != c.List && !slices.Contains(c.Mirrors, t) &&
+			!slices.ContainsFunc(c.Answers, asked) &&
+			slices.ContainsFunc(c.Answers[i:], func(a Answer) bool { return a.Party == t }) {
+			return true
 		}
 	}
-	return slices.ContainsFunc(targets, func(t string) bool {
-		asked := func(a Answer) bool { return a.To == t && !j.down(a) }
-		return t != c.Asked && t != c.List && !slices.Contains(c.Mirrors, t) && !slices.ContainsFunc(c.Answers, asked) &&
-			slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party == t })
-	})
+	return false
 }

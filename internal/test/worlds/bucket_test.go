@@ -102,7 +102,9 @@ func (p *putting) Put(ctx context.Context, part download.UploadPart) error {
 func (p *putting) Restart(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.parts, p.state = nil, nil
+	if p.resumed { // otherwise they are not this command's
+		p.parts, p.state = nil, nil
+	}
 	return nil
 }
 
@@ -125,12 +127,14 @@ func (p *putting) Commit(ctx context.Context, final download.UploadFinal) error 
 
 func (p *putting) Found(context.Context, download.UploadFinal) {}
 
-func (p *putting) Close(keep bool) error {
-	if !keep && p.resumed {
-		return p.Restart(context.Background())
-	}
+func (p *putting) Keep(size int64, state []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.parts, p.state = p.parts[:size], state
 	return nil
 }
+
+func (p *putting) Close() error { return nil }
 
 // uploads makes the commands of a twelfth of the worlds put the file into an object store, and all commands where one
 // does.
