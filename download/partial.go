@@ -127,6 +127,9 @@ func outdated(id partfile.Identity, now []verify.Claim) bool {
 // goOnWith resumes from the existing bytes, without the bytes beyond the size that an authority has stated.
 func (p *partial) goOnWith(id partfile.Identity) error {
 	p.recall(id)
+	if republished(p.req, id) {
+		p.carried.digests.add(aList, ties, id.Looked)
+	}
 	if k := p.carried.known; p.req.onDisk() && k.size >= 0 && p.reaches(k.size) {
 		if !k.bound() {
 			k.size, k.sizeBy, k.sizeAt = -1, unstated, ""

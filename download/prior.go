@@ -1,6 +1,7 @@
 package download
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,12 @@ func standingOf(prior partfile.Identity) []verify.Claim {
 // withoutUser returns the claims that the user did not give.
 func withoutUser(claims []verify.Claim) []verify.Claim {
 	return slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return c.Channel == verify.User })
+}
+
+// republished reports whether the feed or release that r is about has a digest that the earlier run with the record prior
+// also had from there.
+func republished(r *Request, prior partfile.Identity) bool {
+	return verify.Strong(common(prior.Looked, r.Published.Claims)) && prior.URLSum == partfile.SumURL(r.URL)
 }
 
 // amended returns a function that adds to a record the server's digests that contradict those of the request or of the
@@ -177,4 +184,33 @@ func decidedBy(stated []verify.Claim, want, prior partfile.Identity) (partfile.I
 		prior.SizeBy = "?"
 	}
 	return prior, nil
+}
+
+// denying returns prior with wrong, the digests that contradict the request, moved from Claims to Denied. In a later
+// run, the server's digests among them count again.
+func denying(prior partfile.Identity, wrong []verify.Claim) partfile.Identity {
+	prior.Denied = join(prior.Denied, without(wrong, yieldingOf(prior)))
+	prior.Claims = without(prior.Claims, wrong)
+	return prior
+}
+
+// reinstated returns prior with those digests moved from Denied to Claims that r does not contradict. Claims of prior
+// that contradict these digests are removed: they came from the earlier request that denied the digests.
+func reinstated(prior partfile.Identity, r *Request) partfile.Identity {
+	denied := against(prior.Denied, r.Trust.Claims)
+	again := without(prior.Denied, denied)
+	prior.Claims, prior.Denied = join(again, without(prior.Claims, against(prior.Claims, again))), denied
+	return prior
+}
+
+// oppose adds claims of the server that contradict the request to the denied digests of an identity. They replace
+// earlier digests of the server, unless these came over a more trusted channel. The claims may be of another version
+// than the bytes, so the recorded size becomes a guess, and the recorded tag is removed.
+func oppose(id *partfile.Identity, claims []verify.Claim) {
+	said := join(standingOf(*id), id.Denied)
+	if len(without(against(said, claims), outranked(said, claims))) == 0 {
+		id.Denied = join(claims, without(id.Denied, outranked(id.Denied, claims)))
+		id.SizeBy, id.Mixed = cmp.Or(id.SizeBy, "?"), true
+		id.ETag, id.ETagHost, id.LastModified = "", "", time.Time{}
+	}
 }

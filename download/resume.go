@@ -88,7 +88,8 @@ func (r *resumption) statedOther() error {
 // continuable reports whether a digest, a strong ETag or pieces would show that the rest is of the version of prior, or
 // that the complete file is the requested file.
 func continuable(r *Request, prior partfile.Identity) bool {
-	return verify.Strong(prior.Claims) || tagged(prior) || r.provenByPieces() || r.onDisk() && verify.Strong(r.Trust.Claims)
+	return verify.Strong(prior.Claims) || tagged(prior) || r.provenByPieces() || r.onDisk() && verify.Strong(r.Trust.Claims) ||
+		republished(r, prior)
 }
 
 // continues checks whether the bytes of an earlier run are of the requested file, and returns the facts about that
@@ -127,7 +128,7 @@ func (r *resumption) continues(ctx context.Context) (partfile.Identity, error) {
 			offered.HTTPS = verify.SHA512 // so that only a signature can be missing
 		}
 		needed := !strong && r.req.Trust.Require == RequireDigest || r.c.checkPin(r.req, offered) != nil
-		known = known || (strong || tagged(prior)) && !needed
+		known = known || (strong || tagged(prior) || republished(r.req, prior)) && !needed
 	}
 	if want.URLSum == prior.URLSum && known || goesOnFrom(want, prior) == nil {
 		return takenOver(want, prior, sealed), nil
@@ -146,6 +147,9 @@ func (r *resumption) continues(ctx context.Context) (partfile.Identity, error) {
 		err = goesOnFrom(want, prior)
 	}
 	prior.Claims = join(prior.Claims, x.file.Claims)
+	if err == nil { // nothing more may be asked if the bytes are complete
+		r.result.describe(x.answer)
+	}
 	return takenOver(want, prior, sealed), err
 }
 
@@ -237,23 +241,6 @@ func (r *resumption) contradicted(ctx context.Context, prior, want partfile.Iden
 	return denying(prior, against(prior.Claims, r.req.Trust.Claims)), nil
 }
 
-// denying returns prior with wrong, the digests that contradict the request, moved from Claims to Denied. In a later
-// run, the server's digests among them count again.
-func denying(prior partfile.Identity, wrong []verify.Claim) partfile.Identity {
-	prior.Denied = join(prior.Denied, without(wrong, yieldingOf(prior)))
-	prior.Claims = without(prior.Claims, wrong)
-	return prior
-}
-
-// reinstated returns prior with those digests moved from Denied to Claims that r does not contradict. Claims of prior
-// that contradict these digests are removed: they came from the earlier request that denied the digests.
-func reinstated(prior partfile.Identity, r *Request) partfile.Identity {
-	denied := against(prior.Denied, r.Trust.Claims)
-	again := without(prior.Denied, denied)
-	prior.Claims, prior.Denied = join(again, without(prior.Claims, against(prior.Claims, again))), denied
-	return prior
-}
-
 // statesEarlier returns the denied digests that must not be reinstated, because the server now states the digest of the
 // earlier request that denied them. It asks the server only if that digest is strong and contradicts the denied ones.
 func (r *resumption) statesEarlier(ctx context.Context) ([]verify.Claim, error) {
@@ -272,18 +259,6 @@ func (r *resumption) statesEarlier(ctx context.Context) ([]verify.Claim, error) 
 	}
 	r.carried.opposed = nil
 	return against(again, x.file.Claims), nil
-}
-
-// oppose adds claims of the server that contradict the request to the denied digests of an identity. They replace
-// earlier digests of the server, unless these came over a more trusted channel. The claims may be of another version
-// than the bytes, so the recorded size becomes a guess, and the recorded tag is removed.
-func oppose(id *partfile.Identity, claims []verify.Claim) {
-	said := join(standingOf(*id), id.Denied)
-	if len(without(against(said, claims), outranked(said, claims))) == 0 {
-		id.Denied = join(claims, without(id.Denied, outranked(id.Denied, claims)))
-		id.SizeBy, id.Mixed = cmp.Or(id.SizeBy, "?"), true
-		id.ETag, id.ETagHost, id.LastModified = "", "", time.Time{}
-	}
 }
 
 // resumeRefuted resumes with a complete file that did not have the digest of an earlier run. If the file does not have
@@ -337,6 +312,7 @@ func (r *resumption) resumeUntold(ctx context.Context) error {
 	if err != nil {
 		return r.part.Reset(reason.Error())
 	}
+	r.result.describe(x.answer)
 	prior.Claims = join(prior.Claims, want.Claims)
 	if err := r.part.Recover(ctx); err != nil {
 		return err

@@ -52,6 +52,7 @@ type Command struct {
 	List                                    string // server of the list
 	Key                                     bool   // the user trusts a key
 	Mirrors                                 []string
+	Fed                                     string           // a mirror that the feed names
 	Overwrite, Newer, Rename, Refresh, Pipe bool             // --overwrite, -N and so on; Pipe writes into a pipe
 	Turn                                    bool             // of a watch: Newer, with a memory of its own
 	Continue, LessProof                     bool             // accept samples; accept less proof than before

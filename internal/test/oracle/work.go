@@ -96,7 +96,7 @@ func (j *judge) tiedLate() bool {
 func (j *judge) kept() {
 	c := j.c
 	want := j.subject()
-	if j.broken || j.loose && !said(j.nearby, j.sum(want), None) || j.restated() || j.other && c.User == "" || j.safe < little || want == nil || !bytes.Equal(want, j.safeOf) {
+	if j.broken || j.loose && !j.tiedAgain(j.sum(want)) || j.restated() || j.other && c.User == "" || j.safe < little || want == nil || !bytes.Equal(want, j.safeOf) {
 		return
 	}
 	if c.Refresh || c.Pipe || c.Rename || c.Unchanged || c.Do == "verify" || c.Cut == "kill" {
@@ -202,8 +202,14 @@ func (j *judge) loosely() bool {
 	right := j.sum(j.subject())
 	stated := j.c.User == right || j.sealed && j.last.digest == right || said(j.now, right, None)
 	return !stated && said(j.nearby, right, None) && slices.ContainsFunc(j.c.Answers, func(a Answer) bool {
-		return a.Party != j.c.Asked && a.Sent > 0
+		return a.Party != j.c.Asked && a.Content != ""
 	})
+}
+
+// tiedAgain reports whether this command finds the digest again that ties a part file. For an upload, the answer to a
+// lookup comes too late.
+func (j *judge) tiedAgain(right string) bool {
+	return slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest == right && (s.by.File == Feed || !j.c.Store) })
 }
 
 // restated reports whether the asked server sends another date or tag for the file than in an earlier command, which
@@ -262,7 +268,7 @@ func (j *judge) arrives() {
 	if want == "" && len(j.now) > 0 {
 		want = j.now[len(j.now)-1].digest
 	}
-	if want == "" && j.sealed {
+	if want == "" && j.sealed && (!j.doubted || c.Require == "") {
 		want = j.last.digest
 	}
 	itself := want == "" && len(j.nearby) > 0 // only a lookup has a digest, so no mirror is asked
@@ -363,7 +369,7 @@ func (j *judge) steppedDown() bool {
 	for i, a := range c.Answers {
 		t := a.To
 		asked := func(a Answer) bool { return a.To == t && !j.down(a) }
-		if j.down(a) && a.Kind == j.c.asks() && t != c.Asked && t != c.List && !slices.Contains(c.Mirrors, t) &&
+		if j.down(a) && a.Kind == j.c.asks() && t != c.Asked && t != c.List && !slices.Contains(c.Mirrors, t) && t != c.Fed &&
 			!slices.ContainsFunc(c.Answers, asked) &&
 			slices.ContainsFunc(c.Answers[i:], func(a Answer) bool { return a.Party == t }) {
 			return true
