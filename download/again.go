@@ -119,7 +119,7 @@ func (a *attempts) again(ctx context.Context, s *session) error {
 func (a *attempts) otherNow(s *session, err error) error {
 	s.end.how, s.end.err = fileChanged, err
 	if now, ok := errors.AsType[*otherNowError](err); ok {
-		s.answers.next.file.Claims = now.claims
+		s.answers.next.file.Claims, s.answers.next.host = now.claims, now.host
 	}
 	return s.answers.opposes(s.answers.next.file.Claims)
 }

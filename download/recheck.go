@@ -116,7 +116,7 @@ func (x *comparison) announced(hops []metalink.Hop, resized bool) error {
 	other := resized && err == nil || x.asked && verify.Agree(x.claims, file.Claims) != nil
 	switch {
 	case other && mayAnnounce(x.stated, hops, file.Claims):
-		return &recheck.EndError{Err: &otherNowError{errOtherNow, file.Claims}}
+		return &recheck.EndError{Err: &otherNowError{errOtherNow, file.Claims, source.HostPort(hops[x.own(hops)-1].URL)}}
 	case !other && x.asked:
 		x.heard = join(x.heard, file.Claims)
 	}
@@ -126,10 +126,11 @@ func (x *comparison) announced(hops []metalink.Hop, resized bool) error {
 // errOtherNow is the error of a comparison if the server has another file now.
 var errOtherNow = changed("the server's version changed during the comparison")
 
-// An otherNowError is errOtherNow with the digests that the server states now.
+// An otherNowError is errOtherNow with the digests that the server states now, and the host that states them.
 type otherNowError struct {
 	error
 	claims []verify.Claim
+	host   string
 }
 
 func (e *otherNowError) Unwrap() error { return e.error }

@@ -139,7 +139,7 @@ func askPlaces(ctx context.Context, s *session) (other bool, err error) {
 		}
 		return false, s.part.Begin(s.facts.identity())
 	case s.facts.mayAnnounce(x.answer.Hops, claims):
-		return false, &otherNowError{errOtherNow, claims}
+		return false, &otherNowError{errOtherNow, claims, x.answer.Host}
 	}
 	return false, nil
 }
