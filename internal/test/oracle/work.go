@@ -207,9 +207,9 @@ func (j *judge) loosely() bool {
 }
 
 // tiedAgain reports whether this command finds the digest again that ties a part file. For an upload, the answer to a
-// lookup comes too late.
+// lookup comes too late. With a document, nothing is looked up.
 func (j *judge) tiedAgain(right string) bool {
-	return slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest == right && (s.by.File == Feed || !j.c.Store) })
+	return j.c.Document == "" && slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest == right && (s.by.File == Feed || !j.c.Store) })
 }
 
 // restated reports whether the asked server sends another date or tag for the file than in an earlier command, which
