@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -137,6 +138,38 @@ func TestPauseResumeRemove(t *testing.T) {
 	b.awaitStatus(gids[0], queue.Complete)
 	b.awaitStatus(gids[2], queue.Complete)
 	b.awaitStatus(gids[1], queue.Removed)
+}
+
+// TestChangedAtTheEnd checks that an entry is not complete if its options are changed after its file is in place and
+// before the daemon has recorded that. The next attempt judges the file by the new options, without a transfer.
+func TestChangedAtTheEnd(t *testing.T) {
+	for option, want := range map[string]queue.Status{"bad": queue.Failed, "other": queue.Complete} {
+		s, b := newSite(t), newBench(t)
+		s.holdAll()
+		b.config.Request = func(ctx context.Context, e queue.Entry) (download.Request, error) {
+			r, err := b.request(ctx, e)
+			r.IfExists.Rename = true
+			return r, err
+		}
+		b.start()
+		urls := s.urls(1, 1<<20)
+		g := b.add(urls...)[0]
+		b.half(g)
+		b.do(func(q *queue.Queue) error {
+			s.release()
+			for wait := os.ErrNotExist; wait != nil; time.Sleep(time.Millisecond) { // between two looks
+				_, wait = os.Lstat(filepath.Join(b.files, filepath.Base(urls[0])))
+			}
+			return q.Change(g, map[string]string{option: "1"})
+		})
+		b.awaitStatus(g, want)
+		if n := s.sent.Load(); n > 1<<20 {
+			t.Errorf("%s: %d bytes were sent", option, n)
+		}
+		if b.stop(); want == queue.Complete {
+			b.right(urls...)
+		}
+	}
 }
 
 // TestAgain checks that a file can be added again right after its download was removed, even while that one still uses

@@ -280,15 +280,16 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 	if _, missing := problem.Missing(e.err); missing && was.Tentative {
 		o.Kind = queue.Early
 	}
-	if o.Due {
-		l.due[g] = live.Path
-	}
 	l.q.Progress(g, live)
 	if o.Kind != queue.Interrupted || l.downloads.Err() == nil { // when the daemon ends, park orders them
 		l.q.Ended(time.Now(), g, o)
 	}
 	var there bool
-	if e.entry, there = l.q.Entry(g); had && !there { // reported once the store has forgotten the entry
+	e.entry, there = l.q.Entry(g)
+	if o.Due && (!there || e.entry.Status >= queue.Complete) { // else the next download of the entry needs the journal
+		l.due[g] = live.Path
+	}
+	if had && !there { // reported once the store has forgotten the entry
 		e.entry = was
 		e.entry.Status, e.entry.Outcome = queue.Failed, o
 	}

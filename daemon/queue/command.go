@@ -240,6 +240,7 @@ func merged(old, more map[string]string) map[string]string {
 // download begins again or continues with the changed options.
 func (q *Queue) reconsider(it *item, again bool) {
 	q.record.changed(it)
+	it.changed = it.changed || again
 	switch {
 	case it.Status != Active:
 	case again:

@@ -11,6 +11,7 @@ type item struct {
 	Entry
 	live    *Live
 	running bool // a download of the entry runs, perhaps after the status has changed
+	changed bool // its options or URIs have changed since that download began
 	dirty   bool // record.dirty contains the item
 	gone    bool // it was removed from the queue
 	settled int  // number of entries at the front of FollowedBy that no longer need the document

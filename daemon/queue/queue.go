@@ -112,7 +112,7 @@ func (q *Queue) Begin(now time.Time, g GID) {
 		return
 	}
 	q.order.move(it, Active, -1)
-	it.Began, it.Ended, it.running = now, time.Time{}, true
+	it.Began, it.Ended, it.running, it.changed = now, time.Time{}, true, false
 	it.Outcome = Outcome{Attempts: it.Outcome.Attempts}
 	it.live = &Live{Path: it.Path, Done: it.Done, Size: it.Size}
 	q.record.tell(OnStart, it)
@@ -139,8 +139,9 @@ func (q *Queue) Progress(g GID, l Live) {
 
 // Ended records that a download of entry g ended with outcome o. If its status is still Active, an interrupted entry then
 // waits at the front, a yielded one waits at the end, and an early one is forgotten. An entry that was paused or
-// restarted, but complete before its download could be stopped, becomes Complete. A removed entry stays Removed.
-// o.Attempts must not include attempts that Start counted.
+// restarted, but complete before its download could be stopped, becomes Complete, unless its options or URIs were
+// changed meanwhile: the file may lack what they demand. A removed entry stays Removed. o.Attempts must not include
+// attempts that Start counted.
 func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 	delete(q.items.leaving, g)
 	it := q.items.by[g]
@@ -154,7 +155,7 @@ func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 	o.Attempts += it.Outcome.Attempts
 	switch {
 	case it.Status == Removed:
-	case o.Kind == "":
+	case o.Kind == "" && !it.changed:
 		q.stop(now, it, Complete, o, OnComplete)
 	case it.Status != Active:
 	case o.Kind == Interrupted:

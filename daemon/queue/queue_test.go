@@ -75,6 +75,24 @@ func TestOrder(t *testing.T) {
 		{"complete before it could be removed", func(q *Queue) { q.Start(at); q.Remove(at, numbered(1)); q.Ended(at, numbered(1), Outcome{}) }, "; 2 3 4 5; 1r"},
 		{"not again before it has stopped", func(q *Queue) { q.Start(at); q.Pause(numbered(1)); q.Resume(numbered(1)); q.Start(at) }, "2a; 1 3 4 5; "},
 		{"other options, once more", func(q *Queue) { q.Start(at); q.Change(numbered(1), map[string]string{"split": "3"}) }, "; 1 2 3 4 5; "},
+		{"complete with the old options, once more", func(q *Queue) {
+			q.Start(at)
+			q.Change(numbered(1), map[string]string{"checksum": "3"})
+			q.Ended(at, numbered(1), Outcome{})
+		}, "; 1 2 3 4 5; "},
+		{"complete with the old URI, while paused", func(q *Queue) {
+			q.Start(at)
+			q.Pause(numbered(1))
+			q.ChangeURIs(numbered(1), []string{"http://h/other"})
+			q.Ended(at, numbered(1), Outcome{})
+		}, "; 1p 2 3 4 5; "},
+		{"complete with the new options", func(q *Queue) {
+			q.Start(at)
+			q.Change(numbered(1), map[string]string{"checksum": "3"})
+			q.Ended(at, numbered(1), Outcome{})
+			q.Start(at)
+			q.Ended(at, numbered(1), Outcome{})
+		}, "; 2 3 4 5; 1c"},
 		{"another limit, on and on", func(q *Queue) { q.Start(at); q.Change(numbered(1), map[string]string{whileRunning: "3"}) }, "1a; 2 3 4 5; "},
 		{"the same options, nothing", func(q *Queue) { q.Start(at); q.Change(numbered(1), map[string]string{"split": ""}) }, "1a; 2 3 4 5; "},
 		{"a higher priority begins first", func(q *Queue) {
