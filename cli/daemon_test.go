@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"braid/internal/test/mirrortest"
+	"braid/metalink"
 )
 
 // A daemonRun is a daemon that runs, with a root and a state of the test.
@@ -189,6 +190,9 @@ func TestDaemonKeepsState(t *testing.T) {
 	document := fmt.Sprintf(`<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="state/x"><url>%s</url></file></metalink>`, s.URL)
 	added, _ := d.call("aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte(document)))
 	gids, _ := added.([]any)
+	describing := mirrortest.New(t, []byte(document), mirrortest.Name("a.meta4"),
+		mirrortest.Document("/a.meta4", metalink.MediaType4, []byte(document)))
+	gids = append(gids, d.add(describing.URL, map[string]string{}))
 	for _, o := range []map[string]string{{"dir": "state"}, {"out": "state/token"}, {"dir": "state/below"}} {
 		o["allow-overwrite"] = "true"
 		gids = append(gids, d.add(s.URL, o))
@@ -198,7 +202,7 @@ func TestDaemonKeepsState(t *testing.T) {
 			t.Errorf("%v", status)
 		}
 	}
-	if data, err := os.ReadFile(filepath.Join(d.state, tokenFile)); err != nil || strings.TrimSpace(string(data)) != d.token || len(gids) != 4 {
+	if data, err := os.ReadFile(filepath.Join(d.state, tokenFile)); err != nil || strings.TrimSpace(string(data)) != d.token || len(gids) != 5 {
 		t.Errorf("%v, %d added", err, len(gids))
 	}
 }

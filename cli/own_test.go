@@ -39,9 +39,10 @@ func writeSite(t *testing.T, dir string) {
 }
 
 // TestDaemonOwnFiles_Rule69: where the configuration of the watcher, its state or what says who is trusted lies in the
-// root, no client replaces it: the configuration names programs.
+// root, no client replaces it: the configuration names programs. Nor does a server that names the file.
 func TestDaemonOwnFiles_Rule69(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Name("a.iso"))
+	named := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Header("Content-Disposition", `attachment; filename="watch.toml"`))
 	d := newDaemonRun(t)
 	writeSite(t, d.root)
 	own := map[string]string{
@@ -56,8 +57,13 @@ func TestDaemonOwnFiles_Rule69(t *testing.T) {
 		write(t, filepath.Join(d.root, name), text)
 	}
 	d.start("--watch", filepath.Join(d.root, "watch.toml"), "--smime-ca", filepath.Join(d.root, "roots.pem"), "--cacert", filepath.Join(d.root, "ca.pem"), "--require", "none")
+	asked := map[string]map[string]string{named.URL: {"remote-name": "true"}}
 	for _, name := range []string{"watch.toml", "roots.pem", "memory/antenna.db", "ca.pem", "site-keyring", "site-smime-ca", "site-cacert"} {
-		status := d.status(d.add(s.URL, map[string]string{"out": name, "allow-overwrite": "true"}))
+		asked[s.URL+"?"+name] = map[string]string{"out": name}
+	}
+	for name, options := range asked {
+		options["allow-overwrite"] = "true"
+		status := d.status(d.add(name, options))
 		if status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "this folder is reserved for the daemon") {
 			t.Errorf("%s: %v", name, status)
 		}

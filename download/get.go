@@ -215,6 +215,11 @@ func (g *getter) check(ctx context.Context) error {
 	if err := partfile.CheckName(filepath.Base(path)); err != nil && path != "" {
 		return &Error{Kind: Local, What: "name", Where: source.Escape(path), Err: err, Hint: HintShorterName}
 	}
+	if g.req.CheckPath != nil && path != "" {
+		if err := g.req.CheckPath(path); err != nil {
+			return err
+		}
+	}
 	if g.result.Path = path; g.req.Name == "" && path != "" {
 		g.req.Name = filepath.Base(path)
 	}

@@ -36,6 +36,9 @@ type Request struct {
 	Name string
 	// RemoteName takes the name of the file from the server if Name is empty, which costs an additional request.
 	RemoteName bool
+	// CheckPath, if not nil, returns an error if the file must not have this path. A server or a document may have
+	// chosen its name.
+	CheckPath func(path string) error
 	// Published has the statements of a feed about the file. Its Claims are digests that the server of URL has
 	// published. The file must match them like digests found by Lookup, and they make a lookup unnecessary. The Mirrors
 	// of Published are used once a strong digest is known, from Published, the user or the server.

@@ -65,26 +65,20 @@ func (s *Service) request(ctx context.Context, e queue.Entry) (download.Request,
 		r.IfExists.Refresh = newLink(&e, &r)
 		r.IfExists.Continue = r.IfExists.Continue || !r.IfExists.Refresh
 	}
-	if r, err = s.described(ctx, e, r); err != nil {
-		return r, err
-	}
-	return r, s.notReserved(&r)
+	r.CheckPath = s.notReserved
+	return s.described(ctx, e, r)
 }
 
-// notReserved returns an error if the file would be in one of braid's own folders, which may be in the root. It also
-// returns an error if the file would replace a file that the daemon depends on: the queue, the token, the key of the
-// journals, or the settings, which name programs.
-func (s *Service) notReserved(r *download.Request) error {
-	path, err := r.Path()
-	if err != nil || path == "" { // the name is not known yet
-		path = filepath.Join(r.Dir, "x")
-	}
+// notReserved returns an error if path is in one of braid's own folders, which may be in the root. It also returns an
+// error if path is that of a file that the daemon depends on: the queue, the token, the key of the journals, or the
+// settings, which name programs.
+func (s *Service) notReserved(path string) error {
 	if !s.IsReserved(path) {
 		return nil
 	}
-	return &problem.Problem{
-		Kind: download.Local, What: "folder", Where: filepath.Dir(path), Why: "this folder is reserved for the daemon",
-		Hint: "choose another folder with -d FOLDER or --root FOLDER",
+	return &download.Error{
+		Kind: download.Local, What: "folder", Where: source.Escape(filepath.Dir(path)),
+		Err: errors.New("this folder is reserved for the daemon"),
 	}
 }
 
