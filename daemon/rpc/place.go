@@ -18,7 +18,7 @@ func (h *Handler) place(options map[string]string) error {
 			dir = filepath.Join(cmp.Or(h.Given["dir"], h.Root), dir)
 		}
 		below, err := filepath.Rel(h.Root, dir)
-		if err != nil || !filepath.IsLocal(below) || strings.ContainsRune(dir, 0) {
+		if err != nil || !filepath.IsLocal(below) {
 			return refuse("dir: %s is outside %s, the folder of all downloads.", mask.Quote(dir, 200), h.Root)
 		}
 		if h.hidden(dir) {
@@ -36,7 +36,7 @@ func (h *Handler) place(options map[string]string) error {
 	if out == "" {
 		return nil
 	}
-	if !filepath.IsLocal(out) || strings.HasSuffix(out, "/") || strings.ContainsRune(out, 0) {
+	if !filepath.IsLocal(out) || strings.HasSuffix(out, "/") {
 		return refuse("out: %s is not the name of a file below the folder of the download.", mask.Quote(out, 200))
 	}
 	if dotted(filepath.Clean(out)) {
