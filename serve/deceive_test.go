@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -197,5 +198,17 @@ func TestOtherNamesOfHidden_Rule10(t *testing.T) {
 		if got := spelled(w.s.root, name); got != want {
 			t.Errorf("%s: spelled is %v", name, got)
 		}
+	}
+}
+
+// TestAliasCost_V9 checks that the server does not read a folder for a name that it lacks: any client can send one.
+func TestAliasCost_V9(t *testing.T) {
+	files := map[string]string{}
+	for i := range 2000 {
+		files[fmt.Sprintf("%d.iso", i)] = ""
+	}
+	w := start(t, files, Options{})
+	if n := testing.AllocsPerRun(5, func() { spelled(w.s.root, "GIT~1/config") }); n > 100 {
+		t.Errorf("%v allocations", n)
 	}
 }

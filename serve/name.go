@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -90,15 +89,31 @@ func isAlias(name string) bool {
 func spelled(root *os.Root, name string) bool {
 	folder := "."
 	for segment := range strings.SplitSeq(name, "/") {
-		if isAlias(segment) {
-			entries, err := fs.ReadDir(root.FS(), folder)
-			if err != nil || !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == segment }) {
-				return false
-			}
+		if isAlias(segment) && !lists(root, folder, segment) {
+			return false
 		}
 		folder = path.Join(folder, segment)
 	}
 	return true
+}
+
+// lists reports whether a folder has an entry with that actual name. It reads only a part of the folder at a time, and
+// nothing of it without such an entry or alias, because any client can send such a name (V9).
+func lists(root *os.Root, folder, name string) bool {
+	if _, err := root.Lstat(filepath.FromSlash(path.Join(folder, name))); err != nil {
+		return false
+	}
+	f, err := root.Open(filepath.FromSlash(folder))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	for {
+		names, err := f.Readdirnames(1000)
+		if slices.Contains(names, name) || err != nil {
+			return err == nil
+		}
+	}
 }
 
 // escapePath encodes a path for a URL. It encodes more than necessary: many readers of Link fields split the fields at
