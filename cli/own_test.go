@@ -119,7 +119,7 @@ dir = "other"
 	}
 }
 
-// TestWorkOwnFiles: a job replaces neither what says whom the worker trusts nor the queue.
+// TestWorkOwnFiles: neither the file nor the link of a job replaces what says whom the worker trusts, or the queue.
 func TestWorkOwnFiles(t *testing.T) {
 	dir := t.TempDir()
 	writeSite(t, dir)
@@ -138,8 +138,12 @@ func TestWorkOwnFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, free := range map[string]bool{"keys.asc": false, "key.pem": false, "site-keyring": false, "site-smime-ca": false, "site-cacert": false, "q/lock": false, "q/jetstream/y": false, "q/a.iso": true, "q2/lock": true, "x/keys.asc": true, "a.iso": true} {
-		if _, err := w.request(&fleet.Job{Name: name, URIs: []string{"https://h.example/x"}}); (err == nil) != free {
-			t.Errorf("%s: %v", name, err)
+		linked := fleet.Job{Name: "pub/a.iso", Follows: &fleet.Follows{Link: name}}
+		for _, j := range []fleet.Job{{Name: name}, linked} {
+			j.URIs = []string{"https://h.example/x"}
+			if _, err := w.request(&j); (err == nil) != free {
+				t.Errorf("%s, %s: %v", j.Name, name, err)
+			}
 		}
 	}
 	w.To, w.Fleet.Queue = "s3://b/", "nats://127.0.0.1:4222"

@@ -193,6 +193,11 @@ func (w *workCommand) request(j *fleet.Job) (download.Request, error) {
 	if err := metalink.CheckPath(j.Name); err != nil { // worker.CheckName returns the same message
 		return r, problem.Misuse("job "+j.Name, err.Error(), "")
 	}
+	if f := j.Follows; f != nil && f.Link != "" {
+		if err := w.notOwn(f.Link); err != nil {
+			return r, err
+		}
+	}
 	return r, w.notOwn(j.Name)
 }
 
