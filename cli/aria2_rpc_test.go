@@ -59,6 +59,27 @@ func TestAria2Empty(t *testing.T) {
 	}
 }
 
+// TestAria2OwnFiles_Rule69: a client replaces neither the configuration nor the list, which the next run reads with the
+// rights of the user.
+func TestAria2OwnFiles_Rule69(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	folder := t.TempDir()
+	a := newAria2(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
+	if err := a.call.Parse([]string{"--enable-rpc", "--dir=" + folder, "--conf-path=" + filepath.Join(folder, "aria2.conf"),
+		"-i", filepath.Join(folder, "list"), "-T", filepath.Join(folder, "a.torrent")}); err != nil {
+		t.Fatal(err)
+	}
+	d, err := a.daemon()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, own := range map[string]bool{"aria2.conf": true, "list": true, "a.torrent": true, "b": false} {
+		if got := d.service.IsReserved(filepath.Join(folder, name)); got != own {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 // TestAria2LowestSpeed: --lowest-speed-limit is that of the daemon; without it there is none, as with aria2.
 func TestAria2LowestSpeed(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())

@@ -91,7 +91,7 @@ func (d *daemonCommand) run(ctx context.Context, words []string) error {
 // operate downloads and serves clients until ctx is done. If token is "", every program on this machine may be a client.
 func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	s := d.service
-	s.Root, s.State, s.Files = d.Root, d.State, []string{d.TLSCert, d.TLSKey}
+	s.Root, s.State, s.Files = d.Root, d.State, append(s.Files, d.TLSCert, d.TLSKey)
 	if !d.rootNamed && holdsHome(d.Root) {
 		return problem.Misuse("-d "+d.Job.Dir, "clients could replace files in your home folder",
 			"choose a folder for downloads alone with -d FOLDER, or allow this one with --root FOLDER")

@@ -89,14 +89,28 @@ func misuse(file string, err error) error {
 	return problem.Misuse(where, wrong.Why, wrong.Hint)
 }
 
+// Files returns the paths of the configuration, the list and the documents. The next run may read them again, so no
+// client of this run may replace them.
+func (c *Call) Files() []string {
+	return []string{c.conf(), c.Value("input-file"), c.Value("torrent-file"), c.Value("metalink-file")}
+}
+
+// conf returns the path of the configuration, or "" if none is read.
+func (c *Call) conf() string {
+	switch {
+	case c.Is("no-conf"):
+		return ""
+	case c.Has("conf-path"):
+		return c.Value("conf-path")
+	}
+	return confPath()
+}
+
 // readConf puts the settings of aria2.conf before the settings of the command line, which override them.
 func (c *Call) readConf() error {
-	path, named := c.Value("conf-path"), c.Has("conf-path")
-	if c.Is("no-conf") || named && path == "" {
+	path, named := c.conf(), c.Has("conf-path")
+	if path == "" {
 		return nil
-	}
-	if !named {
-		path = confPath()
 	}
 	if _, err := os.Stat(path); err != nil && !named {
 		return nil
