@@ -46,8 +46,10 @@ func TestDaemonOwnFiles_Rule69(t *testing.T) {
 	d := newDaemonRun(t)
 	writeSite(t, d.root)
 	own := map[string]string{
-		"watch.toml": fmt.Sprintf("state = 'memory'\n[watch.w]\nurl = '%s'\ndir = 'pub'\nrequire = 'none'\ncheck-every = '20h'\n", s.URL),
-		"roots.pem":  testRoot(), "memory/memory.json": "{}", "ca.pem": testRoot(),
+		"watch.toml": fmt.Sprintf("state = 'memory'\n[watch.w]\nurl = '%s'\ndir = 'pub'\nrequire = 'none'\ncheck-every = '20h'\n"+
+			"run = ['sh', 'hook']\non-failure = ['sh', '%s', '%s']\n", s.URL, filepath.Join(d.root, "script"), d.root),
+		"pub/hook": "", "script": "",
+		"roots.pem": testRoot(), "memory/memory.json": "{}", "ca.pem": testRoot(),
 		"site-keyring": "", "site-smime-ca": testRoot(), "site-cacert": testRoot(),
 	}
 	for name, text := range own {
@@ -58,7 +60,7 @@ func TestDaemonOwnFiles_Rule69(t *testing.T) {
 	}
 	d.start("--watch", filepath.Join(d.root, "watch.toml"), "--smime-ca", filepath.Join(d.root, "roots.pem"), "--cacert", filepath.Join(d.root, "ca.pem"), "--require", "none")
 	asked := map[string]map[string]string{named.URL: {"remote-name": "true"}}
-	for _, name := range []string{"watch.toml", "roots.pem", "memory/antenna.db", "ca.pem", "site-keyring", "site-smime-ca", "site-cacert"} {
+	for _, name := range []string{"watch.toml", "roots.pem", "memory/antenna.db", "pub/hook", "script", "ca.pem", "site-keyring", "site-smime-ca", "site-cacert"} {
 		asked[s.URL+"?"+name] = map[string]string{"out": name}
 	}
 	for name, options := range asked {

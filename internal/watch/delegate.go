@@ -114,12 +114,12 @@ func (w *Delegate) share(c *Loaded, at *job.Sites) *download.Client {
 	return &client
 }
 
-// Own returns the files and folders that the watcher depends on.
+// Own returns the files and folders that the watcher depends on, and the files that its programs may run.
 func (w *Delegate) Own() []string {
 	if s := w.current.Load(); s != nil {
-		return ownOfWatcher(s.of, s.sites)
+		return append(ownOfWatcher(s.of, s.sites), scripts(s.of)...)
 	}
-	return ownOfWatcher(w.config, nil)
+	return append(ownOfWatcher(w.config, nil), scripts(w.config)...)
 }
 
 // take makes the daemon do the downloads of s.

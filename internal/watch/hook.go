@@ -75,6 +75,21 @@ func (t *task) hook(args []string, event string) hook {
 	return h
 }
 
+// scripts returns the paths in the words of the programs of c, except folders: each may be a program or its script.
+func scripts(c *Loaded) (paths []string) {
+	for i := range c.Watches {
+		for _, word := range slices.Concat(c.Watches[i].Run, c.Watches[i].OnFailure) {
+			if !filepath.IsAbs(word) {
+				word = filepath.Join(c.Watches[i].Dir, word) // programs run in the folder of the watch
+			}
+			if info, err := os.Stat(word); err != nil || !info.IsDir() {
+				paths = append(paths, word)
+			}
+		}
+	}
+	return paths
+}
+
 // managers are variables of the service manager. Programs do not get them, because only the watcher may notify the
 // manager.
 var managers = []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}
