@@ -2,6 +2,7 @@ package job
 
 import (
 	"cmp"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -32,7 +33,8 @@ func OwnNames(folder string, names ...string) (places []string) {
 	return places
 }
 
-// LeadsTo reports whether path is one of places or below one of them. It follows symbolic links, and ignores empty places.
+// LeadsTo reports whether path is one of places or below one of them. It follows symbolic links, and ignores empty
+// places. An existing place may have other spellings, because a file system may ignore case.
 func LeadsTo(path string, places []string) bool {
 	path = Resolved(path)
 	return slices.ContainsFunc(places, func(own string) bool {
@@ -44,8 +46,26 @@ func LeadsTo(path string, places []string) bool {
 			return false
 		}
 		below, err := filepath.Rel(Resolved(own), path)
-		return err == nil && filepath.IsLocal(below)
+		return err == nil && filepath.IsLocal(below) || isBelow(path, own)
 	})
+}
+
+// isBelow reports whether path or a folder above it is the existing file or folder own, under any name.
+func isBelow(path, own string) bool {
+	it, err := os.Stat(own)
+	if err != nil {
+		return false
+	}
+	for {
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, it) {
+			return true
+		}
+		above := filepath.Dir(path)
+		if above == path {
+			return false
+		}
+		path = above
+	}
 }
 
 // files returns the paths of the files with trusted keys and certificates.

@@ -1,6 +1,8 @@
 package job
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,6 +35,13 @@ func TestOwnLinks_Rule69(t *testing.T) {
 	}
 	if !LeadsTo(filepath.Join(link, "config.toml"), OwnFolders()) {
 		t.Error("through a link it may be replaced")
+	}
+	other := filepath.Join(elsewhere, "CONFIG.TOML") // stands for a file system that ignores case
+	if err := os.Link(filepath.Join(elsewhere, "config.toml"), other); err != nil && !errors.Is(err, fs.ErrExist) {
+		t.Fatal(err)
+	}
+	if !LeadsTo(other, OwnFolders()) {
+		t.Error("under another name it may be replaced")
 	}
 	if LeadsTo(filepath.Join(elsewhere, "other"), OwnFolders()) {
 		t.Error("another file is refused")
