@@ -189,7 +189,8 @@ func (a *aria2Command) daemon() (*daemonCommand, error) {
 	d := &daemonCommand{Job: a.get.Job, streams: a.get.streams, outputFlags: a.get.outputFlags,
 		MaxConcurrentDownloads: a.get.MaxConcurrentDownloads, Fleet: a.get.Fleet, RPCListenPort: 6800,
 		RPCListenAll: a.call.Is("rpc-listen-all")}
-	d.service = &service.Service{Job: a.get.Job, Empty: true, Files: a.call.Files(), Server: service.Server{TokenFrom: "--rpc-secret"}}
+	d.service = &service.Service{Job: a.get.Job, Empty: true, Files: a.call.Files(),
+		Server: service.Server{TokenFrom: "--rpc-secret"}}
 	if v := a.call.Value("rpc-listen-port"); v != "" {
 		if err := d.RPCListenPort.Set(v); err != nil {
 			return nil, problem.Misuse("--rpc-listen-port", err.Error(), "")

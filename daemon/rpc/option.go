@@ -29,7 +29,8 @@ var values = map[string]func() *regexp.Regexp{
 	"header":   once.Pattern(`^([!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*\n?)*$`),
 	// a signature of the file, in base64; aria2 has no such option
 	"signature": once.Pattern(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`),
-	"referer":   line, "user-agent": line, "out": line, "dir": line, "select-file": once.Pattern(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`),
+	"referer":   line, "user-agent": line, "out": line, "dir": line,
+	"select-file": once.Pattern(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`),
 }
 
 var (

@@ -53,19 +53,12 @@ func LeadsTo(path string, places []string) bool {
 // isBelow reports whether path or a folder above it is the existing file or folder own, under any name.
 func isBelow(path, own string) bool {
 	it, err := os.Stat(own)
-	if err != nil {
-		return false
-	}
-	for {
+	for above := ""; err == nil && path != above; path, above = filepath.Dir(path), path {
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, it) {
 			return true
 		}
-		above := filepath.Dir(path)
-		if above == path {
-			return false
-		}
-		path = above
 	}
+	return false
 }
 
 // files returns the paths of the files with trusted keys and certificates.
