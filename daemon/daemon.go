@@ -57,7 +57,8 @@ type Config struct {
 	Hide func(string) string
 	// Empty discards the stored entries and options. Files and partial files stay.
 	Empty bool
-	// Last, if not nil, is called at the end of an orderly shutdown, in the goroutine that owns the queue.
+	// Last, if not nil, is called at the end of Run, in the goroutine that owns the queue, unless the store fails then. A
+	// download that did not stop in time is still active.
 	Last func(q *queue.Queue)
 	// Log receives warnings and errors. If nil, slog.Default is used.
 	Log *slog.Logger
@@ -102,6 +103,9 @@ func Open(c Config) (*Daemon, error) {
 	}
 	if c.Limit == nil {
 		d.config.Limit = func(n int64, _ bool) { d.client.Limit.Set(n) }
+	}
+	if c.Last == nil {
+		d.config.Last = func(*queue.Queue) {}
 	}
 	if c.Hide == nil {
 		d.config.Hide = func(s string) string { return s }

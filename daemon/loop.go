@@ -111,10 +111,7 @@ func (l *loop) run(ctx context.Context, stopped <-chan struct{}) error {
 	for {
 		l.write(ctx.Err() != nil && l.failed == nil)
 		if stopped == nil && !l.writing {
-			if l.config.Last != nil && l.failed == nil {
-				l.config.Last(l.q)
-			}
-			return l.failed
+			return l.last(l.failed)
 		}
 		job, jobs, spare := l.next(ctx)
 		resize := l.resize
@@ -145,7 +142,7 @@ func (l *loop) run(ctx context.Context, stopped <-chan struct{}) error {
 			stopped = nil
 			l.park()
 		case <-late:
-			return fmt.Errorf("%s did not stop within %v", option.Count(len(l.runs), "download"), parkTime)
+			return l.last(fmt.Errorf("%s did not stop within %v", option.Count(len(l.runs), "download"), parkTime))
 		}
 		l.absorb()
 	}
