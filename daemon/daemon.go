@@ -57,7 +57,7 @@ type Config struct {
 	Hide func(string) string
 	// Empty discards the stored entries and options. Files and partial files stay.
 	Empty bool
-	// Last, if not nil, is called at the end of Run, in the goroutine that owns the queue, unless the store fails then. A
+	// Last, if not nil, is called at the end of Run, in the goroutine that owns the queue, also if the store fails. A
 	// download that did not stop in time is still active.
 	Last func(q *queue.Queue)
 	// Log receives warnings and errors. If nil, slog.Default is used.

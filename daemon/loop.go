@@ -111,7 +111,8 @@ func (l *loop) run(ctx context.Context, stopped <-chan struct{}) error {
 	for {
 		l.write(ctx.Err() != nil && l.failed == nil)
 		if stopped == nil && !l.writing {
-			return l.last(l.failed)
+			l.config.Last(l.q)
+			return l.failed
 		}
 		job, jobs, spare := l.next(ctx)
 		resize := l.resize
@@ -142,7 +143,8 @@ func (l *loop) run(ctx context.Context, stopped <-chan struct{}) error {
 			stopped = nil
 			l.park()
 		case <-late:
-			return l.last(fmt.Errorf("%s did not stop within %v", option.Count(len(l.runs), "download"), parkTime))
+			l.config.Last(l.q)
+			return fmt.Errorf("%s did not stop within %v", option.Count(len(l.runs), "download"), parkTime)
 		}
 		l.absorb()
 	}

@@ -201,9 +201,10 @@ func TestStoreLocked(t *testing.T) {
 	}
 }
 
-// TestStoreFails checks that a caller gets the error of a failed write.
+// TestStoreFails checks that a caller gets the error of a failed write, and that Config.Last is called nevertheless.
 func TestStoreFails(t *testing.T) {
-	b := newBench(t)
+	b, last := newBench(t), false
+	b.config.Last = func(*queue.Queue) { last = true }
 	d, err := Open(b.config)
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +218,7 @@ func TestStoreFails(t *testing.T) {
 		t.Errorf("what is not on disk was accepted: %v", err)
 	}
 	cancel()
-	if err := <-ended; err == nil {
-		t.Error("the daemon ends as if all were on disk")
+	if err := <-ended; err == nil || !last {
+		t.Errorf("the daemon ends as if all were on disk: %v, %t", err, last)
 	}
 }

@@ -119,14 +119,6 @@ func (l *loop) commit(c commit) {
 	l.timer.Reset(writeAgain)
 }
 
-// last calls Config.Last, unless the store failed, and returns err.
-func (l *loop) last(err error) error {
-	if l.failed == nil {
-		l.config.Last(l.q)
-	}
-	return err
-}
-
 // tellStopped calls Config.Stopped for the entry g of a watch, unless its download is running or its state is not stored.
 func (l *loop) tellStopped(g queue.GID) {
 	e, there := l.q.Entry(g)
