@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/daemon"
 	"braid/daemon/queue"
 	"braid/internal/agents/aria2c"
 	"braid/internal/job"
@@ -176,9 +175,7 @@ func (a *aria2Command) serve(ctx context.Context, documents []string) error {
 	if err != nil {
 		return err
 	}
-	d.service.Begun = func(ctx context.Context, engine *daemon.Daemon) error {
-		return engine.Do(ctx, func(q *queue.Queue) error { return aria2c.Enqueue(q, entries) })
-	}
+	d.service.First = func(q *queue.Queue) error { return aria2c.Enqueue(q, entries) }
 	ctx, stop := within(ctx, time.Duration(a.get.MaxTime))
 	defer stop()
 	return d.operate(ctx, a.call.Value("rpc-secret"))

@@ -59,6 +59,23 @@ func TestAria2Empty(t *testing.T) {
 	}
 }
 
+// TestAria2EndsEarly: a signal that comes before the list is in the queue does not empty the session.
+func TestAria2EndsEarly(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	folder := t.TempDir()
+	session := filepath.Join(folder, "session")
+	write(t, session, "http://127.0.0.1:1/x\n pause=true\n")
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	for range 10 {
+		run(ctx, []string{"aria2c", "--no-conf", "--enable-rpc", "--rpc-listen-port=0", "--dir=" + folder,
+			"--save-session=" + session, "-i", session}, streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
+		if data, err := os.ReadFile(session); err != nil || !strings.Contains(string(data), "http://127.0.0.1:1/x") {
+			t.Fatalf("the session is %q, %v", data, err)
+		}
+	}
+}
+
 // TestAria2OwnFiles_Rule69: a client replaces neither the configuration nor the list, which the next run reads with the
 // rights of the user.
 func TestAria2OwnFiles_Rule69(t *testing.T) {

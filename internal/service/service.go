@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"braid/daemon"
+	"braid/daemon/queue"
 	"braid/download"
 	"braid/download/limit"
 	"braid/internal/database"
@@ -42,8 +43,11 @@ type Service struct {
 	Jobs        *FleetJobs      // if nil, the daemon downloads
 	Session     string          // file for the unfinished entries when the daemon ends, or ""
 	Empty       bool            // drop the queue of an earlier run
-	// Begun is called before clients are answered. It may be nil.
-	Begun func(ctx context.Context, engine *daemon.Daemon) error
+	// First, if not nil, is called with the queue before clients are answered. Without that call, because the daemon was
+	// stopped before, no session is saved: it would lack the entries that First adds.
+	First func(q *queue.Queue) error
+
+	begun bool // begin was called; belongs to the goroutine that owns the queue
 
 	mu       sync.RWMutex // guards Job.HTTP.Sites, which a reload replaces
 	timed    option.RatesValue
@@ -161,10 +165,8 @@ func (s *Service) serve(ctx context.Context, engine *daemon.Daemon, client *down
 	}()
 	wg.Go(func() {
 		defer close(begun)
-		if s.Begun != nil {
-			if err := s.Begun(ctx, engine); err != nil {
-				s.Log.Error("the download is not in the queue", "error", err)
-			}
+		if err := engine.Do(ctx, s.begin); err != nil && ctx.Err() == nil {
+			s.Log.Error("the download is not in the queue", "error", err)
 		}
 	})
 	s.ready(listeners[0])

@@ -55,9 +55,17 @@ func headOf(file string, n int) (string, error) {
 	return string(head[:n]), err
 }
 
-// lastSession saves the session when the daemon shuts down normally.
+// begin calls First.
+func (s *Service) begin(q *queue.Queue) error {
+	if s.begun = true; s.First == nil {
+		return nil
+	}
+	return s.First(q)
+}
+
+// lastSession saves the session when the daemon ends, if begin was called.
 func (s *Service) lastSession(q *queue.Queue) {
-	if file := cmp.Or(q.Global()["save-session"], s.Session); file != "" {
+	if file := cmp.Or(q.Global()["save-session"], s.Session); file != "" && s.begun {
 		if err := s.saveSession(file, rpc.Session(q, InSession, file == s.Session)); err != nil {
 			s.Log.Error("the session is not saved", "file", file, "error", err)
 		}
