@@ -3,8 +3,11 @@ package aria2c
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -176,5 +179,63 @@ func TestSession(t *testing.T) {
 	}
 	if own, _, err := option.Aria2List(string(rpc.Session(q, service.InSession, true))); err != nil || !strings.Contains(own, "user=a:b") {
 		t.Errorf("%q, %v", own, err)
+	}
+}
+
+// TestSessionKeeps: the session has each download of the list that is not complete, also beside a complete one of the
+// same URL. It stays as it is if the list of this run was not read, or is not valid.
+func TestSessionKeeps(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "session")
+	u, err := url.Parse("http://h/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const twice = "http://h/a\n out=x\nhttp://h/a\n out=y\n"
+	for _, tt := range []struct {
+		words []string
+		list  string
+		ended map[int]error
+		want  string // "-": the session is not written
+	}{
+		{[]string{"-i", "LIST"}, twice, map[int]error{1: nil, 0: errors.New("x")}, "x"},
+		{[]string{"-i", "LIST"}, twice, map[int]error{0: nil}, "y"},
+		{[]string{"-i", "LIST"}, twice, map[int]error{0: nil, 1: nil}, ""},
+		{[]string{"-i", "LIST"}, twice + " no value\nhttp://h/b\n", nil, "-"},
+		{[]string{"-i", "LIST", "--help"}, "", nil, "-"},
+		{[]string{"-i", "LIST.absent"}, "", nil, "-"},
+	} {
+		list := filepath.Join(t.TempDir(), "list")
+		if err := errors.Join(os.WriteFile(path, []byte("-"), 0o600), os.WriteFile(list, []byte(tt.list), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		for i, word := range tt.words {
+			tt.words[i] = strings.Replace(word, "LIST", list, 1)
+		}
+		c := New(strings.NewReader(""), io.Discard, io.Discard)
+		if err := c.Parse(append(tt.words, "--save-session="+path)); err != nil {
+			t.Fatal(err)
+		}
+		if !c.Has("help") {
+			c.List()
+		}
+		for file, err := range tt.ended {
+			c.Ended(file, download.Request{URL: u}, download.Result{}, err)
+		}
+		if wrong := c.SaveSession(); wrong != nil {
+			t.Error(wrong)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, name := range []string{"-", "x", "y"} {
+			if string(data) == name || strings.Contains(string(data), "out="+name+"\n") {
+				got += name
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%q, %v: the session is %q", tt.list, tt.ended, data)
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 // List returns the URIs as a list. Documents on disk and magnet links are not in the list but in documents.
 func (c *Call) List() (list job.Input, documents []string, err error) {
+	defer func() { c.results.read = err == nil }()
 	for _, name := range []string{"torrent-file", "metalink-file"} {
 		if path := c.Value(name); path != "" {
 			documents = append(documents, path)

@@ -25,6 +25,7 @@ type results struct {
 	rows []row
 	last int    // error code of the last failure
 	list string // the list before translation
+	read bool   // the list was read, and is valid
 }
 
 // A row is the result of one download.
@@ -170,26 +171,31 @@ func sizeText(n int64) string {
 	return text + units[unit]
 }
 
-// SaveSession writes the incomplete downloads as a list for the next run (--save-session).
+// SaveSession writes the incomplete downloads as a list for the next run (--save-session). If the list of this run could
+// not be read, the session stays as it is, because it often is that list.
 func (c *Call) SaveSession() *problem.Problem {
 	path := c.Value("save-session")
-	if path == "" || c.Is("enable-rpc") {
+	if path == "" || c.Is("enable-rpc") || !c.results.read {
 		return nil
 	}
-	done := map[string]bool{}
+	ended := map[string][]row{} // by URL, in the order of the list, which may have a URL more than once
+	slices.SortStableFunc(c.results.rows, func(x, y row) int { return x.file - y.file })
 	for _, r := range c.results.rows {
-		done[r.url] = r.state == complete
+		ended[r.url] = append(ended[r.url], r)
 	}
 	var b strings.Builder
 	for e, err := range option.Entries(c.results.list) {
 		if err != nil {
-			break
+			return nil
 		}
-		u, err := job.ParseURL(e.URIs[0])
-		if err == nil {
+		done := false
+		if u, err := job.ParseURL(e.URIs[0]); err == nil {
 			u.User = nil
+			rows := ended[u.String()]
+			done = len(rows) > 0 && rows[0].state == complete
+			ended[u.String()] = rows[min(1, len(rows)):]
 		}
-		if err != nil || !done[u.String()] {
+		if !done {
 			c.writeEntry(&b, e)
 		}
 	}
