@@ -239,3 +239,13 @@ func TestSessionKeeps(t *testing.T) {
 		}
 	}
 }
+
+// TestSameGID: of two entries of an edited list with the same GID none is lost.
+func TestSameGID(t *testing.T) {
+	c := &Call{results: results{list: "http://h/a\n gid=00000000000000aa\nhttp://h/b\n gid=00000000000000aa\n"}}
+	entries, err := c.Entries("/d", "/", nil)
+	q := queue.New(1)
+	if err = errors.Join(err, Enqueue(q, entries)); err != nil || len(q.Waiting(0, 9)) != 2 {
+		t.Errorf("%+v, %v", q.Waiting(0, 9), err)
+	}
+}

@@ -83,9 +83,12 @@ func (c *Call) Entries(dir, root string, documents []string) (entries []queue.En
 	return entries, nil
 }
 
-// Enqueue adds the entries to the queue.
+// Enqueue adds the entries to the queue. An entry with the GID of another gets a new one, so that the next session has it.
 func Enqueue(q *queue.Queue, entries []queue.Entry) (err error) {
 	for _, e := range entries {
+		if _, taken := q.Entry(e.GID); taken {
+			e.GID = 0
+		}
 		_, wrong := q.Add(time.Now(), e, -1)
 		err = errors.Join(err, wrong)
 	}
