@@ -240,6 +240,16 @@ func TestSessionKeeps(t *testing.T) {
 	}
 }
 
+// TestRepeated: an entry of a daemon has all mirrors and header fields of its lines.
+func TestRepeated(t *testing.T) {
+	for _, name := range []string{"mirror", "header", "not-host"} {
+		c := &Call{results: results{list: "http://h/a\n " + name + "=1\n " + name + "=2\n"}}
+		if entries, err := c.Entries("/d", "/", nil); err != nil || entries[0].Options[name] != "1\n2" {
+			t.Errorf("%s: %+v, %v", name, entries, err)
+		}
+	}
+}
+
 // TestSameGID: of two entries of an edited list with the same GID none is lost.
 func TestSameGID(t *testing.T) {
 	c := &Call{results: results{list: "http://h/a\n gid=00000000000000aa\nhttp://h/b\n gid=00000000000000aa\n"}}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"braid/daemon/queue"
@@ -47,8 +48,8 @@ func (c *Call) Entries(dir, root string, documents []string) (entries []queue.En
 		}
 		options := map[string]string{"dir": dir}
 		for _, s := range listed.Options {
-			if s.Name == "header" && options["header"] != "" {
-				s.Value = options["header"] + "\n" + s.Value
+			if had := options[s.Name]; had != "" && slices.Contains(repeated, s.Name) {
+				s.Value = had + "\n" + s.Value
 			}
 			options[s.Name] = s.Value
 			if rpc.OfAll(s.Name, s.Value) {
@@ -82,6 +83,9 @@ func (c *Call) Entries(dir, root string, documents []string) (entries []queue.En
 	}
 	return entries, nil
 }
+
+// repeated are the options of an entry with several values.
+var repeated = []string{"header", "mirror", "not-host"}
 
 // Enqueue adds the entries to the queue. An entry with the GID of another gets a new one, so that the next session has it.
 func Enqueue(q *queue.Queue, entries []queue.Entry) (err error) {
