@@ -125,6 +125,21 @@ func TestHashedAgainWhenQuiet(t *testing.T) {
 	}
 }
 
+// TestSameDateAfterRemoval checks that a client with the removed version of a file gets the new one although both have the
+// same date, as files of reproducible builds do.
+func TestSameDateAfterRemoval(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "a", content)
+	w := open(t, dir, Options{}, nil)
+	w.get("/a").want(t, 200, content)
+	if err := os.Remove(filepath.Join(dir, "a")); err != nil {
+		t.Fatal(err)
+	}
+	w.get("/a").want(t, 404, "Not Found\n")
+	put(t, dir, "a", "other")
+	w.get("/a", "If-Modified-Since", longAgo.Format(http.TimeFormat)).want(t, 200, "other")
+}
+
 // A date is a validator if the file had only one version with it, and for ranges after its second is over.
 func TestLastModifiedHolds(t *testing.T) {
 	dir := t.TempDir()

@@ -72,11 +72,14 @@ func (k known) weight() int {
 	return own + len(k.signature) + piece*k.pieces.Count()
 }
 
-// forget drops the result for a file that was removed.
+// forget drops the pieces and the signature of a file that was removed. The rest shows whether the next file of that
+// name has the same date.
 func (d *digests) forget(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.known.forget(name)
+	if k, ok := d.known.get(name); ok {
+		d.known.put(name, known{stamp: k.stamp, info: k.info, early: k.early, facts: facts{digest: k.digest, twice: k.twice}})
+	}
 }
 
 type jobKey struct {
