@@ -37,6 +37,12 @@ func OwnNames(folder string, names ...string) (places []string) {
 // places. An existing place may have other spellings, because a file system may ignore case.
 func LeadsTo(path string, places []string) bool {
 	path = Resolved(path)
+	var above []os.FileInfo // of path and the folders above it
+	for at, last := path, ""; at != last; at, last = filepath.Dir(at), at {
+		if info, err := os.Stat(at); err == nil {
+			above = append(above, info)
+		}
+	}
 	return slices.ContainsFunc(places, func(own string) bool {
 		if own == "" {
 			return false
@@ -45,20 +51,12 @@ func LeadsTo(path string, places []string) bool {
 		if err != nil {
 			return false
 		}
-		below, err := filepath.Rel(Resolved(own), path)
-		return err == nil && filepath.IsLocal(below) || isBelow(path, own)
-	})
-}
-
-// isBelow reports whether path or a folder above it is the existing file or folder own, under any name.
-func isBelow(path, own string) bool {
-	it, err := os.Stat(own)
-	for above := ""; err == nil && path != above; path, above = filepath.Dir(path), path {
-		if info, err := os.Stat(path); err == nil && os.SameFile(info, it) {
+		if below, err := filepath.Rel(Resolved(own), path); err == nil && filepath.IsLocal(below) {
 			return true
 		}
-	}
-	return false
+		it, err := os.Stat(own)
+		return err == nil && slices.ContainsFunc(above, func(a os.FileInfo) bool { return os.SameFile(a, it) })
+	})
 }
 
 // files returns the paths of the files with trusted keys and certificates.
