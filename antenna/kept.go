@@ -34,22 +34,24 @@ func (s *Store) kept(b batch) {
 }
 
 // AskAnew makes each feed due at once and unconditionally, because the values in the store may be from different times.
+// The function set by Keep is called for the changes, because this process may end before it has asked each feed.
 func (s *Store) AskAnew() error {
-	return s.db.Write(func(tx *bbolt.Tx) error {
-		b, anew := tx.Bucket(bucketFeeds), map[string][]byte{}
-		if err := b.ForEach(func(k, v []byte) error {
-			var f savedFeed
-			err := json.Unmarshal(v, &f)
-			if err == nil {
-				f.validators, f.Next = validators{}, time.Time{}
-				anew[string(k)], err = json.Marshal(f)
-			}
-			return err
-		}); err != nil {
+	feeds, err := s.all(bucketFeeds)
+	if err != nil {
+		return err
+	}
+	for id, value := range feeds {
+		var f savedFeed
+		err := json.Unmarshal(value, &f)
+		if err == nil {
+			f.validators, f.Next = validators{}, time.Time{}
+			feeds[id], err = json.Marshal(f)
+		}
+		if err != nil {
 			return err
 		}
-		return putAll(b, anew)
-	})
+	}
+	return s.write(batch{string(bucketFeeds): feeds})
 }
 
 // Each calls f with each value in the store.

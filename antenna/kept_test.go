@@ -27,6 +27,37 @@ func TestKeptLast(t *testing.T) {
 	})
 }
 
+// TestAskAnewKept checks that a copy gets the change of AskAnew: if the process ends before it has polled the feed, the
+// process with the copy must not send the validators either.
+func TestAskAnewKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, a, j := oneFeed(t)
+		copied := map[string]map[string][]byte{"feeds": {}}
+		var before int
+		for _, anew := range []bool{false, true, false} { // the records of the first process are lost
+			a.Store = storeIn(t, t.TempDir())
+			if err := a.Store.Replace(copied); err != nil {
+				t.Fatal(err)
+			}
+			a.Store.Keep(func(bucket, key string, value []byte) {
+				if bucket == "feeds" {
+					copied[bucket][key] = value
+				}
+			})
+			before = len(w.to("https://feeds.example/antenna.lirs"))
+			if !anew {
+				watchFor(t, a, j, 15*time.Minute)
+			} else if err := a.Store.AskAnew(); err != nil {
+				t.Fatal(err)
+			}
+			closed(t, a.Store)
+		}
+		if asked := w.to("https://feeds.example/antenna.lirs")[before:]; len(asked) == 0 || asked[0].header.Get("If-None-Match") != "" {
+			t.Errorf("%d polls, the first not in full", len(asked))
+		}
+	})
+}
+
 // TestAskAnew checks that a feed is downloaded again if a copy of the store has its validators but not all records that
 // came with them.
 func TestAskAnew(t *testing.T) {

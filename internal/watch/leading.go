@@ -243,6 +243,7 @@ func (s *service) adopt(ctx context.Context) error {
 	default:
 		err = s.store.Each(s.Fleet.lead.Keep)
 	}
+	s.store.Keep(s.Fleet.lead.Keep)
 	if err == nil && !s.Fleet.lead.Whole {
 		err = s.store.AskAnew()
 	}
@@ -251,7 +252,6 @@ func (s *service) adopt(ctx context.Context) error {
 	}
 	s.log.jobs = true
 	s.log.Info("polling for the fleet", "known", n)
-	s.store.Keep(s.Fleet.lead.Keep)
 	return nil
 }
 
