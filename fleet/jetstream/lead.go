@@ -46,6 +46,7 @@ type Lead struct {
 	mu       sync.Mutex
 	pending  map[string]kept
 	partial  bool // a value could not be stored
+	adopted  bool // Adopted was called
 	flushing sync.Mutex
 }
 
@@ -181,7 +182,7 @@ func (l *Lead) giveBack() {
 	ctx, stop := context.WithTimeout(context.Background(), oneCall)
 	defer stop()
 	l.mu.Lock()
-	whole := !l.partial && len(l.pending) == 0
+	whole := (l.Whole || l.adopted) && !l.partial && len(l.pending) == 0
 	l.mu.Unlock()
 	change(ctx, l.q.storage.leases, l.key, func(n *Leader) error {
 		n.Whole = whole
@@ -202,6 +203,14 @@ type kept struct {
 	Bucket string `json:"b"`
 	Key    string `json:"k"`
 	Value  []byte `json:"v"`
+}
+
+// Adopted records that this process has the state of its predecessor, and has kept what it changed because values may be
+// missing. Without that call, the next leader finds Whole as this one did.
+func (l *Lead) Adopted() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.adopted = true
 }
 
 // Keep stores value for the next leader, within about a second. An empty value removes the stored one. If this process

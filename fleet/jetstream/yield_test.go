@@ -35,6 +35,7 @@ func TestLeadEnds(t *testing.T) {
 	if first.Whole {
 		t.Error("no leader was before, and all of it is there")
 	}
+	first.Adopted()
 	end()
 	<-first.Context.Done()
 	for _, bucket := range []string{"feeds", "watches", "reports"} {
@@ -52,6 +53,13 @@ func TestLeadEnds(t *testing.T) {
 	if third.Whole {
 		t.Error("what a killed process had kept is whole")
 	}
+	if err := third.Resign(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if third = leads(t, a); third.Whole {
+		t.Error("what a killed process had kept is whole after one that could not adopt it")
+	}
+	third.Adopted()
 	third.Keep("reports", "large", make([]byte, mostPayload))
 	if err := third.Resign(t.Context()); err != nil {
 		t.Fatal(err)

@@ -250,6 +250,7 @@ func (s *service) adopt(ctx context.Context) error {
 	if err != nil {
 		return s.Fleet.Failure(err)
 	}
+	s.Fleet.lead.Adopted()
 	s.log.jobs = true
 	s.log.Info("polling for the fleet", "known", n)
 	return nil

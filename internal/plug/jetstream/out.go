@@ -135,6 +135,7 @@ type Lead struct {
 	Whole   bool
 }
 
+func (*Lead) Adopted()                                                 {}
 func (*Lead) Keep(string, string, []byte)                              {}
 func (*Lead) Kept(context.Context, func(string, string, []byte)) error { return ErrOut }
 func (*Lead) Resign(context.Context) error                             { return ErrOut }
