@@ -63,11 +63,15 @@ func secretsOf(before, word string) (parts [][2]int) {
 	if query < 0 {
 		query = len(word)
 	}
+	start := 0 // of the authority; the URL of a proxy may have no scheme
 	if i := strings.Index(word[:query], "://"); i >= 0 {
-		authority, _, _ := strings.Cut(word[i+3:query], "/")
-		if at := strings.LastIndexByte(authority, '@'); at > 0 {
-			parts = append(parts, [2]int{i + 3, i + 3 + at})
-		}
+		start = i + len("://")
+	} else if name, _, ok := strings.Cut(word[:query], "="); ok && name != "" && name[0] == '-' {
+		start = len(name) + 1
+	}
+	authority, _, _ := strings.Cut(word[start:query], "/")
+	if at := strings.LastIndexByte(authority, '@'); at > 0 {
+		parts = append(parts, [2]int{start, start + at})
 	}
 	if query < len(word) {
 		parts = append(parts, [2]int{query + 1, len(word)})
