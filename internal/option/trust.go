@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -234,14 +233,14 @@ func (t *Trust) index(b Bound) int {
 }
 
 // serverOf returns the host of u, and its port unless that is 80 or 443. It returns "" if the host is invalid. These
-// ports count as equal, because the scheme of a URL must not decide which keys are trusted. An IPv4 address and its
-// IPv6 form also count as equal, because they lead to the same server.
+// ports count as equal, because the scheme of a URL must not decide which keys are trusted. All forms of an address
+// also count as equal, because a proxy may accept them: 3221225985, 0xc0.0.2.1 and ::ffff:192.0.2.1 are 192.0.2.1.
 func serverOf(u *url.URL) string {
 	host, err := address.Name(u.Hostname())
 	if err != nil || host == "" {
 		return ""
 	}
-	if a, err := netip.ParseAddr(host); err == nil {
+	if a, ok := address.ParseHost(host); ok {
 		host = a.Unmap().String()
 	}
 	switch port := strings.TrimLeft(u.Port(), "0"); port {
