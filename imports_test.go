@@ -99,7 +99,7 @@ var houses = map[string]house{
 	"internal/partfile":      {imports: []string{"byterange", "verify", "internal/fsys", "address"}},
 
 	"objectstore": {imports: []string{
-		"download", "internal/fsys", "source", "verify", "github.com/minio/minio-go/v7", "github.com/minio/minio-go/v7/pkg/credentials",
+		"download", "internal/fsys", "internal/web", "source", "verify", "github.com/minio/minio-go/v7", "github.com/minio/minio-go/v7/pkg/credentials",
 	}},
 
 	"daemon": {imports: []string{

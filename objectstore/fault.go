@@ -13,6 +13,7 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"braid/download"
+	"braid/internal/web"
 	"braid/source"
 )
 
@@ -57,6 +58,9 @@ func configFault(place string, err error) *download.Error {
 	}
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		e.Kind, e.Hint = download.Local, ""
+	}
+	if _, ok := errors.AsType[*web.VariableError](err); ok {
+		e.Hint = ""
 	}
 	return e
 }

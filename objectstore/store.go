@@ -33,6 +33,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"braid/download"
+	"braid/internal/web"
 	"braid/verify"
 )
 
@@ -166,9 +167,14 @@ func (s *Store) connect(c config) error {
 const tries = 10
 
 func (s *Store) transport(c config) (*http.Transport, error) {
+	proxies, err := web.ProxiesFromEnvironment(s.options.Getenv) // http.ProxyFromEnvironment ignores an invalid proxy
+	if err != nil {
+		return nil, err
+	}
 	dialer := &net.Dialer{Timeout: 20 * time.Second, KeepAlive: 15 * time.Second}
 	t := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: 20 * time.Second, ResponseHeaderTimeout: s.options.Timeout,
+		Proxy:               func(r *http.Request) (*url.URL, error) { return proxies.For(r.URL), nil },
+		TLSHandshakeTimeout: 20 * time.Second, ResponseHeaderTimeout: s.options.Timeout,
 		MaxIdleConnsPerHost: 2 * atOnce, IdleConnTimeout: 90 * time.Second, DisableCompression: true, WriteBufferSize: 64 << 10,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			conn, err := dialer.DialContext(ctx, network, addr)
