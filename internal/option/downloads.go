@@ -59,7 +59,7 @@ var ofDownloads = []Option{
 	{Names: "checksums", Of: Get | Verify | Resume, First: Get, Group: ProofGroup, Kind: Word,
 		Usage: "the file must have its digest in a list, `FILE|URL`, such as SHA256SUMS or NAME.sha256. " +
 			"A list on disk counts as given by you; another one is as trustworthy as its connection. " +
-			"With --keyring or --signature the list must be signed"},
+			"With --key or --keyring the list must be signed"},
 	{Names: "require", Of: Downloading | Follow, Also: InSite | InLine | InWatch, Group: ProofGroup, Kind: Choice,
 		Usage: "`none|digest|signature`: what must be proven before the file gets its name (default none, " +
 			"and signature with --keyring or --smime-ca)"},
