@@ -45,19 +45,21 @@ func (g *getCommand) carryOut(ctx context.Context, words []string,
 		g.screen.Warn("%s", text)
 		g.lines.Note(text)
 	}
-	client, err := g.Job.Client(words...)
+	ctx, stop := within(ctx, time.Duration(g.MaxTime))
+	defer stop()
+	var client *download.Client
+	err := untilDone(ctx, func() (err error) { client, err = g.Job.Client(words...); return err })
 	if err != nil {
-		return g.report(problemOf(ctx, err))
+		return g.report(downloadProblem(ctx, err))
 	}
 	client.ForgeTokens = forgeTokens()
 	if err := job.AdoptState(client.State, job.CacheFolder()); err != nil {
 		g.screen.Detail("%v", err)
 	}
-	ctx, stop := within(ctx, time.Duration(g.MaxTime))
-	defer stop()
 	defer g.Job.HTTP.Sites.Limits.Follow()()
 	defer client.HTTP.CloseIdle()
-	list, err := make(ctx, client)
+	var list *job.List
+	err = untilDone(ctx, func() (err error) { list, err = make(ctx, client); return err })
 	if err == nil && g.DryRun {
 		return g.leave(g.planAll(ctx, client, list))
 	}

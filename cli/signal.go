@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"braid/download"
 	"braid/internal/option"
 )
 
@@ -64,6 +65,20 @@ func within(parent context.Context, limit time.Duration) (context.Context, func(
 	return ctx, func() {
 		timer.Stop()
 		cancel(nil)
+	}
+}
+
+// untilDone returns the error of read or, if ctx is done first, a *download.Error with its cause: nothing interrupts a
+// read from a pipe, a FIFO or a terminal. In the latter case, the process ends soon, and the results of read must not
+// be used.
+func untilDone(ctx context.Context, read func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- read() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return &download.Error{Kind: download.Interrupted, What: "read", Where: "input", Err: context.Cause(ctx)}
 	}
 }
 

@@ -41,6 +41,43 @@ func TestObey(t *testing.T) {
 	}
 }
 
+// TestInterruptedRead checks that the first signal ends a command that waits for input from another program.
+func TestInterruptedRead(t *testing.T) {
+	t.Chdir(t.TempDir())
+	in, other := io.Pipe()
+	t.Cleanup(func() { other.Close() })
+	if err := os.WriteFile("a", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo("fifo", 0o600); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() {
+		if f, err := os.OpenFile("fifo", os.O_RDWR, 0); err == nil {
+			defer f.Close()
+		}
+	})
+	for _, line := range []string{
+		"get -i -", "get --checksums fifo http://h/a", "get --key fifo http://h/a", "get --cacert fifo http://h/a",
+		"verify --checksums fifo a",
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(&signalError{syscall.SIGTERM})
+		ended := make(chan int, 1)
+		go func() {
+			ended <- run(ctx, append([]string{"braid"}, strings.Fields(line)...), streams{in: in, out: io.Discard, err: io.Discard})
+		}()
+		select {
+		case code := <-ended:
+			if code != 143 {
+				t.Errorf("%s: exit code %d, want 143", line, code)
+			}
+		case <-time.After(2 * time.Minute):
+			t.Fatalf("%s: it still waits", line)
+		}
+	}
+}
+
 // start runs the command in a process of its own, in dir.
 func start(t *testing.T, dir string, stderr io.Writer, words ...string) *exec.Cmd {
 	t.Helper()

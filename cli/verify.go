@@ -45,7 +45,7 @@ func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 	}
 	defer v.Sites.Limits.Follow()()
 	defer client.HTTP.CloseIdle()
-	if err := v.prepare(ctx, client, paths); err != nil {
+	if err := untilDone(ctx, func() error { return v.prepare(ctx, client, paths) }); err != nil {
 		return v.leave([]int{v.fail("", verifyFailure(ctx, err))})
 	}
 	if len(paths) == 0 {
