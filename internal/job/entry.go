@@ -253,7 +253,16 @@ func (e *entry) field(v string) error {
 	if e.req.Access.Header == nil {
 		e.req.Access.Header = http.Header{}
 	}
-	return AddField(e.req.Access.Header, v)
+	if err := AddField(e.req.Access.Header, v); err != nil {
+		return err
+	}
+	// Several servers may share an address. Another one must not get what netrc and the settings have for that of the URL.
+	name, host, _ := strings.Cut(v, ":")
+	if e.of.OfClients && strings.EqualFold(strings.TrimSpace(name), "Host") &&
+		(e.req.URL == nil || !strings.EqualFold(strings.TrimSpace(host), e.req.URL.Host)) {
+		return problem.Misuse("Host", "must be the host of the URL", "")
+	}
+	return nil
 }
 
 func (e *entry) require(v string) error {

@@ -74,6 +74,12 @@ func TestNetrcOfClients(t *testing.T) {
 			t.Errorf("mirror %s: %s, want %q", word, got, want)
 		}
 	}
+	for field, ok := range map[string]bool{"Host: named.example": true, "host:NAMED.example": true, "Host: other.example": false} {
+		e := queue.Entry{URIs: []string{"https://named.example/f"}, Options: map[string]string{"header": "X: y\n" + field}}
+		if _, err := s.request(t.Context(), e); (err == nil) != ok { // another server at this address would get the password
+			t.Errorf("%s: %v", field, err)
+		}
+	}
 	if err := engine.Close(); err != nil {
 		t.Error(err)
 	}
