@@ -336,16 +336,30 @@ func (r *Request) renames() bool {
 func (d *Described) choseName() bool { return d != nil && d.chosen }
 
 // errOtherPart is the error of a part file of another download.
-var errOtherPart = errors.New("it is of another download, and a document that a server sent chose this name")
+var errOtherPart = errors.New("it is of another download, and a server chose this name")
 
-// spareOther returns an error if a server chose the name in a document, and the bytes of the earlier run are not of that
-// document's file. The server could choose the name of any download of the user.
+// spareOther returns an error if a server chose the name in a document, and the bytes of the earlier run are not of
+// that document's file. The server could choose the name of any download of the user.
 func (r *resumption) spareOther() error {
 	d := r.req.Described
 	if !d.choseName() || r.prior.Document.URLSum == partfile.SumURL(d.URL) ||
 		verify.Strong(common(r.prior.Claims, r.req.Trust.Claims)) {
 		return nil
 	}
+	return sparedPart(r)
+}
+
+// reset declares the bytes of the earlier run of r to be useless. If a server chose the name (Request.RemoteName), and
+// the bytes are of another URL, it returns an error instead, for the same reason as spareOther.
+func reset(r *resumption, reason string) error {
+	if r.theirs && r.prior.URLSum != partfile.SumURL(r.req.URL) {
+		return sparedPart(r)
+	}
+	return r.part.Reset(reason)
+}
+
+// sparedPart returns the error of a part file of another download, which r keeps.
+func sparedPart(r *resumption) error {
 	r.kept = r.part.Inherited()
 	return &Error{Kind: Local, What: "file", Where: source.Escape(r.part.Path()), Err: errOtherPart, Hint: HintNameIt}
 }

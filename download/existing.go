@@ -37,7 +37,7 @@ func (e *existingFile) done(ctx context.Context) (done bool, err error) {
 		e.path = e.result.Path
 	}
 	// A server could choose the name of any file of the user.
-	if e.req.Described.choseName() && !e.ofDocument() {
+	if e.req.Described.choseName() && !e.ofDocument() || e.theirs && e.req.IfExists.IfNewer && e.recorded.here == nil {
 		e.req.IfExists.Overwrite = false
 	}
 	if err != nil || !there || e.req.base != nil { // Verify has compared a base file before

@@ -81,6 +81,7 @@ type call struct {
 	upload   *uploading   // nil without a Store
 	planOnly bool         // nothing is created, written or stored
 	document bool         // the URL leads to a document that describes the file
+	theirs   bool         // a server gave the file a name other than that in the URL (Request.RemoteName)
 }
 
 // inTheWay returns the error of an existing file that is not replaced. why is the reason.

@@ -108,7 +108,8 @@ func (g *getter) findName(ctx context.Context) error {
 	if err != nil {
 		return &Error{Kind: Local, What: "name", Where: source.Mask(g.req.URL), Err: err, Hint: HintNameIt}
 	}
-	g.req.Name = name
+	own, err := nameFrom(g.req.URL)
+	g.req.Name, g.theirs = name, err != nil || own != name
 	return nil
 }
 

@@ -4,7 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -252,4 +257,79 @@ func TestMirrorTree_Rule63(t *testing.T) {
 			t.Errorf("%s: %d requests at the mirror", name, n)
 		}
 	}
+}
+
+// callsNotes returns a server with a file that it calls notes.
+func callsNotes(t *testing.T) *shelf {
+	s := newShelf(t, "")
+	s.put("version 1", `"v1"`, monday)
+	own := s.Config.Handler
+	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Disposition", "attachment; filename=notes")
+		own.ServeHTTP(w, r)
+	})
+	return s
+}
+
+// TestRemoteNamePart_Rule8 checks that a server that chooses the name of its file discards no other unfinished
+// download.
+func TestRemoteNamePart_Rule8(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"other"`)
+		w.Header().Set("Content-Length", "1000")
+		w.Write(make([]byte, 500))
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	defer other.Close()
+	s := callsNotes(t)
+	r := newRun(t, other.URL+"/notes")
+	r.client.Tries = 1
+	if _, err := r.get(); err == nil {
+		t.Fatal("the server sent half of the file")
+	}
+	part := filepath.Join(r.dir, "notes.part")
+	before, err := os.ReadFile(part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.req.URL, r.req.RemoteName = parse(t, s.URL+"/file.bin"), true
+	for _, overwrite := range []bool{false, true} {
+		r.req.IfExists.Overwrite = overwrite
+		var e *download.Error
+		if _, err := r.get(); !errors.As(err, &e) || e.Kind != download.Local {
+			t.Error(err)
+		}
+		r.holds(part, string(before))
+	}
+}
+
+// TestNewerRemoteName_Rule3 checks that IfNewer replaces no file that another download or the user put under the name
+// that the server chose.
+func TestNewerRemoteName_Rule3(t *testing.T) {
+	t.Parallel()
+	s := callsNotes(t)
+	r := s.newer(t)
+	r.req.RemoteName = true
+	notes := filepath.Join(r.dir, "notes")
+	if err := os.WriteFile(notes, []byte("the user's notes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.get(); !errors.Is(err, fs.ErrExist) {
+		t.Error(err)
+	}
+	r.holds(notes, "the user's notes")
+	if err := os.Remove(notes); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.get(); err != nil {
+		t.Fatal(err)
+	}
+	r.holds(notes, "version 1")
+	s.put("version 2", `"v2"`, tuesday)
+	if _, err := r.get(); err != nil { // its own file is replaced
+		t.Fatal(err)
+	}
+	r.holds(notes, "version 2")
 }

@@ -53,9 +53,9 @@ func (p *partial) resume(ctx context.Context) error {
 	case r.req.provenByPieces() && r.prior.PieceSum == "":
 		return r.resumeByPieces(ctx)
 	case other != nil:
-		return r.part.Reset(other.Error())
+		return reset(r, other.Error())
 	case r.recorded.outdated(r.req, r.prior):
-		return r.part.Reset("the part is of an older version than the existing file")
+		return reset(r, "the part is of an older version than the existing file")
 	case len(r.prior.Refuted) > 0:
 		return r.resumeRefuted(ctx)
 	case !continuable(r.req, r.prior):
@@ -67,7 +67,7 @@ func (p *partial) resume(ctx context.Context) error {
 		return err
 	}
 	if err != nil {
-		return r.part.Reset(err.Error())
+		return reset(r, err.Error())
 	}
 	if err := r.part.Recover(ctx); err != nil {
 		return err
@@ -163,7 +163,7 @@ func (r *resumption) resumeUnproven(ctx context.Context) error {
 		if r.sealed && r.prior.URLSum == partfile.SumURL(r.req.URL) {
 			r.carried.digests.add(aList, noted, r.prior.Looked) // the server may not answer for it again
 		}
-		return r.part.Reset("nothing shows that the rest is from the same file as the received part")
+		return reset(r, "nothing shows that the rest is from the same file as the received part")
 	}
 	if err := r.part.Recover(ctx); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (r *resumption) resumeUnproven(ctx context.Context) error {
 		if ctx.Err() != nil || unanswered(err) {
 			return err
 		}
-		return r.part.Reset(err.Error())
+		return reset(r, err.Error())
 	}
 	r.carried.continued, r.result.Continued = true, true
 	return r.goOnWith(r.prior)
@@ -298,7 +298,7 @@ func (r *resumption) resumeUntold(ctx context.Context) error {
 		}
 		return r.goOnWith(prior)
 	case !r.sealed:
-		return r.part.Reset(reason.Error())
+		return reset(r, reason.Error())
 	}
 	x, err := r.lookAgain(ctx, prior)
 	if r.document || undecided(ctx, err) {
@@ -310,7 +310,7 @@ func (r *resumption) resumeUntold(ctx context.Context) error {
 		prior, err = decidedBy(x.file.Claims, want, prior)
 	}
 	if err != nil {
-		return r.part.Reset(reason.Error())
+		return reset(r, reason.Error())
 	}
 	r.result.describe(x.answer)
 	prior.Claims = join(prior.Claims, want.Claims)
