@@ -15,13 +15,18 @@ func TestOf_Rule63(t *testing.T) {
 		want  Scope
 		addrs string
 	}{
-		{Public, "1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255 169.255.0.0"},
-		{Public, "172.15.255.255 172.32.0.0 192.167.255.255 192.169.0.0 198.18.0.1 223.255.255.255 2001:db8::1 2606:4700::1111 fbff::1 fe00::1"},
+		{Public, "1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255 " +
+			"169.255.0.0"},
+		{Public, "172.15.255.255 172.32.0.0 192.167.255.255 192.169.0.0 198.18.0.1 223.255.255.255 2001:db8::1 " +
+			"2606:4700::1111 fbff::1 fe00::1"},
 		{Loopback, "127.0.0.1 127.255.255.255 ::1 ::ffff:127.0.0.1 ::127.0.0.1 64:ff9b::127.0.0.1 2002:7f00:1::"},
 		{Unspecified, "0.0.0.0 0.255.255.255 :: ::ffff:0.0.0.0 ::ffff:0.1.2.3 64:ff9b::"},
-		{Private, "10.0.0.0 10.255.255.255 172.16.0.0 172.31.255.255 192.168.0.0 192.168.255.255 fc00:: fdff:ffff::1 fec0::1 fd00::1%eth0"},
-		{Private, "::ffff:10.0.0.5 ::ffff:0:10.0.0.5 ::10.0.0.5 64:ff9b::10.0.0.5 64:ff9b::a00:5 64:ff9b:1::10.0.0.5 2002:a00:5::1 2002:c0a8:101::"},
-		{LinkLocal, "169.254.0.0 169.254.169.254 169.254.255.255 fe80::1 febf::1 fe80::1%eth0 ::ffff:169.254.169.254 2002:a9fe:a9fe::"},
+		{Private, "10.0.0.0 10.255.255.255 172.16.0.0 172.31.255.255 192.168.0.0 192.168.255.255 fc00:: fdff:ffff::1 " +
+			"fec0::1 fd00::1%eth0"},
+		{Private, "::ffff:10.0.0.5 ::ffff:0:10.0.0.5 ::10.0.0.5 64:ff9b::10.0.0.5 64:ff9b::a00:5 64:ff9b:1::10.0.0.5 " +
+			"2002:a00:5::1 2002:c0a8:101::"},
+		{LinkLocal, "169.254.0.0 169.254.169.254 169.254.255.255 fe80::1 febf::1 fe80::1%eth0 ::ffff:169.254.169.254 " +
+			"2002:a9fe:a9fe::"},
 		{Shared, "100.64.0.0 100.127.255.255 ::ffff:100.64.0.1"},
 		{Multicast, "224.0.0.1 239.255.255.255 ff02::1 ff02::1%eth0"},
 		{Reserved, "240.0.0.0 255.255.255.255"},
@@ -66,7 +71,8 @@ func FuzzOf(f *testing.F) {
 			if s == 0 || s&(s-1) != 0 || strings.Contains(s.String(), "%") || s&Anywhere == 0 {
 				t.Errorf("%v has the scope %#x, %v", a, uint16(s), s)
 			}
-			if (Policy{Scope: s}).Check(a) != nil || (Policy{Scope: Anywhere}).Check(a) != nil || (Policy{Scope: Anywhere &^ s}).Check(a) == nil {
+			if (Policy{Scope: s}).Check(a) != nil || (Policy{Scope: Anywhere}).Check(a) != nil ||
+				(Policy{Scope: Anywhere &^ s}).Check(a) == nil {
 				t.Errorf("%v: a policy does not agree", a)
 			}
 		}
@@ -89,7 +95,8 @@ func TestPolicy_Rule63(t *testing.T) {
 	if err := (Policy{Scope: Public}).Check(netip.Addr{}); err == nil {
 		t.Error("what has no address is public")
 	}
-	for host, want := range map[string]bool{"10.0.0.5": false, "::ffff:10.0.0.5": false, "fe80::1%eth0": false, "1.1.1.1": true, "nas.internal": true, "localhost": true, "": true} {
+	for host, want := range map[string]bool{"10.0.0.5": false, "::ffff:10.0.0.5": false, "fe80::1%eth0": false,
+		"1.1.1.1": true, "nas.internal": true, "localhost": true, "": true} {
 		if got := (Policy{Scope: Public}).CheckHost(host) == nil; got != want {
 			t.Errorf("host %q: %v", host, got)
 		}
@@ -117,7 +124,8 @@ func TestHosts(t *testing.T) {
 	allowed := func(host, addr string) bool {
 		return h.Policy(host, Public).Check(netip.MustParseAddr(addr)) == nil
 	}
-	for _, addr := range []string{"10.9.9.9", "::ffff:10.9.9.9", "64:ff9b::10.9.9.9", "fd00::7", "fd00::7%eth0", "169.254.1.1", "192.168.1.1", "1.1.1.1"} {
+	for _, addr := range []string{"10.9.9.9", "::ffff:10.9.9.9", "64:ff9b::10.9.9.9", "fd00::7", "fd00::7%eth0",
+		"169.254.1.1", "192.168.1.1", "1.1.1.1"} {
 		if !allowed("other.example", addr) {
 			t.Errorf("%s is refused", addr)
 		}
@@ -139,7 +147,8 @@ func TestHosts(t *testing.T) {
 }
 
 func TestScopeString(t *testing.T) {
-	for s, want := range map[Scope]string{Public: "a public address", Of(netip.MustParseAddr("10.0.0.1")): "a private address", Public | 1<<15: "addresses"} {
+	for s, want := range map[Scope]string{Public: "a public address",
+		Of(netip.MustParseAddr("10.0.0.1")): "a private address", Public | 1<<15: "addresses"} {
 		if got := s.String(); !strings.HasPrefix(got, want) || s == Public && got != want {
 			t.Errorf("%#x is %q, want %q", uint16(s), got, want)
 		}

@@ -25,8 +25,9 @@ func TestASCII(t *testing.T) {
 
 func TestName(t *testing.T) {
 	for in, want := range map[string]string{
-		"Example.ORG.": "example.org", "0:0:0:0:0:0:0:1": "::1", "bücher.example": "xn--bcher-kva.example", "XN--bcher-kva.example": "xn--bcher-kva.example",
-		"127.0.0.1": "127.0.0.1",
+		"Example.ORG.": "example.org", "0:0:0:0:0:0:0:1": "::1", "bücher.example": "xn--bcher-kva.example",
+		"XN--bcher-kva.example": "xn--bcher-kva.example",
+		"127.0.0.1":             "127.0.0.1",
 	} {
 		if got, err := Name(in); err != nil || got != want {
 			t.Errorf("%s: %s, %v, want %s", in, got, err, want)

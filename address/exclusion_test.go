@@ -26,12 +26,14 @@ func excluding(t *testing.T, words ...string) *Exclusion {
 // network, or a country.
 func TestExclusion_Rule65(t *testing.T) {
 	for words, hosts := range map[string]struct{ out, in string }{
-		"example.org":         {"example.org EXAMPLE.ORG. a.example.org a.b.example.org.", "example.org.net notexample.org example.com 192.0.2.1"},
+		"example.org": {"example.org EXAMPLE.ORG. a.example.org a.b.example.org.",
+			"example.org.net notexample.org example.com 192.0.2.1"},
 		".example.org":        {"example.org a.example.org", "example.net"},
 		"*.example.org.":      {"example.org a.example.org", "example.net"},
 		".org":                {"example.org", "example.net org.example.net"},
 		"b\u00fccher.example": {"xn--bcher-kva.example B\u00dcCHER.example a.xn--bcher-kva.example", "bucher.example"},
-		"10.0.0.0/8":          {"10.1.2.3 10.1 0xa.1 167772161 ::ffff:10.0.0.1 64:ff9b::10.0.0.1 2002:a00:1::1 012.0.0.1", "11.0.0.1 a.example"},
+		"10.0.0.0/8": {"10.1.2.3 10.1 0xa.1 167772161 ::ffff:10.0.0.1 64:ff9b::10.0.0.1 2002:a00:1::1 " +
+			"012.0.0.1", "11.0.0.1 a.example"},
 		"::ffff:10.0.0.0/104": {"10.1.2.3 ::ffff:10.0.0.1", "11.0.0.1"},
 		"2001:db8::/32":       {"2001:db8::1 2001:DB8:0::1", "2001:db9::1 192.0.2.1"},
 		"[2001:db8::1]":       {"2001:db8::1", "2001:db8::2"},
@@ -55,7 +57,8 @@ func TestExclusion_Rule65(t *testing.T) {
 			}
 		}
 	}
-	for _, word := range []string{"", "*", ".", "..", "a..b", "https://example.org/", "a b", "10.0.0.0/33", "a.example:80", "*.*", "a,b"} {
+	for _, word := range []string{"", "*", ".", "..", "a..b", "https://example.org/", "a b", "10.0.0.0/33",
+		"a.example:80", "*.*", "a,b"} {
 		if err := new(Exclusion).Add(word); err == nil {
 			t.Errorf("%q is taken", word)
 		}
@@ -71,11 +74,13 @@ func TestExclusionCopies(t *testing.T) {
 	}
 	x := excluding(t, "jp")
 	y := x.Clone()
-	if err := y.Add("a.example"); err != nil || x.CheckHost("a.example") != nil || y.CheckHost("a.example") == nil || none.Clone().Add("b") != nil {
+	if err := y.Add("a.example"); err != nil || x.CheckHost("a.example") != nil || y.CheckHost("a.example") == nil ||
+		none.Clone().Add("b") != nil {
 		t.Error("a copy is not one")
 	}
 	x.Country = nil
-	if x.OfCountry("JP") != "jp" || x.OfCountry("jp") != "jp" || x.OfCountry("") != "" || x.Check(netip.MustParseAddr("203.0.113.1")) != nil {
+	if x.OfCountry("JP") != "jp" || x.OfCountry("jp") != "jp" || x.OfCountry("") != "" ||
+		x.Check(netip.MustParseAddr("203.0.113.1")) != nil {
 		t.Error("countries")
 	}
 	err := excluding(t, "10.0.0.0/8").CheckHost("0xa.1")

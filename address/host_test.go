@@ -19,20 +19,26 @@ func TestHostForms_Rule63(t *testing.T) {
 		"127.0.0.1.": {Loopback, false, false}, "0177.0.0.0x1": {Loopback, false, false}, "0": {Unspecified, false, false},
 		"0x": {Unspecified, false, false}, "10.1": {Private, false, false}, "0xA9FEA9FE": {LinkLocal, false, false},
 		"192.168.257": {Private, false, false}, "3232235777": {Private, false, false},
-		"::ffff:7f00:1": {Loopback, false, false}, "::FFFF:127.0.0.1": {Loopback, false, false}, "::7f00:1": {Loopback, false, false},
-		"64:ff9b::7f00:1": {Loopback, false, false}, "2002:7f00:1::": {Loopback, false, false}, "fe80::1%eth0": {LinkLocal, false, false},
+		"::ffff:7f00:1": {Loopback, false, false}, "::FFFF:127.0.0.1": {Loopback, false, false},
+		"::7f00:1":        {Loopback, false, false},
+		"64:ff9b::7f00:1": {Loopback, false, false}, "2002:7f00:1::": {Loopback, false, false},
+		"fe80::1%eth0":             {LinkLocal, false, false},
 		"\uff11\uff12\uff17.0.0.1": {Loopback, false, false}, "127\u30020\u30020\u30021": {Loopback, false, false},
 		"\u2460\u2461\u2466.1": {Loopback, false, false},
-		"010.0.0.1":            {Public, false, false},                                         // 8.0.0.1 for some programs, 10.0.0.1 for others
-		"127.0.0.09":           {Loopback, false, false}, "0127.0.0.1": {Public, false, false}, // 87.0.0.1
+		// 8.0.0.1 for some programs, 10.0.0.1 for others
+		"010.0.0.1":  {Public, false, false},
+		"127.0.0.09": {Loopback, false, false}, "0127.0.0.1": {Public, false, false}, // 87.0.0.1
 		"1.2.3.4.5": {Reserved, false, false}, "4294967296": {Reserved, false, false}, "127.0.0.256": {Reserved, false, false},
 		"1.256.1": {Reserved, false, false}, "mirror.0x7f": {Reserved, false, false}, "a.1": {Reserved, false, false},
 		"1..1": {Reserved, false, false}, "18446744073709551617": {Reserved, false, false}, "1.2.3.-4": {0, true, true},
 		"localhost": {Loopback, true, false}, "LOCALHOST.": {Loopback, true, false}, "a.b.localhost": {Loopback, true, false},
-		"\uff4cocalhost": {Loopback, true, false}, "ip6-localhost": {Loopback, true, false}, "localhost.localdomain": {Loopback, true, false},
-		"nas.local": {LinkLocal, true, false}, "vault.internal.": {Private, true, false}, "router": {Private, true, false},
+		"\uff4cocalhost": {Loopback, true, false}, "ip6-localhost": {Loopback, true, false},
+		"localhost.localdomain": {Loopback, true, false},
+		"nas.local":             {LinkLocal, true, false}, "vault.internal.": {Private, true, false},
+		"router":       {Private, true, false},
 		"tv.home.arpa": {Private, true, false}, "x.localdomain": {Private, true, false},
-		"8.8.8.8": {Public, true, true}, "134744072": {Public, true, true}, "0x08080808": {Public, true, true}, "2001:4860::8888": {Public, true, true},
+		"8.8.8.8": {Public, true, true}, "134744072": {Public, true, true}, "0x08080808": {Public, true, true},
+		"2001:4860::8888":      {Public, true, true},
 		"notlocalhost.example": {0, true, true}, "localhost.example.org": {0, true, true}, "10.example.org": {0, true, true},
 		"0x7f.example": {0, true, true}, "b\u00fccher.example": {0, true, true}, "127.0.0.1.nip.example": {0, true, true},
 		"0xg": {Private, true, false}, "a..example": {0, true, true}, "": {0, true, true}, ".": {0, true, true},
@@ -54,7 +60,8 @@ func TestHostForms_Rule63(t *testing.T) {
 // TestHostError checks that the error has the host as it was written, and the address that it means.
 func TestHostError(t *testing.T) {
 	for host, want := range map[string]string{
-		"0x7f.1": `leads to "0x7f.1", which is 127.0.0.1, a loopback address, and was`, "10.0.0.1": "leads to 10.0.0.1, a private address",
+		"0x7f.1":      `leads to "0x7f.1", which is 127.0.0.1, a loopback address, and was`,
+		"10.0.0.1":    "leads to 10.0.0.1, a private address",
 		"x.localhost": "leads to x.localhost, a loopback address", "300.1.1.1": "leads to 300.1.1.1, a reserved address",
 	} {
 		err := Policy{Scope: Public}.CheckProxied(host)

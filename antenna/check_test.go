@@ -20,9 +20,11 @@ func TestCheck(t *testing.T) {
 	}{
 		{"nothing", &Antenna{}, ""},
 		{"good", &Antenna{Feeds: []Feed{f}, Watches: []Watch{w}}, ""},
-		{"a feed and a watch of one name", &Antenna{Feeds: []Feed{f}, Watches: []Watch{{Name: "f", URL: w.URL, CheckEvery: time.Hour}}}, ""},
+		{"a feed and a watch of one name", &Antenna{Feeds: []Feed{f},
+			Watches: []Watch{{Name: "f", URL: w.URL, CheckEvery: time.Hour}}}, ""},
 		{"a feed twice", &Antenna{Feeds: []Feed{f, f}}, "feed f: another feed has the same name"},
-		{"a feed twice by its masked URL", &Antenna{Feeds: []Feed{{URL: "https://h.example/?k=1"}, {URL: "https://h.example/?k=2"}}}, "k=***: another feed"},
+		{"a feed twice by its masked URL", &Antenna{Feeds: []Feed{{URL: "https://h.example/?k=1"},
+			{URL: "https://h.example/?k=2"}}}, "k=***: another feed"},
 		{"a watch twice", &Antenna{Watches: []Watch{w, w}}, "watch w: another watch has the same name"},
 		{"a watch of no feed", &Antenna{Watches: []Watch{{URL: w.URL, Feeds: []string{"g"}}}}, `no feed "g"`},
 		{"a path", &Antenna{Feeds: []Feed{{URL: "/etc/passwd"}}}, "host"},
@@ -88,8 +90,10 @@ func TestKinds(t *testing.T) {
 		"HINA/2.2beta\r\nUser-Agent: x\r\n\r\nURL: " + fileURL + "\r\n\r\n", lirsLine(fileURL, time.Now(), time.Now(), 5),
 		"@FILE { " + fileURL + "\nFile-Size{1}:\t5\n}\n",
 		"<rss version='2.0'><channel><item><link>" + fileURL + "</link></item></channel></rss>",
-		"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>" + fileURL + "</loc><lastmod>" + day + "</lastmod></url></urlset>",
-		`{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"1","url":"` + fileURL + `","date_published":"` + day + `"}]}`,
+		"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>" + fileURL + "</loc><lastmod>" + day +
+			"</lastmod></url></urlset>",
+		`{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"1","url":"` + fileURL + `","date_published":"` +
+			day + `"}]}`,
 	} {
 		task := &task{feed: &Feed{Limits: Limits{}.orDefault()}}
 		for _, body := range []string{text, zipped(text), zipped(zipped(text))} {
@@ -103,13 +107,15 @@ func TestKinds(t *testing.T) {
 	// hina-di feed.
 	hina := strings.Repeat("\r\n", 20_000) + "URL: " + fileURL + "\r\n\r\n"
 	for kind, want := range map[Kind]int{Auto: 0, Kind(feed.HinaDI): 1} {
-		k, _ := l.poller.read(t.Context(), &task{feed: &Feed{Kind: kind, Limits: Limits{}.orDefault()}}, strings.NewReader(zipped(zipped(hina))), 5, address.Public)
+		k, _ := l.poller.read(t.Context(), &task{feed: &Feed{Kind: kind, Limits: Limits{}.orDefault()}},
+			strings.NewReader(zipped(zipped(hina))), 5, address.Public)
 		if len(k.matches) != want {
 			t.Errorf("%v: %+v", kind, k)
 		}
 	}
 	task := &task{feed: &Feed{Limits: Limits{}.orDefault()}}
-	if _, err := l.poller.read(t.Context(), task, strings.NewReader("<html>\x1b"), 0, address.Public); err == nil || strings.Contains(err.Error(), "\x1b") {
+	if _, err := l.poller.read(t.Context(), task, strings.NewReader("<html>\x1b"), 0, address.Public); err == nil ||
+		strings.Contains(err.Error(), "\x1b") {
 		t.Errorf("a page: %v", err)
 	}
 }
@@ -117,7 +123,8 @@ func TestKinds(t *testing.T) {
 // TestSlim checks that the strings of a kept record do not share memory with the feed, which is read in large pieces.
 func TestSlim(t *testing.T) {
 	text := strings.Repeat("x", 1<<20)
-	r := feed.Record{URL: text[:10], Tag: text[:3], Title: text[5:9], Method: []string{text[:4]}, Fields: []feed.Field{{Name: "a", Value: text}}, Keywords: []string{text}}
+	r := feed.Record{URL: text[:10], Tag: text[:3], Title: text[5:9], Method: []string{text[:4]},
+		Fields: []feed.Field{{Name: "a", Value: text}}, Keywords: []string{text}}
 	slim := slimOf(r)
 	if slim.URL != r.URL || slim.Title != r.Title || slim.Method[0] != "xxxx" || slim.Fields != nil || slim.Keywords != nil {
 		t.Errorf("%+v", slim)

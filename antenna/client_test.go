@@ -57,9 +57,12 @@ func TestFeedLogin_Rule27(t *testing.T) {
 // TestFeedFraming_Rule17_Rule20_Rule29 checks that a response with contradictory or incomplete framing is refused.
 func TestFeedFraming_Rule17_Rule20_Rule29(t *testing.T) {
 	for name, tt := range map[string]struct{ answer, want string }{
-		"two framings":      {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "both Content-Length and Transfer-Encoding"},
-		"many fields":       {"HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", 4001) + "Content-Length: 0\r\n\r\n", "4000 header fields"},
-		"many answers":      {strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 21) + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "20 informational answers"},
+		"two framings": {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+			"both Content-Length and Transfer-Encoding"},
+		"many fields": {"HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", 4001) + "Content-Length: 0\r\n\r\n",
+			"4000 header fields"},
+		"many answers": {strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n",
+			21) + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "20 informational answers"},
 		"longer than it is": {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n#\n#\n", "longer than announced"},
 	} {
 		s := mirrortest.New(t, mirrortest.ContentOf([]byte(nil)), mirrortest.RawString(tt.answer))

@@ -49,7 +49,8 @@ func sequenceOf(list ...feed.Record) iter.Seq2[feed.Record, error] {
 // TestRelayIsBounded checks the limits on relayed records, in records and in bytes. Watched records are always kept.
 func TestRelayIsBounded(t *testing.T) {
 	record := func(i, size int) feed.Record {
-		return feed.Record{URL: fmt.Sprintf("https://h.example/%d", i), Fields: []feed.Field{{Name: "X", Value: strings.Repeat("x", size)}}}
+		return feed.Record{URL: fmt.Sprintf("https://h.example/%d", i),
+			Fields: []feed.Field{{Name: "X", Value: strings.Repeat("x", size)}}}
 	}
 	many := []feed.Record{}
 	for i := range 10 {
@@ -58,10 +59,12 @@ func TestRelayIsBounded(t *testing.T) {
 	many = append(many, feed.Record{URL: fileURL, Fields: []feed.Field{{Name: "X"}}})
 	k, err := collectorOf(t, Feed{Relay: true, Limits: Limits{Relayed: 4}}).collect(sequenceOf(many...))
 	stored, failed := restored(k.stored)
-	if err != nil || failed != nil || k.relayed != 4 || k.matched != 1 || len(stored) != 5 || stored[0].Fields == nil || stored[4].Fields != nil {
+	if err != nil || failed != nil || k.relayed != 4 || k.matched != 1 || len(stored) != 5 || stored[0].Fields == nil ||
+		stored[4].Fields != nil {
 		t.Errorf("%d relayed, %d matched, %d stored, %v, %v", k.relayed, k.matched, len(stored), err, failed)
 	}
-	k, err = collectorOf(t, Feed{Relay: true}).collect(sequenceOf(record(1, maxRelayed/2), record(2, maxRelayed/2), record(3, 100)))
+	k, err = collectorOf(t, Feed{Relay: true}).collect(sequenceOf(record(1, maxRelayed/2), record(2, maxRelayed/2),
+		record(3, 100)))
 	if err != nil || k.relayed != 2 || k.records != 3 {
 		t.Errorf("%d of %d are relayed, %v", k.relayed, k.records, err)
 	}
@@ -84,7 +87,8 @@ func TestIsWeb_Rule53(t *testing.T) {
 
 // TestHatenaTimes checks that the times of Hatena are used only with HatenaTimes (repair H12).
 func TestHatenaTimes(t *testing.T) {
-	r := feed.Record{Format: feed.HinaDI, URL: fileURL, Fields: []feed.Field{{Name: "X-Hatena-Last-Modified", Value: "Tue, 10 Nov 2026 01:00:00 GMT"}}}
+	r := feed.Record{Format: feed.HinaDI, URL: fileURL,
+		Fields: []feed.Field{{Name: "X-Hatena-Last-Modified", Value: "Tue, 10 Nov 2026 01:00:00 GMT"}}}
 	for asked, want := range map[bool]feed.Time{false: 0, true: 1794272400} {
 		k, err := collectorOf(t, Feed{HatenaTimes: asked}).collect(sequenceOf(r))
 		if err != nil || k.matches[0].record.LastModified != want {
@@ -97,7 +101,8 @@ func TestHatenaTimes(t *testing.T) {
 func TestReceived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		modified := seconds(time.Now().Add(-time.Hour))
-		text := "HINA/2.2beta\r\nUser-Agent: x\r\n\r\nURL: " + fileURL + "\r\nLast-Modified: Fri, 31 Dec 1999 20:00:00 GMT\r\n\r\n"
+		text := "HINA/2.2beta\r\nUser-Agent: x\r\n\r\nURL: " + fileURL + "\r\nLast-Modified: Fri, 31 Dec 1999 20:00:00 " +
+			"GMT\r\n\r\n"
 		_, a, j := withSite(t, func(*http.Request) *http.Response {
 			return says(200, text, "Last-Modified: "+modified.UTC().Format(http.TimeFormat))
 		})
@@ -129,7 +134,8 @@ func TestAdaptiveInterval_Rule57(t *testing.T) {
 		changes  time.Duration
 		from, to time.Duration // the last interval
 	}{
-		{0, time.Hour, 66 * time.Minute}, {10 * time.Minute, 5 * time.Minute, 11 * time.Minute / 2}, {2 * time.Hour, 20 * time.Minute, 45 * time.Minute},
+		{0, time.Hour, 66 * time.Minute}, {10 * time.Minute, 5 * time.Minute, 11 * time.Minute / 2},
+		{2 * time.Hour, 20 * time.Minute, 45 * time.Minute},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w, p, a, j := oneFeed(t)
@@ -140,7 +146,8 @@ func TestAdaptiveInterval_Rule57(t *testing.T) {
 					modified = start.Add(time.Since(start).Truncate(tt.changes))
 				}
 				// Other records change all the time, and every response is complete.
-				p.text = lirsLine(fileURL, modified, time.Now(), 1) + lirsLine("https://files.example/other", time.Now(), time.Now(), 1)
+				p.text = lirsLine(fileURL, modified, time.Now(), 1) + lirsLine("https://files.example/other",
+					time.Now(), time.Now(), 1)
 				return says(200, p.text)
 			}
 			a.Feeds[0].Every = 0
@@ -200,7 +207,8 @@ func TestLatestNewsLast(t *testing.T) {
 		text := func(n int) string {
 			var b strings.Builder
 			for i := range n {
-				b.WriteString(`<url><loc>` + fileURL + `</loc><lastmod>` + begin.Add(time.Duration(i)*time.Hour).UTC().Format(time.RFC3339) + `</lastmod></url>`)
+				b.WriteString(`<url><loc>` + fileURL + `</loc><lastmod>` +
+					begin.Add(time.Duration(i)*time.Hour).UTC().Format(time.RFC3339) + `</lastmod></url>`)
 			}
 			return `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + b.String() + `</urlset>`
 		}

@@ -25,12 +25,18 @@ func TestCutOff_Rule55(t *testing.T) {
 		first, all func() string
 		fails      bool
 	}{
-		{"LIRS within a record", func() string { return line(other) + "\n" + line(fileURL)[:40] }, func() string { return line(other) + "\n" + line(fileURL) + "\n" }, true},
-		{"LIRS within its first word", func() string { return line(other) + "\nLI" }, func() string { return line(other) + "\n" + line(fileURL) + "\n" }, true},
-		{"LIRS behind a record", func() string { return line(other) }, func() string { return line(other) + "\n" + line(fileURL) + "\n" }, false},
-		{"hina-di within a line", func() string { return head + block(other) + "\r\n" + block(fileURL)[:30] }, func() string { return head + block(other) + "\r\n" + block(fileURL) + "\r\n" }, true},
-		{"hina-di behind a line", func() string { return head + block(other) }, func() string { return head + block(other) + "\r\n" + block(fileURL) + "\r\n" }, false},
-		{"hina-di within its header", func() string { return head[:20] }, func() string { return head + block(fileURL) + "\r\n" }, true},
+		{"LIRS within a record", func() string { return line(other) + "\n" + line(fileURL)[:40] },
+			func() string { return line(other) + "\n" + line(fileURL) + "\n" }, true},
+		{"LIRS within its first word", func() string { return line(other) + "\nLI" },
+			func() string { return line(other) + "\n" + line(fileURL) + "\n" }, true},
+		{"LIRS behind a record", func() string { return line(other) },
+			func() string { return line(other) + "\n" + line(fileURL) + "\n" }, false},
+		{"hina-di within a line", func() string { return head + block(other) + "\r\n" + block(fileURL)[:30] },
+			func() string { return head + block(other) + "\r\n" + block(fileURL) + "\r\n" }, true},
+		{"hina-di behind a line", func() string { return head + block(other) },
+			func() string { return head + block(other) + "\r\n" + block(fileURL) + "\r\n" }, false},
+		{"hina-di within its header", func() string { return head[:20] },
+			func() string { return head + block(fileURL) + "\r\n" }, true},
 		{"SOIF within a wrapper", func() string { return "@UPDATE {\n@FILE { " + other + "\n}\n" }, func() string {
 			return fmt.Sprintf("@UPDATE {\n@FILE { %s\nLast-Modification-Time{9}:\t%d\n}\n}\n", fileURL, time.Now().Unix())
 		}, false},
@@ -69,10 +75,12 @@ func TestReadingEnds(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, text := range []string{
-		"<rss><channel><item/></channel></rss>", `{"items":[{}]}`, "<urlset><url/></urlset>", lirsLine(fileURL, time.Unix(1e9, 0), time.Unix(1e9, 0), 1),
+		"<rss><channel><item/></channel></rss>", `{"items":[{}]}`, "<urlset><url/></urlset>",
+		lirsLine(fileURL, time.Unix(1e9, 0), time.Unix(1e9, 0), 1),
 		"HINA/2.2beta\r\nUser-Agent: a\r\n\r\nURL: http://h.example/\r\n\r\n", "@FILE { http://h.example/\n}\n",
 	} {
-		if _, err := l.poller.read(ended, &task{feed: &l.polls.members[0].feed}, strings.NewReader(text), 0, 0); err != context.Canceled {
+		if _, err := l.poller.read(ended, &task{feed: &l.polls.members[0].feed}, strings.NewReader(text), 0,
+			0); err != context.Canceled {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}
@@ -83,7 +91,8 @@ func TestReadingEnds(t *testing.T) {
 func TestExtractIsNotRelayed(t *testing.T) {
 	list := []string{}
 	for i := range 3 {
-		list = append(list, fmt.Sprintf("URL: https://files.example/%d\r\nTitle: t\r\nLast-Modified: Tue, 10 Nov 2026 01:00:00 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:00:00 GMT\r\n"+
+		list = append(list, fmt.Sprintf("URL: https://files.example/%d\r\nTitle: t\r\nLast-Modified: Tue, 10 Nov 2026 "+
+			"01:00:00 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:00:00 GMT\r\n"+
 			"Authorized: a\r\nAuthorized-url: http://agent.example/\r\n\r\n", i))
 	}
 	f := Feed{Name: "f", URL: feedURL, Relay: true, Trust: []string{"http://agent.example/"}, Limits: Limits{Relayed: 1}}
@@ -92,7 +101,8 @@ func TestExtractIsNotRelayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := l.poller.read(t.Context(), &task{feed: &l.polls.members[0].feed}, strings.NewReader("HINA/2.2beta\r\nUser-Agent: a\r\n\r\n"+strings.Join(list, "")), 0, 0)
+	k, err := l.poller.read(t.Context(), &task{feed: &l.polls.members[0].feed},
+		strings.NewReader("HINA/2.2beta\r\nUser-Agent: a\r\n\r\n"+strings.Join(list, "")), 0, 0)
 	if err != nil || k.relayed != 1 || k.matched != 1 {
 		t.Fatalf("%+v, %v", k, err)
 	}

@@ -52,7 +52,8 @@ func TestStoreDamagedAnywhere_Rule8(t *testing.T) {
 				t.Errorf("%d: %v", i, err)
 				continue
 			}
-			if lost := a.Store.lost; lost != nil && (strings.Contains(lost.Error(), "runtime") || strings.Contains(lost.Error(), "nil pointer")) {
+			if lost := a.Store.lost; lost != nil &&
+				(strings.Contains(lost.Error(), "runtime") || strings.Contains(lost.Error(), "nil pointer")) {
 				t.Errorf("%d: %v", i, lost)
 			}
 			if _, err := a.Status(t.Context()); err != nil {

@@ -66,7 +66,8 @@ func keyOrNull(key func(string) (string, bool), url string) any {
 func describeHina(t *testing.T, raw []byte) document {
 	d, tolerant, discardedTolerant, problems, rejected := readHina(t, raw, false)
 	_, strict, discardedStrict, strictProblems, _ := readHina(t, raw, true)
-	if got, want := throughJSON(t, document{"p": strictProblems}), throughJSON(t, document{"p": problems}); len(differences("", got, want)) > 0 {
+	if got, want := throughJSON(t, document{"p": strictProblems}),
+		throughJSON(t, document{"p": problems}); len(differences("", got, want)) > 0 {
 		t.Errorf("problems are %v in strict mode, else %v", got, want)
 	}
 	entities := []document{}
@@ -100,7 +101,8 @@ func strictKept(t *testing.T, tolerant, strict []feed.Record, discarded []docume
 	}
 }
 
-func readHina(t *testing.T, raw []byte, strict bool) (d *hinadi.Decoder, records []feed.Record, discarded, problems []document, rejected string) {
+func readHina(t *testing.T, raw []byte,
+	strict bool) (d *hinadi.Decoder, records []feed.Record, discarded, problems []document, rejected string) {
 	discarded, problems = []document{}, []document{}
 	d = hinadi.NewDecoder(bytes.NewReader(raw), feed.Options{Strict: strict, Report: func(v feed.Violation) {
 		switch {

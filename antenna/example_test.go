@@ -20,7 +20,8 @@ func Example() {
 	defer os.RemoveAll(dir)
 	feed := filepath.Join(dir, "antenna.lirs")
 	now := time.Now().Unix() // modified an hour ago, detected a minute ago
-	err = os.WriteFile(feed, fmt.Appendf(nil, "LIRS,%d,%d,32400,0,http://example.org/disk.iso,disk,me,http://antenna.example.jp/,\n", now-3600, now-60), 0o644)
+	err = os.WriteFile(feed, fmt.Appendf(nil,
+		"LIRS,%d,%d,32400,0,http://example.org/disk.iso,disk,me,http://antenna.example.jp/,\n", now-3600, now-60), 0o644)
 	if err != nil {
 		fmt.Println(err)
 		return

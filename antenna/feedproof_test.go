@@ -30,7 +30,8 @@ func TestProofInFeed_Rule81(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, j := newWorld(t), &journal{}
 				text := fmt.Sprintf(`{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"1","date_published":%q,"attachments":[
-					{"url":"%s/a","mime_type":"a/b","sha256":%q}]}]}`, time.Now().Add(-time.Hour).Format(time.RFC3339), tt.file, digest[7:])
+					{"url":"%s/a","mime_type":"a/b","sha256":%q}]}]}`, time.Now().Add(-time.Hour).Format(time.RFC3339),
+					tt.file, digest[7:])
 				for _, host := range []string{"files.example", "files.example:443", "feeds.example"} {
 					w.sites[host] = func(req *http.Request) *http.Response {
 						if tt.answers != "" && !strings.HasPrefix(tt.answers, "https://"+req.URL.Host) {
@@ -78,12 +79,15 @@ func TestProofRenewed_Rule81(t *testing.T) {
 			return strings.Repeat(map[bool]string{true: "ab", false: "cd"}[time.Since(began) < time.Hour], 32)
 		}
 		w.sites["files.example"] = func(*http.Request) *http.Response {
-			return says(200, fmt.Sprintf(`{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"1","date_published":%q,"attachments":[
-				{"url":"https://files.example/tool-1.2.tgz","mime_type":"a/b","sha256":%q}]}]}`, began.Format(time.RFC3339), digest()))
+			return says(200,
+				fmt.Sprintf(`{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"1","date_published":%q,"attachments":[
+				{"url":"https://files.example/tool-1.2.tgz","mime_type":"a/b","sha256":%q}]}]}`,
+					began.Format(time.RFC3339), digest()))
 		}
 		a := w.antenna(j)
 		a.Feeds = []Feed{{Name: "f", URL: "https://files.example/f", Every: time.Minute}}
-		a.Watches = []Watch{{Name: "tool", Releases: &Releases{Template: templateOf(t, "https://files.example/tool-{version}.tgz")}}}
+		a.Watches = []Watch{{Name: "tool", Releases: &Releases{Template: templateOf(t,
+			"https://files.example/tool-{version}.tgz")}}}
 		a.Store = storeIn(t, t.TempDir())
 		defer closed(t, a.Store)
 		j.handle = func(_ context.Context, u Update) (Outcome, error) {

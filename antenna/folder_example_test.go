@@ -17,7 +17,8 @@ func ExampleWriteFolder() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	seen := feed.Known{Own: true, Record: feed.Record{URL: "http://example.org/disk.iso", LastModified: 1794260000, Detected: 1794261800}}
+	seen := feed.Known{Own: true, Record: feed.Record{URL: "http://example.org/disk.iso", LastModified: 1794260000,
+		Detected: 1794261800}}
 	_, err = antenna.WriteFolder(dir, feed.Snapshot{
 		Records: []feed.Known{seen}, Agent: "example/1.0", AgentURL: "http://antenna.example.org/", Now: time.Unix(1794261900, 0),
 	}, antenna.FolderOptions{Title: "Mirrors"})

@@ -2,7 +2,6 @@ package antenna
 
 import (
 	"compress/gzip"
-	"errors"
 	"io"
 	"iter"
 	"maps"
@@ -61,7 +60,8 @@ func relayed(t *testing.T, records iter.Seq2[feed.Record, error]) (list []feed.K
 }
 
 func hina(text string) iter.Seq2[feed.Record, error] {
-	return hinadi.NewDecoder(strings.NewReader("HINA/2.2beta\r\nUser-Agent: a\r\nDate: Tue, 10 Nov 2026 02:59:00 GMT\r\n\r\n"+text), feed.Options{}).Records()
+	return hinadi.NewDecoder(strings.NewReader("HINA/2.2beta\r\nUser-Agent: a\r\nDate: Tue, 10 Nov 2026 02:59:00 "+
+		"GMT\r\n\r\n"+text), feed.Options{}).Records()
 }
 
 // published writes a snapshot and returns the content of the files.
@@ -125,7 +125,8 @@ func TestOwn(t *testing.T) {
 		own("http://me:secret@h.example/", nil),
 		own("http://h.example/no url", nil),
 	), FolderOptions{})
-	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, []string{fileLIRS, fileLIRSGzip, fileSOIF, fileAtom, fileHinaDI, filePage}) || !slices.Equal(slices.Sorted(slices.Values(report.Files)), got) {
+	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, []string{fileLIRS, fileLIRSGzip, fileSOIF, fileAtom,
+		fileHinaDI, filePage}) || !slices.Equal(slices.Sorted(slices.Values(report.Files)), got) {
 		t.Errorf("the folder has %q, written are %q", got, report.Files)
 	}
 	di, l, so, atom := strictly(t, files)
@@ -137,11 +138,13 @@ func TestOwn(t *testing.T) {
 		"Expires: Tue, 10 Nov 2026 10:55:00 GMT\r\nExpire: Tue, 10 Nov 2026 10:55:00 GMT\r\n" +
 		"Last-Modified: Tue, 10 Nov 2026 01:00:00 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:55:00 GMT\r\n" +
 		"Authorized: me/1\r\nAuthorized-url: http://me.example/\r\nMethod: HEAD/200\r\nContent-Length: 5\r\n\r\n"
-	if !strings.Contains(files[fileHinaDI], block) || !strings.HasPrefix(files[fileHinaDI], "HINA/2.2beta\r\nUser-Agent: me/1\r\nDate: Tue, 10 Nov 2026 03:00:00 GMT\r\n") {
+	if !strings.Contains(files[fileHinaDI], block) ||
+		!strings.HasPrefix(files[fileHinaDI], "HINA/2.2beta\r\nUser-Agent: me/1\r\nDate: Tue, 10 Nov 2026 03:00:00 GMT\r\n") {
 		t.Errorf("%q", files[fileHinaDI])
 	}
 	const lines = "LIRS,1794272400,1794279300,32400,5,http://h.example/a/,\xc4\xab\xb4\xe9\\, A,0,http://me.example/,\n" +
-		"LIRS,1794272400,1794273600,0,0,http://h.example/size,0,0,http://me.example/,\n" + // Last-Detected is when the date was found
+		// Last-Detected is when the date was found
+		"LIRS,1794272400,1794273600,0,0,http://h.example/size,0,0,http://me.example/,\n" +
 		"LIRS,0,0,0,0,http://h.example/gone,0,0,http://me.example/,\n"
 	if files[fileLIRS] != lines || len(l) != 3 || !l[2].Failed {
 		t.Errorf("%q", files[fileLIRS])
@@ -167,7 +170,8 @@ func TestOwn(t *testing.T) {
 // TestRelayed checks the rules for relaying (hina-di, sections 12 and 13) with a block that violates each of them.
 func TestRelayed(t *testing.T) {
 	block := func(url string, change func(string) string) string {
-		b := "URL: " + url + "\r\nX-Kept: as is\r\nLast-Modified: Tue, 10 Nov 2026 01:12:45 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:58:03 GMT\r\n" +
+		b := "URL: " + url + "\r\nX-Kept: as is\r\nLast-Modified: Tue, 10 Nov 2026 01:12:45 " +
+			"GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:58:03 GMT\r\n" +
 			"Authorized: Kamome/1.4\r\nAuthorized-url: http://k.example/\r\nMethod: REMOTE/GET/200\r\n\r\n"
 		if change != nil {
 			b = change(b)
@@ -184,13 +188,18 @@ func TestRelayed(t *testing.T) {
 		block("http://h.example/anonymous", without("Authorized: Kamome/1.4\r\n"))+
 		block("http://h.example/nowhere", without("Authorized-url: http://k.example/\r\n"))+
 		block("http://h.example/expired", with("Expires: Tue, 10 Nov 2026 02:59:59 GMT"))+
-		block("http://h.example/ours", func(b string) string { return strings.Replace(b, "http://k.example/", "HTTP://ME.example", 1) })+
+		block("http://h.example/ours", func(b string) string {
+			return strings.Replace(b, "http://k.example/", "HTTP://ME.example", 1)
+		})+
 		block("http://h.example/undated", without("Last-Modified-Detected: Tue, 10 Nov 2026 02:58:03 GMT\r\n"))+
-		block("http://h.example/far", func(b string) string { return strings.Replace(b, "REMOTE/", strings.Repeat("REMOTE/", 8), 1) })+
+		block("http://h.example/far", func(b string) string {
+			return strings.Replace(b, "REMOTE/", strings.Repeat("REMOTE/", 8), 1)
+		})+
 		block("http://h.example/methodless", without("Method: REMOTE/GET/200\r\n"))))
 	untrusted := relayed(t, hina(block("http://h.example/untrusted", nil)))
 	untrusted[0].Trusted = false
-	both := own("http://h.example/good", func(k *feed.Known) { k.Detected, k.Title = now-9000, "older" }) // the newer one is chosen as a whole
+	// the newer one is chosen as a whole
+	both := own("http://h.example/good", func(k *feed.Known) { k.Detected, k.Title = now-9000, "older" })
 	files, report := published(t, ours(append(append(records, untrusted...), both)...), FolderOptions{})
 	head := strings.Index(files[fileHinaDI], "\r\n\r\n") + 4
 	want := strings.Replace(block("http://h.example/good", nil), "REMOTE/GET", "REMOTE/REMOTE/GET", 1) +
@@ -198,7 +207,8 @@ func TestRelayed(t *testing.T) {
 	if got := files[fileHinaDI][head:]; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	refused := map[feed.Refusal]int{"no-authority": 2, "no-longer-good": 1, "own-returned": 1, "undated": 1, "too-many-hops": 1, feed.Untrusted: 1}
+	refused := map[feed.Refusal]int{"no-authority": 2, "no-longer-good": 1, "own-returned": 1, "undated": 1,
+		"too-many-hops": 1, feed.Untrusted: 1}
 	if !reflect.DeepEqual(report.Refused, refused) {
 		t.Errorf("refused: %v", report.Refused)
 	}
@@ -224,16 +234,20 @@ func TestRelayedLIRS(t *testing.T) {
 	records := relayed(t, lirs.NewDecoder(strings.NewReader(line+
 		"LIRS,0,0,0,0,http://h.example/failed,0,0,http://k.example/,\n"+
 		"LIRS,1794240000,1794250000,0,0,http://h.example/old,0,0,http://k.example/,\n"), feed.Options{}).Records())
-	failed := own("http://h.example/A", func(k *feed.Known) { k.Failed, k.LastModified, k.Detected, k.TimeDetected = true, 0, 0, 0 })
+	failed := own("http://h.example/A", func(k *feed.Known) {
+		k.Failed, k.LastModified, k.Detected, k.TimeDetected = true, 0, 0, 0
+	})
 	files, _ := published(t, ours(append(records, failed)...), FolderOptions{})
-	if files[fileLIRS] != line { // Last-Detected, agent and extensions are inherited; a success of others counts more than our failure
+	// Last-Detected, agent and extensions are inherited; a success of others counts more than our failure
+	if files[fileLIRS] != line {
 		t.Errorf("%q", files[fileLIRS])
 	}
 }
 
 func TestRelayedSOIF(t *testing.T) {
 	const object = "@DOCUMENT { http://h.example/\nUpdate-Time{10}:\t1794279483\nIcon{4}:\t\x00\xff}\n\nGatherer-Host{9}:\tg.example\n}\n"
-	files, _ := published(t, ours(relayed(t, soif.NewDecoder(strings.NewReader(object), feed.Options{}).Records())...), FolderOptions{})
+	files, _ := published(t, ours(relayed(t, soif.NewDecoder(strings.NewReader(object), feed.Options{}).Records())...),
+		FolderOptions{})
 	if files[fileSOIF] != object {
 		t.Errorf("%q", files[fileSOIF])
 	}
@@ -270,94 +284,13 @@ func TestUnchanged(t *testing.T) {
 	if got := write(); !slices.Equal(got, []string{fileLIRS}) {
 		t.Errorf("a link in its place: %q", got)
 	}
-	if info, err := os.Lstat(filepath.Join(dir, fileLIRS)); err != nil || !info.Mode().IsRegular() || info.Mode().Perm() != 0o644 {
+	if info, err := os.Lstat(filepath.Join(dir, fileLIRS)); err != nil || !info.Mode().IsRegular() ||
+		info.Mode().Perm() != 0o644 {
 		t.Errorf("%v, %v", info, err)
 	}
 	entries, _ := os.ReadDir(dir)
 	if len(entries) != 6 {
 		t.Errorf("the folder has %v", entries)
-	}
-}
-
-// TestForeign checks that a file of the user with the name of a published one is kept, and that the other files are
-// published.
-func TestForeign(t *testing.T) {
-	dir := t.TempDir()
-	theirs := map[string]string{filePage: "<h1>Our site</h1>", fileAtom: "<feed><generator>a blog</generator></feed>", fileHinaDI: "to do"}
-	for name, text := range theirs {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 2 {
-		report, err := WriteFolder(dir, ours(own("http://h.example/", nil)), FolderOptions{})
-		var foreign *foreignError
-		if !errors.As(err, &foreign) || !slices.Equal(foreign.names, []string{fileHinaDI, fileAtom, filePage}) || slices.Contains(report.Files, filePage) {
-			t.Fatalf("%v, %v", report, err)
-		}
-	}
-	for name, text := range theirs {
-		if got, err := os.ReadFile(filepath.Join(dir, name)); string(got) != text {
-			t.Errorf("%s is %q, %v", name, got, err)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, fileLIRS)); err != nil {
-		t.Error(err)
-	}
-	if _, err := WriteFolder(dir, ours(), FolderOptions{}); err == nil { // fileAtom has no records but is the user's file
-		t.Error("nothing is said of what stays")
-	}
-	if got, _ := os.ReadFile(filepath.Join(dir, fileAtom)); string(got) != theirs[fileAtom] {
-		t.Errorf("%s is %q", fileAtom, got)
-	}
-	before := `<link rel="alternate" type="application/x-lirs" title="LIRS" href="antenna.lirs.gz">` // an older version
-	os.WriteFile(filepath.Join(dir, filePage), []byte(before), 0o600)
-	if report, _ := WriteFolder(dir, ours(), FolderOptions{}); !slices.Contains(report.Files, filePage) {
-		t.Errorf("an own page stays as it was: %v", report)
-	}
-}
-
-// TestFails checks that the error names the file that cannot be written, and that the others stay as they were.
-func TestFails(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, fileLIRS, "x"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := WriteFolder(dir, ours(own("http://h.example/", nil)), FolderOptions{}); err == nil || !strings.Contains(err.Error(), fileLIRS) {
-		t.Errorf("error is %v", err)
-	}
-	if _, err := WriteFolder(filepath.Join(dir, "no\x00name"), ours(), FolderOptions{}); err == nil {
-		t.Error("a name that is none")
-	}
-}
-
-// TestNobody checks that feeds are published without an agent name and URL, and that nothing is published without
-// records, because a feed has at least one block (hina-di, section 4).
-func TestNobody(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "www")
-	nothing := feed.Snapshot{Now: now.UTC()}
-	report, err := WriteFolder(dir, nothing, FolderOptions{})
-	if _, there := os.Stat(dir); err != nil || there == nil || len(report.Files) > 0 {
-		t.Errorf("%+v, %v", report, err)
-	}
-	names := func() (list []string) {
-		entries, _ := os.ReadDir(dir)
-		for _, e := range entries {
-			list = append(list, e.Name())
-		}
-		return list
-	}
-	failed := ours(own("http://h.example/gone", func(k *feed.Known) { k.Failed, k.LastModified, k.Detected = true, 0, 0 }))
-	if _, err := WriteFolder(dir, failed, FolderOptions{}); err != nil || !slices.Equal(names(), []string{fileLIRS, fileLIRSGzip, filePage}) { // fileLIRS has failed records
-		t.Errorf("%q, %v", names(), err)
-	}
-	if _, err := WriteFolder(dir, ours(own("http://h.example/", nil)), FolderOptions{}); err != nil || len(names()) != 6 {
-		t.Errorf("%q, %v", names(), err)
-	}
-	_, err = WriteFolder(dir, nothing, FolderOptions{}) // the records have expired
-	page, _ := os.ReadFile(filepath.Join(dir, filePage))
-	if err != nil || !slices.Equal(names(), []string{filePage}) || !strings.Contains(string(page), "Nothing is known yet") {
-		t.Errorf("%q, %v", names(), err)
 	}
 }
 
@@ -372,11 +305,14 @@ func TestDateOfOwnBlocks(t *testing.T) {
 // TestUndecodableIsNotPassedOn checks that a block with bytes that are not text in its charset is not relayed, because
 // it could not be written unchanged (section 12).
 func TestUndecodableIsNotPassedOn(t *testing.T) {
-	const rest = "Last-Modified: Tue, 10 Nov 2026 01:00:00 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:00:00 GMT\r\nAuthorized: a\r\nAuthorized-url: http://a.example/\r\n\r\n"
+	const rest = "Last-Modified: Tue, 10 Nov 2026 01:00:00 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:00:00 " +
+		"GMT\r\nAuthorized: a\r\nAuthorized-url: http://a.example/\r\n\r\n"
 	s := feed.Snapshot{Now: now.UTC(), Agent: "me", AgentURL: "http://me.example/"}
-	s.Records = relayed(t, hina("URL: http://h.example/bad\r\nTitle: \xff\xfe\xfd\r\n"+rest+"URL: http://h.example/good\r\nTitle: \\xFF\r\n"+rest))
+	s.Records = relayed(t, hina("URL: http://h.example/bad\r\nTitle: \xff\xfe\xfd\r\n"+rest+
+		"URL: http://h.example/good\r\nTitle: \\xFF\r\n"+rest))
 	files, report := published(t, s, FolderOptions{})
-	if strings.Contains(files[fileHinaDI], "/bad") || !strings.Contains(files[fileHinaDI], "/good") || report.Refused["undecodable"] == 0 {
+	if strings.Contains(files[fileHinaDI], "/bad") || !strings.Contains(files[fileHinaDI], "/good") ||
+		report.Refused["undecodable"] == 0 {
 		t.Errorf("%q, %+v", files[fileHinaDI], report)
 	}
 }

@@ -61,7 +61,8 @@ func mixed(found, before, after map[string]string) error {
 // snapshots returns the first snapshot and a later one.
 func snapshots() (first, then feed.Snapshot) {
 	one := own("http://a.example/", nil)
-	return ours(one), ours(one, own("http://b.example/", nil), own("http://c.example/", func(k *feed.Known) { k.Record.Title = strings.Repeat("c", 700) }))
+	return ours(one), ours(one, own("http://b.example/", nil),
+		own("http://c.example/", func(k *feed.Known) { k.Record.Title = strings.Repeat("c", 700) }))
 }
 
 // TestPowerLoss_Rule1 checks that after a power failure at any moment of the first or a later publication each file is

@@ -256,9 +256,11 @@ func TestReleasesOfOneFeed(t *testing.T) {
 		_, p, a, j := follower(t)
 		a.Watches = append(a.Watches,
 			Watch{Name: "page", URL: "https://forge.example/tool/releases/tag/v2.0"},
-			Watch{Name: "old", Releases: &Releases{Template: templateOf(t, toolURL), Choice: release.Choice{Versions: rangeOf(t, "<2")}}},
+			Watch{Name: "old", Releases: &Releases{Template: templateOf(t, toolURL),
+				Choice: release.Choice{Versions: rangeOf(t, "<2")}}},
 			Watch{Name: "deaf", Feeds: []string{"other"}, Releases: &Releases{Template: templateOf(t, toolURL)}},
-			Watch{Name: "unfit", Releases: &Releases{Template: templateOf(t, "https://forge.example/{version}.zip"), Choice: release.Choice{Versions: rangeOf(t, ">7")}}})
+			Watch{Name: "unfit", Releases: &Releases{Template: templateOf(t, "https://forge.example/{version}.zip"),
+				Choice: release.Choice{Versions: rangeOf(t, ">7")}}})
 		a.Feeds = append(a.Feeds, Feed{Name: "other", URL: "https://forge.example/other.atom"})
 		p.tag("v1.0", 0)
 		p.tag("v2.0", 0)

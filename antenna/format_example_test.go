@@ -11,7 +11,8 @@ import (
 )
 
 const hina = "HINA/2.2\r\nUser-Agent: antenna/1.0\r\n\r\n" +
-	"URL: http://example.org/a.tar.xz\r\nLast-Modified: Mon, 09 Nov 2026 22:05:00 GMT\r\nAuthorized: antenna/1.0\r\nAuthorized-url: http://antenna.example.jp/\r\n" +
+	"URL: http://example.org/a.tar.xz\r\nLast-Modified: Mon, 09 Nov 2026 22:05:00 GMT\r\nAuthorized: " +
+	"antenna/1.0\r\nAuthorized-url: http://antenna.example.jp/\r\n" +
 	"Last-Modified-Detected: Mon, 09 Nov 2026 22:10:00 GMT\r\nMethod: REMOTE/HEAD/200\r\n\r\n"
 
 // A feed of any format is read, record by record, in memory that does not grow with it.

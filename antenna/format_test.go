@@ -17,7 +17,8 @@ import (
 
 // readFormats are those of the vectors, by what their names begin with.
 var readFormats = map[string]feed.FormatID{
-	"hina": feed.HinaDI, "lirs": feed.LIRS, "soif": feed.SOIF, "rss": feed.News, "rdf": feed.News, "atom": feed.News, "json": feed.News,
+	"hina": feed.HinaDI, "lirs": feed.LIRS, "soif": feed.SOIF, "rss": feed.News, "rdf": feed.News, "atom": feed.News,
+	"json":    feed.News,
 	"sitemap": feed.Sitemap, "index": feed.IndexPage, "releases": feed.ReleaseAPI,
 }
 
@@ -102,20 +103,28 @@ func TestSniff_Rule79(t *testing.T) {
 		{"# a comment\n", feed.LIRS}, {"\n#\r\nLIRS,1", feed.LIRS}, {"lirs,1", feed.LIRS}, {"#x\nHINA/2.2", feed.HinaDI},
 		{"\xef\xbb\xbfURL: x", feed.HinaDI}, {"\r\nUser-Agent: x", feed.HinaDI},
 		{"@FILE { u", feed.SOIF}, {"Content-Type: application/x-soif\n\n@", feed.SOIF}, {"QEZJTEUgew==", feed.SOIF}, {"QQQQ", -1},
-		{" { \"version\"", feed.News}, {"<?xml version='1.0'?>\n<!-- x -->\n<rdf:RDF xmlns", feed.News}, {"<!DOCTYPE rss>\n<rss>", feed.News},
+		{" { \"version\"", feed.News}, {"<?xml version='1.0'?>\n<!-- x -->\n<rdf:RDF xmlns", feed.News},
+		{"<!DOCTYPE rss>\n<rss>", feed.News},
 		{"<feed\nxmlns='x'>", feed.News}, {"<s:urlset xmlns:s='x'>", feed.Sitemap}, {"<sitemapindex/>", feed.Sitemap},
 		{"\xff\xfe<\x00r\x00s\x00s\x00>\x00", feed.News},
 		{`{"tag_name": "v1", "version": "https://jsonfeed.org/version/1", "items`, feed.ReleaseAPI},
 		{`{"version":"https://jsonfeed.org/version/1","items":[{"tag_name":"v1","title":"@FILE{http://h.example/}"`, feed.News},
-		{`{"openapi":"3.0.0","info":{"version":"1"},"paths":{}}`, feed.News}, {`{"info":{"version":"1"},"urls":[`, feed.ReleaseAPI},
-		{`{"info":{"author":"","bugtrack_url":null,"description":"...`, feed.ReleaseAPI}, {`[{"id":1,"tag_name":"v1"`, feed.ReleaseAPI},
+		{`{"openapi":"3.0.0","info":{"version":"1"},"paths":{}}`, feed.News}, {`{"info":{"version":"1"},"urls":[`,
+			feed.ReleaseAPI},
+		{`{"info":{"author":"","bugtrack_url":null,"description":"...`, feed.ReleaseAPI}, {`[{"id":1,"tag_name":"v1"`,
+			feed.ReleaseAPI},
 		{`[`, -1}, {`[]`, feed.IndexPage}, {"[\n\n]", feed.IndexPage}, {`[1]`, -1}, {`[{"name":"a"}]`, -1}, {`[[]]`, -1},
-		{`[{"name":"a","type":"file","mtime":"","si`, feed.IndexPage}, {`[{"name":"a","size":1,"mod_time":"","is_dir":true,`, feed.IndexPage},
-		{"<html><title> Index  of /pub", -1}, {"<html><title> Index  of /pub</title>", feed.IndexPage}, {"<title>Indexes</title>", -1},
+		{`[{"name":"a","type":"file","mtime":"","si`, feed.IndexPage},
+		{`[{"name":"a","size":1,"mod_time":"","is_dir":true,`, feed.IndexPage},
+		{"<html><title> Index  of /pub", -1}, {"<html><title> Index  of /pub</title>", feed.IndexPage},
+		{"<title>Indexes</title>", -1},
 		{"<?xml version='1.0'?><!DOCTYPE html><html><h1>Directory listing for /</h1>", feed.IndexPage},
-		{"<html><p>Index of /</p>", -1}, {"<!-- <title>Index of /</title> -->", -1}, {"<script>'<h1>Index of /</h1>'</script>", -1},
-		{`<html><a href="../">Parent Directory</a>`, feed.IndexPage}, {`<html><a href="../">Home</a><a href="a.iso">a.iso</a>`, -1},
-		{`<html><a href="https://example.org/?x">..</a>`, -1}, {`<pre><a href="a">a</a>`, feed.IndexPage}, {`<p><a href="a">a</a>`, -1},
+		{"<html><p>Index of /</p>", -1}, {"<!-- <title>Index of /</title> -->", -1},
+		{"<script>'<h1>Index of /</h1>'</script>", -1},
+		{`<html><a href="../">Parent Directory</a>`, feed.IndexPage},
+		{`<html><a href="../">Home</a><a href="a.iso">a.iso</a>`, -1},
+		{`<html><a href="https://example.org/?x">..</a>`, -1}, {`<pre><a href="a">a</a>`, feed.IndexPage},
+		{`<p><a href="a">a</a>`, -1},
 		{"Index of /", -1},
 	} {
 		f, ok := sniff([]byte(tt.text))
@@ -131,7 +140,8 @@ func TestOpenBroken(t *testing.T) {
 	if _, _, err := OpenFeed(io.MultiReader(strings.NewReader("LIRS,"), iotest.ErrReader(broken)), feed.Limits{}); err != broken {
 		t.Errorf("error is %v", err)
 	}
-	if _, _, err := OpenFeed(strings.NewReader("\x1f\x8bnothing"), feed.Limits{}); err == nil || !strings.Contains(err.Error(), "compression") {
+	if _, _, err := OpenFeed(strings.NewReader("\x1f\x8bnothing"), feed.Limits{}); err == nil ||
+		!strings.Contains(err.Error(), "compression") {
 		t.Errorf("gzip that is none: %v", err)
 	}
 }

@@ -47,7 +47,8 @@ func TestGoneIsForgotten(t *testing.T) {
 			a.Feeds, a.Watches = nil, []Watch{{Name: "other", URL: "https://files.example/other"}}
 			run()
 			time.Sleep(forgotten - time.Hour)
-			if got := run(); !strings.Contains(got, "feeds feed f") || !strings.Contains(got, "reports feed f") || !strings.Contains(got, "watches a\x00") {
+			if got := run(); !strings.Contains(got, "feeds feed f") || !strings.Contains(got, "reports feed f") ||
+				!strings.Contains(got, "watches a\x00") {
 				t.Errorf("a while later there is\n%q", got)
 			}
 			if back {
@@ -59,7 +60,8 @@ func TestGoneIsForgotten(t *testing.T) {
 			time.Sleep(2 * time.Hour)
 			a.Feeds, a.Watches = nil, []Watch{{Name: "other", URL: "https://files.example/other"}}
 			got := run()
-			if back != strings.Contains(got, "f") && back || !back && (strings.Contains(got, "feed f") || strings.Contains(got, "watches a")) {
+			if back != strings.Contains(got, "f") && back ||
+				!back && (strings.Contains(got, "feed f") || strings.Contains(got, "watches a")) {
 				t.Errorf("in the end there is\n%q", got)
 			}
 			if got := reasons(j.got()); got != "first-sight" {
@@ -90,7 +92,8 @@ func TestForgetWhatIsGone(t *testing.T) {
 		if err := a.Forget(t.Context(), "a"); err == nil {
 			t.Error("forgotten twice")
 		}
-		if got := keysOf(t, a.Store); strings.Contains(got, "feed f") || strings.Contains(got, "check a") || strings.Contains(got, "watches a\x00") || strings.Count(got, "watches b\x00") > 1 {
+		if got := keysOf(t, a.Store); strings.Contains(got, "feed f") || strings.Contains(got, "check a") ||
+			strings.Contains(got, "watches a\x00") || strings.Count(got, "watches b\x00") > 1 {
 			t.Errorf("left is\n%q", got)
 		}
 	})
@@ -156,7 +159,8 @@ func TestNothingToCompare(t *testing.T) {
 			watchFor(t, a, j, 3*time.Hour-time.Minute)
 			closed(t, a.Store)
 		}
-		if got := reasons(j.got()); got != "first-sight no-information no-information no-information no-information no-information" && got != "first-sight no-information no-information no-information no-information" {
+		if got := reasons(j.got()); got != "first-sight no-information no-information no-information no-information "+
+			"no-information" && got != "first-sight no-information no-information no-information no-information" {
 			t.Errorf("updates: %s", got)
 		}
 	})
@@ -187,7 +191,8 @@ func TestUselessReportsAreTold(t *testing.T) {
 		p.set("HINA/2.2beta\r\nUser-Agent: x\r\n\r\nURL: " + fileURL + "\r\n\r\n")
 		p.plain = true
 		watchFor(t, a, j, 3*time.Hour)
-		if got := eventsOf[Skipped](j); len(got) != 1 || got[0].Why != Why(feed.NoInformation) || got[0].Feed != "f" || got[0].Watch != "a" {
+		if got := eventsOf[Skipped](j); len(got) != 1 || got[0].Why != Why(feed.NoInformation) || got[0].Feed != "f" ||
+			got[0].Watch != "a" {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -215,7 +220,8 @@ func TestURLThatComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const another = "https://files.example/dist/b.tar.xz"
 		_, p, a, j := oneFeed(t)
-		p.set(lirsLine(fileURL, time.Now().Add(-time.Hour), time.Now(), 100) + lirsLine(another, time.Now().Add(-2*time.Hour), time.Now(), 200))
+		p.set(lirsLine(fileURL, time.Now().Add(-time.Hour), time.Now(), 100) + lirsLine(another,
+			time.Now().Add(-2*time.Hour), time.Now(), 200))
 		a.Store = storeIn(t, t.TempDir())
 		defer closed(t, a.Store)
 		var got []string

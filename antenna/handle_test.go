@@ -212,7 +212,8 @@ func TestDailyLimit_Rule56(t *testing.T) {
 				if u.Feed == "f" {
 					days[int(time.Since(start)/(24*time.Hour))]++
 				}
-				if left := u.Allowance; u.Feed == "f" && limits.DayBytes > 0 && (left == nil || left.Load() <= 0 || left.Load() > 300) {
+				if left := u.Allowance; u.Feed == "f" && limits.DayBytes > 0 &&
+					(left == nil || left.Load() <= 0 || left.Load() > 300) {
 					t.Errorf("may bring %d", left)
 				}
 				return Outcome{Changed: true, Bytes: 100}, nil
@@ -222,7 +223,8 @@ func TestDailyLimit_Rule56(t *testing.T) {
 				t.Errorf("%+v: %v, %d in all", limits, days, len(j.got()))
 			}
 			skipped := eventsOf[Skipped](j)
-			if len(skipped) != 2 || skipped[0].Why != DailyLimit || skipped[0].Feed != "f" || skipped[0].Until.Sub(start) != 24*time.Hour || skipped[1].Until.Sub(start) != 48*time.Hour {
+			if len(skipped) != 2 || skipped[0].Why != DailyLimit || skipped[0].Feed != "f" ||
+				skipped[0].Until.Sub(start) != 24*time.Hour || skipped[1].Until.Sub(start) != 48*time.Hour {
 				t.Errorf("%+v", skipped)
 			}
 		})
@@ -340,7 +342,8 @@ func TestNewsRepeated(t *testing.T) {
 		j.handle = func(context.Context, Update) (Outcome, error) { return Outcome{}, errors.New("down") }
 		watchFor(t, a, j, 8*time.Hour)
 		got := j.got()
-		if len(got) < 8 || len(got) > 9 || got[len(got)-1].Try != len(got) || len(eventsOf[Updated](j)) != 1 { // 1, 2, 4 ... 256 minutes
+		// 1, 2, 4 ... 256 minutes
+		if len(got) < 8 || len(got) > 9 || got[len(got)-1].Try != len(got) || len(eventsOf[Updated](j)) != 1 {
 			t.Errorf("%d tries, the last is number %d, told %d times", len(got), got[len(got)-1].Try, len(eventsOf[Updated](j)))
 		}
 	})
@@ -353,7 +356,8 @@ func TestSameNews(t *testing.T) {
 		t.Error("to be seen again is other news")
 	}
 	for _, change := range []func(p *pending){
-		func(p *pending) { p.Action = feed.Recheck }, func(p *pending) { p.Record.LastModified = 2 }, func(p *pending) { p.Record.Size = 3 },
+		func(p *pending) { p.Action = feed.Recheck }, func(p *pending) { p.Record.LastModified = 2 },
+		func(p *pending) { p.Record.Size = 3 },
 		func(p *pending) { p.Record.MD5 = "y" }, func(p *pending) { p.Record.Virtual = "" },
 	} {
 		other := p

@@ -16,7 +16,8 @@ func TestKeptLast(t *testing.T) {
 		var told []string
 		for i := range 20 { // the order of a map varies
 			a.Store.Keep(func(bucket, _ string, _ []byte) { told = append(told, bucket) })
-			b := batch{"feeds": {"f": []byte("x")}, "watches": {"w": []byte("x")}, "reports": {"f": []byte("x")}, "gone": {"g": []byte("x")}}
+			b := batch{"feeds": {"f": []byte("x")}, "watches": {"w": []byte("x")}, "reports": {"f": []byte("x")},
+				"gone": {"g": []byte("x")}}
 			a.Store.kept(b)
 			if told[len(told)-1] != LastBucket || len(told) != 4*(i+1) {
 				t.Fatalf("told in the order %v", told)
@@ -52,7 +53,8 @@ func TestAskAnewKept(t *testing.T) {
 			}
 			closed(t, a.Store)
 		}
-		if asked := w.to("https://feeds.example/antenna.lirs")[before:]; len(asked) == 0 || asked[0].header.Get("If-None-Match") != "" {
+		if asked := w.to("https://feeds.example/antenna.lirs")[before:]; len(asked) == 0 ||
+			asked[0].header.Get("If-None-Match") != "" {
 			t.Errorf("%d polls, the first not in full", len(asked))
 		}
 	})
@@ -61,7 +63,8 @@ func TestAskAnewKept(t *testing.T) {
 // TestAskAnew checks that a feed is downloaded again if a copy of the store has its validators but not all records that
 // came with them.
 func TestAskAnew(t *testing.T) {
-	for _, part := range [][]string{{"feeds"}, {"feeds", "watches"}, {"feeds", "reports"}, {"feeds", "reports", "watches", "gone"}, {}} {
+	for _, part := range [][]string{{"feeds"}, {"feeds", "watches"}, {"feeds", "reports"},
+		{"feeds", "reports", "watches", "gone"}, {}} {
 		synctest.Test(t, func(t *testing.T) {
 			w, _, a, j := oneFeed(t)
 			a.Store = storeIn(t, t.TempDir())

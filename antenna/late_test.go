@@ -14,7 +14,8 @@ import (
 
 // mapOf returns a sitemap that lists the file with this lastmod.
 func mapOf(lastmod string) string {
-	return `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` + fileURL + `</loc><lastmod>` + lastmod + `</lastmod></url></urlset>`
+	return `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` + fileURL + `</loc><lastmod>` +
+		lastmod + `</lastmod></url></urlset>`
 }
 
 // TestMapAheadOfSite checks that a file that has changed according to its sitemap but not on its server is requested

@@ -26,7 +26,8 @@ func limited(t *testing.T, feeds, limit int) (w *world, a *Antenna, j *journal) 
 	}
 	a = w.antenna(j)
 	for i := range feeds {
-		a.Feeds = append(a.Feeds, Feed{Name: fmt.Sprint(i), URL: fmt.Sprintf("https://api.example/%d", i), Every: 5 * time.Minute})
+		a.Feeds = append(a.Feeds, Feed{Name: fmt.Sprint(i), URL: fmt.Sprintf("https://api.example/%d", i),
+			Every: 5 * time.Minute})
 	}
 	return w, a, j
 }

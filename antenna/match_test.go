@@ -69,7 +69,8 @@ func TestGlob(t *testing.T) {
 
 func TestGlobNeedsItsHost(t *testing.T) {
 	for _, glob := range []string{
-		"https://*/a", "https://*.example/a", "https://h.example*/a", "https://h.example", "*", "ftp://h.example/*", "https:///*", "/a/*", "h*://x.example/",
+		"https://*/a", "https://*.example/a", "https://h.example*/a", "https://h.example", "*", "ftp://h.example/*",
+		"https:///*", "/a/*", "h*://x.example/",
 	} {
 		if _, err := newWatcher(Watch{URL: glob, Glob: true}); err == nil {
 			t.Errorf("%s is taken", glob)
@@ -86,7 +87,8 @@ func TestFind(t *testing.T) {
 		return w
 	}
 	m := newMatcher([]*watcher{
-		watch("a", "https://h.example/A"), watch("b", "https://h.example/A", "two"), watch("c", "https://h.example/*", "two", "three"),
+		watch("a", "https://h.example/A"), watch("b", "https://h.example/A", "two"), watch("c", "https://h.example/*",
+			"two", "three"),
 	})
 	for _, tt := range []struct {
 		feed   string
@@ -121,7 +123,8 @@ func TestWithUser(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := ""
-		newMatcher([]*watcher{w}).find("f", feed.Record{URL: "https://h.example/a@b"}, func(_ *watcher, url string) { found = url })
+		newMatcher([]*watcher{w}).find("f", feed.Record{URL: "https://h.example/a@b"},
+			func(_ *watcher, url string) { found = url })
 		if found != url {
 			t.Errorf("%s: found %q", url, found)
 		}
@@ -152,7 +155,8 @@ func TestGlobbed(t *testing.T) {
 			urls = append(urls, fmt.Sprint(strings.TrimPrefix(u.URL, "https://files.example/dist/"), " ", u.Reason))
 		}
 		slices.Sort(urls)
-		if got := strings.Join(urls, ", "); got != "0.iso first-sight, 0.iso modified, 1.iso first-sight, 1.iso modified, 2.iso first-sight" {
+		if got := strings.Join(urls, ", "); got != "0.iso first-sight, 0.iso modified, 1.iso first-sight, 1.iso "+
+			"modified, 2.iso first-sight" {
 			t.Error(got)
 		}
 		a.Store = storeIn(t, dir)
@@ -248,7 +252,8 @@ func TestGlobTakesNewURLs(t *testing.T) {
 				seen[u.URL]++
 			}
 			if n <= maxGlobbed || len(seen) != n+1 || seen["https://files.example/always"] != 1 && !dead {
-				t.Errorf("dead %v: %d of %d URLs, the one that was there all along %d times", dead, len(seen), n+1, seen["https://files.example/always"])
+				t.Errorf("dead %v: %d of %d URLs, the one that was there all along %d times", dead, len(seen), n+1,
+					seen["https://files.example/always"])
 			}
 			if skipped := eventsOf[Skipped](j); len(skipped) > 0 {
 				t.Errorf("%+v", skipped)

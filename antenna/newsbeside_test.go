@@ -13,12 +13,14 @@ import (
 // atomOf returns a feed with one entry about the file.
 func atomOf(at time.Time) string {
 	stamp := at.UTC().Format(time.RFC3339)
-	return `<feed xmlns="http://www.w3.org/2005/Atom"><title>t</title><id>urn:f</id><updated>` + stamp + `</updated><entry><title>e</title><id>urn:e</id><updated>` +
+	return `<feed xmlns="http://www.w3.org/2005/Atom"><title>t</title><id>urn:f</id><updated>` + stamp +
+		`</updated><entry><title>e</title><id>urn:e</id><updated>` +
 		stamp + `</updated><link href="` + fileURL + `"/></entry></feed>`
 }
 
 func sitemapOf(at time.Time) string {
-	return `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` + fileURL + `</loc><lastmod>` + at.UTC().Format(time.RFC3339) + `</lastmod></url></urlset>`
+	return `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` + fileURL + `</loc><lastmod>` +
+		at.UTC().Format(time.RFC3339) + `</lastmod></url></urlset>`
 }
 
 // soifText returns an object without Time-to-Live.
@@ -36,7 +38,8 @@ func hinaText(at time.Time) string {
 // TestNewsBesideOthers checks that news of the site itself cause an update even if the file was checked before, by the
 // antenna itself or by an agent whose record never expires.
 func TestNewsBesideOthers(t *testing.T) {
-	for name, other := range map[string]func(time.Time) string{"own checks": nil, "SOIF without a limit": soifText, "hina-di with a far limit": hinaText} {
+	for name, other := range map[string]func(time.Time) string{"own checks": nil, "SOIF without a limit": soifText,
+		"hina-di with a far limit": hinaText} {
 		for kind, text := range map[string]func(time.Time) string{"atom": atomOf, "sitemap": sitemapOf} {
 			t.Run(name+", "+kind, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

@@ -21,7 +21,8 @@ func TestStoreOfNewer_Rule8(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenStore(path); err == nil || !strings.Contains(err.Error(), "written by a newer braid (version 2; this braid knows 1)") {
+	if _, err := OpenStore(path); err == nil ||
+		!strings.Contains(err.Error(), "written by a newer braid (version 2; this braid knows 1)") {
 		t.Errorf("the error is %v", err)
 	}
 	after, err := os.ReadFile(path)

@@ -44,7 +44,8 @@ func TestStoreOfBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := savedFeed{
-		Print: "p", Asked: "a", validators: validators{"e", "m", "o"}, Sum: 7, Rhythm: rhythm{time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), 5},
+		Print: "p", Asked: "a", validators: validators{"e", "m", "o"}, Sum: 7,
+		Rhythm:  rhythm{time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), 5},
 		trouble: trouble{3, "x", 4}, Day: dayCount{1, 2, 3, 4}, Failed: true, Get: true,
 	}
 	if got := string(encode(f)); got != string(encode(want)) || f.Of != "o" || f.Failures != 3 {

@@ -32,7 +32,8 @@ func TestOnce(t *testing.T) {
 		err := once()
 		var poll *PollError
 		var handle *HandleError
-		if !errors.As(err, &poll) || poll.Feed != "down" || !errors.As(err, &handle) || handle.Watch != "a" || !strings.Contains(err.Error(), "disk full") {
+		if !errors.As(err, &poll) || poll.Feed != "down" || !errors.As(err, &handle) || handle.Watch != "a" ||
+			!strings.Contains(err.Error(), "disk full") {
 			t.Errorf("the first round: %v", err)
 		}
 		// An update that failed is handled in a later round when it is due, and nothing else.
@@ -219,7 +220,8 @@ func TestAskedForAndReported(t *testing.T) {
 func TestWants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, a, j := oneFeed(t)
-		a.Watches = append(a.Watches, Watch{Name: "g", URL: "https://files.example/dist/*", Glob: true}, Watch{Name: "new", URL: "https://files.example/new"})
+		a.Watches = append(a.Watches, Watch{Name: "g", URL: "https://files.example/dist/*", Glob: true},
+			Watch{Name: "new", URL: "https://files.example/new"})
 		dir := t.TempDir()
 		var asked []string
 		a.Wants = func(u Update) bool {

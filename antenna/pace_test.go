@@ -47,12 +47,14 @@ func TestInterval(t *testing.T) {
 		{"each hour", every(time.Hour, 50), 10 * time.Minute, 20 * time.Minute, 15 * time.Minute},
 		{"each day", every(24*time.Hour, 10), time.Hour, time.Hour, time.Hour},
 		{"each month", every(month, 3), time.Hour, time.Hour, time.Hour},
-		{"a burst after a month", append(every(month, 2), every(10*time.Minute, 30)...), 5 * time.Minute, 5 * time.Minute, time.Hour},
+		{"a burst after a month", append(every(month, 2), every(10*time.Minute, 30)...), 5 * time.Minute,
+			5 * time.Minute, time.Hour},
 		{"silence after a burst", append(every(10*time.Minute, 20), month), time.Hour, time.Hour, time.Hour},
 	} {
 		got, late := pollTimes(firstRhythm(time.Time{}, start), tt.changes)
 		if got < tt.from || got > tt.to || late > tt.atMostLate {
-			t.Errorf("%s: pollTimes are %v apart, news %v old, want %v to %v, at most %v", tt.name, got, late, tt.from, tt.to, tt.atMostLate)
+			t.Errorf("%s: pollTimes are %v apart, news %v old, want %v to %v, at most %v", tt.name, got, late, tt.from,
+				tt.to, tt.atMostLate)
 		}
 	}
 }

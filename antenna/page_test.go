@@ -45,7 +45,8 @@ func TestOwnChecks(t *testing.T) {
 			w, a, j := onePage(t, nil)
 			changed, at := false, start
 			w.sites["files.example"] = func(req *http.Request) *http.Response {
-				if req.Method != http.MethodHead || req.Header.Get("Accept-Encoding") != "identity" || req.Header.Get("X-Key") != "k" {
+				if req.Method != http.MethodHead || req.Header.Get("Accept-Encoding") != "identity" ||
+					req.Header.Get("X-Key") != "k" {
 					t.Errorf("%s %v", req.Method, req.Header)
 				}
 				return tt.answer(changed, at)
@@ -133,7 +134,9 @@ func TestOwnChecksGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _, a, j := oneFeed(t)
 		start := time.Now()
-		w.sites["feeds.example"] = siteOfText(func() string { return lirsLine(fileURL, start.Add(-time.Hour), time.Now().Add(30*time.Minute), 100) })
+		w.sites["feeds.example"] = siteOfText(func() string {
+			return lirsLine(fileURL, start.Add(-time.Hour), time.Now().Add(30*time.Minute), 100)
+		})
 		w.sites["files.example"] = (&page{text: "file", modified: start.Add(-time.Hour)}).answer
 		a.Watches[0].CheckEvery = time.Hour
 		watchFor(t, a, j, 100*time.Hour)

@@ -1,11 +1,8 @@
 package antenna
 
 import (
-	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -42,7 +39,8 @@ func TestRetryAfter(t *testing.T) {
 		from, to time.Duration
 	}{
 		{503, func() string { return "7200" }, 2 * time.Hour, 132 * time.Minute},
-		{503, func() string { return time.Now().Add(3 * time.Hour).UTC().Format(http.TimeFormat) }, 179 * time.Minute, 198 * time.Minute},
+		{503, func() string { return time.Now().Add(3 * time.Hour).UTC().Format(http.TimeFormat) }, 179 * time.Minute,
+			198 * time.Minute},
 		{429, func() string { return "10000000000000000" }, 24 * time.Hour, 27 * time.Hour},
 		{503, func() string { return "soon" }, 20 * time.Minute, 25 * time.Minute},
 		{503, func() string { return "-1" }, 20 * time.Minute, 25 * time.Minute},
@@ -50,7 +48,9 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w, a, j := withSite(t, nil)
-			w.sites["feeds.example"] = func(*http.Request) *http.Response { return says(tt.status, "", "Retry-After: "+tt.value()) }
+			w.sites["feeds.example"] = func(*http.Request) *http.Response {
+				return says(tt.status, "", "Retry-After: "+tt.value())
+			}
 			watchFor(t, a, j, 30*time.Hour)
 			gaps := times(w.to(feedURL))
 			if len(gaps) == 0 || gaps[0] < tt.from || gaps[0] > tt.to+time.Second {
@@ -177,10 +177,12 @@ func TestRedirects_Rule26(t *testing.T) {
 			a.Feeds[0].Header = http.Header{"X-Key": {"k"}}
 			watchFor(t, a, j, 5*time.Minute)
 			failed := eventsOf[PollFailed](j)
-			if tt.err == "" && len(failed) > 0 || tt.err != "" && (len(failed) != 1 || !strings.Contains(failed[0].Err.Error(), tt.err)) {
+			if tt.err == "" && len(failed) > 0 ||
+				tt.err != "" && (len(failed) != 1 || !strings.Contains(failed[0].Err.Error(), tt.err)) {
 				t.Errorf("%s: %+v", tt.name, failed)
 			}
-			if first := w.to(feedURL)[0].header; first.Get("X-Key") != "k" || !strings.HasPrefix(first.Get("Authorization"), "Basic ") {
+			if first := w.to(feedURL)[0].header; first.Get("X-Key") != "k" ||
+				!strings.HasPrefix(first.Get("Authorization"), "Basic ") {
 				t.Errorf("%s: the server itself is told %v", tt.name, first)
 			}
 			for _, v := range w.to(good) { // rule 27
@@ -192,84 +194,14 @@ func TestRedirects_Rule26(t *testing.T) {
 	}
 }
 
-// TestLimits_Rule52 checks that a feed beyond a limit fails without any of its records, and that earlier ones are kept.
-func TestLimits_Rule52(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		body   func(line string) io.Reader
-		limits feed.Limits
-		err    string
-	}{
-		{"too long", func(line string) io.Reader { return strings.NewReader(strings.Repeat(line, 1000)) }, feed.Limits{Bytes: 10_000}, "10000 octets"},
-		{"too many records", func(line string) io.Reader { return strings.NewReader(strings.Repeat(line, 11)) }, feed.Limits{Entries: 10}, "more than 10"},
-		{"a line too long", func(line string) io.Reader { return strings.NewReader(line + strings.Repeat("#", 2000)) }, feed.Limits{Line: 1000}, "1000 octets"},
-		{"compressed too well", func(line string) io.Reader { return strings.NewReader(zipped(line + strings.Repeat("#\n", 3<<20))) }, feed.Limits{}, "to 1"},
-		{"twice compressed too well", func(line string) io.Reader {
-			return strings.NewReader(zipped(zipped(line + strings.Repeat("#\n", 3<<20))))
-		}, feed.Limits{}, "to 1"},
-		{"nothing, compressed for ever", func(line string) io.Reader {
-			return io.MultiReader(strings.NewReader(zipped(line)), &repeated{text: zipped(""), n: 1 << 30})
-		}, feed.Limits{Bytes: 1 << 20}, "1048576 octets"},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			bad := false
-			w, a, j := withSite(t, nil)
-			line := func() string { return lirsLine(fileURL, time.Now(), time.Now(), 1) }
-			w.sites["feeds.example"] = func(*http.Request) *http.Response {
-				if bad {
-					return reply(200, tt.body(line()))
-				}
-				return says(200, line(), `ETag: "1"`)
-			}
-			a.Feeds[0].Limits.Limits = tt.limits
-			w.later(5*time.Minute, func() { bad = true })
-			watchFor(t, a, j, 15*time.Minute)
-			failed := eventsOf[PollFailed](j)
-			if len(failed) != 1 || !strings.Contains(failed[0].Err.Error(), tt.err) {
-				t.Errorf("%s: %+v", tt.name, failed)
-			}
-			if got := reasons(j.got()); got != "first-sight" {
-				t.Errorf("%s: what was rejected counts: %s", tt.name, got)
-			}
-		})
-	}
-}
-
-func zipped(s string) string {
-	var b strings.Builder
-	z := gzip.NewWriter(&b)
-	z.Write([]byte(s))
-	z.Close()
-	return b.String()
-}
-
-// TestSilence_Rule52 checks the timeout of 30 seconds without a byte, before and during a response (rule 52).
-func TestSilence_Rule52(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, a, j := withSite(t, func(*http.Request) *http.Response { return says(200, "") })
-		w.latency = time.Minute
-		watchFor(t, a, j, 2*time.Minute)
-		failed := eventsOf[PollFailed](j)
-		if len(failed) != 1 || !errors.Is(failed[0].Err, errSilent) || failed[0].Took != silence {
-			t.Errorf("%+v", failed)
-		}
-	})
-	synctest.Test(t, func(t *testing.T) {
-		_, a, j := withSite(t, func(*http.Request) *http.Response { return reply(200, drip{31 * time.Second}) })
-		watchFor(t, a, j, 2*time.Minute)
-		if failed := eventsOf[PollFailed](j); len(failed) != 1 || !errors.Is(failed[0].Err, errSilent) {
-			t.Errorf("%+v", failed)
-		}
-	})
-}
-
 // TestBrokenSOIF_Rule55 checks that objects before an error count and that missing ones do not count as removed.
 func TestBrokenSOIF_Rule55(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const other = "https://files.example/b"
 		object := func(u string, modified time.Time) string {
 			at, now := fmt.Sprint(modified.Unix()), fmt.Sprint(time.Now().Unix())
-			return fmt.Sprintf("@FILE { %s\nLast-Modification-Time{%d}:\t%s\nUpdate-Time{%d}:\t%s\n}\n", u, len(at), at, len(now), now)
+			return fmt.Sprintf("@FILE { %s\nLast-Modification-Time{%d}:\t%s\nUpdate-Time{%d}:\t%s\n}\n", u, len(at), at,
+				len(now), now)
 		}
 		start := time.Now()
 		body := object(fileURL, start) + object(other, start)
@@ -294,7 +226,8 @@ func TestBrokenSOIF_Rule55(t *testing.T) {
 func TestSkipped_Rule53(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lines := []string{
-			"ftp://files.example/a", "news:x.y", "https://files.example/" + strings.Repeat("x", feed.MaxURL-30), "http://10.0.0.1/a", fileURL,
+			"ftp://files.example/a", "news:x.y", "https://files.example/" + strings.Repeat("x", feed.MaxURL-30),
+			"http://10.0.0.1/a", fileURL,
 		}
 		var b strings.Builder
 		for _, u := range lines {

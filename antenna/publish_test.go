@@ -74,7 +74,8 @@ func TestPublish(t *testing.T) {
 				t.Errorf("stored %v: %s\nwant %s", stored, s, want)
 			}
 			own := last.Records[0]
-			if last.Agent != "me/1" || own.AgentURL != "https://me.example/" || own.Title != "T" || own.Author != "A" || own.Zone != 32400 ||
+			if last.Agent != "me/1" || own.AgentURL != "https://me.example/" || own.Title != "T" || own.Author != "A" ||
+				own.Zone != 32400 ||
 				own.TimeDetected != own.Detected || own.Method[0] != "HEAD" || own.Result != "200" {
 				t.Errorf("%+v", own)
 			}
@@ -148,7 +149,8 @@ func TestCache(t *testing.T) {
 		detected := time.Now().Unix()
 		p.text += lirsLine("https://files.example/b", time.Now(), time.Now(), 7)
 		a.Watches[0].Title = "Title"
-		a.Watches = append(a.Watches, Watch{Name: "b", URL: "https://files.example/b"}, Watch{URL: "https://files.example/unheard"})
+		a.Watches = append(a.Watches, Watch{Name: "b", URL: "https://files.example/b"},
+			Watch{URL: "https://files.example/unheard"})
 		j.handle = func(_ context.Context, u Update) (Outcome, error) {
 			if u.Watch == "b" {
 				return Outcome{}, errors.New("down")
@@ -198,7 +200,8 @@ func TestTrusts(t *testing.T) {
 		want   bool
 	}{
 		{feed.HinaDI, "https://agent.example/", true}, {feed.HinaDI, "https://agent.example/x", false}, {feed.HinaDI, "", false},
-		{feed.LIRS, "https://AGENT.example/", true}, {feed.SOIF, "Gatherer.example:8500", true}, {feed.SOIF, "gatherer.example", false},
+		{feed.LIRS, "https://AGENT.example/", true}, {feed.SOIF, "Gatherer.example:8500", true},
+		{feed.SOIF, "gatherer.example", false},
 	} {
 		if got := f.trusts(feed.Record{Format: tt.format, AgentURL: tt.agent}); got != tt.want {
 			t.Errorf("%v %q: %v", tt.format, tt.agent, got)
@@ -300,7 +303,8 @@ func TestExpiredIsPublishedNoLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, p, a, j := oneFeed(t)
 		start := time.Now()
-		p.set("HINA/2.2beta\r\nUser-Agent: x/1\r\n\r\n" + block + start.Add(90*time.Minute).UTC().Format(http.TimeFormat) + "\r\n\r\n" +
+		p.set("HINA/2.2beta\r\nUser-Agent: x/1\r\n\r\n" + block +
+			start.Add(90*time.Minute).UTC().Format(http.TimeFormat) + "\r\n\r\n" +
 			strings.Replace(block, "relayed", "later", 1) + start.Add(5*time.Hour).UTC().Format(http.TimeFormat) + "\r\n\r\n")
 		a.Feeds[0].Relay, a.Feeds[0].Trust = true, []string{"http://agent.example/"}
 		a.Store = storeIn(t, t.TempDir())

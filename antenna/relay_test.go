@@ -18,7 +18,8 @@ func TestRelay(t *testing.T) {
 	)
 	block := func(method string) string {
 		return "URL: http://h.example/\r\nTitle: 朝顔の観察日記\r\nLast-Modified: Tue, 10 Nov 2026 01:12:45 GMT\r\n" +
-			"Last-Modified-Detected: Tue, 10 Nov 2026 02:58:03 GMT\r\nAuthorized: Kamome/1.4\r\nAuthorized-url: http://a.example/\r\n" +
+			"Last-Modified-Detected: Tue, 10 Nov 2026 02:58:03 GMT\r\nAuthorized: Kamome/1.4\r\nAuthorized-url: " +
+			"http://a.example/\r\n" +
 			"Method: " + method + "\r\nX-Y: z\r\nKeyword: a, b\r\n\r\n"
 	}
 	text := head + block("HEAD/200")

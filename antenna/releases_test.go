@@ -184,13 +184,15 @@ func TestReleases(t *testing.T) {
 			t.Fatalf("in place were %s; updates %s", got, versions(j.got()))
 		}
 		for _, u := range j.got() {
-			if want := fmt.Sprintf("https://forge.example/tool/download/v%s/tool_%[1]s.tar.gz", u.Release.Version); u.URL != want || u.Release.URL != want ||
+			if want := fmt.Sprintf("https://forge.example/tool/download/v%s/tool_%[1]s.tar.gz",
+				u.Release.Version); u.URL != want || u.Release.URL != want ||
 				u.Release.Tag != "v"+u.Release.Version || u.Reason != Released || u.Action != feed.Download || u.Feed != "tool" {
 				t.Errorf("%+v", u)
 			}
 		}
 		last := j.got()[len(j.got())-1]
-		if last.Previous != "1.11.0" || last.Last.Digest != "digest of 1.11.0" || last.Last.ETag != "" || last.Words != "version 2.0.0 is newer than 1.11.0" {
+		if last.Previous != "1.11.0" || last.Last.Digest != "digest of 1.11.0" || last.Last.ETag != "" ||
+			last.Words != "version 2.0.0 is newer than 1.11.0" {
 			t.Errorf("%+v", last)
 		}
 		waits := eventsOf[NotReady](j)

@@ -82,7 +82,8 @@ func TestReleasesNewestOfOrderIsKept_Rule80(t *testing.T) {
 // TestReleasesOwnFileIsKept_Rule81 checks that the record of the file of a release is kept, wherever it is among those of its
 // other files, also if these are newer. It alone has the digest of the file.
 func TestReleasesOwnFileIsKept_Rule81(t *testing.T) {
-	const url, own, all = "https://h.example/{tag}/tool-{version}-own.tar.gz", "https://h.example/v1.0/tool-1.0-own.tar.gz", 4 * maxReports
+	const url, own, all = "https://h.example/{tag}/tool-{version}-own.tar.gz",
+		"https://h.example/v1.0/tool-1.0-own.tar.gz", 4 * maxReports
 	for place := range all {
 		w, err := newWatcher(Watch{Name: "tool", URL: url, Releases: &Releases{Template: templateOf(t, url)}})
 		if err != nil {
@@ -91,11 +92,13 @@ func TestReleasesOwnFileIsKept_Rule81(t *testing.T) {
 		c := newCollector(&Feed{Name: "f", Limits: Limits{}.orDefault()}, newMatcher([]*watcher{w}), 1e9)
 		k, err := c.collect(func(yield func(feed.Record, error) bool) {
 			for i := range all {
-				r := feed.Record{URL: fmt.Sprintf("https://h.example/v1.0/tool-1.0-%d.tar.gz", i), LastModified: feed.Time(8e8 + i)}
+				r := feed.Record{URL: fmt.Sprintf("https://h.example/v1.0/tool-1.0-%d.tar.gz", i),
+					LastModified: feed.Time(8e8 + i)}
 				if i == place {
 					r.URL, r.LastModified = own, 7e8
 				}
-				r.Format, r.Tag, r.Fields = feed.ReleaseAPI, "v1.0", []feed.Field{{Name: feed.DigestField, Value: "sha256:" + r.URL}}
+				r.Format, r.Tag, r.Fields = feed.ReleaseAPI, "v1.0",
+					[]feed.Field{{Name: feed.DigestField, Value: "sha256:" + r.URL}}
 				yield(r, nil)
 			}
 		})
@@ -122,7 +125,8 @@ func TestReleasesOfCutFeed(t *testing.T) {
 	for round := range 4 {
 		var list []reported
 		for i := range maxGlobbed {
-			list = append(list, reported{release: release.Release{Version: "1", URL: fmt.Sprintf("https://h.example/%d-%d", round, i)}})
+			list = append(list, reported{release: release.Release{Version: "1",
+				URL: fmt.Sprintf("https://h.example/%d-%d", round, i)}})
 		}
 		w.follow.hear(m, list, true)
 		if n, most := len(w.follow.offers()), min(round+1, 2)*maxGlobbed; n != most {

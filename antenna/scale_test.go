@@ -113,7 +113,8 @@ func TestScale(t *testing.T) {
 			t.Errorf("%d to %d polls a minute, %d on average", low, high, mean)
 		}
 		t.Logf("%d feeds, %d watches, %.1f h: %d polls, %d updates; CPU %v (%v a poll); heap %.1f MiB; %d to %d polls a minute",
-			feeds, watches, hours, n.polls, updates, cpu.Round(time.Millisecond), (cpu / time.Duration(n.polls)).Round(time.Microsecond), mib, low, high)
+			feeds, watches, hours, n.polls, updates, cpu.Round(time.Millisecond),
+			(cpu / time.Duration(n.polls)).Round(time.Microsecond), mib, low, high)
 	})
 }
 

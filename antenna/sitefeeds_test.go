@@ -33,7 +33,8 @@ func TestIndexPage_Rule79(t *testing.T) {
 		w.later(3*time.Hour, func() { p.set(indexPageOf(time.Now())) })
 		watchFor(t, a, j, 6*time.Hour)
 		got := j.got()
-		if reasons(got) != "first-sight modified" || got[1].Action != feed.Recheck || got[1].URL != fileURL || got[1].Record.Size != 100 {
+		if reasons(got) != "first-sight modified" || got[1].Action != feed.Recheck || got[1].URL != fileURL ||
+			got[1].Record.Size != 100 {
 			t.Errorf("updates: %+v", got)
 		}
 		visits := w.to("https://files.example/dist/")

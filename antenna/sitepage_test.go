@@ -30,7 +30,8 @@ func harmless(t *testing.T, page string) {
 	t.Helper()
 	list, _ := tags(t, page)
 	known := map[string]bool{}
-	for _, name := range strings.Fields("html head meta title link style body header h1 p nav a bdi time main section h2 ul li div span") {
+	for _, name := range strings.Fields("html head meta title link style body header h1 p nav a bdi time main section " +
+		"h2 ul li div span") {
 		known[name] = true
 	}
 	for _, tag := range list {
@@ -42,7 +43,8 @@ func harmless(t *testing.T, page string) {
 			switch {
 			case strings.HasPrefix(a.Key, "on"), a.Key == "src", a.Key == "style":
 				t.Errorf("an attribute %s", tag)
-			case a.Key == "href" && !own && !strings.HasPrefix(strings.ToLower(a.Val), "http://") && !strings.HasPrefix(strings.ToLower(a.Val), "https://"):
+			case a.Key == "href" && !own && !strings.HasPrefix(strings.ToLower(a.Val), "http://") &&
+				!strings.HasPrefix(strings.ToLower(a.Val), "https://"):
 				t.Errorf("a link to %q", a.Val)
 			}
 		}
@@ -72,7 +74,8 @@ func TestPage(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"http://h.example/new", "http://h.example/old", "http://h.example/q?a=1&b=2", "http://h.example/timeless", "http://h.example/gone", fileAtom, fileLIRSGzip, fileHinaDI, fileSOIF} {
+	for _, want := range []string{"http://h.example/new", "http://h.example/old", "http://h.example/q?a=1&b=2",
+		"http://h.example/timeless", "http://h.example/gone", fileAtom, fileLIRSGzip, fileHinaDI, fileSOIF} {
 		if !links[want] {
 			t.Errorf("no link to %s", want)
 		}
@@ -82,7 +85,8 @@ func TestPage(t *testing.T) {
 		t.Errorf("more links: %v", links)
 	}
 	last := 0
-	for _, want := range []string{"<b>Mine</b>", "8 sites", "10 November 2026", "New & shiny", "1.8 MiB", "6 October 2025", "http://h.example/old", "No time known", "Not reached", "http://h.example/gone"} {
+	for _, want := range []string{"<b>Mine</b>", "8 sites", "10 November 2026", "New & shiny", "1.8 MiB",
+		"6 October 2025", "http://h.example/old", "No time known", "Not reached", "http://h.example/gone"} {
 		i := strings.Index(text[last:], want)
 		if i < 0 {
 			t.Fatalf("no %q behind what comes before, in\n%s", want, text)
@@ -102,10 +106,11 @@ func TestPlain(t *testing.T) {
 		" two  words\t":                  "two  words",
 		"\u200b\u2060\ufeff\u00a0\u3000": "",
 		"\u0301":                         "",
-		"one\u2028two\u2029three\r\nfour\u0085five":                            "one two three  four five",
-		"\u202egnp.exe\u2066":                                                  "gnp.exe",
-		"e" + strings.Repeat("\u0301", 50) + "a" + strings.Repeat("\u0488", 9): "e\u0301\u0301\u0301\u0301a\u0488\u0488\u0488\u0488",
-		"ที่นี่ שָׁלוֹם مُحَمَّد":                                              "ที่นี่ שָׁלוֹם مُحَمَّد",
+		"one\u2028two\u2029three\r\nfour\u0085five": "one two three  four five",
+		"\u202egnp.exe\u2066":                       "gnp.exe",
+		"e" + strings.Repeat("\u0301", 50) + "a" + strings.Repeat("\u0488",
+			9): "e\u0301\u0301\u0301\u0301a\u0488\u0488\u0488\u0488",
+		"ที่นี่ שָׁלוֹם مُحَمَّد": "ที่นี่ שָׁלוֹם مُحَمَّد",
 		"a\u200db\xff": "a\u200db\ufffd",
 	} {
 		if got := plain(text); got != want {
@@ -113,7 +118,8 @@ func TestPlain(t *testing.T) {
 		}
 	}
 	c := composer{}
-	s := c.site(&feed.Record{URL: "http://h.example/" + strings.Repeat("x", 1000), Title: "\u200b", Author: strings.Repeat("W", 1000)})
+	s := c.site(&feed.Record{URL: "http://h.example/" + strings.Repeat("x", 1000), Title: "\u200b",
+		Author: strings.Repeat("W", 1000)})
 	if s.Name != s.URL || len(s.URL) > longestURL+3 || len(s.Author) > longestWords+3 || len(s.Link) != 1017 {
 		t.Errorf("%+v", s)
 	}
@@ -124,10 +130,12 @@ func TestPlain(t *testing.T) {
 func TestRows(t *testing.T) {
 	var records []feed.Known
 	for i := range maxRows + 20 {
-		records = append(records, own(fmt.Sprintf("http://h.example/%04d", i), func(k *feed.Known) { k.LastModified -= feed.Time(i) }))
+		records = append(records, own(fmt.Sprintf("http://h.example/%04d", i),
+			func(k *feed.Known) { k.LastModified -= feed.Time(i) }))
 	}
 	files, _ := published(t, ours(records...), FolderOptions{})
-	if n := strings.Count(files[filePage], "<li>"); n != maxRows || !strings.Contains(files[filePage], "More updates in the feeds: 20.") || !strings.Contains(files[filePage], "2020 sites") {
+	if n := strings.Count(files[filePage], "<li>"); n != maxRows ||
+		!strings.Contains(files[filePage], "More updates in the feeds: 20.") || !strings.Contains(files[filePage], "2020 sites") {
 		t.Errorf("%d rows", n)
 	}
 	if !strings.Contains(files[filePage], "h.example/1999") || strings.Contains(files[filePage], "h.example/2000") {
@@ -140,9 +148,11 @@ func FuzzPage(f *testing.F) {
 	f.Add("http://h.example/", "title", "author", "agent", "http://a.example/")
 	f.Add("javascript://h.example/%0aalert(1)", "</title>", "<!--", "]]>", "data:text/html,x")
 	f.Fuzz(func(t *testing.T, url, title, author, agent, agentURL string) {
-		c := composer{snapshot: ours(), now: now, report: FolderReport{Records: map[string]int{}}, options: FolderOptions{Title: title}}
+		c := composer{snapshot: ours(), now: now, report: FolderReport{Records: map[string]int{}},
+			options: FolderOptions{Title: title}}
 		c.own = []feed.Known{{Own: true, Record: feed.Record{URL: url, Title: title, Author: author, LastModified: now}}}
-		c.read = []feed.Record{{Format: feed.HinaDI, URL: url + "x", Title: author, Agent: agent, AgentURL: agentURL, Detected: now, LastModified: now}}
+		c.read = []feed.Record{{Format: feed.HinaDI, URL: url + "x", Title: author, Agent: agent, AgentURL: agentURL,
+			Detected: now, LastModified: now}}
 		c.page()
 		harmless(t, string(c.documents[0].data))
 	})

@@ -75,7 +75,8 @@ func TestStoreRemembers(t *testing.T) {
 			p.set(lirsLine(fileURL, time.Now(), time.Now(), 200))
 		}
 		got := j.got()
-		if reasons(got) != "first-sight modified" || got[1].Last.ETag != "0" || got[1].Last.Digest != "d" || got[1].Last.At.IsZero() {
+		if reasons(got) != "first-sight modified" || got[1].Last.ETag != "0" || got[1].Last.Digest != "d" ||
+			got[1].Last.At.IsZero() {
 			t.Errorf("%s: %+v", reasons(got), got)
 		}
 		full := 0
@@ -129,8 +130,10 @@ func TestStoreDamaged_Rule8(t *testing.T) {
 			clear(data[2*os.Getpagesize():])
 			return data
 		},
-		"a value that is none": func(data []byte) []byte { return bytes.ReplaceAll(data, []byte(`{"Print"`), []byte(`["Print"`)) },
-		"another version":      nil,
+		"a value that is none": func(data []byte) []byte {
+			return bytes.ReplaceAll(data, []byte(`{"Print"`), []byte(`["Print"`))
+		},
+		"another version": nil,
 	}
 	for name, damage := range damages {
 		synctest.Test(t, func(t *testing.T) {
@@ -195,7 +198,8 @@ func TestStoreGone_Rule8(t *testing.T) {
 			if got := j.got(); len(got) != 1 {
 				t.Errorf("%s: what the cache knows was downloaded again", reasons(got))
 			}
-			if lost := eventsOf[StoreLost](j); len(lost) != 1 || lost[0].Restored != 1 || lost[0].Aside != "" || lost[0].Why == "" {
+			if lost := eventsOf[StoreLost](j); len(lost) != 1 || lost[0].Restored != 1 || lost[0].Aside != "" ||
+				lost[0].Why == "" {
 				t.Errorf("%+v", lost)
 			}
 		})
@@ -234,7 +238,8 @@ func TestStoreLocked(t *testing.T) {
 		defer closed(t, s)
 		_, err := OpenStore(filepath.Join(dir, "antenna.db"))
 		var locked *LockedError
-		if !errors.As(err, &locked) || locked.PID != os.Getpid() || !strings.Contains(err.Error(), fmt.Sprintf("process %d (", os.Getpid())) {
+		if !errors.As(err, &locked) || locked.PID != os.Getpid() ||
+			!strings.Contains(err.Error(), fmt.Sprintf("process %d (", os.Getpid())) {
 			t.Errorf("opened twice: %v", err)
 		}
 	})

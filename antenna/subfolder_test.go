@@ -14,7 +14,8 @@ import (
 func TestReleasesInFolders(t *testing.T) {
 	for name, page := range map[string]func(versions []string) string{
 		"HTML": func(versions []string) string {
-			text := "<html><title>Index of /pub/tool/</title><pre><a href=\"../\">../</a>\n<a href=\"docs/\">docs/</a>  01-Dec-1999 12:00  -\n"
+			text := "<html><title>Index of /pub/tool/</title><pre><a href=\"../\">../</a>\n<a href=\"docs/\">docs/</a>  " +
+				"01-Dec-1999 12:00  -\n"
 			for _, v := range versions {
 				text += `<a href="` + v + `/">` + v + "/</a>  01-Dec-1999 12:00  -\n"
 			}
@@ -35,7 +36,8 @@ func TestReleasesInFolders(t *testing.T) {
 			a := w.antenna(j)
 			a.Feeds = []Feed{{Name: "folder", URL: "https://files.example/pub/tool/", Every: time.Hour}}
 			a.Watches = []Watch{
-				{Name: "tool", Releases: &Releases{Template: templateOf(t, "https://files.example/pub/tool/{version}/tool-{version}.tar.xz")}},
+				{Name: "tool", Releases: &Releases{Template: templateOf(t,
+					"https://files.example/pub/tool/{version}/tool-{version}.tar.xz")}},
 				{Name: "all", URL: "https://files.example/pub/**", Glob: true},
 			}
 			w.later(3*time.Hour, func() { versions = append(versions, "1.3.0") })
@@ -45,7 +47,8 @@ func TestReleasesInFolders(t *testing.T) {
 				got = append(got, u.URL)
 			}
 			slices.Sort(got)
-			const want = "https://files.example/pub/tool/1.2.10/tool-1.2.10.tar.xz https://files.example/pub/tool/1.3.0/tool-1.3.0.tar.xz https://files.example/pub/tool/README"
+			const want = "https://files.example/pub/tool/1.2.10/tool-1.2.10.tar.xz " +
+				"https://files.example/pub/tool/1.3.0/tool-1.3.0.tar.xz https://files.example/pub/tool/README"
 			if text := strings.Join(got, " "); text != want {
 				t.Errorf("%s: updates to %s", name, text)
 			}

@@ -18,7 +18,8 @@ func TestNoneFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
 		dir := t.TempDir()
-		a.Watches = []Watch{{Name: "g", URL: "https://files.example/other/*.iso", Glob: true}, {Name: "deaf", URL: "https://files.example/*", Glob: true, Feeds: []string{"silent"}}}
+		a.Watches = []Watch{{Name: "g", URL: "https://files.example/other/*.iso", Glob: true},
+			{Name: "deaf", URL: "https://files.example/*", Glob: true, Feeds: []string{"silent"}}}
 		a.Feeds = append(a.Feeds, Feed{Name: "silent", URL: "https://feeds.example/silent.lirs"})
 		w.sites["feeds.example"] = func(req *http.Request) *http.Response {
 			if req.URL.Path == "/antenna.lirs" {
@@ -26,18 +27,22 @@ func TestNoneFits(t *testing.T) {
 			}
 			return says(200, "# nothing\n")
 		}
-		p.set(lirsLine(strings.Replace(fileURL, "https://", "https://user:secret@", 1), time.Now(), time.Now(), 1) + lirsLine(fileURL+".2", time.Now(), time.Now(), 1))
+		p.set(lirsLine(strings.Replace(fileURL, "https://", "https://user:secret@", 1), time.Now(), time.Now(),
+			1) + lirsLine(fileURL+".2", time.Now(), time.Now(), 1))
 		for range 2 {
 			a.Store = storeIn(t, dir)
 			watchFor(t, a, j, time.Hour)
 			s, err := a.Status(t.Context())
 			closed(t, a.Store)
 			if err != nil || len(s.Watches) != 1 || s.Watches[0].Name != "g" || s.Watches[0].Reason != Unfit ||
-				!strings.Contains(s.Watches[0].Words, "the feed f reports 2 URLs, but none that matches; for example https://") || strings.Contains(s.Watches[0].Words, "secret") {
+				!strings.Contains(s.Watches[0].Words,
+					"the feed f reports 2 URLs, but none that matches; for example https://") ||
+				strings.Contains(s.Watches[0].Words, "secret") {
 				t.Errorf("%+v, %v", s.Watches, err)
 			}
 		}
-		if told := eventsOf[NoneFits](j); len(told) != 1 || told[0].Feed != "f" || told[0].Watch != "g" || told[0].URLs != 2 || strings.Contains(told[0].Example, "secret") {
+		if told := eventsOf[NoneFits](j); len(told) != 1 || told[0].Feed != "f" || told[0].Watch != "g" ||
+			told[0].URLs != 2 || strings.Contains(told[0].Example, "secret") {
 			t.Errorf("%+v", told)
 		}
 		p.set(lirsLine("https://files.example/other/a.iso", time.Now(), time.Now(), 1))
@@ -171,7 +176,8 @@ func TestSilentReleases(t *testing.T) {
 		})
 		watchFor(t, a, j, 2*time.Hour)
 		want := map[string]string{
-			"one":     "the feed one reports 2 URLs, but none that matches; for example https://files.example/one/tool-1.0.tar.gz",
+			"one": "the feed one reports 2 URLs, but none that matches; for example " +
+				"https://files.example/one/tool-1.0.tar.gz",
 			"folders": "the feed folders reports 2 URLs, but none that matches; for example https://files.example/folders/v1.0/",
 			"down":    "the feed down could not be read: status 404 Not Found", "empty": "the feed empty reports no files",
 			"single": "the feeds report 1 version, but the settings of the watch exclude all of them", "renamed": "",
@@ -350,7 +356,8 @@ func TestInvalidTags_Rule80(t *testing.T) {
 				const asset = `{"browser_download_url":"https://forge.example/other"}`
 				list = append(list, fmt.Sprintf(`{"tag_name":%q,"assets":[%s,%[2]s]}`, tag, asset))
 			}
-			list = append(list, `{"tag_name":"cli/v4.0","draft":true,"assets":[{"browser_download_url":"https://forge.example/other"}]}`)
+			list = append(list,
+				`{"tag_name":"cli/v4.0","draft":true,"assets":[{"browser_download_url":"https://forge.example/other"}]}`)
 			return says(200, "["+strings.Join(list, ",")+"]", `ETag: "1"`)
 		}
 		a := w.antenna(j)

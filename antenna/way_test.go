@@ -34,8 +34,9 @@ func TestWay_Rule63(t *testing.T) {
 	j := &journal{}
 	wrapped := &counted{}
 	a := &Antenna{
-		Feeds: []Feed{{URL: server.URL + "/away"}}, Watches: []Watch{{URL: fileURL}}, HostGap: time.Millisecond, Observe: j.observe,
-		Wrap: wrapped.wrap,
+		Feeds: []Feed{{URL: server.URL + "/away"}}, Watches: []Watch{{URL: fileURL}}, HostGap: time.Millisecond,
+		Observe: j.observe,
+		Wrap:    wrapped.wrap,
 	}
 	if err := a.Once(t.Context(), j.take); err != nil || len(j.got()) != 1 {
 		t.Errorf("what the user typed: %v, %d updates", err, len(j.got()))

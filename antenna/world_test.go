@@ -53,7 +53,8 @@ type visit struct {
 
 func newWorld(t *testing.T) *world {
 	return &world{
-		t: t, sites: map[string]site{}, busy: map[string]bool{}, ended: map[string]time.Time{}, gap: time.Second, latency: 50 * time.Millisecond,
+		t: t, sites: map[string]site{}, busy: map[string]bool{}, ended: map[string]time.Time{}, gap: time.Second,
+		latency: 50 * time.Millisecond,
 	}
 }
 
@@ -122,7 +123,8 @@ func (w *world) to(u string) (list []visit) {
 
 // reply returns a response with a status, a body, and header fields of the form "Name: value".
 func reply(status int, body io.Reader, fields ...string) *http.Response {
-	resp := &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1}
+	resp := &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), ContentLength: -1,
+		ProtoMajor: 1, ProtoMinor: 1}
 	for _, f := range fields {
 		name, value, _ := strings.Cut(f, ": ")
 		resp.Header.Add(name, value)
@@ -284,7 +286,8 @@ func TestWatch(t *testing.T) {
 		if first.URL != fileURL || first.Watch != "a" || first.Feed != "f" || first.Action != feed.Download || first.Try != 1 {
 			t.Errorf("%+v", first)
 		}
-		if second.Record.Size != 120 || second.Last.Size != 100 || !second.Last.LastModified.Equal(first.Record.LastModified.UTC()) {
+		if second.Record.Size != 120 || second.Last.Size != 100 ||
+			!second.Last.LastModified.Equal(first.Record.LastModified.UTC()) {
 			t.Errorf("%+v", second)
 		}
 		visits := w.to("https://feeds.example/antenna.lirs")

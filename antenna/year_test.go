@@ -46,7 +46,8 @@ var (
 func TestYear_Rule80(t *testing.T) {
 	days, projects := number("BRAID_YEAR_DAYS", 12), number("BRAID_YEAR_PROJECTS", 20)
 	synctest.Test(t, func(t *testing.T) {
-		y := &year{t: t, random: rand.New(rand.NewPCG(uint64(number("BRAID_YEAR_SEED", 1)), 2)), start: time.Now(), span: time.Duration(days) * 24 * time.Hour}
+		y := &year{t: t, random: rand.New(rand.NewPCG(uint64(number("BRAID_YEAR_SEED", 1)), 2)), start: time.Now(),
+			span: time.Duration(days) * 24 * time.Hour}
 		y.found(projects)
 		y.run()
 		y.check()
@@ -213,13 +214,15 @@ func (y *year) check() {
 				up = y.start
 			}
 			until := up.Add(stayed + fetching)
-			if leaves := p.leaves(i); !ever || s.isPre() || until.After(y.start.Add(y.span)) || !leaves.IsZero() && leaves.Before(until) {
+			if leaves := p.leaves(i); !ever || s.isPre() || until.After(y.start.Add(y.span)) ||
+				!leaves.IsZero() && leaves.Before(until) {
 				continue
 			}
 			if had := p.had(until); had == "" || release.Compare(had, s.version) < 0 {
 				y.missed++
 				if y.missed < 20 {
-					y.t.Errorf("%s (%v): %s was up at %v with file and proof, and in place was %s at %v", p.name, p.shelf, s.version, up, had, until)
+					y.t.Errorf("%s (%v): %s was up at %v with file and proof, and in place was %s at %v", p.name,
+						p.shelf, s.version, up, had, until)
 				}
 			}
 		}
@@ -233,15 +236,18 @@ func (y *year) report() {
 		var polls, asks, versions, n, most int
 		for _, p := range y.list {
 			if p.shelf == kind {
-				polls, asks, versions, n, most = polls+p.polls, asks+p.asks, versions+len(p.inPlace), n+1, max(most, p.polls+p.asks)
+				polls, asks, versions, n, most = polls+p.polls, asks+p.asks, versions+len(p.inPlace), n+1,
+					max(most, p.polls+p.asks)
 			}
 		}
 		each := float64(n) * days
-		y.t.Logf("%-11v: %3d projects, %5d versions in place; each project and day %5.1f polls and %4.2f requests for files, the busiest %.1f",
+		y.t.Logf("%-11v: %3d projects, %5d versions in place; each project and day %5.1f polls and %4.2f requests for "+
+			"files, the busiest %.1f",
 			kind, n, versions, float64(polls)/each, float64(asks)/each, float64(most)/days)
 	}
 	if slices.Sort(y.late); len(y.late) > 0 {
-		y.t.Logf("versions in place after %v (median), %v (19 of 20), %v (most); %d refused by the limit, %d missed", y.late[len(y.late)/2].Round(time.Second),
+		y.t.Logf("versions in place after %v (median), %v (19 of 20), %v (most); %d refused by the limit, %d missed",
+			y.late[len(y.late)/2].Round(time.Second),
 			y.late[len(y.late)*19/20].Round(time.Second), y.late[len(y.late)-1].Round(time.Second), y.forge.refused, y.missed)
 	}
 }

@@ -87,7 +87,8 @@ type placing struct {
 func invent(random *rand.Rand, p *saga, start time.Time, span time.Duration) {
 	mean := 8 * time.Hour << random.IntN(8) // from thrice a day to every six weeks
 	major, minor, patch := 1, 0, 0
-	for at := start.Add(-2 * mean); at.Before(start.Add(span)); at = at.Add(time.Minute + time.Duration(random.ExpFloat64()*float64(mean))) {
+	for at := start.Add(-2 * mean); at.Before(start.Add(span)); at = at.Add(time.Minute +
+		time.Duration(random.ExpFloat64()*float64(mean))) {
 		if patch++; random.IntN(4) == 0 {
 			minor, patch = minor+1, 0
 		}
@@ -163,7 +164,8 @@ func (p *saga) atom(list []*story, _ time.Time) string {
 		`</id><title>Releases</title><updated>2000-01-01T00:00:00Z</updated>`)
 	for i := range list {
 		s := list[len(list)-1-i]
-		fmt.Fprintf(&b, `<entry><id>x:%[1]s/%[2]s</id><title>%[2]s</title><updated>%[3]s</updated><link href="https://%[4]s/%[1]s/releases/tag/%[2]s"/></entry>`,
+		fmt.Fprintf(&b,
+			`<entry><id>x:%[1]s/%[2]s</id><title>%[2]s</title><updated>%[3]s</updated><link href="https://%[4]s/%[1]s/releases/tag/%[2]s"/></entry>`,
 			p.name, s.tag, s.listed.UTC().Format(time.RFC3339), p.host)
 	}
 	return b.String() + "</feed>"
@@ -182,18 +184,21 @@ func (p *saga) api(list []*story, now time.Time) string {
 			if since(s.replaced, now) {
 				updated = s.replaced
 			}
-			assets = append(assets, fmt.Sprintf(`{"browser_download_url":"https://files.%s/%s","state":%q,"size":1000,"updated_at":%q}`,
-				p.host, name, state, updated.UTC().Format(time.RFC3339)))
+			assets = append(assets,
+				fmt.Sprintf(`{"browser_download_url":"https://files.%s/%s","state":%q,"size":1000,"updated_at":%q}`,
+					p.host, name, state, updated.UTC().Format(time.RFC3339)))
 		}
-		items = append(items, fmt.Sprintf(`{"tag_name":%q,"prerelease":%t,"html_url":"https://%s/%s","published_at":%q,"assets":[%s]}`,
-			s.tag, s.marked, p.host, p.name, s.listed.UTC().Format(time.RFC3339), strings.Join(assets, ",")))
+		items = append(items,
+			fmt.Sprintf(`{"tag_name":%q,"prerelease":%t,"html_url":"https://%s/%s","published_at":%q,"assets":[%s]}`,
+				s.tag, s.marked, p.host, p.name, s.listed.UTC().Format(time.RFC3339), strings.Join(assets, ",")))
 	}
 	return "[" + strings.Join(items, ",\n") + "]"
 }
 
 func (p *saga) folder(list []*story, now time.Time) string {
 	var b strings.Builder
-	b.WriteString("<html><head><title>Index of /" + p.name + "/</title></head><body><h1>Index of /" + p.name + `/</h1><hr><pre><a href="../">../</a>` + "\n")
+	b.WriteString("<html><head><title>Index of /" + p.name + "/</title></head><body><h1>Index of /" + p.name +
+		`/</h1><hr><pre><a href="../">../</a>` + "\n")
 	for _, s := range list {
 		for name, at := range map[string]time.Time{p.file(s): s.file, p.file(s) + ".sha256": s.proof} {
 			if s.isThere(at, now) {

@@ -18,7 +18,8 @@ func TestAria2Empty(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	folder := t.TempDir()
 	in := func(name string) string { return filepath.Join(folder, name) }
-	entry := "http://127.0.0.1:1/%s\n gid=00000000000000a%s\n pause=true\n sha256=" + strings.Repeat("0", 64) + "\n require=digest\n mirror=http://127.0.0.1:1/m\n"
+	entry := "http://127.0.0.1:1/%s\n gid=00000000000000a%s\n pause=true\n sha256=" + strings.Repeat("0", 64) +
+		"\n require=digest\n mirror=http://127.0.0.1:1/m\n"
 	for n, want := range []string{"1", "2", "2"} {
 		list := in("list")
 		if n < 2 {
@@ -31,7 +32,8 @@ func TestAria2Empty(t *testing.T) {
 		var log lockedBuffer
 		ctx, end := context.WithCancel(t.Context())
 		code := make(chan int, 1)
-		args := []string{"aria2c", "--no-conf", "--enable-rpc", "--rpc-listen-port=0", "--dir=" + in("d"), "--save-session=" + in("session"), "-i", list}
+		args := []string{"aria2c", "--no-conf", "--enable-rpc", "--rpc-listen-port=0", "--dir=" + in("d"),
+			"--save-session=" + in("session"), "-i", list}
 		go func() { code <- run(ctx, args, streams{in: strings.NewReader(""), out: io.Discard, err: &log}) }()
 		waitFor(t, "the daemon", func() bool { return readyLine.MatchString(log.String()) })
 		d := &daemonRun{t: t, url: readyLine.FindStringSubmatch(log.String())[1]}
@@ -51,7 +53,8 @@ func TestAria2Empty(t *testing.T) {
 		end()
 		<-code
 		session, err := os.ReadFile(in("session"))
-		for _, line := range []string{"sha256=" + strings.Repeat("0", 64), "require=digest", "mirror=http://127.0.0.1:1/m", "pause=true"} {
+		for _, line := range []string{"sha256=" + strings.Repeat("0", 64), "require=digest",
+			"mirror=http://127.0.0.1:1/m", "pause=true"} {
 			if !strings.Contains(string(session), "\n "+line+"\n") {
 				t.Errorf("start %d: the session lacks %s: %s, %v", n, line, session, err)
 			}
@@ -125,16 +128,18 @@ func TestAria2RPC_Rule68(t *testing.T) {
 		t.Fatal(err)
 	}
 	aria2Refuses(t, map[string]string{
-		"--enable-rpc --rpc-listen-all":                 "usage --rpc-listen-all: without a secret, all on the network",
-		"--enable-rpc --rpc-listen-all --rpc-insecure":  "usage --rpc-listen-all: without a secret, all on the network",
-		"--enable-rpc --rpc-listen-all --rpc-secret=x":  "usage --rpc-listen-all: the secret would cross the network",
-		"--enable-rpc --rpc-secure":                     "usage --rpc-secure: needs a certificate",
-		"--enable-rpc --rpc-secure --rpc-certificate=x": "usage --rpc-certificate: the private key of this certificate is missing",
-		"--enable-rpc --rpc-user=x --rpc-passwd=y":      "usage --rpc-user: the server does not request a name and password",
-		"--enable-rpc --rpc-listen-port=70000":          "usage --rpc-listen-port: write a port",
-		"--enable-rpc --dry-run http://127.0.0.1:1/":    "usage --dry-run: contradicts --enable-rpc",
-		"--enable-rpc -i " + list:                       "usage " + list + ": all-proxy: all downloads of a daemon have the same proxy",
-		"--enable-rpc --split=x":                        "usage --split: write a number",
-		"--enable-rpc --lowest-speed-limit=x":           "usage --lowest-speed-limit: write ",
+		"--enable-rpc --rpc-listen-all":                "usage --rpc-listen-all: without a secret, all on the network",
+		"--enable-rpc --rpc-listen-all --rpc-insecure": "usage --rpc-listen-all: without a secret, all on the network",
+		"--enable-rpc --rpc-listen-all --rpc-secret=x": "usage --rpc-listen-all: the secret would cross the network",
+		"--enable-rpc --rpc-secure":                    "usage --rpc-secure: needs a certificate",
+		"--enable-rpc --rpc-secure --rpc-certificate=x": "usage --rpc-certificate: the private key of this certificate " +
+			"is missing",
+		"--enable-rpc --rpc-user=x --rpc-passwd=y":   "usage --rpc-user: the server does not request a name and password",
+		"--enable-rpc --rpc-listen-port=70000":       "usage --rpc-listen-port: write a port",
+		"--enable-rpc --dry-run http://127.0.0.1:1/": "usage --dry-run: contradicts --enable-rpc",
+		"--enable-rpc -i " + list: "usage " + list + ": all-proxy: all downloads of a daemon have " +
+			"the same proxy",
+		"--enable-rpc --split=x":              "usage --split: write a number",
+		"--enable-rpc --lowest-speed-limit=x": "usage --lowest-speed-limit: write ",
 	})
 }

@@ -23,7 +23,8 @@ func (d *daemonRun) control(code int, words ...string) (stdout, stderr string) {
 func TestDaemonControl(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest())
 	d := newDaemonRun(t)
-	if _, stderr := d.control(exitOther, "status"); !strings.Contains(stderr, "no daemon is running") || !strings.Contains(stderr, "start it with braid daemon") {
+	if _, stderr := d.control(exitOther, "status"); !strings.Contains(stderr, "no daemon is running") ||
+		!strings.Contains(stderr, "start it with braid daemon") {
 		t.Error(stderr)
 	}
 	d.start()
@@ -37,12 +38,14 @@ func TestDaemonControl(t *testing.T) {
 		t.Errorf("its options are %v %s", options, failure)
 	}
 	stdout, _ := d.control(exitDone, "status")
-	if lines := strings.Split(stdout, "\n"); len(lines) != 3 || !strings.HasPrefix(first, strings.Fields(lines[0])[0]) || !strings.HasPrefix(gid, strings.Fields(lines[1])[0]) {
+	if lines := strings.Split(stdout, "\n"); len(lines) != 3 ||
+		!strings.HasPrefix(first, strings.Fields(lines[0])[0]) || !strings.HasPrefix(gid, strings.Fields(lines[1])[0]) {
 		t.Errorf("%s and %s are %s", first, gid, stdout)
 	}
 	d.control(exitDone, "resume", gid[:8])
 	d.status(gid)
-	if stdout, _ = d.control(exitDone, "status", gid); !strings.Contains(stdout, "complete") || !strings.Contains(stdout, "a.iso") || !strings.Contains(stdout, "sha-256 from Digest") {
+	if stdout, _ = d.control(exitDone, "status", gid); !strings.Contains(stdout, "complete") ||
+		!strings.Contains(stdout, "a.iso") || !strings.Contains(stdout, "sha-256 from Digest") {
 		t.Error(stdout)
 	}
 	if stdout, _ = d.control(exitDone, "status", "--json", gid); !strings.Contains(stdout, `"status":"complete"`) {
@@ -64,25 +67,29 @@ func TestDaemonControl(t *testing.T) {
 		t.Error(stdout)
 	}
 	for words, text := range map[string]string{
-		"add": "no URL", "pause": "give either names or --all", "remove --all x": "give either names or --all", "add -o x http://a/b http://a/c": "this is the name of one file, but several files are given",
-		"add nothing": "is not an http, https or ftp URL", "add --sha256 x http://a/b": "--sha256",
+		"add": "no URL", "pause": "give either names or --all", "remove --all x": "give either names or --all",
+		"add -o x http://a/b http://a/c": "this is the name of one file, but several files are given",
+		"add nothing":                    "is not an http, https or ftp URL", "add --sha256 x http://a/b": "--sha256",
 	} {
 		if _, stderr := d.control(exitUsage, strings.Fields(words)...); !strings.Contains(stderr, text) {
 			t.Errorf("%s: %s", words, stderr)
 		}
 	}
-	if _, stderr := d.control(exitUsage, "add", "-d", "/etc", s.URL); !strings.Contains(stderr, "is outside "+d.root) || !strings.Contains(stderr, "--root") {
+	if _, stderr := d.control(exitUsage, "add", "-d", "/etc", s.URL); !strings.Contains(stderr, "is outside "+d.root) ||
+		!strings.Contains(stderr, "--root") {
 		t.Error(stderr)
 	}
 	for gid, text := range map[string]string{gid: "is not found", "zzz": "Invalid GID zzz"} {
-		if _, stderr := d.control(exitOther, "remove", gid); !strings.Contains(stderr, text) || !strings.Contains(stderr, "list the downloads with braid status") {
+		if _, stderr := d.control(exitOther, "remove", gid); !strings.Contains(stderr, text) ||
+			!strings.Contains(stderr, "list the downloads with braid status") {
 			t.Error(stderr)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(d.state, tokenFile), []byte("other"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr := d.control(exitOther, "status"); !strings.Contains(stderr, "requires a secret") || !strings.Contains(stderr, "control it over its port") {
+	if _, stderr := d.control(exitOther, "status"); !strings.Contains(stderr, "requires a secret") ||
+		!strings.Contains(stderr, "control it over its port") {
 		t.Error(stderr)
 	}
 }

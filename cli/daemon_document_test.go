@@ -21,7 +21,8 @@ func TestDaemonDocument(t *testing.T) {
 	var doc strings.Builder
 	doc.WriteString(`<?xml version="1.0"?><metalink xmlns="urn:ietf:params:xml:ns:metalink">`)
 	for _, name := range []string{"a.txt", "b/c.txt", "d.txt"} {
-		fmt.Fprintf(&doc, `<file name="%s"><size>%d</size><hash type="sha-256">%x</hash><url>%s/files/%s</url></file>`, name, len(name), sha256.Sum256([]byte(name)), s.URL, name)
+		fmt.Fprintf(&doc, `<file name="%s"><size>%d</size><hash type="sha-256">%x</hash><url>%s/files/%s</url></file>`,
+			name, len(name), sha256.Sum256([]byte(name)), s.URL, name)
 		mux.HandleFunc("/files/"+name, func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(name)) })
 	}
 	doc.WriteString(`</metalink>`)
@@ -36,7 +37,8 @@ func TestDaemonDocument(t *testing.T) {
 	for _, tt := range []struct {
 		path, numbers string
 		files         []string
-	}{{"/all.meta4", "", []string{"a.txt", "b/c.txt", "d.txt"}}, {"/download", "1,3-9", []string{"a.txt", "d.txt"}}, {"/all.meta4", "2", []string{"b/c.txt"}}, {"/all.meta4", "4", nil}} {
+	}{{"/all.meta4", "", []string{"a.txt", "b/c.txt", "d.txt"}}, {"/download", "1,3-9", []string{"a.txt", "d.txt"}},
+		{"/all.meta4", "2", []string{"b/c.txt"}}, {"/all.meta4", "4", nil}} {
 		dir := filepath.Join(d.root, strings.Trim(tt.path, "/.")+tt.numbers)
 		status := d.status(d.add(s.URL+tt.path, map[string]string{"dir": dir, "select-file": tt.numbers}))
 		followers, _ := status["followedBy"].([]any)
@@ -71,7 +73,8 @@ func TestDaemonRefusedName(t *testing.T) {
 	const text = `<?xml version="1.0"?><metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="../evil"><size>1</size><url>http://127.0.0.1:1/a</url></file></metalink>`
 	d := newDaemonRun(t)
 	d.start()
-	if _, failure := d.call("aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte(text))); !strings.Contains(failure, "document, file ../evil: ") {
+	if _, failure := d.call("aria2.addMetalink",
+		base64.StdEncoding.EncodeToString([]byte(text))); !strings.Contains(failure, "document, file ../evil: ") {
 		t.Error(failure)
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(text)) }))
@@ -83,7 +86,8 @@ func TestDaemonRefusedName(t *testing.T) {
 		t.Fatal(failure)
 	}
 	for _, status := range []map[string]any{status, d.status(fmt.Sprint(gid))} {
-		if message := fmt.Sprint(status["errorMessage"]); status["status"] != "error" || !strings.Contains(message, "file ../evil: ") || strings.Contains(message, "select-file") {
+		if message := fmt.Sprint(status["errorMessage"]); status["status"] != "error" ||
+			!strings.Contains(message, "file ../evil: ") || strings.Contains(message, "select-file") {
 			t.Errorf("%v", status)
 		}
 	}

@@ -19,12 +19,14 @@ func TestDaemonHome(t *testing.T) {
 		{"daemon", "-d", home}, {"daemon", "-d", filepath.Dir(home)}, {"daemon", "-d", "/"}, {"daemon", "-d", linkTo(t, home)},
 	} {
 		code, _, message := command(t, append(words, "--state", d.state, "--rpc-listen-port", "0")...)
-		if code != exitUsage || !strings.Contains(message, "clients could replace files in your home folder (choose a folder for downloads alone with -d FOLDER") {
+		if code != exitUsage || !strings.Contains(message,
+			"clients could replace files in your home folder (choose a folder for downloads alone with -d FOLDER") {
 			t.Errorf("%q: %d, %s", words, code, message)
 		}
 	}
 	t.Chdir(home)
-	if code, _, message := command(t, "daemon", "--state", d.state, "--rpc-listen-port", "0"); code != exitUsage || !strings.Contains(message, "home folder") {
+	if code, _, message := command(t, "daemon", "--state", d.state, "--rpc-listen-port", "0"); code != exitUsage ||
+		!strings.Contains(message, "home folder") {
 		t.Errorf("%d, %s", code, message)
 	}
 	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"} {
@@ -41,7 +43,8 @@ func TestDaemonHome(t *testing.T) {
 	d.root = home
 	d.start("--root", home)
 	file := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Name("config.toml")).URL
-	if status := d.status(d.add(file, map[string]string{"dir": filepath.Join(home, "downloads")})); status["status"] != "complete" {
+	if status := d.status(d.add(file, map[string]string{"dir": filepath.Join(home,
+		"downloads")})); status["status"] != "complete" {
 		t.Error(status)
 	}
 	for _, options := range []map[string]any{
@@ -65,7 +68,8 @@ func TestDaemonHome(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{".bashrc", ".ssh/authorized_keys", "xdg_config_home/braid/config.toml", "xdg_state_home/braid/config.toml", "xdg_cache_home/braid/digests"} {
+	for _, name := range []string{".bashrc", ".ssh/authorized_keys", "xdg_config_home/braid/config.toml",
+		"xdg_state_home/braid/config.toml", "xdg_cache_home/braid/digests"} {
 		if _, err := os.Lstat(filepath.Join(home, name)); err == nil {
 			t.Errorf("%s is there", name)
 		}

@@ -14,7 +14,8 @@ import (
 // stays, and the download ends with what would do.
 func TestDaemonNewLink(t *testing.T) {
 	const size, sent = 4 << 20, 3 << 20
-	s := mirrortest.New(t, mirrortest.Generate(size, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.StallAfter(sent))
+	s := mirrortest.New(t, mirrortest.Generate(size, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`),
+		mirrortest.StallAfter(sent))
 	other := mirrortest.New(t, mirrortest.Generate(size, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`))
 	d := newDaemonRun(t)
 	d.start("-x", "1")
@@ -29,7 +30,8 @@ func TestDaemonNewLink(t *testing.T) {
 			t.Fatal(failure)
 		}
 		status := d.status(gid)
-		if message, _ := status["errorMessage"].(string); status["status"] != tt.status || !strings.Contains(message, tt.message) {
+		if message, _ := status["errorMessage"].(string); status["status"] != tt.status ||
+			!strings.Contains(message, tt.message) {
 			t.Errorf("%s: %v", tt.name, status)
 		}
 		info, _ := os.Stat(part)

@@ -22,10 +22,12 @@ func TestDaemonSelects(t *testing.T) {
 	defer site.Close()
 	for _, numbers := range []string{"2", "2-3"} {
 		status := d.status(d.add(site.URL+"/a.meta4", map[string]string{"select-file": numbers}))
-		if message := fmt.Sprint(status["errorMessage"]); status["status"] != "error" || !strings.Contains(message, "the document has") {
+		if message := fmt.Sprint(status["errorMessage"]); status["status"] != "error" ||
+			!strings.Contains(message, "the document has") {
 			t.Errorf("%s of one file: %v", numbers, status)
 		}
-		_, failure := d.call("aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte(document)), map[string]string{"select-file": numbers})
+		_, failure := d.call("aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte(document)),
+			map[string]string{"select-file": numbers})
 		if !strings.Contains(failure, "has no file "+numbers) {
 			t.Errorf("%s: %q", numbers, failure)
 		}

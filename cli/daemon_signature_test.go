@@ -22,7 +22,8 @@ func TestDaemonSignature(t *testing.T) {
 	a := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"))
 	b := mirrortest.New(t, mirrortest.Generate(1<<20, 4), mirrortest.Name("b.iso"))
 	both := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a.iso"><url>%s</url></file><file name="b.iso"><url>%s</url></file></metalink>`, a.URL, b.URL)
+		fmt.Fprintf(w,
+			`<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a.iso"><url>%s</url></file><file name="b.iso"><url>%s</url></file></metalink>`, a.URL, b.URL)
 	}))
 	defer both.Close()
 	key, err := pgp.NewEntity("alice", "", "alice@example.org", &packet.Config{Algorithm: packet.PubKeyAlgoEd25519})
@@ -43,7 +44,8 @@ func TestDaemonSignature(t *testing.T) {
 		}
 	}
 	d := newDaemonRun(t)
-	for words, wants := range map[string][2]string{"--keyring " + keyring: {"complete ", "error "}, "": {"error the daemon trusts no key or certificate", "error the daemon trusts no key"}} {
+	for words, wants := range map[string][2]string{"--keyring " + keyring: {"complete ", "error "},
+		"": {"error the daemon trusts no key or certificate", "error the daemon trusts no key"}} {
 		d.start(strings.Fields(words)...)
 		for i, url := range []string{a.URL, b.URL} {
 			gid, _ := d.control(exitDone, "add", "--signature", file, url)

@@ -47,9 +47,10 @@ func TestStatusOfAll(t *testing.T) {
 	defer daemon.Close()
 	var out bytes.Buffer
 	c := &controlCommand{streams: streams{out: &out, err: &out}, verb: "status"}
-	c.http.Transport = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "tcp", daemon.Listener.Addr().String())
-	}}
+	c.http.Transport = &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", daemon.Listener.Addr().String())
+		}}
 	if err := c.status(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,8 @@ func (d *daemonRun) start(words ...string) {
 // call calls a method, and returns its result, or the message of the error.
 func (d *daemonRun) call(method string, params ...any) (result any, failure string) {
 	d.t.Helper()
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": "1", "method": method, "params": append([]any{"token:" + d.token}, params...)})
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": "1", "method": method,
+		"params": append([]any{"token:" + d.token}, params...)})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -106,9 +107,11 @@ func TestDaemon(t *testing.T) {
 	d := newDaemonRun(t)
 	d.start()
 	first := d.add(s.URL, map[string]string{})
-	below := d.add(s.URL, map[string]string{"dir": filepath.Join(d.root, "x", "y"), "out": "z/b.iso", "header": "X-One: 1\nX-Two: 2"})
+	below := d.add(s.URL, map[string]string{"dir": filepath.Join(d.root, "x", "y"), "out": "z/b.iso",
+		"header": "X-One: 1\nX-Two: 2"})
 	wrong := d.add(s.URL, map[string]string{"out": "c.iso", "checksum": "sha-256=" + strings.Repeat("0", 64)})
-	if _, failure := d.call("aria2.addUri", []string{s.URL}, map[string]string{"all-proxy": "http://127.0.0.1:1"}); !strings.Contains(failure, "all use the proxies of the daemon") {
+	if _, failure := d.call("aria2.addUri", []string{s.URL},
+		map[string]string{"all-proxy": "http://127.0.0.1:1"}); !strings.Contains(failure, "all use the proxies of the daemon") {
 		t.Errorf("a proxy for one download: %q", failure)
 	}
 	if err := os.MkdirAll(filepath.Join(d.root, "taken.iso"), 0o700); err != nil {
@@ -118,7 +121,8 @@ func TestDaemon(t *testing.T) {
 	folder := d.add(s.URL, map[string]string{"out": "taken.iso", "allow-overwrite": "true"})
 	d.status(first)
 	through := d.add(s.URL, map[string]string{"out": "x.iso", "dir": filepath.Join(d.root, "a.iso", "y")})
-	for gid, want := range map[any]string{beside: "complete", folder: "error 16", through: "error 16", first: "complete", below: "complete", wrong: "error 32"} {
+	for gid, want := range map[any]string{beside: "complete", folder: "error 16", through: "error 16",
+		first: "complete", below: "complete", wrong: "error 32"} {
 		status := d.status(gid)
 		if got := fmt.Sprint(status["status"], " ", status["errorCode"]); strings.TrimSuffix(got, " 0") != want {
 			t.Errorf("%v: %s, want %s: %v", gid, got, want, status["errorMessage"])
@@ -145,12 +149,14 @@ func TestDaemonLog(t *testing.T) {
 	for _, words := range [][]string{nil, {"-v"}} {
 		d := newDaemonRun(t)
 		d.start(words...)
-		d.status(d.add(strings.Replace(s.URL, "http://", "http://me:s3cret@", 1)+"?sig=s3cret", map[string]string{"out": "a.iso"}))
+		d.status(d.add(strings.Replace(s.URL, "http://", "http://me:s3cret@", 1)+"?sig=s3cret",
+			map[string]string{"out": "a.iso"}))
 		d.status(d.add(s.URL, map[string]string{"out": "b.iso", "checksum": "sha-256=" + strings.Repeat("0", 64)}))
 		waitFor(t, "the log", func() bool { return strings.Contains(d.log.String(), "download failed") })
 		d.end()
 		log := d.log.String()
-		if got := strings.Contains(log, "download is complete") && strings.Contains(log, "download begins"); got != (len(words) > 0) || strings.Contains(log, "s3cret") {
+		if got := strings.Contains(log, "download is complete") &&
+			strings.Contains(log, "download begins"); got != (len(words) > 0) || strings.Contains(log, "s3cret") {
 			t.Errorf("%q:\n%s", words, log)
 		}
 	}
@@ -166,7 +172,8 @@ func TestDaemonStaysInRoot(t *testing.T) {
 	}
 	d.start()
 	for _, dir := range []string{"link", "link/below", filepath.Join(d.root, "link")} {
-		if status := d.status(d.add(s.URL, map[string]string{"dir": dir})); status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "link") {
+		if status := d.status(d.add(s.URL, map[string]string{"dir": dir})); status["status"] != "error" ||
+			!strings.Contains(fmt.Sprint(status["errorMessage"]), "link") {
 			t.Errorf("%s: %v", dir, status)
 		}
 	}
@@ -198,11 +205,13 @@ func TestDaemonKeepsState(t *testing.T) {
 		gids = append(gids, d.add(s.URL, o))
 	}
 	for _, gid := range gids {
-		if status := d.status(gid); status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "this folder is reserved for the daemon") {
+		if status := d.status(gid); status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]),
+			"this folder is reserved for the daemon") {
 			t.Errorf("%v", status)
 		}
 	}
-	if data, err := os.ReadFile(filepath.Join(d.state, tokenFile)); err != nil || strings.TrimSpace(string(data)) != d.token || len(gids) != 5 {
+	if data, err := os.ReadFile(filepath.Join(d.state, tokenFile)); err != nil ||
+		strings.TrimSpace(string(data)) != d.token || len(gids) != 5 {
 		t.Errorf("%v, %d added", err, len(gids))
 	}
 }
@@ -237,7 +246,8 @@ func TestDaemonRefuses(t *testing.T) {
 		{"--root " + d.root + " -d " + d.state, exitUsage, "is outside " + d.root},
 		{"--state " + d.root, exitUsage, "this folder is reserved for braid"},
 		{"--rpc-listen-port 70000", exitUsage, "write a port"},
-		{"--rpc-listen-port " + d.url[strings.LastIndex(d.url, ":")+1:len(d.url)-len("/jsonrpc")], exitOther, "choose another port with --rpc-listen-port PORT"},
+		{"--rpc-listen-port " + d.url[strings.LastIndex(d.url, ":")+1:len(d.url)-len("/jsonrpc")], exitOther,
+			"choose another port with --rpc-listen-port PORT"},
 		{"--tls-key k", exitUsage, "--tls-cert"},
 	} {
 		words := append([]string{"daemon", "-d", d.root}, strings.Fields(tt.words)...)
@@ -258,7 +268,8 @@ func TestDaemonGoesOn(t *testing.T) {
 		options []mirrortest.Option
 		most    int64
 	}{"ranges": {nil, size + size/2}, "whole only": {[]mirrortest.Option{mirrortest.IgnoreRange()}, 2 * size}} {
-		s := mirrortest.New(t, mirrortest.Generate(size, 3), append(tt.options, mirrortest.Name("a.iso"), mirrortest.StallAfter(size*3/4))...)
+		s := mirrortest.New(t, mirrortest.Generate(size, 3), append(tt.options, mirrortest.Name("a.iso"),
+			mirrortest.StallAfter(size*3/4))...)
 		d := newDaemonRun(t)
 		d.start("-v")
 		gid := d.add(s.URL, map[string]string{})

@@ -49,7 +49,8 @@ func TestDaemonOneToken(t *testing.T) {
 func TestDaemonDemand_Rule64(t *testing.T) {
 	plain := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Name("a.iso"))
 	for _, tt := range []struct{ daemon, client, status string }{
-		{"digest", "none", "error"}, {"digest", "", "error"}, {"none", "digest", "error"}, {"none", "none", "complete"}, {"digest", "nonsense", "error"},
+		{"digest", "none", "error"}, {"digest", "", "error"}, {"none", "digest", "error"}, {"none", "none", "complete"},
+		{"digest", "nonsense", "error"},
 	} {
 		d := newDaemonRun(t)
 		d.start("--require", tt.daemon)

@@ -36,7 +36,8 @@ func (w *watchingDaemon) begin(words ...string) {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { log.Close() })
-	w.cmd = start(w.t, w.dir, log, append([]string{"daemon", "-d", "root", "--state", "queue", "--rpc-listen-port", "0", "--watch", "watch.toml"}, words...)...)
+	w.cmd = start(w.t, w.dir, log, append([]string{"daemon", "-d", "root", "--state", "queue", "--rpc-listen-port", "0",
+		"--watch", "watch.toml"}, words...)...)
 	w.cmd.Env = append(append(w.cmd.Env, "NOTIFY_SOCKET="+w.in("notify")), w.env...)
 	if err := w.cmd.Start(); err != nil {
 		w.t.Fatal(err)
@@ -170,7 +171,8 @@ func TestDaemonWatchUntold(t *testing.T) {
 // one stays paused.
 func TestDaemonWatchKilledAtWork(t *testing.T) {
 	const size, sent = 8 << 20, 5 << 20
-	s := mirrortest.New(t, mirrortest.Generate(size, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest(), mirrortest.StallAfter(sent))
+	s := mirrortest.New(t, mirrortest.Generate(size, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`),
+		mirrortest.Digest(), mirrortest.StallAfter(sent))
 	w := newWatchingDaemon(t, s, blocked)
 	w.begin()
 	waitFor(t, "half of the file", func() bool { return begun(w.in("files/a.iso.part")) && s.Sent() >= sent })
@@ -208,7 +210,8 @@ func TestDaemonWatchKilledAtWork(t *testing.T) {
 // TestDaemonWatchRemoved: an entry that the user removes is handled, also after a kill, and the next version is an
 // entry of its own.
 func TestDaemonWatchRemoved(t *testing.T) {
-	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest(), mirrortest.StallAfter(1000))
+	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`),
+		mirrortest.Digest(), mirrortest.StallAfter(1000))
 	w := newWatchingDaemon(t, s, blocked)
 	w.begin()
 	first := w.becomes("active")
@@ -267,7 +270,8 @@ func TestDaemonWatchNotReady_Rule80(t *testing.T) {
 	}
 	w.signal(syscall.SIGTERM)
 	w.ends(exitDone)
-	if log := w.read("log"); strings.Contains(log, "level=WARN") || strings.Contains(log, "level=ERROR") || !strings.Contains(log, `msg="not there yet"`) {
+	if log := w.read("log"); strings.Contains(log, "level=WARN") || strings.Contains(log, "level=ERROR") ||
+		!strings.Contains(log, `msg="not there yet"`) {
 		t.Errorf("the log is\n%s", log)
 	}
 }
@@ -275,7 +279,8 @@ func TestDaemonWatchNotReady_Rule80(t *testing.T) {
 // TestDaemonWatchGone: the entry of a watch that is not configured any more keeps others waiting no longer than it
 // takes to see that.
 func TestDaemonWatchGone(t *testing.T) {
-	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest(), mirrortest.StallAfter(1000))
+	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`),
+		mirrortest.Digest(), mirrortest.StallAfter(1000))
 	w := newWatchingDaemon(t, s)
 	w.begin()
 	w.becomes("active")
@@ -319,7 +324,8 @@ func TestDaemonWatchFound(t *testing.T) {
 // TestDaemonWatchMissing: a configuration that is not there is told of by the flag that names it, with a next step.
 func TestDaemonWatchMissing(t *testing.T) {
 	code, _, errs := command(t, "daemon", "--watch", "nosuch.toml")
-	if code != exitUsage || !strings.Contains(errs, "daemon --watch nosuch.toml: no such file") || !strings.Contains(errs, "braid watch --help") {
+	if code != exitUsage || !strings.Contains(errs, "daemon --watch nosuch.toml: no such file") ||
+		!strings.Contains(errs, "braid watch --help") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
@@ -360,17 +366,21 @@ func TestDaemonWatchSignals(t *testing.T) {
 func TestDaemonWatchRefused(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	for text, want := range map[string]string{
-		"[watch.w]\nurl = 'https://example.org/a.iso'\n":                                                     "missing folder for the files",
-		"[watch.w]\nurl = 'https://example.org/a.iso'\ndir = 'x'\nrequire = 'signature'\n":                   "no key or certificate is trusted",
-		"state = 'queue'\n[watch.w]\nurl = 'https://example.org/a.iso'\ndir = 'x'\n":                         "the state folder is the one in which the daemon keeps its queue",
-		"metrics = 'nowhere'\n[watch.w]\nurl = 'https://example.org/a.iso'\ndir = 'x'\ncheck-every = '1h'\n": "is not an address to listen on",
+		"[watch.w]\nurl = 'https://example.org/a.iso'\n": "missing folder for the files",
+		"[watch.w]\nurl = 'https://example.org/a.iso'\ndir = 'x'\nrequire = " +
+			"'signature'\n": "no key or certificate is trusted",
+		"state = 'queue'\n[watch.w]\nurl = " +
+			"'https://example.org/a.iso'\ndir = 'x'\n": "the state folder is the one in which the daemon keeps its queue",
+		"metrics = 'nowhere'\n[watch.w]\nurl = 'https://example.org/a.iso'\ndir = " +
+			"'x'\ncheck-every = '1h'\n": "is not an address to listen on",
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "watch.toml")
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		code, _, errs := command(t, "daemon", "-d", filepath.Join(dir, "root"), "--state", filepath.Join(dir, "queue"), "--rpc-listen-port", "0", "--watch", file)
+		code, _, errs := command(t, "daemon", "-d", filepath.Join(dir, "root"), "--state", filepath.Join(dir, "queue"),
+			"--rpc-listen-port", "0", "--watch", file)
 		left, _ := filepath.Glob(filepath.Join(dir, "*"))
 		if code != exitUsage || !strings.Contains(errs, want) || len(left) != 1 {
 			t.Errorf("%s: exit code %d, %q, there is %q", text, code, errs, left)

@@ -91,12 +91,14 @@ func TestExamplesOfHelp(t *testing.T) {
 
 // TestTryLineCatches what the parser refuses.
 func TestTryLineCatches(t *testing.T) {
-	for _, line := range []string{"braid gte x", "braid get --ouput x u", "braid get -x many u", "braid feed chek u", "braid get --require u"} {
+	for _, line := range []string{"braid gte x", "braid get --ouput x u", "braid get -x many u", "braid feed chek u",
+		"braid get --require u"} {
 		if tryLine(line) == nil {
 			t.Errorf("%s is taken", line)
 		}
 	}
-	text := "    $ braid get 'a b' # why\n\tbraid serve x\n```sh\nX=1 braid probe u > f &\nno braid\n```\nbraid in prose\n`braid inline`\n"
+	text := "    $ braid get 'a b' # why\n\tbraid serve x\n```sh\nX=1 braid probe u > f &\nno braid\n```\nbraid in " +
+		"prose\n`braid inline`\n"
 	if got := commandLines(text); !slices.Equal(got, []string{"braid get 'a b'", "braid serve x", "braid probe u"}) {
 		t.Errorf("%q", got)
 	}

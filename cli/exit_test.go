@@ -52,8 +52,10 @@ func TestBatchCode(t *testing.T) {
 		codes []int
 		want  int
 	}{
-		{nil, 0}, {[]int{0, 0}, 0}, {[]int{0, 8}, 8}, {[]int{8, 4, 0}, 4}, {[]int{1, 0}, 1}, {[]int{1, 14}, 14}, {[]int{3, 130}, 130}, {[]int{10, 143, 11}, 143},
-		{[]int{12, 3}, 12}, {[]int{12, 9}, 9}, {[]int{9, 11}, 11}, {[]int{11, 10, 2}, 10}, {[]int{130, 143}, 130}, {[]int{12, 1, 11, 4}, 11},
+		{nil, 0}, {[]int{0, 0}, 0}, {[]int{0, 8}, 8}, {[]int{8, 4, 0}, 4}, {[]int{1, 0}, 1}, {[]int{1, 14}, 14},
+		{[]int{3, 130}, 130}, {[]int{10, 143, 11}, 143},
+		{[]int{12, 3}, 12}, {[]int{12, 9}, 9}, {[]int{9, 11}, 11}, {[]int{11, 10, 2}, 10}, {[]int{130, 143}, 130},
+		{[]int{12, 1, 11, 4}, 11},
 	} {
 		if got := batchCode(tt.codes); got != tt.want {
 			t.Errorf("batchCode(%v) is %d, want %d", tt.codes, got, tt.want)
@@ -89,11 +91,17 @@ func TestDownloadFailure(t *testing.T) {
 		code int
 		want string
 	}{
-		{t.Context(), &download.Error{Kind: download.Refused, What: "download", Where: "http://h:1/a", Err: refused}, 8, "download http://h:1/a: status 404 (nothing kept; check the URL)"},
-		{t.Context(), &download.Error{Kind: download.Refused, What: "download", Where: "http://o/a", Err: refused}, 8, "download http://o/a: h:1: status 404 (nothing kept; check the URL)"},
-		{t.Context(), &download.Error{Kind: download.Budget, What: "download", Where: "u", Err: errors.New("e"), Kept: 5 << 20, Part: "a.part"}, 13, "download u: e (5 MiB kept in a.part; run the same command to go on)"},
-		{t.Context(), &download.Error{Kind: download.Local, What: "file", Where: "a", Err: errors.New("exists"), Hint: "--overwrite"}, 3, "file a: exists (--overwrite)"},
-		{terminated, &download.Error{Kind: download.Interrupted, What: "download", Where: "u", Err: fmt.Errorf("x: %w", context.Cause(terminated)), Kept: 1, Part: "p"}, 143, "download u: terminated (1 B kept in p; run the same command to go on)"},
+		{t.Context(), &download.Error{Kind: download.Refused, What: "download", Where: "http://h:1/a", Err: refused}, 8,
+			"download http://h:1/a: status 404 (nothing kept; check the URL)"},
+		{t.Context(), &download.Error{Kind: download.Refused, What: "download", Where: "http://o/a", Err: refused}, 8,
+			"download http://o/a: h:1: status 404 (nothing kept; check the URL)"},
+		{t.Context(), &download.Error{Kind: download.Budget, What: "download", Where: "u", Err: errors.New("e"),
+			Kept: 5 << 20, Part: "a.part"}, 13, "download u: e (5 MiB kept in a.part; run the same command to go on)"},
+		{t.Context(), &download.Error{Kind: download.Local, What: "file", Where: "a", Err: errors.New("exists"),
+			Hint: "--overwrite"}, 3, "file a: exists (--overwrite)"},
+		{terminated, &download.Error{Kind: download.Interrupted, What: "download", Where: "u",
+			Err: fmt.Errorf("x: %w", context.Cause(terminated)), Kept: 1, Part: "p"}, 143,
+			"download u: terminated (1 B kept in p; run the same command to go on)"},
 		{t.Context(), errors.New("odd"), 1, "error: odd"},
 		{terminated, context.Cause(terminated), 143, "error: terminated"},
 	} {
@@ -112,9 +120,13 @@ func TestTLSHints(t *testing.T) {
 	plain := mirrortest.New(t, []byte("abc")).URL
 	for url, want := range map[string]string{
 		server(nil): "(nothing kept; add an authority with --cacert FILE, or skip the check for one host with --insecure HOST)",
-		server(func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"other.example"} }): "(nothing kept; the certificate is for a different host: ",
-		server(func(c *x509.Certificate) { c.NotAfter = c.NotBefore }):                                   "(nothing kept; check the clock of this machine; ",
-		strings.Replace(plain, "http:", "https:", 1):                                                     "(nothing kept; the server does not speak TLS on this port: ",
+		server(func(c *x509.Certificate) {
+			c.IPAddresses, c.DNSNames = nil,
+				[]string{"other.example"}
+		}): "(nothing kept; the certificate is for a different host: ",
+		server(func(c *x509.Certificate) { c.NotAfter = c.NotBefore }): "(nothing kept; check the clock of this machine; ",
+		strings.Replace(plain, "http:", "https:", 1): "(nothing kept; the server does not speak TLS " +
+			"on this port: ",
 	} {
 		if code, _, err := get(t, t.TempDir(), url); code != exitTLS || !strings.Contains(err, want) {
 			t.Errorf("exit code %d, %s; want %q", code, err, want)

@@ -55,20 +55,31 @@ func TestFeedCheck(t *testing.T) {
 	}{
 		{"without errors", lirsLine, "", exitDone, "x: note: |[not-gzip]|x: lirs, euc-jp: 1 record without errors; 1 note\n", ""},
 		{"compressed", zipped(t, lirsLine), "", exitDone, "x: lirs, euc-jp, gzip: 1 record without errors\n", ""},
-		{"repaired", lirsLine + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol, "x:2: repair: the record does not end with a comma [no-trailing-comma]\n|1 record without errors, 1 repaired", "check x: only tolerant readers accept 1 record of 2"},
-		{"lost", lirsLine + "LIRS,1,\n", "", exitProtocol, "x:2: error: |[too-few-fields]|1 record without errors, 1 lost", "check x: no reader accepts 1 record of 2"},
-		{"both", lirsLine + "LIRS,1,\n" + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol, "1 repaired, 1 lost", "no reader accepts 1 record of 3, and only tolerant readers accept 1 more"},
-		{"repaired in one way and lost by another", "LIRS,,x,0,0,http://h.example/,t,a,0,\n", "", exitProtocol, "repair: last_modified is empty|error: last_detected is not a number|0 records without errors, 1 lost", "no reader accepts"},
-		{"none", "<html>", "", exitProtocol, "", "feed x: not a feed of a known format: it begins with \"<html>\" (name the format of the feed with --from FORMAT"},
+		{"repaired", lirsLine + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol,
+			"x:2: repair: the record does not end with a comma [no-trailing-comma]\n|1 record without errors, " +
+				"1 repaired", "check x: only tolerant readers accept 1 record of 2"},
+		{"lost", lirsLine + "LIRS,1,\n", "", exitProtocol,
+			"x:2: error: |[too-few-fields]|1 record without errors, 1 lost", "check x: no reader accepts 1 record of 2"},
+		{"both", lirsLine + "LIRS,1,\n" + strings.TrimSuffix(lirsLine, ",\n") + "\n", "", exitProtocol,
+			"1 repaired, 1 lost", "no reader accepts 1 record of 3, and only tolerant readers accept 1 more"},
+		{"repaired in one way and lost by another", "LIRS,,x,0,0,http://h.example/,t,a,0,\n", "", exitProtocol,
+			"repair: last_modified is empty|error: last_detected is not a number|0 records without errors, 1 lost",
+			"no reader accepts"},
+		{"none", "<html>", "", exitProtocol, "",
+			"feed x: not a feed of a known format: it begins with \"<html>\" (name the format of the feed with --from FORMAT"},
 		{"empty", "", "", exitProtocol, "", "it is empty"},
 		{"forced", "<html>", "--from|hina-di", exitProtocol, "x: hina-di", "feed x: line 1: not a hina-di feed"},
-		{"forced, and read whole", "<html>\n", "--from|lirs", exitProtocol, "x:1: error: |[no-record-header]|1 lost", "no reader accepts"},
+		{"forced, and read whole", "<html>\n", "--from|lirs", exitProtocol, "x:1: error: |[no-record-header]|1 lost",
+			"no reader accepts"},
 		{"forced, empty", "", "--from|lirs", exitDone, "x: lirs, euc-jp: 0 records", ""},
 		{"forced, in other words", lirsLine, "--from|atom", exitProtocol, "x: news", "neither RSS"},
-		{"too large", lirsLine, "--max-size|10", exitLimit, "", "feed x: line 1: more than 10 octets (raise the limit with --max-size SIZE"},
-		{"too many", lirsLine + lirsLine, "--max-entries|1", exitLimit, "1 record without errors", "more than 1 records (raise the limit with --max-entries N"},
+		{"too large", lirsLine, "--max-size|10", exitLimit, "",
+			"feed x: line 1: more than 10 octets (raise the limit with --max-size SIZE"},
+		{"too many", lirsLine + lirsLine, "--max-entries|1", exitLimit, "1 record without errors",
+			"more than 1 records (raise the limit with --max-entries N"},
 		{"cut", "\x1f\x8b" + zipped(t, lirsLine)[2:20], "--from|lirs", exitProtocol, "", "unexpected EOF"},
-		{"hostile", "LIRS,\x1b]0;\x07\xc2\x9b,1,0,0,http://h.example/,t,a,0,\n", "", exitProtocol, `last_modified is not a number: "`, ""},
+		{"hostile", "LIRS,\x1b]0;\x07\xc2\x9b,1,0,0,http://h.example/,t,a,0,\n", "", exitProtocol,
+			`last_modified is not a number: "`, ""},
 	} {
 		path := feedFile(t, "x", tt.text)
 		code, out, err := command(t, append(append([]string{"feed", "check"}, split(tt.flags)...), path)...)
@@ -84,7 +95,8 @@ func TestFeedCheck(t *testing.T) {
 		if !strings.Contains(err, tt.err) || (err == "") != (code == exitDone) || strings.ContainsAny(out+err, "\x1b\x07\u009b") {
 			t.Errorf("%s: %q, want %q", tt.name, err, tt.err)
 		}
-		if code, _, _ := command(t, append(append([]string{"feed", "check", "--json"}, split(tt.flags)...), path)...); code != tt.code {
+		if code, _, _ := command(t, append(append([]string{"feed", "check", "--json"}, split(tt.flags)...),
+			path)...); code != tt.code {
 			t.Errorf("%s: exit code %d with --json", tt.name, code)
 		}
 	}
@@ -94,7 +106,8 @@ func TestFeedCheck(t *testing.T) {
 func TestFeedJSON_Rule61(t *testing.T) {
 	for _, text := range []string{
 		"LIRS,1794272400,1,0,0,http://h.example/,\x1b[31m\u202e\xff\xfe,a\x00,0,\n",
-		"HINA/2.2\nUser-Agent: \xff\n\nURL: http://h.example/\nTitle: \xff\x80\nTitle: \x9b\n\nURL: http://h.example/2\nX-A: \xff\n\n",
+		"HINA/2.2\nUser-Agent: \xff\n\nURL: http://h.example/\nTitle: \xff\x80\nTitle: \x9b\n\nURL: " +
+			"http://h.example/2\nX-A: \xff\n\n",
 		"@FILE { http://h.example/\nTitle{5}:\t\x1b\xff\x00\u00ad\nIcon{2}:\t\xff\xfe\n}\n",
 		"<rss><channel><item><title>\xff&#x202e;</title><link>http://h.example/</link></item></channel></rss>",
 	} {
@@ -110,44 +123,52 @@ func TestFeedJSON_Rule61(t *testing.T) {
 				}
 			}
 		}
-		if _, out, err := command(t, "feed", "show", feedFile(t, "x", text)); strings.ContainsAny(out+err, "\x1b\u202e\x00\u00ad") {
+		if _, out, err := command(t, "feed", "show", feedFile(t, "x", text)); strings.ContainsAny(out+err,
+			"\x1b\u202e\x00\u00ad") {
 			t.Errorf("%q shows %q, %q", text, out, err)
 		}
 	}
 }
 
 func TestFeedShow(t *testing.T) {
-	text := lirsLine + "LIRS,0,0,0,0,http://h.example/gone,0,0,0,\n" + "LIRS,1\n" + "LIRS,999999999999999,1,0,0,HTTP://H.example/pub/x/b.iso,T 2,0,0,\n"
+	text := lirsLine + "LIRS,0,0,0,0,http://h.example/gone,0,0,0,\n" + "LIRS,1\n" +
+		"LIRS,999999999999999,1,0,0,HTTP://H.example/pub/x/b.iso,T 2,0,0,\n"
 	path := feedFile(t, "x", text)
 	code, out, err := command(t, "feed", "show", path)
 	const want = "2026-11-10 01:00:00 UTC       7 B  http://h.example/pub/a.iso  t\n" +
 		"not reached                     -  http://h.example/gone\n" +
 		"-                               -  HTTP://H.example/pub/x/b.iso  T 2\n"
-	if code != exitDone || out != want || shortened(err, path) != "x: 1 record could not be read and is left out (braid feed check shows why)\n" {
+	if code != exitDone || out != want || shortened(err, path) != "x: 1 record could not be read and is left out (braid "+
+		"feed check shows why)\n" {
 		t.Errorf("exit code %d, %s, %q", code, out, err)
 	}
 	for glob, want := range map[string]int{
-		"http://h.example/pub/*.iso": 1, "http://h.example/pub/**.iso": 2, "http://h.example/*": 1, "**": 3, "HTTP://H.example/pub/x/b.iso": 1,
-		"http://h.example/pub/?.iso": 0, "http://h.example/pub/[a].iso": 0, "h.example": 0,
+		"http://h.example/pub/*.iso": 1, "http://h.example/pub/**.iso": 2, "http://h.example/*": 1, "**": 3,
+		"HTTP://H.example/pub/x/b.iso": 1,
+		"http://h.example/pub/?.iso":   0, "http://h.example/pub/[a].iso": 0, "h.example": 0,
 	} {
 		if _, out, _ := command(t, "feed", "show", "--match", glob, path); strings.Count(out, "\n") != want {
 			t.Errorf("%s: %q", glob, out)
 		}
 	}
-	if code, out, _ := command(t, "feed", "show", feedFile(t, "y", lirsLine+strings.Repeat("x", 70000))); code != exitLimit || !strings.HasPrefix(out, "2026-11-10") {
+	if code, out, _ := command(t, "feed", "show",
+		feedFile(t, "y", lirsLine+strings.Repeat("x", 70000))); code != exitLimit || !strings.HasPrefix(out, "2026-11-10") {
 		t.Errorf("what came before the limit: exit code %d, %q", code, out)
 	}
 }
 
 func TestFeedConvert(t *testing.T) {
-	path := feedFile(t, "x", lirsLine+"LIRS,0,0,0,0,http://h.example/gone,0,0,0,\nLIRS,1\nLIRS,1794272400,1794279000,0,0,mailto:x,\u4E02,0,0,\n")
+	path := feedFile(t, "x",
+		lirsLine+"LIRS,0,0,0,0,http://h.example/gone,0,0,0,\nLIRS,1\nLIRS,1794272400,1794279000,0,0,mailto:x,\u4E02,0,0,\n")
 	for to, want := range map[string]struct {
 		parts, left string
 	}{
-		"lirs":    {lirsLine, "1 record omitted: 1 could not be read, 0 cannot be written as lirs"},
-		"hina-di": {"HINA/2.2beta\r\n|charset=EUC-JP|URL: http://h.example/pub/a.iso\r\n|Content-Length: 7\r\n\r\n", "1 record omitted: 1 could not be read, 0"},
-		"soif":    {"@FILE { http://h.example/pub/a.iso\n|File-Size{1}:\t7\n|@FILE { mailto:x\n", "2 records omitted: 1 could not be read, 1 cannot"},
-		"atom":    {"<id>urn:x-antenna:x</id>|<title>t</title>|length=\"7\"", "3 records omitted: 1 could not be read, 2 cannot"},
+		"lirs": {lirsLine, "1 record omitted: 1 could not be read, 0 cannot be written as lirs"},
+		"hina-di": {"HINA/2.2beta\r\n|charset=EUC-JP|URL: http://h.example/pub/a.iso\r\n|Content-Length: 7\r\n\r\n",
+			"1 record omitted: 1 could not be read, 0"},
+		"soif": {"@FILE { http://h.example/pub/a.iso\n|File-Size{1}:\t7\n|@FILE { mailto:x\n",
+			"2 records omitted: 1 could not be read, 1 cannot"},
+		"atom": {"<id>urn:x-antenna:x</id>|<title>t</title>|length=\"7\"", "3 records omitted: 1 could not be read, 2 cannot"},
 	} {
 		code, out, err := command(t, "feed", "convert", "--to", to, path)
 		if code != exitDone || !strings.HasPrefix(shortened(err, path), "x: "+want.left) {
@@ -218,17 +239,24 @@ func TestFeedOverHTTP(t *testing.T) {
 		want    string
 	}{
 		{"plain", lirsLine, nil, "", exitDone, "/antenna.lirs?key=***: lirs, euc-jp: 1 record"},
-		{"compressed by the server", zipped(t, lirsLine), []mirrortest.Option{mirrortest.ContentEncoding("gzip")}, "", exitDone, "gzip: 1 record without errors\n"},
-		{"twice", zipped(t, zipped(t, lirsLine)), []mirrortest.Option{mirrortest.ContentEncoding("gzip")}, "", exitDone, "gzip: 1 record without errors\n"},
+		{"compressed by the server", zipped(t, lirsLine), []mirrortest.Option{mirrortest.ContentEncoding("gzip")}, "",
+			exitDone, "gzip: 1 record without errors\n"},
+		{"twice", zipped(t, zipped(t, lirsLine)), []mirrortest.Option{mirrortest.ContentEncoding("gzip")}, "", exitDone,
+			"gzip: 1 record without errors\n"},
 		{"another coding", lirsLine, []mirrortest.Option{mirrortest.ContentEncoding("br")}, "", exitProtocol, "Content-Encoding"},
 		{"not there", lirsLine, []mirrortest.Option{mirrortest.Status(404)}, "", exitRefused, "404"},
 		{"a password", lirsLine, []mirrortest.Option{mirrortest.Status(401)}, "", exitAuth, "-u USER:PASSWORD"},
 		{"cut", lirsLine, []mirrortest.Option{mirrortest.CutAfter(10)}, "", exitNetwork, "body ends at byte 10"},
-		{"silent", lirsLine, []mirrortest.Option{mirrortest.StallAfter(10)}, "--timeout|5s", exitNetwork, "no byte for 5 s"}, // long enough for the answer to begin
-		{"silent from the beginning", lirsLine, []mirrortest.Option{mirrortest.StallAfter(0)}, "--timeout|200ms", exitNetwork, ""},
-		{"slow for ever", lirsLine, []mirrortest.Option{mirrortest.Rate(5)}, "--max-time|300ms", exitLimit, "not done within 0.3 s (raise the limit with --max-time TIME"},
-		{"no answer within the time", lirsLine, []mirrortest.Option{mirrortest.Latency(time.Hour)}, "--max-time|300ms", exitLimit, "not done within 0.3 s (raise the limit with --max-time TIME"},
-		{"slow, and within the time", lirsLine, []mirrortest.Option{mirrortest.Rate(1000)}, "--max-time|1m", exitDone, "1 record"},
+		// long enough for the answer to begin
+		{"silent", lirsLine, []mirrortest.Option{mirrortest.StallAfter(10)}, "--timeout|5s", exitNetwork, "no byte for 5 s"},
+		{"silent from the beginning", lirsLine, []mirrortest.Option{mirrortest.StallAfter(0)}, "--timeout|200ms",
+			exitNetwork, ""},
+		{"slow for ever", lirsLine, []mirrortest.Option{mirrortest.Rate(5)}, "--max-time|300ms", exitLimit,
+			"not done within 0.3 s (raise the limit with --max-time TIME"},
+		{"no answer within the time", lirsLine, []mirrortest.Option{mirrortest.Latency(time.Hour)}, "--max-time|300ms",
+			exitLimit, "not done within 0.3 s (raise the limit with --max-time TIME"},
+		{"slow, and within the time", lirsLine, []mirrortest.Option{mirrortest.Rate(1000)}, "--max-time|1m", exitDone,
+			"1 record"},
 		{"more than is read", strings.Repeat(lirsLine, 10_000), nil, "--max-size|1K", exitLimit, "more than 1024 octets"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -251,7 +279,8 @@ func TestFeedInterrupted(t *testing.T) {
 	}
 	s := mirrortest.New(t, []byte(lirsLine), mirrortest.StallAfter(10), mirrortest.When(asked))
 	var out, err bytes.Buffer
-	if code := run(ctx, []string{"braid", "feed", "check", s.URL}, streams{in: &bytes.Buffer{}, out: &out, err: &err}); code != 130 || !strings.Contains(err.String(), "interrupted") {
+	if code := run(ctx, []string{"braid", "feed", "check", s.URL}, streams{in: &bytes.Buffer{}, out: &out,
+		err: &err}); code != 130 || !strings.Contains(err.String(), "interrupted") {
 		t.Errorf("exit code %d, %q, %q", code, out.String(), err.String())
 	}
 }
@@ -284,7 +313,8 @@ func TestFeedOutputFails(t *testing.T) {
 	for _, line := range []string{"check|--json", "show", "show|--json", "convert|--to|lirs"} {
 		var err bytes.Buffer
 		args := append(append([]string{"braid", "feed"}, split(line)...), path)
-		if code := run(t.Context(), args, streams{in: &bytes.Buffer{}, out: &brokenPipe{}, err: &err}); code != exitLocal || !strings.Contains(err.String(), "write standard output") {
+		if code := run(t.Context(), args, streams{in: &bytes.Buffer{}, out: &brokenPipe{},
+			err: &err}); code != exitLocal || !strings.Contains(err.String(), "write standard output") {
 			t.Errorf("%s: exit code %d, %q", line, code, err.String())
 		}
 	}
@@ -302,13 +332,15 @@ func TestFeedFind(t *testing.T) {
 	if code != exitDone || out != want || err != "" {
 		t.Errorf("exit code %d, %q, want %q; %q", code, out, want, err)
 	}
-	if _, out, _ := find(page, "--json"); strings.Count(out, `"event":"feed"`) != 2 || !strings.Contains(out, `"format":"lirs","type":"application/x-lirs"`) {
+	if _, out, _ := find(page, "--json"); strings.Count(out, `"event":"feed"`) != 2 ||
+		!strings.Contains(out, `"format":"lirs","type":"application/x-lirs"`) {
 		t.Error(out)
 	}
 	if _, out, _ := find(zipped(t, page), "", mirrortest.ContentEncoding("gzip")); out != want {
 		t.Errorf("compressed: %q", out)
 	}
-	if _, out, _ := find("", "", mirrortest.Header("Link", `</r>; rel=alternate; type="application/rss+xml"; title=R`)); out != "rss\thttp://here/r\tR\n" {
+	if _, out, _ := find("", "", mirrortest.Header("Link",
+		`</r>; rel=alternate; type="application/rss+xml"; title=R`)); out != "rss\thttp://here/r\tR\n" {
 		t.Errorf("a header field: %q", out)
 	}
 	if _, out, _ := find(lirsLine, ""); out != "lirs (itself)\thttp://here/dir/page\t\n" {
@@ -351,7 +383,8 @@ func TestFeedMemory_Rule52(t *testing.T) {
 		for i, lines := range []int{1000, 100_000} {
 			g := &growing{lines: lines, left: lines}
 			var err bytes.Buffer
-			if code := run(t.Context(), []string{"braid", "feed", verb, "-"}, streams{in: g, out: io.Discard, err: &err}); code != exitDone {
+			if code := run(t.Context(), []string{"braid", "feed", verb, "-"}, streams{in: g, out: io.Discard,
+				err: &err}); code != exitDone {
 				t.Fatalf("exit code %d, %s", code, err.String())
 			}
 			most[i] = g.most

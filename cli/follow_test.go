@@ -32,7 +32,8 @@ func TestFollowTooMany(t *testing.T) {
 			defer s.Close()
 			var out, errs bytes.Buffer
 			code := run(t.Context(), []string{"braid", "follow", s.URL + "/"}, streams{out: &out, err: &errs})
-			want := fmt.Sprintf("braid: follow %s/: the page names more than 50000 files, or their URLs have more than 8 MiB\n", s.URL)
+			want := fmt.Sprintf("braid: follow %s/: the page names more than 50000 files, or their URLs have more "+
+				"than 8 MiB\n", s.URL)
 			if code != exitLimit || out.Len() > 0 || errs.String() != want {
 				t.Errorf("%d: %s%s", code, out.String(), errs.String())
 			}

@@ -57,17 +57,20 @@ func TestGetListJSON(t *testing.T) {
 		last = render.BatchEvent{}
 		json.Unmarshal([]byte(line), &last)
 	}
-	for file, want := range []string{1: "done " + a.URL + " " + dir + "/a", 2: "error " + gone.URL + " " + dir + "/gone", 3: "done " + b.URL + " " + dir + "/b"} {
+	for file, want := range []string{1: "done " + a.URL + " " + dir + "/a",
+		2: "error " + gone.URL + " " + dir + "/gone", 3: "done " + b.URL + " " + dir + "/b"} {
 		if ends[file] != want {
 			t.Errorf("file %d: %q, want %q", file, ends[file], want)
 		}
 	}
 	slices.SortFunc(last.Results, func(a, b render.FileOutcome) int { return a.File - b.File })
-	if r := last.Results; len(r) != 3 || r[0].State != "done" || !r[0].Verified || r[0].Path != dir+"/a" || r[1].State != "failed" || r[1].Code != exitRefused || r[1].URL != gone.URL {
+	if r := last.Results; len(r) != 3 || r[0].State != "done" || !r[0].Verified || r[0].Path != dir+"/a" ||
+		r[1].State != "failed" || r[1].Code != exitRefused || r[1].URL != gone.URL {
 		t.Errorf("%+v", r)
 	}
 	last.Head, last.Elapsed, last.Results = render.Head{}, 0, nil
-	if want := (render.BatchEvent{Counts: render.Counts{Files: 3, Complete: 2, Verified: 1, Failed: 1, Fetched: 7}, Code: exitRefused}); !reflect.DeepEqual(last, want) {
+	if want := (render.BatchEvent{Counts: render.Counts{Files: 3, Complete: 2, Verified: 1, Failed: 1, Fetched: 7},
+		Code: exitRefused}); !reflect.DeepEqual(last, want) {
 		t.Errorf("%+v, want %+v", last, want)
 	}
 }
@@ -77,15 +80,18 @@ func TestGetListAgain_Rule3(t *testing.T) {
 	a := mirrortest.New(t, []byte("abc"), mirrortest.Name("a"), mirrortest.Digest())
 	b := mirrortest.New(t, []byte("defg"), mirrortest.Name("b"))
 	dir, list := t.TempDir(), listFile(t, a.URL, b.URL)
-	if code, _, err := get(t, dir, "-i", list); code != exitDone || !strings.Contains(err, "\n2 files: 7 B in ") || !strings.Contains(err, "; 1 verified, 1 unverified (give one with checksum=") {
+	if code, _, err := get(t, dir, "-i", list); code != exitDone || !strings.Contains(err, "\n2 files: 7 B in ") ||
+		!strings.Contains(err, "; 1 verified, 1 unverified (give one with checksum=") {
 		t.Fatalf("exit code %d, %s", code, err)
 	}
 	sent := a.Sent() + b.Sent()
 	code, _, err := get(t, dir, "-i", list)
-	if code != exitLocal || !strings.Contains(err, "a: already complete (3 B)") || !strings.Contains(err, "b: already exists, and nothing proves that it is the right file") {
+	if code != exitLocal || !strings.Contains(err, "a: already complete (3 B)") ||
+		!strings.Contains(err, "b: already exists, and nothing proves that it is the right file") {
 		t.Errorf("exit code %d, %s", code, err)
 	}
-	if code, _, err = get(t, dir, "-i", list, "--no-clobber"); code != exitDone || !strings.Contains(err, "1 of 2 files: nothing was fetched; ") ||
+	if code, _, err = get(t, dir, "-i", list, "--no-clobber"); code != exitDone ||
+		!strings.Contains(err, "1 of 2 files: nothing was fetched; ") ||
 		!strings.Contains(err, "; 1 verified; 1 already there; 1 left alone\n") {
 		t.Errorf("--no-clobber: exit code %d, %s", code, err)
 	}
@@ -106,13 +112,16 @@ func TestGetListThere(t *testing.T) {
 		t.Fatalf("exit code %d, %s", code, err)
 	}
 	code, _, err := get(t, dir, "-q", "-i", list)
-	if code != exitLocal || strings.Count(err, "\n") != 1 || !strings.HasPrefix(err, "braid: files: 50 exist, but could not be verified; the first is ") || !strings.Contains(err, "keep existing files with --no-clobber") {
+	if code != exitLocal || strings.Count(err, "\n") != 1 ||
+		!strings.HasPrefix(err, "braid: files: 50 exist, but could not be verified; the first is ") ||
+		!strings.Contains(err, "keep existing files with --no-clobber") {
 		t.Errorf("exit code %d, %s", code, err)
 	}
 	if code, _, err := get(t, dir, "-i", list); code != exitLocal || strings.Count(err, "--no-clobber") != 1 {
 		t.Errorf("exit code %d, %s", code, err)
 	}
-	if code, _, err := get(t, dir, "-v", "-i", list); code != exitLocal || strings.Count(err, "nothing proves that it is the right file") < 50 {
+	if code, _, err := get(t, dir, "-v", "-i", list); code != exitLocal ||
+		strings.Count(err, "nothing proves that it is the right file") < 50 {
 		t.Errorf("-v: exit code %d, %s", code, err)
 	}
 	if code, _, err := get(t, dir, "-q", "--no-clobber", "-i", list); code != exitDone || err != "" {
@@ -134,7 +143,8 @@ func TestBatchTable(t *testing.T) {
 	if len(lines) < 7 {
 		t.Fatal(err)
 	}
-	for i, want := range []string{`^  failed  gone +.*404`, `^  done    b +4 B +.*s +unverified: `, `^  there   a +3 B +verified: sha-256 from Digest over http$`, `^2 of 3 files: 4 B in .*; 1 already there; 1 failed$`} {
+	for i, want := range []string{`^  failed  gone +.*404`, `^  done    b +4 B +.*s +unverified: `,
+		`^  there   a +3 B +verified: sha-256 from Digest over http$`, `^2 of 3 files: 4 B in .*; 1 already there; 1 failed$`} {
 		if got := lines[len(lines)-4+i]; !regexp.MustCompile(want).MatchString(got) {
 			t.Errorf("%q, want %s", got, want)
 		}
@@ -162,7 +172,8 @@ func TestGetListVerbose(t *testing.T) {
 	}
 	_, _, err := get(t, t.TempDir(), append([]string{"-v"}, urls...)...)
 	for i, name := range []string{"a", "b"} {
-		for _, want := range []string{fmt.Sprintf("%d of 2: %s\n", i+1, urls[i]), name + ": server: 1 B, sha-256", name + ": mirror " + urls[i] + ": in use", name + ": 1 B in "} {
+		for _, want := range []string{fmt.Sprintf("%d of 2: %s\n", i+1, urls[i]), name + ": server: 1 B, sha-256",
+			name + ": mirror " + urls[i] + ": in use", name + ": 1 B in "} {
 			if !strings.Contains(err, want) {
 				t.Errorf("no %q in\n%s", want, err)
 			}
@@ -172,12 +183,14 @@ func TestGetListVerbose(t *testing.T) {
 
 // TestGetListInterrupted: one line says what was not done, and the exit code is the signal's.
 func TestGetListInterrupted(t *testing.T) {
-	slow := mirrortest.New(t, mirrortest.Generate(100_000, 1), mirrortest.Name("slow"), mirrortest.StallAfter(50_000), mirrortest.ETag(`"x"`))
+	slow := mirrortest.New(t, mirrortest.Generate(100_000, 1), mirrortest.Name("slow"), mirrortest.StallAfter(50_000),
+		mirrortest.ETag(`"x"`))
 	var out, err bytes.Buffer
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	stop := &stopper{when: `"event":"progress","file":1,"done":50000,`, then: func() { cancel(&signalError{syscall.SIGINT}) }}
-	words := []string{"braid", "get", "--json", "-j", "1", "-d", t.TempDir(), slow.URL, "http://127.0.0.1:1/x", "http://127.0.0.1:1/y"}
+	words := []string{"braid", "get", "--json", "-j", "1", "-d", t.TempDir(), slow.URL, "http://127.0.0.1:1/x",
+		"http://127.0.0.1:1/y"}
 	code := run(ctx, words, streams{out: stop, err: &err})
 	want := "braid: batch: interrupted: 1 file unfinished, 2 not begun (48.8 KiB kept; run the same command to go on)\n"
 	if code != 130 || !strings.HasSuffix(err.String(), want) || strings.Count(err.String(), "interrupted") != 1 {

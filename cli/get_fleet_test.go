@@ -15,15 +15,18 @@ func TestQueueNames(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, want := range map[string]string{
-		".braid-work/x.iso": "begins with a dot", "x.iso.evidence.json": "evidence", "a/x.iso.part": ".part", "CON": "reserved", "a\u202eiso": "a part of",
+		".braid-work/x.iso": "begins with a dot", "x.iso.evidence.json": "evidence", "a/x.iso.part": ".part",
+		"CON": "reserved", "a\u202eiso": "a part of",
 		strings.Repeat("n", 250): "at most", "x/.braid-work-0": "begins with a dot",
 	} {
 		list := filepath.Join(t.TempDir(), "list")
-		if err := os.WriteFile(list, []byte("https://example.org/y.iso\nhttps://example.org/x.iso\n  out="+name+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(list, []byte("https://example.org/y.iso\nhttps://example.org/x.iso\n  out="+name+"\n"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		var out, told bytes.Buffer
-		code := run(t.Context(), []string{"braid", "get", "--queue", "embedded:" + filepath.Join(dir, "queue"), "-i", list}, streams{out: &out, err: &told})
+		code := run(t.Context(), []string{"braid", "get", "--queue", "embedded:" + filepath.Join(dir, "queue"), "-i",
+			list}, streams{out: &out, err: &told})
 		if code != exitUsage || !strings.Contains(told.String(), want) {
 			t.Errorf("%.20s: exit %d, %s", name, code, &told)
 		}
@@ -48,11 +51,13 @@ func TestQueueLarge(t *testing.T) {
 	}
 	var out, told bytes.Buffer
 	code := run(ctx, []string{"braid", "get", "--queue", "embedded:" + dir, "-i", list}, streams{out: &out, err: &told})
-	if code != exitUsage || !strings.Contains(told.String(), "x.iso: the job is too large for the queue: 3") || !strings.Contains(told.String(), "of at most 2097152") {
+	if code != exitUsage || !strings.Contains(told.String(), "x.iso: the job is too large for the queue: 3") ||
+		!strings.Contains(told.String(), "of at most 2097152") {
 		t.Errorf("exit %d, %s", code, &told)
 	}
 	out.Reset()
-	if code := run(ctx, []string{"braid", "queue", "list", "--queue", "embedded:" + dir}, streams{out: &out, err: &told}); code != 0 || out.Len() > 0 {
+	if code := run(ctx, []string{"braid", "queue", "list", "--queue", "embedded:" + dir},
+		streams{out: &out, err: &told}); code != 0 || out.Len() > 0 {
 		t.Errorf("exit %d, and in the queue is %s", code, &out)
 	}
 }

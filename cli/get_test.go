@@ -60,31 +60,38 @@ func clientOf(t *testing.T, g *getCommand) *download.Client {
 
 func TestGetFlagsReachTheDownload(t *testing.T) {
 	sum := strings.Repeat("ab", 32)
-	g, requests, err := parse(t, "-x3", "-s", "4", "--min-split-size", "2M", "--file-allocation", "falloc", "--tries=5", "--timeout", "6", "--retry-wait", "7s", "--max-size", "8K",
+	g, requests, err := parse(t, "-x3", "-s", "4", "--min-split-size", "2M", "--file-allocation", "falloc", "--tries=5",
+		"--timeout", "6", "--retry-wait", "7s", "--max-size", "8K",
 		"--connect-timeout", "9", "-A", "agent", "--allow-downgrade", "--no-referer",
-		"--require", "digest", "--overwrite", "--no-metalink", "-H", "A: b, c", "-H", "D: e", "--sha256", sum, "-P", "dir", "-o", "sub/name",
+		"--require", "digest", "--overwrite", "--no-metalink", "-H", "A: b, c", "-H", "D: e", "--sha256", sum, "-P",
+		"dir", "-o", "sub/name",
 		"http://me:pw@h/a?q#f", "--mirror", "http://m1/a", "--mirror", "http://m2/a,b")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := clientOf(t, g)
-	if c.PerHost != 3 || c.Split != 4 || c.MinSplit != 2<<20 || c.Allocation != download.AllocateTry || c.Tries != 5 || c.Timeout != 6*time.Second || c.RetryWait != 7*time.Second || c.MaxSize != 8<<10 {
+	if c.PerHost != 3 || c.Split != 4 || c.MinSplit != 2<<20 || c.Allocation != download.AllocateTry || c.Tries != 5 ||
+		c.Timeout != 6*time.Second || c.RetryWait != 7*time.Second || c.MaxSize != 8<<10 {
 		t.Errorf("%+v", c)
 	}
-	if h := c.HTTP; h.ConnectTimeout != 9*time.Second || h.HeaderTimeout != 6*time.Second || h.UserAgent != "agent" || !h.AllowDowngrade || !h.NoReferer {
+	if h := c.HTTP; h.ConnectTimeout != 9*time.Second || h.HeaderTimeout != 6*time.Second || h.UserAgent != "agent" ||
+		!h.AllowDowngrade || !h.NoReferer {
 		t.Error("the HTTP client has other settings")
 	}
 	r := requests[0]
-	if r.URL.String() != "http://h/a?q" || r.Access.User.String() != "me:pw" || len(r.Mirrors) != 2 || r.Mirrors[1].Path != "/a,b" {
+	if r.URL.String() != "http://h/a?q" || r.Access.User.String() != "me:pw" || len(r.Mirrors) != 2 ||
+		r.Mirrors[1].Path != "/a,b" {
 		t.Errorf("%v as %v with %v", r.URL, r.Access.User, r.Mirrors)
 	}
-	if r.Dir != "dir/sub" || r.Name != "name" || r.Stream != nil || r.Trust.Require != download.RequireDigest || !r.IfExists.Overwrite || !r.NoMetalink {
+	if r.Dir != "dir/sub" || r.Name != "name" || r.Stream != nil || r.Trust.Require != download.RequireDigest ||
+		!r.IfExists.Overwrite || !r.NoMetalink {
 		t.Errorf("%+v", r)
 	}
 	if !reflect.DeepEqual(r.Access.Header, map[string][]string{"A": {"b, c"}, "D": {"e"}}) {
 		t.Errorf("%q", r.Access.Header)
 	}
-	if len(r.Trust.Claims) != 1 || r.Trust.Claims[0].String() != "sha-256 from --sha256" || r.Trust.Claims[0].Digest.Hex() != sum {
+	if len(r.Trust.Claims) != 1 || r.Trust.Claims[0].String() != "sha-256 from --sha256" ||
+		r.Trust.Claims[0].Digest.Hex() != sum {
 		t.Errorf("%v", r.Trust.Claims)
 	}
 }
@@ -94,7 +101,8 @@ func TestGetZeroFlagsLeaveDefaults(t *testing.T) {
 	if err != nil || len(requests) != 2 {
 		t.Fatal(err, requests)
 	}
-	if c := clientOf(t, g); c.PerHost != 0 || c.Split != 0 || c.Tries != 0 || c.Timeout != 0 || c.RetryWait != 0 || c.MaxSize != 0 {
+	if c := clientOf(t, g); c.PerHost != 0 || c.Split != 0 || c.Tries != 0 || c.Timeout != 0 || c.RetryWait != 0 ||
+		c.MaxSize != 0 {
 		t.Errorf("%+v", c)
 	}
 	u, _ := url.Parse("http://h/a")
@@ -119,7 +127,8 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.Job.Transfer.Split != 7 || g.Job.Transfer.Tries != 4 || g.Job.Transfer.MaxConnectionPerServer != 2 || !requests[0].NoMetalink || requests[0].Dir != "from-environment" || requests[0].Access.Header["A"][0] != "b, c" {
+	if g.Job.Transfer.Split != 7 || g.Job.Transfer.Tries != 4 || g.Job.Transfer.MaxConnectionPerServer != 2 ||
+		!requests[0].NoMetalink || requests[0].Dir != "from-environment" || requests[0].Access.Header["A"][0] != "b, c" {
 		t.Errorf("%+v, %+v", g, requests[0])
 	}
 	t.Setenv("BRAID_SPLIT", "many")
@@ -138,14 +147,16 @@ func get(t *testing.T, dir string, words ...string) (code int, stdout, stderr st
 func TestGet(t *testing.T) {
 	content := mirrortest.Generate(300_000, 1)
 	mirror := mirrortest.New(t, content, mirrortest.Name("a.iso"), mirrortest.Digest())
-	s := mirrortest.New(t, content, mirrortest.Name("a.iso"), mirrortest.Digest(), mirrortest.Mirrors(mirror.URL), mirrortest.Link("<x:y>; rel=duplicate"))
+	s := mirrortest.New(t, content, mirrortest.Name("a.iso"), mirrortest.Digest(), mirrortest.Mirrors(mirror.URL),
+		mirrortest.Link("<x:y>; rel=duplicate"))
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	code, out, err := get(t, dir, "-v", s.URL)
 	if code != exitDone || out != "" {
 		t.Fatalf("exit code %d, %q, %q", code, out, err)
 	}
 	for _, want := range []string{
-		"server: ", "1 mirror", "1 statement ignored", "mirror " + s.URL + ": in use (", "a.iso: 293 KiB in ", "; verified: sha-256 from Digest over http\n",
+		"server: ", "1 mirror", "1 statement ignored", "mirror " + s.URL + ": in use (", "a.iso: 293 KiB in ",
+		"; verified: sha-256 from Digest over http\n",
 	} {
 		if !strings.Contains(err, want) {
 			t.Errorf("no %q in\n%s", want, err)
@@ -171,7 +182,8 @@ func TestGetUnverified(t *testing.T) {
 	}
 	s.Set(mirrortest.Mirrors("http://127.0.0.1:1/a"))
 	code, _, err = get(t, t.TempDir(), s.URL)
-	if code != exitDone || !strings.Contains(err, "; unverified: the server named mirrors, but sent no checksum, so they were not used") {
+	if code != exitDone || !strings.Contains(err,
+		"; unverified: the server named mirrors, but sent no checksum, so they were not used") {
 		t.Errorf("exit code %d, %q", code, err)
 	}
 }
@@ -185,7 +197,8 @@ func TestGetExists_Rule3(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, err := get(t, dir, s.URL)
-	if code != exitLocal || !strings.HasPrefix(err, "braid: file "+name+": already exists") || !strings.Contains(err, "--overwrite") {
+	if code != exitLocal || !strings.HasPrefix(err, "braid: file "+name+": already exists") ||
+		!strings.Contains(err, "--overwrite") {
 		t.Errorf("exit code %d, %q", code, err)
 	}
 	code, _, err = get(t, dir, "--no-clobber", s.URL)
@@ -215,7 +228,8 @@ func TestGetBatch(t *testing.T) {
 	bare := mirrortest.New(t, []byte("def"), mirrortest.Name("bare"))
 	dir := t.TempDir()
 	code, _, err := get(t, dir, gone.URL, a.URL)
-	if code != exitRefused || !strings.Contains(err, "braid: download "+gone.URL+": status 404") || !strings.Contains(err, "a: 3 B in ") ||
+	if code != exitRefused || !strings.Contains(err, "braid: download "+gone.URL+": status 404") ||
+		!strings.Contains(err, "a: 3 B in ") ||
 		!strings.Contains(err, "1 of 2 files: 3 B in ") || !strings.Contains(err, "; 1 verified; 1 failed\n") {
 		t.Errorf("exit code %d, %q", code, err)
 	}
@@ -256,14 +270,16 @@ func TestGetJSON(t *testing.T) {
 	if events[0] != "start" || last.Event != "done" {
 		t.Errorf("%q", events)
 	}
-	if last.URL != s.URL || last.Path != filepath.Join(dir, "a") || last.Size != 100_000 || !last.Verified || last.Fetched != 100_000 ||
+	if last.URL != s.URL || last.Path != filepath.Join(dir, "a") || last.Size != 100_000 || !last.Verified ||
+		last.Fetched != 100_000 ||
 		last.Digests["sha-256"] != s.Digest().Hex() || last.Evidence[0] != "sha-256 from Digest over http" || last.Elapsed <= 0 ||
 		len(last.Sources) != 1 || last.Sources[0].Bytes != 100_000 || last.Sources[0].Host != s.Addr {
 		t.Errorf("%+v", last)
 	}
 	s.Set(mirrortest.Status(403))
 	code, out, err = get(t, dir, "--json", "-o", "b", s.URL)
-	if code != exitRefused && code != exitAuth || !strings.Contains(out, `"event":"error","code":`) || !strings.HasPrefix(err, "braid: ") {
+	if code != exitRefused && code != exitAuth || !strings.Contains(out, `"event":"error","code":`) ||
+		!strings.HasPrefix(err, "braid: ") {
 		t.Errorf("exit code %d, %q, %q", code, out, err)
 	}
 }

@@ -15,24 +15,29 @@ import (
 // the line, and fits on a screen.
 func TestHelp(t *testing.T) {
 	for line, want := range map[string][]string{
-		"--help":                {"braid COMMAND", "  get ", "  probe ", "  serve ", "Examples:", "braid get https://"},
-		"-h":                    {"braid COMMAND"},
-		"help":                  {"braid COMMAND"},
-		"get --help":            {"braid get [FLAG]... URL...", "Examples:", "  -o, --out NAME  ", "  -d, -P, --dir FOLDER  ", "BRAID_OUT", "-L and -f are", "exit code shows"},
-		"get -h":                {"braid get"},
-		"get u -q -h -o":        {},
-		"help get":              {"braid get"},
-		"get x --help":          {"braid get"},
-		"help probe":            {"braid probe [FLAG]... URL", "Examples:"},
-		"meta --help":           {"braid meta [FLAG]... FILE...", "-o, --out NAME", "--sign-with FILE", "BRAID_PASSPHRASE", "Examples:"},
-		"feed --help":           {"braid feed COMMAND", "  find ", "  check ", "  show ", "  convert ", "Examples:", "braid feed COMMAND --help"},
-		"help feed":             {"braid feed COMMAND"},
-		"feed check -h":         {"braid feed check [FLAG]... FILE|URL|-", "--from FORMAT", "BRAID_FROM", "Examples:", "7: invalid, or not a feed"},
+		"--help": {"braid COMMAND", "  get ", "  probe ", "  serve ", "Examples:", "braid get https://"},
+		"-h":     {"braid COMMAND"},
+		"help":   {"braid COMMAND"},
+		"get --help": {"braid get [FLAG]... URL...", "Examples:", "  -o, --out NAME  ",
+			"  -d, -P, --dir FOLDER  ", "BRAID_OUT", "-L and -f are", "exit code shows"},
+		"get -h":         {"braid get"},
+		"get u -q -h -o": {},
+		"help get":       {"braid get"},
+		"get x --help":   {"braid get"},
+		"help probe":     {"braid probe [FLAG]... URL", "Examples:"},
+		"meta --help": {"braid meta [FLAG]... FILE...", "-o, --out NAME", "--sign-with FILE",
+			"BRAID_PASSPHRASE", "Examples:"},
+		"feed --help": {"braid feed COMMAND", "  find ", "  check ", "  show ", "  convert ", "Examples:",
+			"braid feed COMMAND --help"},
+		"help feed": {"braid feed COMMAND"},
+		"feed check -h": {"braid feed check [FLAG]... FILE|URL|-", "--from FORMAT", "BRAID_FROM", "Examples:",
+			"7: invalid, or not a feed"},
 		"help feed show":        {"braid feed show [FLAG]...", "--match GLOB"},
 		"feed convert x --help": {"braid feed convert --to FORMAT", "-o, --out NAME"},
 		"feed find --help":      {"braid feed find [FLAG]... URL"},
 		"serve --help":          {"braid serve [FLAG]... FOLDER", "--listen ADDRESS", "127.0.0.1:8080", "Examples:"},
-		"verify --help":         {"braid verify [FLAG]... [FILE]...", "--from URL|META", "--checksums FILE|URL", "12 no digest or signature", "Examples:"},
+		"verify --help": {"braid verify [FLAG]... [FILE]...", "--from URL|META", "--checksums FILE|URL",
+			"12 no digest or signature", "Examples:"},
 	} {
 		code, out, err := command(t, strings.Fields(line)...)
 		if len(want) == 0 {
@@ -77,13 +82,15 @@ func TestVersion(t *testing.T) {
 		}
 	}
 	info := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{
-		{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}, {Key: "vcs.time", Value: "2026-11-21T10:00:00Z"},
+		{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"},
+		{Key: "vcs.time", Value: "2026-11-21T10:00:00Z"},
 	}}
 	end := ", revision 0123456789ab, modified"
 	for _, part := range leftOut() {
 		end += ", " + strings.TrimPrefix(part, "this braid was built ")
 	}
-	if b := buildOf(info); !strings.HasPrefix(b.String(), "v1.2.3 (go1.") || !strings.HasSuffix(b.String(), end+")") || b.date != "2026-11-21" {
+	if b := buildOf(info); !strings.HasPrefix(b.String(), "v1.2.3 (go1.") || !strings.HasSuffix(b.String(), end+")") ||
+		b.date != "2026-11-21" {
 		t.Error(b)
 	}
 	if b := buildOf(&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}); !strings.HasPrefix(b.String(), "devel (") {
@@ -168,7 +175,8 @@ func TestMisuse(t *testing.T) {
 		{"get|--mirror|ftp://h/a%0D%0Ab|" + u, "the URL has a line break or a NUL"},
 		{"get|--no-ftp|--mirror|ftp://h/a|" + u, "ftp://h/a: FTP URLs are excluded by --no-ftp (leave out --no-ftp)"},
 		{"get|--no-ftp|ftps://h/a", "ftps://h/a: FTP URLs are excluded by --no-ftp"},
-		{"get|ftp://h/a.meta4", "a document must be on disk or at an http or https URL (save the document itself with --no-metalink)"},
+		{"get|ftp://h/a.meta4", "a document must be on disk or at an http or https URL (save the document itself with " +
+			"--no-metalink)"},
 		{"get|ftp://h/a?b", "an ftp URL has no query"},
 		{"get|--checksums|ftp://h/SUMS|" + u, "is not an http or https URL"},
 		{"get|a.iso", "https://a.iso?"},
@@ -185,7 +193,8 @@ func TestMisuse(t *testing.T) {
 		if strings.Contains(tt.want, "no such file") {
 			want = exitLocal
 		}
-		if code != want || out != "" || !strings.HasPrefix(err, "braid: ") || strings.Count(err, "\n") != 1 || !strings.Contains(err, tt.want) {
+		if code != want || out != "" || !strings.HasPrefix(err, "braid: ") || strings.Count(err, "\n") != 1 ||
+			!strings.Contains(err, tt.want) {
 			t.Errorf("%q: exit code %d, %q, %q; want %q", tt.line, code, out, err, tt.want)
 		}
 	}
@@ -194,19 +203,21 @@ func TestMisuse(t *testing.T) {
 // TestMisuseInEnvironment: a wrong variable is named, in our words; the command line beats it.
 func TestMisuseInEnvironment(t *testing.T) {
 	for variable, want := range map[string]string{
-		"BRAID_QUIET=maybe":                        "usage BRAID_QUIET: the value must be true or false (braid get --help)",
-		"BRAID_LIMIT_RATE=2MB":                     "usage BRAID_LIMIT_RATE: " + option.ErrSize.Error() + " (braid get --help)",
-		"BRAID_TIMEOUT=a\nb":                       "usage BRAID_TIMEOUT: " + option.ErrTime.Error() + " (braid get --help)",
-		"BRAID_MAX_CONCURRENT_DOWNLOADS=\"all\" x": "usage BRAID_MAX_CONCURRENT_DOWNLOADS: write auto, or a number from 1 to 1000 (braid get --help)",
-		"BRAID_OUT=":                               "usage BRAID_OUT: the value is empty (unset the variable, or give it a value)",
-		"BRAID_SHA256=":                            "usage BRAID_SHA256: the value is empty (unset the variable, or give it a value)",
-		"BRAID_TRIES=":                             "usage BRAID_TRIES: the value is empty (unset the variable, or give it a value)",
-		"BRAID_MIRROR=":                            "usage BRAID_MIRROR: the value is empty (unset the variable, or give it a value)",
+		"BRAID_QUIET=maybe":    "usage BRAID_QUIET: the value must be true or false (braid get --help)",
+		"BRAID_LIMIT_RATE=2MB": "usage BRAID_LIMIT_RATE: " + option.ErrSize.Error() + " (braid get --help)",
+		"BRAID_TIMEOUT=a\nb":   "usage BRAID_TIMEOUT: " + option.ErrTime.Error() + " (braid get --help)",
+		"BRAID_MAX_CONCURRENT_DOWNLOADS=\"all\" x": "usage BRAID_MAX_CONCURRENT_DOWNLOADS: write auto, or a number from " +
+			"1 to 1000 (braid get --help)",
+		"BRAID_OUT=":    "usage BRAID_OUT: the value is empty (unset the variable, or give it a value)",
+		"BRAID_SHA256=": "usage BRAID_SHA256: the value is empty (unset the variable, or give it a value)",
+		"BRAID_TRIES=":  "usage BRAID_TRIES: the value is empty (unset the variable, or give it a value)",
+		"BRAID_MIRROR=": "usage BRAID_MIRROR: the value is empty (unset the variable, or give it a value)",
 	} {
 		name, value, _ := strings.Cut(variable, "=")
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)
-			if code, out, err := command(t, "get", "http://127.0.0.1:1/a"); code != exitUsage || out != "" || err != "braid: "+want+"\n" {
+			if code, out, err := command(t, "get", "http://127.0.0.1:1/a"); code != exitUsage || out != "" ||
+				err != "braid: "+want+"\n" {
 				t.Errorf("%s: exit code %d, %q, %q", variable, code, out, err)
 			}
 		})
@@ -224,7 +235,8 @@ func TestCommandLineBeatsEnvironment(t *testing.T) {
 	for _, name := range []string{"BRAID_QUIET", "BRAID_NO_CLOBBER"} {
 		t.Setenv(name, "true")
 	}
-	for line, want := range map[string]string{"-v": "gopher://h/a: is not", "--overwrite": "gopher://h/a: is not", "-q|-v": "-q: contradicts -v", "--overwrite|--no-clobber": "contradicts"} {
+	for line, want := range map[string]string{"-v": "gopher://h/a: is not", "--overwrite": "gopher://h/a: is not",
+		"-q|-v": "-q: contradicts -v", "--overwrite|--no-clobber": "contradicts"} {
 		if _, _, err := command(t, append([]string{"get", "gopher://h/a"}, split(line)...)...); !strings.Contains(err, want) {
 			t.Errorf("%s: %q, want %q", line, err, want)
 		}
@@ -237,7 +249,9 @@ func TestCommandLineBeatsEnvironment(t *testing.T) {
 
 // TestUnitsAreExplained, where a flag has them.
 func TestUnitsAreExplained(t *testing.T) {
-	for name, want := range map[string][]string{"get": {"\nSIZE is bytes, RATE is bytes a second, with K", "\nTIME is a number with a unit, as in 30s"}, "probe": {"\nTIME is a number with a unit, as in 30s"}, "serve": {"\nRATE is bytes a second, with K"}} {
+	for name, want := range map[string][]string{"get": {"\nSIZE is bytes, RATE is bytes a second, with K",
+		"\nTIME is a number with a unit, as in 30s"}, "probe": {"\nTIME is a number with a unit, as in 30s"},
+		"serve": {"\nRATE is bytes a second, with K"}} {
 		_, out, _ := command(t, name, "--help")
 		for _, w := range want {
 			if !strings.Contains(out, w) {

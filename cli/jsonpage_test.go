@@ -25,8 +25,10 @@ var jsonEvents = []struct {
 	types   []string
 }{
 	{"braid get", []string{
-		"startEvent", "OfferEvent", "resumeEvent", "mirrorEvent", "rangeEvent", "rangeAnswerEvent", "rangeCutEvent", "rangeEndEvent", "progressEvent", "compareEvent",
-		"retryEvent", "noteEvent", "completeEvent", "verifyEvent", "doneEvent", "hookEvent", "seedEvent", "errorEvent", "BatchEvent", "queuedEvent",
+		"startEvent", "OfferEvent", "resumeEvent", "mirrorEvent", "rangeEvent", "rangeAnswerEvent", "rangeCutEvent",
+		"rangeEndEvent", "progressEvent", "compareEvent",
+		"retryEvent", "noteEvent", "completeEvent", "verifyEvent", "doneEvent", "hookEvent", "seedEvent", "errorEvent",
+		"BatchEvent", "queuedEvent",
 	}},
 	{"braid get --dry-run", []string{"planEvent"}},
 	{"braid verify", []string{"damagedEvent"}},
@@ -354,7 +356,8 @@ func jsonKind(e ast.Expr) (kind, inner, path string) {
 	case *ast.MapType:
 		return "object", "", ""
 	case *ast.Ident:
-		if kind, ok := map[string]string{"string": "string", "int": "integer", "int64": "integer", "float64": "number", "bool": "boolean"}[e.Name]; ok {
+		if kind, ok := map[string]string{"string": "string", "int": "integer", "int64": "integer", "float64": "number",
+			"bool": "boolean"}[e.Name]; ok {
 			return kind, "", ""
 		}
 		return "object", e.Name, ""

@@ -165,7 +165,8 @@ func stringsIn(t *testing.T, name string) func(yield func(string) bool) {
 				ast.Inspect(n.Type, visit)
 				return false
 			case *ast.CallExpr:
-				if s, ok := n.Fun.(*ast.SelectorExpr); ok && (fmt.Sprint(s.X) == "regexp" || fmt.Sprint(s.X, s.Sel) == "once Pattern") {
+				if s, ok := n.Fun.(*ast.SelectorExpr); ok &&
+					(fmt.Sprint(s.X) == "regexp" || fmt.Sprint(s.X, s.Sel) == "once Pattern") {
 					return false
 				}
 			case *ast.BasicLit:

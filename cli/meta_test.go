@@ -30,8 +30,10 @@ func inFolder(t *testing.T, files ...string) {
 func TestMeta(t *testing.T) {
 	body := strings.Repeat("braid", 100_000)
 	inFolder(t, "a b.iso", body, "empty", "", "list", "https://two.example/;pri=2\nftp://three.example/pub/\n")
-	code, out, err := command(t, "meta", "--mirrors", "list", "--mirror", "https://one.example/x/;pri=1;geo=de", "--mirror", "https://two.example/;pri=1", "--hash", "SHA512", "a b.iso", "empty")
-	if code != exitDone || out != "" || !strings.Contains(err, "a b.iso: 488 KiB, 2 pieces of 256 KiB, 3 mirrors\nwrote a b.iso.meta4\n") {
+	code, out, err := command(t, "meta", "--mirrors", "list", "--mirror", "https://one.example/x/;pri=1;geo=de",
+		"--mirror", "https://two.example/;pri=1", "--hash", "SHA512", "a b.iso", "empty")
+	if code != exitDone || out != "" || !strings.Contains(err,
+		"a b.iso: 488 KiB, 2 pieces of 256 KiB, 3 mirrors\nwrote a b.iso.meta4\n") {
 		t.Fatalf("exit code %d, %q, %q", code, out, err)
 	}
 	data, fault := os.ReadFile("a b.iso.meta4")
@@ -43,7 +45,8 @@ func TestMeta(t *testing.T) {
 		t.Fatalf("%+v, %v", d, fault)
 	}
 	f := d.Files[0]
-	if f.Name != "a b.iso" || f.Size != int64(len(body)) || len(f.Claims) != 2 || f.Claims[0].Digest.Algorithm() != verify.SHA512 {
+	if f.Name != "a b.iso" || f.Size != int64(len(body)) || len(f.Claims) != 2 ||
+		f.Claims[0].Digest.Algorithm() != verify.SHA512 {
 		t.Errorf("it describes %s, %d bytes, %v", f.Name, f.Size, f.Claims)
 	}
 	c := verify.NewChecker(f.Size, f.Claims)
@@ -60,10 +63,12 @@ func TestMeta(t *testing.T) {
 	for _, m := range f.Mirrors {
 		urls = append(urls, m.URL.String())
 	}
-	if got := strings.Join(urls, " "); got != "https://one.example/x/a%20b.iso https://two.example/a%20b.iso ftp://three.example/pub/a%20b.iso" {
+	if got := strings.Join(urls, " "); got != "https://one.example/x/a%20b.iso https://two.example/a%20b.iso "+
+		"ftp://three.example/pub/a%20b.iso" {
 		t.Errorf("URLs are %s", got)
 	}
-	if data, _ := os.ReadFile("empty.meta4"); !strings.Contains(string(data), "<size>0</size>") || strings.Contains(string(data), "<pieces") {
+	if data, _ := os.ReadFile("empty.meta4"); !strings.Contains(string(data), "<size>0</size>") ||
+		strings.Contains(string(data), "<pieces") {
 		t.Errorf("of an empty file: %s", data)
 	}
 }

@@ -17,8 +17,10 @@ import (
 // samples are values of options that take no other word.
 var samples = map[string]string{
 	"to":     "s3://bucket/x/",
-	"sha256": strings.Repeat("ab", 32), "checksum": "sha-256=" + strings.Repeat("ab", 32), "mirror": "https://mirror.example.net/a", "header": "X-A: b",
-	"user": "me:word", "location": "de", "allow-host": "10.0.0.0/8", "not-host": "10.0.0.0/8", "on-complete": "true", "peer-listen": ":6881", "seed-ratio": "1.5",
+	"sha256": strings.Repeat("ab", 32), "checksum": "sha-256=" + strings.Repeat("ab", 32),
+	"mirror": "https://mirror.example.net/a", "header": "X-A: b",
+	"user": "me:word", "location": "de", "allow-host": "10.0.0.0/8", "not-host": "10.0.0.0/8", "on-complete": "true",
+	"peer-listen": ":6881", "seed-ratio": "1.5",
 	"pin": strings.Repeat("AB", 20), "keyring": "keys.asc", "signature": ".asc",
 }
 
@@ -29,7 +31,8 @@ func sampleOf(o option.Option) string {
 	case option.Choice:
 		return o.Choices()[0]
 	}
-	return cmp.Or(samples[o.Name()], map[option.Kind]string{option.Time: "2s", option.Period: "2h", option.Size: "2M", option.Rate: "2M", option.Rates: "2M"}[o.Kind], "2")
+	return cmp.Or(samples[o.Name()], map[option.Kind]string{option.Time: "2s", option.Period: "2h", option.Size: "2M",
+		option.Rate: "2M", option.Rates: "2M"}[o.Kind], "2")
 }
 
 // written is a sample as TOML has it.
@@ -81,7 +84,8 @@ func TestOptionsWhereTheyStand(t *testing.T) {
 				at(t, o, "a list, as "+name, mayStand(o, option.InLine), listLine(list, name, sampleOf(o)), "unknown option")
 			}
 		}
-		if !slices.Contains([]string{"url", "check-every", "versions", "pre-releases"}, o.Name()) { // a watch has these of its own
+		// a watch has these of its own
+		if !slices.Contains([]string{"url", "check-every", "versions", "pre-releases"}, o.Name()) {
 			at(t, o, "a watch", mayStand(o, option.InWatch), watchKey(standing(o, option.InWatch)), "unknown key")
 		}
 	}
@@ -93,7 +97,8 @@ func at(t *testing.T, o option.Option, place string, taken bool, err error, refu
 	switch {
 	case taken && err != nil:
 		t.Errorf("%s: %s is refused: %v", place, o.Name(), err)
-	case !taken && (err == nil || !strings.Contains(err.Error(), o.Name()) && !strings.Contains(err.Error(), o.ListName) || !strings.Contains(err.Error(), refusal)):
+	case !taken && (err == nil || !strings.Contains(err.Error(), o.Name()) && !strings.Contains(err.Error(),
+		o.ListName) || !strings.Contains(err.Error(), refusal)):
 		t.Errorf("%s: %s: %v, want %q", place, o.Name(), err, refusal)
 	}
 }
@@ -113,7 +118,8 @@ func namesFor(helpName string) (names []string) {
 // ofCommand is the option of that name of a command, or else o.
 func ofCommand(top string, o option.Option) option.Option {
 	for other := range option.All() {
-		if other.Name() == o.Name() && slices.ContainsFunc(other.Of.Typed(), func(typed string) bool { return strings.HasPrefix(typed, top) }) {
+		if other.Name() == o.Name() && slices.ContainsFunc(other.Of.Typed(),
+			func(typed string) bool { return strings.HasPrefix(typed, top) }) {
 			return other
 		}
 	}
@@ -149,7 +155,8 @@ func siteValue(o option.Option) string {
 
 // listLine reads an entry of a list with one option.
 func listLine(g *getCommand, name, value string) error {
-	_, err := g.Job.Request(option.Entry{Line: 1, URIs: []string{"https://example.org/a"}, Options: []option.Setting{{Line: 2, Name: name, Value: value}}})
+	_, err := g.Job.Request(option.Entry{Line: 1, URIs: []string{"https://example.org/a"},
+		Options: []option.Setting{{Line: 2, Name: name, Value: value}}})
 	if name == "require" && err != nil && strings.Contains(err.Error(), "no key or certificate is trusted") {
 		return nil
 	}
@@ -172,9 +179,12 @@ func watchKey(o option.Option) error {
 // TestTargetsFitTheTable: each value goes where its kind belongs, and nothing is left that no option fills.
 func TestTargetsFitTheTable(t *testing.T) {
 	kinds := map[option.Kind][]any{
-		option.Switch: {new(bool)}, option.Words: {new(option.WordsValue), new(job.Hosts), new(job.Excluded)}, option.Choice: {new(choice)}, option.Number: {new(number), new(plenty)},
-		option.Time: {new(duration), new(job.SeedTime)}, option.Period: {new(interval)}, option.Size: {new(size)}, option.Rate: {new(rate)}, option.Rates: {new(rates)},
-		option.Word: {new(string), new(parallel), new(job.Countries), new(job.Ratio), new(job.ListenAddress), new(hook.Command), new(port)},
+		option.Switch: {new(bool)}, option.Words: {new(option.WordsValue), new(job.Hosts), new(job.Excluded)},
+		option.Choice: {new(choice)}, option.Number: {new(number), new(plenty)},
+		option.Time: {new(duration), new(job.SeedTime)}, option.Period: {new(interval)}, option.Size: {new(size)},
+		option.Rate: {new(rate)}, option.Rates: {new(rates)},
+		option.Word: {new(string), new(parallel), new(job.Countries), new(job.Ratio), new(job.ListenAddress),
+			new(hook.Command), new(port)},
 	}
 	for _, c := range allCommands() {
 		if len(c.Options) == 0 {

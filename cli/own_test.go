@@ -42,7 +42,8 @@ func writeSite(t *testing.T, dir string) {
 // root, no client replaces it: the configuration names programs. Nor does a server that names the file.
 func TestDaemonOwnFiles_Rule69(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Name("a.iso"))
-	named := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Header("Content-Disposition", `attachment; filename="watch.toml"`))
+	named := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Header("Content-Disposition",
+		`attachment; filename="watch.toml"`))
 	d := newDaemonRun(t)
 	writeSite(t, d.root)
 	own := map[string]string{
@@ -58,15 +59,18 @@ func TestDaemonOwnFiles_Rule69(t *testing.T) {
 		}
 		write(t, filepath.Join(d.root, name), text)
 	}
-	d.start("--watch", filepath.Join(d.root, "watch.toml"), "--smime-ca", filepath.Join(d.root, "roots.pem"), "--cacert", filepath.Join(d.root, "ca.pem"), "--require", "none")
+	d.start("--watch", filepath.Join(d.root, "watch.toml"), "--smime-ca", filepath.Join(d.root, "roots.pem"),
+		"--cacert", filepath.Join(d.root, "ca.pem"), "--require", "none")
 	asked := map[string]map[string]string{named.URL: {"remote-name": "true"}}
-	for _, name := range []string{"watch.toml", "roots.pem", "memory/antenna.db", "pub/hook", "script", "ca.pem", "site-keyring", "site-smime-ca", "site-cacert"} {
+	for _, name := range []string{"watch.toml", "roots.pem", "memory/antenna.db", "pub/hook", "script", "ca.pem",
+		"site-keyring", "site-smime-ca", "site-cacert"} {
 		asked[s.URL+"?"+name] = map[string]string{"out": name}
 	}
 	for name, options := range asked {
 		options["allow-overwrite"] = "true"
 		status := d.status(d.add(name, options))
-		if status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "this folder is reserved for the daemon") {
+		if status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]),
+			"this folder is reserved for the daemon") {
 			t.Errorf("%s: %v", name, status)
 		}
 	}
@@ -84,7 +88,8 @@ func TestDaemonOwnFiles_Rule69(t *testing.T) {
 // configuration, which names programs, nor a keyring of another watch or of a site.
 func TestWatchOwnFiles(t *testing.T) {
 	for _, name := range []string{"watch.toml", "roots.pem", "site-smime-ca"} {
-		s := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Name(name), mirrortest.Modified(time.Now().Add(time.Hour)))
+		s := mirrortest.New(t, mirrortest.Generate(1000, 1), mirrortest.Name(name),
+			mirrortest.Modified(time.Now().Add(time.Hour)))
 		dir := t.TempDir()
 		writeSite(t, dir)
 		own := filepath.Join(dir, name)
@@ -92,7 +97,8 @@ func TestWatchOwnFiles(t *testing.T) {
 			write(t, filepath.Join(dir, file), testRoot())
 		}
 		write(t, filepath.Join(dir, "roots.pem"), testRoot())
-		write(t, filepath.Join(dir, "feed.rss"), fmt.Sprintf("<rss version='2.0'><channel><item><link>%s</link></item></channel></rss>", s.URL))
+		write(t, filepath.Join(dir, "feed.rss"),
+			fmt.Sprintf("<rss version='2.0'><channel><item><link>%s</link></item></channel></rss>", s.URL))
 		write(t, filepath.Join(dir, "watch.toml"), fmt.Sprintf(`state = "memory"
 [feed.f]
 file = "feed.rss"
@@ -139,7 +145,9 @@ func TestWorkOwnFiles(t *testing.T) {
 	if err := w.Job.Anchors.Keyring.Set(filepath.Join(w.To, "keys.asc")); err != nil {
 		t.Fatal(err)
 	}
-	for name, free := range map[string]bool{"keys.asc": false, "key.pem": false, "site-keyring": false, "site-smime-ca": false, "site-cacert": false, "q/lock": false, "q/jetstream/y": false, "q/a.iso": true, "q2/lock": true, "x/keys.asc": true, "a.iso": true} {
+	for name, free := range map[string]bool{"keys.asc": false, "key.pem": false, "site-keyring": false,
+		"site-smime-ca": false, "site-cacert": false, "q/lock": false, "q/jetstream/y": false, "q/a.iso": true,
+		"q2/lock": true, "x/keys.asc": true, "a.iso": true} {
 		linked := fleet.Job{Name: "pub/a.iso", Follows: &fleet.Follows{Link: name}}
 		for _, j := range []fleet.Job{{Name: name}, linked} {
 			j.URIs = []string{"https://h.example/x"}

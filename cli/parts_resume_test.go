@@ -40,10 +40,12 @@ func TestResumeOfWhatIsInPlace_Rule8(t *testing.T) {
 		code   int
 		says   string
 	}{
-		"as it was":              {nil, partfile.Identity{}, "all", none, exitDone, "already complete"},
-		"more demanded":          {demanded, partfile.Identity{}, "all", none, exitLocal, ""},
-		"not this user's":        {nil, partfile.Identity{}, "nothing", none, exitLocal, "nothing shows that the journal of this part belongs to one of your downloads"},
-		"the end not this one's": {nil, partfile.Identity{}, "all but its end", none, exitLocal, "nothing shows that the journal of this part belongs to one of your downloads"},
+		"as it was":     {nil, partfile.Identity{}, "all", none, exitDone, "already complete"},
+		"more demanded": {demanded, partfile.Identity{}, "all", none, exitLocal, ""},
+		"not this user's": {nil, partfile.Identity{}, "nothing", none, exitLocal,
+			"nothing shows that the journal of this part belongs to one of your downloads"},
+		"the end not this one's": {nil, partfile.Identity{}, "all but its end", none, exitLocal,
+			"nothing shows that the journal of this part belongs to one of your downloads"},
 		"proven":                 {demanded, proven("abc", ""), "all", none, exitDone, "already complete"},
 		"demanded before":        {nil, proven("abc", "digest"), "all", none, exitDone, "already complete"},
 		"changed":                {demanded, proven("abc", ""), "all", changeInPlace, exitLocal, ""},
@@ -55,7 +57,8 @@ func TestResumeOfWhatIsInPlace_Rule8(t *testing.T) {
 			leaveJournal(t, s.URL+"/a.iso", tt.id, tt.sealed)
 			tt.then(t)
 			code, _, stderr := command(t, append(append([]string{"parts", "resume"}, tt.words...), "a.iso")...)
-			if code != tt.code || !strings.Contains(stderr, tt.says) || code != exitDone && strings.Contains(stderr, "already complete") {
+			if code != tt.code || !strings.Contains(stderr, tt.says) ||
+				code != exitDone && strings.Contains(stderr, "already complete") {
 				t.Errorf("exit code %d, %s", code, stderr)
 			}
 		})
@@ -100,8 +103,10 @@ func TestResumeOfOlderJournal(t *testing.T) {
 	}
 	leave()
 	code, _, stderr := command(t, "parts", "resume")
-	if left, ok, err := partfile.Look(fsys.OS, ".", "a.iso"); code != exitLocal || asked.Load() > 0 || !ok || left.Have.Len() != 3 ||
-		!strings.Contains(stderr, "lacks the URL of the document that describes the file") || !strings.Contains(stderr, "repeat the braid get command") {
+	if left, ok, err := partfile.Look(fsys.OS, ".", "a.iso"); code != exitLocal || asked.Load() > 0 || !ok ||
+		left.Have.Len() != 3 ||
+		!strings.Contains(stderr, "lacks the URL of the document that describes the file") ||
+		!strings.Contains(stderr, "repeat the braid get command") {
 		t.Errorf("exit code %d, %d requests, %+v, %v: %s", code, asked.Load(), left, err, stderr)
 	}
 	if _, err := partfile.Remove(fsys.OS, ".", "a.iso"); err != nil {

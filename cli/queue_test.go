@@ -49,7 +49,8 @@ func TestQueueDrain(t *testing.T) {
 	q.Close()
 	var out, told bytes.Buffer
 	for _, verb := range []string{"drain", "list"} {
-		if code := run(ctx, []string{"braid", "queue", verb, "--queue", "embedded:" + dir}, streams{out: &out, err: &told}); code != 0 {
+		if code := run(ctx, []string{"braid", "queue", verb, "--queue", "embedded:" + dir},
+			streams{out: &out, err: &told}); code != 0 {
 			t.Errorf("%s ends with %d: %s", verb, code, &told)
 		}
 	}
@@ -83,7 +84,8 @@ func TestQueueRetryKilled_Rule76(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told bytes.Buffer
-	if code := run(ctx, []string{"braid", "queue", "retry", "--all", "--queue", "embedded:" + dir}, streams{out: &told, err: &told}); code != 0 {
+	if code := run(ctx, []string{"braid", "queue", "retry", "--all", "--queue", "embedded:" + dir},
+		streams{out: &told, err: &told}); code != 0 {
 		t.Errorf("retry ends with %d: %s", code, &told)
 	}
 	if c, err := q.Next(ctx); err != nil || c.Record.Job.Name != "a.iso" {
@@ -104,7 +106,8 @@ func TestQueueDropAll(t *testing.T) {
 	job := func(name, version string) fleet.Job {
 		return fleet.Job{Name: name, Version: version, URIs: []string{"https://example.org/" + name}}
 	}
-	for name, kind := range map[string]fleet.Kind{"right": fleet.Right, "useless": fleet.Useless, "wrong": fleet.Wrong, "queued": ""} {
+	for name, kind := range map[string]fleet.Kind{"right": fleet.Right, "useless": fleet.Useless, "wrong": fleet.Wrong,
+		"queued": ""} {
 		if _, err = q.Report(ctx, job(name, "1")); err == nil && kind != "" {
 			var c *jetstream.Claim
 			for c == nil || c.Record.Job.Name != name {
@@ -125,7 +128,8 @@ func TestQueueDropAll(t *testing.T) {
 	left := func(args ...string) string {
 		t.Helper()
 		var told bytes.Buffer
-		if code := run(ctx, append([]string{"braid", "queue", "drop", "--queue", "embedded:" + dir, "--all"}, args...), streams{out: &told, err: &told}); code != 0 {
+		if code := run(ctx, append([]string{"braid", "queue", "drop", "--queue", "embedded:" + dir, "--all"}, args...),
+			streams{out: &told, err: &told}); code != 0 {
 			t.Fatalf("%q ends with %d: %s", args, code, &told)
 		}
 		all, err := q.All(ctx)
@@ -159,7 +163,8 @@ func TestQueueDropAll(t *testing.T) {
 	}
 	for _, args := range [][]string{{"--all", "running"}, {"--all", "x.iso"}, {"--older", "1h", "x.iso"}} {
 		var told bytes.Buffer
-		if code := run(ctx, append([]string{"braid", "queue", "drop", "--queue", "embedded:" + dir}, args...), streams{out: &told, err: &told}); code != exitUsage {
+		if code := run(ctx, append([]string{"braid", "queue", "drop", "--queue", "embedded:" + dir}, args...),
+			streams{out: &told, err: &told}); code != exitUsage {
 			t.Errorf("%q ends with %d: %s", args, code, &told)
 		}
 	}
@@ -221,7 +226,8 @@ func TestQueueNewer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := stored(ctx, h, fleet.KeyOf("a.iso"), func([]byte) []byte { return []byte(`{"format":9,"state":"queued"}`) }); err != nil {
+	if err := stored(ctx, h, fleet.KeyOf("a.iso"),
+		func([]byte) []byte { return []byte(`{"format":9,"state":"queued"}`) }); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -230,7 +236,8 @@ func TestQueueNewer(t *testing.T) {
 		want []string
 	}{
 		{[]string{"status"}, exitDone, []string{"queued   1\n", "newer    1, written by a newer braid"}},
-		{[]string{"list"}, exitRefused, []string{"queued   b.iso\n", "1 of the queue's values (format 9; this braid knows 1)", "update braid on this machine"}},
+		{[]string{"list"}, exitRefused, []string{"queued   b.iso\n",
+			"1 of the queue's values (format 9; this braid knows 1)", "update braid on this machine"}},
 		{[]string{"retry", "a.iso"}, exitRefused, []string{"a newer braid"}},
 		{[]string{"drop", "a.iso"}, exitRefused, []string{"a newer braid"}},
 		{[]string{"drain"}, exitRefused, []string{"a newer braid"}},
@@ -238,12 +245,14 @@ func TestQueueNewer(t *testing.T) {
 		{[]string{"status"}, exitDone, []string{"queued   0\n", "newer    1, "}},
 	} {
 		var out bytes.Buffer
-		code := run(ctx, slices.Concat([]string{"braid", "queue", tt.args[0], "--queue", "embedded:" + dir}, tt.args[1:]), streams{out: &out, err: &out})
+		code := run(ctx, slices.Concat([]string{"braid", "queue", tt.args[0], "--queue", "embedded:" + dir},
+			tt.args[1:]), streams{out: &out, err: &out})
 		if code != tt.code {
 			t.Errorf("%q ends with %d, want %d: %s", tt.args, code, tt.code, &out)
 		}
 		for _, want := range tt.want {
-			if !strings.Contains(strings.ReplaceAll(out.String(), "queued  ", "queued "), strings.ReplaceAll(want, "queued  ", "queued ")) {
+			if !strings.Contains(strings.ReplaceAll(out.String(), "queued  ", "queued "),
+				strings.ReplaceAll(want, "queued  ", "queued ")) {
 				t.Errorf("%q says nothing of %q: %s", tt.args, want, &out)
 			}
 		}
@@ -252,7 +261,9 @@ func TestQueueNewer(t *testing.T) {
 
 // queuedOnly makes a dead job a queued one, without a message.
 func queuedOnly(ctx context.Context, h *jetstream.Host, key string) error {
-	return stored(ctx, h, key, func(record []byte) []byte { return bytes.Replace(record, []byte(`"dead"`), []byte(`"queued"`), 1) })
+	return stored(ctx, h, key, func(record []byte) []byte {
+		return bytes.Replace(record, []byte(`"dead"`), []byte(`"queued"`), 1)
+	})
 }
 
 // stored changes a record as another program might.
@@ -297,8 +308,10 @@ func TestWorkElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told bytes.Buffer
-	code := run(ctx, []string{"braid", "work", "--queue", "embedded:" + dir, "--to", t.TempDir()}, streams{out: &told, err: &told})
-	if want := "the worker worker of this queue places files elsewhere, in /srv/out (give all workers of a queue the same --to)"; code != exitUsage || !strings.Contains(told.String(), want) {
+	code := run(ctx, []string{"braid", "work", "--queue", "embedded:" + dir, "--to", t.TempDir()},
+		streams{out: &told, err: &told})
+	if want := "the worker worker of this queue places files elsewhere, in /srv/out (give all workers of a queue the " +
+		"same --to)"; code != exitUsage || !strings.Contains(told.String(), want) {
 		t.Errorf("it ends with %d: %s", code, &told)
 	}
 }

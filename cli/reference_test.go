@@ -28,7 +28,8 @@ func TestManPagesShowEveryFlag(t *testing.T) {
 		}
 		for _, o := range c.Options {
 			for name := range strings.FieldsSeq(o.Names) {
-				if written := strings.ReplaceAll("--"+name, "-", `\-`); len(name) > 1 && ok && !strings.Contains(page, `\fB`+written+`\fP`) {
+				if written := strings.ReplaceAll("--"+name, "-", `\-`); len(name) > 1 && ok &&
+					!strings.Contains(page, `\fB`+written+`\fP`) {
 					t.Errorf("%s: no --%s", c.Name, name)
 				}
 			}
@@ -62,12 +63,14 @@ func TestManPageIsAsTyped(t *testing.T) {
 			Name: "braid", Summary: "fetch files", Usage: []string{"braid COMMAND"},
 			Commands: []option.Command{{
 				Name: "get", Summary: "download files", Usage: []string{"braid get [FLAG]... URL", "braid get -i LIST"},
-				Examples: []option.Example{{What: "a file", Line: "braid get -o 'a b' https://h/~me/`x`"}, {What: "hidden", Line: ".x y\\n"}},
-				Notes:    []string{".first *words*\nare no request. 'nor these' <b> _x_ [y](z) & \\", "Exit codes: 0 done"},
+				Examples: []option.Example{{What: "a file", Line: "braid get -o 'a b' https://h/~me/`x`"},
+					{What: "hidden", Line: ".x y\\n"}},
+				Notes: []string{".first *words*\nare no request. 'nor these' <b> _x_ [y](z) & \\", "Exit codes: 0 done"},
 				Options: []option.Option{
 					{Names: "out o", Group: option.FileGroup, Kind: option.Word, Usage: "call it `NAME`; - is standard output"},
 					{Names: "dir d P", Group: option.FileGroup, Kind: option.Word, Usage: "into `FOLDER`, as in --dir '*'"},
-					{Names: "require", Group: option.ProofGroup, Kind: option.Choice, Usage: "`none|digest`: what must be proven"},
+					{Names: "require", Group: option.ProofGroup, Kind: option.Choice,
+						Usage: "`none|digest`: what must be proven"},
 				},
 			}},
 		},
@@ -116,21 +119,22 @@ func TestExitCodesAreSaidOnce(t *testing.T) {
 // TestCompleteKnowsTheFlags, and what their values can be.
 func TestCompleteKnowsTheFlags(t *testing.T) {
 	for line, want := range map[string]string{
-		"|get|--requ":               "words\n\n--requ\n--require\twhat must be proven before the file gets its name\n",
-		"|get|--require|":           "words\n\n\nnone\t\ndigest\t\nsignature\t\n",
-		"|get|--progress=b":         "words\n--progress=\nb\nbar\t\n",
-		"|get|-j|":                  "words\n\n\nauto\t\n",
-		"|get|-d|":                  "folders\n\n\n",
-		"|get|--keyring|":           "files\n\n\n",
-		"|get|":                     "files\n\n\n",
-		"|serve|":                   "folders\n\n\n",
-		"|probe|":                   "words\n\n\n",
-		"|feed|convert|--to|":       "words\n\n\nhina-di\t\nlirs\t\nsoif\t\natom\t\n",
-		"|completion|":              "words\n\n\nbash\t\nzsh\t\nfish\t\n",
-		"|watch|s":                  "files\n\ns\nstatus\t\n",
-		"|m":                        "words\n\nm\nmeta\twrite documents about files\n",
-		"|get|--bogus|--no-refer":   "words\n\n--no-refer\n--no-referer\tdo not send the original URL to mirrors\n",
-		"|get|-qo|x|--max-connect":  "words\n\n--max-connect\n--max-connection-per-server\tsend at most N concurrent requests to one server\n",
+		"|get|--requ":             "words\n\n--requ\n--require\twhat must be proven before the file gets its name\n",
+		"|get|--require|":         "words\n\n\nnone\t\ndigest\t\nsignature\t\n",
+		"|get|--progress=b":       "words\n--progress=\nb\nbar\t\n",
+		"|get|-j|":                "words\n\n\nauto\t\n",
+		"|get|-d|":                "folders\n\n\n",
+		"|get|--keyring|":         "files\n\n\n",
+		"|get|":                   "files\n\n\n",
+		"|serve|":                 "folders\n\n\n",
+		"|probe|":                 "words\n\n\n",
+		"|feed|convert|--to|":     "words\n\n\nhina-di\t\nlirs\t\nsoif\t\natom\t\n",
+		"|completion|":            "words\n\n\nbash\t\nzsh\t\nfish\t\n",
+		"|watch|s":                "files\n\ns\nstatus\t\n",
+		"|m":                      "words\n\nm\nmeta\twrite documents about files\n",
+		"|get|--bogus|--no-refer": "words\n\n--no-refer\n--no-referer\tdo not send the original URL to mirrors\n",
+		"|get|-qo|x|--max-connect": "words\n\n--max-connect\n--max-connection-per-server\tsend at most N concurrent " +
+			"requests to one server\n",
 		"|feed|check|--max-entries": "words\n\n--max-entries\n--max-entries\t",
 	} {
 		code, out, err := command(t, append([]string{"complete", "--"}, strings.Split(line, "|")[1:]...)...)
@@ -142,7 +146,8 @@ func TestCompleteKnowsTheFlags(t *testing.T) {
 
 func TestCompletionCommand(t *testing.T) {
 	for _, line := range []string{"completion", "completion tcsh", "completion bash zsh"} {
-		if code, out, err := command(t, strings.Fields(line)...); code != exitUsage || out != "" || !strings.Contains(err, "needs the name of one shell (choose one of bash, zsh, fish)") {
+		if code, out, err := command(t, strings.Fields(line)...); code != exitUsage || out != "" ||
+			!strings.Contains(err, "needs the name of one shell (choose one of bash, zsh, fish)") {
 			t.Errorf("%s: exit code %d, %q, %q", line, code, out, err)
 		}
 	}
@@ -173,7 +178,8 @@ func TestManCommand(t *testing.T) {
 	if !bytes.Equal(small[4:8], make([]byte, 4)) {
 		t.Errorf("a time in the compressed page: %x", small[:10])
 	}
-	if code, _, err := command(t, "man", filepath.Join(dir, "gone")); code != exitLocal || !strings.Contains(err, "man braid.1: ") {
+	if code, _, err := command(t, "man", filepath.Join(dir, "gone")); code != exitLocal ||
+		!strings.Contains(err, "man braid.1: ") {
 		t.Errorf("exit code %d, %q", code, err)
 	}
 	if code, _, _ := command(t, "man"); code != exitUsage {

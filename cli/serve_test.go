@@ -63,7 +63,8 @@ func TestServe(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	address, stderr, end := serveFolder(t, "-v", "--mirror", "http://m1/;pri=1;geo=de;pref", "--mirrors", list, "--max-links=2", "--limit-rate", "2M", dir)
+	address, stderr, end := serveFolder(t, "-v", "--mirror", "http://m1/;pri=1;geo=de;pref", "--mirrors", list,
+		"--max-links=2", "--limit-rate", "2M", dir)
 	answer, err := http.Get(address + "a.iso")
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +80,8 @@ func TestServe(t *testing.T) {
 	if code := end(); code != exitDone {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
-	if files, _ := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "braid", "digests-????????????????")); len(files) != 1 {
+	if files, _ := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "braid",
+		"digests-????????????????")); len(files) != 1 {
 		t.Errorf("the digests are remembered in %q", files)
 	}
 }
@@ -141,14 +143,17 @@ func TestServeFails(t *testing.T) {
 		want  string
 	}{
 		{[]string{dir + "/missing"}, exitLocal, "braid: serve " + dir + "/missing: no such file or directory\n"},
-		{[]string{"--listen", busy.Addr().String(), dir}, exitOther, "braid: listen " + busy.Addr().String() + ": bind: address already in use (choose another address with --listen ADDRESS)\n"},
+		{[]string{"--listen", busy.Addr().String(), dir}, exitOther,
+			"braid: listen " + busy.Addr().String() + ": bind: address already in use (choose another address with " +
+				"--listen ADDRESS)\n"},
 		{[]string{"--listen", "nowhere", dir}, exitUsage, "is not an address to listen on"},
 		{[]string{"--mirror", "http://me:s3cret@h/", dir}, exitUsage, "user name"},
 		{[]string{"--mirror-of", "http://me:s3cret@h/%zz", dir}, exitUsage, "not a URL"},
 		{[]string{"--mirror-of", "http://h/", "--mirror", "http://h/", dir}, exitUsage, "cannot name mirrors"},
 	} {
 		code, out, err := command(t, append([]string{"serve"}, tt.words...)...)
-		if code != tt.code || out != "" || !strings.HasPrefix(err, "braid: ") || !strings.Contains(err, tt.want) || strings.Contains(err, "s3cret") {
+		if code != tt.code || out != "" || !strings.HasPrefix(err, "braid: ") || !strings.Contains(err, tt.want) ||
+			strings.Contains(err, "s3cret") {
 			t.Errorf("%q: exit code %d, %q, %q", tt.words, code, out, err)
 		}
 	}
@@ -156,7 +161,8 @@ func TestServeFails(t *testing.T) {
 
 func TestAddress(t *testing.T) {
 	for in, want := range map[string]string{
-		"127.0.0.1:80": "http://127.0.0.1:80/", "0.0.0.0:8080": "http://localhost:8080/", "[::]:1": "http://localhost:1/", "[::1]:1": "http://[::1]:1/",
+		"127.0.0.1:80": "http://127.0.0.1:80/", "0.0.0.0:8080": "http://localhost:8080/",
+		"[::]:1": "http://localhost:1/", "[::1]:1": "http://[::1]:1/",
 	} {
 		addr, err := net.ResolveTCPAddr("tcp", in)
 		if err != nil {

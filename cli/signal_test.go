@@ -65,7 +65,8 @@ func TestInterruptedRead(t *testing.T) {
 		cancel(&signalError{syscall.SIGTERM})
 		ended := make(chan int, 1)
 		go func() {
-			ended <- run(ctx, append([]string{"braid"}, strings.Fields(line)...), streams{in: in, out: io.Discard, err: io.Discard})
+			ended <- run(ctx, append([]string{"braid"}, strings.Fields(line)...), streams{in: in, out: io.Discard,
+				err: io.Discard})
 		}()
 		select {
 		case code := <-ended:
@@ -111,7 +112,8 @@ func TestInterrupt(t *testing.T) {
 		signal syscall.Signal
 		code   int
 	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}} {
-		s := mirrortest.New(t, mirrortest.Generate(size, 3), mirrortest.Name("a"), mirrortest.Digest(), mirrortest.StallAfter(sent))
+		s := mirrortest.New(t, mirrortest.Generate(size, 3), mirrortest.Name("a"), mirrortest.Digest(),
+			mirrortest.StallAfter(sent))
 		dir := t.TempDir()
 		var stderr bytes.Buffer
 		cmd := start(t, dir, &stderr, "get", s.URL)
@@ -121,7 +123,8 @@ func TestInterrupt(t *testing.T) {
 		waitFor(t, "bytes on disk", func() bool { return begun(filepath.Join(dir, "a.part")) && s.Sent() == sent })
 		cmd.Process.Signal(tt.signal)
 		cmd.Wait()
-		if code := cmd.ProcessState.ExitCode(); code != tt.code || !strings.Contains(stderr.String(), "kept in a.part; run the same command to go on)") {
+		if code := cmd.ProcessState.ExitCode(); code != tt.code ||
+			!strings.Contains(stderr.String(), "kept in a.part; run the same command to go on)") {
 			t.Errorf("%v: exit code %d, %q", tt.signal, code, stderr.String())
 		}
 		s.Set(mirrortest.StallAfter(-1))
@@ -133,8 +136,10 @@ func TestInterrupt(t *testing.T) {
 
 // TestProcessTitle_Rule62: others on the machine do not see passwords and queries in the list of processes.
 func TestProcessTitle_Rule62(t *testing.T) {
-	s := mirrortest.New(t, []byte("abc"), mirrortest.Name("a"), mirrortest.Login("Basic", "me", "s3cret"), mirrortest.StallAfter(1))
-	cmd := start(t, t.TempDir(), io.Discard, "get", "-H", "X-Key: s3cret", "-u", "me:s3cret", strings.Replace(s.URL, "//", "//you:s3cret@", 1)+"?key=s3cret")
+	s := mirrortest.New(t, []byte("abc"), mirrortest.Name("a"), mirrortest.Login("Basic", "me", "s3cret"),
+		mirrortest.StallAfter(1))
+	cmd := start(t, t.TempDir(), io.Discard, "get", "-H", "X-Key: s3cret", "-u", "me:s3cret",
+		strings.Replace(s.URL, "//", "//you:s3cret@", 1)+"?key=s3cret")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +150,8 @@ func TestProcessTitle_Rule62(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(title, []byte("s3cret")) || !bytes.Contains(title, []byte("me:******")) || !bytes.Contains(title, []byte(s.Addr)) {
+	if bytes.Contains(title, []byte("s3cret")) || !bytes.Contains(title, []byte("me:******")) ||
+		!bytes.Contains(title, []byte(s.Addr)) {
 		t.Errorf("the title of the process is %q", title)
 	}
 	if r := s.Requests()[1]; r.Header.Get("X-Key") != "s3cret" || !strings.HasPrefix(r.Header.Get("Authorization"), "Basic ") {

@@ -22,7 +22,8 @@ func TestStatusSignal(t *testing.T) {
 		"get -q":    one,
 		"get -q -i": regexp.MustCompile(`^0 of 2 files, .*\n$`),
 	} {
-		s := mirrortest.New(t, mirrortest.Generate(size, 3), mirrortest.Name("a"), mirrortest.Digest(), mirrortest.StallAfter(sent))
+		s := mirrortest.New(t, mirrortest.Generate(size, 3), mirrortest.Name("a"), mirrortest.Digest(),
+			mirrortest.StallAfter(sent))
 		dir := t.TempDir()
 		words := append(strings.Fields(line), s.URL)
 		if strings.HasSuffix(line, "-i") {

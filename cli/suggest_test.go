@@ -29,20 +29,24 @@ func TestForeignFlags(t *testing.T) {
 				t.Errorf("%s: the hint names %s, which does not exist", flag, m[1])
 			}
 		}
-		lines := [][]string{{"get", "http://127.0.0.1/a", flag}, {"get", flag, "x", "http://127.0.0.1/a"}, {"http://127.0.0.1/a", flag}}
+		lines := [][]string{{"get", "http://127.0.0.1/a", flag}, {"get", flag, "x", "http://127.0.0.1/a"},
+			{"http://127.0.0.1/a", flag}}
 		if strings.HasPrefix(flag, "--") {
 			lines = append(lines, []string{"get", flag + "=true", "http://127.0.0.1/a"})
 		} else {
-			lines = append(lines, []string{"get", "-q" + flag[1:], "http://127.0.0.1/a"}, []string{"get", flag + "-", "http://127.0.0.1/a"})
+			lines = append(lines, []string{"get", "-q" + flag[1:], "http://127.0.0.1/a"}, []string{"get", flag + "-",
+				"http://127.0.0.1/a"})
 		}
 		for _, line := range lines {
 			code, out, err := command(t, line...)
-			if code != exitUsage || out != "" || !strings.HasPrefix(err, "braid: usage "+flag+": ") || !strings.Contains(err, hint) {
+			if code != exitUsage || out != "" || !strings.HasPrefix(err, "braid: usage "+flag+": ") ||
+				!strings.Contains(err, hint) {
 				t.Errorf("%q: exit %d, %q, %q", line, code, out, err)
 			}
 		}
 	}
-	for flag := range strings.FieldsSeq("-O -C -k -t -T -n -m -Z --silent --retry --no-check-certificate --allow-overwrite --output") {
+	for flag := range strings.FieldsSeq("-O -C -k -t -T -n -m -Z --silent --retry --no-check-certificate " +
+		"--allow-overwrite --output") {
 		if option.Foreign(flag) == "" {
 			t.Errorf("%s has no hint", flag)
 		}
@@ -54,8 +58,10 @@ func TestForeignFlags(t *testing.T) {
 	}
 	// So they are at the root, where get is not named.
 	for line, want := range map[string]string{
-		"-fsSL http://127.0.0.1/a": "braid get URL; for curl -s use -q", "-O u": "-o NAME names the file", "-X POST u": "sends no other requests",
-		"-r 0-5 u": "braid downloads whole files", "--compressed u": "without compression", "-v u": "flags follow the command: braid get -v", "-L u": "flags follow the command: braid get -L",
+		"-fsSL http://127.0.0.1/a": "braid get URL; for curl -s use -q", "-O u": "-o NAME names the file",
+		"-X POST u": "sends no other requests",
+		"-r 0-5 u":  "braid downloads whole files", "--compressed u": "without compression",
+		"-v u": "flags follow the command: braid get -v", "-L u": "flags follow the command: braid get -L",
 	} {
 		if code, _, err := command(t, strings.Fields(line)...); code != exitUsage || !strings.Contains(err, want) {
 			t.Errorf("%s: exit %d, %s", line, code, err)

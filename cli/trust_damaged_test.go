@@ -47,7 +47,8 @@ func TestTrustOfNewer_Rule8(t *testing.T) {
 	add := []string{"trust", "add", "https://example.org/pub/", "../verify/minisign/testdata/key.pub"}
 	for _, words := range [][]string{{"get", "http://127.0.0.1:1/a"}, {"trust"}, add} {
 		code, _, stderr := command(t, words...)
-		if code != exitLocal || !strings.Contains(stderr, "written by a newer braid and left unchanged (update braid: a newer version wrote this file)") {
+		if code != exitLocal || !strings.Contains(stderr,
+			"written by a newer braid and left unchanged (update braid: a newer version wrote this file)") {
 			t.Errorf("%q: exit code %d: %s", words, code, stderr)
 		}
 	}

@@ -65,7 +65,8 @@ func TestClientCert_Rule27(t *testing.T) {
 	} {
 		shown.Store(0)
 		var stderr bytes.Buffer
-		words = append([]string{"braid", "get", "--overwrite", "-o", filepath.Join(dir, "a"), "--cacert", ca, origin.URL + "/a"}, words...)
+		words = append([]string{"braid", "get", "--overwrite", "-o", filepath.Join(dir, "a"), "--cacert", ca,
+			origin.URL + "/a"}, words...)
 		if code := run(t.Context(), words, streams{out: &bytes.Buffer{}, err: &stderr}); code != 0 {
 			t.Fatalf("exit code %d: %s", code, stderr.String())
 		}
@@ -88,10 +89,12 @@ func TestClientCert_Rule27(t *testing.T) {
 		os.Remove(filepath.Join(dir, "a"))
 		shown.Store(0)
 		strangers.Store(0)
-		words := append([]string{"braid", "get", "--overwrite", "--cacert", ca, "--client-cert", filepath.Join(dir, "both.pem"), "--tries", "1"}, tt.words...)
+		words := append([]string{"braid", "get", "--overwrite", "--cacert", ca, "--client-cert",
+			filepath.Join(dir, "both.pem"), "--tries", "1"}, tt.words...)
 		run(t.Context(), words, streams{out: &bytes.Buffer{}, err: &stderr})
 		if (shown.Load() > 0) != tt.origin || (strangers.Load() > 0) == tt.origin {
-			t.Errorf("%q: shown %d times to the origin, %d times to the mirror: %s", words, shown.Load(), strangers.Load(), stderr.String())
+			t.Errorf("%q: shown %d times to the origin, %d times to the mirror: %s", words, shown.Load(),
+				strangers.Load(), stderr.String())
 		}
 	}
 }

@@ -33,16 +33,19 @@ func TestWatchTakesOver(t *testing.T) {
 	defer server.Close()
 	const files = 30
 	for i := range files {
-		fmt.Fprintf(&feed, "LIRS,%d,%d,0,7,%s/files/%d.iso,a,0,http://agent.example/,\n", time.Now().Unix()-3600, time.Now().Unix(), server.URL, i)
+		fmt.Fprintf(&feed, "LIRS,%d,%d,0,7,%s/files/%d.iso,a,0,http://agent.example/,\n", time.Now().Unix()-3600,
+			time.Now().Unix(), server.URL, i)
 	}
 	watch := func(state string) string {
 		file := filepath.Join(state, "isos.toml")
-		text := fmt.Sprintf("[feed.news]\nurl = %q\nevery = \"1h\"\n[watch.files]\nglob = %q\ndir = \"isos\"\n", server.URL+"/feed.lirs", server.URL+"/files/*")
+		text := fmt.Sprintf("[feed.news]\nurl = %q\nevery = \"1h\"\n[watch.files]\nglob = %q\ndir = \"isos\"\n",
+			server.URL+"/feed.lirs", server.URL+"/files/*")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		var told bytes.Buffer
-		if code := run(ctx, []string{"braid", "watch", "--once", "--queue", "embedded:" + dir, "--state", state, file}, streams{out: &told, err: &told}); code != 0 {
+		if code := run(ctx, []string{"braid", "watch", "--once", "--queue", "embedded:" + dir, "--state", state, file},
+			streams{out: &told, err: &told}); code != 0 {
 			t.Errorf("the watcher ends with %d: %s", code, &told)
 		}
 		return told.String()
@@ -112,7 +115,8 @@ func TestWatchStandby(t *testing.T) {
 	log, told := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(standing, []string{"braid", "watch", "--queue", "embedded:" + dir, "--state", state, file}, streams{out: told, err: told})
+		ended <- run(standing, []string{"braid", "watch", "--queue", "embedded:" + dir, "--state", state, file},
+			streams{out: told, err: told})
 		told.Close()
 	}()
 	lines := bufio.NewReader(log)

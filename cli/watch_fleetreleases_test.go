@@ -28,7 +28,8 @@ func TestWatchFleetReleases_Rule80(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/feed.lirs" {
 			for _, version := range []string{"1.0", "2.0", "3.0"} {
-				fmt.Fprintf(w, "LIRS,%d,%d,0,3,http://%s/tool-%s.bin,a,0,http://agent.example/,\n", time.Now().Unix()-3600, time.Now().Unix(), r.Host, version)
+				fmt.Fprintf(w, "LIRS,%d,%d,0,3,http://%s/tool-%s.bin,a,0,http://agent.example/,\n",
+					time.Now().Unix()-3600, time.Now().Unix(), r.Host, version)
 			}
 			return
 		}
@@ -45,7 +46,8 @@ func TestWatchFleetReleases_Rule80(t *testing.T) {
 	defer server.Close()
 	state, to := t.TempDir(), t.TempDir()
 	file := filepath.Join(state, "tools.toml")
-	text := fmt.Sprintf("host-gap = '1ms'\n[feed.news]\nurl = '%[1]s/feed.lirs'\n[watch.tool]\nurl = '%[1]s/tool-{version}.bin'\ndir = 'd'\nlink = 'latest'\n", server.URL)
+	text := fmt.Sprintf("host-gap = '1ms'\n[feed.news]\nurl = '%[1]s/feed.lirs'\n[watch.tool]\nurl = "+
+		"'%[1]s/tool-{version}.bin'\ndir = 'd'\nlink = 'latest'\n", server.URL)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +59,8 @@ func TestWatchFleetReleases_Rule80(t *testing.T) {
 		worked <- log.String()
 	}()
 	var told bytes.Buffer
-	code := run(ctx, []string{"braid", "watch", "--once", "--queue", "embedded:" + dir, "--state", state, file}, streams{out: &told, err: &told})
+	code := run(ctx, []string{"braid", "watch", "--once", "--queue", "embedded:" + dir, "--state", state, file},
+		streams{out: &told, err: &told})
 	stop()
 	log := <-worked
 	if got, err := os.ReadFile(filepath.Join(to, "d", "latest")); string(got) != "one" || err != nil || code != 0 {

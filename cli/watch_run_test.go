@@ -64,7 +64,8 @@ func TestWatchEndsProgram(t *testing.T) {
 // TestWatchParks: a download that runs when the watcher is told to end is gone on with the next time.
 func TestWatchParks(t *testing.T) {
 	const size, sent = 8 << 20, 5 << 20
-	s := mirrortest.New(t, mirrortest.Generate(size, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest(), mirrortest.StallAfter(sent))
+	s := mirrortest.New(t, mirrortest.Generate(size, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`),
+		mirrortest.Digest(), mirrortest.StallAfter(sent))
 	w := newWatching(t, s, "on-failure = ['touch', 'failed']")
 	w.begin()
 	waitFor(t, "half of the file", func() bool { return begun(w.in("files/a.iso.part")) && s.Sent() == sent })
@@ -92,7 +93,8 @@ func TestWatchReload(t *testing.T) {
 	w.logs(`msg="new version" watch=w`)
 	w.hears("WATCHDOG=1")
 	pid := fmt.Sprint(w.cmd.Process.Pid)
-	if out := w.asks(exitDone, "status", "watch.toml"); !strings.Contains(out, "a watcher is running (process "+pid+")\n") || !regexp.MustCompile(`(?m)^w .* sha-256 from `).MatchString(out) {
+	if out := w.asks(exitDone, "status", "watch.toml"); !strings.Contains(out,
+		"a watcher is running (process "+pid+")\n") || !regexp.MustCompile(`(?m)^w .* sha-256 from `).MatchString(out) {
 		t.Errorf("status: %s", out)
 	}
 
@@ -107,14 +109,16 @@ func TestWatchReload(t *testing.T) {
 	w.hears("RELOADING=1\nMONOTONIC_USEC=")
 	w.hears("READY=1\nSTATUS=watching 1 feed by 2 watches")
 	// The feed has not changed and is not due; whoever wants can have it polled now.
-	if out := w.asks(exitDone, "run", "f", "watch.toml"); !strings.Contains(out, "the watcher (process "+pid+") now polls for f") {
+	if out := w.asks(exitDone, "run", "f", "watch.toml"); !strings.Contains(out,
+		"the watcher (process "+pid+") now polls for f") {
 		t.Errorf("run: %s", out)
 	}
 	w.logs(`msg="new version" watch=other`)
 	if got := w.read("files/b.iso"); got != string(b.Content.Bytes()) {
 		t.Error("the file is wrong")
 	}
-	if out := w.asks(exitDone, "forget", "other", "watch.toml"); out != "the watcher (process "+pid+") has deleted the state of other\n" {
+	if out := w.asks(exitDone, "forget", "other", "watch.toml"); out != "the watcher (process "+pid+
+		") has deleted the state of other\n" {
 		t.Errorf("forget: %s", out)
 	}
 	w.asks(exitUsage, "forget", "none", "watch.toml")

@@ -75,7 +75,8 @@ func (w *watching) read(name string) string {
 
 func (w *watching) configure(s *mirrortest.Server, lines ...string) {
 	w.t.Helper()
-	w.write("watch.toml", "state = 'state'\nlog-level = 'debug'\n[feed.f]\nfile = 'feed.soif'\n[watch.w]\nurl = '"+s.URL+"'\ndir = 'files'\n"+strings.Join(lines, "\n")+"\n")
+	w.write("watch.toml", "state = 'state'\nlog-level = 'debug'\n[feed.f]\nfile = 'feed.soif'\n[watch.w]\nurl = '"+
+		s.URL+"'\ndir = 'files'\n"+strings.Join(lines, "\n")+"\n")
 }
 
 // command makes a process of the command.

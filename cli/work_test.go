@@ -30,7 +30,8 @@ func TestWorkLowest(t *testing.T) {
 	if err != nil || client.LowestSpeed != 7 {
 		t.Errorf("the client has %v, %v", client, err)
 	}
-	if k := problem.FleetKind(&download.Error{Kind: download.Budget, What: "download", Err: download.ErrTooSlow}); k != fleet.Failed {
+	if k := problem.FleetKind(&download.Error{Kind: download.Budget, What: "download",
+		Err: download.ErrTooSlow}); k != fleet.Failed {
 		t.Errorf("it is %s", k)
 	}
 }

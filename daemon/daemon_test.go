@@ -38,7 +38,8 @@ func TestDownloads(t *testing.T) {
 	})
 	b.do(func(q *queue.Queue) error {
 		for i, e := range q.Stopped(0, 99) {
-			if e.GID != gids[i] || e.Status != queue.Complete || e.Size != 1000 || e.Done != 1000 || e.Path != filepath.Join(b.files, filepath.Base(urls[i])) || !strings.Contains(e.Outcome.Verified, "sha-256") {
+			if e.GID != gids[i] || e.Status != queue.Complete || e.Size != 1000 || e.Done != 1000 ||
+				e.Path != filepath.Join(b.files, filepath.Base(urls[i])) || !strings.Contains(e.Outcome.Verified, "sha-256") {
 				t.Errorf("%+v", e)
 			}
 		}
@@ -210,7 +211,8 @@ func TestFails(t *testing.T) {
 		b.do(func(q *queue.Queue) error {
 			e, _ := q.Entry(g)
 			wrong, _ := q.Entry(bad)
-			if e.Outcome.Code != 3 || e.Outcome.Kind != "refused" || !strings.Contains(e.Outcome.Message, "404") || e.Outcome.Reason != "404 Not Found" || wrong.Outcome.Message != "no such option" {
+			if e.Outcome.Code != 3 || e.Outcome.Kind != "refused" || !strings.Contains(e.Outcome.Message, "404") ||
+				e.Outcome.Reason != "404 Not Found" || wrong.Outcome.Message != "no such option" {
 				t.Errorf("%+v and %+v", e.Outcome, wrong.Outcome)
 			}
 			return q.Resume(g)

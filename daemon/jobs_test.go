@@ -28,7 +28,8 @@ type works struct {
 }
 
 func newWorks() *works {
-	return &works{records: map[string]*fleet.Record{}, done: map[string]int{}, message: map[string]bool{}, told: map[string]string{}, changed: make(chan struct{}, 1)}
+	return &works{records: map[string]*fleet.Record{}, done: map[string]int{}, message: map[string]bool{},
+		told: map[string]string{}, changed: make(chan struct{}, 1)}
 }
 
 var workTime = time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
@@ -47,7 +48,8 @@ func (w *works) All() (jobs []Job, ok bool) {
 		case fleet.Running:
 			j.Status, j.Live = queue.Active, queue.Live{Done: 1, Size: 2, Worker: r.Lease.Holder}
 		case fleet.Done:
-			j.Status, j.Live, j.Outcome = queue.Complete, queue.Live{Path: "/out/" + gid, Done: 2, Size: 2}, queue.Outcome{Verified: "sha-256"}
+			j.Status, j.Live, j.Outcome = queue.Complete, queue.Live{Path: "/out/" + gid, Done: 2, Size: 2},
+				queue.Outcome{Verified: "sha-256"}
 		case fleet.Dead:
 			j.Status, j.Outcome = queue.Failed, queue.Outcome{Kind: "mismatch", Code: 32, Message: "wrong digest"}
 		}
@@ -164,7 +166,8 @@ func TestJobs(t *testing.T) {
 	}
 	is := func(g queue.GID, e queue.Status, j fleet.State) {
 		t.Helper()
-		await(fmt.Sprintf("the entry is %s, the job %q; they are %s and %q", e, j, entry(g).Status, state(g)), func() bool { return entry(g).Status == e && state(g) == j })
+		await(fmt.Sprintf("the entry is %s, the job %q; they are %s and %q", e, j, entry(g).Status, state(g)),
+			func() bool { return entry(g).Status == e && state(g) == j })
 	}
 	g := add("https://example.org/a")
 	is(g, queue.Waiting, fleet.Queued)

@@ -232,7 +232,8 @@ func (b *bench) right(urls ...string) {
 	b.t.Helper()
 	for _, u := range urls {
 		at, _ := url.Parse(u)
-		if got, err := os.ReadFile(filepath.Join(b.files, filepath.Base(at.Path))); err != nil || !bytes.Equal(got, body(at.Path)) {
+		if got, err := os.ReadFile(filepath.Join(b.files, filepath.Base(at.Path))); err != nil ||
+			!bytes.Equal(got, body(at.Path)) {
 			b.t.Errorf("%s: %d bytes, %v", u, len(got), err)
 		}
 	}

@@ -147,7 +147,8 @@ func TestStoreDamaged(t *testing.T) {
 	}
 	b.start()
 	b.stop()
-	if data, err := os.ReadFile(path + ".bad"); err != nil || len(data) != 20_000 || !strings.Contains(b.log.String(), path+".bad") {
+	if data, err := os.ReadFile(path + ".bad"); err != nil || len(data) != 20_000 ||
+		!strings.Contains(b.log.String(), path+".bad") {
 		t.Errorf("aside are %d bytes, %v; the log says %s", len(data), err, b.log)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {

@@ -69,10 +69,12 @@ func TestLowestSpeed(t *testing.T) {
 	if b.crowded.Store(true); least() != 1<<10 || own() != 5<<10 {
 		t.Errorf("%d and %d", least(), own())
 	}
-	if o := b.outcomeOf(download.Result{}, &download.Error{Kind: download.Budget, Err: download.ErrTooSlow}); o.Kind != queue.Yielded {
+	if o := b.outcomeOf(download.Result{}, &download.Error{Kind: download.Budget,
+		Err: download.ErrTooSlow}); o.Kind != queue.Yielded {
 		t.Errorf("%+v", o)
 	}
-	if o := b.outcomeOf(download.Result{}, &download.Error{Kind: download.Budget, Err: errors.New("x")}); o.Kind != download.Budget.String() {
+	if o := b.outcomeOf(download.Result{}, &download.Error{Kind: download.Budget,
+		Err: errors.New("x")}); o.Kind != download.Budget.String() {
 		t.Errorf("%+v", o)
 	}
 }

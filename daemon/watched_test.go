@@ -51,11 +51,13 @@ func TestStopped(t *testing.T) {
 		})
 		return g
 	}
-	if g, got := add("right", queue.Waiting), <-ends; got.e.GID != g || got.e.Status != queue.Complete || got.res.ETag != `"1"` || got.err != nil {
+	if g, got := add("right", queue.Waiting), <-ends; got.e.GID != g || got.e.Status != queue.Complete ||
+		got.res.ETag != `"1"` || got.err != nil {
 		t.Errorf("%+v", got)
 	}
 	s.holdAll()
-	if g, got := add("spent", queue.Waiting), <-ends; got.e.GID != g || got.err != spent || got.e.Status != queue.Failed || got.e.Outcome.Message != "no more ***" {
+	if g, got := add("spent", queue.Waiting), <-ends; got.e.GID != g || got.err != spent ||
+		got.e.Status != queue.Failed || got.e.Outcome.Message != "no more ***" {
 		t.Errorf("%+v", got)
 	}
 	for _, status := range []queue.Status{queue.Paused, queue.Waiting} {
@@ -124,7 +126,8 @@ func TestStoppedEarly(t *testing.T) {
 	}{{"w", "absent", queue.OnStop}, {"other", "absent", queue.OnError}, {"w", "present", queue.OnComplete}} {
 		var g queue.GID
 		b.do(func(q *queue.Queue) (err error) {
-			g, err = q.Add(time.Now(), queue.Entry{URIs: []string{s.URL + "/1/" + c.name}, Watch: c.watch, Tentative: c.watch == "w"}, -1)
+			g, err = q.Add(time.Now(), queue.Entry{URIs: []string{s.URL + "/1/" + c.name}, Watch: c.watch,
+				Tentative: c.watch == "w"}, -1)
 			return err
 		})
 		for i, want := range []queue.What{queue.OnStart, c.last} {
@@ -134,7 +137,8 @@ func TestStoppedEarly(t *testing.T) {
 		}
 		early := c.last == queue.OnStop
 		got := <-ends
-		if got.e.GID != g || (got.e.Status == queue.Failed) != (c.name == "absent") || (got.err != nil) != (c.name == "absent") || got.e.Watch != c.watch {
+		if got.e.GID != g || (got.e.Status == queue.Failed) != (c.name == "absent") ||
+			(got.err != nil) != (c.name == "absent") || got.e.Watch != c.watch {
 			t.Errorf("%s %s: the end is %+v", c.watch, c.name, got)
 		}
 		b.do(func(q *queue.Queue) error {
@@ -212,7 +216,8 @@ func TestEndsOnce(t *testing.T) {
 	b.start()
 	b.do(func(q *queue.Queue) error {
 		for _, watch := range []string{"", "w"} {
-			if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{s.URL + "/300000/x" + watch}, Watch: watch}, -1); err != nil {
+			if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{s.URL + "/300000/x" + watch}, Watch: watch},
+				-1); err != nil {
 				return err
 			}
 		}

@@ -59,7 +59,8 @@ func TestAllocation_Rule19(t *testing.T) {
 		asked  int64
 		fails  bool
 	}{
-		{download.AllocateNone, false, 0, false}, {download.AllocateTry, false, 2 * mib, false}, {download.AllocateMust, false, 2 * mib, false},
+		{download.AllocateNone, false, 0, false}, {download.AllocateTry, false, 2 * mib, false},
+		{download.AllocateMust, false, 2 * mib, false},
 		{download.AllocateTry, true, 2 * mib, false}, {download.AllocateMust, true, 2 * mib, true},
 	} {
 		r := newRun(t, origin.URL)

@@ -50,7 +50,8 @@ func TestAloneAndSigned_Rule47(t *testing.T) {
 	t.Parallel()
 	alice := newSigner(t, "alice")
 	mirror := sized(t, mib)
-	origin := sized(t, mib, mirrortest.Digest(), mirrortest.Corrupt(mib/2), mirrortest.Link(pgpLink, "<"+mirror.URL+">; rel=duplicate"),
+	origin := sized(t, mib, mirrortest.Digest(), mirrortest.Corrupt(mib/2),
+		mirrortest.Link(pgpLink, "<"+mirror.URL+">; rel=duplicate"),
 		mirrortest.Document("/file.bin.asc", "application/pgp-signature", alice.sign(t, made(mib, 7))))
 	r := newRun(t, origin.URL)
 	r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, alice), download.RequireSignature

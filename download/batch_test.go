@@ -331,7 +331,8 @@ func TestBatchMakesFolders(t *testing.T) {
 // TestRequestPath: the path of a file is known before any request.
 func TestRequestPath_Rule12(t *testing.T) {
 	for _, tt := range []struct{ u, dir, name, want string }{
-		{"http://h/a/b%20c?q", "", "", "b c"}, {"http://h/a", "d", "", "d/a"}, {"http://h/", "d", "x", "d/x"}, {"http://h/a/", "", "", "!"}, {"http://h/..", "", "", "!"},
+		{"http://h/a/b%20c?q", "", "", "b c"}, {"http://h/a", "d", "", "d/a"}, {"http://h/", "d", "x", "d/x"},
+		{"http://h/a/", "", "", "!"}, {"http://h/..", "", "", "!"},
 	} {
 		u, err := url.Parse(tt.u)
 		if err != nil {

@@ -62,7 +62,8 @@ func TestWebSeeds_S10_S18_C8(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
 	data := made(size, 7)
-	a, b := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag("")), sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag(`"x"`))
+	a, b := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag("")), sized(t, size, mirrortest.Rate(4*mib),
+		mirrortest.ETag(`"x"`))
 	liar := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Corrupt(marks(mib, size)...))
 	longer, gone := sized(t, size+1), sized(t, size, mirrortest.Status(404))
 	r := byWebSeeds(t, data, gone, longer, liar, a, b)
@@ -245,7 +246,8 @@ func TestTorrentByURL(t *testing.T) {
 		r.req.Name = "file.bin"
 		r.req.Access.Header = map[string][]string{"Cookie": {"secret"}}
 		res := r.right(seed.Content)
-		if got := res.Proof.String(); !strings.HasPrefix(got, "bittorrent v1 piece hashes from ") || !strings.HasSuffix(got, " over http") {
+		if got := res.Proof.String(); !strings.HasPrefix(got, "bittorrent v1 piece hashes from ") ||
+			!strings.HasSuffix(got, " over http") {
 			t.Errorf("%s: proof %s", path, got)
 		}
 		for _, req := range seed.Requests() {
@@ -272,7 +274,8 @@ func TestMagnet(t *testing.T) {
 		t.Fatal(err)
 	}
 	site := mirrortest.New(t, []byte("x"))
-	site.Set(mirrortest.Document("/right.torrent", "x/y", torrent), mirrortest.Document("/wrong.torrent", "x/y", wrong), mirrortest.Document("/none.torrent", "x/y", nil))
+	site.Set(mirrortest.Document("/right.torrent", "x/y", torrent), mirrortest.Document("/wrong.torrent", "x/y", wrong),
+		mirrortest.Document("/none.torrent", "x/y", nil))
 	link := func(names ...string) string {
 		s := "magnet:?xt=urn:btih:" + parsed.InfoHash.String() + "&ws=" + url.QueryEscape(extra.URL)
 		for _, n := range names {

@@ -69,7 +69,8 @@ func TestKilledCommit_Rule3_Rule8(t *testing.T) {
 				if inPlace {
 					placed++
 				}
-				if want := inPlace && !s.req.IfExists.Overwrite && !s.req.IfExists.IfNewer; res.AlreadyComplete != want || res.Proof.Verified() || res.Due {
+				if want := inPlace && !s.req.IfExists.Overwrite &&
+					!s.req.IfExists.IfNewer; res.AlreadyComplete != want || res.Proof.Verified() || res.Due {
 					t.Errorf("after %d of %d changes: %+v, want already complete: %v", n, disk.Changes(), res, want)
 				}
 				if there(after, s.path+".part.journal") || there(after, s.path+".part") {
@@ -149,7 +150,8 @@ func TestPlantedCommit_Rule8_Rule64(t *testing.T) {
 	t.Parallel()
 	evil := made(100<<10, 66)
 	lie := partfile.Identity{Claims: []verify.Claim{{Digest: digestOf(evil), Field: "Digest", Channel: verify.HTTPS}}}
-	for name, opts := range map[string][]mirrortest.Option{"nothing": nil, "an ETag": {mirrortest.ETag(`"one"`)}, "a digest": {mirrortest.Digest()}} {
+	for name, opts := range map[string][]mirrortest.Option{"nothing": nil, "an ETag": {mirrortest.ETag(`"one"`)},
+		"a digest": {mirrortest.Digest()}} {
 		t.Run("the server names "+name, func(t *testing.T) {
 			for _, key := range []*partfile.Key{nil, partfile.OpenKey(nil, filepath.Join(t.TempDir(), "other"))} {
 				if err := key.Make(); err != nil {

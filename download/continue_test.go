@@ -25,12 +25,15 @@ func TestContinueBroken_Rule15(t *testing.T) {
 		change func(s *mirrortest.Server, r *run)
 		anew   bool
 	}{
-		"broken off":       {true, mirrortest.CutAfter(4 * mib), nil, false},
-		"stalled":          {true, mirrortest.StallAfter(4 * mib), nil, false},
-		"not asked for":    {false, mirrortest.CutAfter(4 * mib), nil, true},
-		"digest demanded":  {true, mirrortest.CutAfter(4 * mib), func(_ *mirrortest.Server, r *run) { r.req.Trust.Require = download.RequireDigest }, true},
-		"with mirrors":     {true, mirrortest.CutAfter(4 * mib), func(_ *mirrortest.Server, r *run) { r.mirrors(sized(t, 5*mib)) }, true},
-		"without parts":    {true, mirrortest.CutAfter(4 * mib), func(s *mirrortest.Server, _ *run) { s.Set(mirrortest.IgnoreRange()) }, true},
+		"broken off":    {true, mirrortest.CutAfter(4 * mib), nil, false},
+		"stalled":       {true, mirrortest.StallAfter(4 * mib), nil, false},
+		"not asked for": {false, mirrortest.CutAfter(4 * mib), nil, true},
+		"digest demanded": {true, mirrortest.CutAfter(4 * mib),
+			func(_ *mirrortest.Server, r *run) { r.req.Trust.Require = download.RequireDigest }, true},
+		"with mirrors": {true, mirrortest.CutAfter(4 * mib),
+			func(_ *mirrortest.Server, r *run) { r.mirrors(sized(t, 5*mib)) }, true},
+		"without parts": {true, mirrortest.CutAfter(4 * mib),
+			func(s *mirrortest.Server, _ *run) { s.Set(mirrortest.IgnoreRange()) }, true},
 		"another version":  {true, mirrortest.CutAfter(4 * mib), later(mirrortest.Corrupt(every(64<<10, 6*mib)...)), true},
 		"another date":     {true, mirrortest.CutAfter(4 * mib), later(mirrortest.Modified(time.Unix(2e9, 0))), true},
 		"down for a while": {true, mirrortest.CutAfter(4 * mib), later(mirrortest.Times(2, mirrortest.Status(503))), false},
@@ -84,7 +87,8 @@ func later(option mirrortest.Option) func(*mirrortest.Server, *run) {
 func TestContinueBrokenAgain_Rule15_Rule22(t *testing.T) {
 	t.Parallel()
 	s := sized(t, 12*mib, mirrortest.Rate(64*mib), mirrortest.Choose(func(req *http.Request) []mirrortest.Option {
-		if r := req.Header.Get("Range"); r == "" || strings.HasSuffix(r, "-") || strings.HasSuffix(r, "-12582911") && !strings.HasPrefix(r, "bytes=11") {
+		if r := req.Header.Get("Range"); r == "" || strings.HasSuffix(r, "-") ||
+			strings.HasSuffix(r, "-12582911") && !strings.HasPrefix(r, "bytes=11") {
 			return []mirrortest.Option{mirrortest.CutAfter(3 * mib / 2)}
 		}
 		return nil

@@ -53,7 +53,8 @@ func TestNear(t *testing.T) {
 	}
 	r.Near.Locations = []string{"JP", "DE"}
 	r.Near.sort(t.Context(), mirrors)
-	if got, want := hostsOf(mirrors), []string{"jp.example", "de.example", "a", "jp.example", "unknown"}; !slices.Equal(got, want) || asked.Load() != 3 {
+	if got, want := hostsOf(mirrors), []string{"jp.example", "de.example", "a", "jp.example",
+		"unknown"}; !slices.Equal(got, want) || asked.Load() != 3 {
 		t.Errorf("%v, asked of %d; want %v", got, asked.Load(), want)
 	}
 }

@@ -236,7 +236,8 @@ func TestPowerLoss_Rule1_Rule6_Rule8(t *testing.T) {
 		},
 		"resume": func(s *scene) {
 			s.act = func(s *scene, files fsys.FS) error {
-				return errors.Join(s.interrupted(files, sceneSize/4), s.interrupted(files, sceneSize/2), s.run(s.t.Context(), files))
+				return errors.Join(s.interrupted(files, sceneSize/4), s.interrupted(files, sceneSize/2),
+					s.run(s.t.Context(), files))
 			}
 		},
 		"repair": func(s *scene) {

@@ -1,10 +1,8 @@
 package download_test
 
 import (
-	"bytes"
 	"crypto/tls"
 	"errors"
-	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -203,7 +201,8 @@ func TestDescribedRemoteTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if dated := info.ModTime().Equal(tt.want); !res.LastModified.Equal(tt.want) || dated == tt.want.IsZero() || len(saw[download.Note](r)) > 0 == dated {
+			if dated := info.ModTime().Equal(tt.want); !res.LastModified.Equal(tt.want) || dated == tt.want.IsZero() ||
+				len(saw[download.Note](r)) > 0 == dated {
 				t.Errorf("%v, the file has %v, and it was told %v", res.LastModified, info.ModTime(), saw[download.Note](r))
 			}
 		})
@@ -272,7 +271,8 @@ func TestDescribedEmpty(t *testing.T) {
 func TestDescribedWeak_Rule43(t *testing.T) {
 	t.Parallel()
 	const size = 2 * mib
-	dead, a, b := sized(t, size, mirrortest.Status(404)), sized(t, size, mirrortest.Rate(8*mib)), sized(t, size, mirrortest.ETag(`"other"`))
+	dead, a, b := sized(t, size, mirrortest.Status(404)), sized(t, size, mirrortest.Rate(8*mib)),
+		sized(t, size, mirrortest.ETag(`"other"`))
 	r := following(t, metalink.File{Name: "file.bin", Size: size}, dead, a, b)
 	res := r.right(a.Content)
 	verified(t, res, "unverified")
@@ -329,7 +329,8 @@ func TestDescribedCredentials_Rule27(t *testing.T) {
 		}
 	}
 	for _, req := range b.Requests() {
-		if req.Header.Get("Authorization") != "" || req.Header.Get("Cookie") != "" || req.Header.Get("X-Kind") != "" || req.Header.Get("Accept-Language") == "" || req.Header.Get("Referer") != "" {
+		if req.Header.Get("Authorization") != "" || req.Header.Get("Cookie") != "" || req.Header.Get("X-Kind") != "" ||
+			req.Header.Get("Accept-Language") == "" || req.Header.Get("Referer") != "" {
 			t.Errorf("another server got %v", req.Header)
 		}
 	}
@@ -345,56 +346,5 @@ func TestDescribedAgainstTheUser_Rule64(t *testing.T) {
 	var e *download.Error
 	if !errors.As(err, &e) || e.Kind != download.Protocol {
 		t.Errorf("%v", err)
-	}
-}
-
-// Documents of other programs are read, and become requests.
-func TestDocumentsOfOthers(t *testing.T) {
-	for name, want := range map[string]int{"aria2.meta4": 1, "aria2.metalink": 2, "fedora.metalink": 1, "mirrorbrain.meta4": 1, "mirrorcache.meta4": 1} {
-		file, err := os.Open("../metalink/testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := download.ReadDocument(file, file.Name())
-		file.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d.Files.Len() != want || d.Name != name {
-			t.Errorf("%s: %d files", d.Name, d.Files.Len())
-		}
-		for i := range d.Files.Len() {
-			f := d.Files.At(i)
-			r, err := d.Request(f, download.Request{Dir: "down"})
-			if err != nil || r.Name != f.Name || r.URL == nil || r.Described.Size != f.Size || len(r.Trust.Signatures) != len(f.Signatures) {
-				t.Errorf("%s: %+v, %v", name, r, err)
-			}
-			for _, u := range append(r.Mirrors, r.URL) {
-				if u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp" {
-					t.Errorf("%s: %v", name, u)
-				}
-			}
-		}
-	}
-}
-
-// The URL of a half-downloaded file now leads to a document without its media type, which describes the same
-// file: the bytes are kept. Proves rule 34.
-func TestDocumentInPlaceOfTheRest_Rule34(t *testing.T) {
-	t.Parallel()
-	const size = 4 * mib
-	origin, mirror := sized(t, size, mirrortest.Digest(), mirrortest.Rate(4*mib)), sized(t, size)
-	text := document(t, at(t, of(t, made(size, 7)), mirror))
-	for name, options := range map[string][]mirrortest.Option{"ranges": nil, "HEAD is refused": {mirrortest.OnHead(mirrortest.Status(405))}} {
-		r := newRun(t, origin.URL)
-		r.interrupt(mib)
-		origin.Reset(append(options, mirrortest.Handler(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-			w.Header().Set("Content-Type", "application/octet-stream")
-			http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(text))
-		})))...)
-		if res := r.right(mirror.Content); res.Resumed < mib {
-			t.Errorf("%s: %d bytes were gone on with", name, res.Resumed)
-		}
-		origin.Reset(mirrortest.Digest(), mirrortest.Rate(4*mib))
 	}
 }

@@ -70,7 +70,8 @@ func TestWhatIsToldOfFetches(t *testing.T) {
 	for _, ev := range saw[download.RangeCut](r) {
 		why[ev.Why] = true
 	}
-	for _, want := range []scheduler.Reason{scheduler.ReasonFirst, scheduler.ReasonGrowth, scheduler.ReasonNext, scheduler.ReasonMet} {
+	for _, want := range []scheduler.Reason{scheduler.ReasonFirst, scheduler.ReasonGrowth, scheduler.ReasonNext,
+		scheduler.ReasonMet} {
 		if !why[want] {
 			t.Errorf("nothing was done for the reason %q: %v", want, why)
 		}

@@ -32,9 +32,10 @@ type ending struct {
 func newEach(ctx context.Context, t *testing.T, atOnce int) *each {
 	e := &each{t, t.TempDir(), make(chan download.Job), make(chan int), make(chan ending, 99), make(chan int, 1)}
 	go func() {
-		e.begun <- new(download.Client).GetEach(ctx, e.jobs, download.Batch{AtOnce: atOnce, Resize: e.resize, Ended: func(file int, _ download.Request, r download.Result, err error) {
-			e.ended <- ending{file, r, err}
-		}})
+		e.begun <- new(download.Client).GetEach(ctx, e.jobs, download.Batch{AtOnce: atOnce, Resize: e.resize,
+			Ended: func(file int, _ download.Request, r download.Result, err error) {
+				e.ended <- ending{file, r, err}
+			}})
 	}()
 	return e
 }

@@ -183,7 +183,8 @@ func TestMirrorAnswersBeforeOrigin(t *testing.T) {
 		return mirrortest.Once(mirrortest.Status(http.StatusServiceUnavailable))
 	}
 	for name, option := range map[string]mirrortest.Option{
-		"other digest": mirrortest.Digest(other()), "malformed digest": mirrortest.Header("Digest", "SHA-256=x"), "other ETag": mirrortest.ETag(`"m"`),
+		"other digest": mirrortest.Digest(other()), "malformed digest": mirrortest.Header("Digest", "SHA-256=x"),
+		"other ETag": mirrortest.ETag(`"m"`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			linked := sized(t, size, mirrortest.Rate(4*mib))
@@ -210,7 +211,8 @@ func TestOtherMirrorAnswersBeforeOrigin(t *testing.T) {
 	const size = 12 * mib
 	mirror := sized(t, size-1, mirrortest.Rate(4*mib))
 	n := 0
-	flaky := mirrortest.When(func(*http.Request) bool { n++; return n%2 == 1 && n < 5 }, mirrortest.Status(http.StatusServiceUnavailable))
+	flaky := mirrortest.When(func(*http.Request) bool { n++; return n%2 == 1 && n < 5 },
+		mirrortest.Status(http.StatusServiceUnavailable))
 	origin := sized(t, size, flaky)
 	r := newRun(t, origin.URL)
 	r.mirrors(mirror)
@@ -375,7 +377,8 @@ func TestSilentWithoutValidator_S18(t *testing.T) {
 func TestSeveralConnectionsWithoutValidator_Rule15(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]mirrortest.Option{
-		"no ranges": {mirrortest.IgnoreRange()}, "ranges": nil, "a date": {mirrortest.IgnoreRange(), mirrortest.Modified(time.Unix(1e9, 0))},
+		"no ranges": {mirrortest.IgnoreRange()}, "ranges": nil,
+		"a date": {mirrortest.IgnoreRange(), mirrortest.Modified(time.Unix(1e9, 0))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -110,9 +110,12 @@ func TestFollowOnlyDocuments(t *testing.T) {
 		data []byte
 		file mirrortest.Content
 	}{
-		"a document":            {"disk.iso", doc, a.Content},
-		"after a comment":       {"disk.iso", []byte("<?xml version='1.0'?>\n<!-- x -->" + strings.SplitN(string(doc), "?>", 2)[1]), a.Content},
-		"a short one":           {"disk.iso", []byte("<metalink xmlns='urn:ietf:params:xml:ns:metalink'><file name='file.bin'><url>" + a.URL + "</url></file></metalink>"), a.Content},
+		"a document": {"disk.iso", doc, a.Content},
+		"after a comment": {"disk.iso",
+			[]byte("<?xml version='1.0'?>\n<!-- x -->" + strings.SplitN(string(doc), "?>", 2)[1]), a.Content},
+		"a short one": {"disk.iso",
+			[]byte("<metalink xmlns='urn:ietf:params:xml:ns:metalink'><file name='file.bin'><url>" + a.URL +
+				"</url></file></metalink>"), a.Content},
 		"XML was asked for":     {"disk.xml", doc, mirrortest.Content{}},
 		"other XML":             {"disk.iso", []byte("<?xml version='1.0'?>\n<other/>"), mirrortest.Content{}},
 		"a page":                {"disk.iso", []byte("<!DOCTYPE html><html>" + strings.Repeat("x", 10000)), mirrortest.Content{}},
@@ -184,7 +187,8 @@ func TestRenewOnce_Rule45(t *testing.T) {
 	doc := func(query string) []byte {
 		u := *origin
 		u.RawQuery = query
-		out, err := metalink.Format(metalink.Document{Origin: &u, Dynamic: true, Files: []metalink.File{at(t, of(t, made(mib, 7)), a)}})
+		out, err := metalink.Format(metalink.Document{Origin: &u, Dynamic: true,
+			Files: []metalink.File{at(t, of(t, made(mib, 7)), a)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +243,8 @@ func TestDigestsOnTheWayToADocument_Rule46_Rule64(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := mirrortest.New(t, tt.doc, mirrortest.Name("x.meta4"), mirrortest.Digest(tt.own))
-			asked := mirrortest.New(t, tt.doc, mirrortest.Name("x.meta4"), mirrortest.Redirect(s.URL), mirrortest.Digest(tt.redirect))
+			asked := mirrortest.New(t, tt.doc, mirrortest.Name("x.meta4"), mirrortest.Redirect(s.URL),
+				mirrortest.Digest(tt.redirect))
 			r := newRun(t, asked.URL)
 			r.req.Name = "file.bin"
 			if tt.kind != download.Other {
@@ -259,7 +264,8 @@ func TestHeldBack_Rule17(t *testing.T) {
 	t.Parallel()
 	page := []byte("<?xml version='1.0'?><!--" + strings.Repeat("x", 9000) + "--><page/>")
 	for name, option := range map[string]mirrortest.Option{
-		"cut early": mirrortest.Times(3, mirrortest.CutAfter(700)), "cut late": mirrortest.Once(mirrortest.CutAfter(5000)), "short": mirrortest.UntilClose(),
+		"cut early": mirrortest.Times(3, mirrortest.CutAfter(700)),
+		"cut late":  mirrortest.Once(mirrortest.CutAfter(5000)), "short": mirrortest.UntilClose(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := mirrortest.New(t, page, mirrortest.ETag(`"v"`), option)

@@ -137,7 +137,8 @@ func TestFTPMirrorLies_Rule40(t *testing.T) {
 	for off := int64(0); off < 12*mib; off += 64 << 10 {
 		everywhere = append(everywhere, off)
 	}
-	for name, lie := range map[string]ftptest.Option{"corrupt": ftptest.Corrupt(everywhere...), "no REST after all": ftptest.IgnoreRest()} {
+	for name, lie := range map[string]ftptest.Option{"corrupt": ftptest.Corrupt(everywhere...),
+		"no REST after all": ftptest.IgnoreRest()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			mirror := ftp(t, 12*mib, ftptest.Rate(4*mib), lie)

@@ -39,7 +39,8 @@ func TestRehashKeepsTheGate_S10(t *testing.T) {
 			}
 			m := verify.NewPieceMaker(verify.SHA256, length)
 			m.Write(data)
-			s := newSession(t.Context(), &call{req: &Request{}, carried: &carried{revision: revision{known: &known{size: size}}}}, part)
+			s := newSession(t.Context(), &call{req: &Request{},
+				carried: &carried{revision: revision{known: &known{size: size}}}}, part)
 			s.facts.begun = true
 			defer s.workers.Wait()
 			s.proving.hashing.pieces.list = m.Pieces()
@@ -84,10 +85,12 @@ func TestTransferred(t *testing.T) {
 		want     int
 		wantsErr error
 	}{
-		{10, nil, 10, nil}, {10, bad, 10, bad}, {4, bad, 4, bad}, {4, nil, 4, io.ErrShortWrite}, {-1, nil, 0, nil}, {11, nil, 0, nil}, {0, nil, 0, io.ErrShortWrite},
+		{10, nil, 10, nil}, {10, bad, 10, bad}, {4, bad, 4, bad}, {4, nil, 4, io.ErrShortWrite}, {-1, nil, 0, nil},
+		{11, nil, 0, nil}, {0, nil, 0, io.ErrShortWrite},
 	} {
 		n, err := transferred("write", tt.n, 10, tt.err, io.ErrShortWrite)
-		if n != tt.want || (err == nil) != (tt.want == 10 && tt.err == nil) || tt.wantsErr != nil && !errors.Is(err, tt.wantsErr) {
+		if n != tt.want || (err == nil) != (tt.want == 10 && tt.err == nil) ||
+			tt.wantsErr != nil && !errors.Is(err, tt.wantsErr) {
 			t.Errorf("%d of 10, %v: %d, %v", tt.n, tt.err, n, err)
 		}
 	}

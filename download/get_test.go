@@ -44,8 +44,10 @@ type run struct {
 
 func newRun(t *testing.T, u string) *run {
 	t.Helper()
-	r := &run{t: t, dir: t.TempDir(), client: download.Client{RetryWait: 10 * time.Millisecond, JournalKey: filepath.Join(t.TempDir(), "key")}}
-	r.req = download.Request{URL: parse(t, u), Dir: r.dir, Detail: true, Observe: func(ev download.Event) { r.events = append(r.events, ev) }}
+	r := &run{t: t, dir: t.TempDir(), client: download.Client{RetryWait: 10 * time.Millisecond,
+		JournalKey: filepath.Join(t.TempDir(), "key")}}
+	r.req = download.Request{URL: parse(t, u), Dir: r.dir, Detail: true,
+		Observe: func(ev download.Event) { r.events = append(r.events, ev) }}
 	return r
 }
 
@@ -157,7 +159,8 @@ func TestDigestProves_C3_C9(t *testing.T) {
 }
 
 // set returns an origin with n mirrors of one file. Each is limited, so that all are worth using.
-func set(t *testing.T, size int64, n int, options ...mirrortest.Option) (origin *mirrortest.Server, mirrors []*mirrortest.Server) {
+func set(t *testing.T, size int64, n int,
+	options ...mirrortest.Option) (origin *mirrortest.Server, mirrors []*mirrortest.Server) {
 	body := made(size, 7)
 	var links []string
 	for range n {

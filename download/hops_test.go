@@ -19,7 +19,8 @@ func TestFailuresAreSmall_Rule20(t *testing.T) {
 	r.req.Trust.Claims = []verify.Claim{{Digest: server.Digest(), Channel: verify.User, Field: "--sha256"}}
 	gone := sized(t, mib, mirrortest.Status(404))
 	for range 3 {
-		m := sized(t, mib, mirrortest.HugeHeader(100<<10), mirrortest.Link("<"+server.URL+">; rel=duplicate"), mirrortest.Redirect(gone.URL))
+		m := sized(t, mib, mirrortest.HugeHeader(100<<10), mirrortest.Link("<"+server.URL+">; rel=duplicate"),
+			mirrortest.Redirect(gone.URL))
 		r.req.Mirrors = append(r.req.Mirrors, parse(t, m.URL))
 	}
 	_, err := r.get()

@@ -106,7 +106,8 @@ func TestSecretsStayAtTheOrigin_S14_Rule27(t *testing.T) {
 	for _, s := range []*mirrortest.Server{linked, named} {
 		useful(t, res, s)
 		for _, q := range s.Requests() {
-			if q.Header.Get("Authorization") != "" || q.Header.Get("X-Pass") != "" || q.Header.Get("Accept-Language") != "de" || q.Header.Get("Want-Digest") == "" {
+			if q.Header.Get("Authorization") != "" || q.Header.Get("X-Pass") != "" ||
+				q.Header.Get("Accept-Language") != "de" || q.Header.Get("Want-Digest") == "" {
 				t.Errorf("%v", q.Header)
 			}
 		}

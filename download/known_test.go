@@ -30,17 +30,20 @@ func TestOutdate_Rule34_Rule64(t *testing.T) {
 	same := func(a, b []verify.Claim) bool { return len(a) == len(b) && len(without(a, b)) == 0 }
 	v1 := claimed(t, verify.SHA256, verify.HTTPS, 1)
 	for name, tt := range map[string]struct{ before, yielding, given, now, recalled []verify.Claim }{
-		"another algorithm":       {before: claims(v1), now: claims(claimed(t, verify.SHA512, verify.HTTPS, 2)), recalled: claims(v1)},
-		"over http":               {before: claims(v1), now: claims(claimed(t, verify.SHA512, verify.HTTP, 2))},
-		"a weak one":              {before: claims(v1), now: claims(claimed(t, verify.MD5, verify.HTTPS, 2))},
-		"nothing":                 {before: claims(v1)},
-		"the same":                {before: claims(v1), now: claims(v1, claimed(t, verify.SHA512, verify.HTTPS, 2))},
-		"the same over http":      {before: claims(v1), now: claims(claimed(t, verify.SHA256, verify.HTTP, 1), claimed(t, verify.SHA512, verify.HTTPS, 2))},
-		"of two that one differs": {before: claims(v1, claimed(t, verify.MD5, verify.HTTPS, 1)), now: claims(claimed(t, verify.SHA512, verify.HTTPS, 2), claimed(t, verify.MD5, verify.HTTPS, 3))},
-		"given to this run":       {before: claims(v1), given: claims(v1), now: claims(claimed(t, verify.SHA512, verify.HTTPS, 2))},
-		"given to that run":       {before: claims(v1), yielding: claims(v1), recalled: claims(v1)},
-		"given to both":           {before: claims(v1), yielding: claims(v1), given: claims(v1)},
-		"given, and stated now":   {before: claims(v1), yielding: claims(v1), now: claims(v1)},
+		"another algorithm": {before: claims(v1), now: claims(claimed(t, verify.SHA512, verify.HTTPS, 2)),
+			recalled: claims(v1)},
+		"over http":  {before: claims(v1), now: claims(claimed(t, verify.SHA512, verify.HTTP, 2))},
+		"a weak one": {before: claims(v1), now: claims(claimed(t, verify.MD5, verify.HTTPS, 2))},
+		"nothing":    {before: claims(v1)},
+		"the same":   {before: claims(v1), now: claims(v1, claimed(t, verify.SHA512, verify.HTTPS, 2))},
+		"the same over http": {before: claims(v1), now: claims(claimed(t, verify.SHA256, verify.HTTP, 1),
+			claimed(t, verify.SHA512, verify.HTTPS, 2))},
+		"of two that one differs": {before: claims(v1, claimed(t, verify.MD5, verify.HTTPS, 1)),
+			now: claims(claimed(t, verify.SHA512, verify.HTTPS, 2), claimed(t, verify.MD5, verify.HTTPS, 3))},
+		"given to this run":     {before: claims(v1), given: claims(v1), now: claims(claimed(t, verify.SHA512, verify.HTTPS, 2))},
+		"given to that run":     {before: claims(v1), yielding: claims(v1), recalled: claims(v1)},
+		"given to both":         {before: claims(v1), yielding: claims(v1), given: claims(v1)},
+		"given, and stated now": {before: claims(v1), yielding: claims(v1), now: claims(v1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for order, learn := range map[string]func(*known){

@@ -99,7 +99,8 @@ func TestDigestOnHeadOnly(t *testing.T) {
 func TestHeadContradictsGet_Rule32(t *testing.T) {
 	t.Parallel()
 	mirror := sized(t, 2*mib)
-	origin := sized(t, 2*mib, mirrortest.Mirrors(mirror.URL), mirrortest.Header("Digest", verify.Field(md5Of(t, made(mirror.Content.Size(), 7)))))
+	origin := sized(t, 2*mib, mirrortest.Mirrors(mirror.URL), mirrortest.Header("Digest",
+		verify.Field(md5Of(t, made(mirror.Content.Size(), 7)))))
 	origin.Set(mirrortest.OnHead(mirrortest.Digest(origin.Digest(), md5Of(t, made(3, 3)))))
 	newRun(t, origin.URL).wrong(download.Protocol)
 }

@@ -161,10 +161,12 @@ func TestListSigned_Rule47_Rule48(t *testing.T) {
 				named = []download.Signature{{From: "x", Data: tt.named}}
 			}
 			unsigned, err := r.client.CheckSigned(t.Context(), l, r.req, named)
-			if e, _ := errors.AsType[*download.Error](err); (e != nil) != (tt.want != download.Other) || e != nil && e.Kind != tt.want {
+			if e, _ := errors.AsType[*download.Error](err); (e != nil) != (tt.want != download.Other) ||
+				e != nil && e.Kind != tt.want {
 				t.Errorf("got %v, want kind %d", err, tt.want)
 			}
-			if signed := l.Over == verify.Signed && l.By.Key == alice.fingerprint; signed != tt.signed || err == nil && signed != (unsigned == "") {
+			if signed := l.Over == verify.Signed && l.By.Key == alice.fingerprint; signed != tt.signed ||
+				err == nil && signed != (unsigned == "") {
 				t.Errorf("over %v by %v, unsigned: %q", l.Over, l.By, unsigned)
 			}
 			if n := len(s.Requests()) - 1; n != tt.asked {
@@ -187,7 +189,8 @@ func TestListSignedEarlier_Rule64(t *testing.T) {
 	}
 	r := newRun(t, s.URL)
 	trusting := download.Request{Trust: download.Trust{Anchors: trusts(t, alice)}}
-	if unsigned, err := r.client.CheckSigned(t.Context(), l, trusting, []download.Signature{{From: "x", Data: alice.sign(t, list)}}); err != nil || unsigned != "" {
+	if unsigned, err := r.client.CheckSigned(t.Context(), l, trusting,
+		[]download.Signature{{From: "x", Data: alice.sign(t, list)}}); err != nil || unsigned != "" {
 		t.Fatal(unsigned, err)
 	}
 	plain := r.req

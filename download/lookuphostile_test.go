@@ -38,7 +38,8 @@ func TestLookupHostile_Rule77(t *testing.T) {
 		other  http.HandlerFunc // answers everything else; there is no index
 		want   string           // of a place
 	}{
-		{"soft 404", nil, text(200, "text/html", "<h1>disk.iso</h1><pre>\n"+line+"</pre>"), "the response is a page instead of a list"},
+		{"soft 404", nil, text(200, "text/html", "<h1>disk.iso</h1><pre>\n"+line+"</pre>"),
+			"the response is a page instead of a list"},
 		{"soft 404 that begins as a list", nil, text(200, "text/html; charset=utf-8", line+"<p>not found</p>"),
 			"the response is a page instead of a list"},
 		{"soft 404 as a list", nil, text(200, "Text/HTML", line), "the response is a page instead of a list"},
@@ -146,7 +147,8 @@ func TestLookupRedirectedInBatch_Rule77(t *testing.T) {
 func TestLookupRedirected_Rule77(t *testing.T) {
 	file, other := book(), strings.ToUpper(book())
 	for _, field := range []string{"Digest", "Repr-Digest", "X-Checksum-Sha256", "Content-Digest"} {
-		for _, how := range []string{"get", "require", "resumed", "there", "overwrite", "newer", "plan", "probe", "no lookup", "right", "unlisted"} {
+		for _, how := range []string{"get", "require", "resumed", "there", "overwrite", "newer", "plan", "probe",
+			"no lookup", "right", "unlisted"} {
 			t.Run(field+"/"+how, func(t *testing.T) {
 				t.Parallel()
 				gives := other
@@ -154,7 +156,8 @@ func TestLookupRedirected_Rule77(t *testing.T) {
 					gives = file
 				}
 				sum := sha256.Sum256([]byte(gives))
-				value := map[string]string{"Digest": "SHA-256=%s", "Repr-Digest": "sha-256=:%s:", "Content-Digest": "sha-256=:%s:"}[field]
+				value := map[string]string{"Digest": "SHA-256=%s", "Repr-Digest": "sha-256=:%s:",
+					"Content-Digest": "sha-256=:%s:"}[field]
 				value = strings.ReplaceAll(value, "%s", base64.StdEncoding.EncodeToString(sum[:]))
 				if field == "X-Checksum-Sha256" {
 					value = fmt.Sprintf("%x", sum)

@@ -81,10 +81,11 @@ func TestLookupResumed_Rules34_77(t *testing.T) {
 		fails  bool // at first
 		kept   bool
 	}{
-		"the same":     {func(*folderSite, *run) {}, old, proof, false, true},
-		"required":     {func(_ *folderSite, r *run) { r.req.Trust.Require = download.RequireDigest }, old, proof, false, true},
-		"not asked":    {func(_ *folderSite, r *run) { r.req.Trust.Lookup = false }, old, "unverified", false, false},
-		"not listed":   {func(s *folderSite, _ *run) { s.put("SHA256SUMS", sum256("")+"  other\n", "") }, old, "unverified", false, false},
+		"the same":  {func(*folderSite, *run) {}, old, proof, false, true},
+		"required":  {func(_ *folderSite, r *run) { r.req.Trust.Require = download.RequireDigest }, old, proof, false, true},
+		"not asked": {func(_ *folderSite, r *run) { r.req.Trust.Lookup = false }, old, "unverified", false, false},
+		"not listed": {func(s *folderSite, _ *run) { s.put("SHA256SUMS", sum256("")+"  other\n", "") }, old,
+			"unverified", false, false},
 		"another file": {func(s *folderSite, _ *run) { s.put("disk.iso", string(next), "") }, next, proof, true, true},
 		"another list": {func(s *folderSite, _ *run) {
 			s.put("disk.iso", string(next), "")

@@ -43,7 +43,8 @@ func TestSignedListBeside_Rule78(t *testing.T) {
 	}{
 		{"no digest known", alice, nil, download.Other},
 		{"by the user", alice, byUser(file), download.Other},
-		{"by the server", alice, func(s *folderSite, _ *download.Request) { s.Config.Handler = digesting{s, file} }, download.Other},
+		{"by the server", alice, func(s *folderSite, _ *download.Request) { s.Config.Handler = digesting{s, file} },
+			download.Other},
 		{"another by the user", alice, byUser("other"), download.Mismatch},
 		{"by another key", bob, nil, download.NoKey},
 		{"by another key, and by the user", bob, byUser(file), download.NoKey},

@@ -83,7 +83,8 @@ func TestLookupForgeOwn_Rule77(t *testing.T) {
 	own := strings.Replace(releaseFile, "github.com", "mirror.example", 1)
 	file := book()
 	answer := strings.ReplaceAll(released(`"sha256:`+sum256(file)+`"`, ""), "github.com", "mirror.example")
-	row, err := download.NewForge("mine", map[string][]string{"like": {"GitHub"}, "host": {"mirror.example"}, "api": {"https://api.github.com"}})
+	row, err := download.NewForge("mine", map[string][]string{"like": {"GitHub"}, "host": {"mirror.example"},
+		"api": {"https://api.github.com"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,8 @@ func TestLowestSpeed(t *testing.T) {
 		least := func() int64 { return 10_000 } // not the client's
 		_, err = c.Get(t.Context(), Request{URL: u, Dir: dir, Name: "a", Limits: Limits{Lowest: least}})
 		e, ok := errors.AsType[*Error](err)
-		if !ok || e.Kind != Budget || e.Kept < first || !errors.Is(err, ErrTooSlow) || !strings.Contains(e.Error(), "slower than 10000 bytes a second for 30s") {
+		if !ok || e.Kind != Budget || e.Kept < first || !errors.Is(err, ErrTooSlow) ||
+			!strings.Contains(e.Error(), "slower than 10000 bytes a second for 30s") {
 			t.Fatalf("%+v", err)
 		}
 		hc.CloseIdle()

@@ -67,7 +67,8 @@ func TestProbeDowngrade_Rule26(t *testing.T) {
 	plain := sized(t, mib)
 	secure := sized(t, mib, mirrortest.TLS(nil), mirrortest.Redirect(plain.URL))
 	origin := sized(t, mib, mirrortest.Digest())
-	origin.Set(mirrortest.Link("<"+secure.URL+`>; rel=duplicate`, "<"+secure.URL+`>; rel=describedby; type="application/metalink4+xml"`))
+	origin.Set(mirrortest.Link("<"+secure.URL+`>; rel=duplicate`,
+		"<"+secure.URL+`>; rel=describedby; type="application/metalink4+xml"`))
 	hc := &httpsource.Client{TLS: &tls.Config{RootCAs: mirrortest.Pool(secure)}}
 	defer hc.CloseIdle()
 	client := &download.Client{HTTP: hc}

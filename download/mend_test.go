@@ -116,7 +116,8 @@ func TestRepairFails_Rule1_Rule3(t *testing.T) {
 	r := following(t, f, gone)
 	r.onDisk(damaged)
 	_, err := r.repair(t.Context())
-	if e, _ := errors.AsType[*download.Error](err); e == nil || e.Kind != download.Refused || e.Kept != size-2*piece || e.Part != r.part() {
+	if e, _ := errors.AsType[*download.Error](err); e == nil || e.Kind != download.Refused || e.Kept != size-2*piece ||
+		e.Part != r.part() {
 		t.Errorf("%+v", err)
 	}
 	if got, _ := os.ReadFile(r.path()); !bytes.Equal(got, damaged) {
@@ -183,7 +184,8 @@ func TestNotRepairable(t *testing.T) {
 		url    string
 	}{
 		"nothing is known": {nil, sized(t, mib).URL}, "nobody has it": {userClaim(other()), ""},
-		"another one is asked for": {userClaim(other()), sized(t, mib, mirrortest.Digest()).URL}, "it is right": {userClaim(sum(t, right)), ""},
+		"another one is asked for": {userClaim(other()), sized(t, mib, mirrortest.Digest()).URL},
+		"it is right":              {userClaim(sum(t, right)), ""},
 	} {
 		r := newRun(t, tt.url)
 		if tt.url == "" {

@@ -22,8 +22,10 @@ func TestSafeName_Rule10(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"", ".", "..", ".hidden", "../x", "a/b", "/a", `a\b`, `C:\a`, "C:a", "~", "~root", "a.", "a ", "a\x00b", "a\nb", "a\x1b[2J", "a\x7f",
-		"a\u0085b", "a\u202eb", "a\u2066b", "a\u200fb", "a\u2028b", "a\xffb", "a\ufffdb", "CON", "con", "nul.txt", "Aux.tar.gz", "PRN ", "NUL .txt",
+		"", ".", "..", ".hidden", "../x", "a/b", "/a", `a\b`, `C:\a`, "C:a", "~", "~root", "a.", "a ", "a\x00b", "a\nb",
+		"a\x1b[2J", "a\x7f",
+		"a\u0085b", "a\u202eb", "a\u2066b", "a\u200fb", "a\u2028b", "a\xffb", "a\ufffdb", "CON", "con", "nul.txt",
+		"Aux.tar.gz", "PRN ", "NUL .txt",
 		"COM1", "com9.iso", "LPT3.x", "COM1 .txt", "COM¹", "lpt².a", "CONIN$", "conout$.x", strings.Repeat("x", maxName+1),
 	} {
 		if safeName(name) == nil {
@@ -35,9 +37,11 @@ func TestSafeName_Rule10(t *testing.T) {
 // Proves rule 12.
 func TestNameFrom_Rule12(t *testing.T) {
 	for u, want := range map[string]string{
-		"http://h/a.iso": "a.iso", "http://h/d/a%20b?q=/x#/y": "a b", "http://h/%C3%A9": "é", "http://h/d/../a": "a", "http://h/a;v=1": "a;v=1",
-		"http://h": "", "http://h/": "", "http://h/d/": "", "http://h/?a": "", "http://h/..": "", "http://h/.": "",
-		"http://h/%2e%2e%2f": "", "http://h/%2e%2e%2fa": "", "http://h/a%2fb": "", "http://h/%2e": "", "http://h/a%5cb": "", "http://h/%00": "", "http://h/%ff": "",
+		"http://h/a.iso": "a.iso", "http://h/d/a%20b?q=/x#/y": "a b", "http://h/%C3%A9": "é", "http://h/d/../a": "a",
+		"http://h/a;v=1": "a;v=1",
+		"http://h":       "", "http://h/": "", "http://h/d/": "", "http://h/?a": "", "http://h/..": "", "http://h/.": "",
+		"http://h/%2e%2e%2f": "", "http://h/%2e%2e%2fa": "", "http://h/a%2fb": "", "http://h/%2e": "",
+		"http://h/a%5cb": "", "http://h/%00": "", "http://h/%ff": "",
 	} {
 		parsed, err := url.Parse(u)
 		if err != nil {

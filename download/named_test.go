@@ -66,8 +66,10 @@ func TestServerNames_Rule63(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bad, good := sized(t, size), sized(t, size)
-			bad.Set(mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc), mirrortest.Document("/file.bin.asc", "application/pgp-signature", alice.sign(t, data)))
-			origin := sized(t, size, mirrortest.Rate(mib), mirrortest.Digest(), mirrortest.Link(fmt.Sprintf(link, cellar(t, bad)), "<"+good.URL+">; rel=duplicate"))
+			bad.Set(mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc),
+				mirrortest.Document("/file.bin.asc", "application/pgp-signature", alice.sign(t, data)))
+			origin := sized(t, size, mirrortest.Rate(mib), mirrortest.Digest(),
+				mirrortest.Link(fmt.Sprintf(link, cellar(t, bad)), "<"+good.URL+">; rel=duplicate"))
 			r := newRun(t, origin.URL)
 			r.req.Trust.Anchors = trusts(t, alice)
 			res := r.right(origin.Content)
@@ -156,8 +158,10 @@ func TestDocumentNames_Rule63(t *testing.T) {
 		f := of(t, data)
 		f.Mirrors = []metalink.Mirror{{URL: parse(t, cellar(t, bad)), Pri: 1}}
 		mirror := sized(t, size)
-		origin := sized(t, size, mirrortest.Rate(mib), mirrortest.Digest(), mirrortest.Document("/file.bin.meta4", metalink.MediaType4, document(t, f)),
-			mirrortest.Link(`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`, "<"+mirror.URL+">; rel=duplicate"))
+		origin := sized(t, size, mirrortest.Rate(mib), mirrortest.Digest(), mirrortest.Document("/file.bin.meta4",
+			metalink.MediaType4, document(t, f)),
+			mirrortest.Link(`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`,
+				"<"+mirror.URL+">; rel=duplicate"))
 		r := newRun(t, origin.URL)
 		known := leftOut(r)
 		mirror.Set(held(6*mib, known))
@@ -174,7 +178,8 @@ func TestRenewNames_Rule63(t *testing.T) {
 	good := sized(t, mib)
 	newer := mirrortest.New(t, document(t, at(t, of(t, made(mib, 7)), good)), mirrortest.Name("x.meta4"))
 	u := parse(t, cellar(t, newer))
-	text, err := metalink.Format(metalink.Document{Origin: u, Dynamic: true, Files: []metalink.File{at(t, of(t, made(mib, 7)), good)}})
+	text, err := metalink.Format(metalink.Document{Origin: u, Dynamic: true,
+		Files: []metalink.File{at(t, of(t, made(mib, 7)), good)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +235,8 @@ func TestEvidence_Rule63(t *testing.T) {
 	t.Parallel()
 	data := made(mib, 7)
 	bad := sized(t, mib, mirrortest.Document("/file.bin.meta4", metalink.MediaType4, document(t, of(t, data))))
-	origin := sized(t, mib, mirrortest.Digest(), mirrortest.Link("<"+cellar(t, bad)+`.meta4>; rel=describedby; type="application/metalink4+xml"`))
+	origin := sized(t, mib, mirrortest.Digest(),
+		mirrortest.Link("<"+cellar(t, bad)+`.meta4>; rel=describedby; type="application/metalink4+xml"`))
 	c, req := &download.Client{}, download.Request{URL: parse(t, origin.URL)}
 	o, err := c.Probe(t.Context(), req)
 	if err != nil {

@@ -84,7 +84,8 @@ func TestVerifySharedPieces_Rule43(t *testing.T) {
 		inside int64 // an offset in a piece that is not shared; 0: it has none
 		want   string
 	}{
-		"a": {1, "bytes 262144-262243 were not checked: their pieces in x.torrent also cover root/b, which is not beside this file"},
+		"a": {1, "bytes 262144-262243 were not checked: their pieces in x.torrent also cover root/b, which is not " +
+			"beside this file"},
 		"b": {0, "bytes 0-299 were not checked"},
 		"c": {261750, "bytes 0-261743,523888-524294 were not checked"},
 		"d": {261750, "bytes 0-261736 were not checked"},
@@ -109,7 +110,8 @@ func TestVerifySharedPieces_Rule43(t *testing.T) {
 		t.Errorf("beside a damaged one: %v, damaged %v", err, v.Damaged)
 	}
 	f.mends(t, v, 0, f.sizes[0])
-	if _, err := f.check(t, put(t, "", begins["b"]), "a"); !strings.Contains(fmt.Sprint(err), "possibly root/b or root/c beside it is damaged instead") {
+	if _, err := f.check(t, put(t, "", begins["b"]), "a"); !strings.Contains(fmt.Sprint(err),
+		"possibly root/b or root/c beside it is damaged instead") {
 		t.Errorf("beside a damaged one: %v", err)
 	}
 	short := put(t, "")

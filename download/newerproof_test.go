@@ -19,12 +19,23 @@ func TestKeptIsProven_Rule54(t *testing.T) {
 		set  func(s *shelf, r *run)
 		fail bool
 	}{
-		"304, no digest":                    {func(s *shelf, r *run) { r.req.IfExists.Known = &state.Version{ETag: `"v1"`} }, true},
-		"304, a digest":                     {func(s *shelf, r *run) { s.digest, r.req.IfExists.Known = true, &state.Version{ETag: `"v1"`} }, false},
-		"304, was not proven":               {func(s *shelf, r *run) { r.req.IfExists.Known = s.known(0) }, true},
-		"304, was proven":                   {func(s *shelf, r *run) { r.req.IfExists.Known = s.known(verify.HTTPS) }, false},
-		"304, was proven, is another":       {func(s *shelf, r *run) { r.put([]byte("two")); r.req.IfExists.Known = s.known(verify.HTTPS) }, true},
-		"same date, no digest":              {func(s *shelf, r *run) { s.deaf, r.req.IfExists.Known = true, &state.Version{ETag: `"v1"`} }, true},
+		"304, no digest": {func(s *shelf, r *run) {
+			r.req.IfExists.Known = &state.Version{ETag: `"v1"`}
+		}, true},
+		"304, a digest": {func(s *shelf, r *run) {
+			s.digest, r.req.IfExists.Known = true,
+				&state.Version{ETag: `"v1"`}
+		}, false},
+		"304, was not proven": {func(s *shelf, r *run) { r.req.IfExists.Known = s.known(0) }, true},
+		"304, was proven":     {func(s *shelf, r *run) { r.req.IfExists.Known = s.known(verify.HTTPS) }, false},
+		"304, was proven, is another": {func(s *shelf, r *run) {
+			r.put([]byte("two"))
+			r.req.IfExists.Known = s.known(verify.HTTPS)
+		}, true},
+		"same date, no digest": {func(s *shelf, r *run) {
+			s.deaf, r.req.IfExists.Known = true,
+				&state.Version{ETag: `"v1"`}
+		}, true},
 		"older, no digest":                  {func(s *shelf, r *run) { r.older(s, &state.Version{}) }, true},
 		"older, the digest is of the older": {func(s *shelf, r *run) { s.digest = true; r.older(s, &state.Version{}) }, true},
 		"older, was proven":                 {func(s *shelf, r *run) { r.older(s, s.known(verify.HTTPS)) }, false},
@@ -41,7 +52,8 @@ func TestKeptIsProven_Rule54(t *testing.T) {
 				before, err := os.ReadFile(r.path())
 				_, failed := r.get()
 				after, err2 := os.ReadFile(r.path())
-				if e, ok := errors.AsType[*download.Error](failed); !ok || e.Kind != download.NoEvidence || !bytes.Equal(before, after) || err != nil || err2 != nil {
+				if e, ok := errors.AsType[*download.Error](failed); !ok || e.Kind != download.NoEvidence ||
+					!bytes.Equal(before, after) || err != nil || err2 != nil {
 					t.Errorf("%v; it was %q and is %q", failed, before, after)
 				}
 				return

@@ -26,7 +26,8 @@ func TestOpposedListAsked_Rule77(t *testing.T) {
 	o.put("", nil)
 	o.refuses("no index")
 	more := []string{"disk.iso"}
-	for _, name := range []string{"disk-1.0-sha512sums.txt", "disk-1.1-sha512sums.txt", "disk-1.2-sha512sums.txt", "disk-1.3-sha512sums.txt"} {
+	for _, name := range []string{"disk-1.0-sha512sums.txt", "disk-1.1-sha512sums.txt", "disk-1.2-sha512sums.txt",
+		"disk-1.3-sha512sums.txt"} {
 		o.put(name, text(sum512("other")+"  other.iso\n"))
 		more = append(more, name)
 	}

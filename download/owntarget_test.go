@@ -289,7 +289,8 @@ func TestTargetCommitCancelled(t *testing.T) {
 func TestTargetFails_Rule7(t *testing.T) {
 	t.Parallel()
 	no := errors.New("no room")
-	for name, err := range map[string]error{"write": no, "read": no, "write what is wanted": errors.Join(no, source.ErrEnough), "write late": no} {
+	for name, err := range map[string]error{"write": no, "read": no,
+		"write what is wanted": errors.Join(no, source.ErrEnough), "write late": no} {
 		op, how, _ := strings.Cut(name, " ")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -52,12 +52,17 @@ func TestPartialExplains(t *testing.T) {
 		kind Kind
 		want Error
 	}{
-		"nothing is kept":    {partial{setAside: []string{"b"}, unproven: true}, errRefused, Network, Error{Aside: []string{"b"}}},
-		"bytes are kept":     {partial{kept: 9, keptAt: "p"}, errRefused, Network, Error{Kept: 9, Part: "p"}},
-		"of a refuted file":  {partial{kept: 9, keptAt: "p", refuted: true}, errRefused, Mismatch, Error{Kept: 9, Part: "p", Hint: "if you mistyped the digest, correct it and repeat the command, which then uses the received file"}},
-		"unproven ones":      {partial{kept: 9, keptAt: "p", unproven: true}, budget, Network, Error{Kept: 9, Part: "p", Hint: HintUnproven}},
-		"the disk is full":   {partial{kept: 9, keptAt: "p", unproven: true}, errRefused, Local, Error{Kept: 9, Part: "p"}},
-		"a list may be kept": {partial{kept: 9, keptAt: "p", unproven: true, listed: true}, errRefused, Network, Error{Kept: 9, Part: "p"}},
+		"nothing is kept": {partial{setAside: []string{"b"}, unproven: true}, errRefused, Network,
+			Error{Aside: []string{"b"}}},
+		"bytes are kept": {partial{kept: 9, keptAt: "p"}, errRefused, Network, Error{Kept: 9, Part: "p"}},
+		"of a refuted file": {partial{kept: 9, keptAt: "p", refuted: true}, errRefused, Mismatch,
+			Error{Kept: 9, Part: "p", Hint: "if you mistyped the digest, correct it and repeat the command, which then " +
+				"uses the received file"}},
+		"unproven ones": {partial{kept: 9, keptAt: "p", unproven: true}, budget, Network, Error{Kept: 9, Part: "p",
+			Hint: HintUnproven}},
+		"the disk is full": {partial{kept: 9, keptAt: "p", unproven: true}, errRefused, Local, Error{Kept: 9, Part: "p"}},
+		"a list may be kept": {partial{kept: 9, keptAt: "p", unproven: true, listed: true}, errRefused, Network,
+			Error{Kept: 9, Part: "p"}},
 	} {
 		p, _ := partOf(t, 9)
 		tt.p.call, tt.p.part = p.call, p.part

@@ -18,7 +18,8 @@ func described(t *testing.T, size int64, data []byte, mirrors ...*mirrortest.Ser
 	t.Helper()
 	origin := vouch(t, size, mirrors...)
 	doc, err := metalink.Format(metalink.Document{Files: []metalink.File{{
-		Name: "file.bin", Size: int64(len(data)), Claims: []verify.Claim{{Digest: sum(t, data)}}, Pieces: []verify.Pieces{piecesOf(t, data)},
+		Name: "file.bin", Size: int64(len(data)), Claims: []verify.Claim{{Digest: sum(t, data)}},
+		Pieces: []verify.Pieces{piecesOf(t, data)},
 	}}})
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +181,8 @@ func TestDocumentWithoutDigest_Rule46(t *testing.T) {
 	a := sized(t, size, mirrortest.Rate(4*mib))
 	origin := described(t, size, made(size, 7), a)
 	doc, err := metalink.Format(metalink.Document{Files: []metalink.File{{
-		Name: "file.bin", Size: size, Pieces: []verify.Pieces{piecesOf(t, made(size, 8))}, Mirrors: []metalink.Mirror{{URL: parse(t, a.URL), Pri: 1}},
+		Name: "file.bin", Size: size, Pieces: []verify.Pieces{piecesOf(t, made(size, 8))},
+		Mirrors: []metalink.Mirror{{URL: parse(t, a.URL), Pri: 1}},
 	}}})
 	if err != nil {
 		t.Fatal(err)

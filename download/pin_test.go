@@ -27,10 +27,14 @@ func TestPinnedIsOffered_Rule64(t *testing.T) {
 		begin, then mirrortest.Option
 		unpinned    bool // the server itself offered nothing
 	}{
-		"on GET only":       {begin: mirrortest.When(get, mirrortest.Digest())},
-		"on HEAD only":      {begin: mirrortest.When(head, mirrortest.Digest())},
-		"more on GET":       {begin: mirrortest.Choose(func(q *http.Request) []mirrortest.Option { return options(get(q), long) })},
-		"more on HEAD":      {begin: mirrortest.Choose(func(q *http.Request) []mirrortest.Option { return options(head(q), long) })},
+		"on GET only":  {begin: mirrortest.When(get, mirrortest.Digest())},
+		"on HEAD only": {begin: mirrortest.When(head, mirrortest.Digest())},
+		"more on GET": {begin: mirrortest.Choose(func(q *http.Request) []mirrortest.Option {
+			return options(get(q), long)
+		})},
+		"more on HEAD": {begin: mirrortest.Choose(func(q *http.Request) []mirrortest.Option {
+			return options(head(q), long)
+		})},
 		"as Content-Digest": {begin: mirrortest.ContentDigest(), unpinned: true},
 		"at another host":   {begin: mirrortest.Redirect(second.URL), then: mirrortest.Redirect(third.URL), unpinned: true},
 		"everywhere":        {begin: mirrortest.Digest()},

@@ -35,7 +35,8 @@ func TestPipeTakesTiedMirrors_S18(t *testing.T) {
 			if !tt.used {
 				mirror.Set(mirrortest.Corrupt(marks(mib, size)...))
 			}
-			origin := sized(t, size, mirrortest.Rate(2*mib), mirrortest.Digest(), mirrortest.ETag(`"v1"`), mirrortest.Modified(day),
+			origin := sized(t, size, mirrortest.Rate(2*mib), mirrortest.Digest(), mirrortest.ETag(`"v1"`),
+				mirrortest.Modified(day),
 				mirrortest.Link("<"+mirror.URL+">; rel=duplicate"+tt.link))
 			if tt.used {
 				origin.Set(waiting(2*mib, mirror))
@@ -98,7 +99,8 @@ func TestPipeAndUserMirrors_Rule30_S18(t *testing.T) {
 func TestPipeOfDescribed_S18(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
-	a, b := sized(t, size, mirrortest.Rate(8*mib), mirrortest.CutAfter(mib)), sized(t, size, mirrortest.Rate(8*mib), mirrortest.CutAfter(mib))
+	a, b := sized(t, size, mirrortest.Rate(8*mib), mirrortest.CutAfter(mib)), sized(t, size, mirrortest.Rate(8*mib),
+		mirrortest.CutAfter(mib))
 	r := following(t, of(t, made(size, 7)), a, b)
 	var out bytes.Buffer
 	res, err := r.stream(&out)

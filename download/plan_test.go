@@ -89,7 +89,8 @@ func TestPlan(t *testing.T) {
 	if p := h.Places; p[1].Rate == 0 || !p[2].Near || p[3].Mirror.Pri != 1 {
 		t.Errorf("%+v", p)
 	}
-	if h.Path != r.path() || h.File.Size != 4*mib || !verify.Strong(h.Claims) || h.Left != nil || h.Done != nil || len(h.Hops) != 1 {
+	if h.Path != r.path() || h.File.Size != 4*mib || !verify.Strong(h.Claims) || h.Left != nil || h.Done != nil ||
+		len(h.Hops) != 1 {
 		t.Errorf("%+v", h)
 	}
 }
@@ -167,7 +168,8 @@ func TestPlanFolders(t *testing.T) {
 func TestPlanDocument(t *testing.T) {
 	t.Parallel()
 	place := sized(t, mib)
-	f := metalink.File{Name: "file.bin", Size: mib, Claims: []verify.Claim{{Digest: place.Digest()}}, Mirrors: []metalink.Mirror{{URL: parse(t, place.URL), Pri: 1}}}
+	f := metalink.File{Name: "file.bin", Size: mib, Claims: []verify.Claim{{Digest: place.Digest()}},
+		Mirrors: []metalink.Mirror{{URL: parse(t, place.URL), Pri: 1}}}
 	doc, err := metalink.Format(metalink.Document{Files: []metalink.File{f}})
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +177,8 @@ func TestPlanDocument(t *testing.T) {
 	origin := sized(t, mib, mirrortest.Document("/d.meta4", metalink.MediaType4, doc))
 	r := newRun(t, "http://"+origin.Addr+"/d.meta4")
 	h, err := r.plan(origin, place)
-	if err != nil || len(h.Places) != 1 || h.Request.Described == nil || h.Path != r.path() || h.File.Size != mib || !verify.Strong(h.Claims) {
+	if err != nil || len(h.Places) != 1 || h.Request.Described == nil || h.Path != r.path() || h.File.Size != mib ||
+		!verify.Strong(h.Claims) {
 		t.Errorf("%+v, %v", h, err)
 	}
 }

@@ -112,7 +112,8 @@ func TestPlantedJournal_Rule8_Rule64(t *testing.T) {
 			t.Fatal(err)
 		}
 		data := s.Content.Bytes()
-		r.plant(partfile.Identity{Claims: []verify.Claim{{Digest: digestOf(data), Field: "Digest", Channel: verify.HTTPS}}}, data, r.key())
+		r.plant(partfile.Identity{Claims: []verify.Claim{{Digest: digestOf(data), Field: "Digest",
+			Channel: verify.HTTPS}}}, data, r.key())
 		s.Die()
 		if res := r.right(s.Content); res.Proof.String() != "sha-256 from Digest over https" {
 			t.Error(res.Proof)
@@ -123,7 +124,8 @@ func TestPlantedJournal_Rule8_Rule64(t *testing.T) {
 // Facts in a journal without a seal count as far as the server repeats them: the bytes are kept.
 func TestUnsealedGoesOn_Rule8(t *testing.T) {
 	t.Parallel()
-	for name, options := range map[string][]mirrortest.Option{"digest": {mirrortest.Digest()}, "ETag": {mirrortest.ETag(`"v1"`)}} {
+	for name, options := range map[string][]mirrortest.Option{"digest": {mirrortest.Digest()},
+		"ETag": {mirrortest.ETag(`"v1"`)}} {
 		t.Run(name, func(t *testing.T) {
 			s := resumable(t, options...)
 			r := newRun(t, s.URL)

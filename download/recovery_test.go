@@ -8,7 +8,8 @@ import (
 )
 
 var (
-	outcomeNames = []string{"ongoing", "failed", "wantsHead", "gotDocument", "sizeDisowned", "fileChanged", "notMergeable", "partTouched",
+	outcomeNames = []string{"ongoing", "failed", "wantsHead", "gotDocument", "sizeDisowned", "fileChanged",
+		"notMergeable", "partTouched",
 		"otherFile", "wrongDigest", "wrongSize", "noSource"}
 	wayNames = []string{"askHead", "dropSize", "dropRecalled", "nextVersion", "withoutServer", "compareSamples",
 		"beginAnew", "reread", "findWrong", "oneAlone", "standIn", "withoutPieces", "askPeers", "blamePlace",
@@ -87,7 +88,10 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wrongDigest: reread oneAlone discard
 			wrongSize: oneAlone discard
 			noSource: oneAlone discard`},
-		{"one at a time, too often", with(func(h *history) { h.single, h.changes, h.restarts, h.touched = true, 2, 5, mostTouched+1 }), `
+		{"one at a time, too often", with(func(h *history) {
+			h.single, h.changes, h.restarts, h.touched = true, 2, 5,
+				mostTouched+1
+		}), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
 			notMergeable: standIn oneAlone
@@ -225,8 +229,10 @@ func TestRecoveryAlways(t *testing.T) {
 	for bits := range 1 << flags {
 		on := func(i int) bool { return bits>>i&1 == 1 }
 		for count := range 3 {
-			h := history{changes: count, restarts: count, tries: 2, touched: count * mostTouched, single: on(0), pipe: on(1) || on(2), out: on(2),
-				byPieces: on(3), listed: on(4), contradicted: on(5), contested: on(6), digest: on(7), recalled: on(8), mixed: on(3) != on(8), heads: count}
+			h := history{changes: count, restarts: count, tries: 2, touched: count * mostTouched, single: on(0),
+				pipe: on(1) || on(2), out: on(2),
+				byPieces: on(3), listed: on(4), contradicted: on(5), contested: on(6), digest: on(7), recalled: on(8),
+				mixed: on(3) != on(8), heads: count}
 			for o := range outcome(len(outcomeNames)) {
 				ways := h.ways(o)
 				name := fmt.Sprintf("%+v, %s: %v", h, outcomeNames[o], ways)

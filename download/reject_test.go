@@ -137,7 +137,8 @@ func TestMirrorsThatBreakOff_Rule15_Rule17(t *testing.T) {
 // shorter returns an answer with a proper last chunk before the end of the range.
 func shorter() mirrortest.Option {
 	return mirrortest.Raw(func(c net.Conn) {
-		io.WriteString(c, "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-6291455/6291456\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+		io.WriteString(c, "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-6291455/6291456\r\nTransfer-Encoding: "+
+			"chunked\r\n\r\n0\r\n\r\n")
 	})
 }
 
@@ -220,7 +221,8 @@ func TestPreconditionFailed_Rule35(t *testing.T) {
 	liar := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag(`"v0"`), mirrortest.Digest(other()))
 	silent := sized(t, size, mirrortest.Rate(4*mib))
 	origin := sized(t, size, mirrortest.Rate(2*mib), mirrortest.ETag(`"v1"`), mirrortest.Digest(), mirrortest.Link(
-		"<"+stale.URL+">; rel=duplicate; pref", "<"+liar.URL+">; rel=duplicate; pref", "<"+silent.URL+">; rel=duplicate; pref", "<"+good.URL+">; rel=duplicate; pref"))
+		"<"+stale.URL+">; rel=duplicate; pref", "<"+liar.URL+">; rel=duplicate; pref",
+		"<"+silent.URL+">; rel=duplicate; pref", "<"+good.URL+">; rel=duplicate; pref"))
 	r := newRun(t, origin.URL)
 	known := givenUp(r, stale.URL, liar.URL, silent.URL)
 	good.Set(held(4*mib, known))

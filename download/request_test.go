@@ -33,7 +33,8 @@ func TestRequestWithoutURL(t *testing.T) {
 	} {
 		err := call(t.Context(), download.Request{Dir: t.TempDir()})
 		var e *download.Error
-		if !errors.As(err, &e) || e.Kind != download.Usage || !strings.Contains(err.Error(), "URL") || strings.Contains(err.Error(), " :") {
+		if !errors.As(err, &e) || e.Kind != download.Usage || !strings.Contains(err.Error(), "URL") ||
+			strings.Contains(err.Error(), " :") {
 			t.Errorf("%s: %v, want an *Error of kind %v about the URL", name, err, download.Usage)
 		}
 	}

@@ -232,7 +232,8 @@ func TestMirrorIsHeardFirst(t *testing.T) {
 	before := slow.Sent()
 	// it answers first, and does not send all
 	mirror.Set(held(8*mib, func() bool { return slow.Sent() > before }))
-	slow.Set(mirrortest.Latency(150*time.Millisecond), mirrortest.Mirrors(late.URL), mirrortest.Digest(slow.Digest(), md5Of(t, made(6*mib, 7))))
+	slow.Set(mirrortest.Latency(150*time.Millisecond), mirrortest.Mirrors(late.URL), mirrortest.Digest(slow.Digest(),
+		md5Of(t, made(6*mib, 7))))
 	res := r.right(slow.Content)
 	if res.ETag != `"v1"` {
 		t.Errorf("the ETag is %q", res.ETag)
@@ -284,7 +285,8 @@ func TestChangedBetweenRuns_Rule34(t *testing.T) {
 			if err != nil || res.Resumed != 0 {
 				t.Fatalf("%+v, %v", res, err)
 			}
-			if told := saw[download.Restarted](r); len(told) != 1 || !strings.HasPrefix(told[0].Reason, "the file changed at the origin") {
+			if told := saw[download.Restarted](r); len(told) != 1 ||
+				!strings.HasPrefix(told[0].Reason, "the file changed at the origin") {
 				t.Errorf("told %v", told)
 			}
 			r.holds(r.path(), string(tt.after.body))
@@ -348,7 +350,8 @@ func TestRangesLost_Rule14_Rule25(t *testing.T) {
 			r := newRun(t, s.URL)
 			r.interrupt(mib)
 			ranged := func(q *http.Request) bool { return q.Header.Get("Range") != "" }
-			s.Set(mirrortest.When(ranged, mirrortest.Status(416), mirrortest.Header("Content-Range", fmt.Sprintf("bytes */%d", 6*mib))))
+			s.Set(mirrortest.When(ranged, mirrortest.Status(416), mirrortest.Header("Content-Range",
+				fmt.Sprintf("bytes */%d", 6*mib))))
 			r.right(s.Content)
 		})
 	}

@@ -12,8 +12,10 @@ import (
 func TestSamplesOf_Rule15(t *testing.T) {
 	const mib = 1 << 20
 	for _, have := range []byterange.Set{
-		byterange.NewSet(byterange.Range{End: 100}), byterange.NewSet(byterange.Range{End: 64 * mib}), byterange.NewSet(byterange.Range{Start: 5, End: 6}),
-		byterange.NewSet(byterange.Range{Start: 10 * mib, End: 12 * mib}, byterange.Range{Start: 20 * mib, End: 21 * mib}, byterange.Range{Start: 40 * mib, End: 90 * mib}),
+		byterange.NewSet(byterange.Range{End: 100}), byterange.NewSet(byterange.Range{End: 64 * mib}),
+		byterange.NewSet(byterange.Range{Start: 5, End: 6}),
+		byterange.NewSet(byterange.Range{Start: 10 * mib, End: 12 * mib}, byterange.Range{Start: 20 * mib,
+			End: 21 * mib}, byterange.Range{Start: 40 * mib, End: 90 * mib}),
 	} {
 		for _, size := range []int64{fewSamples, manySamples} {
 			var compared byterange.Set
@@ -24,7 +26,8 @@ func TestSamplesOf_Rule15(t *testing.T) {
 				compared.Add(r)
 			}
 			for r := range have.All() {
-				if !compared.Contains(byterange.Range{Start: r.Start, End: r.Start + 1}) || !compared.Contains(byterange.Range{Start: r.End - 1, End: r.End}) {
+				if !compared.Contains(byterange.Range{Start: r.Start, End: r.Start + 1}) ||
+					!compared.Contains(byterange.Range{Start: r.End - 1, End: r.End}) {
 					t.Errorf("%v: the ends of %v are not in %v", have, r, compared)
 				}
 				for gap := range compared.Gaps(r) {

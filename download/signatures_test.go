@@ -102,7 +102,8 @@ func TestDescribedSignature_Rule47_Rule50_C10_S4(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			origin := sized(t, size, mirrortest.Digest(), mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc", "application/pgp-signature", tt.signature))
+			origin := sized(t, size, mirrortest.Digest(), mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc",
+				"application/pgp-signature", tt.signature))
 			r := newRun(t, origin.URL)
 			r.req.Trust.Anchors, r.req.Trust.Require = trusts(t, tt.trust...), download.RequireSignature
 			if tt.want != download.Other {
@@ -140,12 +141,14 @@ func TestKeptForSignature_Rule47_Rule6(t *testing.T) {
 	right, alice := made(mib, 7), newSigner(t, "alice")
 	for name, form := range map[string]func(signed []byte) []mirrortest.Option{
 		"field": func(signed []byte) []mirrortest.Option {
-			return []mirrortest.Option{mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc", "application/pgp-signature", alice.sign(t, signed))}
+			return []mirrortest.Option{mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc",
+				"application/pgp-signature", alice.sign(t, signed))}
 		},
 		"document": func(signed []byte) []mirrortest.Option {
 			f := of(t, right)
 			f.Signatures = []metalink.Signature{{Type: "application/pgp-signature", Text: string(alice.sign(t, signed))}}
-			return []mirrortest.Option{mirrortest.Link(meta4Link), mirrortest.Document("/file.bin.meta4", metalink.MediaType4, document(t, f))}
+			return []mirrortest.Option{mirrortest.Link(meta4Link), mirrortest.Document("/file.bin.meta4",
+				metalink.MediaType4, document(t, f))}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -261,12 +264,14 @@ func TestSignaturesFromEverywhere_C10(t *testing.T) {
 		signedBy(t, res)
 	})
 	t.Run("late", func(t *testing.T) {
-		slow := sized(t, size, mirrortest.Digest(), mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc", "application/pgp-signature", signature),
+		slow := sized(t, size, mirrortest.Digest(), mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc",
+			"application/pgp-signature", signature),
 			mirrortest.When(isPath("/file.bin.asc"), mirrortest.Latency(500*time.Millisecond)))
 		signedBy(t, start(t, slow.URL).right(slow.Content))
 	})
 	t.Run("of a stream", func(t *testing.T) {
-		origin := sized(t, size, mirrortest.Digest(), mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc", "application/pgp-signature", signature))
+		origin := sized(t, size, mirrortest.Digest(), mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc",
+			"application/pgp-signature", signature))
 		r := start(t, origin.URL)
 		var out bytes.Buffer
 		r.req.Stream = &out

@@ -49,7 +49,8 @@ func BenchmarkStaleMirror(b *testing.B) {
 				m := mirrortest.New(b, body, append([]mirrortest.Option{mirrortest.Rate(rate)}, options...)...)
 				links = append(links, m.URL)
 			}
-			origin := mirrortest.New(b, right, append([]mirrortest.Option{mirrortest.Rate(rate), mirrortest.Mirrors(links...)}, fresh...)...)
+			origin := mirrortest.New(b, right,
+				append([]mirrortest.Option{mirrortest.Rate(rate), mirrortest.Mirrors(links...)}, fresh...)...)
 			origin.Set(mirrortest.Digest())
 			var worst time.Duration
 			for range b.N {

@@ -80,7 +80,8 @@ func TestStoreMD5InPlace_Rule3(t *testing.T) {
 	t.Parallel()
 	content, damaged := made(mib, 7), made(mib, 8)
 	own := md5.Sum(content)
-	s := mirrortest.New(t, content, mirrortest.Modified(monday), mirrortest.Header("Content-Md5", base64.StdEncoding.EncodeToString(own[:])))
+	s := mirrortest.New(t, content, mirrortest.Modified(monday), mirrortest.Header("Content-Md5",
+		base64.StdEncoding.EncodeToString(own[:])))
 	for name, change := range map[string]func(r *download.Request){
 		"by default": func(*download.Request) {},
 		"continued":  func(r *download.Request) { r.IfExists.Continue = true },

@@ -35,7 +35,8 @@ func TestSuggested_Rule81(t *testing.T) {
 			r := newRun(t, origin.URL)
 			r.req.Published.Mirrors = []metalink.Mirror{{URL: parse(t, mirror.URL), By: address.Loopback}}
 			if tt.published {
-				r.req.Published.Claims = []verify.Claim{{Digest: origin.Content.Digest(), Field: "the feed f", Channel: verify.HTTP}}
+				r.req.Published.Claims = []verify.Claim{{Digest: origin.Content.Digest(), Field: "the feed f",
+					Channel: verify.HTTP}}
 			}
 			r.right(origin.Content)
 			asked(t, mirror, tt.asked)

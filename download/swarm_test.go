@@ -256,7 +256,8 @@ func TestPeersOff(t *testing.T) {
 	data := made(mib, 7)
 	torrent := torrentOf(t, "file.bin", data)
 	peer, addr := startPeer(t, torrent, data)
-	_, err := (&download.Client{Swarms: torrentsource.Plug("", true)}).Magnet(t.Context(), download.Request{}, magnetOf(t, torrent, addr))
+	_, err := (&download.Client{Swarms: torrentsource.Plug("", true)}).Magnet(t.Context(), download.Request{},
+		magnetOf(t, torrent, addr))
 	if err == nil || peer.Standing().Known > 0 {
 		t.Errorf("%v, %+v", err, peer.Standing())
 	}
@@ -320,7 +321,8 @@ func TestPeersAsRescue(t *testing.T) {
 	shelf := mirrortest.New(t, []byte("x"), mirrortest.Document("/file.torrent", metalink.Torrent, torrent))
 	for _, mode := range []download.Peers{download.PeersOff, download.PeersAuto} {
 		origin := vouch(t, size)
-		origin.Set(mirrortest.Link(`<http://`+shelf.Addr+`/file.torrent>; rel=describedby; type="application/x-bittorrent"`), mirrortest.DieAfter(size/2))
+		origin.Set(mirrortest.Link(`<http://`+shelf.Addr+
+			`/file.torrent>; rel=describedby; type="application/x-bittorrent"`), mirrortest.DieAfter(size/2))
 		r := newRun(t, origin.URL)
 		r.client.Swarms, r.client.Tries, r.req.Peers = torrentsource.Plug("", true), 1, mode
 		if mode == download.PeersOff {

@@ -65,7 +65,8 @@ func TestHTTPSOriginWithHTTPMirrors_Rule26_Rule64(t *testing.T) {
 	const size = 6 * mib
 	second := sized(t, size, mirrortest.Rate(4*mib))
 	landing := sized(t, size, waiting(4*mib, second))
-	origin := sized(t, size, mirrortest.TLS(nil), mirrortest.Digest(), mirrortest.Mirrors(second.URL), mirrortest.Redirect(landing.URL))
+	origin := sized(t, size, mirrortest.TLS(nil), mirrortest.Digest(), mirrortest.Mirrors(second.URL),
+		mirrortest.Redirect(landing.URL))
 	r := newRun(t, origin.URL)
 	r.client.HTTP = &httpsource.Client{TLS: &tls.Config{RootCAs: mirrortest.Pool(origin)}}
 	defer r.client.HTTP.CloseIdle()

@@ -191,7 +191,8 @@ func TestName_Rule11_Rule12(t *testing.T) {
 
 func TestNotAURL(t *testing.T) {
 	t.Parallel()
-	for _, u := range []string{"ftp://h/a%0Ab", "ftp://h/a;type=a", "ftp:///a", "ftp://h/a.meta4", "file:///a", "a", "http:///a"} {
+	for _, u := range []string{"ftp://h/a%0Ab", "ftp://h/a;type=a", "ftp:///a", "ftp://h/a.meta4", "file:///a", "a",
+		"http:///a"} {
 		newRun(t, u).wrong(download.Usage)
 	}
 	r := newRun(t, "http://h/")

@@ -39,8 +39,10 @@ func (r *run) whole(contents ...[]byte) {
 // longer counts, the same ETag of the two hosts does not tie them.
 func TestMirrorsTagTiesNothing_S18(t *testing.T) {
 	t.Parallel()
-	mirror := mirrortest.New(t, made(6*mib, 8), mirrortest.Digest(), mirrortest.ETag(`"v1"`), mirrortest.Rate(8*mib), mirrortest.Once(mirrortest.StallAfter(5*mib)))
-	origin := sized(t, 6*mib, mirrortest.ETag(`"v1"`), mirrortest.Mirrors(mirror.URL), mirrortest.Rate(8*mib), mirrortest.Once(mirrortest.StallAfter(2*mib)))
+	mirror := mirrortest.New(t, made(6*mib, 8), mirrortest.Digest(), mirrortest.ETag(`"v1"`), mirrortest.Rate(8*mib),
+		mirrortest.Once(mirrortest.StallAfter(5*mib)))
+	origin := sized(t, 6*mib, mirrortest.ETag(`"v1"`), mirrortest.Mirrors(mirror.URL), mirrortest.Rate(8*mib),
+		mirrortest.Once(mirrortest.StallAfter(2*mib)))
 	r := newRun(t, origin.URL)
 	r.req.Trust.Claims = userClaim(mirror.Digest())
 	r.interrupt(4 * mib)
@@ -272,7 +274,8 @@ func TestTagBeforeMirrorsBytes_S18(t *testing.T) {
 	}))
 	defer origin.Close()
 	r := newRun(t, origin.URL+"/file.bin")
-	r.req.Mirrors, r.req.Trust.Claims = append(r.req.Mirrors, parse(t, mirror.URL+"/file.bin")), userClaim(digestBy(t, verify.SHA256, right))
+	r.req.Mirrors, r.req.Trust.Claims = append(r.req.Mirrors, parse(t, mirror.URL+"/file.bin")),
+		userClaim(digestBy(t, verify.SHA256, right))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r.req.Observe = func(ev download.Event) {

@@ -71,13 +71,16 @@ func TestTorrentPiecesWhenTheWholeIsWrong_S19(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			origin.Set(mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc), mirrortest.Link("<"+liar.URL+">; rel=duplicate",
-				`</file.bin.torrent>; rel=describedby; type="application/x-bittorrent"`, `</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`))
+			origin.Set(mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc),
+				mirrortest.Link("<"+liar.URL+">; rel=duplicate",
+					`</file.bin.torrent>; rel=describedby; type="application/x-bittorrent"`,
+					`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`))
 		}
 		r := newRun(t, origin.URL)
 		res := r.right(origin.Content)
 		banned(t, res, liar, origin)
-		if res.Fetched > size*2 || len(saw[download.Restarted](r)) > 0 || !strings.Contains(notes(r), "file.bin.torrent show where") {
+		if res.Fetched > size*2 || len(saw[download.Restarted](r)) > 0 ||
+			!strings.Contains(notes(r), "file.bin.torrent show where") {
 			t.Errorf("%d bytes came for %d, begun again %v, notes:\n%s", res.Fetched, size, saw[download.Restarted](r), notes(r))
 		}
 	}
@@ -129,7 +132,8 @@ func TestTorrentOfADocument_S10(t *testing.T) {
 	a := sized(t, size, held(4*mib, sent(piece, liar)))
 	a.Set(mirrortest.Document("/x.torrent", metalink.Torrent, torrentOf(t, "x", made(size, 7))))
 	f := of(t, made(size, 7))
-	f.Documents = []metalink.MetaURL{{URL: parse(t, strings.Replace(a.URL, "file.bin", "x.torrent", 1)), Type: metalink.Torrent, Name: "x", Pri: 1, By: address.Loopback}}
+	f.Documents = []metalink.MetaURL{{URL: parse(t, strings.Replace(a.URL, "file.bin", "x.torrent", 1)),
+		Type: metalink.Torrent, Name: "x", Pri: 1, By: address.Loopback}}
 	r := following(t, f, liar, a)
 	res := r.right(a.Content)
 	verified(t, res, byDocument)

@@ -68,12 +68,15 @@ func TestVerifyAsks_Rule31_Rule32(t *testing.T) {
 		options []mirrortest.Option
 		want    download.Kind
 	}{
-		"digest":              {[]mirrortest.Option{mirrortest.Digest()}, download.Other},
-		"digest with GET":     {[]mirrortest.Option{notHead(mirrortest.Digest())}, download.Other},
-		"digest with HEAD":    {[]mirrortest.Option{mirrortest.OnHead(mirrortest.Digest())}, download.Other},
-		"no HEAD":             {[]mirrortest.Option{mirrortest.Digest(), mirrortest.OnHead(mirrortest.Status(405))}, download.Other},
-		"HEAD is forbidden":   {[]mirrortest.Option{mirrortest.Digest(), mirrortest.OnHead(mirrortest.Status(403))}, download.Other},
-		"they contradict":     {[]mirrortest.Option{mirrortest.OnHead(mirrortest.Digest(md5Of(t, right))), notHead(mirrortest.Digest(md5Of(t, nil)))}, download.Protocol},
+		"digest":           {[]mirrortest.Option{mirrortest.Digest()}, download.Other},
+		"digest with GET":  {[]mirrortest.Option{notHead(mirrortest.Digest())}, download.Other},
+		"digest with HEAD": {[]mirrortest.Option{mirrortest.OnHead(mirrortest.Digest())}, download.Other},
+		"no HEAD": {[]mirrortest.Option{mirrortest.Digest(), mirrortest.OnHead(mirrortest.Status(405))},
+			download.Other},
+		"HEAD is forbidden": {[]mirrortest.Option{mirrortest.Digest(), mirrortest.OnHead(mirrortest.Status(403))},
+			download.Other},
+		"they contradict": {[]mirrortest.Option{mirrortest.OnHead(mirrortest.Digest(md5Of(t, right))),
+			notHead(mirrortest.Digest(md5Of(t, nil)))}, download.Protocol},
 		"malformed":           {[]mirrortest.Option{mirrortest.Header("Digest", "SHA-256=x")}, download.Protocol},
 		"another file":        {[]mirrortest.Option{mirrortest.Digest(other())}, download.Mismatch},
 		"weak":                {[]mirrortest.Option{mirrortest.Digest(md5Of(t, right))}, download.NoEvidence},
@@ -121,9 +124,11 @@ func TestVerifyPieces_C9_Rule40(t *testing.T) {
 		want    download.Kind
 		damaged []byterange.Range
 	}{
-		"right":               {right, right, download.Other, nil},
-		"two":                 {changed(right, piece, 2*piece-1, size-1), right, download.Mismatch, []byterange.Range{second, last}},
-		"neighbours":          {changed(right, 0, piece), right, download.Mismatch, []byterange.Range{{Start: 0, End: 2 * piece}}},
+		"right": {right, right, download.Other, nil},
+		"two": {changed(right, piece, 2*piece-1, size-1), right, download.Mismatch,
+			[]byterange.Range{second, last}},
+		"neighbours": {changed(right, 0, piece), right, download.Mismatch,
+			[]byterange.Range{{Start: 0, End: 2 * piece}}},
 		"cut":                 {right[:2*mib-1], right, download.Mismatch, []byterange.Range{{Start: 2*mib - piece, End: size}}},
 		"cut at a piece":      {right[:2*mib], right, download.Mismatch, []byterange.Range{last}},
 		"empty":               {nil, right, download.Mismatch, []byterange.Range{{Start: 0, End: size}}},
@@ -243,8 +248,10 @@ func TestDocumentFileAt(t *testing.T) {
 	for _, tt := range []struct {
 		names, path, want string
 	}{
-		{"a.iso cd/a.iso", "a.iso", "a.iso"}, {"a.iso cd/a.iso", "x/cd/a.iso", "cd/a.iso"}, {"a.iso cd/a.iso", "./x/a.iso", "a.iso"},
-		{"cd/a.iso b", "/tmp/a.iso", "cd/a.iso"}, {"only", "another", "only"}, {"ba.iso b", "a.iso", "a.iso matches no file of the document; the document has"},
+		{"a.iso cd/a.iso", "a.iso", "a.iso"}, {"a.iso cd/a.iso", "x/cd/a.iso", "cd/a.iso"},
+		{"a.iso cd/a.iso", "./x/a.iso", "a.iso"},
+		{"cd/a.iso b", "/tmp/a.iso", "cd/a.iso"}, {"only", "another", "only"},
+		{"ba.iso b", "a.iso", "a.iso matches no file of the document; the document has"},
 		{"x/a y/a", "a", `several listed paths end in "a": "x/a", "y/a"`}, {"x/a y/a", "y/a", "y/a"},
 	} {
 		f, err := document(strings.Fields(tt.names)...).FileAt(filepath.FromSlash(tt.path))

@@ -38,7 +38,8 @@ func TestDrippingSignatures_Rule21(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			r := newRun(t, origin.URL)
 			r.client.Timeout = 300 * time.Millisecond
-			r.req.Trust.Signatures, r.req.Trust.Anchors, r.req.Trust.Require = all, trusts(t, newSigner(t, "alice")), download.RequireSignature
+			r.req.Trust.Signatures, r.req.Trust.Anchors, r.req.Trust.Require = all, trusts(t, newSigner(t, "alice")),
+				download.RequireSignature
 			before := 0
 			for _, n := range asked {
 				before += n()

@@ -86,7 +86,8 @@ func TestTorrentNamesPrivateAddresses_Rule63(t *testing.T) {
 	}
 	link := "magnet:?xt=urn:btih:" + parsed.InfoHash.String() + "&xs=" + url.QueryEscape("http://10.255.255.1/x.torrent")
 	client := &download.Client{}
-	if _, err := client.Magnet(t.Context(), download.Request{}, link); err == nil || !strings.Contains(err.Error(), "leads to 10.255.255.1") {
+	if _, err := client.Magnet(t.Context(), download.Request{}, link); err == nil ||
+		!strings.Contains(err.Error(), "leads to 10.255.255.1") {
 		t.Errorf("magnet link: %v", err)
 	}
 	private := byWebSeeds(t, made(size, 7), mirrortest.New(t, made(size, 7)))

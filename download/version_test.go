@@ -90,7 +90,8 @@ func TestChangedWithItsPieces_Rule34(t *testing.T) {
 		v := file(size, seed)
 		v.link = meta4Link + ", <" + mirror.URL + ">; rel=duplicate"
 		return release{v, document(t, metalink.File{
-			Name: "file.bin", Size: size, Claims: []verify.Claim{{Digest: sum(t, v.body)}}, Pieces: []verify.Pieces{piecesOf(t, v.body)},
+			Name: "file.bin", Size: size, Claims: []verify.Claim{{Digest: sum(t, v.body)}},
+			Pieces: []verify.Pieces{piecesOf(t, v.body)},
 		})}
 	}
 	old, next := described(1), described(2)

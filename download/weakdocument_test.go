@@ -27,7 +27,8 @@ func weakly(t *testing.T, data []byte, md5, pieces bool) metalink.File {
 func TestPlaceSaysOfItself_Rule43_Rule64(t *testing.T) {
 	t.Parallel()
 	const size = 2 * mib
-	for name, tt := range map[string]struct{ md5, pieces bool }{"md5": {md5: true}, "pieces": {pieces: true}, "both": {true, true}} {
+	for name, tt := range map[string]struct{ md5, pieces bool }{"md5": {md5: true}, "pieces": {pieces: true},
+		"both": {true, true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := weakly(t, made(size, 7), tt.md5, tt.pieces)

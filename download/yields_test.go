@@ -168,7 +168,8 @@ func TestListDecides_Rule34_Rule64(t *testing.T) {
 				t.Cleanup(s.Close)
 				r := newRun(t, s.URL+"/file.bin")
 				give := func(data []byte) {
-					r.req.Trust.Claims = []verify.Claim{{Digest: digestBy(t, verify.SHA256, data), Field: "a list", Channel: channel}}
+					r.req.Trust.Claims = []verify.Claim{{Digest: digestBy(t, verify.SHA256, data), Field: "a list",
+						Channel: channel}}
 				}
 				give(next)
 				if changes {
@@ -218,7 +219,8 @@ func TestGivenOutranksStated_Rule34_Rule64(t *testing.T) {
 			}
 			id := partfile.Identity{Size: mib, Claims: []verify.Claim{stated}}
 			r.plant(id, made(mib, 8)[:mib/2], r.key())
-			r.req.Trust.Claims = []verify.Claim{{Digest: digestBy(t, verify.SHA512, s.Content.Bytes()), Field: "it", Channel: tt.channel}}
+			r.req.Trust.Claims = []verify.Claim{{Digest: digestBy(t, verify.SHA512, s.Content.Bytes()), Field: "it",
+				Channel: tt.channel}}
 			if tt.stands {
 				r.wrong(download.Mismatch)
 				return

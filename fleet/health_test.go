@@ -17,13 +17,14 @@ func TestHealth(t *testing.T) {
 		want    []time.Duration // pauses after each of ten failures in a row
 		own     bool
 	}{
-		"others do it right":         {false, by("other", Right), []time.Duration{0, 0, 1, 2, 4, 8, 16, 32, 60, 60}, true},
-		"others fail, too":           {false, by("other", Failed), []time.Duration{0, 0, 1, 0, 0, 0, 0, 0, 1, 0}, false},
-		"there are no others":        {false, mine, []time.Duration{0, 0, 5, 0, 0, 0, 0, 0, 5, 0}, false},
-		"they have failed before":    {true, mine, make([]time.Duration, 10), false},
-		"the records were dropped":   {false, nil, []time.Duration{0, 0, 5, 0, 0, 0, 0, 0, 5, 0}, false},
-		"others find it is wrong":    {false, by("other", Wrong), []time.Duration{0, 0, 5, 0, 0, 0, 0, 0, 5, 0}, false},
-		"others had it right before": {false, []Record{{Good: &Ending{Worker: "other", Kind: Right}, Last: mine[0].Last}}, []time.Duration{0, 0, 5, 0, 0, 0, 0, 0, 5, 0}, false},
+		"others do it right":       {false, by("other", Right), []time.Duration{0, 0, 1, 2, 4, 8, 16, 32, 60, 60}, true},
+		"others fail, too":         {false, by("other", Failed), []time.Duration{0, 0, 1, 0, 0, 0, 0, 0, 1, 0}, false},
+		"there are no others":      {false, mine, []time.Duration{0, 0, 5, 0, 0, 0, 0, 0, 5, 0}, false},
+		"they have failed before":  {true, mine, make([]time.Duration, 10), false},
+		"the records were dropped": {false, nil, []time.Duration{0, 0, 5, 0, 0, 0, 0, 0, 5, 0}, false},
+		"others find it is wrong":  {false, by("other", Wrong), []time.Duration{0, 0, 5, 0, 0, 0, 0, 0, 5, 0}, false},
+		"others had it right before": {false, []Record{{Good: &Ending{Worker: "other", Kind: Right},
+			Last: mine[0].Last}}, []time.Duration{0, 0, 5, 0, 0, 0, 0, 0, 5, 0}, false},
 	} {
 		var h Health
 		for i, want := range tt.want {

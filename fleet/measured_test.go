@@ -31,8 +31,10 @@ func TestMeasured(t *testing.T) {
 	const begin = 5 * time.Second
 	for _, l := range loads {
 		s := newSim(shape{
-			feeds: 1, files: l.jobs, hosts: 1, groups: 1, workers: 6, length: time.Minute, rate: l.pace, write: time.Millisecond / 2,
-			single: true, lease: ShortestLease, poll: time.Second, answer: 100 * time.Millisecond, requests: 1, took: 600 * time.Millisecond,
+			feeds: 1, files: l.jobs, hosts: 1, groups: 1, workers: 6, length: time.Minute, rate: l.pace,
+			write:  time.Millisecond / 2,
+			single: true, lease: ShortestLease, poll: time.Second, answer: 100 * time.Millisecond, requests: 1,
+			took: 600 * time.Millisecond,
 		}, 1)
 		random, at, before := rand.New(rand.NewPCG(1, 1)), begin, 0
 		s.at(begin, func() { before = s.writes })
@@ -53,7 +55,8 @@ func TestMeasured(t *testing.T) {
 		if len(s.stats.once) != l.jobs || len(s.stats.faults) > 0 {
 			t.Errorf("%s: %d files, %q", l.name, len(s.stats.once), s.stats.faults)
 		}
-		fmt.Printf("| %s | model | %.1f | %s | %s | %.1f | %d |\n", l.name, float64(l.jobs)/(s.stats.last-first).Seconds(), lateness(s.stats.once), lateness(s.stats.seen),
+		fmt.Printf("| %s | model | %.1f | %s | %s | %.1f | %d |\n", l.name,
+			float64(l.jobs)/(s.stats.last-first).Seconds(), lateness(s.stats.once), lateness(s.stats.seen),
 			float64(s.stats.stored-before)/float64(l.jobs), s.requests)
 	}
 }

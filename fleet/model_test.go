@@ -102,7 +102,8 @@ func FuzzPace(f *testing.F) {
 			case 2, 3:
 				before, _ := p.Held(now)
 				p.Hold(503, time.Duration(n)*5*time.Minute, now)
-				if wait, _ := p.Held(now); wait < before || wait > mostHeld || wait < min(mostHeld, time.Duration(n)*5*time.Minute) {
+				if wait, _ := p.Held(now); wait < before || wait > mostHeld ||
+					wait < min(mostHeld, time.Duration(n)*5*time.Minute) {
 					t.Fatalf("held for %v, %v before", wait, before)
 				}
 			}

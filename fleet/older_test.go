@@ -26,7 +26,8 @@ func TestOlderReport(t *testing.T) {
 		state   State
 	}{
 		{"older than the next one", dated(1), []Job{dated(3), dated(2)}, []News{Later, Duplicate}, ends(Right), "3", Queued},
-		{"the running one after the next one", dated(1), []Job{dated(3), dated(1)}, []News{Later, Duplicate}, ends(Wrong), "3", Queued},
+		{"the running one after the next one", dated(1), []Job{dated(3), dated(1)}, []News{Later, Duplicate},
+			ends(Wrong), "3", Queued},
 		{"newer than the next one", dated(1), []Job{dated(2), dated(3)}, []News{Later, Later}, ends(Right), "3", Queued},
 		{"older than the running one, which is right", dated(2), []Job{dated(1)}, []News{Later}, ends(Right), "1", Queued},
 		{"older than the running one, which is wrong", dated(2), []Job{dated(1)}, []News{Later}, ends(Wrong), "2", Waiting},

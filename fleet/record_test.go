@@ -46,7 +46,8 @@ func TestReports(t *testing.T) {
 		{"the first", func(*Record) {}, job("1"), Fresh, false, Queued},
 		{"twice", func(r *Record) { r.Report(job("1"), t0) }, job("1"), Again, false, Queued},
 		{"a newer one of a queued one", func(r *Record) { r.Report(job("1"), t0) }, job("2"), Fresh, false, Queued},
-		{"where another program has stored one", func(r *Record) { *r = Record{State: Queued} }, Job{Name: "isos/disk.iso", URIs: []string{"x"}}, Duplicate, true, Queued},
+		{"where another program has stored one", func(r *Record) { *r = Record{State: Queued} },
+			Job{Name: "isos/disk.iso", URIs: []string{"x"}}, Duplicate, true, Queued},
 		{"of another watch", func(r *Record) { r.Report(job("1"), t0) }, other, Duplicate, true, Queued},
 		{"of a running one", func(r *Record) { run(r) }, job("1"), Duplicate, false, Running},
 		{"a newer one of a running one", func(r *Record) { run(r) }, job("2"), Later, false, Running},
@@ -64,7 +65,8 @@ func TestReports(t *testing.T) {
 		fence := r.Lease.Fence
 		got, err := r.Report(tt.report, t0)
 		if got != tt.want || is[*TakenError](err) != tt.err || r.State != tt.state || r.Lease.Fence != fence {
-			t.Errorf("%s: %v, %v, state %s, fence %d; want %v, %s, %d", tt.name, got, err, r.State, r.Lease.Fence, tt.want, tt.state, fence)
+			t.Errorf("%s: %v, %v, state %s, fence %d; want %v, %s, %d", tt.name, got, err, r.State, r.Lease.Fence,
+				tt.want, tt.state, fence)
 		}
 	}
 }
@@ -286,7 +288,8 @@ func TestLateProlong(t *testing.T) {
 	if err := r.Prolong("a", fence, Progress{}, t0.Add(5*time.Minute), UsualLease); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Prolong("a", fence, Progress{}, t0, UsualLease); err != nil || !r.Lease.Until.Equal(t0.Add(5*time.Minute+UsualLease)) {
+	if err := r.Prolong("a", fence, Progress{}, t0, UsualLease); err != nil ||
+		!r.Lease.Until.Equal(t0.Add(5*time.Minute+UsualLease)) {
 		t.Fatalf("a clock that went back: %v, until %v", err, r.Lease.Until)
 	}
 }

@@ -13,13 +13,16 @@ var whole = flag.Bool("whole", false, "simulate the whole fleet, and print the t
 
 // small is a fleet that can be simulated in a second or two.
 var small = shape{
-	feeds: 400, files: 20_000, hosts: 60, groups: 4, workers: 20, updates: 20_000, length: 15 * time.Minute, rate: 10, held: 5000, write: time.Millisecond / 2,
-	lease: UsualLease, poll: 10 * time.Minute, answer: 150 * time.Millisecond, requests: 3, // HEAD, digest or document, and the file
+	feeds: 400, files: 20_000, hosts: 60, groups: 4, workers: 20, updates: 20_000, length: 15 * time.Minute, rate: 10,
+	held: 5000, write: time.Millisecond / 2,
+	// HEAD, digest or document, and the file
+	lease: UsualLease, poll: 10 * time.Minute, answer: 150 * time.Millisecond, requests: 3,
 }
 
 // large is the fleet in the tables.
 var large = shape{
-	feeds: 20_000, files: 1_000_000, hosts: 2000, groups: 20, workers: 200, updates: 100_000, length: time.Hour, rate: 10, held: 5000, write: time.Millisecond / 2,
+	feeds: 20_000, files: 1_000_000, hosts: 2000, groups: 20, workers: 200, updates: 100_000, length: time.Hour,
+	rate: 10, held: 5000, write: time.Millisecond / 2,
 	lease: UsualLease, poll: 10 * time.Minute, answer: 150 * time.Millisecond, requests: 3,
 }
 
@@ -39,7 +42,8 @@ var calamities = []calamity{
 	}},
 	{"half of the workers stopped four times, for little more than a lease", func(s *sim) {
 		for i := range s.shape.workers * 2 {
-			s.after(time.Duration(i/s.shape.workers)*2*UsualLease, func() { s.stop(s.workers[i/2%s.shape.workers], UsualLease+time.Duration(i%20)*time.Second/2) })
+			s.after(time.Duration(i/s.shape.workers)*2*UsualLease,
+				func() { s.stop(s.workers[i/2%s.shape.workers], UsualLease+time.Duration(i%20)*time.Second/2) })
 		}
 	}},
 	{"a fifth of the workers stopped between check and rename", func(s *sim) { s.stopNext = s.shape.workers / 5 }},
@@ -133,7 +137,8 @@ func TestScalePaced(t *testing.T) {
 		if used < 0.8*s.length.Seconds()/2 {
 			t.Errorf("the busiest host was made use of for %.0f s of the second half", used)
 		}
-		t.Logf("of %d, %d were put off: busy hosts %s, others %s; made use of for %.0f s", s.stats.fresh, s.stats.putOff, lateness(busy), lateness(others), used)
+		t.Logf("of %d, %d were put off: busy hosts %s, others %s; made use of for %.0f s", s.stats.fresh,
+			s.stats.putOff, lateness(busy), lateness(others), used)
 	}
 }
 
@@ -152,8 +157,10 @@ func (s *sim) line() string {
 	for _, h := range s.hosts {
 		busiest = max(busiest, h.most)
 	}
-	return fmt.Sprintf("%d | %d | %s | %s | %s | %d | %d | %d | %.1f + %.1f | %.0f %%", s.stats.fresh, s.deepest, lateness(s.stats.once), lateness(s.stats.again),
-		lateness(s.stats.seen), s.stats.takenOver, s.stats.known, busiest, float64(s.writes-s.stats.paced)/jobs, float64(s.stats.paced)/jobs, 100*s.busy.Seconds()/s.length.Seconds())
+	return fmt.Sprintf("%d | %d | %s | %s | %s | %d | %d | %d | %.1f + %.1f | %.0f %%", s.stats.fresh, s.deepest,
+		lateness(s.stats.once), lateness(s.stats.again),
+		lateness(s.stats.seen), s.stats.takenOver, s.stats.known, busiest, float64(s.writes-s.stats.paced)/jobs,
+		float64(s.stats.paced)/jobs, 100*s.busy.Seconds()/s.length.Seconds())
 }
 
 // byHost returns the lateness of files of hosts that had as much work as their pace allows, and of files of the other
@@ -181,7 +188,8 @@ func lateness(all []time.Duration) string {
 	return fmt.Sprintf("%.3g, %.3g, %.4g s", at(0.5), at(0.99), at(1))
 }
 
-const header = "| jobs | most waiting | late | late, tried again | after the feed | taken over | reported twice | most requests in a second | writes a job + for pace | queue busy |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
+const header = "| jobs | most waiting | late | late, tried again | after the feed | taken over | reported twice | most " +
+	"requests in a second | writes a job + for pace | queue busy |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
 
 // TestScaleTable prints what calamities cost the large fleet, and how it behaves with other loads.
 func TestScaleTable(t *testing.T) {
@@ -196,19 +204,23 @@ func TestScaleTable(t *testing.T) {
 			t.Errorf("%s: %q", c.name, s.stats.faults)
 		}
 	}
-	fmt.Print("\n| workers, updates an hour, requests and MB a second of a host, which is late where hosts are busy, and where they are not ", header)
+	fmt.Print("\n| workers, updates an hour, requests and MB a second of a host, which is late where hosts are busy, "+
+		"and where they are not ", header)
 	for _, n := range []struct {
 		workers       int
 		updates, rate float64
 		bytes         int64
 	}{
-		{1, 500, 10, 0}, {10, 5000, 10, 0}, {100, 50_000, 10, 0}, {200, 300_000, 10, 0}, {200, 300_000, 100, 20e6}, {200, 300_000, 100, 0},
+		{1, 500, 10, 0}, {10, 5000, 10, 0}, {100, 50_000, 10, 0}, {200, 300_000, 10, 0}, {200, 300_000, 100, 20e6},
+		{200, 300_000, 100, 0},
 		{400, 600_000, 100, 0}, {800, 900_000, 100, 0},
 	} {
 		shape := large
-		shape.workers, shape.updates, shape.rate, shape.bytes, shape.held, shape.length = n.workers, n.updates, n.rate, n.bytes, 0, large.length/3
+		shape.workers, shape.updates, shape.rate, shape.bytes, shape.held, shape.length = n.workers, n.updates, n.rate,
+			n.bytes, 0, large.length/3
 		s := simulate(shape, 1, 0, calamities[0])
 		busy, others := s.byHost()
-		fmt.Printf("| %d, %.0f, %.0f, %d: %s; %s | %s |\n", n.workers, n.updates, n.rate, n.bytes/1e6, lateness(busy), lateness(others), s.line())
+		fmt.Printf("| %d, %.0f, %.0f, %d: %s; %s | %s |\n", n.workers, n.updates, n.rate, n.bytes/1e6, lateness(busy),
+			lateness(others), s.line())
 	}
 }

@@ -226,7 +226,10 @@ func (s *sim) share(w *worker, p *tap) {
 	var rate int64
 	var again time.Duration
 	s.stats.paced++
-	s.store(&w.process, 1, func() { rate, again = s.hosts[p.host].pace.TakeShare(w.name, len(p.slots), want, s.bytes, s.clock()) }, func() {
+	s.store(&w.process, 1, func() {
+		rate, again = s.hosts[p.host].pace.TakeShare(w.name, len(p.slots), want, s.bytes,
+			s.clock())
+	}, func() {
 		s.turnTap(p, float64(max(rate, 1<<10)))
 		s.as(&w.process, s.now+again, func() { s.share(w, p) })
 	})

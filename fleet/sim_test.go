@@ -227,7 +227,8 @@ type file struct {
 }
 
 func newSim(shape shape, seed uint64) *sim {
-	s := &sim{shape: shape, random: rand.New(rand.NewPCG(seed, 1)), files: make([]*file, shape.files), hosts: make([]host, shape.hosts)}
+	s := &sim{shape: shape, random: rand.New(rand.NewPCG(seed, 1)), files: make([]*file, shape.files),
+		hosts: make([]host, shape.hosts)}
 	weights, sum := make([]float64, shape.hosts), 0.0
 	for i := range weights {
 		sum += math.Pow(float64(i+1), -0.8)

@@ -223,7 +223,10 @@ func (s *sim) confirm(t *slot, claim int, then func()) {
 	f, fence := t.file, t.fence
 	var err error
 	var left time.Duration
-	s.store(&t.process, 0, func() { err, left = f.record.Lease.Check(t.name, fence), f.record.Lease.Until.Sub(s.clock()) }, func() {
+	s.store(&t.process, 0, func() {
+		err, left = f.record.Lease.Check(t.name, fence),
+			f.record.Lease.Until.Sub(s.clock())
+	}, func() {
 		switch {
 		case t.claim != claim:
 		case err != nil:

@@ -29,7 +29,8 @@ func TestBoard(t *testing.T) {
 	put("f", func(r *Record) { r.State = Dead })
 	s := b.Status([]Worker{
 		{Name: "w1", Doing: []Doing{
-			{KeyOf("a"), 3, Progress{Done: 5, Size: 10, Speed: 7, Sources: 2}}, {KeyOf("b"), 2, Progress{Done: 9}}, {KeyOf("d"), 3, Progress{Size: -1}},
+			{KeyOf("a"), 3, Progress{Done: 5, Size: 10, Speed: 7, Sources: 2}}, {KeyOf("b"), 2, Progress{Done: 9}},
+			{KeyOf("d"), 3, Progress{Size: -1}},
 		}},
 		{Name: "idle"},
 	}, t0)
@@ -38,17 +39,20 @@ func TestBoard(t *testing.T) {
 			t.Errorf("%d jobs are %s, want %d", s.Jobs[state], state, want)
 		}
 	}
-	if s.Workers["w1"] != 3 || s.Workers["w2"] != 1 || s.Workers["idle"] != 0 || len(s.Workers) != 3 || len(s.Silent) != 1 || s.Silent[0] != "w2" {
+	if s.Workers["w1"] != 3 || s.Workers["w2"] != 1 || s.Workers["idle"] != 0 || len(s.Workers) != 3 ||
+		len(s.Silent) != 1 || s.Silent[0] != "w2" {
 		t.Errorf("workers are %v, without an answer %q", s.Workers, s.Silent)
 	}
-	if s.Done != 7 || s.Size != 30 || s.Speed != 9 || !s.Oldest.Equal(t0.Add(-time.Hour)) || s.Running[0].Progress.Sources != 2 || s.Running[1].Progress.Done != 1 {
+	if s.Done != 7 || s.Size != 30 || s.Speed != 9 || !s.Oldest.Equal(t0.Add(-time.Hour)) ||
+		s.Running[0].Progress.Sources != 2 || s.Running[1].Progress.Done != 1 {
 		t.Errorf("the status is %+v", s)
 	}
 	if s.Queued["high"] != 1 || s.Queued["normal"] != 1 {
 		t.Errorf("queued are %v", s.Queued)
 	}
 	b = Board{}
-	for name, uris := range map[string][]string{"a": {"https://h1:8443/a", "https://h2/a"}, "b": {"https://h1:8443/b"}, "c": {"http://h2/c"}, "d": nil, "e": {"%"}, "gone": {"http://h3/x"}} {
+	for name, uris := range map[string][]string{"a": {"https://h1:8443/a", "https://h2/a"}, "b": {"https://h1:8443/b"},
+		"c": {"http://h2/c"}, "d": nil, "e": {"%"}, "gone": {"http://h3/x"}} {
 		put(name, func(r *Record) {
 			r.Job.URIs = uris
 			r.State = map[string]State{"a": Running, "c": Dead, "gone": Done}[name]

@@ -19,7 +19,8 @@ func TestStop_Rule80(t *testing.T) {
 		if r.Stop(now) {
 			t.Error("a queued job was stopped")
 		}
-		if err := errors.Join(r.Take("1", now, time.Minute), r.Finish("1", r.Lease.Fence, Ending{Kind: test.kind}, now)); err != nil {
+		if err := errors.Join(r.Take("1", now, time.Minute), r.Finish("1", r.Lease.Fence, Ending{Kind: test.kind},
+			now)); err != nil {
 			t.Fatal(err)
 		}
 		if got := r.Stop(now.Add(test.later)); got != test.stops || got != (r.State == Dead) {

@@ -21,7 +21,8 @@ func seeAll(t *testing.T, lines []string) (all []seen) {
 		t.Fatal(problems)
 	}
 	for _, l := range links {
-		all = append(all, seen{l.Target, l.Rel(Duplicate), l.Rel(DescribedBy), l.Pri(), l.Geo(), l.Pref(), l.Depth(), l.Type(), l.Name()})
+		all = append(all, seen{l.Target, l.Rel(Duplicate), l.Rel(DescribedBy), l.Pri(), l.Geo(), l.Pref(), l.Depth(),
+			l.Type(), l.Name()})
 	}
 	return all
 }

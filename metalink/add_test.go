@@ -23,7 +23,8 @@ func TestAdd_C2_S5(t *testing.T) {
 		Mirror{URL: at(t, "https://4.example/f"), Pri: 2},
 		Mirror{URL: at(t, "http://a.example/pub/f"), Pri: 1},
 	)
-	wantMirrors(t, f, "https://1.example/f", "https://4.example/f", "https://2.example/f", "http://2.example/f", "https://3.example/f")
+	wantMirrors(t, f, "https://1.example/f", "https://4.example/f", "https://2.example/f", "http://2.example/f",
+		"https://3.example/f")
 	var why []string
 	for _, i := range f.Ignored {
 		why = append(why, i.Target+": "+i.Reason)
@@ -50,7 +51,8 @@ func TestAddLimit_Rule36(t *testing.T) {
 	if len(f.Mirrors) != MaxMirrors || f.IgnoredCount != 100 || len(f.Ignored) != maxIgnored {
 		t.Fatalf("%d mirrors, %d ignored, %d named", len(f.Mirrors), f.IgnoredCount, len(f.Ignored))
 	}
-	if f.Mirrors[0].Pri != 1 || f.Mirrors[74].Pri != 1 || f.Mirrors[75].URL.Host != "a0.example" || f.Mirrors[199].URL.Host != "a124.example" {
+	if f.Mirrors[0].Pri != 1 || f.Mirrors[74].Pri != 1 || f.Mirrors[75].URL.Host != "a0.example" ||
+		f.Mirrors[199].URL.Host != "a124.example" {
 		t.Errorf("the best are not kept: %v", urls(f))
 	}
 	f.Add(more...)

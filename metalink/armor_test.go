@@ -32,7 +32,8 @@ func TestTextSignature(t *testing.T) {
 	for in, want := range map[string]string{
 		good: "application/x-minisign", "\n" + good + "\r\n": "application/x-minisign",
 		"-----BEGIN PGP SIGNATURE-----\n\nAAAA\n-----END PGP SIGNATURE-----": "application/pgp-signature",
-		"untrusted comment: x\nAAAA":                                         "", good + "\nx": "", good[1:]: "", good + "\x1b": "", good + "\xff": "", "": "",
+		"untrusted comment: x\nAAAA":                                         "", good + "\nx": "", good[1:]: "",
+		good + "\x1b": "", good + "\xff": "", "": "",
 	} {
 		if sig, ok := TextSignature([]byte(in)); sig.Type != want || ok != (want != "") {
 			t.Errorf("%q: %+v", in, sig)

@@ -40,7 +40,8 @@ func TestFiles(t *testing.T) {
 		Name: "a", Size: -1, ETag: `"x"`, Server: u("http://h/a"), NoDigest: true, IgnoredCount: 3, Malformed: errors.New("what"),
 		Claims: []verify.Claim{{Field: "none"}, signed, {Field: "after"}}, Signatures: []Signature{{"a", "b"}},
 		Mirrors: []Mirror{
-			{URL: u("http://a/b/c"), Pri: 1, Pref: true, Geo: "DE", Depth: 2, By: 4}, {URL: u("http://a/b/c/b/c"), Pri: 1, Pref: true, Geo: "DE", Depth: 2, By: 4},
+			{URL: u("http://a/b/c"), Pri: 1, Pref: true, Geo: "DE", Depth: 2, By: 4}, {URL: u("http://a/b/c/b/c"),
+				Pri: 1, Pref: true, Geo: "DE", Depth: 2, By: 4},
 			{URL: u("http://a/b/c"), Pri: -1}, {URL: u("https://u:p@[::1]:8/?q#f")},
 		},
 		Documents: []MetaURL{{URL: u("http://a/b/%2fc"), Type: "t", Name: "n", Pri: NoPriority, By: 1}},
@@ -75,7 +76,8 @@ func TestFilesMemory(t *testing.T) {
 		var text strings.Builder
 		text.WriteString(`<metalink xmlns="` + namespace4 + `">`)
 		for i := range 2000 {
-			text.WriteString(repeat(18, url, `<file name="file`+string(rune('a'+i%26))+strings.Repeat("x", i/26)+`"><hash type="sha-256">`+sha256Zero+`</hash>`, "</file>"))
+			text.WriteString(repeat(18, url, `<file name="file`+string(rune('a'+i%26))+strings.Repeat("x", i/26)+
+				`"><hash type="sha-256">`+sha256Zero+`</hash>`, "</file>"))
 		}
 		text.WriteString("</metalink>")
 		var files Files

@@ -28,22 +28,34 @@ func TestLimits_Rule41(t *testing.T) {
 	sized := func(n int) string { // of exactly n units of UTF-16; comments are not one token
 		const comment = "<!--0123456789-->"
 		n -= len(before+after) + 1
-		return wide("\ufeff"+before+strings.Repeat(comment, n/len(comment))+strings.Repeat(" ", n%len(comment))+after, binary.LittleEndian)
+		return wide("\ufeff"+before+strings.Repeat(comment, n/len(comment))+strings.Repeat(" ", n%len(comment))+after,
+			binary.LittleEndian)
 	}
 	for name, tt := range map[string]struct {
 		make func(n int) string
 		most int
 		want string
 	}{
-		"size":                  {sized, MaxSize / 2, "it is larger than 8 MiB"},
-		"depth":                 {func(n int) string { return before + strings.Repeat("<x>", n-2) + strings.Repeat("</x>", n-2) + after }, maxDepth, "its elements are nested more than 32 deep"},
-		"files":                 {func(n int) string { return repeat(n, `<file name="%d"/>`, root, "</metalink>") }, maxFiles, "more than 10000 files"},
-		"refused files":         {func(n int) string { return repeat(n, `<file name="/%d"/>`, root, "</metalink>") }, maxFiles, "more than 10000 files"},
-		"URLs":                  {func(n int) string { return repeat(n, "<url>http://h/%d</url>", before, after) }, maxURLs, `file "f": it has more than 5000 URLs`},
-		"URLs that are ignored": {func(n int) string { return repeat(n, "<url/>", before, after) }, maxURLs, "more than 5000 URLs"},
-		"meta URLs":             {func(n int) string { return repeat(n-1, "<metaurl/>", before, "<url/>"+after) }, maxURLs, "more than 5000 URLs"},
-		"token":                 {func(n int) string { return before + "<!--" + strings.Repeat("x", n-len("<!---->")) + "-->" + after }, maxToken, "a tag, comment or text has more than 1 MiB"},
-		"attributes":            {func(n int) string { return repeat(n, ` a%d=""`, before+"<x", "/>"+after) }, maxAttributes, "an element has more than 100 attributes"},
+		"size": {sized, MaxSize / 2, "it is larger than 8 MiB"},
+		"depth": {func(n int) string {
+			return before + strings.Repeat("<x>", n-2) + strings.Repeat("</x>", n-2) + after
+		}, maxDepth, "its elements are nested more than 32 deep"},
+		"files": {func(n int) string { return repeat(n, `<file name="%d"/>`, root, "</metalink>") },
+			maxFiles, "more than 10000 files"},
+		"refused files": {func(n int) string { return repeat(n, `<file name="/%d"/>`, root, "</metalink>") },
+			maxFiles, "more than 10000 files"},
+		"URLs": {func(n int) string { return repeat(n, "<url>http://h/%d</url>", before, after) },
+			maxURLs, `file "f": it has more than 5000 URLs`},
+		"URLs that are ignored": {func(n int) string { return repeat(n, "<url/>", before, after) }, maxURLs,
+			"more than 5000 URLs"},
+		"meta URLs": {func(n int) string { return repeat(n-1, "<metaurl/>", before, "<url/>"+after) }, maxURLs,
+			"more than 5000 URLs"},
+		"token": {func(n int) string {
+			return before + "<!--" + strings.Repeat("x", n-len("<!---->")) + "-->" +
+				after
+		}, maxToken, "a tag, comment or text has more than 1 MiB"},
+		"attributes": {func(n int) string { return repeat(n, ` a%d=""`, before+"<x", "/>"+after) }, maxAttributes,
+			"an element has more than 100 attributes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := parse(t, tt.make(tt.most))
@@ -53,7 +65,8 @@ func TestLimits_Rule41(t *testing.T) {
 			wantFault(t, tt.make(tt.most+1), TooMuch, tt.want)
 		})
 	}
-	if d := parse(t, repeat(3000, "<url>http://h/%d</url>", before, `</file><file name="g">`+repeat(3000, "<url>http://h/%d</url>", "", after))); len(d.Files) != 2 {
+	if d := parse(t, repeat(3000, "<url>http://h/%d</url>", before,
+		`</file><file name="g">`+repeat(3000, "<url>http://h/%d</url>", "", after))); len(d.Files) != 2 {
 		t.Error("the URLs of two files are counted together")
 	}
 	many := parse(t, repeat(1000, `<signature/><pieces length="%d" type="md5"/>`, before, after))
@@ -96,9 +109,10 @@ func TestMemory_Rule41(t *testing.T) {
 	}
 	urls := strings.Repeat("<url>http://h</url>", 1000)
 	for name, s := range map[string]string{
-		"signatures":    fill(`<signature mediatype="a">x</signature>`, before, after),
-		"warnings":      fill(`<signature/>`, before, after),
-		"pieces":        fill(`<hash>`+md5Zero+`</hash>`, before+`<size>1</size><pieces length="1" type="md5">`, "</pieces>"+after),
+		"signatures": fill(`<signature mediatype="a">x</signature>`, before, after),
+		"warnings":   fill(`<signature/>`, before, after),
+		"pieces": fill(`<hash>`+md5Zero+`</hash>`, before+`<size>1</size><pieces length="1" type="md5">`,
+			"</pieces>"+after),
 		"lists":         fill(`<pieces length="%d" type="md5"/>`, before, after),
 		"systems":       fill(`<os>a</os>`, before, after),
 		"attributes":    fill(`<x`+repeat(100, ` a%d=""`, "", "")+`/>`, before, after),

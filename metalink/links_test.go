@@ -83,21 +83,22 @@ func TestIgnoredLinks_Rule36(t *testing.T) {
 
 func TestUsableLinks(t *testing.T) {
 	tests := map[string]struct{ link, want string }{
-		"absolute":            {"<http://m.example/f>", "http://m.example/f"},
-		"path":                {"</mirror/f>", "https://a.example/mirror/f"},
-		"relative":            {"<../other/f>", "https://a.example/other/f"},
-		"network path":        {"<//m.example/f>", "https://m.example/f"},
-		"another port":        {"<https://a.example:8443/pub/f>", "https://a.example:8443/pub/f"},
-		"ftp at the server":   {"<ftp://a.example/pub/f>", "ftp://a.example/pub/f"},
-		"query":               {"<https://a.example/pub/f?mirror=2>", "https://a.example/pub/f?mirror=2"},
-		"no credentials":      {"<https://me:pw@m.example/f#x>", "https://m.example/f"},
-		"anchor to itself":    {`<https://m.example/f>; anchor="f"`, "https://m.example/f"},
-		"empty anchor":        {`<https://m.example/f>; anchor=""`, "https://m.example/f"},
-		"international":       {"<https://m.example/\u00e9>", "https://m.example/%C3%A9"},
-		"capitals":            {"<HTTPS://m.example/f>", "https://m.example/f"},
-		"a comma":             {"<https://m.example/a,b;c>", "https://m.example/a,b;c"},
-		"IPv6":                {"<http://[2001:db8::1]:8080/f>", "http://[2001:db8::1]:8080/f"},
-		"8 KiB, and no more":  {"<https://m.example/" + strings.Repeat("x", maxURL-18) + ">", "https://m.example/" + strings.Repeat("x", maxURL-18)},
+		"absolute":          {"<http://m.example/f>", "http://m.example/f"},
+		"path":              {"</mirror/f>", "https://a.example/mirror/f"},
+		"relative":          {"<../other/f>", "https://a.example/other/f"},
+		"network path":      {"<//m.example/f>", "https://m.example/f"},
+		"another port":      {"<https://a.example:8443/pub/f>", "https://a.example:8443/pub/f"},
+		"ftp at the server": {"<ftp://a.example/pub/f>", "ftp://a.example/pub/f"},
+		"query":             {"<https://a.example/pub/f?mirror=2>", "https://a.example/pub/f?mirror=2"},
+		"no credentials":    {"<https://me:pw@m.example/f#x>", "https://m.example/f"},
+		"anchor to itself":  {`<https://m.example/f>; anchor="f"`, "https://m.example/f"},
+		"empty anchor":      {`<https://m.example/f>; anchor=""`, "https://m.example/f"},
+		"international":     {"<https://m.example/\u00e9>", "https://m.example/%C3%A9"},
+		"capitals":          {"<HTTPS://m.example/f>", "https://m.example/f"},
+		"a comma":           {"<https://m.example/a,b;c>", "https://m.example/a,b;c"},
+		"IPv6":              {"<http://[2001:db8::1]:8080/f>", "http://[2001:db8::1]:8080/f"},
+		"8 KiB, and no more": {"<https://m.example/" + strings.Repeat("x", maxURL-18) + ">",
+			"https://m.example/" + strings.Repeat("x", maxURL-18)},
 		"several relations":   {`<https://m.example/f>; title="x"`, "https://m.example/f"},
 		"no path":             {"<https://m.example>", "https://m.example"},
 		"path of other bytes": {"<https://m.example/%ff>", "https://m.example/%ff"},
@@ -275,10 +276,12 @@ func TestIgnoredShowsNoSecrets_Rule62(t *testing.T) {
 // FuzzFromHops checks that FromHops does not panic, and that its result is within the limits and in order, whatever
 // servers send.
 func FuzzFromHops(f *testing.F) {
-	f.Add("http://a.example/f", rfcDigest[8:], "<http://b.example/f>; rel=duplicate; pri=1; geo=de; pref, </f.asc>; rel=describedby; type=x/y",
+	f.Add("http://a.example/f", rfcDigest[8:],
+		"<http://b.example/f>; rel=duplicate; pri=1; geo=de; pref, </f.asc>; rel=describedby; type=x/y",
 		"https://b.example/f", "", "<http://c.example/f>; rel=duplicate", true)
 	f.Add(":", "SHA-256="+shaA, "<http://b.example/f>; rel=duplicate, </f>; rel=duplicate", ":", "", "", false)
-	f.Add("", "MD5=x", "<>;rel=duplicate", "mailto:x", "SHA-256="+shaA, "<x:y>;rel=\"duplicate describedby\";anchor=\"//\"", false)
+	f.Add("", "MD5=x", "<>;rel=duplicate", "mailto:x", "SHA-256="+shaA,
+		"<x:y>;rel=\"duplicate describedby\";anchor=\"//\"", false)
 	f.Fuzz(func(t *testing.T, url1, digest1, link1, url2, digest2, link2 string, trusted bool) {
 		u1, _ := url.Parse(url1) // nil is allowed
 		u2, _ := url.Parse(url2)
@@ -296,8 +299,10 @@ func FuzzFromHops(f *testing.F) {
 
 func checkFile(t *testing.T, f File, trusted bool) {
 	t.Helper()
-	if len(f.Mirrors) > MaxMirrors || len(f.Documents) > maxDocuments || len(f.Ignored) > maxIgnored || f.IgnoredCount < len(f.Ignored) {
-		t.Fatalf("limits: %d mirrors, %d documents, %d of %d ignored", len(f.Mirrors), len(f.Documents), len(f.Ignored), f.IgnoredCount)
+	if len(f.Mirrors) > MaxMirrors || len(f.Documents) > maxDocuments || len(f.Ignored) > maxIgnored ||
+		f.IgnoredCount < len(f.Ignored) {
+		t.Fatalf("limits: %d mirrors, %d documents, %d of %d ignored", len(f.Mirrors), len(f.Documents), len(f.Ignored),
+			f.IgnoredCount)
 	}
 	strong := slices.ContainsFunc(f.Claims, func(c verify.Claim) bool { return c.Digest.Algorithm().Strong() })
 	if len(f.Mirrors)+len(f.Documents) > 0 && (f.Server == nil || !strong && !trusted) {
@@ -333,7 +338,8 @@ func checkFile(t *testing.T, f File, trusted bool) {
 // TestSortWithoutPriority checks that Sort puts a mirror without a priority last (RFC 6249, section 3.1), like package
 // serve.
 func TestSortWithoutPriority(t *testing.T) {
-	mirrors := []Mirror{{Geo: "none"}, {Geo: "two", Pri: 2}, {Geo: "last", Pri: 999999}, {Geo: "one", Pri: 1}, {Geo: "preferred", Pref: true}}
+	mirrors := []Mirror{{Geo: "none"}, {Geo: "two", Pri: 2}, {Geo: "last", Pri: 999999}, {Geo: "one", Pri: 1},
+		{Geo: "preferred", Pref: true}}
 	Sort(mirrors)
 	var order []string
 	for _, m := range mirrors {

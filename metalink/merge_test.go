@@ -166,7 +166,8 @@ func TestMerge_Rule46(t *testing.T) {
 		t.Errorf("what was there before was changed (%v)", err)
 	}
 	// Merge keeps the most trusted claim of each digest (rule 64).
-	if m, err := Merge(h, over(f, verify.User)); err != nil || m.Claims[0].String() != "sha-256 from metalink" || len(m.Claims) != 2 {
+	if m, err := Merge(h, over(f, verify.User)); err != nil || m.Claims[0].String() != "sha-256 from metalink" ||
+		len(m.Claims) != 2 {
 		t.Errorf("claims %v, %v", m.Claims, err)
 	}
 }
@@ -190,7 +191,8 @@ func TestMergeDisjoint_Rule46(t *testing.T) {
 		t.Errorf("got %s, %v", shownFile(m), err)
 	}
 	sha512 := digest(t, verify.SHA512, strings.Repeat("0", 128))
-	if m, err = Merge(header(t, "Digest", verify.Field(sha512)), over(strong, verify.HTTPS)); err != nil || len(m.Claims) != 2 || m.Claims[0].Digest != sha512 {
+	if m, err = Merge(header(t, "Digest", verify.Field(sha512)), over(strong, verify.HTTPS)); err != nil ||
+		len(m.Claims) != 2 || m.Claims[0].Digest != sha512 {
 		t.Errorf("got %s, %v", shownFile(m), err)
 	}
 }
@@ -198,12 +200,15 @@ func TestMergeDisjoint_Rule46(t *testing.T) {
 // TestOtherFile_Rule46 checks that Merge returns an OtherFileError for a document about another file, and a
 // ConflictError for a document without a strong digest that conflicts (rule 46).
 func TestOtherFile_Rule46(t *testing.T) {
-	h := header(t, "Digest", verify.Field(digest(t, verify.SHA256, sha256Zero)), "Digest", verify.Field(digest(t, verify.MD5, md5Zero)))
+	h := header(t, "Digest", verify.Field(digest(t, verify.SHA256, sha256Zero)), "Digest",
+		verify.Field(digest(t, verify.MD5, md5Zero)))
 	for inside, want := range map[string]string{
-		`<hash type="sha-256">` + sha256One + `</hash>`: "metalink document, file \"f\": not the file of the server: sha-256 is " + sha256Zero +
+		`<hash type="sha-256">` + sha256One +
+			`</hash>`: "metalink document, file \"f\": not the file of the server: sha-256 is " + sha256Zero +
 			" (from Digest over https) and " + sha256One + " (from metalink over https)",
 		`<hash type="sha-256">` + sha256Zero + `</hash><hash type="md5">` + md5One + `</hash>`: "md5 is " + md5Zero,
-		`<size>9</size><hash type="sha-256">` + sha256Zero + `</hash>`:                         "it has 9 bytes in the document and 8 at the server",
+		`<size>9</size><hash type="sha-256">` + sha256Zero +
+			`</hash>`: "it has 9 bytes in the document and 8 at the server",
 	} {
 		m, err := Merge(h, over(parse(t, doc(inside)).Files[0], verify.HTTPS))
 		if _, ok := errors.AsType[*OtherFileError](err); !ok || !strings.Contains(err.Error(), want) {

@@ -15,7 +15,8 @@ func TestNear(t *testing.T) {
 		}
 		return m
 	}
-	for _, tt := range []struct{ countries, want string }{{"", "fgabcde"}, {"JP", "fgcabde"}, {"FR JP", "gfdcabe"}, {"US", "fgabcde"}, {"DE", "fgaebcd"}} {
+	for _, tt := range []struct{ countries, want string }{{"", "fgabcde"}, {"JP", "fgcabde"}, {"FR JP", "gfdcabe"},
+		{"US", "fgabcde"}, {"DE", "fgaebcd"}} {
 		m := list()
 		Near(m, strings.Fields(tt.countries)...)
 		got := ""

@@ -10,7 +10,8 @@ import (
 // TestCheckPath_Rule10 checks which paths CheckPath refuses (rule 10).
 func TestCheckPath_Rule10(t *testing.T) {
 	for _, name := range []string{
-		"a", "a.iso", "a/b/c.iso", "Debian 12.iso", "a..b", "a~", "a-~b/c", "\u00e4\u65e5\u672c.iso", "C", "com", "COM10", "console.txt", "lpt0",
+		"a", "a.iso", "a/b/c.iso", "Debian 12.iso", "a..b", "a~", "a-~b/c", "\u00e4\u65e5\u672c.iso", "C", "com",
+		"COM10", "console.txt", "lpt0",
 		"nul-file", "a'b\"c<d>|?*", "%2e%2e", strings.Repeat("x", 255) + "/" + strings.Repeat("y", 255), "a\u200db", "COM\u2074",
 	} {
 		if err := CheckPath(name); err != nil {
@@ -56,9 +57,11 @@ func TestCheckPath_Rule10(t *testing.T) {
 		"lpt9.iso":  "reserved",
 		"COM\u00b2": "reserved", "lpt\u00b3.x": "reserved",
 		"conin$": "reserved", "CONOUT$.a": "reserved",
-		"a\x00b": "control characters", "a\nb": "control characters", "a\x1b[2J": "control characters", "a\x7f": "control characters",
+		"a\x00b": "control characters", "a\nb": "control characters", "a\x1b[2J": "control characters",
+		"a\x7f":    "control characters",
 		"a\u0085b": "control characters", "a\u009b": "control characters",
-		"exe.\u202etxt": "control characters", "\u2066a": "control characters", "a\u200e": "control characters", "a\u061c": "control characters",
+		"exe.\u202etxt": "control characters", "\u2066a": "control characters", "a\u200e": "control characters",
+		"a\u061c":  "control characters",
 		"a\u2028b": "control characters", "a\ufffd": "control characters",
 		"\xff":                           "not valid UTF-8",
 		"a/\xc0\xae\xc0\xae/b":           "not valid UTF-8",
@@ -104,7 +107,8 @@ func safe(name string) bool {
 
 // FuzzCheckPath checks that every path that CheckPath accepts is safe, and that CheckPath accepts each of its folders.
 func FuzzCheckPath(f *testing.F) {
-	for _, s := range []string{"a/b.iso", "../x", "a/..", "C:\\x", "con.txt", "a\u202eb", "x.", "~", "com\u00b9", "\xff", "nul .a", ""} {
+	for _, s := range []string{"a/b.iso", "../x", "a/..", "C:\\x", "con.txt", "a\u202eb", "x.", "~", "com\u00b9",
+		"\xff", "nul .a", ""} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

@@ -48,7 +48,8 @@ func TestFromResponse_C4_Rule26_Rule64(t *testing.T) {
 		if err != nil || f.Size != 8 || len(f.Claims) != 1 || f.Claims[0].Channel != tt.over || f.Claims[0].Digest != sum {
 			t.Errorf("%s: %d bytes, %v, %v", name, f.Size, f.Claims, err)
 		}
-		if len(f.Mirrors) != 1 || f.Mirrors[0].URL.Host != "m.example" || f.IgnoredCount != 1 || f.Server.String() != tt.url+"/f" {
+		if len(f.Mirrors) != 1 || f.Mirrors[0].URL.Host != "m.example" || f.IgnoredCount != 1 ||
+			f.Server.String() != tt.url+"/f" {
 			t.Errorf("%s: mirrors %v of %v, %v", name, f.Mirrors, f.Server, f.Ignored)
 		}
 	}

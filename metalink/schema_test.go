@@ -53,17 +53,20 @@ var (
 )
 
 var grammar = map[string]rule{
-	"metalink": {inside: map[string]count{"file": any1, "generator": maybe, "origin": maybe, "published": maybe, "updated": maybe}},
+	"metalink": {inside: map[string]count{"file": any1, "generator": maybe, "origin": maybe, "published": maybe,
+		"updated": maybe}},
 	"file": {
 		inside: map[string]count{
-			"copyright": maybe, "description": maybe, "hash": any0, "identity": maybe, "language": any0, "logo": maybe, "metaurl": any0,
-			"os": any0, "pieces": any0, "publisher": maybe, "signature": any0, "size": maybe, "url": any0, "version": maybe,
+			"copyright": maybe, "description": maybe, "hash": any0, "identity": maybe, "language": any0, "logo": maybe,
+			"metaurl": any0,
+			"os":      any0, "pieces": any0, "publisher": maybe, "signature": any0, "size": maybe, "url": any0, "version": maybe,
 		},
 		attributes: map[string]func(string) bool{"name": func(s string) bool { return safe(s) }}, required: []string{"name"},
 	},
 	"pieces": {
 		inside:     map[string]count{"hash": any1},
-		attributes: map[string]func(string) bool{"length": matches(`[1-9][0-9]*`), "type": hashNames}, required: []string{"length", "type"},
+		attributes: map[string]func(string) bool{"length": matches(`[1-9][0-9]*`), "type": hashNames},
+		required:   []string{"length", "type"},
 	},
 	"copyright": {text: anything}, "description": {text: anything}, "generator": {text: anything}, "identity": {text: anything},
 	"language": {text: anything}, "logo": {text: anything}, "os": {text: anything}, "version": {text: anything},
@@ -74,10 +77,12 @@ var grammar = map[string]rule{
 		attributes: map[string]func(string) bool{"priority": priorities, "mediatype": anything, "name": anything},
 		required:   []string{"mediatype"}, text: isURI,
 	},
-	"publisher": {attributes: map[string]func(string) bool{"name": anything, "url": anything}, required: []string{"name"}, text: matches(``)},
-	"signature": {attributes: map[string]func(string) bool{"mediatype": anything}, required: []string{"mediatype"}, text: matches(`.*\S.*`)},
-	"size":      {text: matches(`[0-9]+`)},
-	"url":       {attributes: map[string]func(string) bool{"location": matches(`[a-zA-Z]{2}`), "priority": priorities}, text: isURI},
+	"publisher": {attributes: map[string]func(string) bool{"name": anything, "url": anything},
+		required: []string{"name"}, text: matches(``)},
+	"signature": {attributes: map[string]func(string) bool{"mediatype": anything}, required: []string{"mediatype"},
+		text: matches(`.*\S.*`)},
+	"size": {text: matches(`[0-9]+`)},
+	"url":  {attributes: map[string]func(string) bool{"location": matches(`[a-zA-Z]{2}`), "priority": priorities}, text: isURI},
 }
 
 // An element is an XML element with everything in it.
@@ -185,7 +190,8 @@ func checkAttribute(e element, r rule, path string) (problems []string) {
 // checkBytes checks that document is UTF-8 text with an XML declaration, a newline at its end and no control
 // characters.
 func checkBytes(document []byte) (problems []string) {
-	if !utf8.Valid(document) || !bytes.HasPrefix(document, []byte("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<")) || !bytes.HasSuffix(document, []byte(">\n")) {
+	if !utf8.Valid(document) || !bytes.HasPrefix(document, []byte("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<")) ||
+		!bytes.HasSuffix(document, []byte(">\n")) {
 		problems = append(problems, "not a text file in UTF-8 with a declaration")
 	}
 	for _, r := range string(document) {
@@ -198,7 +204,8 @@ func checkBytes(document []byte) (problems []string) {
 
 // TestSchemaChecker checks that checkSchema finds errors.
 func TestSchemaChecker(t *testing.T) {
-	good := string(format(t, parse(t, doc("<size>1</size><hash type='md5'>"+md5Zero+"</hash><url priority='3' location='de'>http://h/</url>"))))
+	good := string(format(t, parse(t, doc("<size>1</size><hash type='md5'>"+md5Zero+
+		"</hash><url priority='3' location='de'>http://h/</url>"))))
 	if p := checkSchema([]byte(good)); len(p) > 0 {
 		t.Fatalf("a good document: %q", p)
 	}

@@ -15,12 +15,14 @@ func TestStoreDigests(t *testing.T) {
 			"sha-256 from X-Linked-Etag over https: 1ed1d1a4\n",
 		},
 		"the target's": { // where the redirect said something of the file, the target is a mirror
-			[]Hop{hop(t, "https://h.example/f", 302, redirect), hop(t, "https://cas.example/1", 200, "Content-Length: 4\nX-Checksum-Sha512: "+shaA+shaA)},
+			[]Hop{hop(t, "https://h.example/f", 302, redirect), hop(t, "https://cas.example/1", 200,
+				"Content-Length: 4\nX-Checksum-Sha512: "+shaA+shaA)},
 			"sha-256 from X-Linked-Etag over https: 1ed1d1a4\n",
 		},
 		"with Links": {
 			[]Hop{hop(t, "https://h.example/f", 200, "X-Checksum-Sha256: "+shaA+"\nLink: <https://m.example/f>; rel=duplicate")},
-			"sha-256 from X-Checksum-Sha256 over https: 1ed1d1a4\nignored https://m.example/f: the response has no strong digest\nno digest\n",
+			"sha-256 from X-Checksum-Sha256 over https: 1ed1d1a4\nignored https://m.example/f: the response has no " +
+				"strong digest\nno digest\n",
 		},
 		"malformed": {
 			[]Hop{hop(t, "https://h.example/f", 200, "X-Checksum-Sha256: x")},

@@ -29,23 +29,26 @@ func TestPiecesIgnored_Rule42(t *testing.T) {
 	}
 	sized := func(pieces string) string { return doc("\n" + pieces + "\n<size>12</size>") }
 	for name, tt := range map[string]struct{ document, warning string }{
-		"length 0":         {sized(list("0", "sha-1", sha1Zero)), "the piece length must be positive, not 0"},
-		"negative":         {sized(list("-4", "sha-1", sha1Zero)), `their length "-4" is not a number of bytes`},
-		"no number":        {sized(list("4 KiB", "sha-1", sha1Zero)), `their length "4 KiB" is not a number of bytes`},
-		"no length":        {sized(list("", "sha-1", sha1Zero)), `their length "" is not a number of bytes`},
-		"2^63":             {sized(list("9223372036854775808", "sha-1", sha1Zero)), "is not a number of bytes"},
-		"too few":          {sized(list("4", "sha-1", sha1Zero, sha1One)), "2 digests, want 3 for a file of 12 bytes in pieces of 4"},
-		"too many":         {sized(list("6", "sha-1", sha1Zero, sha1One, sha1One)), "3 digests, want 2 for a file of 12 bytes in pieces of 6"},
+		"length 0":  {sized(list("0", "sha-1", sha1Zero)), "the piece length must be positive, not 0"},
+		"negative":  {sized(list("-4", "sha-1", sha1Zero)), `their length "-4" is not a number of bytes`},
+		"no number": {sized(list("4 KiB", "sha-1", sha1Zero)), `their length "4 KiB" is not a number of bytes`},
+		"no length": {sized(list("", "sha-1", sha1Zero)), `their length "" is not a number of bytes`},
+		"2^63":      {sized(list("9223372036854775808", "sha-1", sha1Zero)), "is not a number of bytes"},
+		"too few": {sized(list("4", "sha-1", sha1Zero, sha1One)),
+			"2 digests, want 3 for a file of 12 bytes in pieces of 4"},
+		"too many": {sized(list("6", "sha-1", sha1Zero, sha1One, sha1One)),
+			"3 digests, want 2 for a file of 12 bytes in pieces of 6"},
 		"none":             {sized(list("4", "sha-1")), "0 digests, want 3"},
 		"digest, short":    {sized(list("6", "sha-1", sha1Zero, sha1One[1:])), "sha-1 has 39 characters, want 40"},
 		"digest, alphabet": {sized(list("6", "sha-1", sha1Zero, "x"+sha1One[1:])), "sha-1 is not hexadecimal"},
 		"algorithm":        {sized(list("6", "tiger", "00", "00")), `their algorithm "tiger" is not known`},
 		"no algorithm":     {sized(list("6", "", sha1Zero, sha1One)), "they have no type, which names their algorithm"},
 		"no size":          {doc("\n" + list("4", "sha-1", sha1Zero)), "the size of the file is not known"},
-		"empty file":       {doc("\n" + list("4", "sha-1", sha1Zero) + "<size>0</size>"), "the size of the file must be positive, not 0"},
-		"number twice":     {numbered("0", sha1Zero, "1", sha1Zero, "1", sha1Zero), "piece 2 is missing or appears twice"},
-		"number missing":   {numbered("0", sha1Zero, "1", sha1Zero, "3", sha1Zero), "piece 2 is missing or appears twice"},
-		"not a number":     {numbered("0", sha1Zero, "one", sha1Zero, "2", sha1Zero), "invalid syntax"},
+		"empty file": {doc("\n" + list("4", "sha-1", sha1Zero) + "<size>0</size>"),
+			"the size of the file must be positive, not 0"},
+		"number twice":   {numbered("0", sha1Zero, "1", sha1Zero, "1", sha1Zero), "piece 2 is missing or appears twice"},
+		"number missing": {numbered("0", sha1Zero, "1", sha1Zero, "3", sha1Zero), "piece 2 is missing or appears twice"},
+		"not a number":   {numbered("0", sha1Zero, "one", sha1Zero, "2", sha1Zero), "invalid syntax"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := parse(t, tt.document)
@@ -93,7 +96,8 @@ func TestBestPieces(t *testing.T) {
 		many.WriteString(list(fmt.Sprint(8+i), "sha-1", sha1Zero))
 	}
 	d = parse(t, doc("<size>8</size>"+many.String()))
-	if n := len(d.Files[0].Pieces); n != maxPieceLists || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "more than 16 lists") {
+	if n := len(d.Files[0].Pieces); n != maxPieceLists || len(d.Warnings) != 1 ||
+		!strings.Contains(d.Warnings[0], "more than 16 lists") {
 		t.Errorf("%d lists, warnings %q", n, d.Warnings)
 	}
 	if !(File{}).BestPieces().IsZero() {
@@ -106,7 +110,8 @@ func TestURLs_Rule45(t *testing.T) {
 	var urls strings.Builder
 	for _, u := range []string{
 		"file:///etc/passwd", "data:,x", "javascript:alert(1)", "rsync://h/f", "magnet:?xt=urn:x", "sftp://h/f", "ed2k://h/",
-		"", "f", "/f", "//h/f", "http:f", "http:///f", "http://h/%zz", "http://h /", "http://h/\u0080", "https://h/" + strings.Repeat("x", 8<<10),
+		"", "f", "/f", "//h/f", "http:f", "http:///f", "http://h/%zz", "http://h /", "http://h/\u0080",
+		"https://h/" + strings.Repeat("x", 8<<10),
 		"https://h/" + strings.Repeat("\u00e9", 3000), "HTTP://H/a", " \n ftp://h/b\t", "https://u:p@h/c?q#f",
 		"http://h/%7Ea b?c d", "http://[::1]:80/x", "http://h/'\"",
 	} {
@@ -184,7 +189,8 @@ func TestMetaURLs_Rule45(t *testing.T) {
 
 func TestSignatures(t *testing.T) {
 	wantText(t, parse(t, doc(`
-		<signature mediatype="application/pgp-signature">a`+"\n"+`b</signature><signature mediatype="Application/PKCS7-Signature; x=y">c</signature>
+		<signature mediatype="application/pgp-signature">a`+"\n"+
+		`b</signature><signature mediatype="Application/PKCS7-Signature; x=y">c</signature>
 		<signature>d</signature>
 		<signature mediatype="application/pgp-signature"> </signature>`)), `
 		file f
@@ -197,7 +203,8 @@ func TestSignatures(t *testing.T) {
 
 func TestOrigin(t *testing.T) {
 	root := func(inside string) string { return strings.Replace(doc(""), "<file", inside+"<file", 1) }
-	wantText(t, parse(t, root(`<published>yesterday</published><origin dynamic="1">ftp://h/a</origin><origin>ftp://h/b</origin>`)), `
+	wantText(t,
+		parse(t, root(`<published>yesterday</published><origin dynamic="1">ftp://h/a</origin><origin>ftp://h/b</origin>`)), `
 		origin ftp://h/a dynamic=true
 		file f`)
 	wantText(t, parse(t, root(`<origin dynamic="yes">file:///x</origin><origin dynamic="yes">http://h/</origin>`)), `

@@ -29,9 +29,11 @@ func TestTree(t *testing.T) {
 	}{
 		// This is the example of the RFC: "four URI path segments closer to the Host are mirrored, from /dir2/ and all
 		// files and directories included".
-		{own, rfc, 4, "http://www.example.com/dir1/dir2/dir3/dir4/dir5/other.ext", "http://www2.example.com/dir1/dir2/dir3/dir4/dir5/other.ext"},
+		{own, rfc, 4, "http://www.example.com/dir1/dir2/dir3/dir4/dir5/other.ext",
+			"http://www2.example.com/dir1/dir2/dir3/dir4/dir5/other.ext"},
 		{own, rfc, 4, "http://www.example.com/dir1/dir2/other.ext", "http://www2.example.com/dir1/dir2/other.ext"},
-		{own, rfc, 4, "http://www.example.com/dir1/dir2/new/deep/other.ext", "http://www2.example.com/dir1/dir2/new/deep/other.ext"},
+		{own, rfc, 4, "http://www.example.com/dir1/dir2/new/deep/other.ext",
+			"http://www2.example.com/dir1/dir2/new/deep/other.ext"},
 		{own, rfc, 4, "http://www.example.com/dir1/other.ext", ""},
 		{own, rfc, 4, "http://www.example.com/dir1/dir2x/other.ext", ""},
 		{own, rfc, 4, "http://www2.example.com/dir1/dir2/other.ext", ""},
@@ -111,7 +113,8 @@ func FuzzTree(f *testing.F) {
 		if err != nil || back.Host != m.Host || back.Scheme != m.Scheme || back.RawQuery != "" {
 			t.Fatalf("%v is at %v (%v)", s, u, err)
 		}
-		if !strings.HasPrefix(back.EscapedPath(), tree.To.EscapedPath()) || back.JoinPath(".").EscapedPath() != back.EscapedPath() {
+		if !strings.HasPrefix(back.EscapedPath(), tree.To.EscapedPath()) ||
+			back.JoinPath(".").EscapedPath() != back.EscapedPath() {
 			t.Fatalf("%v is at %v, not below %v", s, u, tree.To)
 		}
 	})

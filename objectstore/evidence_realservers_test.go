@@ -110,12 +110,13 @@ func TestRealEvidenceConfirmed_Rule75(t *testing.T) {
 	t.Parallel()
 	r := newRun(t, s3test.New(t), mirrortest.New(t, mirrortest.Generate(100, 1), mirrortest.Digest()))
 	var asked atomic.Int32
-	r.lease = &objectstore.Lease{Job: "job", Opened: func(context.Context, string) error { return nil }, Confirm: func(context.Context) error {
-		if asked.Add(1) > 1 {
-			return errors.New("it is another's")
-		}
-		return nil
-	}}
+	r.lease = &objectstore.Lease{Job: "job", Opened: func(context.Context, string) error { return nil },
+		Confirm: func(context.Context) error {
+			if asked.Add(1) > 1 {
+				return errors.New("it is another's")
+			}
+			return nil
+		}}
 	if _, err := r.get(t.Context()); err != nil {
 		t.Fatal(err)
 	}

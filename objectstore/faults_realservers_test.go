@@ -58,7 +58,8 @@ func TestRealUploadFaults(t *testing.T) {
 			}
 			r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
 				kind := s3test.Kind(q)
-				if c := counts[kind]; c == nil || !strings.HasSuffix(q.URL.Path, "x.iso") || !fault(int(c.Add(1)), kind, w, func() { store.ServeHTTP(discard{http.Header{}}, q) }) {
+				if c := counts[kind]; c == nil || !strings.HasSuffix(q.URL.Path, "x.iso") ||
+					!fault(int(c.Add(1)), kind, w, func() { store.ServeHTTP(discard{http.Header{}}, q) }) {
 					store.ServeHTTP(w, q)
 				}
 			})
@@ -235,7 +236,8 @@ func TestRealUploadKilledLate_Rule72(t *testing.T) {
 	}
 	var looks atomic.Int32
 	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
-		if s3test.Kind(q) == "head" && strings.HasSuffix(q.URL.Path, "x.iso") && looks.Add(1) <= 3 { // the object does not exist yet
+		// the object does not exist yet
+		if s3test.Kind(q) == "head" && strings.HasSuffix(q.URL.Path, "x.iso") && looks.Add(1) <= 3 {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
@@ -280,7 +282,8 @@ func TestRealUploadFenced_Rule75(t *testing.T) {
 			return s.Abort(ctx, "x.iso", id)
 		}
 		_, err := r.get(t.Context())
-		if e, ok := errors.AsType[*download.Error](err); !ok || fenced != errors.Is(err, stolen) || !fenced && e.Kind != download.Local {
+		if e, ok := errors.AsType[*download.Error](err); !ok || fenced != errors.Is(err, stolen) ||
+			!fenced && e.Kind != download.Local {
 			t.Errorf("fenced %t: %v", fenced, err)
 		}
 		r.nothing()

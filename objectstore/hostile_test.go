@@ -25,8 +25,9 @@ func against(t *testing.T, h http.HandlerFunc) *Store {
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	env := map[string]string{
-		"AWS_ENDPOINT_URL_S3": server.URL, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "the-secret-0123", "AWS_SESSION_TOKEN": "the-token-4567",
-		"AWS_REGION": "us-east-1", "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
+		"AWS_ENDPOINT_URL_S3": server.URL, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "the-secret-0123",
+		"AWS_SESSION_TOKEN": "the-token-4567",
+		"AWS_REGION":        "us-east-1", "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
 	}
 	s, err := Open("s3://bucket/isos/", Options{Getenv: func(name string) string { return env[name] }, Timeout: time.Minute})
 	if err != nil {
@@ -43,7 +44,8 @@ func TestFaultOfTLS(t *testing.T) {
 	defer secure.Close()
 	defer plain.Close()
 	for url, want := range map[string]download.Kind{
-		secure.URL: download.TLS, strings.Replace(plain.URL, "http", "https", 1): download.TLS, "http://127.0.0.1:1": download.Network,
+		secure.URL: download.TLS, strings.Replace(plain.URL, "http", "https", 1): download.TLS,
+		"http://127.0.0.1:1": download.Network,
 	} {
 		_, err := (&http.Client{Transport: &http.Transport{}}).Get(url) // the client library would try ten times
 		if e, ok := errors.AsType[*download.Error]((&Store{}).fault(t.Context(), "x", err)); !ok || e.Kind != want {
@@ -60,17 +62,22 @@ func TestHostileListing(t *testing.T) {
 	endless := against(t, func(w http.ResponseWriter, q *http.Request) {
 		n := pages.Add(1)
 		if q.URL.Query().Has("uploadId") {
-			fmt.Fprintf(w, xmlHead+`<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>%d</NextPartNumberMarker><Part><PartNumber>1</PartNumber><ETag>e</ETag><Size>9</Size></Part></ListPartsResult>`, n)
+			fmt.Fprintf(w,
+				xmlHead+
+					`<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>%d</NextPartNumberMarker><Part><PartNumber>1</PartNumber><ETag>e</ETag><Size>9</Size></Part></ListPartsResult>`, n)
 			return
 		}
-		fmt.Fprintf(w, xmlHead+`<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>isos/%09d</NextKeyMarker><NextUploadIdMarker>u</NextUploadIdMarker>`+
-			`<Upload><Key>elsewhere</Key><UploadId>u</UploadId></Upload></ListMultipartUploadsResult>`, n)
+		fmt.Fprintf(w,
+			xmlHead+
+				`<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>isos/%09d</NextKeyMarker><NextUploadIdMarker>u</NextUploadIdMarker>`+
+				`<Upload><Key>elsewhere</Key><UploadId>u</UploadId></Upload></ListMultipartUploadsResult>`, n)
 	})
 	if parts, err := endless.parts(t.Context(), "isos/x", "u"); err != nil || len(parts) != 1 {
 		t.Errorf("%d parts, %v", len(parts), err)
 	}
 	pages.Store(0)
-	if all, err := endless.Left(t.Context()); len(all) > 0 || !strings.Contains(fmt.Sprint(err), errEndless.Error()) || pages.Load() != mostPages {
+	if all, err := endless.Left(t.Context()); len(all) > 0 || !strings.Contains(fmt.Sprint(err), errEndless.Error()) ||
+		pages.Load() != mostPages {
 		t.Errorf("%d uploads of %d pages, %v", len(all), pages.Load(), err)
 	}
 	long := against(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -91,8 +98,10 @@ func TestListing(t *testing.T) {
 	t.Parallel()
 	s := against(t, func(w http.ResponseWriter, q *http.Request) {
 		n, _ := strconv.Atoi(q.URL.Query().Get("upload-id-marker"))
-		fmt.Fprintf(w, xmlHead+`<ListMultipartUploadsResult><IsTruncated>%t</IsTruncated><NextKeyMarker>isos/x</NextKeyMarker><NextUploadIdMarker>%d</NextUploadIdMarker>`+
-			`<Upload><Key>isos/x</Key><UploadId>%d</UploadId></Upload></ListMultipartUploadsResult>`, n < 4, n+1, n)
+		fmt.Fprintf(w,
+			xmlHead+
+				`<ListMultipartUploadsResult><IsTruncated>%t</IsTruncated><NextKeyMarker>isos/x</NextKeyMarker><NextUploadIdMarker>%d</NextUploadIdMarker>`+
+				`<Upload><Key>isos/x</Key><UploadId>%d</UploadId></Upload></ListMultipartUploadsResult>`, n < 4, n+1, n)
 	})
 	if all, err := s.Left(t.Context()); len(all) != 5 || err != nil {
 		t.Errorf("%+v, %v", all, err)
@@ -122,7 +131,8 @@ func TestHostileText_Rule73(t *testing.T) {
 	t.Parallel()
 	s := against(t, func(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
-		io.WriteString(w, xmlHead+`<Error><Code>`+strings.Repeat("Code", 1000)+`</Code><Message>`+strings.Repeat("m", 190)+q.Header.Get("X-Amz-Security-Token")+" the-secret-0123"+strings.Repeat("m", 10_000)+`</Message></Error>`)
+		io.WriteString(w, xmlHead+`<Error><Code>`+strings.Repeat("Code", 1000)+`</Code><Message>`+strings.Repeat("m",
+			190)+q.Header.Get("X-Amz-Security-Token")+" the-secret-0123"+strings.Repeat("m", 10_000)+`</Message></Error>`)
 	})
 	_, err := s.Left(t.Context())
 	e, ok := errors.AsType[*download.Error](err)
@@ -139,7 +149,8 @@ func TestHostileText_Rule73(t *testing.T) {
 func TestHostileComplete_Rule71(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
-		`<Error><Code>InternalError</Code><Message>again</Message></Error>`, `<Error><Code>PreconditionFailed</Code></Error>`, ``, `<html>ok</html>`, `<Complete`,
+		`<Error><Code>InternalError</Code><Message>again</Message></Error>`,
+		`<Error><Code>PreconditionFailed</Code></Error>`, ``, `<html>ok</html>`, `<Complete`,
 	} {
 		s := against(t, func(w http.ResponseWriter, q *http.Request) {
 			switch {
@@ -166,7 +177,8 @@ func TestHostileName_Rule73(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
 	s := against(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
-	for _, name := range []string{"", ".", "..", "../x", "a/../../x", "a//b", "/x", "a/", "a\nb", "a\x00", "a\x7f", "\xff", strings.Repeat("n", 1100)} {
+	for _, name := range []string{"", ".", "..", "../x", "a/../../x", "a//b", "/x", "a/", "a\nb", "a\x00", "a\x7f",
+		"\xff", strings.Repeat("n", 1100)} {
 		u := s.Upload(name)
 		_, err := u.Existing(t.Context())
 		_, _, resume := u.Resume(t.Context())
@@ -191,7 +203,9 @@ func TestOpenedWhileGivenUp_Rule72(t *testing.T) {
 		switch {
 		case q.Method == http.MethodPost:
 			giveUp()
-			io.WriteString(w, xmlHead+`<InitiateMultipartUploadResult><Bucket>bucket</Bucket><Key>isos/x</Key><UploadId>u</UploadId></InitiateMultipartUploadResult>`)
+			io.WriteString(w,
+				xmlHead+
+					`<InitiateMultipartUploadResult><Bucket>bucket</Bucket><Key>isos/x</Key><UploadId>u</UploadId></InitiateMultipartUploadResult>`)
 		case q.Method == http.MethodDelete && q.URL.Query().Get("uploadId") == "u":
 			ended.Add(1)
 			w.WriteHeader(http.StatusNoContent)
@@ -251,7 +265,8 @@ func TestBucketMissing(t *testing.T) {
 		for range 2 {
 			_, err := s.Existing(t.Context(), "x")
 			e, own := errors.AsType[*download.Error](err)
-			if missing := own && e.Kind == download.Refused; missing != (code == "NoSuchBucket") || !missing && !errors.Is(err, fs.ErrNotExist) {
+			if missing := own && e.Kind == download.Refused; missing != (code == "NoSuchBucket") ||
+				!missing && !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s: %v", code, err)
 			}
 		}
@@ -268,7 +283,9 @@ func TestReasonOfHead(t *testing.T) {
 	s := against(t, func(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		if q.Method != http.MethodHead {
-			io.WriteString(w, xmlHead+`<Error><Code>AuthorizationHeaderMalformed</Code><Message>the region is wrong; expecting us-west-2</Message></Error>`)
+			io.WriteString(w,
+				xmlHead+
+					`<Error><Code>AuthorizationHeaderMalformed</Code><Message>the region is wrong; expecting us-west-2</Message></Error>`)
 		}
 	})
 	_, err := s.Existing(t.Context(), "x")

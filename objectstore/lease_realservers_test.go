@@ -73,7 +73,8 @@ func TestRealUploadSwept_Rule75(t *testing.T) {
 	content := mirrortest.Generate(24*mib, 3)
 	r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
 	killed := errors.New("killed")
-	lease := objectstore.Lease{Job: "job", Opened: func(context.Context, string) error { return killed }, Confirm: func(context.Context) error { return nil }}
+	lease := objectstore.Lease{Job: "job", Opened: func(context.Context, string) error { return killed },
+		Confirm: func(context.Context) error { return nil }}
 	r.lease = &lease
 	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
 		if s3test.Kind(q) == "abort" {

@@ -23,7 +23,8 @@ func TestRealUploadSignedList_Rule78(t *testing.T) {
 	keys, sig := signedBy(t, mirrortest.ContentOf(list))
 	r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Document("/SHA256SUMS", "text/plain", list),
 		mirrortest.Document("/SHA256SUMS.asc", "text/plain", sig)))
-	r.req.Trust.Lookup, r.req.Trust.Anchors, r.req.Trust.Require = true, download.Anchors{openpgp.Trust{Keys: keys}}, download.RequireSignature
+	r.req.Trust.Lookup, r.req.Trust.Anchors, r.req.Trust.Require = true, download.Anchors{openpgp.Trust{Keys: keys}},
+		download.RequireSignature
 	if res, err := r.get(t.Context()); err != nil || !res.Proof.Signed() {
 		t.Fatalf("%v, %v; %v", res.Proof, err, r.told())
 	}

@@ -123,7 +123,8 @@ func (r *run) has(want mirrortest.Content) objectstore.Evidence {
 		r.t.Fatalf("the object: %v; requests: %v", err, r.store.Requests())
 	}
 	var e objectstore.Evidence
-	if err := json.Unmarshal(r.store.Object("isos/x.iso.evidence.json"), &e); err != nil || e.Size != want.Size() || e.Object != "s3://bucket/isos/x.iso" {
+	if err := json.Unmarshal(r.store.Object("isos/x.iso.evidence.json"), &e); err != nil || e.Size != want.Size() ||
+		e.Object != "s3://bucket/isos/x.iso" {
 		r.t.Errorf("the evidence: %+v, %v", e, err)
 	}
 	return e
@@ -171,7 +172,8 @@ func TestRealUpload_Rule2(t *testing.T) {
 			if !e.Verified || e.Digests["sha-256"] == "" {
 				t.Errorf("%+v", e)
 			}
-			if parts, want := r.store.Count("part", "isos/x.iso"), int((size+8*mib-1)/(8*mib)); size > 8*mib && parts != want || size <= 8*mib && parts > 0 {
+			if parts, want := r.store.Count("part", "isos/x.iso"),
+				int((size+8*mib-1)/(8*mib)); size > 8*mib && parts != want || size <= 8*mib && parts > 0 {
 				t.Errorf("%d parts, want %d", parts, want)
 			}
 			r.clean()
@@ -238,7 +240,8 @@ func TestRealUploadRace_Rule3(t *testing.T) {
 			store.ServeHTTP(w, q)
 		})
 		_, err := r.get(t.Context())
-		if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Local || string(r.store.Object("isos/x.iso")) != "first" {
+		if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Local ||
+			string(r.store.Object("isos/x.iso")) != "first" {
 			t.Errorf("overwrite %t: %v; %d bytes", overwrite, err, len(r.store.Object("isos/x.iso")))
 		}
 	}
@@ -328,7 +331,8 @@ func TestRealListBeside_Rule77(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(20*mib, 1)
 	elsewhere := mirrortest.New(t, content, mirrortest.Digest())
-	for list, right := range map[string]bool{fmt.Sprintf("%x", sha512.Sum512(nil)): false, fmt.Sprintf("%x", sha512.Sum512(content.Bytes())): true} {
+	for list, right := range map[string]bool{fmt.Sprintf("%x", sha512.Sum512(nil)): false,
+		fmt.Sprintf("%x", sha512.Sum512(content.Bytes())): true} {
 		for _, require := range []download.Require{download.RequireNothing, download.RequireDigest} {
 			file := func(q *http.Request) bool { return q.URL.Path == "/file.bin" }
 			origin := mirrortest.New(t, []byte("x"), mirrortest.When(file, mirrortest.Redirect(elsewhere.URL)),

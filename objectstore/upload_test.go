@@ -39,14 +39,16 @@ func TestPartsAreEnough(t *testing.T) {
 func TestSplit_Rule73(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string][2]string{
-		"s3://bucket": {"bucket", ""}, "s3://bucket/": {"bucket", ""}, "s3://bucket/a/b.iso": {"bucket", "a/b.iso"}, "s3://bucket/a b/": {"bucket", "a b/"},
+		"s3://bucket": {"bucket", ""}, "s3://bucket/": {"bucket", ""}, "s3://bucket/a/b.iso": {"bucket", "a/b.iso"},
+		"s3://bucket/a b/": {"bucket", "a b/"},
 	} {
 		bucket, key, err := split(word)
 		if err != nil || bucket != want[0] || key != want[1] {
 			t.Errorf("%s: %q, %q, %v", word, bucket, key, err)
 		}
 	}
-	for _, word := range []string{"", "bucket", "s3:", "s3://", "s3:///x", "s3://b:9000/x", "s3://me:secret@b/x", "s3://b//x", "s3://b/../x", "s3://b/./x", "https://b/x"} {
+	for _, word := range []string{"", "bucket", "s3:", "s3://", "s3:///x", "s3://b:9000/x", "s3://me:secret@b/x",
+		"s3://b//x", "s3://b/../x", "s3://b/./x", "https://b/x"} {
 		if _, _, err := split(word); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", word, err)
 		}
@@ -56,9 +58,11 @@ func TestSplit_Rule73(t *testing.T) {
 // TestParseProfile checks that parseProfile reads the configuration file like other clients.
 func TestParseProfile(t *testing.T) {
 	t.Parallel()
-	const file = "# mine\n[default]\nregion = eu-1\n[profile other]\nregion=us-2\ns3 =\n  addressing_style = path\n  endpoint_url = http://s3.example.net\nendpoint_url = http://x\n; end\n"
+	const file = "# mine\n[default]\nregion = eu-1\n[profile other]\nregion=us-2\ns3 =\n  addressing_style = path\n  " +
+		"endpoint_url = http://s3.example.net\nendpoint_url = http://x\n; end\n"
 	got, err := parseProfile(strings.NewReader(file), "other")
-	if err != nil || len(got) != 4 || got["region"] != "us-2" || got["s3.addressing_style"] != "path" || got["s3.endpoint_url"] != "http://s3.example.net" || got["endpoint_url"] != "http://x" {
+	if err != nil || len(got) != 4 || got["region"] != "us-2" || got["s3.addressing_style"] != "path" ||
+		got["s3.endpoint_url"] != "http://s3.example.net" || got["endpoint_url"] != "http://x" {
 		t.Errorf("%v, %v", got, err)
 	}
 	if got, err := parseProfile(strings.NewReader(file), "none"); err != nil || len(got) > 0 {
@@ -97,10 +101,14 @@ func TestFaultOfNoStore(t *testing.T) {
 		kind       download.Kind
 		text, hint string
 	}{
-		{minio.ErrorResponse{StatusCode: 501, Code: "501 Unsupported method ('PUT')", Message: "<!DOCTYPE HTML>"}, download.Usage, "answers 501 Unsupported method ('PUT')", "is this an object store?"},
-		{minio.ErrorResponse{StatusCode: 405, Code: "405 Not Allowed", Message: "<html>"}, download.Usage, "answers 405 Not Allowed", "is this an object store?"},
-		{minio.ErrorResponse{StatusCode: 502, Code: "502 Bad Gateway", Message: "<html>"}, download.Network, "answers 502 Bad Gateway", string(hintAgain)},
-		{minio.ErrorResponse{StatusCode: 501, Code: "NotImplemented", Message: "no such header."}, download.Refused, "answers 501 NotImplemented: no such header", "does not support"},
+		{minio.ErrorResponse{StatusCode: 501, Code: "501 Unsupported method ('PUT')", Message: "<!DOCTYPE HTML>"},
+			download.Usage, "answers 501 Unsupported method ('PUT')", "is this an object store?"},
+		{minio.ErrorResponse{StatusCode: 405, Code: "405 Not Allowed", Message: "<html>"}, download.Usage,
+			"answers 405 Not Allowed", "is this an object store?"},
+		{minio.ErrorResponse{StatusCode: 502, Code: "502 Bad Gateway", Message: "<html>"}, download.Network,
+			"answers 502 Bad Gateway", string(hintAgain)},
+		{minio.ErrorResponse{StatusCode: 501, Code: "NotImplemented", Message: "no such header."}, download.Refused,
+			"answers 501 NotImplemented: no such header", "does not support"},
 	} {
 		e, ok := errors.AsType[*download.Error](s.fault(t.Context(), "k", tt.answer))
 		if !ok || e.Kind != tt.kind || !strings.HasSuffix(e.Err.Error(), tt.text) || !strings.Contains(string(e.Hint), tt.hint) {
@@ -129,7 +137,8 @@ func TestCondition_Rule71(t *testing.T) {
 // TestNewerJournal_Rule8 checks that the journal of a newer braid is distinguished from a damaged one.
 func TestNewerJournal_Rule8(t *testing.T) {
 	for text, want := range map[string]bool{
-		`{"v":2,"upload":"u"}` + "\n": true, `{"v":1,"upload":"u"}` + "\n": false, `{"v":2,"upload":"u"}`: false, "x\n": false, "": false,
+		`{"v":2,"upload":"u"}` + "\n": true, `{"v":1,"upload":"u"}` + "\n": false, `{"v":2,"upload":"u"}`: false,
+		"x\n": false, "": false,
 	} {
 		if got := isNewer([]byte(text)); got != want {
 			t.Errorf("%q: %t", text, got)
@@ -178,7 +187,8 @@ func TestKeep_Rule72(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "x.upload"))
-	if r := parseRecord(text); err != nil || len(r.parts) != 2 || string(r.parts[1].State) != `"then"` || string(r.parts[2].State) != `"now"` {
+	if r := parseRecord(text); err != nil || len(r.parts) != 2 || string(r.parts[1].State) != `"then"` ||
+		string(r.parts[2].State) != `"now"` {
 		t.Errorf("%v: %s", err, text)
 	}
 }

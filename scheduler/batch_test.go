@@ -162,7 +162,8 @@ func TestBatches_S12(t *testing.T) {
 		{"large files on a link that one fills", lan, files(10, 100<<20), 45 * time.Second, 2, 1.5},
 		{"large files on a slow link", site{rtt: 40 * ms, link: 1e6}, files(5, 10<<20), 54 * time.Second, 2, 1.6},
 		{"files of some MiB", lan, files(100, 3<<20), 14 * time.Second, 5, 3.5},
-		{"a server that gives each connection little", site{rtt: 40 * ms, link: 24e6, perConn: 1e6}, files(100, 20<<20), 120 * time.Second, 30, 24},
+		{"a server that gives each connection little", site{rtt: 40 * ms, link: 24e6, perConn: 1e6}, files(100, 20<<20),
+			120 * time.Second, 30, 24},
 		{"small, then large", lan, append(files(20, 4<<10), files(8, 100<<20)...), 36 * time.Second, 20, 5},
 		{"large, then small", lan, append(files(3, 50<<20), files(2000, 16<<10)...), 9 * time.Second, 64, 16},
 		{"a server that gets slower", site{rtt: 20 * ms, link: 24e6, slowdown: func(n int) float64 {
@@ -303,7 +304,8 @@ func TestBatchAtLeast(t *testing.T) {
 	}
 	b = NewBatch(0)
 	b.AtLeast(4)
-	h := &haul{site: site{rtt: 20 * time.Millisecond, link: 24e6, perConn: 3e6, until: time.Minute}, t: t, batch: b, files: files(100, 100<<20)}
+	h := &haul{site: site{rtt: 20 * time.Millisecond, link: 24e6, perConn: 3e6, until: time.Minute}, t: t, batch: b,
+		files: files(100, 100<<20)}
 	if h.run(); h.most < 6 || b.allowed < 4 {
 		t.Errorf("%d at most, %d in the end", h.most, b.allowed)
 	}

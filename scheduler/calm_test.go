@@ -11,8 +11,9 @@ import (
 )
 
 var (
-	invented = flag.Int("invented", 0, "with -table: so many networks that are invented, with and without faults, instead of the scenarios")
-	first    = flag.Uint64("first", 0, "with -invented: the first seed")
+	invented = flag.Int("invented", 0, "with -table: so many networks that are invented, with and without faults, "+
+		"instead of the scenarios")
+	first = flag.Uint64("first", 0, "with -invented: the first seed")
 )
 
 // calm invents a network without faults: several mirrors of different speeds and distances.
@@ -66,7 +67,8 @@ func printInvented(t *testing.T) {
 // worstOf returns n runs: in turns the one that lost most time in total, in its ramp and in its tail. Losses in long
 // downloads count less, but not in proportion; otherwise the smallest files would always be the worst.
 func worstOf(all []report, n int) (out []report) {
-	lost := []func(report) time.Duration{func(r report) time.Duration { return r.elapsed - r.floor.all }, report.ramp, report.tail}
+	lost := []func(report) time.Duration{func(r report) time.Duration { return r.elapsed - r.floor.all }, report.ramp,
+		report.tail}
 	for i := 0; len(out) < n && len(all) > 0; i++ {
 		weight := func(r report) float64 { return lost[i%len(lost)](r).Seconds() / math.Sqrt(r.floor.all.Seconds()) }
 		at := 0
@@ -93,7 +95,8 @@ func kept() (out []row) {
 		{988, 0.73, 0.04}, {718, 0.69, 0.1}, {956, 0.69, 0.2}, {515, 0.5, 0.07}, {18, 0.64, 0.17},
 	} {
 		sc := calm(k.seed)
-		out = append(out, row{name: fmt.Sprintf("calm %d", k.seed), size: sc.size, net: sc, bar: bar{floor: k.floor, waste: k.waste}})
+		out = append(out, row{name: fmt.Sprintf("calm %d", k.seed), size: sc.size, net: sc,
+			bar: bar{floor: k.floor, waste: k.waste}})
 	}
 	return out
 }

@@ -15,7 +15,8 @@ func TestFloorIsAboveFluid(t *testing.T) {
 		sc.size = r.size
 		best, least := fluid(sc), floor(sc)
 		if least.all < best.all || least.nine < best.nine || least.nine > least.all {
-			t.Errorf("%s: %v and %v for nine tenths and all, with full rates %v and %v", r.name, least.nine, least.all, best.nine, best.all)
+			t.Errorf("%s: %v and %v for nine tenths and all, with full rates %v and %v", r.name, least.nine, least.all,
+				best.nine, best.all)
 		}
 	}
 }

@@ -109,7 +109,8 @@ func (sc *scenario) bound(limit func(h *host, t time.Duration, sent int64, d tim
 }
 
 // offered returns the total rate of the hosts, each up to its limit, of which at most Split are in use at a time.
-func (sc *scenario) offered(t time.Duration, links []int, sent []int64, rates []float64, limit func(i int) float64) (total float64) {
+func (sc *scenario) offered(t time.Duration, links []int, sent []int64, rates []float64,
+	limit func(i int) float64) (total float64) {
 	lanes := float64(max(1, sc.lanes))
 	for i := range sc.hosts {
 		h := &sc.hosts[i]

@@ -144,7 +144,8 @@ func (v *inventor) memory(sc *scenario) {
 		sc.rerun, sc.cfg.Size = true, sc.size
 		for at := int64(0); at < sc.size; {
 			gap, part := int64(v.next(64))<<16, int64(1+v.next(64))<<16
-			sc.cfg.Have.Add(byterange.Range{Start: at + gap, End: at + gap + part}.Intersect(byterange.Range{Start: 0, End: sc.size}))
+			sc.cfg.Have.Add(byterange.Range{Start: at + gap, End: at + gap + part}.Intersect(byterange.Range{Start: 0,
+				End: sc.size}))
 			at += gap + part
 		}
 	}

@@ -18,8 +18,10 @@ func TestVerdicts_C6_S11(t *testing.T) {
 	}{
 		{"too early", 0, false, 50 * ms, sample{incumbent: 10, newcomer: 10, answered: true, ripe: true}, undecided},
 		{"all of it is gain", 0, false, 150 * ms, sample{incumbent: 10, newcomer: 4, answered: true}, pays},
-		{"less than half is gain, and they are young", 0, false, 150 * ms, sample{incumbent: 7, newcomer: 5, answered: true}, undecided},
-		{"less than half is gain, and they are past slow start", 0, false, 150 * ms, sample{incumbent: 8, newcomer: 4, answered: true, ripe: true}, pays},
+		{"less than half is gain, and they are young", 0, false, 150 * ms, sample{incumbent: 7, newcomer: 5,
+			answered: true}, undecided},
+		{"less than half is gain, and they are past slow start", 0, false, 150 * ms, sample{incumbent: 8, newcomer: 4,
+			answered: true, ripe: true}, pays},
 		{"little is gain", 0, false, 150 * ms, sample{incumbent: 7, newcomer: 4, answered: true, ripe: true}, doesNotPay},
 		{"gain, with time to look", 0, true, 150 * ms, sample{incumbent: 10, newcomer: 4, answered: true}, undecided},
 		{"no answer", 0, false, 150 * ms, sample{incumbent: 10}, tooLate},
@@ -57,7 +59,8 @@ func TestSteps_S11_S12_S13(t *testing.T) {
 	g.dial(now, 4, 10, nil)
 	allowed := g.allowed
 	if cut := g.conclude(doesNotPay, sample{incumbent: 8, newcomer: 4}); cut != 2 || g.allowed != allowed-2 || g.ended {
-		t.Fatalf("half of what 4 newcomers bring is gain: %d are closed, %d of %d stay, ended %v", cut, g.allowed, allowed, g.ended)
+		t.Fatalf("half of what 4 newcomers bring is gain: %d are closed, %d of %d stay, ended %v", cut, g.allowed,
+			allowed, g.ended)
 	}
 	g.dial(now, 1, 10, nil)
 	if g.conclude(doesNotPay, sample{incumbent: 8, newcomer: 2}); !g.ended || !g.full || g.more(g.allowed, 0) != 0 {

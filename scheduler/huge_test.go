@@ -18,7 +18,8 @@ func TestHugeSizes_Rule42(t *testing.T) {
 			p.at(0, PiecesKnown{Length: length})
 			p.at(0, Answered{Fetch: f.ID, Host: "origin:80", RTT: 20 * ms, Size: size, Ranged: true})
 			asked := p.at(0, SourceAdded{ID: 1, Host: "m1:80", Rate: 1e6}).fetches()
-			asked = append(asked, p.at(20*ms, Progress{Fetch: f.ID, Range: byterange.Range{Start: f.Range.Start, End: f.Range.Start + 1}}).fetches()...)
+			asked = append(asked, p.at(20*ms,
+				Progress{Fetch: f.ID, Range: byterange.Range{Start: f.Range.Start, End: f.Range.Start + 1}}).fetches()...)
 			asked = append(asked, p.at(20*ms, PieceChecked{Piece: most, OK: true}).fetches()...)
 			for _, f := range append(asked, f) {
 				if f.Range.Start < 0 || f.Range.End > size || f.Range.Empty() {

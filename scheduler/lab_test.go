@@ -84,9 +84,12 @@ func emulated() []row {
 	return []row{
 		{name: "S2: 8 equal mirrors", size: 256 * mib, bar: bar{least: 0.91}, net: scenario{hosts: labs(8, 40, 40*ms)}},
 		{name: "S3: 6 uneven mirrors", size: 192 * mib, bar: bar{least: 0.85, warm: 0.86}, net: scenario{hosts: labUneven(0)}},
-		{name: "S4b: the same, two with losses", size: 64 * mib, bar: bar{least: 0.67, warm: 0.6, waste: 0.03}, goal: &bar{least: 0.7, warm: 0.8, waste: 0.03}, net: scenario{hosts: labUneven(0.01)}},
-		{name: "S5: one stalls, one collapses, one dies", size: 128 * mib, bar: bar{least: 0.85, also: movesOn}, net: scenario{hosts: labTrouble()}},
-		{name: "S6z: 3 good and 5 bad mirrors", size: 96 * mib, bar: bar{least: 0.75, waste: 0.03}, net: scenario{hosts: labZoo()}},
+		{name: "S4b: the same, two with losses", size: 64 * mib, bar: bar{least: 0.67, warm: 0.6, waste: 0.03},
+			goal: &bar{least: 0.7, warm: 0.8, waste: 0.03}, net: scenario{hosts: labUneven(0.01)}},
+		{name: "S5: one stalls, one collapses, one dies", size: 128 * mib, bar: bar{least: 0.85, also: movesOn},
+			net: scenario{hosts: labTrouble()}},
+		{name: "S6z: 3 good and 5 bad mirrors", size: 96 * mib, bar: bar{least: 0.75, waste: 0.03},
+			net: scenario{hosts: labZoo()}},
 	}
 }
 

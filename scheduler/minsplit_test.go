@@ -43,7 +43,9 @@ func TestMinSplit(t *testing.T) {
 // TestMinSplitAfterFailures: the rest of a failed source is fetched, however short it is.
 func TestMinSplitAfterFailures(t *testing.T) {
 	for seed := range uint64(5) {
-		sc := scenario{size: 100 * mib, hosts: three(func(h *host) { h.down = func(t time.Duration) bool { return t > 3*time.Second } }), cfg: Config{MinSplit: 30 * mib}}.seeded(seed)
+		sc := scenario{size: 100 * mib, hosts: three(func(h *host) {
+			h.down = func(t time.Duration) bool { return t > 3*time.Second }
+		}), cfg: Config{MinSplit: 30 * mib}}.seeded(seed)
 		if r := run(t, sc); !r.finished || r.elapsed > time.Minute {
 			t.Errorf("seed %d: finished %v after %v", seed, r.finished, r.elapsed)
 		}

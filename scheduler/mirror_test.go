@@ -12,11 +12,14 @@ func TestMirrorTransitions(t *testing.T) {
 		become func(*mirror)
 		leaves [6]state // by the state before
 	}{
-		"untried": {(*mirror).becomeUntried, [6]state{stateUntried, stateUntried, stateOpen, stateClosed, stateGone, stateBanned}},
-		"closed":  {(*mirror).becomeClosed, [6]state{stateUntried, statePlanned, stateClosed, stateClosed, stateGone, stateBanned}},
-		"gone":    {(*mirror).becomeGone, [6]state{stateGone, stateGone, stateGone, stateGone, stateGone, stateBanned}},
-		"banned":  {(*mirror).becomeBanned, [6]state{stateBanned, stateBanned, stateBanned, stateBanned, stateBanned, stateBanned}},
-		"failed":  {(*mirror).failed, [6]state{stateUntried, statePlanned, stateClosed, stateClosed, stateGone, stateBanned}},
+		"untried": {(*mirror).becomeUntried, [6]state{stateUntried, stateUntried, stateOpen, stateClosed, stateGone,
+			stateBanned}},
+		"closed": {(*mirror).becomeClosed, [6]state{stateUntried, statePlanned, stateClosed, stateClosed, stateGone,
+			stateBanned}},
+		"gone": {(*mirror).becomeGone, [6]state{stateGone, stateGone, stateGone, stateGone, stateGone, stateBanned}},
+		"banned": {(*mirror).becomeBanned, [6]state{stateBanned, stateBanned, stateBanned, stateBanned, stateBanned,
+			stateBanned}},
+		"failed": {(*mirror).failed, [6]state{stateUntried, statePlanned, stateClosed, stateClosed, stateGone, stateBanned}},
 	} {
 		for i, before := range states {
 			m := &mirror{state: before}

@@ -94,7 +94,8 @@ func compare(t *testing.T, g *ranges, oracle []int) {
 
 // A stream is fetched from the position of its reader, and rest excludes the present bytes at both ends of a range.
 func TestFrontAndRest(t *testing.T) {
-	g := newRanges(100, byterange.NewSet(byterange.Range{Start: 0, End: 10}, byterange.Range{Start: 20, End: 30}, byterange.Range{Start: 45, End: 60}))
+	g := newRanges(100, byterange.NewSet(byterange.Range{Start: 0, End: 10}, byterange.Range{Start: 20, End: 30},
+		byterange.Range{Start: 45, End: 60}))
 	if g.front() != 10 {
 		t.Errorf("the front is %d", g.front())
 	}

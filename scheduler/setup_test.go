@@ -29,7 +29,8 @@ func quietFor(t *testing.T, added SourceAdded, answered time.Duration, bytes int
 		if answered > 0 && p.now.Sub(from) >= answered {
 			p.at(0, Answered{Fetch: asked.ID, Host: added.Host, RTT: 300 * ms, Size: gib, Ranged: true})
 			if bytes > 0 {
-				p.at(0, Progress{Fetch: asked.ID, Range: byterange.Range{Start: asked.Range.Start, End: asked.Range.Start + bytes}})
+				p.at(0, Progress{Fetch: asked.ID,
+					Range: byterange.Range{Start: asked.Range.Start, End: asked.Range.Start + bytes}})
 			}
 			from, answered = p.now, 0
 		}

@@ -22,7 +22,8 @@ func trickle(d time.Duration, rate float64) func(time.Duration) float64 {
 func TestTrickleHoldsNothingUp_S16_Rule21(t *testing.T) {
 	for _, rate := range []float64{1, 10, 100, 2_000, 20_000} {
 		for d := 100 * ms; d < 2*time.Second; d += 60 * ms {
-			r := run(t, scenario{size: 16 * mib, hosts: with(equal(2, 40, 40*ms), 1, func(h *host) { h.rate = trickle(d, rate) }), limit: time.Minute})
+			r := run(t, scenario{size: 16 * mib,
+				hosts: with(equal(2, 40, 40*ms), 1, func(h *host) { h.rate = trickle(d, rate) }), limit: time.Minute})
 			if !r.finished || r.elapsed > r.best+3500*ms {
 				t.Errorf("%v bytes a second from %v on: finished %v after %v, best is %v", rate, d, r.finished, r.elapsed, r.best)
 			}
@@ -36,7 +37,8 @@ func TestTrickleOfASmallFile_S16(t *testing.T) {
 		for _, rate := range []float64{1, 100, 2_000} {
 			hosts := with(equal(3, 40, 40*ms), 0, func(h *host) { h.rate = func(time.Duration) float64 { return rate } })
 			r := run(t, scenario{size: size, hosts: hosts, limit: time.Minute})
-			if alone := time.Duration(float64(size) / rate * float64(time.Second)); !r.finished || r.elapsed > min(8*time.Second, alone+time.Second) {
+			if alone := time.Duration(float64(size) / rate * float64(time.Second)); !r.finished ||
+				r.elapsed > min(8*time.Second, alone+time.Second) {
 				t.Errorf("%d bytes, %v a second: finished %v after %v", size, rate, r.finished, r.elapsed)
 			}
 		}
@@ -48,10 +50,12 @@ func TestTrickleOfASmallFile_S16(t *testing.T) {
 func crawling(p *script, f Fetch, from int64, lasts time.Duration) (asked []Fetch) {
 	p.at(0, Answered{Fetch: f.ID, Host: "origin:80", RTT: 20 * ms, Size: mib, Ranged: true})
 	for off := int64(0); off < from; off += 64 << 10 {
-		asked = append(asked, p.at(20*ms, Progress{Fetch: f.ID, Range: byterange.Range{Start: off, End: off + 64<<10}}).fetches()...)
+		asked = append(asked, p.at(20*ms, Progress{Fetch: f.ID,
+			Range: byterange.Range{Start: off, End: off + 64<<10}}).fetches()...)
 	}
 	for i := range int64(lasts / (50 * ms)) {
-		asked = append(asked, p.at(50*ms, Progress{Fetch: f.ID, Range: byterange.Range{Start: from + i, End: from + i + 1}}).fetches()...)
+		asked = append(asked, p.at(50*ms, Progress{Fetch: f.ID,
+			Range: byterange.Range{Start: from + i, End: from + i + 1}}).fetches()...)
 		asked = append(asked, p.at(0, Tick{}).fetches()...)
 		if p.s.requests.byID[f.ID].ending { // cancelled
 			asked = append(asked, p.at(0, FetchEnded{Fetch: f.ID}).fetches()...)
@@ -83,7 +87,8 @@ func TestTrickleOfAPieceAlone_S10_S16(t *testing.T) {
 	f := p.at(0, SourceAdded{ID: 0, Host: "origin:80"}).only()
 	p.at(0, SourceAdded{ID: 1, Host: "m1:80"})
 	asked := crawling(p, f, mib/2, 4*time.Second)
-	if len(asked) != 1 || asked[0].Source != 1 || asked[0].Range != (byterange.Range{Start: 0, End: mib}) || asked[0].Why != ReasonPiece {
+	if len(asked) != 1 || asked[0].Source != 1 || asked[0].Range != (byterange.Range{Start: 0, End: mib}) ||
+		asked[0].Why != ReasonPiece {
 		t.Errorf("asked for %v, want the whole piece of source 1", asked)
 	}
 }
@@ -95,7 +100,8 @@ func TestTrickleLeavesNoCrumbs_S16(t *testing.T) {
 	p.at(0, SourceAdded{ID: 1, Host: "m1:80", Rate: 5e6})
 	p.at(20*ms, Answered{Fetch: f.ID, Host: "origin:80", RTT: 20 * ms, Size: mib, Ranged: true})
 	for i := range int64(40) {
-		asked := p.at(100*ms, Progress{Fetch: f.ID, Range: byterange.Range{Start: f.Range.Start + i, End: f.Range.Start + i + 1}}).fetches()
+		asked := p.at(100*ms, Progress{Fetch: f.ID,
+			Range: byterange.Range{Start: f.Range.Start + i, End: f.Range.Start + i + 1}}).fetches()
 		if len(asked) > 0 {
 			if r := asked[0].Range; asked[0].Source != 1 || !r.Intersect(f.Range).Empty() {
 				t.Errorf("asked for %v, want what nobody was asked for yet", asked)

@@ -72,10 +72,12 @@ func (b bar) judge(rep report, least float64) (problems []string) {
 		return []string{fmt.Sprintf("not finished: failed %v after %v and %v requests", rep.failed, rep.elapsed, rep.requests)}
 	}
 	if rep.near() < b.floor {
-		problems = append(problems, fmt.Sprintf("%.1f %% of the floor, want %.1f %% (%v, at best %v)", 100*rep.near(), 100*b.floor, rep.elapsed, rep.floor.all))
+		problems = append(problems, fmt.Sprintf("%.1f %% of the floor, want %.1f %% (%v, at best %v)", 100*rep.near(),
+			100*b.floor, rep.elapsed, rep.floor.all))
 	}
 	if e := rep.efficiency(); e < least {
-		problems = append(problems, fmt.Sprintf("efficiency %.1f %%, want %.1f %% (%v, at best %v)", 100*e, 100*least, rep.elapsed, rep.best))
+		problems = append(problems, fmt.Sprintf("efficiency %.1f %%, want %.1f %% (%v, at best %v)", 100*e, 100*least,
+			rep.elapsed, rep.best))
 	}
 	if most := max(b.waste, 0.01); rep.wasted() > most && rep.duplicate+rep.lost > mib {
 		problems = append(problems, fmt.Sprintf("%.2f %% came in vain, want %.2f %%", 100*rep.wasted(), 100*most))
@@ -91,7 +93,8 @@ func (b bar) judge(rep report, least float64) (problems []string) {
 // printRows prints the table, or one of invented networks. It does not fail, because it is used to judge a policy.
 func printRows(t *testing.T) {
 	match := regexp.MustCompile(*only)
-	fmt.Printf("| scenario | size | efficiency, worst and median | remembered | of the floor | ramp, s | round trips | tail, s | of the floor | " +
+	fmt.Printf("| scenario | size | efficiency, worst and median | remembered | of the floor | ramp, s | round trips | " +
+		"tail, s | of the floor | " +
 		"in vain | requests | connections | after 10 s | all in use | falls short |\n")
 	fmt.Printf("|%s\n", strings.Repeat("---|", 15))
 	if *invented > 0 {
@@ -168,8 +171,10 @@ func (y *line) add(r report) {
 }
 
 func (y *line) print(name, size string) {
-	fmt.Fprintf(os.Stdout, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %.2f %% | %d | %d | %d | %s | %s |\n", name, size, percent(y.cold), percent(y.warm),
-		percent(y.floors), worst(y.ramps, 2), worst(y.trips, 1), worst(y.tails, 2), worstPercent(y.shares), 100*slices.Max(y.waste), y.requests, y.most, y.late, seconds(y.allIn), strings.Join(y.short, "; "))
+	fmt.Fprintf(os.Stdout, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %.2f %% | %d | %d | %d | %s | %s |\n", name,
+		size, percent(y.cold), percent(y.warm),
+		percent(y.floors), worst(y.ramps, 2), worst(y.trips, 1), worst(y.tails, 2), worstPercent(y.shares),
+		100*slices.Max(y.waste), y.requests, y.most, y.late, seconds(y.allIn), strings.Join(y.short, "; "))
 }
 
 func size(n int64) string {

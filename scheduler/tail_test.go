@@ -114,7 +114,8 @@ func TestDisputedPieceIsNotPassedAround_S10_Rule39(t *testing.T) {
 	for _, split := range []int{3, 16} {
 		hosts := each([]host{plain(200, 40*ms), plain(200, 8*ms), plain(10, 161*ms)}, func(_ int, h *host) { h.most = mbit(1) })
 		hosts[2].lies = func(piece int64) bool { return piece == 0 }
-		r := run(t, scenario{size: 1835163, piece: 1114112, lanes: 3, hosts: hosts, limit: 5 * time.Minute, cfg: Config{Split: split}})
+		r := run(t, scenario{size: 1835163, piece: 1114112, lanes: 3, hosts: hosts, limit: 5 * time.Minute,
+			cfg: Config{Split: split}})
 		if !r.finished || r.total() > 60 {
 			t.Errorf("split %d: finished %v after %v requests", split, r.finished, r.requests)
 		}

@@ -53,7 +53,8 @@ func TestTrial_C6(t *testing.T) {
 	s.trim.review()
 	s.bring(5*time.Second, 2e6)
 	if !s.trim.endTrial() || s.trim.sure || s.growth.allowed != 6 || s.trim.next.Sub(s.clock.now) != trimAgain {
-		t.Errorf("the others bring what they did: sure %v, %d allowed, next trial in %v", s.trim.sure, s.growth.allowed, s.trim.next.Sub(s.clock.now))
+		t.Errorf("the others bring what they did: sure %v, %d allowed, next trial in %v", s.trim.sure, s.growth.allowed,
+			s.trim.next.Sub(s.clock.now))
 	}
 }
 

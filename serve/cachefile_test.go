@@ -199,7 +199,8 @@ func TestCacheFileNotWritable(t *testing.T) {
 
 // FuzzDecodeCache: only encoded caches are decoded.
 func FuzzDecodeCache(f *testing.F) {
-	good, err := encodeCache(cachedFolder{Folder: "/srv", Files: []cachedFile{{Name: "a", stamp: stamp{Size: 1, Sec: 2, Nsec: 3}, SHA256: strings.Repeat("0", 64)}}})
+	good, err := encodeCache(cachedFolder{Folder: "/srv",
+		Files: []cachedFile{{Name: "a", stamp: stamp{Size: 1, Sec: 2, Nsec: 3}, SHA256: strings.Repeat("0", 64)}}})
 	if err != nil {
 		f.Fatal(err)
 	}

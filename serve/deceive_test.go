@@ -204,12 +204,14 @@ func TestIfRangeOfThisSecond(t *testing.T) {
 
 // Names that some file systems treat as beginning with a dot are not served, nor is a file under an alias.
 func TestOtherNamesOfHidden_Rule10(t *testing.T) {
-	w := start(t, map[string]string{"\u200c.git/config": "secret", "a\u200cb": "1", "x/REAL~1.TXT": "2", "notes~old~1": "3", ".git/config": "secret"}, Options{})
+	w := start(t, map[string]string{"\u200c.git/config": "secret", "a\u200cb": "1", "x/REAL~1.TXT": "2",
+		"notes~old~1": "3", ".git/config": "secret"}, Options{})
 	w.get("/%E2%80%8C.git/config").want(t, 404, "Not Found\n")
 	w.get("/a%E2%80%8Cb").want(t, 200, "1")
 	w.get("/x/REAL~1.TXT").want(t, 200, "2")
 	w.get("/notes~old~1").want(t, 200, "3")
-	for name, want := range map[string]bool{"GIT~1/config": false, "x/REAL~1.TXT": true, "x/REAL~2.TXT": false, "git~1": false, "x/y~z": true, "a": true} {
+	for name, want := range map[string]bool{"GIT~1/config": false, "x/REAL~1.TXT": true, "x/REAL~2.TXT": false,
+		"git~1": false, "x/y~z": true, "a": true} {
 		if got := spelled(w.s.root, name); got != want {
 			t.Errorf("%s: spelled is %v", name, got)
 		}

@@ -86,7 +86,8 @@ func urls(f metalink.File) (list []string) {
 func TestMadeMeta4_V5(t *testing.T) {
 	body := strings.Repeat(content, 20_000)
 	w := start(t, map[string]string{"d/a b.iso": body, "empty": ""}, Options{Meta4: true, Mirrors: []Mirror{
-		mirror(t, "http://two.example/pub/"), mirror(t, "ftp://one.example/;pri=1;geo=de"), mirror(t, "http://other.example/file"),
+		mirror(t, "http://two.example/pub/"), mirror(t, "ftp://one.example/;pri=1;geo=de"),
+		mirror(t, "http://other.example/file"),
 	}})
 	file := w.get("/d/a%20b.iso")
 	if got, want := documentsOf(t, file), []string{"a%20b.iso.meta4 application/metalink4+xml"}; !slices.Equal(got, want) {
@@ -94,12 +95,14 @@ func TestMadeMeta4_V5(t *testing.T) {
 	}
 	a := w.get("/d/a%20b.iso.meta4")
 	sum, err := sum(t.Context(), strings.NewReader(a.body))
-	if err != nil || a.digest(t) != sum || a.header.Get("Etag") != etag(sum) || a.header.Get("Content-Type") != metalink.MediaType4 {
+	if err != nil || a.digest(t) != sum || a.header.Get("Etag") != etag(sum) ||
+		a.header.Get("Content-Type") != metalink.MediaType4 {
 		t.Errorf("the document goes out with %v", a.header)
 	}
 	f := parse(t, a)
 	pieces := f.BestPieces()
-	if f.Name != "a b.iso" || f.Size != int64(len(body)) || len(f.Claims) != 1 || f.Claims[0].Digest != file.digest(t) || pieces.Count() != 4 {
+	if f.Name != "a b.iso" || f.Size != int64(len(body)) || len(f.Claims) != 1 ||
+		f.Claims[0].Digest != file.digest(t) || pieces.Count() != 4 {
 		t.Errorf("it describes %s, %d bytes, %v, %d pieces", f.Name, f.Size, f.Claims, pieces.Count())
 	}
 	for i := range pieces.Count() {
@@ -117,7 +120,8 @@ func TestMadeMeta4_V5(t *testing.T) {
 		t.Errorf("an empty file has %d bytes, %v", f.Size, f.Pieces)
 	}
 	head := w.ask(http.MethodHead, "/d/a%20b.iso.meta4")
-	if head.header.Get("Content-Length") != fmt.Sprint(len(a.body)) || head.header.Get("Etag") != a.header.Get("Etag") || head.body != "" {
+	if head.header.Get("Content-Length") != fmt.Sprint(len(a.body)) ||
+		head.header.Get("Etag") != a.header.Get("Etag") || head.body != "" {
 		t.Errorf("HEAD: %v", head.header)
 	}
 	if part := w.get("/d/a%20b.iso.meta4", "Range", "bytes=2-5"); part.status != 206 || part.body != a.body[2:6] {
@@ -137,10 +141,13 @@ func TestMadeMeta4Places(t *testing.T) {
 		{"the request's host", Options{}, "pub.example:81", []string{"http://pub.example:81/a"}},
 		{"behind a proxy", Options{URL: mustURL(t, "https://pub.example/x")}, "inner", []string{"https://pub.example/x/a"}},
 		{"a mirror that is this", Options{Mirrors: []Mirror{mirror(t, "http://m/;pri=3")}}, "m", []string{"http://m/a"}},
-		{"a mirror that is this, behind a proxy", Options{URL: mustURL(t, "https://pub.example/x/"), Mirrors: []Mirror{mirror(t, "https://pub.example/x/")}},
+		{"a mirror that is this, behind a proxy", Options{URL: mustURL(t, "https://pub.example/x/"),
+			Mirrors: []Mirror{mirror(t, "https://pub.example/x/")}},
 			"inner", []string{"https://pub.example/x/a"}},
-		{"a mirror of another", Options{MirrorOf: mustURL(t, "https://o.example/")}, "m", []string{"https://o.example/a", "http://m/a"}},
-		{"fewer links", Options{MaxLinks: 1, Mirrors: []Mirror{mirror(t, "http://n/;pri=2"), mirror(t, "http://m/;pri=1")}}, "h", []string{"http://m/a", "http://h/a"}},
+		{"a mirror of another", Options{MirrorOf: mustURL(t, "https://o.example/")}, "m",
+			[]string{"https://o.example/a", "http://m/a"}},
+		{"fewer links", Options{MaxLinks: 1, Mirrors: []Mirror{mirror(t, "http://n/;pri=2"),
+			mirror(t, "http://m/;pri=1")}}, "h", []string{"http://m/a", "http://h/a"}},
 		{"a host that is none", Options{}, "h<x", nil},
 	} {
 		tt.o.Meta4 = true
@@ -216,10 +223,12 @@ func TestSigned_V8(t *testing.T) {
 	if again := w.get("/a.asc"); again.body != a.body {
 		t.Error("signed twice")
 	}
-	w = start(t, map[string]string{"a": content, "b": content, "b.asc": a.body, "c": content, "c.asc": "\x88\x01"}, Options{SecretKey: secret, Meta4: true})
+	w = start(t, map[string]string{"a": content, "b": content, "b.asc": a.body, "c": content, "c.asc": "\x88\x01"},
+		Options{SecretKey: secret, Meta4: true})
 	for name, want := range map[string]int{"a": 1, "b": 1, "c": 0} {
 		f := parse(t, w.get("/"+name+".meta4"))
-		if len(f.Signatures) != want || want > 0 && (f.Signatures[0].Type != openpgp.Kind.Types[0] || !good(t, f.Signatures[0].Text, content, public)) {
+		if len(f.Signatures) != want || want > 0 && (f.Signatures[0].Type != openpgp.Kind.Types[0] ||
+			!good(t, f.Signatures[0].Text, content, public)) {
 			t.Errorf("%s: signatures in the document are %v", name, f.Signatures)
 		}
 	}
@@ -318,7 +327,8 @@ func TestMadeSurvivesRestart(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var n atomic.Int64
-			w := open(t, dir, Options{CacheFile: cache, Meta4: tt.meta4, SecretKey: tt.secret, URL: mustURL(t, "http://h/")}, hashings(&n))
+			w := open(t, dir, Options{CacheFile: cache, Meta4: tt.meta4, SecretKey: tt.secret,
+				URL: mustURL(t, "http://h/")}, hashings(&n))
 			w.get("/a").want(t, 200, body)
 			w.get("/empty").want(t, 200, "")
 			a, m := w.get("/a.asc").body, w.get("/a.meta4").body

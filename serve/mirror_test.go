@@ -11,7 +11,8 @@ import (
 
 func TestParseMirror(t *testing.T) {
 	for spec, want := range map[string]Mirror{
-		"http://h/base/;pri=1;geo=de;depth=2;pref":      {URL: mustURL(t, "http://h/base/"), Pri: 1, Geo: "de", Depth: 2, Pref: true},
+		"http://h/base/;pri=1;geo=de;depth=2;pref": {URL: mustURL(t, "http://h/base/"), Pri: 1, Geo: "de",
+			Depth: 2, Pref: true},
 		" https://h:8443/ ; PREF ; Geo = FR ; pri = 12": {URL: mustURL(t, "https://h:8443/"), Pri: 12, Geo: "fr", Pref: true},
 		"http://h":                             {URL: mustURL(t, "http://h/")},
 		"ftp://h/pub/x.iso;depth=0;pri=999999": {URL: mustURL(t, "ftp://h/pub/x.iso"), Pri: 999999},
@@ -113,8 +114,10 @@ func TestParseMirrors(t *testing.T) {
 // parses as intended.
 func FuzzParseMirror(f *testing.F) {
 	for _, s := range []string{
-		"http://h/base/;pri=1;geo=de;depth=2;pref", "ftp://h;pref", "https://[::1]:1/x", "http://a>b/", "http://h/a,b;c", "http://h/%3E/",
-		"http://h/%2F", "http://h/..//", "http://h/\u00e4\xff/", "HTTP://H/;PRI=7", "http://h/a=b/;geo=XX", "http://h/'\"<>\\^`{|}/",
+		"http://h/base/;pri=1;geo=de;depth=2;pref", "ftp://h;pref", "https://[::1]:1/x", "http://a>b/",
+		"http://h/a,b;c", "http://h/%3E/",
+		"http://h/%2F", "http://h/..//", "http://h/\u00e4\xff/", "HTTP://H/;PRI=7", "http://h/a=b/;geo=XX",
+		"http://h/'\"<>\\^`{|}/",
 	} {
 		f.Add(s, "dir/name, <x>;.iso")
 	}
@@ -124,7 +127,8 @@ func FuzzParseMirror(f *testing.F) {
 			return
 		}
 		again, err := ParseMirror(m.String())
-		if err != nil || again.String() != m.String() || again.Pri != m.Pri || again.Geo != m.Geo || again.Depth != m.Depth || again.Pref != m.Pref {
+		if err != nil || again.String() != m.String() || again.Pri != m.Pri || again.Geo != m.Geo ||
+			again.Depth != m.Depth || again.Pref != m.Pref {
 			t.Fatalf("%q is %v, and written again %v, %v", spec, m, again, err)
 		}
 		target, _ := m.target(name)

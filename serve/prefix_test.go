@@ -31,7 +31,8 @@ func TestStripPrefix_C2_V5(t *testing.T) {
 	t.Cleanup(web.Close)
 	w := &site{t, s, dir, web.URL, newBook()}
 	a := w.get("/files/of%20us/pub/a%20b.iso")
-	if links := strings.Join(a.header.Values("Link"), "\n"); a.status != 200 || strings.Contains(links, web.URL) || !strings.Contains(links, "<http://mirror.example/x/pub/a%20b.iso>") {
+	if links := strings.Join(a.header.Values("Link"), "\n"); a.status != 200 || strings.Contains(links, web.URL) ||
+		!strings.Contains(links, "<http://mirror.example/x/pub/a%20b.iso>") {
 		t.Errorf("%d, links are %s", a.status, links)
 	}
 	f := parse(t, w.get("/files/of%20us/pub/a%20b.iso.meta4"))
@@ -39,7 +40,8 @@ func TestStripPrefix_C2_V5(t *testing.T) {
 	for _, m := range f.Mirrors {
 		places = append(places, m.URL.String())
 	}
-	if got, want := strings.Join(places, " "), "http://mirror.example/x/pub/a%20b.iso "+web.URL+"/files/of%20us/pub/a%20b.iso"; got != want {
+	if got, want := strings.Join(places, " "),
+		"http://mirror.example/x/pub/a%20b.iso "+web.URL+"/files/of%20us/pub/a%20b.iso"; got != want {
 		t.Errorf("the document names %s, want %s", got, want)
 	}
 }

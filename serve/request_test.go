@@ -67,7 +67,8 @@ func TestRanges_V10(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("with %q: %v", tt.fields, a.header)
 		}
-		if got := a.header.Get("Content-Range"); (got == "bytes */43") != (tt.status == 416) || (got == "") != (tt.status != 206 && tt.status != 416) {
+		if got := a.header.Get("Content-Range"); (got == "bytes */43") != (tt.status == 416) ||
+			(got == "") != (tt.status != 206 && tt.status != 416) {
 			t.Errorf("with %q: %d with Content-Range %q", tt.fields, tt.status, got)
 		}
 		if a.header.Get("Content-Encoding") != "" || tt.status == 200 && a.header.Get("Accept-Ranges") != "bytes" {
@@ -148,16 +149,20 @@ func TestNames_Rule10(t *testing.T) {
 	}
 	w := open(t, dir, Options{}, nil)
 	for _, target := range []string{
-		"/../secret", "/..%2fsecret", "/%2e%2e/secret", "/sub/../../secret", "/sub/..", "/./../secret", "/sub/./../a", "/sub/../a", "/.../a", "/a/.",
-		"//a", "/sub//b", "//sub/b", "/a/", "/a/b", "/sub/b/", "/.hidden", "/%2ehidden", "/.git/config", "/.git/", "/.git", "/sub/.x/y",
-		"/back%5cslash", "/back\\slash", "/ctrl%01", "/bidi%E2%80%AEgpj", "/bad%FF", "/sub%2fb", "/sub%2Fb", "/a%00", "/none", "/none/",
+		"/../secret", "/..%2fsecret", "/%2e%2e/secret", "/sub/../../secret", "/sub/..", "/./../secret", "/sub/./../a",
+		"/sub/../a", "/.../a", "/a/.",
+		"//a", "/sub//b", "//sub/b", "/a/", "/a/b", "/sub/b/", "/.hidden", "/%2ehidden", "/.git/config", "/.git/",
+		"/.git", "/sub/.x/y",
+		"/back%5cslash", "/back\\slash", "/ctrl%01", "/bidi%E2%80%AEgpj", "/bad%FF", "/sub%2fb", "/sub%2Fb", "/a%00",
+		"/none", "/none/",
 		"/" + strings.Repeat("x", 300), "/" + strings.Repeat("x/", 3000), "/..\\secret", "/c:/secret", "http://h/../secret",
 	} {
 		if got := w.raw(target); got != 404 {
 			t.Errorf("%s: %d, want 404", target, got)
 		}
 	}
-	for _, target := range []string{"/a", "/sub/b", "/%61", "/s%75b/b", "http://other.host/sub/b", "/a?../secret", "/sub/", "/./a", "/sub/./b", "/././a", "/sub/.", "/."} {
+	for _, target := range []string{"/a", "/sub/b", "/%61", "/s%75b/b", "http://other.host/sub/b", "/a?../secret",
+		"/sub/", "/./a", "/sub/./b", "/././a", "/sub/.", "/."} {
 		if got := w.raw(target); got != 200 {
 			t.Errorf("%s: %d, want 200", target, got)
 		}
@@ -176,7 +181,8 @@ func TestLinksAndDevices(t *testing.T) {
 	put(t, parent, "pub/sub/b", content)
 	for name, target := range map[string]string{
 		"in": "a", "sub/up": "../a", "folder": "sub", "out": "../outside/secret", "outdir": "../outside",
-		"abs": filepath.Join(parent, "outside", "secret"), "absin": filepath.Join(dir, "a"), "loop": "loop", "dangling": "nowhere",
+		"abs": filepath.Join(parent, "outside", "secret"), "absin": filepath.Join(dir, "a"), "loop": "loop",
+		"dangling": "nowhere",
 	} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -297,7 +303,8 @@ func TestStripPrefix(t *testing.T) {
 
 // FuzzRequestPath: accepted paths are below the folder and consist of safe names, and their URLs lead back to them.
 func FuzzRequestPath(f *testing.F) {
-	for _, s := range []string{"/", "/a", "/a/", "/a%20b/c", "/../x", "/.x", "/%2e", "/a%2fb", "//", "/a//b", "/\x00", "/\u202e", "x", ""} {
+	for _, s := range []string{"/", "/a", "/a/", "/a%20b/c", "/../x", "/.x", "/%2e", "/a%2fb", "//", "/a//b", "/\x00",
+		"/\u202e", "x", ""} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -309,7 +316,8 @@ func FuzzRequestPath(f *testing.F) {
 		if !ok {
 			return
 		}
-		if !filepath.IsLocal(name) || name != "." && (filepath.ToSlash(filepath.Clean(name)) != name || strings.Contains("/"+name, "/.")) {
+		if !filepath.IsLocal(name) || name != "." && (filepath.ToSlash(filepath.Clean(name)) != name ||
+			strings.Contains("/"+name, "/.")) {
 			t.Fatalf("%q is %q", s, name)
 		}
 		if name == "." {

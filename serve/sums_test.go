@@ -73,7 +73,8 @@ func TestSums_V8(t *testing.T) {
 func TestNoSums(t *testing.T) {
 	secret, _ := newKey(t, time.Hour)
 	w := start(t, map[string]string{
-		"own/SHA256SUMS": "mine", "own/a": "1", "signed/SHA256SUMS.sig": "x", "signed/a": "1", "folder/SHA256SUMS/": "", "folder/a": "1",
+		"own/SHA256SUMS": "mine", "own/a": "1", "signed/SHA256SUMS.sig": "x", "signed/a": "1", "folder/SHA256SUMS/": "",
+		"folder/a":   "1",
 		"none/sub/a": "1", "none/.b": "2", "big/": "",
 	}, Options{SecretKey: secret})
 	w.get("/own/SHA256SUMS").want(t, 200, "mine")
@@ -107,7 +108,8 @@ func TestSumsSigned_V8(t *testing.T) {
 	w := start(t, map[string]string{"a": content, "d/b": content}, Options{SecretKey: secret})
 	for _, folder := range []string{"/", "/d/"} {
 		list := w.get(folder + "SHA256SUMS")
-		if sig := w.get(folder + "SHA256SUMS.asc"); list.status != 200 || sig.status != 200 || !good(t, sig.body, list.body, public) ||
+		if sig := w.get(folder + "SHA256SUMS.asc"); list.status != 200 || sig.status != 200 ||
+			!good(t, sig.body, list.body, public) ||
 			!strings.Contains(w.get(folder).body, `"SHA256SUMS.asc"`) {
 			t.Errorf("%s: %d, signature %d %q", folder, list.status, sig.status, sig.body)
 		}

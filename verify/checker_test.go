@@ -140,7 +140,8 @@ func TestSignedClaim_Rule64(t *testing.T) {
 	if want := `sha-256 from line 3 of SUMS, OpenPGP signature by 0123, "Alice"`; p.String() != want {
 		t.Errorf("%v, want %s", p, want)
 	}
-	for name, c := range map[string]Claim{"by nobody who counts": signed(https), "of a weak digest": signed(claim(t, MD5, md5Hex, "line 3 of SUMS", Signed))} {
+	for name, c := range map[string]Claim{"by nobody who counts": signed(https),
+		"of a weak digest": signed(claim(t, MD5, md5Hex, "line 3 of SUMS", Signed))} {
 		if p, err := check(content, -1, c); err != nil || p.Signed() {
 			t.Errorf("%s: %v %v counts as signed", name, p, err)
 		}
@@ -383,7 +384,8 @@ func TestBothDigests_Rule32(t *testing.T) {
 // A good signature does not outweigh a digest that is wrong.
 func TestSignatureAndWrongDigest_Rule50(t *testing.T) {
 	signature := vouch{io.Discard, SignatureResult{Kind: "OpenPGP", Code: SignatureGood, From: "a.asc", Key: "0123"}}
-	c := NewChecker(-1, []Claim{claim(t, SHA512, sha512Hex, "Digest", HTTPS), claim(t, SHA256, strings.Repeat("0", 64), "Digest", HTTPS)}, signature)
+	c := NewChecker(-1, []Claim{claim(t, SHA512, sha512Hex, "Digest", HTTPS), claim(t, SHA256, strings.Repeat("0", 64),
+		"Digest", HTTPS)}, signature)
 	io.WriteString(c, content)
 	p, err := c.Proof()
 	if _, ok := errors.AsType[*MismatchError](err); !ok || p.Valid() {

@@ -66,18 +66,20 @@ func TestDigestForms_Rule33(t *testing.T) {
 		"base64 of capital digits": {[]string{"SHA-256=" + b64hex(strings.ToUpper(sha256Hex))}, "Digest sha-256=" + sha256Hex},
 		"bare digits":              {[]string{"sha-256=" + sha256Hex}, "Digest sha-256=" + sha256Hex},
 		"bare capital digits":      {[]string{"sha-256=" + strings.ToUpper(sha256Hex)}, "Digest sha-256=" + sha256Hex},
-		"without padding":          {[]string{"SHA-256=" + strings.TrimRight(b64(sha256Hex), "=")}, "Digest sha-256=" + sha256Hex},
-		"digits without padding":   {[]string{"SHA-512=" + strings.TrimRight(b64hex(sha512Hex), "=")}, "Digest sha-512=" + sha512Hex},
-		"md5 without padding":      {[]string{"MD5=" + strings.TrimRight(b64(md5Hex), "=")}, "Digest md5=" + md5Hex},
-		"sha-512 raw":              {[]string{"SHA-512=" + b64(sha512Hex)}, "Digest sha-512=" + sha512Hex},
-		"sha-512 of the digits":    {[]string{"SHA-512=" + b64hex(sha512Hex)}, "Digest sha-512=" + sha512Hex},
-		"sha-512 bare":             {[]string{"SHA-512=" + sha512Hex}, "Digest sha-512=" + sha512Hex},
-		"sha-1 raw":                {[]string{"SHA=" + b64(sha1Hex)}, "Digest sha-1=" + sha1Hex},
-		"sha-1 of the digits":      {[]string{"sha=" + b64hex(sha1Hex)}, "Digest sha-1=" + sha1Hex},
-		"sha-1 bare":               {[]string{"Sha=" + sha1Hex}, "Digest sha-1=" + sha1Hex},
-		"md5 raw":                  {[]string{"MD5=" + b64(md5Hex)}, "Digest md5=" + md5Hex},
-		"md5 of the digits":        {[]string{"md5=" + b64hex(md5Hex)}, "Digest md5=" + md5Hex},
-		"md5 bare":                 {[]string{"mD5=" + md5Hex}, "Digest md5=" + md5Hex},
+		"without padding": {[]string{"SHA-256=" + strings.TrimRight(b64(sha256Hex), "=")},
+			"Digest sha-256=" + sha256Hex},
+		"digits without padding": {[]string{"SHA-512=" + strings.TrimRight(b64hex(sha512Hex), "=")},
+			"Digest sha-512=" + sha512Hex},
+		"md5 without padding":   {[]string{"MD5=" + strings.TrimRight(b64(md5Hex), "=")}, "Digest md5=" + md5Hex},
+		"sha-512 raw":           {[]string{"SHA-512=" + b64(sha512Hex)}, "Digest sha-512=" + sha512Hex},
+		"sha-512 of the digits": {[]string{"SHA-512=" + b64hex(sha512Hex)}, "Digest sha-512=" + sha512Hex},
+		"sha-512 bare":          {[]string{"SHA-512=" + sha512Hex}, "Digest sha-512=" + sha512Hex},
+		"sha-1 raw":             {[]string{"SHA=" + b64(sha1Hex)}, "Digest sha-1=" + sha1Hex},
+		"sha-1 of the digits":   {[]string{"sha=" + b64hex(sha1Hex)}, "Digest sha-1=" + sha1Hex},
+		"sha-1 bare":            {[]string{"Sha=" + sha1Hex}, "Digest sha-1=" + sha1Hex},
+		"md5 raw":               {[]string{"MD5=" + b64(md5Hex)}, "Digest md5=" + md5Hex},
+		"md5 of the digits":     {[]string{"md5=" + b64hex(md5Hex)}, "Digest md5=" + md5Hex},
+		"md5 bare":              {[]string{"mD5=" + md5Hex}, "Digest md5=" + md5Hex},
 		"MirrorBrain's three lines": {
 			[]string{"MD5=" + b64(md5Hex), "SHA=" + b64(sha1Hex), "SHA-256=" + b64(sha256Hex)},
 			"Digest sha-256=" + sha256Hex + ", Digest sha-1=" + sha1Hex + ", Digest md5=" + md5Hex,
@@ -90,8 +92,9 @@ func TestDigestForms_Rule33(t *testing.T) {
 			[]string{"UNIXsum=30637, adler32=03da0195, id-sha-256=x, crc32c=????, SHA-256=" + b64(sha256Hex)},
 			"Digest sha-256=" + sha256Hex,
 		},
-		"only unknown ones":            {[]string{"UNIXsum=30637"}, ""},
-		"the same twice":               {[]string{"SHA-256=" + b64(sha256Hex) + ",sha-256=" + sha256Hex}, "Digest sha-256=" + sha256Hex},
+		"only unknown ones": {[]string{"UNIXsum=30637"}, ""},
+		"the same twice": {[]string{"SHA-256=" + b64(sha256Hex) + ",sha-256=" + sha256Hex},
+			"Digest sha-256=" + sha256Hex},
 		"the same under another name":  {[]string{"SHA=" + b64(sha1Hex) + ",SHA-1=" + sha1Hex}, "Digest sha-1=" + sha1Hex},
 		"an empty list (RFC 9110 5.6)": {[]string{""}, ""},
 	}
@@ -112,18 +115,20 @@ func TestDigestForms_Rule33(t *testing.T) {
 func TestMalformedDigest_Rule31(t *testing.T) {
 	raw := b64(sha256Hex)
 	tests := map[string]struct{ value, why string }{
-		"empty":                {"SHA-256=", "sha-256 has 0 characters"},
-		"no value":             {"SHA-256", "no value"},
-		"a character less":     {"SHA-256=" + raw[1:], "sha-256 has 43 characters"},
-		"a character more":     {"SHA-256=" + raw + "=", "sha-256 has 45 characters"},
-		"digits of sha-1":      {"SHA-256=" + sha1Hex, "sha-256 has 40 characters"},
-		"base64 of 31 bytes":   {"SHA-256=" + base64.StdEncoding.EncodeToString(make([]byte, 31)), "sha-256 has 31 bytes"},
-		"of 33 bytes":          {"SHA-256=" + base64.StdEncoding.EncodeToString(make([]byte, 33)), "sha-256 has 33 bytes"},
-		"url alphabet":         {"SHA-256=" + strings.Repeat("-", 43) + "=", "sha-256 is not base64"},
-		"bits after the end":   {"SHA-256=" + strings.Repeat("A", 42) + "B=", "sha-256 is not base64"},
-		"not digits":           {"SHA-256=" + strings.Repeat("g", 64), "sha-256 is not hexadecimal"},
-		"base64 of no digits":  {"SHA-256=" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("g"), 64)), "sha-256 is not hexadecimal"},
-		"base64 of 65 digits":  {"SHA-256=" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("0"), 65)), "sha-256 has 65 characters"},
+		"empty":              {"SHA-256=", "sha-256 has 0 characters"},
+		"no value":           {"SHA-256", "no value"},
+		"a character less":   {"SHA-256=" + raw[1:], "sha-256 has 43 characters"},
+		"a character more":   {"SHA-256=" + raw + "=", "sha-256 has 45 characters"},
+		"digits of sha-1":    {"SHA-256=" + sha1Hex, "sha-256 has 40 characters"},
+		"base64 of 31 bytes": {"SHA-256=" + base64.StdEncoding.EncodeToString(make([]byte, 31)), "sha-256 has 31 bytes"},
+		"of 33 bytes":        {"SHA-256=" + base64.StdEncoding.EncodeToString(make([]byte, 33)), "sha-256 has 33 bytes"},
+		"url alphabet":       {"SHA-256=" + strings.Repeat("-", 43) + "=", "sha-256 is not base64"},
+		"bits after the end": {"SHA-256=" + strings.Repeat("A", 42) + "B=", "sha-256 is not base64"},
+		"not digits":         {"SHA-256=" + strings.Repeat("g", 64), "sha-256 is not hexadecimal"},
+		"base64 of no digits": {"SHA-256=" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("g"), 64)),
+			"sha-256 is not hexadecimal"},
+		"base64 of 65 digits": {"SHA-256=" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("0"), 65)),
+			"sha-256 has 65 characters"},
 		"quoted":               {`SHA-256="` + raw + `"`, "sha-256 has 46 characters"},
 		"RFC 9530 in Digest":   {"SHA-256=:" + raw + ":", "sha-256 has 46 characters"},
 		"weak ones too":        {"MD5=AAAA", "md5 has 4 characters"},
@@ -156,7 +161,8 @@ func TestMalformedBesideAGoodOne_Rule31(t *testing.T) {
 			t.Errorf("%v: got %v, %v, %v", header, claims, malformed, err)
 		}
 	}
-	contradiction := map[string][]string{"Digest": {"SHA-512=" + b64(sha512Hex) + ", MD5=x, SHA-256=" + sha256Hex + ", SHA-256=" + strings.Repeat("0", 64)}}
+	contradiction := map[string][]string{"Digest": {"SHA-512=" + b64(sha512Hex) + ", MD5=x, SHA-256=" + sha256Hex +
+		", SHA-256=" + strings.Repeat("0", 64)}}
 	if _, err := FromHeader(contradiction, HTTPS); err == nil {
 		t.Error("two values of one algorithm are no error")
 	}
@@ -178,14 +184,20 @@ func TestReprDigest(t *testing.T) {
 		lines []string
 		want  string
 	}{
-		"one":          {[]string{"sha-256=:" + b64(sha256Hex) + ":"}, "Repr-Digest sha-256=" + sha256Hex},
-		"several":      {[]string{"sha-256=:" + b64(sha256Hex) + ":,  sha-512=:" + b64(sha512Hex) + ":"}, "Repr-Digest sha-512=" + sha512Hex + ", Repr-Digest sha-256=" + sha256Hex},
-		"two lines":    {[]string{"md5=:" + b64(md5Hex) + ":", "sha=:" + b64(sha1Hex) + ":"}, "Repr-Digest sha-1=" + sha1Hex + ", Repr-Digest md5=" + md5Hex},
-		"no padding":   {[]string{"sha-256=:" + strings.TrimRight(b64(sha256Hex), "=") + ":, sha-512=:" + strings.TrimRight(b64(sha512Hex), "=") + `:;a=":";b=:AA:, c=":AA", d=(:AA: :AA==:), e=a:b:c`}, "Repr-Digest sha-512=" + sha512Hex + ", Repr-Digest sha-256=" + sha256Hex},
-		"a parameter":  {[]string{"sha-256=:" + b64(sha256Hex) + `:;a="x,y"`}, "Repr-Digest sha-256=" + sha256Hex},
-		"the same 2x":  {[]string{"sha-256=:" + b64(sha256Hex) + ":", "sha-256=:" + b64(sha256Hex) + ":"}, "Repr-Digest sha-256=" + sha256Hex},
-		"unknown ones": {[]string{`crc32c=:AAAA:, unixsum=1, a="q\",", b=(1 "x,"), c=%"\", d, sha-256=:` + b64(sha256Hex) + ":"}, "Repr-Digest sha-256=" + sha256Hex},
-		"nothing":      {[]string{""}, ""},
+		"one": {[]string{"sha-256=:" + b64(sha256Hex) + ":"}, "Repr-Digest sha-256=" + sha256Hex},
+		"several": {[]string{"sha-256=:" + b64(sha256Hex) + ":,  sha-512=:" + b64(sha512Hex) + ":"},
+			"Repr-Digest sha-512=" + sha512Hex + ", Repr-Digest sha-256=" + sha256Hex},
+		"two lines": {[]string{"md5=:" + b64(md5Hex) + ":", "sha=:" + b64(sha1Hex) + ":"},
+			"Repr-Digest sha-1=" + sha1Hex + ", Repr-Digest md5=" + md5Hex},
+		"no padding": {[]string{"sha-256=:" + strings.TrimRight(b64(sha256Hex), "=") + ":, sha-512=:" +
+			strings.TrimRight(b64(sha512Hex), "=") + `:;a=":";b=:AA:, c=":AA", d=(:AA: :AA==:), e=a:b:c`},
+			"Repr-Digest sha-512=" + sha512Hex + ", Repr-Digest sha-256=" + sha256Hex},
+		"a parameter": {[]string{"sha-256=:" + b64(sha256Hex) + `:;a="x,y"`}, "Repr-Digest sha-256=" + sha256Hex},
+		"the same 2x": {[]string{"sha-256=:" + b64(sha256Hex) + ":", "sha-256=:" + b64(sha256Hex) + ":"},
+			"Repr-Digest sha-256=" + sha256Hex},
+		"unknown ones": {[]string{`crc32c=:AAAA:, unixsum=1, a="q\",", b=(1 "x,"), c=%"\", d, sha-256=:` +
+			b64(sha256Hex) + ":"}, "Repr-Digest sha-256=" + sha256Hex},
+		"nothing": {[]string{""}, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -360,7 +372,8 @@ func TestField(t *testing.T) {
 // Base64 has one form: bits that belong to no octet are zero (RFC 4648, section 3.5).
 func TestDigestPadding_Rule33(t *testing.T) {
 	good := b64(sha256Hex)
-	for _, odd := range []string{good[:42] + string(good[42]+1) + "=", good + "=", good + " x", "!" + good[1:], good[:42] + string(good[42]+1), good[:42]} {
+	for _, odd := range []string{good[:42] + string(good[42]+1) + "=", good + "=", good + " x", "!" + good[1:],
+		good[:42] + string(good[42]+1), good[:42]} {
 		if claims, err := FromHeader(map[string][]string{"Digest": {"SHA-256=" + odd}}, HTTP); err == nil {
 			t.Errorf("%q is %v", odd, claims)
 		}

@@ -12,7 +12,8 @@ func TestHex(t *testing.T) {
 			t.Errorf("%d digits: %v, %v", n, c, err)
 		}
 	}
-	for _, bad := range []string{"", "a", strings.Repeat("a", 63), strings.Repeat("g", 64), strings.Repeat("a", 63) + "\n", strings.Repeat("a", 65)} {
+	for _, bad := range []string{"", "a", strings.Repeat("a", 63), strings.Repeat("g", 64),
+		strings.Repeat("a", 63) + "\n", strings.Repeat("a", 65)} {
 		if c, err := Hex(bad); err == nil || !c.Digest.IsZero() {
 			t.Errorf("%q: %v, %v", bad, c, err)
 		}

@@ -17,12 +17,14 @@ func TestByPieces_Rule31_Rule64(t *testing.T) {
 			t.Fatal(err)
 		}
 		claim := PieceClaim{Pieces: p, Field: "x.torrent", Channel: HTTP}
-		for _, r := range []io.Reader{bytes.NewReader(body), iotest.OneByteReader(bytes.NewReader(body)), iotest.HalfReader(bytes.NewReader(body))} {
+		for _, r := range []io.Reader{bytes.NewReader(body), iotest.OneByteReader(bytes.NewReader(body)),
+			iotest.HalfReader(bytes.NewReader(body))} {
 			c := NewChecker(-1, nil)
 			c.ByPieces(claim)
 			io.Copy(c, r)
 			proof, err := c.Proof()
-			if err != nil || !proof.ByPieces() || proof.Verified() || proof.Signed() || proof.Pieces() != claim || proof.String() != "bittorrent v1 piece hashes from x.torrent over http" {
+			if err != nil || !proof.ByPieces() || proof.Verified() || proof.Signed() || proof.Pieces() != claim ||
+				proof.String() != "bittorrent v1 piece hashes from x.torrent over http" {
 				t.Errorf("pieces of %d: %v, %v", length, proof, err)
 			}
 		}

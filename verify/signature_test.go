@@ -40,7 +40,8 @@ func TestJudgeSignatures_Rule48(t *testing.T) {
 		if !ok || e.Code != worst.Code || e.By != worst.Key || len(e.Signatures) != len(all) {
 			t.Errorf("of %v: %v", all, e)
 		}
-		if err := JudgeSignatures(append(all, SignatureResult{Code: SignatureGood}), key); (err == nil) != (worst.Code != SignatureBad) {
+		if err := JudgeSignatures(append(all, SignatureResult{Code: SignatureGood}),
+			key); (err == nil) != (worst.Code != SignatureBad) {
 			t.Errorf("%v and a good one: %v", all, err)
 		}
 	}

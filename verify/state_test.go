@@ -84,7 +84,8 @@ func TestCheckerStateRefused_Rule72(t *testing.T) {
 	}
 	pieces := NewChecker(-1, nil)
 	pieces.ByPieces(PieceClaim{Pieces: list})
-	for _, bad := range [][]byte{nil, {}, []byte("{}"), []byte("null"), []byte(`{"written":1,"hashes":{"sha-256":"AAAA"}}`), state[:len(state)-1]} {
+	for _, bad := range [][]byte{nil, {}, []byte("{}"), []byte("null"),
+		[]byte(`{"written":1,"hashes":{"sha-256":"AAAA"}}`), state[:len(state)-1]} {
 		if NewChecker(-1, nil).UnmarshalBinary(bad) == nil || pieces.UnmarshalBinary(state) == nil {
 			t.Errorf("%q: taken", bad)
 		}

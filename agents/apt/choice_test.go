@@ -48,7 +48,8 @@ func TestHosts(t *testing.T) {
 			}
 		}
 	}
-	if total := count["slow"] + count["fast"] + count["wrong"]; total < 850 || count["fast"] < 3*count["slow"] || count["wrong"] < 300 {
+	if total := count["slow"] + count["fast"] + count["wrong"]; total < 850 || count["fast"] < 3*count["slow"] ||
+		count["wrong"] < 300 {
 		t.Errorf("%v", count)
 	}
 	for _, j := range jobs {

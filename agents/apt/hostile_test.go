@@ -43,12 +43,14 @@ func TestMethodPasswordOfPartial(t *testing.T) {
 	})
 	dir := t.TempDir()
 	auth, partial := filepath.Join(dir, "auth.conf"), filepath.Join(dir, "partial")
-	for name, data := range map[string]string{auth: "machine " + server.URL + " login me password secret\n", partial: string(large[:len(large)/2])} {
+	for name, data := range map[string]string{auth: "machine " + server.URL + " login me password secret\n",
+		partial: string(large[:len(large)/2])} {
 		if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	k := newTalk(t, "Config-Item: Dir::Etc::netrc="+auth, "Config-Item: Acquire::braid::Mirrors::="+server.URL, "Config-Item: Acquire::braid::Mirrors::="+mirror.URL)
+	k := newTalk(t, "Config-Item: Dir::Etc::netrc="+auth, "Config-Item: Acquire::braid::Mirrors::="+server.URL,
+		"Config-Item: Acquire::braid::Mirrors::="+mirror.URL)
 	// The server fails, so that it is not tried first any more.
 	if m, _ := k.acquire(server.URL+"/first", demanding(large)); m.Code != 201 {
 		t.Errorf("%v", m)
@@ -75,7 +77,8 @@ func TestMethodIMS(t *testing.T) {
 	})
 	k := newTalk(t)
 	const since = "Last-Modified: Mon, 10 Sep 2001 01:46:40 GMT\n"
-	if m, data := k.acquire(server.URL+"/Packages", demanded()+since); m.Code != 201 || m.Get("IMS-Hit") != "" || data != string(body) {
+	if m, data := k.acquire(server.URL+"/Packages", demanded()+since); m.Code != 201 || m.Get("IMS-Hit") != "" ||
+		data != string(body) {
 		t.Errorf("with a digest: %v", m)
 	}
 	if m, _ := k.acquire(server.URL+"/InRelease", since); m.Code != 201 || m.Get("IMS-Hit") != "true" {
@@ -118,7 +121,8 @@ func TestMethodPartsInTheWay(t *testing.T) {
 				k.say("600 URI Acquire\nURI: " + server.URL + at + "\nFilename: " + name + "\n" + demanding(want))
 				m, _ := k.answer()
 				got, err := os.ReadFile(name)
-				if info, failed := os.Lstat(name); m.Code != 201 || err != nil || !bytes.Equal(got, want) || failed != nil || !info.Mode().IsRegular() {
+				if info, failed := os.Lstat(name); m.Code != 201 || err != nil || !bytes.Equal(got, want) ||
+					failed != nil || !info.Mode().IsRegular() {
 					t.Errorf("%s at %s of %s: %v, %v", what, ending, at, m, err)
 				}
 				if kept, _ := os.ReadFile(victim); string(kept) != "mine" {

@@ -12,7 +12,8 @@ import (
 
 // A Reader parses the messages of apt. Message.String formats those that are sent to it.
 func ExampleReader() {
-	m, err := NewReader(strings.NewReader("600 URI Acquire\nURI: braid+https://deb.example.org/a.deb\nFilename: /var/cache/apt/archives/partial/a.deb\n\n")).Next()
+	m, err := NewReader(strings.NewReader("600 URI Acquire\nURI: braid+https://deb.example.org/a.deb\nFilename: " +
+		"/var/cache/apt/archives/partial/a.deb\n\n")).Next()
 	fmt.Println(m.Code, m.Get("uri"), err)
 	done := Message{Code: 201, Text: "URI Done", Fields: []Field{{"URI", m.Get("URI")}, {"Size", "7"}}}
 	io.WriteString(os.Stdout, done.String())
@@ -24,13 +25,16 @@ func ExampleReader() {
 }
 
 func TestReaderNext(t *testing.T) {
-	r := NewReader(strings.NewReader("\n\n601 Configuration\nConfig-Item: a=b\nConfig-Item: c=d:e\r\n\n600  URI Acquire \nURI:x\nLong: 1\n  2\n\t3\n\n"))
+	r := NewReader(strings.NewReader("\n\n601 Configuration\nConfig-Item: a=b\nConfig-Item: c=d:e\r\n\n600  URI Acquire " +
+		"\nURI:x\nLong: 1\n  2\n\t3\n\n"))
 	first, err := r.Next()
-	if err != nil || first.Code != 601 || first.Text != "Configuration" || !slices.Equal(first.Fields, []Field{{"Config-Item", "a=b"}, {"Config-Item", "c=d:e"}}) {
+	if err != nil || first.Code != 601 || first.Text != "Configuration" ||
+		!slices.Equal(first.Fields, []Field{{"Config-Item", "a=b"}, {"Config-Item", "c=d:e"}}) {
 		t.Fatalf("%v %v", first, err)
 	}
 	second, err := r.Next()
-	if err != nil || second.Text != "URI Acquire" || second.Get("uri") != "x" || second.Get("LONG") != "1\n2\n3" || second.Get("none") != "" {
+	if err != nil || second.Text != "URI Acquire" || second.Get("uri") != "x" || second.Get("LONG") != "1\n2\n3" ||
+		second.Get("none") != "" {
 		t.Fatalf("%v %v", second, err)
 	}
 	if _, err := r.Next(); err != io.EOF {

@@ -75,7 +75,8 @@ func newTalk(t *testing.T, items ...string) *talk {
 	if first := k.next(); first.Code != 100 || first.Get("Send-Config") != "true" || first.Get("Send-URI-Encoded") != "true" {
 		t.Fatalf("%v", first)
 	}
-	k.say("601 Configuration\nConfig-Item: APT::Sandbox::User=\nConfig-Item: Acquire::Send-URI-Encoded=1\n" + strings.Join(items, "\n") + "\n")
+	k.say("601 Configuration\nConfig-Item: APT::Sandbox::User=\nConfig-Item: Acquire::Send-URI-Encoded=1\n" +
+		strings.Join(items, "\n") + "\n")
 	return k
 }
 
@@ -121,14 +122,16 @@ func TestMethodRun(t *testing.T) {
 	server := newHost(t, serving(body))
 	k := newTalk(t)
 	m, data := k.acquire("braid+"+server.URL+"/a%2bb", demanded())
-	if m.Code != 201 || data != string(body) || m.Get("Size") != fmt.Sprint(len(body)) || m.Get("SHA256-Hash") != fmt.Sprintf("%x", sha256.Sum256(body)) {
+	if m.Code != 201 || data != string(body) || m.Get("Size") != fmt.Sprint(len(body)) ||
+		m.Get("SHA256-Hash") != fmt.Sprintf("%x", sha256.Sum256(body)) {
 		t.Errorf("%v", m)
 	}
 	if m.Get("Last-Modified") != "Sun, 09 Sep 2001 01:46:40 GMT" || server.requests() != "GET /a%2bb" {
 		t.Errorf("%v, %s", m, server.requests())
 	}
 	m, data = k.acquire(server.URL+"/InRelease", "Maximum-Size: 10000000\nLast-Modified: Sat, 08 Sep 2001 01:46:40 GMT\n")
-	if m.Code != 201 || data != string(body) || m.Get("MD5Sum-Hash") == "" || m.Get("SHA512-Hash") == "" || m.Get("IMS-Hit") != "" {
+	if m.Code != 201 || data != string(body) || m.Get("MD5Sum-Hash") == "" || m.Get("SHA512-Hash") == "" ||
+		m.Get("IMS-Hit") != "" {
 		t.Errorf("%v", m)
 	}
 	m, data = k.acquire(server.URL+"/InRelease", "Maximum-Size: 10000000\nLast-Modified: Mon, 10 Sep 2001 01:46:40 GMT\n")
@@ -163,21 +166,26 @@ func TestMethodFails(t *testing.T) {
 		{server.URL + "/busy", "", "503", "HttpError503", "true"},
 		{server.URL + "/login", "", "401", "HttpError401", ""},
 		{server.URL + "/x", "Expected-SHA256: " + strings.Repeat("0", 64) + "\n", "sha-256 is", "HashSumMismatch", ""},
-		{server.URL + "/x", fmt.Sprintf("Expected-SHA256: %s\nExpected-Checksum-FileSize: %d\n", strings.Repeat("0", 64), len(body)), "sha-256 is", "HashSumMismatch", ""},
+		{server.URL + "/x", fmt.Sprintf("Expected-SHA256: %s\nExpected-Checksum-FileSize: %d\n",
+			strings.Repeat("0", 64), len(body)), "sha-256 is", "HashSumMismatch", ""},
 		{server.URL + "/x", "Maximum-Size: 100\n", "no more than 100 are allowed", "MaximumSizeExceeded", ""},
-		{server.URL + "/x", fmt.Sprintf("Expected-SHA256: %x\nExpected-Checksum-FileSize: 100\n", sha256.Sum256(body)), "no more than 100 are allowed", "MaximumSizeExceeded", ""},
+		{server.URL + "/x", fmt.Sprintf("Expected-SHA256: %x\nExpected-Checksum-FileSize: 100\n", sha256.Sum256(body)),
+			"no more than 100 are allowed", "MaximumSizeExceeded", ""},
 		{"http://127.0.0.1:1/x", "", "connection refused", "ConnectionRefused", "true"},
 		{"ftp://127.0.0.1/x", "", "not an http or https URL", "", ""},
 		{"http://x.onion/x", "", "BlockDotOnion", "", ""},
 		{"mirror+file:" + filepath.Join(t.TempDir(), "no-list") + "/./Packages", "", "no-list: no such file", "", ""},
 		{"", "", "no URI", "", ""},
 		{server.URL + "/x", "Expected-SHA256: 12\n", "the digest in Expected-SHA256 is not valid", "", ""},
-		{server.URL + "/x", "Expected-SHA512: " + strings.Repeat("0", 32) + "\n", "the digest in Expected-SHA512 is not valid", "", ""},
+		{server.URL + "/x", "Expected-SHA512: " + strings.Repeat("0", 32) + "\n",
+			"the digest in Expected-SHA512 is not valid", "", ""},
 		{server.URL + "/x", "Maximum-Size: -1\n", "Maximum-Size is not a number", "", ""},
-		{server.URL + "/x", "Expected-Checksum-FileSize: 99999999999999999999\n", "Expected-Checksum-FileSize is not a number", "", ""},
+		{server.URL + "/x", "Expected-Checksum-FileSize: 99999999999999999999\n",
+			"Expected-Checksum-FileSize is not a number", "", ""},
 	} {
 		m, data := k.acquire(tt.uri, tt.fields)
-		if m.Code != 400 || !strings.Contains(m.Get("Message"), tt.message) || m.Get("FailReason") != tt.reason || m.Get("Transient-Failure") != tt.transient || data != "" {
+		if m.Code != 400 || !strings.Contains(m.Get("Message"), tt.message) || m.Get("FailReason") != tt.reason ||
+			m.Get("Transient-Failure") != tt.transient || data != "" {
 			t.Errorf("%s %q: %v", tt.uri, tt.fields, m)
 		}
 	}
@@ -203,8 +211,11 @@ func TestMethodConfigured(t *testing.T) {
 		w.Header().Set("Link", "<"+mirror.URL+"/linked>; rel=duplicate")
 		serving(body)(w, r)
 	})
-	k := newTalk(t, "Config-Item: Acquire::braid::Mirrors::x::="+down.URL, "Config-Item: Acquire::braid::Mirrors::x::="+linking.URL, "Config-Item: Acquire::braid::Mirrors::x::="+mirror.URL)
-	for _, fields := range []string{"", "Maximum-Size: 10000000\n", "Expected-MD5Sum: " + strings.Repeat("0", 32) + "\n", "Expected-SHA1: " + strings.Repeat("0", 40) + "\n", "Expected-Checksum-FileSize: 5\n"} {
+	k := newTalk(t, "Config-Item: Acquire::braid::Mirrors::x::="+down.URL,
+		"Config-Item: Acquire::braid::Mirrors::x::="+linking.URL, "Config-Item: Acquire::braid::Mirrors::x::="+mirror.URL)
+	for _, fields := range []string{"", "Maximum-Size: 10000000\n",
+		"Expected-MD5Sum: " + strings.Repeat("0", 32) + "\n", "Expected-SHA1: " + strings.Repeat("0", 40) + "\n",
+		"Expected-Checksum-FileSize: 5\n"} {
 		if m, _ := k.acquire(down.URL+"/InRelease", fields); m.Code != 400 {
 			t.Errorf("%q: %v", fields, m)
 		}
@@ -225,12 +236,15 @@ func TestMethodConfigured(t *testing.T) {
 func TestMethodDate(t *testing.T) {
 	for _, data := range [][]byte{body, bytes.Repeat(body, 8)} {
 		one, two := newHost(t, serving(data)), newHost(t, serving(data))
-		k := newTalk(t, "Config-Item: Acquire::braid::Mirrors::x::="+one.URL, "Config-Item: Acquire::braid::Mirrors::x::="+two.URL)
+		k := newTalk(t, "Config-Item: Acquire::braid::Mirrors::x::="+one.URL,
+			"Config-Item: Acquire::braid::Mirrors::x::="+two.URL)
 		name := filepath.Join(t.TempDir(), "a file")
-		k.say(fmt.Sprintf("600 URI Acquire\nURI: %s/x\nFilename: %s\nExpected-SHA256: %x\nExpected-Checksum-FileSize: %d\n", one.URL, name, sha256.Sum256(data), len(data)))
+		k.say(fmt.Sprintf("600 URI Acquire\nURI: %s/x\nFilename: %s\nExpected-SHA256: "+
+			"%x\nExpected-Checksum-FileSize: %d\n", one.URL, name, sha256.Sum256(data), len(data)))
 		m, codes := k.answer()
 		info, err := os.Stat(name)
-		if m.Code != 201 || m.Get("Last-Modified") != "Sun, 09 Sep 2001 01:46:40 GMT" || codes[104]+codes[101] != 0 || err != nil || !info.ModTime().Equal(time.Unix(1e9, 0)) {
+		if m.Code != 201 || m.Get("Last-Modified") != "Sun, 09 Sep 2001 01:46:40 GMT" || codes[104]+codes[101] != 0 ||
+			err != nil || !info.ModTime().Equal(time.Unix(1e9, 0)) {
 			t.Errorf("%d bytes: %v, %v, %v, %v", len(data), m, codes, info.ModTime(), err)
 		}
 	}
@@ -251,7 +265,8 @@ func TestMethodPassword(t *testing.T) {
 	if err := os.WriteFile(auth, []byte("machine "+server.URL+" login me password secret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k := newTalk(t, "Config-Item: Dir::Etc::netrc="+auth, "Config-Item: Acquire::braid::Mirrors::="+server.URL, "Config-Item: Acquire::braid::Mirrors::="+mirror.URL)
+	k := newTalk(t, "Config-Item: Dir::Etc::netrc="+auth, "Config-Item: Acquire::braid::Mirrors::="+server.URL,
+		"Config-Item: Acquire::braid::Mirrors::="+mirror.URL)
 	for _, fields := range []string{"", demanded()} {
 		if m, _ := k.acquire(server.URL+"/x", fields); m.Code != 201 {
 			t.Errorf("%v", m)
@@ -267,8 +282,10 @@ func TestMethodSettings(t *testing.T) {
 	server := newHost(t, serving(body))
 	for _, tt := range []struct{ item, want string }{
 		{"Acquire::https::CrlFile=/x", "crlfile is about trust"},
-		{"Acquire::braid::Mirrors::=gopher://x", "Acquire::braid::Mirrors: \"gopher://x\" is not the URL of a mirror (http:// or https://), and no mirror+file:LIST"},
-		{"Acquire::braid::Mirrors::x::=127.0.0.1:3142", "Acquire::braid::Mirrors::x: \"127.0.0.1:3142\" is not the URL of a mirror"},
+		{"Acquire::braid::Mirrors::=gopher://x",
+			"Acquire::braid::Mirrors: \"gopher://x\" is not the URL of a mirror (http:// or https://), and no mirror+file:LIST"},
+		{"Acquire::braid::Mirrors::x::=127.0.0.1:3142",
+			"Acquire::braid::Mirrors::x: \"127.0.0.1:3142\" is not the URL of a mirror"},
 		{"Acquire::braid::Mirrors::x::=ftp://me:secret@h/", "\"...@h/\" is not the URL of a mirror"},
 		{"Acquire::http::Proxy=gopher://x", "proxy"},
 	} {
@@ -291,7 +308,8 @@ func TestMethodHostile(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		m := &Method{In: strings.NewReader(tt.text), Out: &out}
-		if err := m.Run(context.Background()); err == nil || !strings.Contains(out.String(), "401 General Failure\nMessage: braid: ") || !strings.Contains(out.String(), tt.want) {
+		if err := m.Run(context.Background()); err == nil ||
+			!strings.Contains(out.String(), "401 General Failure\nMessage: braid: ") || !strings.Contains(out.String(), tt.want) {
 			t.Errorf("%q: %v\n%s", tt.text, err, out.String())
 		}
 	}

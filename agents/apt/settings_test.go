@@ -30,8 +30,10 @@ func parseURL(t *testing.T, s string) *url.URL {
 }
 
 func TestReadSettings(t *testing.T) {
-	s := configured("A::B=1", "a::c=x%3dy%0az", "no equals sign", "A::List::=one", "A::List::=two", "Binary::braid+https::A::B=2", "Binary::http::A::c=no")
-	if s.get("a::b") != "2" || s.get("A::C") != "x=y\nz" || !slices.Equal(s.lists["a::list"], []string{"one", "two"}) || s.get("none") != "" {
+	s := configured("A::B=1", "a::c=x%3dy%0az", "no equals sign", "A::List::=one", "A::List::=two",
+		"Binary::braid+https::A::B=2", "Binary::http::A::c=no")
+	if s.get("a::b") != "2" || s.get("A::C") != "x=y\nz" || !slices.Equal(s.lists["a::list"], []string{"one", "two"}) ||
+		s.get("none") != "" {
 		t.Errorf("%+v", s)
 	}
 	s = configured("APT::Sandbox::User=")
@@ -41,8 +43,10 @@ func TestReadSettings(t *testing.T) {
 }
 
 func TestSettingsFile(t *testing.T) {
-	s := configured("Dir=/", "Dir::Etc=etc/apt", "Dir::Etc::netrc=auth.conf", "Dir::State=/other/", "Dir::State::a=b", "Dir::C=/dev/null", "Dir::Empty=")
-	for name, want := range map[string]string{"Dir::Etc::netrc": "/etc/apt/auth.conf", "Dir::State::a": "/other/b", "Dir::C": "", "Dir::Empty": "", "Dir::None": ""} {
+	s := configured("Dir=/", "Dir::Etc=etc/apt", "Dir::Etc::netrc=auth.conf", "Dir::State=/other/", "Dir::State::a=b",
+		"Dir::C=/dev/null", "Dir::Empty=")
+	for name, want := range map[string]string{"Dir::Etc::netrc": "/etc/apt/auth.conf", "Dir::State::a": "/other/b",
+		"Dir::C": "", "Dir::Empty": "", "Dir::None": ""} {
 		if got := s.file(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
@@ -54,8 +58,10 @@ func TestSettingsFile(t *testing.T) {
 }
 
 func TestSettingsOption(t *testing.T) {
-	s := configured("Acquire::http::Proxy=all", "Acquire::https::Proxy=secure", "Acquire::https::a.example::Proxy=of a", "Acquire::braid::Timeout=7", "Acquire::http::Dl-Limit=-1")
-	for at, want := range map[string]string{"http://a.example/": "all", "https://b.example/": "secure", "https://a.example:444/": "of a"} {
+	s := configured("Acquire::http::Proxy=all", "Acquire::https::Proxy=secure", "Acquire::https::a.example::Proxy=of a",
+		"Acquire::braid::Timeout=7", "Acquire::http::Dl-Limit=-1")
+	for at, want := range map[string]string{"http://a.example/": "all", "https://b.example/": "secure",
+		"https://a.example:444/": "of a"} {
 		if got := s.option(parseURL(t, at), "Proxy"); got != want {
 			t.Errorf("%s: %s, want %s", at, got, want)
 		}
@@ -73,15 +79,25 @@ func TestSettingsOption(t *testing.T) {
 // TestCheckTrust checks that unknown settings about trust are errors and not ignored.
 func TestCheckTrust(t *testing.T) {
 	for item, want := range map[string]string{
-		"Acquire::https::CrlFile=/x": "crlfile is about trust", "Acquire::https::a.example::IssuerCert=/x": "a.example::issuercert",
-		"Acquire::braid::SslForceVersion=TLSv1": "sslforceversion", "Acquire::https::Verify-Host=false": "verify-host", "Acquire::https::Pinned-Cert=x": "pinned",
-		"Acquire::https::CaInfo=/none": "CaInfo", "Acquire::https::SslCert=/none": "SslCert", "Acquire::https::SslKey=/none": "SslKey: a key is given without",
+		"Acquire::https::CrlFile=/x":               "crlfile is about trust",
+		"Acquire::https::a.example::IssuerCert=/x": "a.example::issuercert",
+		"Acquire::braid::SslForceVersion=TLSv1":    "sslforceversion",
+		"Acquire::https::Verify-Host=false":        "verify-host", "Acquire::https::Pinned-Cert=x": "pinned",
+		"Acquire::https::CaInfo=/none": "CaInfo", "Acquire::https::SslCert=/none": "SslCert",
+		"Acquire::https::SslKey=/none":            "SslKey: a key is given without",
 		"Acquire::https::a.example::CaInfo=/none": "CaInfo",
-		"Acquire::https::Verify-Peer=false":       "", "Acquire::https::Verify-Host=true": "", "Acquire::https::CrlFile=": "", "Acquire::https::Caching=x": "", "Acquire::https::CaPath=x": "capath",
-		"Acquire::gpgv::CrlFile=x": "", "Acquire::https::Proxy-Auto-Detect=/x": "", "Acquire::https::Pipeline-Depth=5": "", "Acquire::http::Proxy::ssl.example=DIRECT": "", "Acquire::https::No-Cache=1": "",
-		"Binary::braid+https::Acquire::https::CrlFile=/x": "crlfile is about trust", "Binary::braid+https::Acquire::https::a.example::CaInfo=/none": "CaInfo", "Binary::apt-get::Acquire::https::CrlFile=/x": "",
-		"Acquire::https::CrlFile::=/x": "crlfile is about trust", "Acquire::https::CaInfo::=/x": "cainfo is about trust", "Acquire::https::OCSP=yes": "ocsp", "Acquire::https::Min-TLS=1.3": "min-tls",
-		"Acquire::https::Cipher-List=x": "cipher-list", "Acquire::https::No-Verify=1": "no-verify", "Acquire::https::Revocation=1": "revocation", "Acquire::https::Insecure=0": "insecure",
+		"Acquire::https::Verify-Peer=false":       "", "Acquire::https::Verify-Host=true": "",
+		"Acquire::https::CrlFile=": "", "Acquire::https::Caching=x": "", "Acquire::https::CaPath=x": "capath",
+		"Acquire::gpgv::CrlFile=x": "", "Acquire::https::Proxy-Auto-Detect=/x": "",
+		"Acquire::https::Pipeline-Depth=5": "", "Acquire::http::Proxy::ssl.example=DIRECT": "", "Acquire::https::No-Cache=1": "",
+		"Binary::braid+https::Acquire::https::CrlFile=/x":              "crlfile is about trust",
+		"Binary::braid+https::Acquire::https::a.example::CaInfo=/none": "CaInfo",
+		"Binary::apt-get::Acquire::https::CrlFile=/x":                  "",
+		"Acquire::https::CrlFile::=/x":                                 "crlfile is about trust",
+		"Acquire::https::CaInfo::=/x":                                  "cainfo is about trust",
+		"Acquire::https::OCSP=yes":                                     "ocsp", "Acquire::https::Min-TLS=1.3": "min-tls",
+		"Acquire::https::Cipher-List=x": "cipher-list", "Acquire::https::No-Verify=1": "no-verify",
+		"Acquire::https::Revocation=1": "revocation", "Acquire::https::Insecure=0": "insecure",
 	} {
 		s := configured(item)
 		_, err := s.newClient(newProxies(&s))
@@ -112,12 +128,14 @@ func TestVerifyPeer(t *testing.T) {
 }
 
 func TestProxies(t *testing.T) {
-	for _, name := range []string{"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"} {
+	for _, name := range []string{"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
+		"NO_PROXY"} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("no_proxy", "near.example")
 	program := filepath.Join(t.TempDir(), "detect")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\ncase $1 in *direct*) echo DIRECT;; *unknown*) ;; *bad*) exit 1;; *) echo \" http://found:1 \";; esac\n"), 0o755); err != nil {
+	if err := os.WriteFile(program, []byte("#!/bin/sh\ncase $1 in *direct*) echo DIRECT;; *unknown*) ;; *bad*) exit 1;; "+
+		"*) echo \" http://found:1 \";; esac\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	detecting := []string{"Acquire::http::Proxy=http://default:2", "Acquire::http::Proxy-Auto-Detect=" + program}
@@ -151,11 +169,14 @@ func TestProxies(t *testing.T) {
 }
 
 func TestCredentials(t *testing.T) {
-	all := parseLogins("# nothing\nmachine a.example login me password one\nmachine http://b.example:8080/pub login her password two\n machine braid+https://c.example\nlogin\tx\npassword y machine d.example/only login z password w")
+	all := parseLogins("# nothing\nmachine a.example login me password one\nmachine http://b.example:8080/pub login her " +
+		"password two\n machine braid+https://c.example\nlogin\tx\npassword y machine d.example/only login z password w")
 	for at, want := range map[string]string{
 		"https://a.example/x": "me:one", "https://a.example:444/x": "me:one", "http://a.example/x": "plain a.example",
-		"http://b.example:8080/pub/x": "her:two", "http://b.example:8080/x": "", "http://b.example/pub": "", "https://b.example:8080/pub": "",
-		"https://c.example/": "x:y", "http://c.example/": "", "https://own:1@a.example/": "own:1", "https://d.example/only/x": "z:w", "https://d.example/x": "", "https://d.example:1/only": "",
+		"http://b.example:8080/pub/x": "her:two", "http://b.example:8080/x": "", "http://b.example/pub": "",
+		"https://b.example:8080/pub": "",
+		"https://c.example/":         "x:y", "http://c.example/": "", "https://own:1@a.example/": "own:1",
+		"https://d.example/only/x": "z:w", "https://d.example/x": "", "https://d.example:1/only": "",
 	} {
 		user, plain := credentials(all, parseURL(t, at))
 		got := user.String()
@@ -167,8 +188,10 @@ func TestCredentials(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"auth.conf": "machine a.example login first password 1", "auth.conf.d/10-x.conf": "machine a.example login second password 2 machine b.example login b password 2",
-		"auth.conf.d/.hidden.conf": "machine c.example login c password 3", "auth.conf.d/x.conf.bak": "machine c.example login c password 3"} {
+	for name, text := range map[string]string{"auth.conf": "machine a.example login first password 1",
+		"auth.conf.d/10-x.conf":    "machine a.example login second password 2 machine b.example login b password 2",
+		"auth.conf.d/.hidden.conf": "machine c.example login c password 3",
+		"auth.conf.d/x.conf.bak":   "machine c.example login c password 3"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -188,17 +211,24 @@ func TestCredentials(t *testing.T) {
 
 func TestPlaces(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "my list")
-	if err := os.WriteFile(list, []byte("# comment\n\nhttp://c.example/deb\tpriority:5\nbraid+https://d.example/deb/\tpriority:1 arch:amd64 arch:arm64 type:deb\n"), 0o600); err != nil {
+	if err := os.WriteFile(list,
+		[]byte("# comment\n\nhttp://c.example/deb\tpriority:5\nbraid+https://d.example/deb/\tpriority:1 arch:amd64 "+
+			"arch:arm64 type:deb\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := configured("Acquire::braid::Mirrors::x::=https://a.example/debian", "Acquire::braid::Mirrors::x::=http://b.example/d/", "Acquire::braid::Mirrors::y::=https://a.example/debian/", "Acquire::braid::Mirrors::y::=mirror+file:"+list)
+	s := configured("Acquire::braid::Mirrors::x::=https://a.example/debian",
+		"Acquire::braid::Mirrors::x::=http://b.example/d/", "Acquire::braid::Mirrors::y::=https://a.example/debian/",
+		"Acquire::braid::Mirrors::y::=mirror+file:"+list)
 	in := "braid+mirror+file:" + strings.ReplaceAll(list, " ", "%20") + "/pool/a%2bb.deb"
 	for _, tt := range []struct{ uri, arch, configured, mirrors string }{
-		{"braid+https://a.example/debian/pool/a%2bb.deb", "amd64", "https://a.example/debian/pool/a%2bb.deb", "http://b.example/d/pool/a%2bb.deb http://c.example/deb/pool/a%2bb.deb https://d.example/deb/pool/a%2bb.deb"},
+		{"braid+https://a.example/debian/pool/a%2bb.deb", "amd64", "https://a.example/debian/pool/a%2bb.deb",
+			"http://b.example/d/pool/a%2bb.deb http://c.example/deb/pool/a%2bb.deb https://d.example/deb/pool/a%2bb.deb"},
 		{"https://a.example/debian/x", "s390x", "https://a.example/debian/x", "http://b.example/d/x http://c.example/deb/x"},
 		{"https://a.example/debian-security/x", "", "https://a.example/debian-security/x", ""},
-		{in, "", "https://d.example/deb/pool/a%2bb.deb http://c.example/deb/pool/a%2bb.deb", "http://b.example/d/pool/a%2bb.deb https://a.example/debian/pool/a%2bb.deb"},
-		{in, "s390x", "http://c.example/deb/pool/a%2bb.deb", "http://b.example/d/pool/a%2bb.deb https://a.example/debian/pool/a%2bb.deb"},
+		{in, "", "https://d.example/deb/pool/a%2bb.deb http://c.example/deb/pool/a%2bb.deb",
+			"http://b.example/d/pool/a%2bb.deb https://a.example/debian/pool/a%2bb.deb"},
+		{in, "s390x", "http://c.example/deb/pool/a%2bb.deb",
+			"http://b.example/d/pool/a%2bb.deb https://a.example/debian/pool/a%2bb.deb"},
 		{"braid+mirror+file:/nowhere/list/x", "", "error", ""},
 	} {
 		at, mirrors, err := s.places(tt.uri, &Message{Fields: []Field{{"Target-Architecture", tt.arch}}})

@@ -23,7 +23,8 @@ func writeCertificate(t *testing.T, name string) *x509.Certificate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true}
+	of := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true}
 	raw, err := x509.CreateCertificate(rand.Reader, of, of, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +33,8 @@ func writeCertificate(t *testing.T, name string) *x509.Certificate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})...)
+	text := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})...)
 	if err := os.WriteFile(name, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,8 @@ func TestMethodTLS(t *testing.T) {
 	server.TLS.ClientCAs.AddCert(writeCertificate(t, client))
 	server.StartTLS()
 	defer server.Close()
-	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -63,7 +66,8 @@ func TestMethodTLS(t *testing.T) {
 		{"", 400, "certificate"},
 		{"Acquire::https::CaInfo=" + ca, 400, "certificate"}, // without a client certificate
 		{"Acquire::https::CaInfo=" + ca + "\nConfig-Item: Acquire::https::SslCert=" + client, 201, ""},
-		{"Acquire::https::127.0.0.1::Verify-Peer=false\nConfig-Item: Acquire::http::SslCert=" + client + "\nConfig-Item: Acquire::braid::SslKey=" + client, 201, ""},
+		{"Acquire::https::127.0.0.1::Verify-Peer=false\nConfig-Item: Acquire::http::SslCert=" + client +
+			"\nConfig-Item: Acquire::braid::SslKey=" + client, 201, ""},
 		{"Acquire::https::other.example::CaInfo=" + ca + "\nConfig-Item: Acquire::https::SslCert=" + client, 400, "certificate"},
 		{"Acquire::AllowTLS=false", 400, "AllowTLS"},
 	} {
@@ -78,9 +82,11 @@ func TestMethodTLS(t *testing.T) {
 // FuzzNewItem checks that only a file with a strong digest has mirrors, that every URL is http or https, and that no
 // file exceeds the size that apt allows.
 func FuzzNewItem(f *testing.F) {
-	s := configured("Acquire::braid::Mirrors::=http://a.example/d", "Acquire::braid::Mirrors::=https://b.example/", "Acquire::Send-URI-Encoded=1")
+	s := configured("Acquire::braid::Mirrors::=http://a.example/d", "Acquire::braid::Mirrors::=https://b.example/",
+		"Acquire::Send-URI-Encoded=1")
 	f.Add("braid+http://a.example/d/x", "Filename: /x\n"+demanded())
-	f.Add("https://b.example/InRelease", "Filename: x\nMaximum-Size: 10\nLast-Modified: Mon, 10 Sep 2001 01:46:40 GMT\nExpected-MD5Sum: 0\n")
+	f.Add("https://b.example/InRelease", "Filename: x\nMaximum-Size: 10\nLast-Modified: Mon, 10 Sep 2001 01:46:40 "+
+		"GMT\nExpected-MD5Sum: 0\n")
 	f.Add("mirror+file:/etc/hostname/x", "")
 	f.Fuzz(func(t *testing.T, uri, fields string) {
 		m, err := NewReader(strings.NewReader("600 URI Acquire\nURI: " + uri + "\n" + fields + "\n\n")).Next()

@@ -138,16 +138,21 @@ func TestTalk(t *testing.T) {
 		{"a list", []string{first, "[]"}, "{}", true},
 		{"an event of tomorrow", []string{first, `{"event":"verify","oid":"` + oid + `"}`, last}, `the event \"verify\"`, false},
 		{"an event without an object", []string{first, `{"event":"pause"}`, last}, "{}", true},
-		{"another name", []string{first, `{"event":"download","oid":"../../x","size":1}`, last}, `want an object ID of 64 digits`, false},
-		{"capital letters", []string{first, `{"event":"download","oid":"` + strings.ToUpper(oid) + `","size":1}`, last}, `want an object ID of 64 digits`, false},
-		{"less than nothing", []string{first, `{"event":"download","oid":"` + oid + `","size":-1}`, last}, `the size is -1`, false},
-		{"an odd place", []string{first, `{"event":"download","oid":"` + oid + `","size":11,"action":{"href":"file:///etc/passwd"}}`, last}, "no http or https URL", false},
+		{"another name", []string{first, `{"event":"download","oid":"../../x","size":1}`, last},
+			`want an object ID of 64 digits`, false},
+		{"capital letters", []string{first, `{"event":"download","oid":"` + strings.ToUpper(oid) + `","size":1}`, last},
+			`want an object ID of 64 digits`, false},
+		{"less than nothing", []string{first, `{"event":"download","oid":"` + oid + `","size":-1}`, last},
+			`the size is -1`, false},
+		{"an odd place", []string{first, `{"event":"download","oid":"` + oid +
+			`","size":11,"action":{"href":"file:///etc/passwd"}}`, last}, "no http or https URL", false},
 		{"a long line", []string{first, strings.Repeat("x", mostLine+1)}, "{}", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			k := newTalk(t, answer)
 			said, err := k.say(tt.lines...)
-			if got := said[len(said)-1]; (err != nil) != tt.fails || !strings.Contains(got, tt.said) || tt.said == "" && got != "" {
+			if got := said[len(said)-1]; (err != nil) != tt.fails || !strings.Contains(got, tt.said) ||
+				tt.said == "" && got != "" {
 				t.Errorf("%q, %v", said, err)
 			}
 			if tt.fails && !errors.Is(err, errProtocol) {
@@ -218,7 +223,8 @@ func TestBatch(t *testing.T) {
 		{"too much", strings.Repeat(" ", mostAnswer+1), nil, "more than 4194304 bytes"},
 		{"no", `{"message":"quota"}`, []int{507}, "507 quota"},
 		{"not found", ``, []int{404}, "404 Not Found"},
-		{"a place in our network", `{"objects":[{"oid":"` + oid + `","actions":{"download":{"href":"http://10.255.255.1/it"}}}]}`, nil, "a private address"},
+		{"a place in our network", `{"objects":[{"oid":"` + oid +
+			`","actions":{"download":{"href":"http://10.255.255.1/it"}}}]}`, nil, "a private address"},
 		{"busy", "", []int{503, 429}, `"path":`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -243,101 +249,6 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestCredentials checks that credentials from git are sent after a 401, and that git is told whether they were
-// accepted.
-func TestCredentials(t *testing.T) {
-	for password, want := range map[string]string{"s3cret": "credential approve", "other": "credential reject"} {
-		k := newTalk(t, func(w http.ResponseWriter, r *http.Request) {
-			if _, got, _ := r.BasicAuth(); got != password {
-				w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
-				w.WriteHeader(http.StatusUnauthorized)
-				return
-			}
-			answer(w, r)
-		})
-		said, err := k.say(first, `{"event":"download","oid":"`+oid+`","size":11}`, last)
-		if err != nil || !slices.Contains(k.asked, want) || strings.Contains(said[len(said)-1], "path") != (password == "s3cret") {
-			t.Errorf("%s: %q, %v, %q", password, said, err, k.asked)
-		}
-	}
-}
-
-// TestCredentialsForAnother checks that git is asked for credentials of the very server that sent the 401, whatever a
-// URL contains, and that another server cannot make git delete a password.
-func TestCredentialsForAnother(t *testing.T) {
-	unauthorized := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
-		w.WriteHeader(http.StatusUnauthorized)
-	}
-	elsewhere := httptest.NewServer(http.HandlerFunc(unauthorized))
-	defer elsewhere.Close()
-	get := `{"event":"download","oid":"` + oid + `","size":11`
-	k := newTalk(t, func(w http.ResponseWriter, r *http.Request) {
-		if _, password, _ := r.BasicAuth(); r.URL.Path == "/objects/batch" {
-			http.NotFound(w, r)
-			return
-		} else if password == "" {
-			unauthorized(w, r)
-			return
-		}
-		http.Redirect(w, r, elsewhere.URL, http.StatusFound)
-	})
-	if said, err := k.say(first, get+`,"action":{"href":"`+k.server.URL+`/it%0ahost=example.org"}}`, last); err != nil || strings.Contains(k.told, "\nhost=example.org") {
-		t.Errorf("%q, %v, git was told %q", said, err, k.told)
-	}
-	if said, err := k.say(first, get+`,"action":{"href":"`+k.server.URL+`/it"}}`, last); err != nil || !slices.Contains(k.asked, "credential fill") || slices.Contains(k.asked, "credential reject") {
-		t.Errorf("%q, %v, %q", said, err, k.asked)
-	}
-	k = newTalk(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/objects/batch" {
-			http.NotFound(w, r)
-			return
-		}
-		http.Redirect(w, r, elsewhere.URL, http.StatusFound)
-	})
-	if said, err := k.say(first, get+`,"action":{"href":"`+k.server.URL+`/it"}}`, last); err != nil || slices.Contains(k.asked, "credential fill") {
-		t.Errorf("%q, %v, %q", said, err, k.asked)
-	}
-	k = newTalk(t, func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
-	})
-	if said, err := k.say(first, get+`}`, last); err != nil || slices.Contains(k.asked, "credential fill") || !strings.Contains(said[len(said)-1], "redirects to") {
-		t.Errorf("%q, %v, %q", said, err, k.asked)
-	}
-}
-
-// TestCredentialsOfHTTPS checks that credentials for https are not sent over http.
-func TestCredentialsOfHTTPS(t *testing.T) {
-	shown := ""
-	k := newTalk(t, func(w http.ResponseWriter, r *http.Request) {
-		_, shown, _ = r.BasicAuth()
-		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
-		w.WriteHeader(http.StatusUnauthorized)
-	})
-	at, err := url.Parse(k.server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := credential{user: url.UserPassword("me", "s3cret")}
-	agent := Agent{Git: func(context.Context, Command) (string, error) { return "", errors.New("none") }}
-	s := &session{agent: &agent, client: &download.Client{}, server: &server{url: &url.URL{}}, asked: map[string]credential{at.Host: known, "https://" + at.Host: known}}
-	if _, err := s.authorized(t.Context(), download.Request{URL: at, Dir: t.TempDir(), Name: "x"}, &action{}); err == nil || shown != "" {
-		t.Errorf("it was shown %q, %v", shown, err)
-	}
-}
-
-// TestLoginFields checks that header fields from git's configuration are sent only to the server that they are
-// configured for.
-func TestLoginFields(t *testing.T) {
-	s := server{url: &url.URL{Scheme: "https", Host: "example.org", Path: "/repo"}, fields: http.Header{"Authorization": {"Basic mine"}}, login: &login{action: &action{}}}
-	for href, want := range map[string]string{"": "Basic mine", "https://example.org/other": "Basic mine", "https://example.com/repo": "", "http://example.org/repo": ""} {
-		s.login.action = &action{Href: href}
-		if u, fields, err := s.to(t.Context()); err != nil || fields.Get("Authorization") != want {
-			t.Errorf("%s: %v, %v", u, fields, err)
-		}
-	}
-}
-
 // TestLeft checks that a complete object left by a killed git-lfs is used an hour later if its digest is right, and
 // removed otherwise.
 func TestLeft(t *testing.T) {
@@ -347,7 +258,8 @@ func TestLeft(t *testing.T) {
 		text       string
 		age        time.Duration
 		used, kept bool
-	}{{"hello world", 2 * time.Hour, true, true}, {"hello world", time.Minute, false, true}, {"hello worle", 2 * time.Hour, false, false}} {
+	}{{"hello world", 2 * time.Hour, true, true}, {"hello world", time.Minute, false, true},
+		{"hello worle", 2 * time.Hour, false, false}} {
 		if err := os.WriteFile(name, []byte(tt.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -364,7 +276,8 @@ func TestLeft(t *testing.T) {
 func TestBelow(t *testing.T) {
 	for _, folder := range []string{"http://h", "http://h/", "http://h/a", "http://h/a/"} {
 		u, err := url.Parse(folder)
-		if got := below(u, "b", "c").String(); err != nil || got != strings.TrimSuffix(folder, "/")+"/b/c" || !strings.HasPrefix(below(u, "b").Path, "/") {
+		if got := below(u, "b", "c").String(); err != nil || got != strings.TrimSuffix(folder, "/")+"/b/c" ||
+			!strings.HasPrefix(below(u, "b").Path, "/") {
 			t.Error(folder, got)
 		}
 	}
@@ -372,7 +285,10 @@ func TestBelow(t *testing.T) {
 
 // FuzzMessage checks that every accepted message has a valid object ID and size.
 func FuzzMessage(f *testing.F) {
-	for _, line := range []string{first, last, `{"event":"download","oid":"` + oid + `","size":11,"action":{"href":"http://h/","header":{"a":"b"},"expires_at":"2026-11-23T11:59:59Z"}}`, "[]", `{"size":1e99}`} {
+	for _, line := range []string{first, last,
+		`{"event":"download","oid":"` + oid +
+			`","size":11,"action":{"href":"http://h/","header":{"a":"b"},"expires_at":"2026-11-23T11:59:59Z"}}`, "[]",
+		`{"size":1e99}`} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

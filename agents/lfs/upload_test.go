@@ -13,8 +13,10 @@ func TestUpload(t *testing.T) {
 	upload := strings.NewReplacer(`"download"`, `"upload"`)
 	question := `{"event":"upload","oid":"` + oid + `","size":11,"path":"x"}`
 	for _, tt := range []struct{ remote, endpoint, args, named string }{
-		{"origin", "https://me:pw@example.org/x.git/info/lfs?a=./evil", "lfs push --object-id -- origin " + oid, "https://me@example.org/x.git/info/lfs"},
-		{"https://example.org/r.git", "https://example.org/r.git/info/lfs", "lfs push --object-id -- " + unnamed + " " + oid, "https://example.org/r.git/info/lfs"},
+		{"origin", "https://me:pw@example.org/x.git/info/lfs?a=./evil", "lfs push --object-id -- origin " + oid,
+			"https://me@example.org/x.git/info/lfs"},
+		{"https://example.org/r.git", "https://example.org/r.git/info/lfs",
+			"lfs push --object-id -- " + unnamed + " " + oid, "https://example.org/r.git/info/lfs"},
 		{"origin", "file:///srv/repo", "lfs push --object-id -- origin " + oid, "file:///srv/repo"},
 		{"origin", "https://example.org/a=b", "lfs push --object-id -- origin " + oid, ""},
 		{"origin", "https://example.org/lfs.CustomTransfer.x.path", "lfs push --object-id -- origin " + oid, ""},
@@ -43,11 +45,13 @@ func TestUpload(t *testing.T) {
 // TestEndpoints checks that the endpoint that a repository configures is refused unless it is a URL, because it becomes
 // part of the name of a setting.
 func TestEndpoints(t *testing.T) {
-	for _, word := range []string{"customtransfer.x.path=./evil", "./evil", "-c", "<unknown>", "https:customtransfer.x.path=./evil", "git://example.org/x", "ext::sh -c id"} {
+	for _, word := range []string{"customtransfer.x.path=./evil", "./evil", "-c", "<unknown>",
+		"https:customtransfer.x.path=./evil", "git://example.org/x", "ext::sh -c id"} {
 		for _, operation := range []string{"upload", "download"} {
 			k := newTalk(t, nil)
 			k.remote = word
-			said, err := k.say(strings.Replace(first, "download", operation, 1), `{"event":"`+operation+`","oid":"`+oid+`","size":11}`, last)
+			said, err := k.say(strings.Replace(first, "download", operation, 1),
+				`{"event":"`+operation+`","oid":"`+oid+`","size":11}`, last)
 			if err != nil || len(said) != 2 || !strings.Contains(said[1], "is not a URL of an LFS server") || len(k.asked) != 1 {
 				t.Errorf("%s: %q, %v, %q", word, said, err, k.asked)
 			}
@@ -69,7 +73,8 @@ func TestHandedBackOnce(t *testing.T) {
 // TestConfigured checks that configured keeps the settings that are in the environment already.
 func TestConfigured(t *testing.T) {
 	config := [][2]string{{"lfs.https://a/?b=c.x", ""}, {"d.e", "f"}}
-	got := strings.Join(configured([]string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=user.name", "GIT_CONFIG_VALUE_0=me"}, config), "\n")
+	got := strings.Join(configured([]string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=user.name",
+		"GIT_CONFIG_VALUE_0=me"}, config), "\n")
 	want := "GIT_CONFIG_COUNT=1\nGIT_CONFIG_KEY_0=user.name\nGIT_CONFIG_VALUE_0=me\nGIT_CONFIG_KEY_1=lfs.https://a/?b=c.x\nGIT_CONFIG_VALUE_1=\nGIT_CONFIG_KEY_2=d.e\nGIT_CONFIG_VALUE_2=f\nGIT_CONFIG_COUNT=3"
 	if got != want {
 		t.Errorf("%s\n\nwant %s", got, want)
@@ -80,13 +85,16 @@ func TestConfigured(t *testing.T) {
 // a command. A repository chooses the host.
 func TestPlainHost(t *testing.T) {
 	for word, want := range map[string]bool{
-		"git@example.org": true, "example.org": true, "me.you@[2001:db8::1]": true, "": false, "git@": false, "-oProxyCommand=x": false,
-		"git@-oProxyCommand=x": false, "-l@h": false, "git@h$(id)": false, "git@h`id`": false, "a;b@h": false, "git@h h": false, "git@h\n": false,
+		"git@example.org": true, "example.org": true, "me.you@[2001:db8::1]": true, "": false, "git@": false,
+		"-oProxyCommand=x":     false,
+		"git@-oProxyCommand=x": false, "-l@h": false, "git@h$(id)": false, "git@h`id`": false, "a;b@h": false,
+		"git@h h": false, "git@h\n": false,
 	} {
 		if plainHost(word) != want {
 			t.Errorf("%q: %v", word, !want)
 		}
-		if _, err := (&Agent{Git: newTalk(t, nil).git}).newLogin(t.Context(), place{ssh: word + ":/x", endpoint: &url.URL{}}); (err == nil) != want {
+		if _, err := (&Agent{Git: newTalk(t, nil).git}).newLogin(t.Context(),
+			place{ssh: word + ":/x", endpoint: &url.URL{}}); (err == nil) != want {
 			t.Errorf("%q: %v", word, err)
 		}
 	}
@@ -96,8 +104,9 @@ func TestPlainHost(t *testing.T) {
 // chooses the path.
 func TestPlainPath(t *testing.T) {
 	for path, want := range map[string]string{
-		"/r.git": "git-lfs-authenticate /r.git download", "/r;id": "git-lfs-authenticate '/r;id' download", "/$(id)": "git-lfs-authenticate '/$(id)' download",
-		"/a b": "git-lfs-authenticate '/a b' download", "/';id;'": "", `/\`: "", "/a\nid": "", "/a\x00": "",
+		"/r.git": "git-lfs-authenticate /r.git download", "/r;id": "git-lfs-authenticate '/r;id' download",
+		"/$(id)": "git-lfs-authenticate '/$(id)' download",
+		"/a b":   "git-lfs-authenticate '/a b' download", "/';id;'": "", `/\`: "", "/a\nid": "", "/a\x00": "",
 	} {
 		l, err := (&Agent{Git: newTalk(t, nil).git}).newLogin(t.Context(), place{ssh: "git@h:" + path, endpoint: &url.URL{}})
 		if (err == nil) != (want != "") || err == nil && l.command[len(l.command)-1] != want {

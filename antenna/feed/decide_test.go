@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -39,116 +38,172 @@ func TestDecide_Rule54(t *testing.T) {
 		{"failed", known(base), []Record{{Failed: true, Detected: noon, LastModified: noon}}, None, retrievalFailed, 0, nil},
 		{"only a URL", known(base), []Record{{Detected: noon}}, None, NoInformation, 0, nil},
 		// rule 54
-		{"before 1990", known(base), []Record{report(func(r *Record) { r.LastModified, r.Size, r.MD5 = earliest-1, 0, "" })}, None, NoInformation, 0, nil},
-		{"1990", known(base), []Record{report(func(r *Record) { r.LastModified, r.Detected = earliest, base.Detected })}, None, olderThanKnown, 0, nil},
+		{"before 1990", known(base), []Record{report(func(r *Record) {
+			r.LastModified, r.Size, r.MD5 = earliest-1, 0,
+				""
+		})}, None, NoInformation, 0, nil},
+		{"1990", known(base), []Record{report(func(r *Record) {
+			r.LastModified, r.Detected = earliest,
+				base.Detected
+		})}, None, olderThanKnown, 0, nil},
 		{"an hour ahead", known(base), []Record{report(func(r *Record) { r.LastModified = noon + Skew })}, Download, Modified, 0,
 			[]Baseline{{LastModified: noon + Skew, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
-		{"more than an hour ahead", known(base), []Record{report(func(r *Record) { r.LastModified = noon + Skew + 1 })}, None, ModifiedInFuture, 0, nil},
-		{"detected ahead", known(base), []Record{report(func(r *Record) { r.Detected = noon + Skew + 1 })}, None, DetectedInFuture, 0, nil},
-		{"detected an hour ahead", known(base), []Record{report(func(r *Record) { r.Detected = noon + Skew })}, None, unchanged, 0,
+		{"more than an hour ahead", known(base), []Record{report(func(r *Record) { r.LastModified = noon + Skew + 1 })},
+			None, ModifiedInFuture, 0, nil},
+		{"detected ahead", known(base), []Record{report(func(r *Record) { r.Detected = noon + Skew + 1 })}, None,
+			DetectedInFuture, 0, nil},
+		{"detected an hour ahead", known(base), []Record{report(func(r *Record) { r.Detected = noon + Skew })}, None,
+			unchanged, 0,
 			[]Baseline{{LastModified: base.LastModified, Detected: noon, Size: 1000, MD5: base.MD5}}},
 		{"far ahead", known(base), []Record{report(func(r *Record) { r.Detected = 1<<63 - 1 })}, None, DetectedInFuture, 0, nil},
-		{"far ahead, too", known(base), []Record{report(func(r *Record) { r.LastModified = 1<<63 - 1 })}, None, ModifiedInFuture, 0, nil},
+		{"far ahead, too", known(base), []Record{report(func(r *Record) { r.LastModified = 1<<63 - 1 })}, None,
+			ModifiedInFuture, 0, nil},
 
 		{"stale by its own word", known(base), []Record{report(func(r *Record) { r.Expires = noon - 1 })}, None, stale, 0, nil},
 		{"in its last second", known(base), []Record{report(func(r *Record) { r.Expires = noon })}, None, unchanged, 0,
 			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
-		{"stale by age", known(base), []Record{report(func(r *Record) { r.Detected = noon - Validity - 1 })}, None, stale, 0, nil},
-		{"an old block in a new feed", known(base), []Record{report(func(r *Record) { r.Detected, r.FeedDate = noon-Validity-1, noon })}, None, stale, 0, nil},
-		{"the date of the block stands in", known(base), []Record{report(func(r *Record) { r.Detected, r.Date, r.FeedDate = 0, noon-Validity-1, noon })}, None, stale, 0, nil},
-		{"the date of the feed stands in", known(base), []Record{report(func(r *Record) { r.Detected, r.FeedDate = 0, noon-Validity-1 })}, None, stale, 0, nil},
-		{"the server's word stands in", known(base), []Record{report(func(r *Record) { r.Detected, r.Received = 0, noon-Validity-1 })}, None, stale, 0, nil},
-		{"nothing stands in", known(base), []Record{report(func(r *Record) { r.Detected, r.LastModified = 0, noon })}, Download, Modified, 0,
+		{"stale by age", known(base), []Record{report(func(r *Record) { r.Detected = noon - Validity - 1 })}, None,
+			stale, 0, nil},
+		{"an old block in a new feed", known(base),
+			[]Record{report(func(r *Record) { r.Detected, r.FeedDate = noon-Validity-1, noon })}, None, stale, 0, nil},
+		{"the date of the block stands in", known(base),
+			[]Record{report(func(r *Record) { r.Detected, r.Date, r.FeedDate = 0, noon-Validity-1, noon })}, None, stale, 0, nil},
+		{"the date of the feed stands in", known(base),
+			[]Record{report(func(r *Record) { r.Detected, r.FeedDate = 0, noon-Validity-1 })}, None, stale, 0, nil},
+		{"the server's word stands in", known(base),
+			[]Record{report(func(r *Record) { r.Detected, r.Received = 0, noon-Validity-1 })}, None, stale, 0, nil},
+		{"nothing stands in", known(base), []Record{report(func(r *Record) { r.Detected, r.LastModified = 0, noon })},
+			Download, Modified, 0,
 			[]Baseline{{LastModified: noon, Detected: noon, Size: 1000, MD5: base.MD5}}},
-		{"SOIF does not expire", known(base), []Record{report(func(r *Record) { r.Format, r.Detected, r.LastModified = SOIF, noon-100*hour, noon })}, Download, Modified, 0,
+		{"SOIF does not expire", known(base),
+			[]Record{report(func(r *Record) { r.Format, r.Detected, r.LastModified = SOIF, noon-100*hour, noon })},
+			Download, Modified, 0,
 			[]Baseline{{LastModified: noon, Detected: noon - 100*hour, Size: 1000, MD5: base.MD5}}},
 		{"a site's own news do not expire", known(base), []Record{report(func(r *Record) {
 			r.Format, r.Detected, r.Received, r.LastModified = News, 0, noon-100*hour, noon-99*hour
 		})}, None, olderThanKnown, 0, nil},
-		{"news", known(base), []Record{{Format: News, Received: noon - 9*hour, LastModified: noon - 9*hour}}, Download, Modified, 0,
+		{"news", known(base), []Record{{Format: News, Received: noon - 9*hour, LastModified: noon - 9*hour}}, Download,
+			Modified, 0,
 			[]Baseline{{LastModified: noon - 9*hour, Detected: noon - 9*hour}}},
 		{"news beside a summary that never expires", known(base), []Record{
-			report(func(r *Record) { r.Format, r.Detected = SOIF, noon-30*hour }), {Format: News, Received: noon, LastModified: noon - hour},
+			report(func(r *Record) { r.Format, r.Detected = SOIF, noon-30*hour }), {Format: News, Received: noon,
+				LastModified: noon - hour},
 		}, Download, Modified, 1, []Baseline{{LastModified: noon - hour, Detected: noon}}},
 		{"a sitemap beside a far Expires", known(base), []Record{
-			report(func(r *Record) { r.Expires = noon + 9000*hour }), {Format: Sitemap, Received: noon, LastModified: noon - hour/2},
+			report(func(r *Record) { r.Expires = noon + 9000*hour }), {Format: Sitemap, Received: noon,
+				LastModified: noon - hour/2},
 		}, Recheck, Modified, 1, []Baseline{{LastModified: noon - hour/2, Detected: noon}}},
 		{"a day, and a look in its course", known(base), []Record{
-			report(func(r *Record) { r.LastModified, r.Detected = noon-50*hour, noon-hour }), {Format: Sitemap, Received: noon - 1, LastModified: noon + 12*hour - 24*hour},
+			report(func(r *Record) { r.LastModified, r.Detected = noon-50*hour, noon-hour }),
+			{Format: Sitemap, Received: noon - 1, LastModified: noon + 12*hour - 24*hour},
 		}, None, unchanged, 1, nil},
 		{"another day, and a look in its course", known(Baseline{LastModified: noon - 50*hour, Detected: noon - hour}), []Record{
-			report(func(r *Record) { r.LastModified, r.Detected = noon-50*hour, noon-hour }), {Format: Sitemap, Received: noon - 1, LastModified: noon - 12*hour},
+			report(func(r *Record) { r.LastModified, r.Detected = noon-50*hour, noon-hour }),
+			{Format: Sitemap, Received: noon - 1, LastModified: noon - 12*hour},
 		}, Recheck, Modified, 1, []Baseline{{LastModified: noon - 12*hour, Detected: noon - 1}}},
 		{"another day, and a look after the map", known(Baseline{LastModified: noon - 50*hour, Detected: noon - hour}), []Record{
-			report(func(r *Record) { r.LastModified, r.Detected, r.Size, r.MD5 = noon-50*hour, noon-hour, 0, "" }), {Format: Sitemap, Received: noon - 2*hour, LastModified: noon - 12*hour},
+			report(func(r *Record) { r.LastModified, r.Detected, r.Size, r.MD5 = noon-50*hour, noon-hour, 0, "" }),
+			{Format: Sitemap, Received: noon - 2*hour, LastModified: noon - 12*hour},
 		}, Recheck, Modified, 1, nil},
 		{"an hour of a day beside the day", known(Baseline{LastModified: noon - 12*hour, Detected: noon - 9*hour}), []Record{
-			{Format: News, Received: noon, LastModified: noon - 12*hour}, {Format: News, Received: noon, LastModified: noon - 2*hour},
+			{Format: News, Received: noon, LastModified: noon - 12*hour}, {Format: News, Received: noon,
+				LastModified: noon - 2*hour},
 		}, Download, Modified, 1, []Baseline{{LastModified: noon - 2*hour, Detected: noon}}},
 		{"news of before the last look", known(base), []Record{
 			report(func(r *Record) { r.Detected = noon - hour }), {Format: News, Received: noon, LastModified: noon - 2*hour},
 		}, Recheck, Modified, 1, []Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
-		{"a sitemap is asked about", known(base), []Record{{Format: Sitemap, Received: noon - 9*hour, LastModified: noon - 9*hour}}, Recheck, Modified, 0,
+		{"a sitemap is asked about", known(base), []Record{{Format: Sitemap, Received: noon - 9*hour,
+			LastModified: noon - 9*hour}}, Recheck, Modified, 0,
 			[]Baseline{{LastModified: noon - 9*hour, Detected: noon - 9*hour}}},
-		{"an index page is asked about", known(base), []Record{{Format: IndexPage, Received: noon, LastModified: noon - hour}}, Recheck, Modified, 0,
+		{"an index page is asked about", known(base),
+			[]Record{{Format: IndexPage, Received: noon, LastModified: noon - hour}}, Recheck, Modified, 0,
 			[]Baseline{{LastModified: noon - hour, Detected: noon}}},
-		{"an index page with the time of the easternmost zone", known(base), []Record{{Format: IndexPage, Received: noon, LastModified: noon + 14*hour + Skew}},
+		{"an index page with the time of the easternmost zone", known(base),
+			[]Record{{Format: IndexPage, Received: noon, LastModified: noon + 14*hour + Skew}},
 			Recheck, Modified, 0, []Baseline{{LastModified: noon + 14*hour + Skew, Detected: noon}}},
-		{"an index page farther ahead", known(base), []Record{{Format: IndexPage, Received: noon, LastModified: noon + 14*hour + Skew + 1}}, None, ModifiedInFuture, 0, nil},
-		{"an old index page", known(base), []Record{{Format: IndexPage, Received: noon - 100*hour, LastModified: noon - hour}}, Recheck, Modified, 0,
+		{"an index page farther ahead", known(base),
+			[]Record{{Format: IndexPage, Received: noon, LastModified: noon + 14*hour + Skew + 1}}, None,
+			ModifiedInFuture, 0, nil},
+		{"an old index page", known(base), []Record{{Format: IndexPage, Received: noon - 100*hour,
+			LastModified: noon - hour}}, Recheck, Modified, 0,
 			[]Baseline{{LastModified: noon - hour, Detected: noon - 100*hour}}},
-		{"a release", known(base), []Record{{Format: ReleaseAPI, Received: noon - 100*hour, LastModified: noon - hour}}, Download, Modified, 0,
+		{"a release", known(base), []Record{{Format: ReleaseAPI, Received: noon - 100*hour, LastModified: noon - hour}},
+			Download, Modified, 0,
 			[]Baseline{{LastModified: noon - hour, Detected: noon - 100*hour}}},
-		{"a release ahead", known(base), []Record{{Format: ReleaseAPI, Received: noon, LastModified: noon + Skew + 1}}, None, ModifiedInFuture, 0, nil},
-		{"a sitemap, and no file", State{}, []Record{{Format: Sitemap, Received: noon, LastModified: noon}}, Download, FirstSight, 0,
+		{"a release ahead", known(base), []Record{{Format: ReleaseAPI, Received: noon, LastModified: noon + Skew + 1}},
+			None, ModifiedInFuture, 0, nil},
+		{"a sitemap, and no file", State{}, []Record{{Format: Sitemap, Received: noon, LastModified: noon}}, Download,
+			FirstSight, 0,
 			[]Baseline{{LastModified: noon, Detected: noon}}},
 
-		{"first sight", State{}, []Record{{LastModified: 1794261600, Detected: noon}}, Download, FirstSight, 0, []Baseline{{LastModified: 1794261600, Detected: noon}}},
-		{"a baseline without a file", State{Baselines: []Baseline{base}}, []Record{report(func(*Record) {})}, Download, FirstSight, 0,
+		{"first sight", State{}, []Record{{LastModified: 1794261600, Detected: noon}}, Download, FirstSight, 0,
+			[]Baseline{{LastModified: 1794261600, Detected: noon}}},
+		{"a baseline without a file", State{Baselines: []Baseline{base}}, []Record{report(func(*Record) {})}, Download,
+			FirstSight, 0,
 			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
-		{"a file without a baseline", State{HaveCopy: true}, []Record{{Size: 5, Detected: noon}}, None, baselineRecorded, 0, []Baseline{{Size: 5, Detected: noon}}},
-		{"newer, without size and sum", known(base), []Record{report(func(r *Record) { r.LastModified, r.Size, r.MD5 = noon, 0, "" })}, Download, Modified, 0,
+		{"a file without a baseline", State{HaveCopy: true}, []Record{{Size: 5, Detected: noon}}, None,
+			baselineRecorded, 0, []Baseline{{Size: 5, Detected: noon}}},
+		{"newer, without size and sum", known(base),
+			[]Record{report(func(r *Record) { r.LastModified, r.Size, r.MD5 = noon, 0, "" })}, Download, Modified, 0,
 			[]Baseline{{LastModified: noon, Detected: noon - hour}}}, // records are not mixed (section 12)
 		{"older, seen later", known(base), []Record{report(func(r *Record) { r.LastModified -= 1 })}, Recheck, WentBackwards, 0,
 			[]Baseline{{LastModified: base.LastModified - 1, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
-		{"older, seen at the same time", known(base), []Record{report(func(r *Record) { r.LastModified -= 1; r.Detected = base.Detected })}, None, olderThanKnown, 0, nil},
+		{"older, seen at the same time", known(base),
+			[]Record{report(func(r *Record) { r.LastModified -= 1; r.Detected = base.Detected })}, None, olderThanKnown, 0, nil},
 		{"another sum", known(base), []Record{report(func(r *Record) { r.MD5 = otherMD5 })}, Download, MD5Changed, 0,
 			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000, MD5: otherMD5}}},
 		{"another size", known(base), []Record{report(func(r *Record) { r.Size = 1001 })}, Download, SizeChanged, 0,
 			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1001, MD5: base.MD5}}},
-		{"another size, seen at the same time", known(base), []Record{report(func(r *Record) { r.Size, r.Detected = 1001, base.Detected })}, Download, SizeChanged, 0,
+		{"another size, seen at the same time", known(base),
+			[]Record{report(func(r *Record) { r.Size, r.Detected = 1001, base.Detected })}, Download, SizeChanged, 0,
 			[]Baseline{{LastModified: base.LastModified, Detected: base.Detected, Size: 1001, MD5: base.MD5}}},
-		{"another size, seen before", known(base), []Record{report(func(r *Record) { r.Size, r.Detected = 1001, base.Detected-1 })}, None, unchanged, 0, nil},
-		{"only a size, another one", known(base), []Record{report(func(r *Record) { r.LastModified, r.MD5, r.Size = 0, "", 1001 })}, Download, SizeChanged, 0,
+		{"another size, seen before", known(base),
+			[]Record{report(func(r *Record) { r.Size, r.Detected = 1001, base.Detected-1 })}, None, unchanged, 0, nil},
+		{"only a size, another one", known(base),
+			[]Record{report(func(r *Record) { r.LastModified, r.MD5, r.Size = 0, "", 1001 })}, Download, SizeChanged, 0,
 			[]Baseline{{Detected: noon - hour, Size: 1001}}},
 		{"unchanged, without a size", known(base), []Record{report(func(r *Record) { r.Size = 0 })}, None, unchanged, 0, nil},
-		{"unchanged, seen before", known(base), []Record{report(func(r *Record) { r.Detected = base.Detected - 1 })}, None, unchanged, 0, nil},
-		{"a size that was not known", known(Baseline{LastModified: base.LastModified, Detected: 1}), []Record{report(func(r *Record) { r.MD5 = "" })}, None, unchanged, 0,
+		{"unchanged, seen before", known(base), []Record{report(func(r *Record) { r.Detected = base.Detected - 1 })},
+			None, unchanged, 0, nil},
+		{"a size that was not known", known(Baseline{LastModified: base.LastModified, Detected: 1}),
+			[]Record{report(func(r *Record) { r.MD5 = "" })}, None, unchanged, 0,
 			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000}}},
-		{"a size that was not known, seen at the same time", known(Baseline{LastModified: base.LastModified, Detected: noon - hour}), []Record{report(func(r *Record) { r.MD5 = "" })}, None, unchanged, 0,
+		{"a size that was not known, seen at the same time",
+			known(Baseline{LastModified: base.LastModified, Detected: noon - hour}),
+			[]Record{report(func(r *Record) { r.MD5 = "" })}, None, unchanged, 0,
 			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000}}},
-		{"unchanged, without a time", known(base), []Record{report(func(r *Record) { r.LastModified = 0 })}, None, unchanged, 0, nil},
-		{"never with a time", known(Baseline{Size: 1000, Detected: 1}), []Record{report(func(r *Record) { r.LastModified, r.MD5 = 0, "" })}, None, unchanged, 0,
+		{"unchanged, without a time", known(base), []Record{report(func(r *Record) { r.LastModified = 0 })}, None,
+			unchanged, 0, nil},
+		{"never with a time", known(Baseline{Size: 1000, Detected: 1}),
+			[]Record{report(func(r *Record) { r.LastModified, r.MD5 = 0, "" })}, None, unchanged, 0,
 			[]Baseline{{Size: 1000, Detected: noon - hour}}},
-		{"nothing to compare", known(Baseline{Size: 1000, Detected: noon}), []Record{report(func(r *Record) { r.Size = 0 })}, None, baselineRecorded, 0,
+		{"nothing to compare", known(Baseline{Size: 1000, Detected: noon}),
+			[]Record{report(func(r *Record) { r.Size = 0 })}, None, baselineRecorded, 0,
 			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, MD5: base.MD5}}},
 
-		{"from elsewhere", known(base), []Record{report(func(r *Record) { r.Virtual, r.LastModified = "HTTP://v.example", noon })}, None, baselineRecorded, 0,
-			[]Baseline{base, {Virtual: "http://v.example/", LastModified: noon, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
-		{"from elsewhere again", State{HaveCopy: true, Baselines: []Baseline{base, {Virtual: "http://v.example/", LastModified: noon - 1}}},
+		{"from elsewhere", known(base), []Record{report(func(r *Record) {
+			r.Virtual, r.LastModified = "HTTP://v.example", noon
+		})}, None, baselineRecorded, 0,
+			[]Baseline{base, {Virtual: "http://v.example/", LastModified: noon, Detected: noon - hour, Size: 1000,
+				MD5: base.MD5}}},
+		{"from elsewhere again", State{HaveCopy: true,
+			Baselines: []Baseline{base, {Virtual: "http://v.example/", LastModified: noon - 1}}},
 			[]Record{report(func(r *Record) { r.Virtual, r.LastModified = "http://V.example/", noon })}, Download, Modified, 0,
-			[]Baseline{base, {Virtual: "http://v.example/", LastModified: noon, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
+			[]Baseline{base, {Virtual: "http://v.example/", LastModified: noon, Detected: noon - hour, Size: 1000,
+				MD5: base.MD5}}},
 
 		{"the usable one of several", known(base), []Record{
 			report(func(r *Record) { r.Expires = 1 }), report(func(r *Record) { r.LastModified = noon }), {Failed: true},
 		}, Download, Modified, 1, []Baseline{{LastModified: noon, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
-		{"the reason that says most", known(base), []Record{{Failed: true}, report(func(r *Record) { r.Expires = 1 }), {Detected: noon}}, None, stale, 1, nil},
+		{"the reason that says most", known(base), []Record{{Failed: true}, report(func(r *Record) { r.Expires = 1 }),
+			{Detected: noon}}, None, stale, 1, nil},
 		{"twice the same reason", known(base), []Record{{Failed: true}, {Failed: true}}, None, retrievalFailed, 0, nil},
 	} {
 		before := slices.Clone(tt.state.Baselines)
 		v := Decide(tt.state, tt.reports, noon)
 		if v.Action != tt.action || v.Reason != tt.reason || v.Chosen != tt.chosen || v.Words == "" {
-			t.Errorf("%s: %v, %v, %d, %q, want %v, %v, %d", tt.name, v.Action, v.Reason, v.Chosen, v.Words, tt.action, tt.reason, tt.chosen)
+			t.Errorf("%s: %v, %v, %d, %q, want %v, %v, %d", tt.name, v.Action, v.Reason, v.Chosen, v.Words, tt.action,
+				tt.reason, tt.chosen)
 		}
 		want := tt.next
 		if want == nil {
@@ -210,16 +265,23 @@ func TestChoose(t *testing.T) {
 		want    int
 	}{
 		{"none", nil, -1},
-		{"the latest detection, not the latest change", []Record{{Detected: noon, LastModified: noon - hour}, {Detected: noon - 1, LastModified: noon}}, 0},
+		{"the latest detection, not the latest change", []Record{{Detected: noon, LastModified: noon - hour},
+			{Detected: noon - 1, LastModified: noon}}, 0},
 		{"a stand-in ranks last", []Record{{Received: noon, LastModified: noon}, {Detected: noon - 5*hour}}, 1},
 		{"a date of the block is no stand-in", []Record{{Detected: noon - 5*hour}, {Date: noon}}, 1},
-		{"news are of their own date", []Record{{Detected: noon - 5*hour}, {Format: News, LastModified: noon - 4*hour, Received: noon - 9*hour}}, 1},
-		{"a sitemap is of its own date", []Record{{Format: SOIF, Detected: noon - 5*hour}, {Format: Sitemap, LastModified: noon - 4*hour}}, 1},
-		{"somebody has looked since the news", []Record{{Format: News, LastModified: noon - 6*hour, Received: noon}, {Detected: noon - 5*hour}}, 1},
+		{"news are of their own date", []Record{{Detected: noon - 5*hour}, {Format: News, LastModified: noon - 4*hour,
+			Received: noon - 9*hour}}, 1},
+		{"a sitemap is of its own date", []Record{{Format: SOIF, Detected: noon - 5*hour},
+			{Format: Sitemap, LastModified: noon - 4*hour}}, 1},
+		{"somebody has looked since the news", []Record{{Format: News, LastModified: noon - 6*hour, Received: noon},
+			{Detected: noon - 5*hour}}, 1},
 		{"news without a date", []Record{{Format: News, Size: 5, Received: noon}, {Detected: noon - 5*hour}}, 1},
-		{"news with an impossible date", []Record{{Format: News, LastModified: earliest - 1, Received: noon}, {Detected: noon - 5*hour}}, 1},
-		{"the latest news", []Record{{Format: News, LastModified: noon - 2, Received: noon}, {Format: News, LastModified: noon - 1, Received: noon - 9*hour}}, 1},
-		{"fewer agents", []Record{{Detected: noon, Method: []string{"REMOTE", "remote", "GET"}}, {Detected: noon, Method: []string{"REMOTE", "GET"}}}, 1},
+		{"news with an impossible date", []Record{{Format: News, LastModified: earliest - 1, Received: noon},
+			{Detected: noon - 5*hour}}, 1},
+		{"the latest news", []Record{{Format: News, LastModified: noon - 2, Received: noon},
+			{Format: News, LastModified: noon - 1, Received: noon - 9*hour}}, 1},
+		{"fewer agents", []Record{{Detected: noon, Method: []string{"REMOTE", "remote", "GET"}},
+			{Detected: noon, Method: []string{"REMOTE", "GET"}}}, 1},
 		{"the latest change", []Record{{Detected: noon, LastModified: noon - 2}, {Detected: noon, LastModified: noon - 1}}, 1},
 		{"the first", []Record{{Detected: noon, Title: "a"}, {Detected: noon, Title: "b"}}, 0},
 	} {
@@ -282,71 +344,4 @@ func TestNoCreditForTheFuture(t *testing.T) {
 	if until, ok := ahead.SeenUntil(noon); !ok || until != noon+Validity {
 		t.Errorf("the site is spared until %v, %v", until, ok)
 	}
-}
-
-// FuzzDecide checks what holds for all reports: none triggers twice, a report that must not be believed triggers
-// nothing, and each baseline comes from one record.
-func FuzzDecide(f *testing.F) {
-	f.Add([]byte("\x01\x80\x85\x05\x00\x02\x81\x84\x05\x01\x03"), true)
-	f.Fuzz(func(t *testing.T, b []byte, haveCopy bool) {
-		s := State{HaveCopy: haveCopy}
-		for len(b) >= 10 {
-			reports := []Record{}
-			for range 1 + int(b[0]%2) {
-				if len(b) < 5 {
-					break
-				}
-				reports = append(reports, invented(b[:5]))
-				b = b[5:]
-			}
-			s = checkDecision(t, s, reports)
-		}
-	})
-}
-
-// invented returns a record with values from five bytes and times around noon.
-func invented(b []byte) Record {
-	at := func(x byte) Time {
-		if x == 0 {
-			return 0
-		}
-		return noon + (Time(x)-128)*600
-	}
-	r := Record{
-		Format: FormatID(b[0] / 2 % 4), Failed: b[0] > 250, LastModified: at(b[1]), Detected: at(b[2]),
-		Size: int64(b[3] % 4), Virtual: []string{"", "urn:a", "urn:b"}[b[4]%3],
-	}
-	if b[4]&8 != 0 {
-		r.MD5 = strings.Repeat(string('0'+b[4]>>6), 32)
-	}
-	if b[4]&16 != 0 {
-		r.Expires = at(b[3])
-	}
-	return r
-}
-
-func checkDecision(t *testing.T, s State, reports []Record) State {
-	v := Decide(s, reports, noon)
-	if v.Words == "" || (v.Action != None) != (v.Chosen >= 0 && slices.Contains([]Reason{FirstSight, Modified, MD5Changed, SizeChanged, WentBackwards}, v.Reason)) {
-		t.Fatalf("%+v", v)
-	}
-	if v.Action != None {
-		r := reports[v.Chosen]
-		if r.Failed || r.LastModified > noon+Skew || r.Detected > noon+Skew || r.Expires != 0 && r.Expires < noon {
-			t.Fatalf("%v for %+v", v.Action, r)
-		}
-	}
-	for _, b := range v.Next.Baselines {
-		said := slices.ContainsFunc(reports, func(r Record) bool { return baselineOf(&r, noon) == b })
-		if !said && !slices.Contains(s.Baselines, b) {
-			t.Fatalf("nobody said %+v", b)
-		}
-	}
-	next := v.Next
-	next.HaveCopy = next.HaveCopy || v.Action == Download
-	again := Decide(next, reports, noon)
-	if again.Action != None || !reflect.DeepEqual(again.Next, Decide(again.Next, reports, noon).Next) {
-		t.Fatalf("again: %+v after %+v", again, v)
-	}
-	return next
 }

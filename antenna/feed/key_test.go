@@ -20,12 +20,15 @@ func TestKey(t *testing.T) {
 		{"http://a.example/%7Eb/%41%2F%2f%e3", "http://a.example/~b/A%2F%2F%E3", "http://a.example/~b/a%2F%2F%E3"},
 		{"http://a.example/libstdc++.tar", "http://a.example/libstdc%2B%2B.tar", "http://a.example/libstdc%2B%2B.tar"},
 		{"http://a.example/libstdc%2b%2B.tar", "http://a.example/libstdc%2B%2B.tar", "http://a.example/libstdc%2B%2B.tar"},
-		{"http://a.example/%28a%29%2Cb%3A%40%21%3D%26%24%27%3b%2a", "http://a.example/(a),b:@!=&$';*", "http://a.example/(a),b:@!=&$';*"},
+		{"http://a.example/%28a%29%2Cb%3A%40%21%3D%26%24%27%3b%2a", "http://a.example/(a),b:@!=&$';*",
+			"http://a.example/(a),b:@!=&$';*"},
 		{"http://a.example/é[1]", "http://a.example/%C3%A9%5B1%5D", "http://a.example/%C3%A9%5B1%5D"},
-		{"http://a.example/%c3%a9%20%25%5B%3f%23", "http://a.example/%C3%A9%20%25%5B%3F%23", "http://a.example/%C3%A9%20%25%5B%3F%23"},
+		{"http://a.example/%c3%a9%20%25%5B%3f%23", "http://a.example/%C3%A9%20%25%5B%3F%23",
+			"http://a.example/%C3%A9%20%25%5B%3F%23"},
 		{"http://a.example/a[1].iso?b[]=c", "http://a.example/a%5B1%5D.iso?b%5B%5D=c", "http://a.example/a%5B1%5D.iso?b%5B%5D=c"},
 		{"http://a.example/a%5b1%5D.iso", "http://a.example/a%5B1%5D.iso", "http://a.example/a%5B1%5D.iso"},
-		{"http://a.example/a+b?c+d=%2b%7e%3D&é", "http://a.example/a%2Bb?c+d=%2B~%3D&%C3%A9", "http://a.example/a%2Bb?c+d=%2B~%3D&%C3%A9"},
+		{"http://a.example/a+b?c+d=%2b%7e%3D&é", "http://a.example/a%2Bb?c+d=%2B~%3D&%C3%A9",
+			"http://a.example/a%2Bb?c+d=%2B~%3D&%C3%A9"},
 		{"http://a.example/b/%49ndex.html", "http://a.example/b/Index.html", "http://a.example/b/"},
 		{"http://a.example/%4", "http://a.example/%4", "http://a.example/%4"},
 		{"http://a.example/b#c", "http://a.example/b", "http://a.example/b"},
@@ -46,7 +49,8 @@ func TestKey(t *testing.T) {
 			t.Errorf("%s: the key of %s is %s", tt.url, key, again)
 		}
 	}
-	for _, url := range []string{"", "news:fj.rec.food", "mailto:a@b", "/a/", "//a.example/", "http:/a", "http:///a", "http://:80/", "http://u@/", "1http://a/", "ht tp://a/", "http://a:b/", "http://a::80/", "http://::1/", "http://[::1/"} {
+	for _, url := range []string{"", "news:fj.rec.food", "mailto:a@b", "/a/", "//a.example/", "http:/a", "http:///a",
+		"http://:80/", "http://u@/", "1http://a/", "ht tp://a/", "http://a:b/", "http://a::80/", "http://::1/", "http://[::1/"} {
 		if key, ok := Key(url); ok || key != "" {
 			t.Errorf("%q has key %q", url, key)
 		}
@@ -54,14 +58,16 @@ func TestKey(t *testing.T) {
 }
 
 func TestIsURI(t *testing.T) {
-	for _, s := range []string{"http://a.example/", "news:fj.rec.food", "http://a/?b=c;d#e", "http://[::1]/", "http://a/%E3%81%82", "urn:x"} {
+	for _, s := range []string{"http://a.example/", "news:fj.rec.food", "http://a/?b=c;d#e", "http://[::1]/",
+		"http://a/%E3%81%82", "urn:x"} {
 		if !IsURI(s) {
 			t.Errorf("%q is none", s)
 		}
 	}
 	for _, s := range []string{
 		"", "/a/", "a.html", "http:", ":a", "http://a/ b", "http://a/\t", "http://a/\x00", "http://a/朝", "http://a/<b>",
-		"http://a/%", "http://a/%4", "http://a/%4x", "http://a/{b}", `http://a/\b`, "http://a/|", "http://a/\x7f", "-a:b", "a_b:c",
+		"http://a/%", "http://a/%4", "http://a/%4x", "http://a/{b}", `http://a/\b`, "http://a/|", "http://a/\x7f",
+		"-a:b", "a_b:c",
 	} {
 		if IsURI(s) {
 			t.Errorf("%q is one", s)
@@ -71,7 +77,8 @@ func TestIsURI(t *testing.T) {
 
 func TestIndex(t *testing.T) {
 	var x Index[int]
-	for i, url := range []string{"http://a.example/B/index.html", "http://a.example/B/", "http://b.example/x", "http://b.example/x/", "http://c.example/x/"} {
+	for i, url := range []string{"http://a.example/B/index.html", "http://a.example/B/", "http://b.example/x",
+		"http://b.example/x/", "http://c.example/x/"} {
 		if !x.Add(url, i) {
 			t.Fatalf("%s cannot be watched", url)
 		}
@@ -127,10 +134,12 @@ func FuzzKey(f *testing.F) {
 // TestIndexOfStray checks that a URL that is not escaped is found by the escaped URL of a record.
 func TestIndexOfStray(t *testing.T) {
 	var x Index[int]
-	for i, url := range []string{"http://a.example/a b.iso", "http://a.example/{a}", "http://a.example/a[1].iso", "http://a.example/a%5B2%5D.iso"} {
+	for i, url := range []string{"http://a.example/a b.iso", "http://a.example/{a}", "http://a.example/a[1].iso",
+		"http://a.example/a%5B2%5D.iso"} {
 		x.Add(url, i)
 	}
-	for i, url := range []string{"http://a.example/a%20b.iso", "http://a.example/%7Ba%7D", "http://a.example/a%5b1%5d.iso", "http://a.example/a[2].iso"} {
+	for i, url := range []string{"http://a.example/a%20b.iso", "http://a.example/%7Ba%7D",
+		"http://a.example/a%5b1%5d.iso", "http://a.example/a[2].iso"} {
 		if got := x.Find(Record{URL: url}); len(got) != 1 || got[0] != i {
 			t.Errorf("%s: %v", url, got)
 		}

@@ -36,7 +36,8 @@ func TestTime(t *testing.T) {
 
 // TestLimits_Rule52 checks the default limits (rule 52).
 func TestLimits_Rule52(t *testing.T) {
-	if got, want := (Limits{}).OrDefault(), (Limits{Bytes: 64 << 20, Entries: 1_000_000, Line: 64 << 10, Value: 1 << 20, Ratio: 200}); got != want {
+	if got, want := (Limits{}).OrDefault(), (Limits{Bytes: 64 << 20, Entries: 1_000_000, Line: 64 << 10, Value: 1 << 20,
+		Ratio: 200}); got != want {
 		t.Errorf("%+v", got)
 	}
 	own := Limits{Bytes: 1, Entries: 2, Line: 3, Value: 5, Ratio: 4}

@@ -15,7 +15,8 @@ func block() feed.Record {
 	return feed.Record{
 		Format: feed.HinaDI, URL: "http://h.example/", Agent: "Kamome/1.4", AgentURL: "http://antenna.example/",
 		Detected: now - 100, Method: []string{"HEAD"}, Result: "200",
-		Fields: []feed.Field{{Name: "URL", Value: "http://h.example/"}, {Name: "X-Y", Value: "z"}, {Name: "METHOD", Value: "HEAD/200"}},
+		Fields: []feed.Field{{Name: "URL", Value: "http://h.example/"}, {Name: "X-Y", Value: "z"},
+			{Name: "METHOD", Value: "HEAD/200"}},
 	}
 }
 
@@ -32,7 +33,8 @@ func TestPass(t *testing.T) {
 		{"as it is", func(r *feed.Record) {}, ""},
 		{"another format", func(r *feed.Record) { r.Format = feed.LIRS }, feed.OtherFormat},
 		{"kept in part", func(r *feed.Record) { r.Extract = true }, "not-whole"},
-		{"is not valid text", func(r *feed.Record) { r.Warnings = []string{"date-no-zone:Date", "undecodable:Title"} }, "undecodable"},
+		{"is not valid text", func(r *feed.Record) { r.Warnings = []string{"date-no-zone:Date", "undecodable:Title"} },
+			"undecodable"},
 		{"octets that are no text, somewhere", func(r *feed.Record) { r.Warnings = []string{"undecodable"} }, "undecodable"},
 		{"another warning", func(r *feed.Record) { r.Warnings = []string{"undecodable-by-others"} }, ""},
 		{"failed", func(r *feed.Record) { r.Failed = true }, "nothing-known"},
@@ -41,7 +43,8 @@ func TestPass(t *testing.T) {
 		{"ours", func(r *feed.Record) { r.AgentURL = "HTTP://We.example" }, "own-returned"},
 		{"of somebody on our host", func(r *feed.Record) { r.AgentURL = "http://we.example/other" }, ""},
 		{"six hops and ours", func(r *feed.Record) { r.Method = slices.Concat(remote, []string{"GET"}) }, ""},
-		{"eight hops and ours", func(r *feed.Record) { r.Method = slices.Concat(remote, []string{"remote", "GET"}) }, "too-many-hops"},
+		{"eight hops and ours", func(r *feed.Record) { r.Method = slices.Concat(remote, []string{"remote", "GET"}) },
+			"too-many-hops"},
 		{"dated by its feed alone", func(r *feed.Record) { r.Detected, r.FeedDate, r.Received = 0, now, now }, "undated"},
 		{"dated by itself", func(r *feed.Record) { r.Detected, r.Date = 0, now }, ""},
 		{"expires, no more is known", func(r *feed.Record) { r.Detected, r.Expires = 0, now }, ""},
@@ -82,8 +85,10 @@ func TestPassed(t *testing.T) {
 // TestPassOthers checks that records of LIRS and SOIF, which have no Method, are passed unchanged, and that own records
 // are recognized by their agents.
 func TestPassOthers(t *testing.T) {
-	lirs := feed.Record{Format: feed.LIRS, URL: "http://h.example/", AgentURL: "http://antenna.example/", Detected: now, Fields: []feed.Field{{Value: "Method"}}}
-	soif := feed.Record{Format: feed.SOIF, URL: "http://h.example/", AgentURL: "g.example:8500", Detected: now - 1e6, Fields: []feed.Field{{Name: "Method", Value: "x"}}}
+	lirs := feed.Record{Format: feed.LIRS, URL: "http://h.example/", AgentURL: "http://antenna.example/", Detected: now,
+		Fields: []feed.Field{{Value: "Method"}}}
+	soif := feed.Record{Format: feed.SOIF, URL: "http://h.example/", AgentURL: "g.example:8500", Detected: now - 1e6,
+		Fields: []feed.Field{{Name: "Method", Value: "x"}}}
 	for _, r := range []feed.Record{lirs, soif} {
 		if got, why := relay.Pass(r.Format, r, now); why != "" || !reflect.DeepEqual(got, r) {
 			t.Errorf("%+v became %+v, %s", r, got, why)
@@ -132,7 +137,8 @@ func TestPublish(t *testing.T) {
 		want   []string
 		refuse []string
 	}{
-		{feed.HinaDI, read, []string{"ours, later", "theirs, later", "near", "nothing to watch", "nothing to watch, either"}, []string{"old no-longer-good"}},
+		{feed.HinaDI, read, []string{"ours, later", "theirs, later", "near", "nothing to watch",
+			"nothing to watch, either"}, []string{"old no-longer-good"}},
 		{feed.HinaDI, nil, []string{"ours, later", "ours, as late"}, nil},
 		{feed.HinaDI, read[:2], []string{"ours, later", "ours, as late"}, nil},
 		{feed.LIRS, read[:1], []string{"ours, later", "ours, as late", "failed"}, []string{"theirs, before other-format"}},
@@ -149,7 +155,9 @@ func TestPublish(t *testing.T) {
 			t.Errorf("%v: %d records when nobody listens", tt.format, n)
 		}
 	}
-	if got := relay.Publish(feed.LIRS, []feed.Record{own[0]}, []feed.Record{{Format: feed.LIRS, URL: "http://h.example/OWN", AgentURL: "x://y/", Detected: now}}, now, nil); len(got) != 1 {
+	if got := relay.Publish(feed.LIRS, []feed.Record{own[0]},
+		[]feed.Record{{Format: feed.LIRS, URL: "http://h.example/OWN", AgentURL: "x://y/", Detected: now}}, now,
+		nil); len(got) != 1 {
 		t.Errorf("LIRS: %d records of one URL", len(got))
 	}
 }

@@ -44,13 +44,20 @@ func TestParseDate(t *testing.T) {
 	}
 	for _, s := range []string{
 		"", "0", "-1", "now", "1794272400", "2026-11-10T01:00:00Z",
-		"Tue, 31 Feb 2026 01:00:00 GMT", "Sun, 29 Feb 2026 00:00:00 GMT", "Tue, 00 Nov 2026 01:00:00 GMT", "Tue, 32 Dec 2026 01:00:00 GMT",
-		"Tue, 10 nov 2026 01:00:00 GMT", "tue, 10 Nov 2026 01:00:00 GMT", "Tue, 10 Nov 2026 01:00:00 gmt", "Tue, 10 Nov 2026 01:00:00 EST",
-		"Tue, 10 Nov 2026 24:00:00 GMT", "Tue, 10 Nov 2026 01:60:00 GMT", "Tue, 10 Nov 2026 01:00:60 GMT", "Tue, 10 Nov 26 01:00:00 GMT",
-		"Tue, 10 Nov 02026 01:00:00 GMT", "Tue, 010 Nov 2026 01:00:00 GMT", "Tue, 10 Nov 2026 1:00:00 GMT", "Tue, 10 Nov 2026 01:00 GMT",
-		"Tue, 10 Nov 2026 01:00:00 GMT ", " Tue, 10 Nov 2026 01:00:00 GMT", "Tue,10 Nov 2026 01:00:00 GMT", "Tue, 10  Nov 2026 01:00:00 GMT",
-		"Tue, 10 Nov 2026 01:00:00 +09", "Tue, 10 Nov 2026 01:00:00 +0960", "Tue, 10 Nov 2026 01:00:00 ", "Tue, 10 Nov 0000 01:00:00 GMT",
-		"Mon,  09 Nov 2026 01:00:00 GMT", "Tue, 1x Nov 2026 01:00:00 GMT", "Tuesday, 1-Nov-26 01:00:00 GMT", "Tue Nov 10 01:00:00 GMT 2026",
+		"Tue, 31 Feb 2026 01:00:00 GMT", "Sun, 29 Feb 2026 00:00:00 GMT", "Tue, 00 Nov 2026 01:00:00 GMT",
+		"Tue, 32 Dec 2026 01:00:00 GMT",
+		"Tue, 10 nov 2026 01:00:00 GMT", "tue, 10 Nov 2026 01:00:00 GMT", "Tue, 10 Nov 2026 01:00:00 gmt",
+		"Tue, 10 Nov 2026 01:00:00 EST",
+		"Tue, 10 Nov 2026 24:00:00 GMT", "Tue, 10 Nov 2026 01:60:00 GMT", "Tue, 10 Nov 2026 01:00:60 GMT",
+		"Tue, 10 Nov 26 01:00:00 GMT",
+		"Tue, 10 Nov 02026 01:00:00 GMT", "Tue, 010 Nov 2026 01:00:00 GMT", "Tue, 10 Nov 2026 1:00:00 GMT",
+		"Tue, 10 Nov 2026 01:00 GMT",
+		"Tue, 10 Nov 2026 01:00:00 GMT ", " Tue, 10 Nov 2026 01:00:00 GMT", "Tue,10 Nov 2026 01:00:00 GMT",
+		"Tue, 10  Nov 2026 01:00:00 GMT",
+		"Tue, 10 Nov 2026 01:00:00 +09", "Tue, 10 Nov 2026 01:00:00 +0960", "Tue, 10 Nov 2026 01:00:00 ",
+		"Tue, 10 Nov 0000 01:00:00 GMT",
+		"Mon,  09 Nov 2026 01:00:00 GMT", "Tue, 1x Nov 2026 01:00:00 GMT", "Tuesday, 1-Nov-26 01:00:00 GMT",
+		"Tue Nov 10 01:00:00 GMT 2026",
 		"Tue Nov  0 01:00:00 2026", "Tue Nov 10 01:00:00 0000", "Tue, ", "Tue, 10", "Tue, 10 Nov 2026", "Tuesday, 10-Nov-26",
 	} {
 		if got, _, ok := parseDate(s); ok {

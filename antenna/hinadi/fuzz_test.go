@@ -83,7 +83,8 @@ func rewrite(t *testing.T, records []feed.Record, strict bool) {
 				t.Fatalf("%s is %q, was %q", f.Name, f.Value, value)
 			}
 		}
-		if r.LastModified != records[i].LastModified || r.Expires != records[i].Expires || !slices.Equal(r.Method, records[i].Method) {
+		if r.LastModified != records[i].LastModified || r.Expires != records[i].Expires ||
+			!slices.Equal(r.Method, records[i].Method) {
 			t.Fatalf("%+v was %+v", r, records[i])
 		}
 	}
@@ -113,9 +114,11 @@ func (g *generated) Read(p []byte) (int, error) {
 	return n, err
 }
 
-const realBlock = "URL: http://www.asagao.example.jp/nikki/%d\r\nTitle: \xc4\xab\xb4\xe9\xa4\xce\xb4\xd1\xbb\xa1\xc6\xfc\xb5\xad\r\n" +
+const realBlock = "URL: http://www.asagao.example.jp/nikki/%d\r\nTitle: " +
+	"\xc4\xab\xb4\xe9\xa4\xce\xb4\xd1\xbb\xa1\xc6\xfc\xb5\xad\r\n" +
 	"Last-Modified: Tue, 10 Nov 2026 01:12:45 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:58:03 GMT\r\n" +
-	"Expires: Tue, 10 Nov 2026 09:00:00 GMT\r\nAuthorized: Kamome/1.4\r\nAuthorized-url: http://antenna.kamome.example.jp/\r\nMethod: HEAD/200\r\n\r\n"
+	"Expires: Tue, 10 Nov 2026 09:00:00 GMT\r\nAuthorized: Kamome/1.4\r\nAuthorized-url: " +
+	"http://antenna.kamome.example.jp/\r\nMethod: HEAD/200\r\n\r\n"
 
 // TestMemory checks that the memory in use does not grow with the feed.
 func TestMemory(t *testing.T) {

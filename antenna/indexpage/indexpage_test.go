@@ -47,7 +47,8 @@ func TestLimits_Rule52(t *testing.T) {
 		{"octets", "<a href=a></tr><a href=b>", feed.Options{Limits: feed.Limits{Bytes: 20}}, 0, "too-large"},
 		{"a tag", "<a href=a></tr><a href=b x='" + strings.Repeat("x", maxToken), feed.Options{}, 1, codeLargeText.Name},
 		{"a text", "<a href=a></tr>" + strings.Repeat("x", maxToken), feed.Options{}, 1, codeLargeText.Name},
-		{"a script", "<a href=a></tr><script>" + strings.Repeat("<a href=b>\n", maxToken/10), feed.Options{}, 1, codeLargeText.Name},
+		{"a script", "<a href=a></tr><script>" + strings.Repeat("<a href=b>\n", maxToken/10), feed.Options{}, 1,
+			codeLargeText.Name},
 		{"a URL", "<a href=" + long[len(base):] + "><a href=" + long + ">", feed.Options{}, 1, ""},
 		{"without its URL", "<a href=a>", feed.Options{Base: "/pub/"}, 0, codeNoBase.Name},
 		{"JSON", `[{"name":"a"},{"name":"b"}]`, two, 2, ""},
@@ -90,8 +91,9 @@ func TestStops(t *testing.T) {
 // TestEnd checks that the end of a page is known where the page says that it is one.
 func TestEnd(t *testing.T) {
 	for text, want := range map[string]feed.End{
-		"<html><a href=a></html>": feed.Whole, "<html><a href=a>": feed.Open, "<html><a href=a></ht": feed.Open, "<pre><a href=a></pre>": feed.Whole,
-		`[{"name":"a"}]`: feed.Whole, "": feed.Whole,
+		"<html><a href=a></html>": feed.Whole, "<html><a href=a>": feed.Open, "<html><a href=a></ht": feed.Open,
+		"<pre><a href=a></pre>": feed.Whole,
+		`[{"name":"a"}]`:        feed.Whole, "": feed.Whole,
 	} {
 		d := NewDecoder(strings.NewReader(text), feed.Options{Base: base})
 		for range d.Records() {
@@ -109,15 +111,19 @@ func TestColumns(t *testing.T) {
 		at    string
 		size  int64
 	}{
-		{"</a> 01-Oct-2026 12:00  9", "2026-10-01 12:00:00 UTC", 9}, {"</a>  1-Oct-2026 12:00:59 9 B", "2026-10-01 12:00:59 UTC", 9},
+		{"</a> 01-Oct-2026 12:00  9", "2026-10-01 12:00:00 UTC", 9}, {"</a>  1-Oct-2026 12:00:59 9 B",
+			"2026-10-01 12:00:59 UTC", 9},
 		{"</a> 2026-10-01 12:00 9 bytes", "2026-10-01 12:00:00 UTC", 9}, {"</a> 2026-Oct-01 12:00", "2026-10-01 12:00:00 UTC", 0},
 		{"</a> 2026-10-01T12:00:00 -", "2026-10-01 12:00:00 UTC", 0}, {"</a> 2026-10-01 12:00 9K", "2026-10-01 12:00:00 UTC", 0},
-		{"</a> 2026-10-01 12:00 9.5K", "2026-10-01 12:00:00 UTC", 0}, {"</a> 2026-10-01 12:00 9 KiB", "2026-10-01 12:00:00 UTC", 0},
-		{"</a> 2026-10-01 12:00 9 Kittens", "2026-10-01 12:00:00 UTC", 9}, {"</a> 2026-10-01 12:00 " + strings.Repeat("9", 19), "2026-10-01 12:00:00 UTC", 0},
+		{"</a> 2026-10-01 12:00 9.5K", "2026-10-01 12:00:00 UTC", 0}, {"</a> 2026-10-01 12:00 9 KiB",
+			"2026-10-01 12:00:00 UTC", 0},
+		{"</a> 2026-10-01 12:00 9 Kittens", "2026-10-01 12:00:00 UTC", 9},
+		{"</a> 2026-10-01 12:00 " + strings.Repeat("9", 19), "2026-10-01 12:00:00 UTC", 0},
 		{"</a><td>2026-10-01 12:00<td>9</td></tr><td>10", "2026-10-01 12:00:00 UTC", 9},
 		{"2026-10-01 12:00 9</a>", "unknown", 0}, {"</a> 9", "unknown", 0}, {"</a> version-2026-10-01 12:00 9", "unknown", 0},
 		{"</a> 2026-02-30 12:00 9", "unknown", 0}, {"</a>" + strings.Repeat(" x", maxText) + " 2026-10-01 12:00", "unknown", 0},
-		{`</a><td data-order="9">8.9 KiB</td><td><time datetime=" 2026-10-01T14:00:00+02:00">1 Oct`, "2026-10-01 12:00:00 UTC", 9},
+		{`</a><td data-order="9">8.9 KiB</td><td><time datetime=" 2026-10-01T14:00:00+02:00">1 Oct`,
+			"2026-10-01 12:00:00 UTC", 9},
 		{`</a><td data-order="9">nine</td><td><time datetime="2026-10-01T12:00:00Z">1 Oct`, "2026-10-01 12:00:00 UTC", 0},
 		{`</a><td data-order="-9">9 B</td><td><time datetime="2026-10-01T12:00:00Z">1 Oct`, "2026-10-01 12:00:00 UTC", 9},
 		{`</a><time datetime="soon">1 Oct</time> 2026-10-01 12:00`, "unknown", 0},
@@ -206,7 +212,8 @@ func FuzzDecode_Rule79(f *testing.F) {
 		list, code := read(strings.NewReader(text), feed.Options{Strict: strict})
 		for _, r := range list {
 			key, ok := feed.Key(r.URL)
-			if !ok || !feed.IsWeb(r.URL) || !strings.HasPrefix(key, home) || len(r.URL) > feed.MaxURL || strings.ContainsAny(key[len(home):], "?#\\") ||
+			if !ok || !feed.IsWeb(r.URL) || !strings.HasPrefix(key, home) || len(r.URL) > feed.MaxURL ||
+				strings.ContainsAny(key[len(home):], "?#\\") ||
 				strings.Contains(key+"/", "/../") || r.Size < 0 || r.Format != feed.IndexPage {
 				t.Errorf("%+v", r)
 			}

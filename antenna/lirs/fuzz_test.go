@@ -96,7 +96,8 @@ func (g *generated) Read(p []byte) (n int, err error) {
 	for len(g.rest) < len(p) && g.records > 0 {
 		g.rest = append(g.rest, "LIRS,1794273165,1794279483,32400,18422,http://www.asagao.example.jp/nikki/"...)
 		g.rest = strconv.AppendInt(g.rest, int64(g.records), 10)
-		g.rest = append(g.rest, ",\xc4\xab\xb4\xe9\xa4\xce\xb4\xd1\xbb\xa1\xc6\xfc\xb5\xad,\xba\xb4\xc1\xd2,http://antenna.kamome.example.jp/,\n"...)
+		g.rest = append(g.rest,
+			",\xc4\xab\xb4\xe9\xa4\xce\xb4\xd1\xbb\xa1\xc6\xfc\xb5\xad,\xba\xb4\xc1\xd2,http://antenna.kamome.example.jp/,\n"...)
 		g.records--
 	}
 	if len(g.rest) == 0 {

@@ -43,7 +43,9 @@ func TestLines(t *testing.T) {
 		{"values that are none", "LIRS,1,2,0,0,http://a.example/,0,0,0,\n", "", ""},
 		{"more fields", "LIRS,1,2,0,0,http://a.example/,0,0,0,a,,b,\n", "", ""},
 		{"a comment", "#LIRS,1\n", "", ""},
-		{"64 bits", "LIRS,9223372036854775807,9223372036854775807,-9223372036854775808,9223372036854775807,http://a.example/" + tail, "", ""},
+		{"64 bits",
+			"LIRS,9223372036854775807,9223372036854775807,-9223372036854775808,9223372036854775807,http://a.example/" +
+				tail, "", ""},
 		{"escapes", `LIRS,1,2,0,0,http://a.example/,a\,b\\,c,0,` + "\n", "", ""},
 
 		{"no header", "LIR,1,2,0,0,http://a.example/" + tail, "1:no-record-header!", ""},
@@ -51,7 +53,8 @@ func TestLines(t *testing.T) {
 		{"7 fields", "LIRS,1,2,0,0,http://a.example/,t,a,\n", "1:too-few-fields!", ""},
 		{"3 fields", "LIRS,1,2,0,\n", "1:too-few-fields!", ""},
 		{"no fields", "LIRS,\n", "1:too-few-fields!", ""},
-		{"6 fields without a length", "LIRS,1,2,0,http://a.example/,t,a,\n", "1:content-length-missing 1:too-few-fields!", "1:content-length-missing! 1:too-few-fields"},
+		{"6 fields without a length", "LIRS,1,2,0,http://a.example/,t,a,\n",
+			"1:content-length-missing 1:too-few-fields!", "1:content-length-missing! 1:too-few-fields"},
 		{"a length of letters", "LIRS,1,2,0,x,http://a.example/" + tail, "1:bad-number:content_length!", ""},
 		{"a signed time", "LIRS,+1,2,0,0,http://a.example/" + tail, "1:bad-number:last_modified!", ""},
 		{"a fraction", "LIRS,1,2.5,0,0,http://a.example/" + tail, "1:bad-number:last_detected!", ""},
@@ -65,19 +68,25 @@ func TestLines(t *testing.T) {
 		{"a URL with a blank", "LIRS,1,2,0,0,http://a.example/ b" + tail, "1:bad-url!", ""},
 		{"a long URL", "LIRS,1,2,0,0,http://a.example/" + strings.Repeat("a", feed.MaxURL) + tail, "1:bad-url!", ""}, // rule 53
 		{"a cut line", "LIRS,1,2,0,0,http://a.example/,title,author,http://an.exam", "1:truncated!", ""},
-		{"a cut line that ends with an escape", `LIRS,1,2,0,0,http://a.example/,title,author,http://an.example/\,`, "1:truncated!", ""},
+		{"a cut line that ends with an escape", `LIRS,1,2,0,0,http://a.example/,title,author,http://an.example/\,`,
+			"1:truncated!", ""},
 
 		{"no comma", "LIRS,1,2,0,0,http://a.example/,t,a,http://an.example/\n", "1:no-trailing-comma", "1:no-trailing-comma!"},
-		{"an escaped comma at the end", `LIRS,1,2,0,0,http://a.example/,t,a,http://an.example/\,` + "\n", "1:no-trailing-comma", "1:no-trailing-comma!"},
+		{"an escaped comma at the end", `LIRS,1,2,0,0,http://a.example/,t,a,http://an.example/\,` + "\n",
+			"1:no-trailing-comma", "1:no-trailing-comma!"},
 		{"no line end", "LIRS,1,2,0,0,http://a.example/,t,a,http://an.example/,", "1:no-final-line-end", "1:no-final-line-end!"},
 		{"no length", "LIRS,1,2,0,http://a.example/,t,a,0,\n", "1:content-length-missing", "1:content-length-missing!"},
 		{"empty fields", "LIRS,,,,,http://a.example/,,,,\n",
-			"1:empty-field:last_modified 1:empty-field:last_detected 1:empty-field:timezone 1:empty-field:content_length 1:empty-field:title 1:empty-field:author 1:empty-field:antenna_url",
-			"1:empty-field:last_modified! 1:empty-field:last_detected 1:empty-field:timezone 1:empty-field:content_length 1:empty-field:title 1:empty-field:author 1:empty-field:antenna_url"},
-		{"backslashes of who does not escape", `LIRS,1,2,0,0,http://a.example/,a\b,c\d,0,` + "\n", "1:bad-escape 1:bad-escape", "1:bad-escape! 1:bad-escape"},
+			"1:empty-field:last_modified 1:empty-field:last_detected 1:empty-field:timezone " +
+				"1:empty-field:content_length 1:empty-field:title 1:empty-field:author 1:empty-field:antenna_url",
+			"1:empty-field:last_modified! 1:empty-field:last_detected 1:empty-field:timezone " +
+				"1:empty-field:content_length 1:empty-field:title 1:empty-field:author 1:empty-field:antenna_url"},
+		{"backslashes of who does not escape", `LIRS,1,2,0,0,http://a.example/,a\b,c\d,0,` + "\n",
+			"1:bad-escape 1:bad-escape", "1:bad-escape! 1:bad-escape"},
 		{"a broken character", "LIRS,1,2,0,0,http://a.example/,\xc4\xab\xff,0,0,\n", "1:undecodable", "1:undecodable!"},
 
-		{"an unescaped comma", "LIRS,1,2,0,0,http://a.example/,Hello, world,author,http://an.example/,\n", "1:antenna-url-suspect", ""},
+		{"an unescaped comma", "LIRS,1,2,0,0,http://a.example/,Hello, world,author,http://an.example/,\n",
+			"1:antenna-url-suspect", ""},
 		{"news", "LIRS,1,2,0,0,news:fj.test" + tail, "1:url-not-watchable", ""},
 		{"WDB's 1980", "LIRS,1,315532800,0,0,http://a.example/" + tail, "1:time-unknown:last_detected", ""},
 		{"modified after it was seen", "LIRS,3,2,0,0,http://a.example/" + tail, "1:modified-after-detected", ""},
@@ -107,7 +116,8 @@ func TestRecord(t *testing.T) {
 	if r.URL != "http://a.example/b,c" || r.Title != `a,b\` || r.Author != `raw \ and \x` || r.AgentURL != "news:x" {
 		t.Errorf("%+v", r)
 	}
-	if r.LastModified != 5 || r.Detected != 0 || r.Zone != -18000 || r.Size != 12 || r.Failed || r.Line != 1 || r.Format != feed.LIRS {
+	if r.LastModified != 5 || r.Detected != 0 || r.Zone != -18000 || r.Size != 12 || r.Failed || r.Line != 1 ||
+		r.Format != feed.LIRS {
 		t.Errorf("%+v", r)
 	}
 	if want := []feed.Field{{Value: ""}, {Value: "e,x"}}; !slices.Equal(r.Fields, want) {

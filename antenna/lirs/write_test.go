@@ -27,17 +27,23 @@ func TestEncode(t *testing.T) {
 	}{
 		{"a URL only", feed.Record{URL: "http://a/"}, "LIRS,0,0,0,0,http://a/,0,0,0,\n"},
 		{"all of it", feed.Record{
-			URL: "http://a/b,c", LastModified: 1, Detected: 2, Zone: 32400, Size: 3, Title: "朝顔", Author: `a,b\`, AgentURL: "http://an/",
-			Format: feed.LIRS, Fields: []feed.Field{{}, {Value: "x,y"}},
+			URL: "http://a/b,c", LastModified: 1, Detected: 2, Zone: 32400, Size: 3, Title: "朝顔", Author: `a,b\`,
+			AgentURL: "http://an/",
+			Format:   feed.LIRS, Fields: []feed.Field{{}, {Value: "x,y"}},
 		}, "LIRS,1,2,32400,3,http://a/b\\,c,\xc4\xab\xb4\xe9,a\\,b\\\\,http://an/,,x\\,y,\n"},
-		{"fields of another format", feed.Record{URL: "http://a/", Format: feed.HinaDI, Fields: []feed.Field{{Name: "URL", Value: "http://a/"}}},
+		{"fields of another format", feed.Record{URL: "http://a/", Format: feed.HinaDI,
+			Fields: []feed.Field{{Name: "URL", Value: "http://a/"}}},
 			"LIRS,0,0,0,0,http://a/,0,0,0,\n"},
 		{"failed", feed.Record{URL: "http://a/", LastModified: 1, Detected: 2, Failed: true}, "LIRS,0,0,0,0,http://a/,0,0,0,\n"},
-		{"before 1970", feed.Record{URL: "http://a/", LastModified: -1, Detected: -1, Size: -1, Zone: -1}, "LIRS,0,0,-1,0,http://a/,0,0,0,\n"},
+		{"before 1970", feed.Record{URL: "http://a/", LastModified: -1, Detected: -1, Size: -1, Zone: -1},
+			"LIRS,0,0,-1,0,http://a/,0,0,0,\n"},
 		{"a title of two lines", feed.Record{URL: "http://a/", Title: "a\r\nb"}, "LIRS,0,0,0,0,http://a/,a  b,0,0,\n"},
-		{"what EUC-JP has under another name", feed.Record{URL: "http://a/", Title: "〜−"}, "LIRS,0,0,0,0,http://a/,\xa1\xc1\xa1\xdd,0,0,\n"},
-		{"what EUC-JP has not", feed.Record{URL: "http://a/", Title: "a😀¥,\xff"}, "LIRS,0,0,0,0,http://a/,a\xa2\xae\xa2\xae\\,\xa2\xae,0,0,\n"},
-		{"a very long title", feed.Record{URL: "http://a/", Title: strings.Repeat("x", maxText+1), Author: "a"}, "LIRS,0,0,0,0,http://a/,0,a,0,\n"},
+		{"what EUC-JP has under another name", feed.Record{URL: "http://a/", Title: "〜−"},
+			"LIRS,0,0,0,0,http://a/,\xa1\xc1\xa1\xdd,0,0,\n"},
+		{"what EUC-JP has not", feed.Record{URL: "http://a/", Title: "a😀¥,\xff"},
+			"LIRS,0,0,0,0,http://a/,a\xa2\xae\xa2\xae\\,\xa2\xae,0,0,\n"},
+		{"a very long title", feed.Record{URL: "http://a/", Title: strings.Repeat("x", maxText+1), Author: "a"},
+			"LIRS,0,0,0,0,http://a/,0,a,0,\n"},
 	} {
 		if got := encode(t, tt.record); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)

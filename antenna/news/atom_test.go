@@ -12,7 +12,8 @@ import (
 
 func TestEncodeAtom(t *testing.T) {
 	records := []feed.Record{
-		{URL: "http://dl.example.org/a.iso", Title: "A <b> & \"c\" \x1b\xff", Author: "Ann", LastModified: 1794272400, Size: 5, ContentType: "application/x-iso"},
+		{URL: "http://dl.example.org/a.iso", Title: "A <b> & \"c\" \x1b\xff", Author: "Ann", LastModified: 1794272400,
+			Size: 5, ContentType: "application/x-iso"},
 		{URL: "http://example.org/?a=1&b=2", Detected: 1794272401},
 		{URL: "javascript:alert(1)", LastModified: 1794272400},
 		{URL: "http://example.org/a b", LastModified: 1794272400},
@@ -22,7 +23,8 @@ func TestEncodeAtom(t *testing.T) {
 		{URL: "http://example.org/before", LastModified: -1},
 	}
 	var b strings.Builder
-	h := AtomHeader{ID: "http://me.example/", Title: "T", Author: "me", Self: "http://me.example/atom.xml", Site: "http://me.example/", Updated: 1794272402, Generator: "g"}
+	h := AtomHeader{ID: "http://me.example/", Title: "T", Author: "me", Self: "http://me.example/atom.xml",
+		Site: "http://me.example/", Updated: 1794272402, Generator: "g"}
 	if err := EncodeAtom(&b, h, slices.Values(records)); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +67,8 @@ func TestEncodeAtom(t *testing.T) {
 		}
 		again = append(again, r)
 	}
-	if len(again) != 2 || again[0].URL != records[0].URL || again[0].Size != 5 || again[0].LastModified != 1794272400 || again[1].URL != records[1].URL {
+	if len(again) != 2 || again[0].URL != records[0].URL || again[0].Size != 5 || again[0].LastModified != 1794272400 ||
+		again[1].URL != records[1].URL {
 		t.Errorf("read again: %+v", again)
 	}
 }

@@ -58,22 +58,30 @@ func TestLimits_Rule52(t *testing.T) {
 		want       string
 	}{
 		{"as many items as may be", rssHead + item + item + rssTail, feed.Options{Limits: feed.Limits{Entries: 2}}, 2, "<nil>"},
-		{"one more", rssHead + item + item + item + rssTail, feed.Options{Limits: feed.Limits{Entries: 2}}, 2, "too-many-entries"},
+		{"one more", rssHead + item + item + item + rssTail, feed.Options{Limits: feed.Limits{Entries: 2}}, 2,
+			"too-many-entries"},
 		{"octets", rssHead + item + rssTail, feed.Options{Limits: feed.Limits{Bytes: 30}}, 0, "too-large"},
 		{"elements in elements", rssHead + item + "<x>" + deep, feed.Options{}, 1, codeDeep.Name},
 		{"in an item", rssHead + item + "<item><title>" + deep, feed.Options{}, 1, codeDeep.Name},
 		{"a text", rssHead + item + strings.Repeat("x", maxToken+2*chunk), feed.Options{}, 1, codeLargeToken.Name},
 		{"a comment", rssHead + item + "<!--" + strings.Repeat("x", maxToken+2*chunk), feed.Options{}, 1, codeLargeToken.Name},
-		{"a content", rssHead + "<item><description>" + strings.Repeat("x", maxToken/2) + "</description><link>http://h.example/</link></item>" + rssTail, feed.Options{}, 1, "<nil>"},
-		{"a title", rssHead + "<item><title>" + strings.Repeat("x", maxItem) + "</title><link>http://h.example/</link></item>" + item + rssTail, feed.Options{}, 1, "<nil>"},
+		{"a content", rssHead + "<item><description>" + strings.Repeat("x", maxToken/2) +
+			"</description><link>http://h.example/</link></item>" + rssTail, feed.Options{}, 1, "<nil>"},
+		{"a title", rssHead + "<item><title>" + strings.Repeat("x", maxItem) +
+			"</title><link>http://h.example/</link></item>" + item + rssTail, feed.Options{}, 1, "<nil>"},
 		{"namespaces", `<rss` + namespaces(maxNamespaces) + `>` + item + "</rss>", feed.Options{}, 1, "<nil>"},
 		{"too many of them", `<rss` + namespaces(maxNamespaces+1) + `>` + item + "</rss>", feed.Options{}, 0, codeTooLarge.Name},
-		{"too many in an item", rssHead + "<item" + namespaces(maxNamespaces+1) + "><link>http://h.example/</link></item>" + item + rssTail, feed.Options{}, 1, "<nil>"},
-		{"too many in its elements", rssHead + "<item><link" + namespaces(maxNamespaces+1) + ">http://h.example/</link></item>" + item + rssTail, feed.Options{}, 1, "<nil>"},
+		{"too many in an item", rssHead + "<item" + namespaces(maxNamespaces+1) +
+			"><link>http://h.example/</link></item>" + item + rssTail, feed.Options{}, 1, "<nil>"},
+		{"too many in its elements", rssHead + "<item><link" + namespaces(maxNamespaces+1) +
+			">http://h.example/</link></item>" + item + rssTail, feed.Options{}, 1, "<nil>"},
 		{"a tag", `<rss a="` + strings.Repeat("x", maxTag) + `">` + item + "</rss>", feed.Options{}, 0, codeTooLarge.Name},
-		{"a tag below the first", `<rss><channel a="` + strings.Repeat("x", maxTag) + `">` + item + rssTail, feed.Options{}, 0, codeTooLarge.Name},
-		{"JSON items", `{"items":[{"url":"http://h/"},{"url":"http://h/"}]}`, feed.Options{Limits: feed.Limits{Entries: 1}}, 1, "too-many-entries"},
-		{"a JSON item", `{"items":[{"url":"http://h/"},{"url":"` + strings.Repeat("x", maxToken+4*chunk) + `"}]}`, feed.Options{}, 1, codeLargeToken.Name},
+		{"a tag below the first", `<rss><channel a="` + strings.Repeat("x", maxTag) + `">` + item + rssTail,
+			feed.Options{}, 0, codeTooLarge.Name},
+		{"JSON items", `{"items":[{"url":"http://h/"},{"url":"http://h/"}]}`,
+			feed.Options{Limits: feed.Limits{Entries: 1}}, 1, "too-many-entries"},
+		{"a JSON item", `{"items":[{"url":"http://h/"},{"url":"` + strings.Repeat("x", maxToken+4*chunk) + `"}]}`,
+			feed.Options{}, 1, codeLargeToken.Name},
 		{"JSON before the items", `{"x":"` + strings.Repeat("x", maxToken+4*chunk), feed.Options{}, 0, codeLargeToken.Name},
 		{"nothing", "", feed.Options{}, 0, codeForeign.Name},
 		{"white space", " \n", feed.Options{}, 0, codeForeign.Name},
@@ -99,10 +107,12 @@ func TestEntities(t *testing.T) {
 	}
 	bomb += "]>"
 	item := "<item><title>&a12;</title><link>http://h.example/</link></item>"
-	if records, _, err := read(bomb+rssHead+item+rssTail, feed.Options{}); len(records) > 0 || rejection(err) != codeEntities.Name {
+	if records, _, err := read(bomb+rssHead+item+rssTail, feed.Options{}); len(records) > 0 ||
+		rejection(err) != codeEntities.Name {
 		t.Errorf("%d records, %v", len(records), err)
 	}
-	if records, codes, err := read(rssHead+item+rssTail, feed.Options{}); err != nil || len(records) != 1 || records[0].Title != "&a12;" || codes[0] != codeSloppy.Name {
+	if records, codes, err := read(rssHead+item+rssTail, feed.Options{}); err != nil || len(records) != 1 ||
+		records[0].Title != "&a12;" || codes[0] != codeSloppy.Name {
 		t.Errorf("%+v, %q, %v", records, codes, err)
 	}
 	d := NewSitemapDecoder(strings.NewReader(bomb+"<urlset/>"), feed.Options{})
@@ -121,19 +131,23 @@ func TestCost(t *testing.T) {
 		fmt.Fprintf(&names, ` xmlns:a%d="u:%d"`, i, i)
 	}
 	tag := func(name string) string {
-		return "<" + name + strings.ReplaceAll(names.String(), "u:", "http://namespaces.example/"+strings.Repeat("u", 120)) + ` xml:base="http://h.example/` + strings.Repeat("b", 450) + `/" x="` +
+		return "<" + name + strings.ReplaceAll(names.String(), "u:",
+			"http://namespaces.example/"+strings.Repeat("u", 120)) + ` xml:base="http://h.example/` +
+			strings.Repeat("b", 450) + `/" x="` +
 			strings.Repeat("x", maxTag/4) + `">`
 	}
 	for name, text := range map[string]string{
 		"items in large tags": tag("rss") + tag("channel") + strings.Repeat("<item/>", 1<<20/7) + rssTail,
 		"small ones":          tag("rss") + tag("channel") + strings.Repeat("<item><a1:id/></item>", 1<<19/21) + rssTail,
 		"entries":             tag("feed") + strings.Repeat("<entry><id/></entry>", 1<<19/20) + "</feed>",
-		"namespaces":          "<rss" + names.String() + "><channel><item><dc:date>" + strings.Repeat("<b/>", maxItem/5) + "</dc:date></item>" + rssTail,
-		"text":                rssHead + "<item><dc:creator>" + strings.Repeat("<![CDATA[a]]>", maxItem/14) + "</dc:creator></item>" + rssTail,
-		"comments":            rssHead + "<item><title>" + strings.Repeat("a<!---->", maxToken/8) + "</title></item>" + rssTail,
-		"many items":          rssHead + strings.Repeat("<item/>", 20_000) + rssTail,
-		"JSON in JSON":        `{"items":[{"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}]}`,
-		"attachments":         `{"items":[{"attachments":[` + strings.Repeat("{},", 50_000) + `{}]}]}`,
+		"namespaces": "<rss" + names.String() + "><channel><item><dc:date>" + strings.Repeat("<b/>",
+			maxItem/5) + "</dc:date></item>" + rssTail,
+		"text": rssHead + "<item><dc:creator>" + strings.Repeat("<![CDATA[a]]>", maxItem/14) +
+			"</dc:creator></item>" + rssTail,
+		"comments":     rssHead + "<item><title>" + strings.Repeat("a<!---->", maxToken/8) + "</title></item>" + rssTail,
+		"many items":   rssHead + strings.Repeat("<item/>", 20_000) + rssTail,
+		"JSON in JSON": `{"items":[{"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}]}`,
+		"attachments":  `{"items":[{"attachments":[` + strings.Repeat("{},", 50_000) + `{}]}]}`,
 	} {
 		start := cpu()
 		read(text, feed.Options{})
@@ -179,15 +193,22 @@ func TestAround(t *testing.T) {
 	item := `<item><d:date>2026-11-10T01:00:00Z</d:date><link>c</link></item>`
 	const dc = ` xmlns:d="http://purl.org/dc/elements/1.1/"`
 	for _, tt := range []struct{ name, text, url, codes string }{
-		{"both on the first", `<rss` + dc + ` xml:base="http://h.example/a/"><channel>` + item + rssTail, "http://h.example/a/c", ""},
-		{"one in the other", `<rss` + dc + ` xml:base="http://h.example/a/"><channel xml:base="b/">` + item + rssTail, "http://h.example/a/b/c", ""},
-		{"another in the second", `<rss xmlns:d="u:other"><channel` + dc + ` xml:base="http://h.example/a/">` + item + rssTail, "http://h.example/a/c", ""},
-		{"a prefix of the tags", `<x:rss xmlns:x="u:x"` + dc + ` xml:base="http://h.example/"><x:channel>` + item + "</x:channel></x:rss>", "http://h.example/c", ""},
-		{"a tag that is sloppy", `<rss version=two` + dc + ` xml:base="http://h.example/"><channel>` + item + rssTail, "http://h.example/c", codeSloppy.Name},
-		{"a space that is long", `<rss xmlns="` + strings.Repeat("x", 200) + `"` + dc + ` xml:base="http://h.example/"><channel>` + item + rssTail, "http://h.example/c", ""},
+		{"both on the first", `<rss` + dc + ` xml:base="http://h.example/a/"><channel>` + item + rssTail,
+			"http://h.example/a/c", ""},
+		{"one in the other", `<rss` + dc + ` xml:base="http://h.example/a/"><channel xml:base="b/">` + item + rssTail,
+			"http://h.example/a/b/c", ""},
+		{"another in the second", `<rss xmlns:d="u:other"><channel` + dc + ` xml:base="http://h.example/a/">` + item +
+			rssTail, "http://h.example/a/c", ""},
+		{"a prefix of the tags", `<x:rss xmlns:x="u:x"` + dc + ` xml:base="http://h.example/"><x:channel>` + item +
+			"</x:channel></x:rss>", "http://h.example/c", ""},
+		{"a tag that is sloppy", `<rss version=two` + dc + ` xml:base="http://h.example/"><channel>` + item + rssTail,
+			"http://h.example/c", codeSloppy.Name},
+		{"a space that is long", `<rss xmlns="` + strings.Repeat("x", 200) + `"` + dc +
+			` xml:base="http://h.example/"><channel>` + item + rssTail, "http://h.example/c", ""},
 	} {
 		records, codes, err := read(tt.text, feed.Options{})
-		if err != nil || len(records) != 1 || records[0].URL != tt.url || records[0].LastModified != 1794272400 || strings.Join(codes, " ") != tt.codes {
+		if err != nil || len(records) != 1 || records[0].URL != tt.url || records[0].LastModified != 1794272400 ||
+			strings.Join(codes, " ") != tt.codes {
 			t.Errorf("%s: %+v, %q, %v", tt.name, records, codes, err)
 		}
 	}
@@ -195,7 +216,8 @@ func TestAround(t *testing.T) {
 
 // TestMemory checks that the memory in use does not grow with a feed of some megabytes.
 func TestMemory(t *testing.T) {
-	item := "<item><title>t</title><description>" + strings.Repeat("x", 5000) + "</description><link>http://h.example/</link></item>\n"
+	item := "<item><title>t</title><description>" + strings.Repeat("x", 5000) +
+		"</description><link>http://h.example/</link></item>\n"
 	entry := `{"url":"http://h.example/","content_text":"` + strings.Repeat("x", 5000) + `"}`
 	for _, tt := range []struct{ name, head, each, tail string }{
 		{"rss", rssHead, item, rssTail},
@@ -247,9 +269,11 @@ func (r *repeated) Read(p []byte) (int, error) {
 // TestBroken checks that an error of the reader is returned as it is, not as an error in the feed.
 func TestBroken(t *testing.T) {
 	broken := errors.New("broken")
-	for _, text := range []string{"", rssHead + "<item><link>http://h.example/</link></item><item>", `{"items":[{"url":"http://h.example/"},{`} {
+	for _, text := range []string{"", rssHead + "<item><link>http://h.example/</link></item><item>",
+		`{"items":[{"url":"http://h.example/"},{`} {
 		var last error
-		for _, err := range NewDecoder(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)), feed.Options{}).Records() {
+		for _, err := range NewDecoder(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)),
+			feed.Options{}).Records() {
 			last = err
 		}
 		if last != broken {
@@ -260,7 +284,8 @@ func TestBroken(t *testing.T) {
 
 // TestSlow checks that the result does not depend on how many bytes a read returns.
 func TestSlow(t *testing.T) {
-	for _, name := range []string{"rss-001-enclosures.rss", "json-001-feed.json", "rdf-001-eucjp.rdf", "rss-010-gzip-utf16.rss.gz", "sitemap-001.xml", "rss-008-octets.rss"} {
+	for _, name := range []string{"rss-001-enclosures.rss", "json-001-feed.json", "rdf-001-eucjp.rdf",
+		"rss-010-gzip-utf16.rss.gz", "sitemap-001.xml", "rss-008-octets.rss"} {
 		raw, err := os.ReadFile(folder + name)
 		if err != nil {
 			t.Fatal(err)
@@ -320,13 +345,17 @@ func FuzzDecode(f *testing.F) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	item := "<item><title>Minato 2.9.1</title><link>http://example.org/releases/2.9.1</link><description>Some words</description>" +
-		"<enclosure url=\"http://dl.example.org/a.xz\" length=\"5\" type=\"application/x-xz\"/><pubDate>Mon, 09 Nov 2026 22:05:00 +0000</pubDate></item>\n"
+	item := "<item><title>Minato 2.9.1</title><link>http://example.org/releases/2.9.1</link><description>Some " +
+		"words</description>" +
+		"<enclosure url=\"http://dl.example.org/a.xz\" length=\"5\" type=\"application/x-xz\"/><pubDate>Mon, 09 Nov " +
+		"2026 22:05:00 +0000</pubDate></item>\n"
 	benchmark(b, rssHead+strings.Repeat(item, 1000)+rssTail, "news")
 }
 
 func BenchmarkSitemap(b *testing.B) {
-	benchmark(b, "<urlset>"+strings.Repeat("<url><loc>http://example.org/pub/minato/2.9.1.tar.xz</loc><lastmod>2026-11-09T22:05:00Z</lastmod></url>\n", 10_000)+"</urlset>", "sitemap-")
+	benchmark(b,
+		"<urlset>"+
+			strings.Repeat("<url><loc>http://example.org/pub/minato/2.9.1.tar.xz</loc><lastmod>2026-11-09T22:05:00Z</lastmod></url>\n", 10_000)+"</urlset>", "sitemap-")
 }
 
 func benchmark(b *testing.B, text, name string) {

@@ -26,7 +26,8 @@ func TestProof_Rule81(t *testing.T) {
 			"https://p.example/copies/one.mp3 [sha256-AAAA sha512-BBBB] [https://p.example/one.mp3]\n" +
 			"https://p.example/one.mp4 [] []\nhttps://p.example/one [] []\n"},
 		"json": {`{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"1","url":"https://p.example/one","attachments":[` +
-			`{"url":"https://p.example/a","mime_type":"a/b","sha256":"` + digits + `"},{"url":"https://p.example/b","mime_type":"a/b","_sha256":"` + digits + `"},` +
+			`{"url":"https://p.example/a","mime_type":"a/b","sha256":"` + digits +
+			`"},{"url":"https://p.example/b","mime_type":"a/b","_sha256":"` + digits + `"},` +
 			`{"url":"https://p.example/c","mime_type":"a/b","sha256":"no"}]}]}`,
 			"https://p.example/a [sha256:" + digits + "] []\nhttps://p.example/b [sha256:" + digits + "] []\n" +
 				"https://p.example/c [] []\nhttps://p.example/one [] []\n"},

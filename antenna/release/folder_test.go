@@ -5,7 +5,8 @@ import "testing"
 // TestFolderOf checks which folders of an index page are versions.
 func TestFolderOf(t *testing.T) {
 	for _, tt := range []struct{ template, url, want string }{
-		{"https://h/pub/tool/{version}/tool-{version}.tar.xz", "https://h/pub/tool/1.2.3/", "1.2.3 https://h/pub/tool/1.2.3/tool-1.2.3.tar.xz"},
+		{"https://h/pub/tool/{version}/tool-{version}.tar.xz", "https://h/pub/tool/1.2.3/",
+			"1.2.3 https://h/pub/tool/1.2.3/tool-1.2.3.tar.xz"},
 		{"https://h/pub/v{version}/tool.tar.xz", "https://H:443/pub/v1.2/", "1.2 https://h/pub/v1.2/tool.tar.xz"},
 		{"https://h/pub/{tag}/tool-{version}.tar.xz", "https://h/pub/tool-1.2/", "1.2 https://h/pub/tool-1.2/tool-1.2.tar.xz"},
 		{"https://h/{major}.{minor}/a-{major}.{minor}.zip", "https://h/1.2/", "1.2 https://h/1.2/a-1.2.zip"},
@@ -29,7 +30,8 @@ func TestFolderOf(t *testing.T) {
 			t.Errorf("%s: %s is %q, want %q", tt.template, tt.url, got, tt.want)
 		}
 	}
-	for _, text := range []string{"https://h/pub/tool-{version}.tar.xz", "https://h/pub?v={version}/a", "https://h/a?b=/{version}/c"} {
+	for _, text := range []string{"https://h/pub/tool-{version}.tar.xz", "https://h/pub?v={version}/a",
+		"https://h/a?b=/{version}/c"} {
 		if parse(t, text, Patterns{}).HasFolders() {
 			t.Errorf("%s has no field in a folder", text)
 		}

@@ -26,7 +26,8 @@ func FuzzOf(f *testing.F) {
 		}
 		at := feed.Time(date % (1 << 40))
 		for _, r := range []feed.Record{
-			{Tag: tag, LastModified: at}, {Format: feed.News, URL: link, Title: title, LastModified: at}, {URL: title, LastModified: at},
+			{Tag: tag, LastModified: at}, {Format: feed.News, URL: link, Title: title, LastModified: at},
+			{URL: title, LastModified: at},
 			{URL: strings.NewReplacer("{tag}", tag, "{version}", title, "{major}", "1").Replace(text), LastModified: at},
 		} {
 			for _, z := range []*Template{x, y} {
@@ -49,7 +50,8 @@ func checkRelease(t *testing.T, x *Template, r Release) {
 		t.Fatal(err)
 	}
 	got, err := url.Parse(r.URL)
-	if err != nil || got.Scheme != want.Scheme || got.Host != want.Host || got.User.String() != want.User.String() || got.Fragment != "" {
+	if err != nil || got.Scheme != want.Scheme || got.Host != want.Host || got.User.String() != want.User.String() ||
+		got.Fragment != "" {
 		t.Fatalf("%s: %s, %v", x, r.URL, err)
 	}
 	if !strings.HasPrefix(r.URL, strings.TrimSuffix(literal, "0")) || strings.Contains(got.Path+"/", "/../") {

@@ -21,7 +21,8 @@ func parse(t *testing.T, text string, p Patterns) *Template {
 
 func TestParseTemplate(t *testing.T) {
 	for _, text := range []string{
-		forge, "https://h/{version}", "http://h:8080/a?v={version}&d={date}", "https://h/v{major}.x/a-{major}.{minor}.{patch}.tgz",
+		forge, "https://h/{version}", "http://h:8080/a?v={version}&d={date}",
+		"https://h/v{major}.x/a-{major}.{minor}.{patch}.tgz",
 		"https://user:pw@h/{tag}/{tag}.zip#part", "HTTPS://EXAMPLE.org/%7ea/{tag}/index.html", "https://[::1]/{tag}",
 	} {
 		x := parse(t, text, Patterns{})
@@ -31,16 +32,22 @@ func TestParseTemplate(t *testing.T) {
 	}
 	for _, tt := range []struct{ text, err string }{
 		{"https://h/a.tgz", "no field"}, {"", "no field"},
-		{"https://h/{name}", "unknown field {name}"}, {"https://h/{}", "unknown field {}"}, {"https://h/{Tag}", "unknown field {Tag}"},
-		{"https://h/{tag", "without a closing"}, {"https://h/tag}{tag}", "without an opening"}, {"https://h/{{tag}}", "unknown field"},
-		{"{tag}://h/", "must be in the path"}, {"https://{tag}.example/", "must be in the path"}, {"https://h{tag}/a", "must be in the path"},
-		{"https://{tag}@h/a", "must be in the path"}, {"https://u:{tag}@h/a", "must be in the path"}, {"https://h:{tag}/a", "must be in the path"},
-		{"https://h?a={tag}", "must be in the path"}, {"https://h?/{tag}", "must be in the path"}, {"https://h#/{tag}", "must be in the path"},
+		{"https://h/{name}", "unknown field {name}"}, {"https://h/{}", "unknown field {}"},
+		{"https://h/{Tag}", "unknown field {Tag}"},
+		{"https://h/{tag", "without a closing"}, {"https://h/tag}{tag}", "without an opening"},
+		{"https://h/{{tag}}", "unknown field"},
+		{"{tag}://h/", "must be in the path"}, {"https://{tag}.example/", "must be in the path"},
+		{"https://h{tag}/a", "must be in the path"},
+		{"https://{tag}@h/a", "must be in the path"}, {"https://u:{tag}@h/a", "must be in the path"},
+		{"https://h:{tag}/a", "must be in the path"},
+		{"https://h?a={tag}", "must be in the path"}, {"https://h?/{tag}", "must be in the path"},
+		{"https://h#/{tag}", "must be in the path"},
 		{"/a/{tag}", "must be in the path"}, {"https:/h/{tag}", "must be in the path"}, {"https:///{tag}", "not a valid"},
 		{"https://h/a#{tag}", "fragment"}, {"https://h/{version}#a{tag}", "fragment"},
 		{"ftp://h/{tag}", "not a valid"}, {"https://h/a b{tag}", "not a valid"}, {"https://h:x/{tag}", "not a valid"},
 		{"https://:80/{tag}", "not a valid"}, {"https://h/%2{tag}", "not a valid"}, {"https://h/ä{tag}", "not a valid"},
-		{"https://h/../{tag}", "the folders . and .."}, {"https://h/{tag}/..", "the folders . and .."}, {"https://h/{tag}/./a", "the folders . and .."},
+		{"https://h/../{tag}", "the folders . and .."}, {"https://h/{tag}/..", "the folders . and .."},
+		{"https://h/{tag}/./a", "the folders . and .."},
 		{"https://h/{tag}/%2e%2E/a", "the folders . and .."},
 	} {
 		if x, err := ParseTemplate(tt.text, Patterns{}); err == nil || !strings.Contains(err.Error(), tt.err) {
@@ -161,8 +168,10 @@ func TestOf(t *testing.T) {
 func TestHostileTokens(t *testing.T) {
 	x := parse(t, "https://h/{tag}/{version}?a={tag}", Patterns{Token: `(?s)^(.*)$`})
 	for _, token := range []string{
-		"", "..", ".", "a..b", "../1", "1/2", "1%2F2", "%2e%2e", "1?a", "1#a", "1@h", "1:2", "1\\2", "1 2", "1\n2", "1\x002", "1&b=c",
-		"1=2", "1;2", "1,2", "-1", "+1", "~1", ".1", "_1", "１", "1ä", "1\xff", "1\u202e2", "{tag}", "$1", "1'", `1"`, "1<2", "1|2",
+		"", "..", ".", "a..b", "../1", "1/2", "1%2F2", "%2e%2e", "1?a", "1#a", "1@h", "1:2", "1\\2", "1 2", "1\n2",
+		"1\x002", "1&b=c",
+		"1=2", "1;2", "1,2", "-1", "+1", "~1", ".1", "_1", "１", "1ä", "1\xff", "1\u202e2", "{tag}", "$1", "1'", `1"`,
+		"1<2", "1|2",
 		strings.Repeat("1", 65),
 	} {
 		for _, r := range []feed.Record{{Tag: token}, {URL: token}, {URL: "https://h/" + token + "/" + token + "?a=" + token}} {

@@ -63,7 +63,8 @@ func TestIsPre(t *testing.T) {
 		list string
 		want bool
 	}{
-		{"1.0.0-alpha 1.0.0-0.3.7 1.0.0-x.7.z.92 1.22rc1 3.13.0a1 6.1-rc5 1.0.dev3 x-1.0-beta 1.1.1_pre 1.0-preview2 x1.0~git", true},
+		{"1.0.0-alpha 1.0.0-0.3.7 1.0.0-x.7.z.92 1.22rc1 3.13.0a1 6.1-rc5 1.0.dev3 x-1.0-beta 1.1.1_pre " +
+			"1.0-preview2 x1.0~git", true},
 		{"1.0.0 1.0.0+rc1 1.1.1a 3.3a 2024-01-15 1.0-2 1.0-src nightly 9999.0 1.0-devel", false},
 	} {
 		for _, v := range strings.Fields(tt.list) {

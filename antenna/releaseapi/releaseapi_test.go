@@ -54,8 +54,10 @@ func TestLimits_Rule52_Rule79(t *testing.T) {
 		{"octets", "[" + one + "]", feed.Options{Limits: feed.Limits{Bytes: 20}}, 0, "too-large"},
 		{"many files", withAssets("v1", 5000), feed.Options{}, 5000, ""},
 		{"too many files", "[" + withAssets("v1", 9000) + "," + one + "]", feed.Options{}, 1, ""},
-		{"notes", `{"body":"` + strings.Repeat("x", 3<<20) + `",` + one[1:], feed.Options{}, 0, codeForeign.Name}, // the tag is too far behind
-		{"notes behind the tag", `{"tag_name":"v1","body":"` + strings.Repeat("x", 3<<20) + `","html_url":"https://h.example/1"}`, feed.Options{}, 1, ""},
+		// the tag is too far behind
+		{"notes", `{"body":"` + strings.Repeat("x", 3<<20) + `",` + one[1:], feed.Options{}, 0, codeForeign.Name},
+		{"notes behind the tag", `{"tag_name":"v1","body":"` + strings.Repeat("x", 3<<20) +
+			`","html_url":"https://h.example/1"}`, feed.Options{}, 1, ""},
 		{"a piece", `{"tag_name":"v1","body":"` + strings.Repeat("x", 5<<20), feed.Options{}, 0, "line-too-long"},
 		{"deep", `[` + one + `,{"x":` + strings.Repeat("[", 100), feed.Options{}, 1, "nested-too-deep"},
 		{"a URL", `{"tag_name":"v1","html_url":"https://h/` + long[len("https://h/"):] + `"}`, feed.Options{}, 1, ""},
@@ -75,7 +77,8 @@ func TestLimits_Rule52_Rule79(t *testing.T) {
 
 func TestTag_Rule79(t *testing.T) {
 	for tag, want := range map[string]string{
-		"v1": "v1", " v1 ": "v1", "release/1.0+b": "release/1.0+b", "ü": "ü", "": "", `a b`: "", `a\tb`: "", `a\u0000`: "", `a\u007f`: "", `a\u0085b`: "", `a\u00a0b`: "",
+		"v1": "v1", " v1 ": "v1", "release/1.0+b": "release/1.0+b", "ü": "ü", "": "", `a b`: "", `a\tb`: "",
+		`a\u0000`: "", `a\u007f`: "", `a\u0085b`: "", `a\u00a0b`: "",
 	} {
 		list, code := read(strings.NewReader(`{"tag_name":"`+tag+`","html_url":"https://h/"}`), feed.Options{})
 		got := ""
@@ -102,7 +105,8 @@ func TestStops(t *testing.T) {
 		t.Errorf("%d records, %q", len(list), code)
 	}
 	text := "[" + one + "," + strings.Repeat(" ", headSize) + one
-	if list, code := read(io.MultiReader(strings.NewReader(text), iotest.ErrReader(ends)), feed.Options{}); code != ends.Error() || len(list) != 2 {
+	if list, code := read(io.MultiReader(strings.NewReader(text), iotest.ErrReader(ends)),
+		feed.Options{}); code != ends.Error() || len(list) != 2 {
 		t.Errorf("torn: %d records, %q", len(list), code)
 	}
 }
@@ -152,7 +156,8 @@ func (g *generated) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		default:
 			open := map[bool]string{true: "[", false: ","}[g.n == 0]
-			g.rest = fmt.Sprintf(open+`{"tag_name":"v%d","body":"%s","assets":[`+file+`]}`+"\n", g.n, strings.Repeat("note ", 100))
+			g.rest = fmt.Sprintf(open+`{"tag_name":"v%d","body":"%s","assets":[`+file+`]}`+"\n", g.n,
+				strings.Repeat("note ", 100))
 		}
 		g.n++
 	}
@@ -189,14 +194,16 @@ func TestMemory_Rule52(t *testing.T) {
 
 // FuzzDecode: whatever a document has, tags and URLs are within their limits, and records do not depend on how it arrives.
 func FuzzDecode_Rule79(f *testing.F) {
-	f.Add(`[{"tag_name":"v1","draft":false,"assets":[`+file+`],"html_url":"https://h/"},{"tag_name":"v2","assets":{"links":[{"url":"/b"}]}}]`, false)
+	f.Add(`[{"tag_name":"v1","draft":false,"assets":[`+file+
+		`],"html_url":"https://h/"},{"tag_name":"v2","assets":{"links":[{"url":"/b"}]}}]`, false)
 	f.Add(`{"info":{"version":"1"},"releases":{"1":[{"url":"https://h/a","yanked":false}]},"urls":[{"url":"https://h/a"}]}`, true)
 	f.Add(`{"crate":{"max_version":"1"},"versions":[{"num":"1","dl_path":"/a","crate_size":3}]}`, false)
 	f.Fuzz(func(t *testing.T, text string, strict bool) {
 		o := feed.Options{Strict: strict, Base: "https://h.example/api"}
 		list, code := read(strings.NewReader(text), o)
 		for _, r := range list {
-			if !isTag(r.Tag) || r.Tag == "" || !feed.IsWeb(r.URL) || len(r.URL) > feed.MaxURL || r.Size < 0 || r.Format != feed.ReleaseAPI ||
+			if !isTag(r.Tag) || r.Tag == "" || !feed.IsWeb(r.URL) || len(r.URL) > feed.MaxURL || r.Size < 0 ||
+				r.Format != feed.ReleaseAPI ||
 				strings.ContainsFunc(r.Title, func(c rune) bool { return c < ' ' }) {
 				t.Errorf("%+v", r)
 			}

@@ -10,7 +10,8 @@ import (
 
 // The size of a value is given in bytes, so a brace in a value does not end the object.
 func ExampleNewDecoder() {
-	text := "@FILE { http://example.org/a.tar.xz\nTitle{5}:\ta } b\nLast-Modification-Time{10}:\t1794261900\nFile-Size{7}:\t1849320\n}\n"
+	text := "@FILE { http://example.org/a.tar.xz\nTitle{5}:\ta } " +
+		"b\nLast-Modification-Time{10}:\t1794261900\nFile-Size{7}:\t1849320\n}\n"
 	for r, err := range soif.NewDecoder(strings.NewReader(text), feed.Options{}).Records() {
 		if err != nil {
 			fmt.Println(err)

@@ -46,7 +46,8 @@ func inBase64(text string) string {
 // section 3, requires base64.
 func TestUnwrap(t *testing.T) {
 	entity := func(contentType, encoding, body string) string {
-		return "MIME-Version: 1.0\r\nContent-Type: " + contentType + "\r\nContent-Transfer-Encoding: " + encoding + "\r\n\r\n" + body
+		return "MIME-Version: 1.0\r\nContent-Type: " + contentType + "\r\nContent-Transfer-Encoding: " + encoding +
+			"\r\n\r\n" + body
 	}
 	const ours = "application/index.obj.HARVEST-SOIF-1"
 	for _, tt := range []struct{ name, text, want string }{
@@ -60,15 +61,18 @@ func TestUnwrap(t *testing.T) {
 		{"base64 of a short object", inBase64("@A { u://h/ }"), "1/0 @A u://h/\n"},
 		{"an entity", entity(ours+"; dsi=1.3.6.1; base-uri=\"http://h.example/\"", "base64", inBase64(plain)), plainRead},
 		{"folded, in other letters, old line ends",
-			"content-transfer-ENCODING: Base64\ncontent-type:\n\tAPPLICATION/index.obj.harvest-soif-1;\n dsi=1.3\n\n" + inBase64(plain), plainRead},
+			"content-transfer-ENCODING: Base64\ncontent-type:\n\tAPPLICATION/index.obj.harvest-soif-1;\n dsi=1.3\n\n" +
+				inBase64(plain), plainRead},
 		{"the type in a parameter", entity("application/index.obj; type=HARVEST-SOIF-1", "base64", inBase64(plain)), plainRead},
 		{"binary", entity(ours, "binary", plain), plainRead},
 		{"8bit, of an old search program", entity("Application/X-SOIF", "8bit", plain), plainRead},
 		{"quoted-printable", entity(ours, "quoted-printable", "@A { u://h/ a{2}:=09=C3=\r\n=A9 }"), "1/0 @A u://h/ a=\"é\"\n"},
 		{"an entity that is empty", entity(ours, "base64", ""), "1/0 no-object\n"},
-		{"an unknown encoding", entity(ours, "x-uuencode", plain), "error: feed: unknown Content-Transfer-Encoding \"x-uuencode\"\n"},
+		{"an unknown encoding", entity(ours, "x-uuencode", plain),
+			"error: feed: unknown Content-Transfer-Encoding \"x-uuencode\"\n"},
 		{"something else", entity("text/html", "base64", inBase64(plain)), "1/0 junk\nerror: feed: not SOIF\n"},
-		{"a header without end is junk", "Content-Type: " + ours + "\r\n" + plain, "1/0 junk\n2/52 @FILE http://h.example/1 Title=\"Hi\" Icon=\"\\x00\\xff\\n\"\n"},
+		{"a header without end is junk", "Content-Type: " + ours + "\r\n" + plain,
+			"1/0 junk\n2/52 @FILE http://h.example/1 Title=\"Hi\" Icon=\"\\x00\\xff\\n\"\n"},
 		{"base64 of something else", inBase64("<html>"), "1/0 junk\nerror: feed: not SOIF\n"},
 		{"broken base64", inBase64(plain) + "!", plainRead + "error: feed: unexpected EOF\n"},
 		{"cut base64", inBase64(plain)[:21], "1/0 truncated: discards @FILE \nerror: feed: unexpected EOF\n"},
@@ -108,9 +112,11 @@ func TestLimits_Rule52(t *testing.T) {
 	}{
 		{"octets, reached", first, limitsOf(feed.Limits{Bytes: 14}), ""},
 		{"octets, exceeded", first + "\n", limitsOf(feed.Limits{Bytes: 14}), "error: feed: more than 14 octets\n"},
-		{"octets, inside an object", first + first, limitsOf(feed.Limits{Bytes: 20}), "3/14 truncated: discards @A \nerror: feed: more than 20 octets\n"},
+		{"octets, inside an object", first + first, limitsOf(feed.Limits{Bytes: 20}),
+			"3/14 truncated: discards @A \nerror: feed: more than 20 octets\n"},
 		{"objects, reached", first + "x", limitsOf(feed.Limits{Entries: 1}), "3/14 junk\n"},
-		{"objects, exceeded", first + first, limitsOf(feed.Limits{Entries: 1}), "error: feed, line 3: octet 14: more than 1 objects\n"},
+		{"objects, exceeded", first + first, limitsOf(feed.Limits{Entries: 1}),
+			"error: feed, line 3: octet 14: more than 1 objects\n"},
 		{"objects that are discarded", first + "@B { }" + first, limitsOf(feed.Limits{Entries: 2}),
 			"3/14 no-url: discards @B \nerror: feed, line 3: octet 20: more than 2 objects\n"},
 		{"a value, reached", first + "@A { u://h/ a{2}:\txx }", limitsOf(feed.Limits{Value: 2}), "3/14 @A u://h/ a=\"xx\"\n"},

@@ -14,7 +14,8 @@ import (
 
 const typical = "@FILE { http://dl.example.org/dist/minato-2.9.1.tar.xz\nTime-to-Live{5}:\t28800\nRefresh-Rate{4}:\t7200\n" +
 	"Last-Modification-Time{10}:\t1794261900\nUpdate-Time{10}:\t1794279483\nType{7}:\tArchive\nFile-Size{7}:\t1849320\n" +
-	"MD5{32}:\t5d41402abc4b2a76b9719d911017c592\nGatherer-Name{13}:\tminato mirror\nGatherer-Host{25}:\tgather.minato.example.org\n" +
+	"MD5{32}:\t5d41402abc4b2a76b9719d911017c592\nGatherer-Name{13}:\tminato " +
+	"mirror\nGatherer-Host{25}:\tgather.minato.example.org\n" +
 	"Gatherer-Version{3}:\t1.3\n}\n"
 
 // An endless reader returns the results of next one after the other.
@@ -96,7 +97,8 @@ func TestAnnouncedSize_Rule52(t *testing.T) {
 // TestLimitsWithoutEnd checks that the largest possible limits do not overflow.
 func TestLimitsWithoutEnd(t *testing.T) {
 	o := feed.Options{Limits: feed.Limits{Value: math.MaxInt}}
-	if got := read("@A { u://h/ a{1}:\txb{99999999999999999999}:\ty}", o); !strings.HasPrefix(got, "1/0 too-large b: discards @A u://h/\nerror: ") {
+	if got := read("@A { u://h/ a{1}:\txb{99999999999999999999}:\ty}", o); !strings.HasPrefix(got,
+		"1/0 too-large b: discards @A u://h/\nerror: ") {
 		t.Error(got)
 	}
 }

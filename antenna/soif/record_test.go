@@ -23,7 +23,8 @@ func records(text string, o feed.Options) (list []feed.Record, err error) {
 func TestRecord(t *testing.T) {
 	got, err := records("@DOCUMENT { http://h.example/\nupdate-time{3}:\t100\nTime-to-Live{2}:\t50\nLast-Modification-Time{2}:\t90\n"+
 		"File-Size{2}:\t12\nMD5{32}:\t5D41402ABC4B2A76B9719D911017C592\nType{9}:\ttext/html\nTitle{14}:\tTwo\r\n lines \xff\n\n"+
-		"Author-2{3}:\tKei\nAuthor-1{6}:\tAnn\nBo\nKeywords{10}:\ta, b,,\nc d\nGatherer-Name{1}:\tG\nGatherer-Host{9}:\tg.example\nGatherer-Port{4}:\t8500\n"+
+		"Author-2{3}:\tKei\nAuthor-1{6}:\tAnn\nBo\nKeywords{10}:\ta, b,,\nc "+
+		"d\nGatherer-Name{1}:\tG\nGatherer-Host{9}:\tg.example\nGatherer-Port{4}:\t8500\n"+
 		"Icon{2}:\t\x00\xff\n}\n", feed.Options{})
 	want := feed.Record{
 		Format: feed.SOIF, Line: 1, URL: "http://h.example/",
@@ -34,8 +35,10 @@ func TestRecord(t *testing.T) {
 			{Name: "@", Value: "DOCUMENT"}, {Name: "update-time", Value: "100"}, {Name: "Time-to-Live", Value: "50"},
 			{Name: "Last-Modification-Time", Value: "90"}, {Name: "File-Size", Value: "12"},
 			{Name: "MD5", Value: "5D41402ABC4B2A76B9719D911017C592"}, {Name: "Type", Value: "text/html"},
-			{Name: "Title", Value: "Two\r\n lines \xff\n"}, {Name: "Author-2", Value: "Kei"}, {Name: "Author-1", Value: "Ann\nBo"},
-			{Name: "Keywords", Value: "a, b,,\nc d"}, {Name: "Gatherer-Name", Value: "G"}, {Name: "Gatherer-Host", Value: "g.example"},
+			{Name: "Title", Value: "Two\r\n lines \xff\n"}, {Name: "Author-2", Value: "Kei"},
+			{Name: "Author-1", Value: "Ann\nBo"},
+			{Name: "Keywords", Value: "a, b,,\nc d"}, {Name: "Gatherer-Name", Value: "G"},
+			{Name: "Gatherer-Host", Value: "g.example"},
 			{Name: "Gatherer-Port", Value: "8500"}, {Name: "Icon", Value: "\x00\xff"},
 		},
 	}
@@ -60,7 +63,8 @@ func TestRecordOfLittle(t *testing.T) {
 
 // TestDecodeRecords checks which objects become records, and that limits, mode and Report are passed on.
 func TestDecodeRecords(t *testing.T) {
-	const text = "@DELETE {\n@A { u://h/1\n}\n}\n@REFRESH {\n@A { u://h/2\n}\n}\n@UPDATE {\n@A { u://h/3\n}\n}\n@A { -\n}\n@A { u://h/4\nE<1>{0}:\t\n}\n"
+	const text = "@DELETE {\n@A { u://h/1\n}\n}\n@REFRESH {\n@A { u://h/2\n}\n}\n@UPDATE {\n@A { u://h/3\n}\n}\n@A { " +
+		"-\n}\n@A { u://h/4\nE<1>{0}:\t\n}\n"
 	for _, tt := range []struct {
 		name string
 		o    feed.Options
@@ -72,7 +76,8 @@ func TestDecodeRecords(t *testing.T) {
 			[]string{"wrapper", "wrapper", "wrapper", "brackets-in-name:E<1>"}, false},
 		{"strict", feed.Options{Strict: true}, []string{"u://h/2", "u://h/3"},
 			[]string{"wrapper", "wrapper", "wrapper", "brackets-in-name:E<1>", "brackets-in-name:E<1>"}, false},
-		{"limited", feed.Options{Limits: feed.Limits{Entries: 2}}, []string{"u://h/2"}, []string{"wrapper", "wrapper", "wrapper"}, true},
+		{"limited", feed.Options{Limits: feed.Limits{Entries: 2}}, []string{"u://h/2"}, []string{"wrapper", "wrapper",
+			"wrapper"}, true},
 	} {
 		var urls, tags []string
 		o := tt.o

@@ -11,18 +11,20 @@ import (
 )
 
 func TestAppend(t *testing.T) {
-	o := object{Type: "FILE", URL: "http://h.example/}", place: place{line: 7}, Wrapper: "UPDATE", Warnings: []string{"x"}, Attributes: []attribute{
-		{"Title", []byte("{ \n}\n@FILE { http://x/\n")},
-		{"Embed<1>-MD5", []byte("x")},
-		{"", []byte("x")},
-		{"Empty", nil},
-		{"Title", []byte("\x00\xff")},
-	}}
+	o := object{Type: "FILE", URL: "http://h.example/}", place: place{line: 7}, Wrapper: "UPDATE",
+		Warnings: []string{"x"}, Attributes: []attribute{
+			{"Title", []byte("{ \n}\n@FILE { http://x/\n")},
+			{"Embed<1>-MD5", []byte("x")},
+			{"", []byte("x")},
+			{"Empty", nil},
+			{"Title", []byte("\x00\xff")},
+		}}
 	if _, err := o.append(nil); err == nil {
 		t.Error("a brace in the URL is written")
 	}
 	o.URL = "http://h.example/%7D"
-	const want = "before @FILE { http://h.example/%7D\nTitle{23}:\t{ \n}\n@FILE { http://x/\n\nEmpty{0}:\t\nTitle{2}:\t\x00\xff\n}\n"
+	const want = "before @FILE { http://h.example/%7D\nTitle{23}:\t{ \n}\n@FILE { " +
+		"http://x/\n\nEmpty{0}:\t\nTitle{2}:\t\x00\xff\n}\n"
 	got, err := o.append([]byte("before "))
 	if err != nil || string(got) != want {
 		t.Errorf("%v\n%q, want\n%q", err, got, want)
@@ -57,12 +59,15 @@ func TestAppendRefuses(t *testing.T) {
 // TestEncode checks that Encode leaves out records that SOIF cannot express, and returns an error for an invalid record
 // and from the writer.
 func TestEncode(t *testing.T) {
-	records := []feed.Record{{URL: "u://h/1", Title: "x"}, {URL: "u://h/2", Failed: true}, {URL: "u://h/3", Format: feed.LIRS, Size: 1}}
+	records := []feed.Record{{URL: "u://h/1", Title: "x"}, {URL: "u://h/2", Failed: true},
+		{URL: "u://h/3", Format: feed.LIRS, Size: 1}}
 	var b strings.Builder
-	if err := Encode(&b, slices.Values(records)); err != nil || b.String() != "@FILE { u://h/1\nTitle{1}:\tx\n}\n@FILE { u://h/3\nFile-Size{1}:\t1\n}\n" {
+	if err := Encode(&b, slices.Values(records)); err != nil ||
+		b.String() != "@FILE { u://h/1\nTitle{1}:\tx\n}\n@FILE { u://h/3\nFile-Size{1}:\t1\n}\n" {
 		t.Errorf("%v: %q", err, b.String())
 	}
-	if err := Encode(&b, slices.Values([]feed.Record{{URL: "relative"}})); err == nil || !strings.Contains(err.Error(), "relative") {
+	if err := Encode(&b, slices.Values([]feed.Record{{URL: "relative"}})); err == nil ||
+		!strings.Contains(err.Error(), "relative") {
 		t.Errorf("error is %v", err)
 	}
 	if err := Encode(full{}, slices.Values(records)); !errors.Is(err, errFull) {
@@ -125,7 +130,8 @@ func checkStable(t *testing.T, objects []object) {
 	for _, strict := range []bool{false, true} {
 		again, err := decodeAll(string(text), feed.Options{Strict: strict, Report: func(v feed.Violation) {
 			switch v.Code {
-			case codeNotWatchable.Name, codeDuplicate.Name, codeConflict.Name, codeBadNumber.Name, codeBadMD5.Name: // about the content, not the form
+			// about the content, not the form
+			case codeNotWatchable.Name, codeDuplicate.Name, codeConflict.Name, codeBadNumber.Name, codeBadMD5.Name:
 			default:
 				t.Fatalf("%q, written: %+v", text, v)
 			}

@@ -66,7 +66,8 @@ func (c *crew) put(name, worker string, end fleet.Kind) {
 		r.Progress = fleet.Progress{Done: 1 << 20, Size: 4 << 20, Speed: 3 << 20, Sources: 2}
 	}
 	if end != "" {
-		r.Finish(worker, r.Lease.Fence, fleet.Ending{Kind: end, Why: at + (&url.URL{Path: name}).EscapedPath() + ": wrong digest of " + name}, crewTime)
+		r.Finish(worker, r.Lease.Fence, fleet.Ending{Kind: end,
+			Why: at + (&url.URL{Path: name}).EscapedPath() + ": wrong digest of " + name}, crewTime)
 	}
 	c.names[name] = r
 	c.board.Put(name, r)
@@ -99,7 +100,8 @@ func crewed(t testing.TB, e *engine, c *crew) *httptest.Server {
 func TestFleetShown(t *testing.T) {
 	e, c := newEngine(), busyCrew()
 	s := crewed(t, e, c)
-	if resp := get(t, t.Context(), site(t, e).URL+"/fleet", "Authorization", "Bearer "+token); resp.StatusCode != http.StatusNotFound {
+	if resp := get(t, t.Context(), site(t, e).URL+"/fleet", "Authorization",
+		"Bearer "+token); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("a daemon that downloads itself: %s", resp.Status)
 	}
 	if resp := get(t, t.Context(), s.URL+"/fleet"); resp.StatusCode != http.StatusUnauthorized {
@@ -129,13 +131,20 @@ func TestFleetShown(t *testing.T) {
 	if err := json.NewDecoder(resp.Body).Decode(&v); err != nil {
 		t.Fatal(err)
 	}
-	if v.Jobs["queued"] != 1 || v.Jobs["done"] != 1 || v.Speed != 6<<20 || len(v.Workers) != 3 || !v.Workers[2].Silent || v.Workers[2].Jobs != 1 || v.Workers[1].Jobs != 0 ||
-		v.Workers[0].Speed != 3<<20 || !slices.Equal(v.Workers[0].Hosts, []string{"example.org"}) || len(v.Workers[1].Hosts) != 0 || !slices.Equal(v.Workers[2].Hosts, []string{"mirror.uni.example:8443"}) ||
-		len(v.Running) != 2 || v.Running[0].Worker != "vm1/12/abc" || v.Running[0].Done != 1<<20 || v.Running[0].Since != 60 || v.Running[0].Sources != 2 ||
-		len(v.Waiting) != 1 || v.Waiting[0].Next != 240 || len(v.Dead) != 2 || v.Dead[1].Why != "wrong digest of dead.iso" || v.Dead[1].Message != "https://example.org/dead.iso: wrong digest of dead.iso" || !strings.HasSuffix(v.Dead[0].Name, `\u202e`) {
+	if v.Jobs["queued"] != 1 || v.Jobs["done"] != 1 || v.Speed != 6<<20 || len(v.Workers) != 3 ||
+		!v.Workers[2].Silent || v.Workers[2].Jobs != 1 || v.Workers[1].Jobs != 0 ||
+		v.Workers[0].Speed != 3<<20 || !slices.Equal(v.Workers[0].Hosts, []string{"example.org"}) ||
+		len(v.Workers[1].Hosts) != 0 || !slices.Equal(v.Workers[2].Hosts, []string{"mirror.uni.example:8443"}) ||
+		len(v.Running) != 2 || v.Running[0].Worker != "vm1/12/abc" || v.Running[0].Done != 1<<20 ||
+		v.Running[0].Since != 60 || v.Running[0].Sources != 2 ||
+		len(v.Waiting) != 1 || v.Waiting[0].Next != 240 || len(v.Dead) != 2 ||
+		v.Dead[1].Why != "wrong digest of dead.iso" ||
+		v.Dead[1].Message != "https://example.org/dead.iso: wrong digest of dead.iso" ||
+		!strings.HasSuffix(v.Dead[0].Name, `\u202e`) {
 		t.Errorf("the fleet is %+v", v)
 	}
-	if got, want := fmt.Sprint(v.Hosts), fmt.Sprint([]any{"{example.org 1 1 1 2 3145728}", "{mirror.uni.example:8443 1 0 0 0 3145728}"}); got != want {
+	if got, want := fmt.Sprint(v.Hosts), fmt.Sprint([]any{"{example.org 1 1 1 2 3145728}",
+		"{mirror.uni.example:8443 1 0 0 0 3145728}"}); got != want {
 		t.Errorf("the hosts are %s, want %s", got, want)
 	}
 	retry := func(name, authorization string) int {
@@ -152,7 +161,8 @@ func TestFleetShown(t *testing.T) {
 		resp.Body.Close()
 		return resp.StatusCode
 	}
-	got := []int{retry("dead.iso", "Bearer x"), retry("dead.iso", "Bearer "+token), retry("dead.iso", "Bearer "+token), retry(v.Dead[0].Key, "Bearer "+token), retry(strings.Repeat("x", 1<<17), "Bearer "+token)}
+	got := []int{retry("dead.iso", "Bearer x"), retry("dead.iso", "Bearer "+token), retry("dead.iso", "Bearer "+token),
+		retry(v.Dead[0].Key, "Bearer "+token), retry(strings.Repeat("x", 1<<17), "Bearer "+token)}
 	if want := []int{401, 204, 409, 204, 400}; !slices.Equal(got, want) {
 		t.Errorf("to retry is answered by %v, want %v", got, want)
 	}
@@ -169,7 +179,8 @@ func TestFleetShown(t *testing.T) {
 	c.mu.Lock()
 	c.away = errors.New("no connection")
 	c.mu.Unlock()
-	if resp := get(t, t.Context(), s.URL+"/fleet", "Authorization", "Bearer "+token); resp.StatusCode != http.StatusServiceUnavailable {
+	if resp := get(t, t.Context(), s.URL+"/fleet", "Authorization",
+		"Bearer "+token); resp.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("without a queue: %s", resp.Status)
 	}
 }

@@ -64,7 +64,8 @@ func TestFiles(t *testing.T) {
 		resp := get(t, t.Context(), s.URL+path)
 		policy, tag := resp.Header.Get("Content-Security-Policy"), resp.Header.Get("ETag")
 		kind := resp.Header.Get("Content-Type")
-		if resp.StatusCode != 200 || !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") || !strings.HasSuffix(kind, "; charset=utf-8") || len(kind) < 20 ||
+		if resp.StatusCode != 200 || !strings.HasPrefix(policy, "default-src 'none'; ") ||
+			strings.Contains(policy, "unsafe") || !strings.HasSuffix(kind, "; charset=utf-8") || len(kind) < 20 ||
 			resp.Header.Get("X-Content-Type-Options") != "nosniff" || resp.Header.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: %s %v", path, resp.Status, resp.Header)
 		}
@@ -85,7 +86,8 @@ func TestAdmitted(t *testing.T) {
 	g := e.add(t, "https://example.org/secret.iso", nil)
 	s := site(t, e)
 	for _, path := range []string{"/events", "/picture/" + g.String(), "/picture/x"} {
-		for _, fields := range [][]string{nil, {"Authorization", "Bearer x"}, {"Authorization", token}, {"Cookie", "token=" + token}} {
+		for _, fields := range [][]string{nil, {"Authorization", "Bearer x"}, {"Authorization", token},
+			{"Cookie", "token=" + token}} {
 			if resp := get(t, t.Context(), s.URL+path+"?token="+token, fields...); resp.StatusCode != http.StatusUnauthorized {
 				t.Errorf("%s with %q: %s", path, fields, resp.Status)
 			}
@@ -115,7 +117,8 @@ func listen(t *testing.T, url, last string) (next func() event) {
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	resp := get(t, ctx, url+"/events", "Authorization", "Bearer "+token, "Last-Event-ID", last)
-	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream" || resp.Header.Get("Cache-Control") != "no-store" {
+	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream" ||
+		resp.Header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("%s %v", resp.Status, resp.Header)
 	}
 	lines := bufio.NewReader(resp.Body)
@@ -161,7 +164,8 @@ func TestEvents(t *testing.T) {
 		t.Errorf("a goes on: %+v", ev)
 	}
 	e.do(func(q *queue.Queue) { q.Ended(time.Now(), a, queue.Outcome{Verified: "sha-256"}) })
-	if ev = next(); len(ev.Rows) != 1 || ev.Rows[0].Status != "complete" || ev.Rows[0].Verified != "sha-256" || ev.Rows[0].Done != 9 || len(ev.Live) != 0 {
+	if ev = next(); len(ev.Rows) != 1 || ev.Rows[0].Status != "complete" || ev.Rows[0].Verified != "sha-256" ||
+		ev.Rows[0].Done != 9 || len(ev.Live) != 0 {
 		t.Errorf("a is complete: %+v", ev)
 	}
 	e.do(func(q *queue.Queue) { q.Forget(a) })
@@ -213,7 +217,8 @@ func TestMostStreams(t *testing.T) {
 	s := serve(t, h)
 	ctx, cancel := context.WithCancel(t.Context())
 	get(t, ctx, s.URL+"/events", "Authorization", "Bearer "+token)
-	if resp := get(t, t.Context(), s.URL+"/events", "Authorization", "Bearer "+token); resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+	if resp := get(t, t.Context(), s.URL+"/events", "Authorization",
+		"Bearer "+token); resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
 		t.Errorf("a second stream: %s", resp.Status)
 	}
 	cancel()
@@ -239,7 +244,8 @@ func TestEngineEnds(t *testing.T) {
 	lines := bufio.NewScanner(resp.Body)
 	for lines.Scan() {
 	}
-	if resp := get(t, t.Context(), s.URL+"/events", "Authorization", "Bearer "+token); resp.StatusCode != http.StatusServiceUnavailable {
+	if resp := get(t, t.Context(), s.URL+"/events", "Authorization",
+		"Bearer "+token); resp.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("a new one: %s", resp.Status)
 	}
 }
@@ -257,10 +263,12 @@ func TestPicture(t *testing.T) {
 	e.play(t, g, 100*mib, 5*time.Second)
 	resp := get(t, t.Context(), url, "Authorization", "Bearer "+token)
 	html, err := bufio.NewReader(resp.Body).ReadString(0)
-	if resp.StatusCode != 200 || !strings.Contains(html, "mirror.uni.example") || !strings.Contains(html, `class="strip"`) || strings.Contains(html, "<script") {
+	if resp.StatusCode != 200 || !strings.Contains(html, "mirror.uni.example") ||
+		!strings.Contains(html, `class="strip"`) || strings.Contains(html, "<script") {
 		t.Errorf("%s, %v: %s", resp.Status, err, html)
 	}
-	if resp := get(t, t.Context(), s.URL+"/picture/zz", "Authorization", "Bearer "+token); resp.StatusCode != http.StatusNotFound {
+	if resp := get(t, t.Context(), s.URL+"/picture/zz", "Authorization",
+		"Bearer "+token); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("of no GID: %s", resp.Status)
 	}
 }
@@ -268,7 +276,8 @@ func TestPicture(t *testing.T) {
 // TestDoor checks that the form for the token names the command that prints it.
 func TestDoor(t *testing.T) {
 	e := newEngine()
-	for given, want := range map[string]string{"": "<code>braid daemon token</code> gives it.", "--<secret>": "<code>--&lt;secret&gt;</code> gives it."} {
+	for given, want := range map[string]string{"": "<code>braid daemon token</code> gives it.",
+		"--<secret>": "<code>--&lt;secret&gt;</code> gives it."} {
 		resp := get(t, t.Context(), serve(t, page.New(e, page.Options{Admit: newControl(t, e).Admit, Token: given})).URL)
 		if html, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(html), want) {
 			t.Errorf("%q: %v\n%s", given, err, html)

@@ -135,7 +135,8 @@ func mouse(event input.DispatchMouseEventType, selector string) chromedp.Action[
 
 // fill sets the value of a field to text.
 func fill(field, text string) chromedp.Action[chromedp.Void] {
-	return chromedp.Poll[chromedp.Void](fmt.Sprintf(`(() => { document.querySelector(%q).value = %q; return true; })()`, field, text))
+	return chromedp.Poll[chromedp.Void](fmt.Sprintf(`(() => { document.querySelector(%q).value = %q; return true; })()`,
+		field, text))
 }
 
 // ask evaluates a JavaScript expression in the page.
@@ -175,14 +176,16 @@ func shot(t *testing.T, ctx context.Context, name string) {
 
 // until waits until a JavaScript expression is true in the page.
 func until(expression string) chromedp.Action[chromedp.Void] {
-	return chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(2*time.Minute))
+	return chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(20*time.Millisecond),
+		chromedp.WithPollingTimeout(2*time.Minute))
 }
 
 // busy returns an engine whose queue has entries in every state.
 func busy(t *testing.T) *engine {
 	e := newEngine()
 	e.disk = e.add(t, "https://origin.example.org/pub/debian-13.2.0-amd64-DVD-1.iso", func(q *queue.Entry) {
-		q.URIs = append(q.URIs, "https://mirror.uni.example/pub/disk.iso", "https://ftp.slow.example/pub/disk.iso", "https://gone.example.net/pub/disk.iso")
+		q.URIs = append(q.URIs, "https://mirror.uni.example/pub/disk.iso", "https://ftp.slow.example/pub/disk.iso",
+			"https://gone.example.net/pub/disk.iso")
 	})
 	kernel := e.add(t, "https://cdn.example.org/linux-6.18.tar.xz", nil)
 	e.do(func(q *queue.Queue) { q.Start(time.Now()); q.Start(time.Now()) })
@@ -190,7 +193,8 @@ func busy(t *testing.T) *engine {
 	e.do(func(q *queue.Queue) {
 		q.Progress(kernel, queue.Live{Done: 61 * mib, Size: 149 * mib, Speed: 3 * mib, Connections: 2})
 	})
-	e.add(t, "https://example.org/photos-2026.tar.zst", func(q *queue.Entry) { q.Options = map[string]string{"dir": "/srv/files/photos/2026"} })
+	e.add(t, "https://example.org/photos-2026.tar.zst",
+		func(q *queue.Entry) { q.Options = map[string]string{"dir": "/srv/files/photos/2026"} })
 	begun := e.add(t, "https://example.org/paused.img.xz", nil)
 	e.do(func(q *queue.Queue) {
 		q.Begin(time.Now(), begun)
@@ -207,15 +211,22 @@ func busy(t *testing.T) *engine {
 		o    queue.Outcome
 	}{
 		{"https://example.org/verified.iso", 812 * mib, queue.Outcome{Verified: "sha-256 from Digest over https"}},
-		{"https://example.org/braid_1.0.0_amd64.deb", 11 * mib, queue.Outcome{Verified: `OpenPGP signature by ` + strings.Repeat("385a62b1", 5) + `, "Braid Releases <release@example.org>"`}},
+		{"https://example.org/braid_1.0.0_amd64.deb", 11 * mib,
+			queue.Outcome{Verified: `OpenPGP signature by ` + strings.Repeat("385a62b1", 5) +
+				`, "Braid Releases <release@example.org>"`}},
 		{"http://plain.example.com/setup.bin", 77 * mib, queue.Outcome{}},
 		{"https://example.org/wrong.iso", 90 * mib, queue.Outcome{
 			Kind: "mismatch", Reason: "wrong digest: does not match the sha-256 from checksum in the queue",
-			Message: "download https://example.org/wrong.iso: sha-256 is " + strings.Repeat("b794f3c0", 8) + ", want " + strings.Repeat("b953aa01", 8) + " (from checksum in the queue)",
-			Hint:    "if you mistyped the digest, correct it and repeat the command, which then uses the received file",
+			Message: "download https://example.org/wrong.iso: sha-256 is " + strings.Repeat("b794f3c0", 8) + ", want " +
+				strings.Repeat("b953aa01", 8) + " (from checksum in the queue)",
+			Hint: "if you mistyped the digest, correct it and repeat the command, which then uses the received file",
 		}},
-		{"https://down.example.org/away.zip", -1, queue.Outcome{Kind: "network", Message: "download https://down.example.org/away.zip: down.example.org:443: connect: connection refused", Reason: "connection refused", Hint: "check the address and the network"}},
-		{"https://example.org/gone/old-1.2.tar.gz", -1, queue.Outcome{Kind: "refused", Message: "download https://example.org/gone/old-1.2.tar.gz: example.org:443: status 404 Not Found", Reason: "404 Not Found", Hint: "check the URL"}},
+		{"https://down.example.org/away.zip", -1, queue.Outcome{Kind: "network",
+			Message: "download https://down.example.org/away.zip: down.example.org:443: connect: connection refused",
+			Reason:  "connection refused", Hint: "check the address and the network"}},
+		{"https://example.org/gone/old-1.2.tar.gz", -1, queue.Outcome{Kind: "refused",
+			Message: "download https://example.org/gone/old-1.2.tar.gz: example.org:443: status 404 Not Found",
+			Reason:  "404 Not Found", Hint: "check the URL"}},
 	} {
 		e.end(t, e.add(t, done.url, nil), done.size, done.o)
 	}
@@ -229,14 +240,16 @@ func TestRealPage(t *testing.T) {
 		name          string
 		width, height int64
 		dark          bool
-	}{{"wide", 1440, 860, false}, {"desk", 1280, 860, false}, {"dark", 1280, 860, true}, {"phone", 360, 740, false}, {"night", 360, 740, true}} {
+	}{{"wide", 1440, 860, false}, {"desk", 1280, 860, false}, {"dark", 1280, 860, true}, {"phone", 360, 740, false},
+		{"night", 360, 740, true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx := open(t, site(t, e).URL, token, tt.width, tt.height)
 			if tt.dark {
 				do(t, ctx, dark)
 			}
 			do(t, ctx, until(`document.querySelectorAll(".item").length >= 10`))
-			if got := ask[string](t, ctx, `getComputedStyle(document.body).backgroundColor`); (got == "rgb(255, 255, 255)") == tt.dark {
+			if got := ask[string](t, ctx,
+				`getComputedStyle(document.body).backgroundColor`); (got == "rgb(255, 255, 255)") == tt.dark {
 				t.Errorf("the page is %s", got)
 			}
 			shot(t, ctx, tt.name)
@@ -257,7 +270,8 @@ func TestRealPage(t *testing.T) {
 // wide checks that no element is wider than the window.
 func wide(t *testing.T, ctx context.Context, width int64) {
 	t.Helper()
-	if got := ask[string](t, ctx, `[...document.querySelectorAll("body, #app, #top, #detail, dialog[open], #picture > *")].filter((e) => e.getClientRects().length > 0
+	if got := ask[string](t, ctx,
+		`[...document.querySelectorAll("body, #app, #top, #detail, dialog[open], #picture > *")].filter((e) => e.getClientRects().length > 0
 		&& (e.scrollWidth > e.clientWidth + 1 && !["auto", "hidden"].includes(getComputedStyle(e).overflowX) || e.getBoundingClientRect().right > innerWidth + 1))
 		.map((e) => e.tagName + "#" + e.id + "." + e.className + " " + e.scrollWidth).join()`); got != "" {
 		t.Errorf("at %d px are wider: %s", width, got)
@@ -267,7 +281,8 @@ func wide(t *testing.T, ctx context.Context, width int64) {
 // whole checks that every cell of a table is fully visible without scrolling sideways.
 func whole(t *testing.T, ctx context.Context, table string) {
 	t.Helper()
-	if got := ask[string](t, ctx, fmt.Sprintf(`(() => { const table = document.querySelector(%q), cells = [...table.querySelectorAll("td, th")].filter((e) => e.getClientRects().length > 0);
+	if got := ask[string](t, ctx,
+		fmt.Sprintf(`(() => { const table = document.querySelector(%q), cells = [...table.querySelectorAll("td, th")].filter((e) => e.getClientRects().length > 0);
 		const frames = []; for (let e = table.parentElement; e; e = e.parentElement) if (getComputedStyle(e).overflowX !== "visible") frames.push(e.getBoundingClientRect().left + e.clientLeft + e.clientWidth);
 		const right = Math.min(innerWidth, ...frames) + 0.5;
 		return cells.length < 8 ? "few cells" : cells.filter((e) => e.getBoundingClientRect().right > right || e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent).join("|"); })()`, table)); got != "" {

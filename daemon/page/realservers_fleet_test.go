@@ -34,7 +34,8 @@ func TestRealFleet(t *testing.T) {
 				do(t, ctx, click("#fleet"))
 			}
 			see(`document.querySelectorAll("#panel li").length === 5`)
-			if got := ask[string](t, ctx, `[...document.querySelectorAll("#panel tbody tr")].map((e) => [...e.children].map((c) => c.textContent).join(";")).join("\n")`); got !=
+			if got := ask[string](t, ctx,
+				`[...document.querySelectorAll("#panel tbody tr")].map((e) => [...e.children].map((c) => c.textContent).join(";")).join("\n")`); got !=
 				"vm1/12/abc;1;3 MiB/s;example.org\nvm2/7/def;idle;;\nvm3/9/ghi;1, does not answer;;mirror.uni.example:8443\n"+
 					"example.org;1;1;1;2;3 MiB/s\nmirror.uni.example:8443;1;;;;3 MiB/s" {
 				t.Errorf("workers and hosts are\n%s", got)

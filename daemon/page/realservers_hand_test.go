@@ -24,7 +24,8 @@ import (
 func TestRealHostile(t *testing.T) {
 	e := newEngine()
 	names := []string{
-		`<img src=x onerror="window.hacked=1">`, `<script>window.hacked=1</script>`, "photo\u202egpj.exe", "\u2066\u2067name.iso", "a\nb\x1b[31m\x00c", `"><b>x`, "&lt;b&gt;",
+		`<img src=x onerror="window.hacked=1">`, `<script>window.hacked=1</script>`, "photo\u202egpj.exe",
+		"\u2066\u2067name.iso", "a\nb\x1b[31m\x00c", `"><b>x`, "&lt;b&gt;",
 		strings.Repeat("Ab", 2048), strings.Repeat("שלום ", 40), "javascript:window.hacked=1", "{{.}}${1}",
 	}
 	for _, name := range names {
@@ -43,12 +44,14 @@ func TestRealHostile(t *testing.T) {
 		do(t, ctx, press(0, kb.Escape), chromedp.WaitNotVisible("#detail"))
 	}
 	shown := ask[[]string](t, ctx, `[...document.querySelectorAll(".item .name")].map((e) => e.textContent)`)
-	for _, want := range []string{names[0], names[1], `photo\u202egpj.exe`, `\u2066\u2067name.iso`, `a\nb\x1b[31m\x00c`, `"><b>x`, "&lt;b&gt;", "{{.}}${1}"} {
+	for _, want := range []string{names[0], names[1], `photo\u202egpj.exe`, `\u2066\u2067name.iso`, `a\nb\x1b[31m\x00c`,
+		`"><b>x`, "&lt;b&gt;", "{{.}}${1}"} {
 		if !slices.Contains(shown, want) {
 			t.Errorf("%q is not among %.80q", want, shown)
 		}
 	}
-	if ask[bool](t, ctx, `"hacked" in window || document.querySelectorAll("#list img, #list script, #list b, #detail img, #detail b").length > 0`) {
+	if ask[bool](t, ctx,
+		`"hacked" in window || document.querySelectorAll("#list img, #list script, #list b, #detail img, #detail b").length > 0`) {
 		t.Error("a name has become a part of the page")
 	}
 	if got := ask[int](t, ctx, `Math.max(...[...document.querySelectorAll(".item")].map((e) => e.offsetHeight))`); got > 54 {
@@ -144,58 +147,70 @@ func TestRealAdd(t *testing.T) {
 	}
 	wrong := func(want string) {
 		t.Helper()
-		do(t, ctx, click("#adder button.main"), until(fmt.Sprintf(`document.querySelector("#adder .bad").textContent.includes(%q)`, want)))
+		do(t, ctx, click("#adder button.main"),
+			until(fmt.Sprintf(`document.querySelector("#adder .bad").textContent.includes(%q)`, want)))
 	}
 	add("https://a.example/x.iso https://b.example/x.iso\n\n# a comment\nhttps://a.example/y.iso\n file:///etc/passwd ")
 	wrong("file:///etc/passwd")
 	do(t, ctx, fill("#adder textarea", ""))
 	wrong("at least one")
-	do(t, ctx, fill("#adder textarea", "https://a.example/x.iso https://b.example/x.iso\nhttps://a.example/y.iso"), chromedp.SendKeys("#fname", "z.iso"))
+	do(t, ctx, fill("#adder textarea", "https://a.example/x.iso https://b.example/x.iso\nhttps://a.example/y.iso"),
+		chromedp.SendKeys("#fname", "z.iso"))
 	wrong("for one file; there are 2")
 	do(t, ctx, fill("#fname", ""), chromedp.SendKeys("#flimitasecond", "fast"))
 	wrong("such as 500K")
 	do(t, ctx, fill("#flimitasecond", "2 MiB"), click("#adder input[type=checkbox]"), chromedp.SendKeys("#ffolder", "/etc"))
 	wrong("is outside") // from the server, so the button waits for its answer
 	shot(t, ctx, "add-refused")
-	do(t, ctx, fill("#ffolder", ""), click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(`document.querySelectorAll(".item.paused").length === 2`))
+	do(t, ctx, fill("#ffolder", ""), click("#adder button.main"), chromedp.WaitNotVisible("#adder"),
+		until(`document.querySelectorAll(".item.paused").length === 2`))
 	add("https://a.example/z.iso")
 	do(t, ctx, chromedp.SendKeys("#fdigest", "abc"))
 	wrong("no digest")
-	do(t, ctx, fill("#fdigest", "SHA256:"+strings.Repeat("AB", 32)), click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(row("z.iso", "true")))
+	do(t, ctx, fill("#fdigest", "SHA256:"+strings.Repeat("AB", 32)), click("#adder button.main"),
+		chromedp.WaitNotVisible("#adder"), until(row("z.iso", "true")))
 	e.do(func(q *queue.Queue) {
 		x, z := q.Waiting(0, 1)[0], q.Waiting(-1, 1)[0]
-		if len(x.URIs) != 2 || x.Options["max-download-limit"] != "2097152" || z.Options["checksum"] != "sha-256="+strings.Repeat("ab", 32) {
+		if len(x.URIs) != 2 || x.Options["max-download-limit"] != "2097152" ||
+			z.Options["checksum"] != "sha-256="+strings.Repeat("ab", 32) {
 			t.Errorf("added are %+v and %+v", x, z)
 		}
 	})
 	drop := func(name, text string) {
 		t.Helper()
 		file, _ := json.Marshal([]string{name, text})
-		ask[bool](t, ctx, fmt.Sprintf(`(() => { const [name, text] = %s, d = new DataTransfer(); d.items.add(new File([text], name));
+		ask[bool](t, ctx,
+			fmt.Sprintf(`(() => { const [name, text] = %s, d = new DataTransfer(); d.items.add(new File([text], name));
 			document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: d, bubbles: true, cancelable: true })); return true; })()`, file))
 	}
-	drop("SHA256SUMS", strings.Repeat("12", 32)+"  d/one two.iso\n"+strings.Repeat("34", 32)+" *two.iso\n# no\nSHA512 (three.iso) = "+strings.Repeat("56", 64)+"\n")
-	do(t, ctx, chromedp.WaitVisible("#ffoldersurl"), until(`document.querySelectorAll("#adder li").length === 3`), chromedp.SendKeys("#ffoldersurl", "https://c.example/rel"))
+	drop("SHA256SUMS", strings.Repeat("12", 32)+"  d/one two.iso\n"+strings.Repeat("34", 32)+
+		" *two.iso\n# no\nSHA512 (three.iso) = "+strings.Repeat("56", 64)+"\n")
+	do(t, ctx, chromedp.WaitVisible("#ffoldersurl"), until(`document.querySelectorAll("#adder li").length === 3`),
+		chromedp.SendKeys("#ffoldersurl", "https://c.example/rel"))
 	shot(t, ctx, "sums")
 	do(t, ctx, click("#adder li:nth-child(2) input"), click("#adder button.main"), until(row("three.iso", "true")))
-	drop("x.meta4", `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="m.iso"><url>https://d.example/m.iso</url></file></metalink>`)
+	drop("x.meta4",
+		`<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="m.iso"><url>https://d.example/m.iso</url></file></metalink>`)
 	do(t, ctx, until(row("m.iso", "true")+` || document.querySelectorAll(".item").length === 6`))
 	drop("x.torrent", "d8:announce0:")
 	do(t, ctx, until(`document.querySelector("#toasts").textContent.length > 20`))
 	const armored = "-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n"
 	drop("y.iso.asc", armored)
-	do(t, ctx, until(`document.querySelector("#adder").open && document.querySelector("#adder").textContent.includes("Signatures: y.iso.asc.")`),
+	do(t, ctx,
+		until(`document.querySelector("#adder").open && document.querySelector("#adder").textContent.includes("Signatures: y.iso.asc.")`),
 		fill("#adder textarea", "https://a.example/signed.iso\nhttps://a.example/y.iso"))
 	drop("signed.iso.sig", "\u0088")
 	do(t, ctx, until(`document.querySelector("#adder").textContent.includes("y.iso.asc, signed.iso.sig")`))
 	shot(t, ctx, "signed")
 	do(t, ctx, fill("#adder textarea", "https://a.example/y.iso"))
 	wrong("called as signed.iso.sig")
-	do(t, ctx, fill("#adder textarea", "https://a.example/signed.iso\nhttps://a.example/y.iso"), click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(row("signed.iso", "true")))
+	do(t, ctx, fill("#adder textarea", "https://a.example/signed.iso\nhttps://a.example/y.iso"),
+		click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(row("signed.iso", "true")))
 	ask[bool](t, ctx, fmt.Sprintf(`(() => { const d = new DataTransfer();
 		d.items.add(new File([%q], "n.iso.asc")); d.items.add(new File([%q], "n.meta4"));
 		document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: d, bubbles: true, cancelable: true })); return true; })()`,
-		armored, `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="n.iso"><url>https://d.example/n.iso</url></file></metalink>`))
+		armored,
+		`<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="n.iso"><url>https://d.example/n.iso</url></file></metalink>`))
 	do(t, ctx, until(row("n.iso", "true")))
 	e.do(func(q *queue.Queue) {
 		signed := map[string]string{}
@@ -219,7 +234,8 @@ func TestRealAdd(t *testing.T) {
 			}
 		}
 	})
-	want := map[string]string{"https://c.example/rel/d/one%20two.iso": "sha-256=" + strings.Repeat("12", 32), "https://c.example/rel/three.iso": "sha-512=" + strings.Repeat("56", 64)}
+	want := map[string]string{"https://c.example/rel/d/one%20two.iso": "sha-256=" + strings.Repeat("12", 32),
+		"https://c.example/rel/three.iso": "sha-512=" + strings.Repeat("56", 64)}
 	if !maps.Equal(got, want) {
 		t.Errorf("of the list were added %v", got)
 	}
@@ -230,11 +246,13 @@ func TestRealFailed(t *testing.T) {
 	e := newEngine()
 	g := e.add(t, "https://user:secret@example.org/a.iso", nil)
 	fail := func() {
-		e.end(t, g, 30*mib, queue.Outcome{Kind: "mismatch", Message: "wrong digest (sha-256 b794, want b953)", Hint: "get the digest from the maker's page"})
+		e.end(t, g, 30*mib, queue.Outcome{Kind: "mismatch", Message: "wrong digest (sha-256 b794, want b953)",
+			Hint: "get the digest from the maker's page"})
 	}
 	fail()
 	ctx := desk(t, e)
-	do(t, ctx, click(".item.error"), chromedp.WaitVisible(".trouble"), until(`document.querySelector(".trouble").textContent.includes("maker's page")`))
+	do(t, ctx, click(".item.error"), chromedp.WaitVisible(".trouble"),
+		until(`document.querySelector(".trouble").textContent.includes("maker's page")`))
 	shot(t, ctx, "trouble")
 	if text := ask[string](t, ctx, `document.body.textContent`); strings.Contains(text, "secret@") {
 		t.Error("a password is shown")
@@ -245,11 +263,14 @@ func TestRealFailed(t *testing.T) {
 		chromedp.SendKeys("#fdigest", strings.Repeat("cd", 32)+kb.Enter), until(row("a.iso", `e.classList.contains("waiting")`)))
 	fail()
 	do(t, ctx, chromedp.WaitVisible(".trouble"), click(`.trouble [data-act="mirror"]`), chromedp.WaitVisible("#furl"),
-		chromedp.SendKeys("#furl", "https://mirror.example/a.iso"+kb.Enter), until(row("a.iso", `e.classList.contains("waiting")`)))
-	do(t, ctx, click(`[data-act="limit"]`), chromedp.WaitVisible("#fbytesasecond"), chromedp.SendKeys("#fbytesasecond", "500k"+kb.Enter),
+		chromedp.SendKeys("#furl", "https://mirror.example/a.iso"+kb.Enter),
+		until(row("a.iso", `e.classList.contains("waiting")`)))
+	do(t, ctx, click(`[data-act="limit"]`), chromedp.WaitVisible("#fbytesasecond"), chromedp.SendKeys("#fbytesasecond",
+		"500k"+kb.Enter),
 		until(`document.querySelector("#detail dl").textContent.includes("500 KiB/s")`))
 	e.do(func(q *queue.Queue) {
-		if a, _ := q.Entry(g); a.Options["checksum"] != "sha-256="+strings.Repeat("cd", 32) || len(a.URIs) != 2 || a.URIs[1] != "https://mirror.example/a.iso" {
+		if a, _ := q.Entry(g); a.Options["checksum"] != "sha-256="+strings.Repeat("cd", 32) || len(a.URIs) != 2 ||
+			a.URIs[1] != "https://mirror.example/a.iso" {
 			t.Errorf("it is %+v", a)
 		}
 	})

@@ -71,7 +71,8 @@ func TestRealModules(t *testing.T) {
 				&& by("OpenPGP signature by " + key).shape === "signed" && by("sha-256 from the list signature by.txt").shape === "verified"; })()`,
 		`model.queued({ status: "waiting", size: 9, done: 0 }) && !model.queued({ status: "paused", size: 9, done: 1 }) && !model.queued({ status: "active", size: 9, done: 0 })`,
 	} {
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](fmt.Sprintf(`(async () => { const [text, model, stream, control, detail] =
+		ok, err := chromedp.Run(ctx,
+			chromedp.Evaluate[bool](fmt.Sprintf(`(async () => { const [text, model, stream, control, detail] =
 			await Promise.all(["text", "model", "stream", "control", "detail"].map((m) => import("/page/" + m + ".js"))); return Boolean(%s); })()`, line), chromedp.EvalAwaitPromise))
 		if err != nil || !ok {
 			t.Errorf("not so: %s (%v)", line, err)
@@ -117,7 +118,8 @@ func TestRealMouse(t *testing.T) {
 	see(`document.querySelectorAll('.item[draggable="true"]').length === 0`)
 	do(t, ctx, click(`#head [name="name"]`))
 	order("023415")
-	do(t, ctx, click(`#actions [name="columns"]`), chromedp.WaitVisible("#asker"), click(`#asker p:nth-of-type(7) input`), click(`#asker p:nth-of-type(3) input`))
+	do(t, ctx, click(`#actions [name="columns"]`), chromedp.WaitVisible("#asker"),
+		click(`#asker p:nth-of-type(7) input`), click(`#asker p:nth-of-type(3) input`))
 	shot(t, ctx, "columns")
 	do(t, ctx, click("#asker button"), chromedp.Reload(), chromedp.WaitVisible(".item"))
 	see(`!document.querySelector('#head [name="size"]') && document.querySelector('#head [name="added"]') && !document.querySelector(".item .size").offsetWidth && document.querySelector(".item .added").offsetWidth > 50`)

@@ -28,15 +28,21 @@ func TestRealStates(t *testing.T) {
 		want  map[string]string
 	}{
 		"desk": {1280, map[string]string{
-			".queued":   "[waiting]; photos-2026.tar.zst; waiting · example.org; ?; to /srv/files/photos/2026\n[paused]; later.img.xz; paused · example.org; ?; to /srv/files",
-			".paused":   "[paused]; paused.img.xz; paused; 30 %; 700 MiB\n[paused]; later.img.xz",
-			".error":    "[error]; old-1.2.tar.gz; 404 Not Found\n[error]; away.zip; connection refused\n[error]; wrong.iso; wrong digest: does not match the sha-256 from checksum in the queue; 33 %; 90 MiB; [refuted]refuted",
-			".complete": "[complete]; setup.bin; complete; 100 %; 77 MiB; [unverified]unverified\n[complete]; braid_1.0.0_amd64.deb; complete; 100 %; 11 MiB; [signed]signed by Braid Releases <release@example.org>\n[complete]; verified.iso; complete; 100 %; 812 MiB; [verified]sha-256 from Digest over https",
+			".queued": "[waiting]; photos-2026.tar.zst; waiting · example.org; ?; to " +
+				"/srv/files/photos/2026\n[paused]; later.img.xz; paused · example.org; ?; to /srv/files",
+			".paused": "[paused]; paused.img.xz; paused; 30 %; 700 MiB\n[paused]; later.img.xz",
+			".error": "[error]; old-1.2.tar.gz; 404 Not Found\n[error]; away.zip; connection refused\n[error]; " +
+				"wrong.iso; wrong digest: does not match the sha-256 from checksum in the queue; 33 %; 90 MiB; [refuted]refuted",
+			".complete": "[complete]; setup.bin; complete; 100 %; 77 MiB; [unverified]unverified\n[complete]; " +
+				"braid_1.0.0_amd64.deb; complete; 100 %; 11 MiB; [signed]signed by Braid Releases " +
+				"<release@example.org>\n[complete]; verified.iso; complete; 100 %; 812 MiB; [verified]sha-256 from " +
+				"Digest over https",
 		}},
 		"phone": {360, map[string]string{
-			".queued":   "[waiting]; photos-2026.tar.zst; waiting · example.org; ?; to /srv/files/photos/2026",
-			".paused":   "[paused]; paused.img.xz; paused; 30 %; 700 MiB\n[paused]; later.img.xz",
-			".error":    "[error]; old-1.2.tar.gz; 404 Not Found\n[error]; away.zip; connection refused\n[error]; wrong.iso; wrong digest: does not match the sha-256 from checksum in the queue; 90 MiB; [refuted]refuted",
+			".queued": "[waiting]; photos-2026.tar.zst; waiting · example.org; ?; to /srv/files/photos/2026",
+			".paused": "[paused]; paused.img.xz; paused; 30 %; 700 MiB\n[paused]; later.img.xz",
+			".error": "[error]; old-1.2.tar.gz; 404 Not Found\n[error]; away.zip; connection refused\n[error]; " +
+				"wrong.iso; wrong digest: does not match the sha-256 from checksum in the queue; 90 MiB; [refuted]refuted",
 			".complete": "[complete]; setup.bin; complete; 77 MiB; [unverified]unverified",
 		}},
 	} {
@@ -50,20 +56,25 @@ func TestRealStates(t *testing.T) {
 				}
 			}
 			if tt.width > 1000 {
-				if heads := ask[string](t, ctx, `document.querySelector("#head").innerText.split("\n").join()`); heads != "Name,State,Progress,Size,Speed,Time left,Proof" {
+				if heads := ask[string](t, ctx,
+					`document.querySelector("#head").innerText.split("\n").join()`); heads != "Name,State,Progress,Size,Speed,Time left,Proof" {
 					t.Errorf("the heads are %s", heads)
 				}
 			}
 			// Each state and each proof has a shape, and no two have the same.
-			if same := ask[bool](t, ctx, `(async () => { const { mark } = await import("/page/marks.js"), all = ["active", "waiting", "paused", "error", "complete", "removed", "verified", "signed", "unverified", "refuted"]
+			if same := ask[bool](t, ctx,
+				`(async () => { const { mark } = await import("/page/marks.js"), all = ["active", "waiting", "paused", "error", "complete", "removed", "verified", "signed", "unverified", "refuted"]
 				.map((s) => mark(s).firstChild.getAttribute("d")); return all.some((d) => !d) || new Set(all).size < all.length; })()`); same {
 				t.Error("two states or proofs have one shape")
 			}
 			// The details show the whole proof, separately from the state.
-			do(t, ctx, until(`[...document.querySelectorAll(".item .name")].find((e) => e.textContent.endsWith(".deb")).click() === undefined`), chromedp.WaitVisible("#detail"),
+			do(t, ctx,
+				until(`[...document.querySelectorAll(".item .name")].find((e) => e.textContent.endsWith(".deb")).click() === undefined`), chromedp.WaitVisible("#detail"),
 				until(`document.querySelector("#detail dd.complete").textContent === "complete" && document.querySelector("#detail dd.proof svg").dataset.shape === "signed"`))
 			shot(t, ctx, "proof-"+name)
-			if got := ask[string](t, ctx, `document.querySelector("#detail dd.proof").textContent`); got != `OpenPGP signature by `+strings.Repeat("385a62b1", 5)+`, "Braid Releases <release@example.org>"` {
+			if got := ask[string](t, ctx,
+				`document.querySelector("#detail dd.proof").textContent`); got != `OpenPGP signature by `+
+				strings.Repeat("385a62b1", 5)+`, "Braid Releases <release@example.org>"` {
 				t.Errorf("the proof is %s", got)
 			}
 		})
@@ -99,10 +110,13 @@ func TestRealReason(t *testing.T) {
 	ctx := open(t, "http://127.0.0.1:"+h.port, h.token, 1280, 860)
 	for _, tt := range []struct{ name, digest, reason, exactly string }{
 		{"absent.iso", "", "404 Not Found", "127.0.0.1:"},
-		{"wrong.iso", strings.Repeat("ab", 32), "digests differ: sha-256 from checksum in the queue, and sha-256 from Digest over http", strings.Repeat("ab", 32)},
-		{"bare.iso", strings.Repeat("ab", 32), "wrong digest: does not match the sha-256 from checksum in the queue", strings.Repeat("ab", 32)},
+		{"wrong.iso", strings.Repeat("ab", 32),
+			"digests differ: sha-256 from checksum in the queue, and sha-256 from Digest over http", strings.Repeat("ab", 32)},
+		{"bare.iso", strings.Repeat("ab", 32), "wrong digest: does not match the sha-256 from checksum in the queue",
+			strings.Repeat("ab", 32)},
 	} {
-		do(t, ctx, click("#add"), chromedp.WaitVisible("#adder textarea"), fill("#adder textarea", m.URL+"/"+tt.name), fill("#fdigest", tt.digest),
+		do(t, ctx, click("#add"), chromedp.WaitVisible("#adder textarea"), fill("#adder textarea", m.URL+"/"+tt.name),
+			fill("#fdigest", tt.digest),
 			click("#adder button.main"), chromedp.WaitNotVisible("#adder"),
 			until(row(tt.name, fmt.Sprintf(`e.querySelector(".state").textContent === %q`, tt.reason))),
 			until(fmt.Sprintf(`[...document.querySelectorAll(".item")].find((e) => e.querySelector(".name").textContent === %q).querySelector(".name").click() === undefined`, tt.name)),
@@ -117,10 +131,12 @@ func TestRealReason(t *testing.T) {
 				t.Errorf("%s: %q in\n%s", tt.name, wont, text)
 			}
 		}
-		if trouble := ask[string](t, ctx, `document.querySelector(".trouble").innerText`); strings.Contains(trouble, "127.0.0.1") {
+		if trouble := ask[string](t, ctx, `document.querySelector(".trouble").innerText`); strings.Contains(trouble,
+			"127.0.0.1") {
 			t.Errorf("%s: the host is told unasked in %s", tt.name, trouble)
 		}
-		do(t, ctx, click(".exactly summary"), until(fmt.Sprintf(`document.querySelector(".trouble").innerText.includes(%q)`, tt.exactly)), press(0, kb.Escape))
+		do(t, ctx, click(".exactly summary"),
+			until(fmt.Sprintf(`document.querySelector(".trouble").innerText.includes(%q)`, tt.exactly)), press(0, kb.Escape))
 	}
 }
 
@@ -134,7 +150,8 @@ func TestRealRemoveInRed(t *testing.T) {
 	shot(t, ctx, "remove-red")
 	const colour = `getComputedStyle(document.querySelector(%q)).backgroundColor`
 	red := ask[string](t, ctx, fmt.Sprintf(colour, "#asker button.main"))
-	if bad := ask[string](t, ctx, `(() => { const e = document.createElement("p"); e.style.color = "var(--bad)"; document.body.append(e); const c = getComputedStyle(e).color; e.remove(); return c; })()`); red != bad {
+	if bad := ask[string](t, ctx,
+		`(() => { const e = document.createElement("p"); e.style.color = "var(--bad)"; document.body.append(e); const c = getComputedStyle(e).color; e.remove(); return c; })()`); red != bad {
 		t.Errorf("it is asked for in %s, and red is %s", red, bad)
 	}
 	do(t, ctx, press(0, kb.Escape), chromedp.WaitNotVisible("#asker"), click("#add"), chromedp.WaitVisible("#adder"))
@@ -149,7 +166,8 @@ func TestRealFilters(t *testing.T) {
 	ctx := open(t, site(t, busy(t)).URL, token, 360, 740)
 	see := func(expression string) { t.Helper(); do(t, ctx, until(expression)) }
 	arrow := func(side string) string {
-		return fmt.Sprintf(`getComputedStyle(document.querySelector("#filters"), %q).content !== "none"`, map[string]string{"left": "::before", "right": "::after"}[side])
+		return fmt.Sprintf(`getComputedStyle(document.querySelector("#filters"), %q).content !== "none"`,
+			map[string]string{"left": "::before", "right": "::after"}[side])
 	}
 	whole := func(name string) string {
 		return fmt.Sprintf(`(() => { const b = document.querySelector("#filters [name=%s]").getBoundingClientRect(), f = document.querySelector("#filters").getBoundingClientRect(); return b.left >= f.left - 1 && b.right <= f.right + 1; })()`, name)
@@ -174,7 +192,8 @@ func TestRealMoreThanOneRequest(t *testing.T) {
 		}
 	})
 	ctx := desk(t, e)
-	do(t, ctx, until(`document.querySelector('#filters [name="all"] b').textContent === "25,000"`), press(chromedp.ModifierCtrl, "a"),
+	do(t, ctx, until(`document.querySelector('#filters [name="all"] b').textContent === "25,000"`),
+		press(chromedp.ModifierCtrl, "a"),
 		until(`document.querySelector("#actions").textContent.startsWith("25,000 selected")`), click(`#actions [name="pause"]`),
 		until(`document.querySelector("#actions [name=resume]") !== null && document.querySelector("#actions [name=pause]") === null`))
 	e.do(func(q *queue.Queue) {
@@ -184,7 +203,8 @@ func TestRealMoreThanOneRequest(t *testing.T) {
 			}
 		}
 	})
-	do(t, ctx, click(`#actions [name="remove"]`), chromedp.WaitVisible("#asker"), until(`document.querySelector("#asker").textContent.includes("25,000 downloads")`),
+	do(t, ctx, click(`#actions [name="remove"]`), chromedp.WaitVisible("#asker"),
+		until(`document.querySelector("#asker").textContent.includes("25,000 downloads")`),
 		click("#asker button.main"), chromedp.WaitNotVisible("#asker"))
 	do(t, ctx, until(`[...document.querySelectorAll("#filters b")].map((e) => e.textContent).join().endsWith(",0,0,0,0,0")`))
 	e.do(func(q *queue.Queue) {

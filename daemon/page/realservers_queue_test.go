@@ -128,7 +128,8 @@ func row(name, condition string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".item")].some((e) => e.querySelector(".name").textContent === %q && (%s))`, name, condition)
 }
 
-const hasState, hasProof = `e.querySelector(".state").textContent.includes(%q)`, `e.querySelector(".proof").textContent.includes(%q)`
+const hasState, hasProof = `e.querySelector(".state").textContent.includes(%q)`,
+	`e.querySelector(".proof").textContent.includes(%q)`
 
 // TestRealLife checks the whole life of a download: it is added, paused, resumed after the daemon was killed and
 // restarted, and verified. The page reports when it has lost the daemon.
@@ -138,11 +139,13 @@ func TestRealLife(t *testing.T) {
 	m := mirror(t, hold)
 	ctx := open(t, "http://127.0.0.1:"+h.port, h.token, 1440, 860)
 	do(t, ctx, chromedp.WaitVisible("#empty"), click("#add"), chromedp.WaitVisible("#adder textarea"),
-		chromedp.SendKeys("#adder textarea", m.URL+"/disk.iso\n"+m.URL+"/absent.iso"), click("#adder button.main"), chromedp.WaitNotVisible("#adder"),
+		chromedp.SendKeys("#adder textarea", m.URL+"/disk.iso\n"+m.URL+"/absent.iso"), click("#adder button.main"),
+		chromedp.WaitNotVisible("#adder"),
 		until(row("disk.iso", `e.querySelector(".progress").textContent === "50 %" && e.classList.contains("active")`)),
 		until(row("absent.iso", fmt.Sprintf(hasState, "404"))))
 	shot(t, ctx, "life")
-	do(t, ctx, click(`.item.active .name`), chromedp.WaitVisible("#picture"), until(`document.querySelector("#picture .headline")?.textContent.length > 20`),
+	do(t, ctx, click(`.item.active .name`), chromedp.WaitVisible("#picture"),
+		until(`document.querySelector("#picture .headline")?.textContent.length > 20`),
 		click(`#detail [data-act="pause"]`), until(row("disk.iso", `e.classList.contains("paused")`)))
 	h.kill()
 	do(t, ctx, chromedp.WaitVisible("#lost"))
@@ -150,7 +153,8 @@ func TestRealLife(t *testing.T) {
 	h.start()
 	do(t, ctx, chromedp.WaitNotVisible("#lost"), until(row("disk.iso", `e.classList.contains("paused")`)))
 	close(hold)
-	do(t, ctx, click(`#detail [data-act="resume"]`), until(row("disk.iso", `e.classList.contains("complete") && `+fmt.Sprintf(hasProof, "sha-256"))),
+	do(t, ctx, click(`#detail [data-act="resume"]`),
+		until(row("disk.iso", `e.classList.contains("complete") && `+fmt.Sprintf(hasProof, "sha-256"))),
 		until(`document.querySelector("#picture .headline")?.textContent.includes("proof: ")`))
 	shot(t, ctx, "life-end")
 	do(t, ctx, press(0, kb.Escape), click(`#actions [name="tidy"]`), until(`document.querySelectorAll(".item").length === 1`))
@@ -168,9 +172,12 @@ func TestRealToken(t *testing.T) {
 	ctx := tab(t, s.URL, 800, 600)
 	do(t, ctx, chromedp.WaitVisible("#token"))
 	shot(t, ctx, "door")
-	do(t, ctx, chromedp.SendKeys("#token", "wrong"+kb.Enter), until(`document.querySelector("#refused").textContent === "This is not the token."`),
-		chromedp.SendKeys("#token", token+kb.Enter), chromedp.WaitVisible(".item"), chromedp.Reload(), chromedp.WaitVisible(".item"))
-	if got := ask[string](t, ctx, `location.href + JSON.stringify(localStorage) + document.cookie`); strings.Contains(got, token) {
+	do(t, ctx, chromedp.SendKeys("#token", "wrong"+kb.Enter),
+		until(`document.querySelector("#refused").textContent === "This is not the token."`),
+		chromedp.SendKeys("#token", token+kb.Enter), chromedp.WaitVisible(".item"), chromedp.Reload(),
+		chromedp.WaitVisible(".item"))
+	if got := ask[string](t, ctx,
+		`location.href + JSON.stringify(localStorage) + document.cookie`); strings.Contains(got, token) {
 		t.Errorf("the token stands in %s", got)
 	}
 	do(t, ctx, click(".item"), chromedp.WaitVisible("#detail"))
@@ -197,7 +204,8 @@ func TestRealTenThousand(t *testing.T) {
 	do(t, ctx, press(0, kb.End), until(last+" && "+few), press(0, kb.Home), until("!("+last+") && "+few))
 	do(t, ctx, chromedp.SendKeys("#search", "9 777"), until(`document.querySelectorAll(".item").length === 2`)) // 07779 and 09777
 	shot(t, ctx, "search")
-	do(t, ctx, press(0, kb.Escape), press(chromedp.ModifierCtrl, "a"), until(`document.querySelector("#actions").textContent.startsWith("10,000 selected")`),
+	do(t, ctx, press(0, kb.Escape), press(chromedp.ModifierCtrl, "a"),
+		until(`document.querySelector("#actions").textContent.startsWith("10,000 selected")`),
 		click(`#actions [name="pause"]`), until(`document.querySelectorAll(".item.paused").length > 10`))
 	paused := func() (n int) {
 		e.do(func(q *queue.Queue) {

@@ -32,11 +32,13 @@ func TestRealWatches(t *testing.T) {
 				do(t, ctx, click("#watches"))
 			}
 			see(`document.querySelectorAll("#panel tbody tr").length === 4`)
-			got := ask[string](t, ctx, `[...document.querySelectorAll("#panel tbody tr")].map((e) => [...e.children].map((c) => c.textContent).join(";")).join("\n")`)
+			got := ask[string](t, ctx,
+				`[...document.querySelectorAll("#panel tbody tr")].map((e) => [...e.children].map((c) => c.textContent).join(";")).join("\n")`)
 			for _, want := range []string{
 				"disk;;;sha-256 from Digest over https\n",
 				"evil;<img src=x onerror=\"window.hacked=1\">\\u202e;<b>2</b>;\n",
-				"gh;2.1;2.2;version 2.2 is not ready yet: gh_2.2_linux_amd64.tar.gz: status 404 Not Found (next try in 1 h 59 min)version 2.1 (the newest is 2.2): sha-256 from gh_2.1_checksums.txt\n",
+				"gh;2.1;2.2;version 2.2 is not ready yet: gh_2.2_linux_amd64.tar.gz: status 404 Not Found (next try in " +
+					"1 h 59 min)version 2.1 (the newest is 2.2): sha-256 from gh_2.1_checksums.txt\n",
 				"none;;;the settings exclude all 3 versions in the feeds, for example 3.0-rc1",
 			} {
 				if !strings.Contains(got, want) {
@@ -46,7 +48,8 @@ func TestRealWatches(t *testing.T) {
 			shot(t, ctx, "watches-"+name)
 			whole(t, ctx, "#panel table")
 			wide(t, ctx, width)
-			if ask[bool](t, ctx, `"hacked" in window || document.querySelectorAll("#panel :is(img, b)").length > 0 || document.querySelector("#panel").ariaLabel !== "Watches"`) {
+			if ask[bool](t, ctx,
+				`"hacked" in window || document.querySelectorAll("#panel :is(img, b)").length > 0 || document.querySelector("#panel").ariaLabel !== "Watches"`) {
 				t.Error("a version has become a part of the page, or the dialog has no name")
 			}
 			mu.Lock()

@@ -112,14 +112,17 @@ func (e *engine) play(t testing.TB, g queue.GID, size int64, since time.Duration
 	for i := range hosts {
 		from := int64(i) * size / 4
 		rec.Observe(begun.Add(time.Duration(i)*300*time.Millisecond), download.RangeStarted{
-			Fetch: i, ID: i, URL: url(i), Host: hosts[i], Range: byterange.Range{Start: from, End: from + size/4}, Why: []scheduler.Reason{scheduler.ReasonFirst, scheduler.ReasonGrowth}[min(i, 1)],
+			Fetch: i, ID: i, URL: url(i), Host: hosts[i], Range: byterange.Range{Start: from, End: from + size/4},
+			Why: []scheduler.Reason{scheduler.ReasonFirst, scheduler.ReasonGrowth}[min(i, 1)],
 		})
 		if i < 3 {
-			rec.Observe(begun.Add(time.Duration(i)*300*time.Millisecond+80*time.Millisecond), download.RangeAnswered{Fetch: i, RTT: 40 * time.Millisecond})
+			rec.Observe(begun.Add(time.Duration(i)*300*time.Millisecond+80*time.Millisecond),
+				download.RangeAnswered{Fetch: i, RTT: 40 * time.Millisecond})
 		}
 	}
 	rec.Observe(begun.Add(1200*time.Millisecond), download.RangeEnded{Fetch: 3, Err: fmt.Errorf("the connection was refused")})
-	rec.Observe(begun.Add(1200*time.Millisecond), download.SourceDown{ID: 3, URL: url(3), Host: hosts[3], Err: fmt.Errorf("the connection was refused"), Gone: true})
+	rec.Observe(begun.Add(1200*time.Millisecond), download.SourceDown{ID: 3, URL: url(3), Host: hosts[3],
+		Err: fmt.Errorf("the connection was refused"), Gone: true})
 	var done int64
 	at := []int64{0, size / 4, size / 2}
 	for step := 1300 * time.Millisecond; step < since; step += 100 * time.Millisecond {
@@ -133,10 +136,12 @@ func (e *engine) play(t testing.TB, g queue.GID, size int64, since time.Duration
 			}
 		}
 		rec.Observe(begun.Add(step), download.Brought{Pieces: pieces})
-		rec.Observe(begun.Add(step), download.Progress{Done: done, Size: size, Rate: float64(12*size) / 400, Active: 3, Twice: done / 300})
+		rec.Observe(begun.Add(step), download.Progress{Done: done, Size: size, Rate: float64(12*size) / 400, Active: 3,
+			Twice: done / 300})
 	}
 	rec.Observe(begun.Add(since), download.Voided{Range: byterange.Range{Start: size / 2, End: size/2 + size/80}})
-	e.q.Progress(g, queue.Live{Path: "/srv/files/debian-13.2.0-amd64-DVD-1.iso", Done: done, Size: size, Speed: 12 * size / 400, Connections: 3})
+	e.q.Progress(g, queue.Live{Path: "/srv/files/debian-13.2.0-amd64-DVD-1.iso", Done: done, Size: size,
+		Speed: 12 * size / 400, Connections: 3})
 }
 
 // site starts a server with the page of e and its JSON-RPC interface.

@@ -21,11 +21,14 @@ func TestRow_Rule61_Rule62(t *testing.T) {
 		entry     queue.Entry
 		name, url string
 	}{
-		{queue.Entry{URIs: []string{"https://example.org/d/x.iso?token=abcdef"}}, "x.iso", "https://example.org/d/x.iso?token=***"},
+		{queue.Entry{URIs: []string{"https://example.org/d/x.iso?token=abcdef"}}, "x.iso",
+			"https://example.org/d/x.iso?token=***"},
 		{queue.Entry{URIs: []string{"https://user:secret@example.org/x"}}, "x", "https://user:***@example.org/x"},
 		{queue.Entry{URIs: []string{"https://example.org/"}}, "example.org", "https://example.org/"},
-		{queue.Entry{URIs: []string{"https://example.org/x"}, Options: map[string]string{"out": "y"}}, "y", "https://example.org/x"},
-		{queue.Entry{URIs: []string{"https://example.org/x"}, Options: map[string]string{"out": "y"}, Path: "/srv/z"}, "z", "https://example.org/x"},
+		{queue.Entry{URIs: []string{"https://example.org/x"}, Options: map[string]string{"out": "y"}}, "y",
+			"https://example.org/x"},
+		{queue.Entry{URIs: []string{"https://example.org/x"}, Options: map[string]string{"out": "y"}, Path: "/srv/z"},
+			"z", "https://example.org/x"},
 		{queue.Entry{URIs: []string{"magnet:?dn=film.mkv&xt=urn:btih:0"}}, "film.mkv", ""},
 		{queue.Entry{Document: []byte("d8:announce")}, "torrent", ""},
 		{queue.Entry{Document: []byte("<metalink/>")}, "Metalink document", ""},
@@ -52,9 +55,12 @@ func TestReason(t *testing.T) {
 		want string
 	}{
 		{queue.Outcome{}, ""},
-		{queue.Outcome{Kind: "refused", Reason: "404 Not Found", Message: "download " + at + ": example.org: status 404 Not Found"}, "404 Not Found"},
-		{queue.Outcome{Kind: "refused", Message: "download " + at + ": example.org: status 404 Not Found"}, "status 404 Not Found"},
-		{queue.Outcome{Kind: "mismatch", Message: "download " + at + ": sha-256 is " + strings.Repeat("ab", 32) + ", want " + strings.Repeat("cd", 32)}, "sha-256 is abababab..., want cdcdcdcd..."},
+		{queue.Outcome{Kind: "refused", Reason: "404 Not Found",
+			Message: "download " + at + ": example.org: status 404 Not Found"}, "404 Not Found"},
+		{queue.Outcome{Kind: "refused", Message: "download " + at + ": example.org: status 404 Not Found"},
+			"status 404 Not Found"},
+		{queue.Outcome{Kind: "mismatch", Message: "download " + at + ": sha-256 is " + strings.Repeat("ab", 32) +
+			", want " + strings.Repeat("cd", 32)}, "sha-256 is abababab..., want cdcdcdcd..."},
 		{queue.Outcome{Kind: "local", Message: "part file: no space left"}, "part file: no space left"},
 		{queue.Outcome{Kind: "other"}, ""},
 	} {
@@ -117,7 +123,8 @@ func FuzzRow(f *testing.F) {
 			t.Errorf("%q, %q and %q make no name", uri, path, out)
 		}
 		for _, text := range []string{r.Name, r.URL, r.Path, r.Message, r.Reason, r.Folder, r.Hint, r.Verified, r.Limit} {
-			if !utf8.ValidString(text) || len(text) > 10*mostText+10 || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsGraphic(c) || unicode.Is(unicode.Bidi_Control, c) }) {
+			if !utf8.ValidString(text) || len(text) > 10*mostText+10 || strings.ContainsFunc(text,
+				func(c rune) bool { return !unicode.IsGraphic(c) || unicode.Is(unicode.Bidi_Control, c) }) {
 				t.Errorf("%q is shown", text)
 			}
 		}

@@ -34,7 +34,8 @@ func someWatches() []page.Watch {
 			{Text: "version 2.2 is not ready yet: gh_2.2_linux_amd64.tar.gz: status 404 Not Found", Next: 7199},
 			{Text: "version 2.1 (the newest is 2.2): sha-256 from gh_2.1_checksums.txt", Next: -1},
 		}},
-		{Name: "none", States: []page.WatchState{{Text: "the settings exclude all 3 versions in the feeds, for example 3.0-rc1", Next: -1}}},
+		{Name: "none", States: []page.WatchState{{Text: "the settings exclude all 3 versions in the feeds, for " +
+			"example 3.0-rc1", Next: -1}}},
 	}
 }
 
@@ -47,7 +48,8 @@ func TestWatchesShown(t *testing.T) {
 	}
 	list[3].States[0].Next = 0
 	s := watched(t, func() ([]page.Watch, error) { return list, failed })
-	if resp := get(t, t.Context(), site(t, newEngine()).URL+"/watches", "Authorization", "Bearer "+token); resp.StatusCode != http.StatusNotFound {
+	if resp := get(t, t.Context(), site(t, newEngine()).URL+"/watches", "Authorization",
+		"Bearer "+token); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("without a watcher: %s", resp.Status)
 	}
 	if resp := get(t, t.Context(), s.URL+"/watches"); resp.StatusCode != http.StatusUnauthorized {
@@ -83,10 +85,12 @@ func TestWatchesShown(t *testing.T) {
 	if !strings.HasSuffix(evil.Version, `>\u202e`) {
 		t.Errorf("the version is %q", evil.Version)
 	}
-	if gh.Version != "2.1" || gh.Newest != "2.2" || len(gh.States) != 2 || gh.States[0].Next != 7199 || !strings.HasPrefix(gh.States[0].Text, "version 2.2 is not ready yet: ") {
+	if gh.Version != "2.1" || gh.Newest != "2.2" || len(gh.States) != 2 || gh.States[0].Next != 7199 ||
+		!strings.HasPrefix(gh.States[0].Text, "version 2.2 is not ready yet: ") {
 		t.Errorf("a release watch is %+v", gh)
 	}
-	if none.Version != "" || none.Newest != "" || none.States[0].Next != 0 || !strings.HasPrefix(none.States[0].Text, "the settings exclude") {
+	if none.Version != "" || none.Newest != "" || none.States[0].Next != 0 ||
+		!strings.HasPrefix(none.States[0].Text, "the settings exclude") {
 		t.Errorf("a watch without a version is %+v", none)
 	}
 	for i := range 600 {
@@ -96,7 +100,8 @@ func TestWatchesShown(t *testing.T) {
 		t.Errorf("%d watches are shown, and %d not", len(v.Watches), v.Unshown)
 	}
 	failed = errors.New("the watcher has ended")
-	if resp := get(t, t.Context(), s.URL+"/watches", "Authorization", "Bearer "+token); resp.StatusCode != http.StatusServiceUnavailable {
+	if resp := get(t, t.Context(), s.URL+"/watches", "Authorization",
+		"Bearer "+token); resp.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("without a status: %s", resp.Status)
 	}
 }

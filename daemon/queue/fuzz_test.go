@@ -26,7 +26,8 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	return &world{
-		t: t, q: New(7), now: time.Unix(2e9, 0).UTC(), disk: map[GID]Entry{}, global: map[string]string{}, working: map[GID]bool{}, known: map[GID]bool{},
+		t: t, q: New(7), now: time.Unix(2e9, 0).UTC(), disk: map[GID]Entry{}, global: map[string]string{},
+		working: map[GID]bool{}, known: map[GID]bool{},
 	}
 }
 
@@ -88,7 +89,8 @@ func (w *world) check() {
 			}
 			all[e.GID] = e
 			right := [][]Status{{Waiting, Paused}, {Active}, {Complete, Failed, Removed}}[i]
-			if !slices.Contains(right, e.Status) || n > 0 && l[n-1].Rank >= e.Rank || i == 0 && n > 0 && l[n-1].Priority < e.Priority {
+			if !slices.Contains(right, e.Status) || n > 0 && l[n-1].Rank >= e.Rank ||
+				i == 0 && n > 0 && l[n-1].Priority < e.Priority {
 				w.t.Fatalf("list %d at %d has %+v after %+v", i, n, e, l[max(n-1, 0)])
 			}
 		}
@@ -150,7 +152,8 @@ func (w *world) restart() {
 	want = append(want, waiting...)
 	slices.SortStableFunc(want, func(a, b Entry) int { return b.Priority - a.Priority })
 	if len(nowActive) > 0 || !slices.Equal(gids(nowWaiting), gids(want)) || !slices.Equal(gids(nowStopped), gids(stopped)) {
-		w.t.Fatalf("after a restart %v wait, want %v; %v stopped, want %v", gids(nowWaiting), gids(want), gids(nowStopped), gids(stopped))
+		w.t.Fatalf("after a restart %v wait, want %v; %v stopped, want %v", gids(nowWaiting), gids(want),
+			gids(nowStopped), gids(stopped))
 	}
 }
 
@@ -180,7 +183,8 @@ func (w *world) some(in *tape) GID {
 func (w *world) command(in *tape) (about GID) {
 	switch in.next(15) {
 	case 0, 1, 2:
-		e := Entry{URIs: []string{fmt.Sprint("http://h/", in.next(9))}, Priority: in.next(3) - 1, Status: Status(in.next(3)), GID: GID(in.next(5))}
+		e := Entry{URIs: []string{fmt.Sprint("http://h/", in.next(9))}, Priority: in.next(3) - 1,
+			Status: Status(in.next(3)), GID: GID(in.next(5))}
 		if in.next(4) == 0 {
 			e.Following = w.some(in)
 		}
@@ -213,7 +217,8 @@ func (w *world) command(in *tape) (about GID) {
 		return g
 	case 7:
 		g := w.some(in)
-		w.q.Progress(g, Live{Path: []string{"", "a", "b"}[in.next(3)], Done: int64(in.next(9)), Size: 9, Seeding: in.next(2) == 0})
+		w.q.Progress(g, Live{Path: []string{"", "a", "b"}[in.next(3)], Done: int64(in.next(9)), Size: 9,
+			Seeding: in.next(2) == 0})
 	case 8:
 		g := w.some(in)
 		w.q.Pause(g)
@@ -234,7 +239,8 @@ func (w *world) command(in *tape) (about GID) {
 		return g
 	case 13:
 		g := w.some(in)
-		switch option := map[string]string{[]string{"out", whileRunning}[in.next(2)]: []string{"", "1", "2"}[in.next(3)]}; in.next(3) {
+		switch option := map[string]string{[]string{"out", whileRunning}[in.next(2)]: []string{"", "1",
+			"2"}[in.next(3)]}; in.next(3) {
 		case 0:
 			w.q.Change(g, option)
 		case 1:
@@ -271,10 +277,12 @@ func live(t testing.TB, data []byte) {
 		notices := w.settle()
 		w.check()
 		active, waiting, stopped := w.lists()
-		if !orderKept(beforeWaiting, waiting, about) || !orderKept(beforeStopped, stopped, about) || !orderKept(beforeActive, active, about) {
+		if !orderKept(beforeWaiting, waiting, about) || !orderKept(beforeStopped, stopped, about) ||
+			!orderKept(beforeActive, active, about) {
 			t.Fatalf("a command about %s changed the order of others", about)
 		}
-		w.checkNotices(slices.Concat(beforeActive, beforeWaiting, beforeStopped), slices.Concat(active, waiting, stopped), notices)
+		w.checkNotices(slices.Concat(beforeActive, beforeWaiting, beforeStopped), slices.Concat(active, waiting,
+			stopped), notices)
 	}
 	w.restart()
 }
@@ -289,7 +297,8 @@ func (w *world) checkNotices(before, after []Entry, notices []Notice) {
 	var want []Notice
 	for _, e := range after {
 		old, known := was[e.GID]
-		what, told := map[Status]What{Active: OnStart, Paused: OnPause, Complete: OnComplete, Failed: OnError, Removed: OnStop}[e.Status]
+		what, told := map[Status]What{Active: OnStart, Paused: OnPause, Complete: OnComplete, Failed: OnError,
+			Removed: OnStop}[e.Status]
 		if known && old != e.Status && told {
 			want = append(want, Notice{what, e.GID})
 		}

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -52,7 +51,8 @@ func TestOrder(t *testing.T) {
 		{"first come, first begun", func(q *Queue) { q.Start(at); q.Start(at) }, "1a 2a; 3 4 5; "},
 		{"a paused one stays where it is", func(q *Queue) { q.Pause(numbered(2)) }, "; 1 2p 3 4 5; "},
 		{"and is passed over", func(q *Queue) { q.Pause(numbered(1)); q.Start(at) }, "2a; 1p 3 4 5; "},
-		{"an active one that is paused is in front", func(q *Queue) { q.Start(at); q.Start(at); q.Pause(numbered(2)) }, "1a; 2p 3 4 5; "},
+		{"an active one that is paused is in front", func(q *Queue) { q.Start(at); q.Start(at); q.Pause(numbered(2)) },
+			"1a; 2p 3 4 5; "},
 		{"all that are paused keep their order", func(q *Queue) { q.Start(at); q.Start(at); q.PauseAll() }, "; 1p 2p 3p 4p 5p; "},
 		{"and go on in it", func(q *Queue) {
 			q.Start(at)
@@ -61,7 +61,10 @@ func TestOrder(t *testing.T) {
 			q.Ended(at, numbered(1), Outcome{Kind: Interrupted})
 			q.Start(at)
 		}, "1a; 2 3 4 5; "},
-		{"an interrupted one is in front", func(q *Queue) { q.Start(at); q.Ended(at, numbered(1), Outcome{Kind: Interrupted}) }, "; 1 2 3 4 5; "},
+		{"an interrupted one is in front", func(q *Queue) {
+			q.Start(at)
+			q.Ended(at, numbered(1), Outcome{Kind: Interrupted})
+		}, "; 1 2 3 4 5; "},
 		{"failed, complete and removed ones are in order", func(q *Queue) {
 			q.Start(at)
 			q.Start(at)
@@ -69,12 +72,28 @@ func TestOrder(t *testing.T) {
 			q.Ended(at, numbered(1), Outcome{})
 			q.Remove(at, numbered(4))
 		}, "; 3 5; 2e 1c 4r"},
-		{"a failed one that is tried again is at the end", func(q *Queue) { q.Start(at); q.Ended(at, numbered(1), Outcome{Kind: "tls"}); q.Resume(numbered(1)) }, "; 2 3 4 5 1; "},
-		{"complete before it could be paused", func(q *Queue) { q.Start(at); q.Pause(numbered(1)); q.Ended(at, numbered(1), Outcome{}) }, "; 2 3 4 5; 1c"},
-		{"failed before it could be paused", func(q *Queue) { q.Start(at); q.Pause(numbered(1)); q.Ended(at, numbered(1), Outcome{Kind: "tls"}) }, "; 1p 2 3 4 5; "},
-		{"complete before it could be removed", func(q *Queue) { q.Start(at); q.Remove(at, numbered(1)); q.Ended(at, numbered(1), Outcome{}) }, "; 2 3 4 5; 1r"},
-		{"not again before it has stopped", func(q *Queue) { q.Start(at); q.Pause(numbered(1)); q.Resume(numbered(1)); q.Start(at) }, "2a; 1 3 4 5; "},
-		{"other options, once more", func(q *Queue) { q.Start(at); q.Change(numbered(1), map[string]string{"split": "3"}) }, "; 1 2 3 4 5; "},
+		{"a failed one that is tried again is at the end",
+			func(q *Queue) { q.Start(at); q.Ended(at, numbered(1), Outcome{Kind: "tls"}); q.Resume(numbered(1)) },
+			"; 2 3 4 5 1; "},
+		{"complete before it could be paused",
+			func(q *Queue) { q.Start(at); q.Pause(numbered(1)); q.Ended(at, numbered(1), Outcome{}) }, "; 2 3 4 5; 1c"},
+		{"failed before it could be paused", func(q *Queue) {
+			q.Start(at)
+			q.Pause(numbered(1))
+			q.Ended(at, numbered(1), Outcome{Kind: "tls"})
+		}, "; 1p 2 3 4 5; "},
+		{"complete before it could be removed",
+			func(q *Queue) { q.Start(at); q.Remove(at, numbered(1)); q.Ended(at, numbered(1), Outcome{}) }, "; 2 3 4 5; 1r"},
+		{"not again before it has stopped", func(q *Queue) {
+			q.Start(at)
+			q.Pause(numbered(1))
+			q.Resume(numbered(1))
+			q.Start(at)
+		}, "2a; 1 3 4 5; "},
+		{"other options, once more", func(q *Queue) {
+			q.Start(at)
+			q.Change(numbered(1), map[string]string{"split": "3"})
+		}, "; 1 2 3 4 5; "},
 		{"complete with the old options, once more", func(q *Queue) {
 			q.Start(at)
 			q.Change(numbered(1), map[string]string{"checksum": "3"})
@@ -93,15 +112,23 @@ func TestOrder(t *testing.T) {
 			q.Start(at)
 			q.Ended(at, numbered(1), Outcome{})
 		}, "; 2 3 4 5; 1c"},
-		{"another limit, on and on", func(q *Queue) { q.Start(at); q.Change(numbered(1), map[string]string{whileRunning: "3"}) }, "1a; 2 3 4 5; "},
-		{"the same options, nothing", func(q *Queue) { q.Start(at); q.Change(numbered(1), map[string]string{"split": ""}) }, "1a; 2 3 4 5; "},
+		{"another limit, on and on", func(q *Queue) {
+			q.Start(at)
+			q.Change(numbered(1), map[string]string{whileRunning: "3"})
+		}, "1a; 2 3 4 5; "},
+		{"the same options, nothing", func(q *Queue) {
+			q.Start(at)
+			q.Change(numbered(1), map[string]string{"split": ""})
+		}, "1a; 2 3 4 5; "},
 		{"a higher priority begins first", func(q *Queue) {
 			addWith(q, 6, 1)
 			addWith(q, 7, 1)
 			addWith(q, 8, -1)
 		}, "; 6 7 1 2 3 4 5 8; "},
-		{"and no position is before it", func(q *Queue) { addWith(q, 6, 1); q.Move(numbered(3), 0, FromStart) }, "; 6 3 1 2 4 5; "},
-		{"forgotten", func(q *Queue) { q.Remove(at, numbered(1)); q.Remove(at, numbered(2)); q.Forget(numbered(1)) }, "; 3 4 5; 2r"},
+		{"and no position is before it", func(q *Queue) { addWith(q, 6, 1); q.Move(numbered(3), 0, FromStart) },
+			"; 6 3 1 2 4 5; "},
+		{"forgotten", func(q *Queue) { q.Remove(at, numbered(1)); q.Remove(at, numbered(2)); q.Forget(numbered(1)) },
+			"; 3 4 5; 2r"},
 		{"all forgotten", func(q *Queue) { q.Remove(at, numbered(1)); q.Remove(at, numbered(2)); q.ForgetAll() }, "; 3 4 5; "},
 	} {
 		q := filled(t, 5)
@@ -119,8 +146,10 @@ func TestMove(t *testing.T) {
 		at       int
 		want     string
 	}{
-		{0, FromStart, 0, "3 1 2 4 5"}, {1, FromStart, 1, "1 3 2 4 5"}, {9, FromStart, 4, "1 2 4 5 3"}, {-9, FromStart, 0, "3 1 2 4 5"},
-		{1, FromHere, 3, "1 2 4 3 5"}, {-1, FromHere, 1, "1 3 2 4 5"}, {-9, FromHere, 0, "3 1 2 4 5"}, {0, FromHere, 2, "1 2 3 4 5"},
+		{0, FromStart, 0, "3 1 2 4 5"}, {1, FromStart, 1, "1 3 2 4 5"}, {9, FromStart, 4, "1 2 4 5 3"},
+		{-9, FromStart, 0, "3 1 2 4 5"},
+		{1, FromHere, 3, "1 2 4 3 5"}, {-1, FromHere, 1, "1 3 2 4 5"}, {-9, FromHere, 0, "3 1 2 4 5"},
+		{0, FromHere, 2, "1 2 3 4 5"},
 		{0, FromEnd, 4, "1 2 4 5 3"}, {-1, FromEnd, 3, "1 2 4 3 5"}, {3, FromEnd, 4, "1 2 4 5 3"},
 	} {
 		q := filled(t, 5)
@@ -131,31 +160,13 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// TestManyMoves checks that an entry can always be ranked between two others.
-func TestManyMoves(t *testing.T) {
-	q := filled(t, 5)
-	for range 100 {
-		if _, err := q.Move(q.Waiting(4, 1)[0].GID, 1, FromStart); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := inOrder(q.Waiting(0, 9)); got != "1 2 3 4 5" {
-		t.Errorf("after a hundred moves the order is %s", got)
-	}
-	w := &world{t: t, q: q, disk: map[GID]Entry{}, known: map[GID]bool{}}
-	for i := range 5 {
-		w.known[numbered(i+1)] = true
-	}
-	w.settle()
-	w.check()
-}
-
 func TestPages(t *testing.T) {
 	q := filled(t, 5)
 	for _, tt := range []struct {
 		offset, n int
 		want      string
-	}{{0, 2, "1 2"}, {3, 9, "4 5"}, {9, 9, ""}, {0, 0, ""}, {0, -1, ""}, {-1, 3, "5 4 3"}, {-4, 9, "2 1"}, {-9, 9, ""}, {-1, 1 << 62, "5 4 3 2 1"}} {
+	}{{0, 2, "1 2"}, {3, 9, "4 5"}, {9, 9, ""}, {0, 0, ""}, {0, -1, ""}, {-1, 3, "5 4 3"}, {-4, 9, "2 1"}, {-9, 9, ""},
+		{-1, 1 << 62, "5 4 3 2 1"}} {
 		if got := inOrder(q.Waiting(tt.offset, tt.n)); got != tt.want {
 			t.Errorf("%d from %d: %s, want %s", tt.n, tt.offset, got, tt.want)
 		}
@@ -197,10 +208,13 @@ func TestRefused(t *testing.T) {
 		_, moved := q.Move(gid, 0, FromStart)
 		_, twice := q.Add(at, Entry{GID: g, URIs: []string{"http://h/"}}, -1)
 		_, empty := q.Add(at, Entry{}, -1)
-		got := []error{q.Pause(gid), q.Resume(gid), q.Remove(at, gid), moved, q.Change(gid, map[string]string{"a": "b"}), q.ChangeURIs(gid, []string{"x"}), twice, empty}
+		got := []error{q.Pause(gid), q.Resume(gid), q.Remove(at, gid), moved,
+			q.Change(gid, map[string]string{"a": "b"}), q.ChangeURIs(gid, []string{"x"}), twice, empty}
 		want := []string{
-			"GID#G cannot be paused now", "GID#G cannot be unpaused now", "Active Download not found for GID#G", "GID#G not found in the waiting queue.",
-			"Cannot change option for GID#G", "Cannot remove URIs from GID#G", "GID 1000000000000007 is not unique.", "URI is not provided.",
+			"GID#G cannot be paused now", "GID#G cannot be unpaused now", "Active Download not found for GID#G",
+			"GID#G not found in the waiting queue.",
+			"Cannot change option for GID#G", "Cannot remove URIs from GID#G", "GID 1000000000000007 is not unique.",
+			"URI is not provided.",
 		}
 		for i, err := range got {
 			if text := strings.ReplaceAll(want[i], "#G", "#"+gid.String()); err == nil || err.Error() != text {
@@ -267,24 +281,6 @@ func TestNeededDocument(t *testing.T) {
 	}
 }
 
-// TestLongHistory checks that only the last complete entries are kept, but all failed ones.
-func TestLongHistory(t *testing.T) {
-	q := New(1)
-	for i := range MostStopped + 10 {
-		g, _ := q.Add(at, Entry{URIs: []string{"http://h/"}}, -1)
-		q.Start(at)
-		kind := ""
-		if i == 2 {
-			kind = "network"
-		}
-		q.Ended(at, g, Outcome{Kind: kind})
-	}
-	_, _, stopped := q.Count()
-	if first := q.Stopped(0, 1)[0]; stopped != MostStopped+1 || first.Status != Failed {
-		t.Errorf("%d are known, the first of them is %v", stopped, first.Status)
-	}
-}
-
 // TestLive checks that the state of a running download can be read and that the last state is stored.
 func TestLive(t *testing.T) {
 	q := filled(t, 1)
@@ -304,14 +300,16 @@ func TestLive(t *testing.T) {
 	}
 	q.Ended(at.Add(time.Second), g, Outcome{Kind: "network", Code: 6})
 	want := Outcome{Kind: "network", Code: 6, Attempts: 1}
-	if e, _ := q.Entry(g); e.Done != 6 || e.Size != 10 || e.Outcome != want || !e.Began.Equal(at) || !e.Ended.Equal(at.Add(time.Second)) {
+	if e, _ := q.Entry(g); e.Done != 6 || e.Size != 10 || e.Outcome != want || !e.Began.Equal(at) ||
+		!e.Ended.Equal(at.Add(time.Second)) {
 		t.Errorf("in the end it is %+v", e)
 	}
 }
 
 // TestSelected checks aria2's lists of file numbers.
 func TestSelected(t *testing.T) {
-	for list, want := range map[string]string{"": "123456", "1": "1", "2-4": "234", "1,3-4,6": "1346", "x": "", "5-": "", "-2": ""} {
+	for list, want := range map[string]string{"": "123456", "1": "1", "2-4": "234", "1,3-4,6": "1346", "x": "",
+		"5-": "", "-2": ""} {
 		got := ""
 		for i := 1; i <= 6; i++ {
 			if Selected(list, i) {
@@ -321,47 +319,6 @@ func TestSelected(t *testing.T) {
 		if got != want {
 			t.Errorf("%q selects %q, want %q", list, got, want)
 		}
-	}
-}
-
-// TestManyFollow checks that the cost of a document grows linearly with its files, when they are added and when they
-// end.
-func TestManyFollow(t *testing.T) {
-	cost := func(n int) uint64 {
-		q := New(1)
-		parent, err := q.Add(at, Entry{Document: []byte("x")}, -1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q.Add(at, Entry{URIs: []string{"http://h/x"}}, -1) // waits behind the others
-		q.Start(at)
-		children := make([]Entry, n)
-		for i := range children {
-			children[i] = Entry{Following: parent}
-		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		gids, err := q.AddAll(at, children, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q.Ended(at, parent, Outcome{})
-		e, _ := q.Entry(parent)
-		if !slices.Equal(e.FollowedBy, gids) || len(gids) != n {
-			t.Fatalf("%d follow, want %d", len(e.FollowedBy), n)
-		}
-		for _, g := range gids {
-			if next, ok := q.Start(at); !ok || next.GID != g {
-				t.Fatalf("%v begins, want %v", next.GID, g)
-			}
-			q.Ended(at, g, Outcome{})
-			q.Drain()
-		}
-		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	if one, two := cost(20_000), cost(40_000); two > 3*one {
-		t.Errorf("20,000 files cost %d MiB, twice as many %d MiB", one>>20, two>>20)
 	}
 }
 

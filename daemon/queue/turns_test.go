@@ -121,7 +121,8 @@ func TestWhy(t *testing.T) {
 	}
 	q.Start(now)
 	g, err := q.Add(now, Entry{URIs: []string{"http://d/1"}}, -1)
-	if gids = append(gids, g); err != nil || why()[4] != "for a free place: at most 2 at once" || !strings.HasPrefix(why()[0], "for its host") {
+	if gids = append(gids, g); err != nil || why()[4] != "for a free place: at most 2 at once" ||
+		!strings.HasPrefix(why()[0], "for its host") {
 		t.Errorf("%q, %v", why(), err)
 	}
 	q.SetPlaces(-1)

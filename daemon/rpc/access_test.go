@@ -27,10 +27,12 @@ func ask(h http.Handler, method, host string, header ...string) *httptest.Respon
 func TestHost_Rule67(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv", Token: secret, Hosts: []string{"Nas.example"}})
 	for host, want := range map[string]int{
-		"localhost": 200, "localhost:6800": 200, "LOCALHOST:1": 200, "a.localhost:6800": 200, "127.0.0.1:6800": 200, "127.9.9.9": 200,
+		"localhost": 200, "localhost:6800": 200, "LOCALHOST:1": 200, "a.localhost:6800": 200, "127.0.0.1:6800": 200,
+		"127.9.9.9":  200,
 		"[::1]:6800": 200, "[::1]": 200, "nas.example:6800": 200, "nas.example": 200,
-		"page.example:6800": 403, "localhost.page.example": 403, "127.0.0.1.page.example": 403, "192.0.2.1": 403, "[2001:db8::1]:1": 403,
-		"alocalhost": 403, "2130706433": 403,
+		"page.example:6800": 403, "localhost.page.example": 403, "127.0.0.1.page.example": 403, "192.0.2.1": 403,
+		"[2001:db8::1]:1": 403,
+		"alocalhost":      403, "2130706433": 403,
 	} {
 		if got := ask(h, "POST", host).Code; got != want {
 			t.Errorf("Host: %s: %d, want %d", host, got, want)
@@ -162,7 +164,8 @@ func TestGuesses_Rule68(t *testing.T) {
 			wg.Go(func() { say(h, object("aria2.getVersion", 1, "token:guess")) })
 		}
 		synctest.Wait()
-		if w := say(h, object("aria2.getVersion", 1, "token:guess")); w.Code != http.StatusServiceUnavailable || time.Since(began) > 0 {
+		if w := say(h, object("aria2.getVersion", 1, "token:guess")); w.Code != http.StatusServiceUnavailable ||
+			time.Since(began) > 0 {
 			t.Errorf("one too many: %d after %v", w.Code, time.Since(began))
 		}
 		if w := say(h, object("aria2.getVersion", 1, with()...)); w.Code != 200 || time.Since(began) > 0 {
@@ -184,7 +187,8 @@ func TestAdmit_Rules67_68(t *testing.T) {
 		want                int
 	}{
 		{"localhost", "", "Bearer " + secret, 200}, {"localhost", "http://localhost", "bearer " + secret, 200},
-		{"localhost", "", "", 401}, {"localhost", "", "Bearer wrong", 401}, {"localhost", "", "Bearer ", 401}, {"localhost", "", "Basic " + secret, 401},
+		{"localhost", "", "", 401}, {"localhost", "", "Bearer wrong", 401}, {"localhost", "", "Bearer ", 401},
+		{"localhost", "", "Basic " + secret, 401},
 		{"page.example", "", "Bearer " + secret, 403}, {"localhost", "http://page.example", "Bearer " + secret, 403},
 	} {
 		r := httptest.NewRequest("GET", "http://"+tt.host+"/events", nil)
@@ -194,7 +198,8 @@ func TestAdmit_Rules67_68(t *testing.T) {
 		}
 		w := httptest.NewRecorder()
 		waits = 0
-		if ok := h.Admit(w, r); ok != (tt.want == 200) || w.Code != tt.want || (waits == 1) != (tt.want == 401 && len(tt.field) > len("Bearer ")) {
+		if ok := h.Admit(w, r); ok != (tt.want == 200) || w.Code != tt.want ||
+			(waits == 1) != (tt.want == 401 && len(tt.field) > len("Bearer ")) {
 			t.Errorf("%+v: %v, %d, held back %d times", tt, ok, w.Code, waits)
 		}
 	}
@@ -218,8 +223,10 @@ func TestLimits_Rule68(t *testing.T) {
 		"deeper":            {deep(mostDepth - 1), 500},
 		"brackets in text":  {`{"id":"` + strings.Repeat(`[\"{`, 100) + `","method":"system.listNotifications"}`, 200},
 		"many calls":        {"[" + free + strings.Repeat(",1", mostCalls) + "]", 400},
-		"many values":       {`{"id":1,"method":"system.listNotifications","params":["token:` + secret + `",` + strings.Repeat("[],", mostValues/2) + `[]]}`, 400},
-		"many inner calls":  {object("system.multicall", 1, append([]any{inner("aria2.getVersion", with()...)}, make([]any, mostCalls)...)), 400},
+		"many values": {`{"id":1,"method":"system.listNotifications","params":["token:` + secret + `",` +
+			strings.Repeat("[],", mostValues/2) + `[]]}`, 400},
+		"many inner calls": {object("system.multicall", 1, append([]any{inner("aria2.getVersion", with()...)},
+			make([]any, mostCalls)...)), 400},
 	} {
 		if w := say(h, tt.body); w.Code != tt.want {
 			t.Errorf("%s: %d, want %d: %.200s", name, w.Code, tt.want, w.Body)

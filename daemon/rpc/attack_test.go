@@ -36,14 +36,18 @@ func TestSecretsOfPlaces_Rule70(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
 	options := map[string]string{
-		"user": "anna:HUSH1", "mirror": "http://anna:HUSH2@h/y\nhttp://HUSH3@h/z", "referer": "http://a:HUSH4@h/", "bt-tracker": "http://a:HUSH5@h/a,http://a:HUSH6@h/b",
+		"user": "anna:HUSH1", "mirror": "http://anna:HUSH2@h/y\nhttp://HUSH3@h/z", "referer": "http://a:HUSH4@h/",
+		"bt-tracker": "http://a:HUSH5@h/a,http://a:HUSH6@h/b",
 	}
 	gid := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, options)
-	torrent := "d8:announce19:http://a:HUSH7@h/an4:infod6:lengthi1e4:name1:x12:piece lengthi16384e6:pieces20:" + strings.Repeat("x", 20) + "ee"
+	torrent := "d8:announce19:http://a:HUSH7@h/an4:infod6:lengthi1e4:name1:x12:piece lengthi16384e6:pieces20:" +
+		strings.Repeat("x", 20) + "ee"
 	other := result[string](t, h, "aria2.addTorrent", base64.StdEncoding.EncodeToString([]byte(torrent)))
-	link := result[string](t, h, "aria2.addUri", []string{"magnet:?xt=urn:btih:" + strings.Repeat("a", 40) + "&tr=http%3A%2F%2Fa%3AHUSH8%40h%2Fa"})
+	link := result[string](t, h, "aria2.addUri",
+		[]string{"magnet:?xt=urn:btih:" + strings.Repeat("a", 40) + "&tr=http%3A%2F%2Fa%3AHUSH8%40h%2Fa"})
 	for _, call := range [][]any{{"aria2.getOption", gid}, {"aria2.tellStatus", other}, {"aria2.tellStatus", link}} {
-		if answer := say(h, object(call[0].(string), 1, call[1:]...)).Body.String(); strings.Contains(answer, "HUSH") || strings.Contains(answer, "error") {
+		if answer := say(h, object(call[0].(string), 1, call[1:]...)).Body.String(); strings.Contains(answer, "HUSH") ||
+			strings.Contains(answer, "error") {
 			t.Errorf("%v: %s", call, answer)
 		}
 	}
@@ -60,9 +64,11 @@ func TestSecretsOfPlaces_Rule70(t *testing.T) {
 // TestOtherServer_Rule70 checks that the secrets of a download are not sent to another server that a client names.
 func TestOtherServer_Rule70(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv/files"})
-	for _, options := range []map[string]string{{"header": "Cookie: HUSH"}, {"http-user": "anna", "http-passwd": "HUSH"}, {"user": "anna:HUSH"}} {
+	for _, options := range []map[string]string{{"header": "Cookie: HUSH"},
+		{"http-user": "anna", "http-passwd": "HUSH"}, {"user": "anna:HUSH"}} {
 		gid := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, options)
-		if _, message := attempt[[]int](t, h, "aria2.changeUri", gid, 1, []string{"http://h/x"}, []string{"http://page.example/x"}); !strings.Contains(message, "remove these options") {
+		if _, message := attempt[[]int](t, h, "aria2.changeUri", gid, 1, []string{"http://h/x"},
+			[]string{"http://page.example/x"}); !strings.Contains(message, "remove these options") {
 			t.Errorf("%v: %q", options, message)
 		}
 		result[[]int](t, h, "aria2.changeUri", gid, 1, []string{}, []string{"http://h/y"})
@@ -78,7 +84,8 @@ func TestOtherServer_Rule70(t *testing.T) {
 // again.
 func TestBounds_Rule68(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv/files"})
-	gid := result[string](t, h, "aria2.addUri", []string{"http://h/x", "http://h/" + strings.Repeat("x", 1<<20)}, map[string]string{"pause": "true"})
+	gid := result[string](t, h, "aria2.addUri", []string{"http://h/x", "http://h/" + strings.Repeat("x", 1<<20)},
+		map[string]string{"pause": "true"})
 	failed := ""
 	for n := range 2 {
 		many := map[string]string{}

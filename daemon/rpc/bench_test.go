@@ -12,9 +12,10 @@ func BenchmarkTell(b *testing.B) {
 		result[string](b, h, "aria2.addUri", []string{fmt.Sprintf("https://mirror.example.net/pub/file%05d.iso", i)})
 	}
 	for name, body := range map[string]string{
-		"all keys":  object("aria2.tellWaiting", 1, 0, 1000),
-		"some keys": object("aria2.tellWaiting", 1, 0, 1000, []string{"gid", "status", "totalLength", "completedLength", "downloadSpeed"}),
-		"nothing":   object("aria2.tellActive", 1),
+		"all keys": object("aria2.tellWaiting", 1, 0, 1000),
+		"some keys": object("aria2.tellWaiting", 1, 0, 1000, []string{"gid", "status", "totalLength", "completedLength",
+			"downloadSpeed"}),
+		"nothing": object("aria2.tellActive", 1),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -90,8 +90,10 @@ func TestTimeToShow_Rule68(t *testing.T) {
 		{"the second shows a wrong token", 0, 300 * ms, func(l *lobby) { shown(l.of(1), stranger) }, 300 * ms, 1},
 		{"the first ends", 0, 300 * ms, func(l *lobby) { l.in[0].Close() }, 300 * ms, 0},
 		{"they are read late", 1700 * ms, 0, func(*lobby) {}, 1700*ms + showTime, 0},
-		{"they are read late, and the second shows the token", 1700 * ms, 1900 * ms, func(l *lobby) { shown(l.of(1), friend) }, 1700*ms + showTime, 0},
-		{"the first shows both", 0, 200 * ms, func(l *lobby) { shown(l.of(0), friend); shown(l.of(0), stranger) }, showTime + 100*ms, 1},
+		{"they are read late, and the second shows the token", 1700 * ms, 1900 * ms,
+			func(l *lobby) { shown(l.of(1), friend) }, 1700*ms + showTime, 0},
+		{"the first shows both", 0, 200 * ms, func(l *lobby) { shown(l.of(0), friend); shown(l.of(0), stranger) },
+			showTime + 100*ms, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -104,7 +106,8 @@ func TestTimeToShow_Rule68(t *testing.T) {
 				tt.what(l)
 				l.until(5 * time.Second)
 				if cut := l.cut(); len(l.in) != 3 || l.at[2] != tt.admitted || len(cut) != 1 || cut[0] != tt.cut {
-					t.Errorf("%d are let in, at %v, and %v are cut; want the third at %v, and %d cut", len(l.in), l.at, cut, tt.admitted, tt.cut)
+					t.Errorf("%d are let in, at %v, and %v are cut; want the third at %v, and %d cut", len(l.in), l.at,
+						cut, tt.admitted, tt.cut)
 				}
 			})
 		})

@@ -70,7 +70,8 @@ func TestCrowd_Rule68(t *testing.T) {
 	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/jsonrpc")
 	calls := make([]any, 19_000)
 	for i := range calls {
-		calls[i] = inner("aria2.addUri", "token:"+strings.Repeat("0", 64), []string{"http://h/some/file/of/some/length/" + fmt.Sprint(i)})
+		calls[i] = inner("aria2.addUri", "token:"+strings.Repeat("0", 64),
+			[]string{"http://h/some/file/of/some/length/" + fmt.Sprint(i)})
 	}
 	body := []byte(object("system.multicall", 1, calls))
 	var before runtime.MemStats
@@ -97,7 +98,8 @@ func TestCrowd_Rule68(t *testing.T) {
 		connect()
 	}
 	for range 128 {
-		fmt.Fprintf(connect(), "GET /jsonrpc HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+		fmt.Fprintf(connect(), "GET /jsonrpc HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: "+
+			"websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
 	}
 	for range 80 {
 		c := connect()
@@ -118,7 +120,8 @@ func TestCrowd_Rule68(t *testing.T) {
 			t.Fatalf("a client with the token, for the %dth time: %v", i, err)
 		}
 		resp.Body.Close()
-		resp, err = c.Post(url, "", strings.NewReader(object("aria2.addUri", 1, with([]string{"http://h/" + strings.Repeat("x", 30_000)})...)))
+		resp, err = c.Post(url, "", strings.NewReader(object("aria2.addUri", 1,
+			with([]string{"http://h/" + strings.Repeat("x", 30_000)})...)))
 		if err != nil || resp.StatusCode != 200 {
 			t.Fatalf("a long request with the token, for the %dth time: %v", i, err)
 		}

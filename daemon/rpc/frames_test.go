@@ -59,7 +59,8 @@ func compareFrames(t *testing.T, got, want []frame) {
 	}
 	for i, f := range got {
 		if i >= len(want) || want[i].name != f.name {
-			t.Fatalf("frame %d is %q, and not recorded there: go test -tags realservers -run TestRealFrames ./daemon/rpc -record", i, f.name)
+			t.Fatalf("frame %d is %q, and not recorded there: go test -tags realservers -run TestRealFrames "+
+				"./daemon/rpc -record", i, f.name)
 		}
 		is, ok := differs[f.name]
 		delete(differs, f.name)

@@ -21,7 +21,8 @@ func someWorld() (*Handler, *engine) {
 		Wait: func(context.Context, time.Duration) {}, Shutdown: func() {}})
 	h.session = "s"
 	for i, status := range []queue.Status{queue.Complete, queue.Failed, queue.Paused, queue.Active, queue.Waiting} {
-		g, _ := e.q.Add(h.Now(), queue.Entry{GID: queue.GID(0xa0 + i), URIs: []string{"http://u:p@h/x"}, Options: map[string]string{"http-passwd": "p"}}, 0)
+		g, _ := e.q.Add(h.Now(), queue.Entry{GID: queue.GID(0xa0 + i), URIs: []string{"http://u:p@h/x"},
+			Options: map[string]string{"http-passwd": "p"}}, 0)
 		if status != queue.Waiting {
 			e.end(g, status)
 		}
@@ -33,18 +34,26 @@ func someWorld() (*Handler, *engine) {
 }
 
 var fuzzSeeds = []string{
-	`{}`, `[]`, `{"id":1}`, `[[[]]]`, `{"id":{},"method":"system.multicall","params":[[{"methodName":"system.multicall","params":[[]]}]]}`,
-	object("aria2.addUri", "x", with([]string{"http://h/"}, map[string]any{"header": []string{"A: b"}, "gid": "00000000000000ff"}, 3)...),
-	object("aria2.addUri", 1, with([]string{"http://secret-of-00000000000000a0@h/"}, map[string]any{"http-passwd": "secret-of-00000000000000a3"})...),
+	`{}`, `[]`, `{"id":1}`, `[[[]]]`,
+	`{"id":{},"method":"system.multicall","params":[[{"methodName":"system.multicall","params":[[]]}]]}`,
+	object("aria2.addUri", "x", with([]string{"http://h/"}, map[string]any{"header": []string{"A: b"},
+		"gid": "00000000000000ff"}, 3)...),
+	object("aria2.addUri", 1, with([]string{"http://secret-of-00000000000000a0@h/"},
+		map[string]any{"http-passwd": "secret-of-00000000000000a3"})...),
 	object("aria2.addTorrent", 1, with(base64.StdEncoding.EncodeToString([]byte(torrent)))...),
-	object("aria2.addMetalink", 1, with("PG1ldGFsaW5rIHhtbG5zPSJ1cm46aWV0ZjpwYXJhbXM6eG1sOm5zOm1ldGFsaW5rIj48L21ldGFsaW5rPg==")...),
-	object("aria2.tellStatus", 1, with("00000000000000a3", []string{"bitfield", "braid"})...), object("aria2.tellStopped", 1, with(-1, 3)...),
-	object("aria2.changeUri", 1, with("00000000000000a2", 1, []string{}, []string{"magnet:?xt=urn:btih:0123456789012345678901234567890123456789"}, 9)...),
+	object("aria2.addMetalink", 1,
+		with("PG1ldGFsaW5rIHhtbG5zPSJ1cm46aWV0ZjpwYXJhbXM6eG1sOm5zOm1ldGFsaW5rIj48L21ldGFsaW5rPg==")...),
+	object("aria2.tellStatus", 1, with("00000000000000a3", []string{"bitfield", "braid"})...),
+	object("aria2.tellStopped", 1, with(-1, 3)...),
+	object("aria2.changeUri", 1, with("00000000000000a2", 1, []string{},
+		[]string{"magnet:?xt=urn:btih:0123456789012345678901234567890123456789"}, 9)...),
 	object("aria2.changePosition", 1, with("00000000000000a2", -9223372036854775808, "POS_END")...),
 	object("aria2.changePosition", 1, with("00000000000000a2", 9223372036854775807, "POS_CUR")...),
 	object("aria2.tellWaiting", 1, with(-9223372036854775808, 9223372036854775807)...),
-	object("aria2.getOption", 1, with("00000000000000a0")...), object("aria2.changeGlobalOption", 1, with(map[string]any{"dir": "x"})...),
-	`[{"id":1e400,"method":"aria2.getVersion"},{"id":"\ud800","method":"\u0000"}]`, `{"id":1,"method":"aria2.tellActive","params":["token:s3cret",[null]]}`,
+	object("aria2.getOption", 1, with("00000000000000a0")...), object("aria2.changeGlobalOption", 1,
+		with(map[string]any{"dir": "x"})...),
+	`[{"id":1e400,"method":"aria2.getVersion"},{"id":"\ud800","method":"\u0000"}]`,
+	`{"id":1,"method":"aria2.tellActive","params":["token:s3cret",[null]]}`,
 }
 
 // FuzzRequest checks that every request gets a JSON-RPC answer with the id of each call, or an HTTP error, without a
@@ -103,7 +112,8 @@ func FuzzBatch(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var calls []json.RawMessage
-		if depth, _ := extent(append(body, body...)); json.Unmarshal(body, &calls) != nil || len(calls) == 0 || depth > mostDepth {
+		if depth, _ := extent(append(body, body...)); json.Unmarshal(body, &calls) != nil || len(calls) == 0 ||
+			depth > mostDepth {
 			return
 		}
 		together, one := someWorld()

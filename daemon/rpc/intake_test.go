@@ -37,12 +37,14 @@ func TestSilentClients_Rule68(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		fmt.Fprintf(c, "POST /jsonrpc HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000000\r\n\r\n{\"params\":[\"token:%s\"%s", address, secret, strings.Repeat(" ", 100_000))
+		fmt.Fprintf(c, "POST /jsonrpc HTTP/1.1\r\nHost: %s\r\nContent-Length: "+
+			"1000000\r\n\r\n{\"params\":[\"token:%s\"%s", address, secret, strings.Repeat(" ", 100_000))
 	}
 	await(t, "they send", func() bool { return h.held() >= silent*50_000 })
 	client := http.Client{Timeout: h.patience / 2}
 	for _, name := range []string{"", strings.Repeat("x", 30_000)} {
-		resp, err := client.Post(url, "application/json", strings.NewReader(object("aria2.addUri", 1, with([]string{"http://h/" + name})...)))
+		resp, err := client.Post(url, "application/json",
+			strings.NewReader(object("aria2.addUri", 1, with([]string{"http://h/" + name})...)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,14 +193,17 @@ func TestStrangers_Rule68(t *testing.T) {
 	}{
 		{"no token needed", object("system.listMethods", 1), `"result"`, 0, 2000},
 		{"over and over", object("system.multicall", 1, free[:60]), `"result"`, 0, mostFree << 10},
-		{"once more", "[" + strings.Repeat(object("system.listMethods", 1)+",", 99) + object("system.listMethods", 1) + "]", "Unauthorized", 0, 200},
+		{"once more", "[" + strings.Repeat(object("system.listMethods", 1)+",", 99) + object("system.listMethods", 1) +
+			"]", "Unauthorized", 0, 200},
 		{"as often as fits", "[" + strings.Repeat(bare+",", 99) + bare + "]", errTooLarge.Message, 0, mostFree << 10},
 		{"a wrong token", object("aria2.getVersion", 1, "token:x"), "Unauthorized", 1, 200},
-		{"long", object("aria2.addUri", 7, []string{long}), `{"id":7,"jsonrpc":"2.0","error":{"code":1,"message":"Unauthorized"}}`, 0, 200},
+		{"long", object("aria2.addUri", 7, []string{long}),
+			`{"id":7,"jsonrpc":"2.0","error":{"code":1,"message":"Unauthorized"}}`, 0, 200},
 		{"long, a guess", object("aria2.addUri", "a", "token:x", []string{long}), `{"id":"a","jsonrpc":"2.0","error"`, 1, 200},
 		{"long, another id", `{"id":"` + long + `","method":"aria2.getVersion"}`, `{"id":null,`, 0, 200},
 		{"no JSON", `{"id":1,"x":"token:` + long, "Unauthorized", 0, 200},
-		{"the token is not the first", object("aria2.addUri", 1, "token:x", []string{long, "token:" + secret}), "Unauthorized", 1, 200},
+		{"the token is not the first", object("aria2.addUri", 1, "token:x", []string{long, "token:" + secret}),
+			"Unauthorized", 1, 200},
 	} {
 		waits = 0
 		w := say(h, tt.body)
@@ -208,10 +213,12 @@ func TestStrangers_Rule68(t *testing.T) {
 	}
 	places := 0
 	h.Wait = func(context.Context, time.Duration) { places = len(h.busy) }
-	if w := say(h, "["+object("aria2.getVersion", 1, with()...)+","+object("aria2.addUri", 2, "token:x", []string{long})+"]"); !strings.Contains(w.Body.String(), "Unauthorized") || places > 0 {
+	if w := say(h, "["+object("aria2.getVersion", 1, with()...)+","+object("aria2.addUri", 2, "token:x",
+		[]string{long})+"]"); !strings.Contains(w.Body.String(), "Unauthorized") || places > 0 {
 		t.Errorf("%d places of long requests are taken by one that is held back: %s", places, w.Body)
 	}
-	escaped := bytes.ReplaceAll([]byte(object("aria2.addUri", 1, with([]string{"http://h/" + long})...)), []byte(secret), []byte(`s3cr\u0065t`))
+	escaped := bytes.ReplaceAll([]byte(object("aria2.addUri", 1, with([]string{"http://h/" + long})...)),
+		[]byte(secret), []byte(`s3cr\u0065t`))
 	if w := say(h, string(escaped)); w.Code != 200 {
 		t.Errorf("a token that is written in another way: %s", w.Body)
 	}

@@ -13,7 +13,8 @@ import (
 func TestDotNames_Rule10(t *testing.T) {
 	for _, given := range []string{"", "/srv/files/.incoming"} {
 		e := newEngine()
-		h := New(e, Options{Root: "/srv/files", Given: map[string]string{"dir": given}, SaveSession: func(string, []byte) error { return nil }})
+		h := New(e, Options{Root: "/srv/files", Given: map[string]string{"dir": given},
+			SaveSession: func(string, []byte) error { return nil }})
 		for options, want := range map[string]bool{
 			`{"out":".bashrc"}`:                               false,
 			`{"out":"a/.ssh/authorized_keys"}`:                false,

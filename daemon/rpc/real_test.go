@@ -62,11 +62,13 @@ func aria2(t *testing.T, program string, more ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--no-conf", "--quiet", "--enable-rpc", "--rpc-listen-port=" + port, "--rpc-secret=" + secret, "--dir=" + t.TempDir(),
+	args := []string{"--no-conf", "--quiet", "--enable-rpc", "--rpc-listen-port=" + port, "--rpc-secret=" + secret,
+		"--dir=" + t.TempDir(),
 		"--enable-dht=false"}
 	cmd, home := exec.Command(program, append(args, more...)...), t.TempDir()
 	cmd.Args[0] = "aria2c"
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "BRAID_BITTORRENT=off", "BRAID_NO_LOOKUP=true")
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home,
+		"BRAID_BITTORRENT=off", "BRAID_NO_LOOKUP=true")
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("%v: scripts/test installs aria2", err)
 	}
@@ -90,7 +92,8 @@ func braid(t *testing.T, binary string) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(binary, "daemon", "--state", dir, "-d", t.TempDir(), "--rpc-listen-port", "0")
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "BRAID_BITTORRENT=off", "BRAID_NO_LOOKUP=true")
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home,
+		"BRAID_BITTORRENT=off", "BRAID_NO_LOOKUP=true")
 	log, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -121,7 +124,8 @@ func playReal(t *testing.T, rpc string) []frame {
 	s.reach = func(gid string, status queue.Status) {
 		await(t, gid+" is "+status.String(), func() bool {
 			told := s.told
-			one, _ := s.named("", "aria2.tellStatus", with(gid, []string{"status", "connections", "completedLength", "totalLength"})...).(map[string]any)
+			one, _ := s.named("", "aria2.tellStatus", with(gid, []string{"status", "connections", "completedLength",
+				"totalLength"})...).(map[string]any)
 			s.told = told
 			begun := one["connections"] != "0" && one["completedLength"] != "0" && one["totalLength"] != "0"
 			return one["status"] == status.String() && (status != queue.Active || begun)
@@ -133,7 +137,8 @@ func playReal(t *testing.T, rpc string) []frame {
 			active, _ := s.named("", "aria2.tellActive", with([]string{"gid"})...).([]any)
 			waiting, _ := s.named("", "aria2.tellWaiting", with(0, 1000, []string{"status"})...).([]any)
 			s.told = told
-			return len(active) == 0 && !slices.ContainsFunc(waiting, func(one any) bool { return one.(map[string]any)["status"] != "paused" })
+			return len(active) == 0 && !slices.ContainsFunc(waiting,
+				func(one any) bool { return one.(map[string]any)["status"] != "paused" })
 		})
 	}
 	play(s)

@@ -86,11 +86,13 @@ func (e *engine) end(g queue.GID, status queue.Status) {
 			}
 		}
 		live := queue.Live{
-			Path: "/srv/files/slow.bin", Done: 3 << 20, Size: 8 << 20, Speed: 1000, Connections: 2, Have: byterange.NewSet(byterange.Range{End: 3 << 20}),
+			Path: "/srv/files/slow.bin", Done: 3 << 20, Size: 8 << 20, Speed: 1000, Connections: 2,
+			Have: byterange.NewSet(byterange.Range{End: 3 << 20}),
 		}
 		entry, _ := q.Entry(g)
 		for _, uri := range entry.URIs {
-			live.Sources = append(live.Sources, queue.Source{URL: masked(uri, g), Host: "127.0.0.1", State: "in use", Working: true, Speed: 500})
+			live.Sources = append(live.Sources, queue.Source{URL: masked(uri, g), Host: "127.0.0.1", State: "in use",
+				Working: true, Speed: 500})
 		}
 		switch status {
 		case queue.Active:

@@ -27,7 +27,8 @@ func TestOneVisit(t *testing.T) {
 	h := New(e, Options{Root: "/srv/files", Token: token})
 	calls := make([]any, 10_000)
 	for i := range calls {
-		calls[i] = inner("aria2.addUri", "token:"+token, []string{fmt.Sprintf("https://mirror.example.net/pub/releases/13.2/files/file%05d.tar.gz", i)},
+		calls[i] = inner("aria2.addUri", "token:"+token,
+			[]string{fmt.Sprintf("https://mirror.example.net/pub/releases/13.2/files/file%05d.tar.gz", i)},
 			map[string]string{"dir": "/srv/files/sub", "out": fmt.Sprintf("file%05d.tar.gz", i)})
 	}
 	body := object("system.multicall", 1, calls)
@@ -179,7 +180,8 @@ func TestStatus(t *testing.T) {
 	const mib = 1 << 20
 	e.Do(context.Background(), func(q *queue.Queue) error {
 		q.Start(time.Unix(1e9, 0))
-		have := byterange.NewSet(byterange.Range{End: mib}, byterange.Range{Start: 2*mib - 1, End: 4 * mib}, byterange.Range{Start: 9 * mib, End: 9*mib + 5})
+		have := byterange.NewSet(byterange.Range{End: mib}, byterange.Range{Start: 2*mib - 1, End: 4 * mib},
+			byterange.Range{Start: 9 * mib, End: 9*mib + 5})
 		q.Progress(g, queue.Live{Path: "/srv/files/x", Done: have.Len(), Size: 9*mib + 5, Speed: 7, Connections: 2, Have: have,
 			Sources: []queue.Source{{URL: "http://g/x", Host: "g", Working: true, Speed: 7}, {URL: "http://h/x", State: "gone"}}})
 		return nil
@@ -210,12 +212,14 @@ func TestStatus(t *testing.T) {
 		_, err := q.Add(time.Unix(1e9, 0), queue.Entry{URIs: []string{"http://h/y"}, Following: g}, -1)
 		return err
 	})
-	status = result[map[string]any](t, h, "aria2.tellStatus", gid[:10], []string{"status", "errorCode", "errorMessage", "followedBy", "bitfield"})
+	status = result[map[string]any](t, h, "aria2.tellStatus", gid[:10], []string{"status", "errorCode", "errorMessage",
+		"followedBy", "bitfield"})
 	next := result[[]map[string]any](t, h, "aria2.tellWaiting", 0, 1, []string{"gid", "following"})[0]
 	if next["following"] != gid || fmt.Sprint(status["followedBy"]) != fmt.Sprintf("[%s]", next["gid"]) {
 		t.Errorf("%v is followed by %v", status, next)
 	}
-	if status["errorCode"] != "6" || status["errorMessage"] != "no source left; add a mirror" || status["status"] != "error" || status["bitfield"] != "e000" {
+	if status["errorCode"] != "6" || status["errorMessage"] != "no source left; add a mirror" ||
+		status["status"] != "error" || status["bitfield"] != "e000" {
 		t.Errorf("at the end: %v", status)
 	}
 }
@@ -227,7 +231,8 @@ func TestBitfield(t *testing.T) {
 		pieces     int64
 		want       string
 	}{
-		{1, 1, 1, "80"}, {1, 0, 1, "00"}, {1 << 20, 1 << 20, 1, "80"}, {1<<20 + 1, 1 << 20, 2, "80"}, {1<<20 + 1, 1<<20 + 1, 2, "c0"},
+		{1, 1, 1, "80"}, {1, 0, 1, "00"}, {1 << 20, 1 << 20, 1, "80"}, {1<<20 + 1, 1 << 20, 2, "80"},
+		{1<<20 + 1, 1<<20 + 1, 2, "c0"},
 		{9 << 20, 9 << 20, 9, "ff80"}, {0, 0, 0, ""}, {-1, 5, 0, ""},
 	} {
 		w := view{Entry: queue.Entry{Size: tt.size, Done: tt.done}}
@@ -258,14 +263,16 @@ func TestMetalinkFiles(t *testing.T) {
 		g, _ := queue.ParseGID(gids[i])
 		entry, _ := e.q.Entry(g)
 		f := result[[]file](t, h, "aria2.getFiles", gids[i])[0]
-		if got := f.Path + " " + f.URIs[0].URI; got != want || bytes.Count(entry.Document, []byte("<file")) != 1 || entry.Options["out"] != "" {
+		if got := f.Path + " " + f.URIs[0].URI; got != want || bytes.Count(entry.Document, []byte("<file")) != 1 ||
+			entry.Options["out"] != "" {
 			t.Errorf("file %d: %s, want %s, options %v:\n%s", i, got, want, entry.Options, entry.Document)
 		}
 	}
 	if order := e.q.Waiting(0, 9); order[0].GID.String() != gids[0] || order[1].GID.String() != gids[1] {
 		t.Error("their order is another one")
 	}
-	if _, message := attempt[[]string](t, h, "aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte("hello"))); message == "" {
+	if _, message := attempt[[]string](t, h, "aria2.addMetalink",
+		base64.StdEncoding.EncodeToString([]byte("hello"))); message == "" {
 		t.Error("text was taken for a document")
 	}
 }
@@ -275,7 +282,8 @@ func TestDocuments(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv/files"})
 	hash := func(link string, gid ...any) string {
 		if len(gid) > 0 {
-			result[[]int](t, h, "aria2.changeUri", append(gid, 1, []string{"magnet:?xt=urn:btih:" + strings.Repeat("0", 40)}, []string{link})...)
+			result[[]int](t, h, "aria2.changeUri",
+				append(gid, 1, []string{"magnet:?xt=urn:btih:" + strings.Repeat("0", 40)}, []string{link})...)
 		} else {
 			gid = []any{result[string](t, h, "aria2.addUri", []string{link}, map[string]string{"pause": "true"})}
 		}
@@ -305,11 +313,13 @@ func TestDocuments(t *testing.T) {
 func TestFileOfTorrent(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
-	parent := result[string](t, h, "aria2.addTorrent", base64.StdEncoding.EncodeToString([]byte(torrent)), []string{}, map[string]string{"dir": "x"})
+	parent := result[string](t, h, "aria2.addTorrent", base64.StdEncoding.EncodeToString([]byte(torrent)), []string{},
+		map[string]string{"dir": "x"})
 	g, _ := queue.ParseGID(parent)
 	var child queue.GID
 	e.Do(context.Background(), func(q *queue.Queue) (err error) {
-		child, err = q.Add(time.Unix(1e9, 0), queue.Entry{Following: g, Options: map[string]string{"select-file": "2", "dir": "/srv/files/x"}}, -1)
+		child, err = q.Add(time.Unix(1e9, 0), queue.Entry{Following: g,
+			Options: map[string]string{"select-file": "2", "dir": "/srv/files/x"}}, -1)
 		return err
 	})
 	status := result[struct {
@@ -340,7 +350,8 @@ func TestSignature(t *testing.T) {
 		{"aria2.addUri", []string{"http://h/x"}, signed, `"result":"`},
 		{"aria2.addUri", []string{"http://h/x"}, map[string]string{"signature": "-----BEGIN"}, "the option '--signature'"},
 		{"aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte(one)), signed, `"result":["`},
-		{"aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte(two)), signed, "of one file, but the document has several"},
+		{"aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte(two)), signed,
+			"of one file, but the document has several"},
 	} {
 		if w := say(h, object(tt.method, 1, tt.first, tt.options)); !strings.Contains(w.Body.String(), tt.want) {
 			t.Errorf("%s %v: %s, want %s", tt.method, tt.options, w.Body, tt.want)

@@ -12,10 +12,12 @@ import (
 func (s *session) active() {
 	slow := []string{s.files + "/slow.bin", s.files + "/slow.bin?2"}
 	g, _ := s.call("aria2.addUri", slow, map[string]any{
-		"split": "2", "max-connection-per-server": "2", "min-split-size": "1M", "header": []string{"X-A: 1", "X-B: 2"}, "user-agent": "x/1",
+		"split": "2", "max-connection-per-server": "2", "min-split-size": "1M", "header": []string{"X-A: 1", "X-B: 2"},
+		"user-agent": "x/1",
 	}, 0).(string)
 	s.reach(g, queue.Active)
-	for _, method := range []string{"tellStatus", "getFiles", "getUris", "getServers", "getPeers", "getOption", "removeDownloadResult"} {
+	for _, method := range []string{"tellStatus", "getFiles", "getUris", "getServers", "getPeers", "getOption",
+		"removeDownloadResult"} {
 		s.call("aria2."+method, g)
 	}
 	s.call("aria2.tellActive")
@@ -66,7 +68,8 @@ func (s *session) globals() {
 	s.call("aria2.getGlobalOption")
 	s.call("aria2.changeGlobalOption")
 	for _, options := range []any{
-		map[string]string{"max-concurrent-downloads": "3"}, map[string]string{"max-concurrent-downloads": "x"}, map[string]string{"nonsense": "1"},
+		map[string]string{"max-concurrent-downloads": "3"}, map[string]string{"max-concurrent-downloads": "x"},
+		map[string]string{"nonsense": "1"},
 		map[string]string{}, "x",
 	} {
 		s.call("aria2.changeGlobalOption", options)
@@ -81,11 +84,13 @@ func (s *session) globals() {
 
 func (s *session) multicalls() {
 	s.named("multicall", "system.multicall", []any{
-		inner("aria2.getSessionInfo", with()...), inner("aria2.nope", with()...), inner("aria2.tellStatus", with("0123456789abcdef")...),
+		inner("aria2.getSessionInfo", with()...), inner("aria2.nope", with()...), inner("aria2.tellStatus",
+			with("0123456789abcdef")...),
 		inner("system.listNotifications"), map[string]any{"methodName": "system.listNotifications"},
 		inner("system.multicall", []any{}), map[string]any{"params": []any{}}, 3,
 	})
-	s.named("multicall without tokens", "system.multicall", []any{inner("aria2.getSessionInfo"), inner("aria2.getSessionInfo", "token:wrong")})
+	s.named("multicall without tokens", "system.multicall", []any{inner("aria2.getSessionInfo"),
+		inner("aria2.getSessionInfo", "token:wrong")})
 	s.named("multicall of none", "system.multicall", []any{})
 	s.named("multicall without", "system.multicall")
 	s.named("multicall of text", "system.multicall", "x")
@@ -111,12 +116,14 @@ func (s *session) documents() {
 	s.named("metalink of one", "aria2.addMetalink", with(b64(one+"</metalink>"), paused)...)
 	s.named("the one", "aria2.tellWaiting", with(-1, 1)...)
 
-	g, _ := s.named("torrent", "aria2.addTorrent", with(b64(torrent), []string{}, map[string]string{"pause": "true", "select-file": "1"})...).(string)
+	g, _ := s.named("torrent", "aria2.addTorrent", with(b64(torrent), []string{}, map[string]string{"pause": "true",
+		"select-file": "1"})...).(string)
 	s.named("status of a torrent", "aria2.tellStatus", with(g)...)
 	s.named("files of a torrent", "aria2.getFiles", with(g)...)
 	s.named("URIs of a torrent", "aria2.getUris", with(g)...)
 
-	g, _ = s.call("aria2.addUri", []string{"magnet:?xt=urn:btih:0123456789012345678901234567890123456789&dn=foo"}, paused).(string)
+	g, _ = s.call("aria2.addUri", []string{"magnet:?xt=urn:btih:0123456789012345678901234567890123456789&dn=foo"},
+		paused).(string)
 	s.named("status of a magnet link", "aria2.tellStatus", with(g)...)
 }
 

@@ -227,11 +227,13 @@ func play(s *session) {
 // frames plays the valid and invalid forms of a request.
 func (s *session) frames() {
 	ask := func(members string) { s.raw(members, "{"+members+"}") }
-	for _, body := range []string{``, `{bad`, `{}`, `[]`, `"text"`, `7`, `[{"id":1,"method":"system.listNotifications"},3]`, `{"jsonrpc":"2.0","id":7} x`} {
+	for _, body := range []string{``, `{bad`, `{}`, `[]`, `"text"`, `7`,
+		`[{"id":1,"method":"system.listNotifications"},3]`, `{"jsonrpc":"2.0","id":7} x`} {
 		s.raw("body "+body, body)
 	}
 	ask(`"jsonrpc":"2.0","method":"system.listNotifications"`)
-	for _, id := range []string{`null`, `7`, `-1`, `"seven"`, `""`, `true`, `[1]`, `{}`, `7.5`, `123456789012345678901234567890`} {
+	for _, id := range []string{`null`, `7`, `-1`, `"seven"`, `""`, `true`, `[1]`, `{}`, `7.5`,
+		`123456789012345678901234567890`} {
 		ask(`"jsonrpc":"2.0","id":` + id + `,"method":"system.listNotifications"`)
 	}
 	ask(`"id":7,"method":"system.listNotifications"`)
@@ -296,7 +298,8 @@ func (s *session) stopped() string {
 	for _, wrong := range []any{"0123456789abcdef", "zz", "", "0123456789abcdef0", 5} {
 		s.call("aria2.tellStatus", wrong)
 	}
-	for _, method := range []string{"tellStatus", "getFiles", "getUris", "getServers", "getPeers", "getOption", "pause", "unpause", "remove",
+	for _, method := range []string{"tellStatus", "getFiles", "getUris", "getServers", "getPeers", "getOption", "pause",
+		"unpause", "remove",
 		"forcePause", "forceRemove"} {
 		s.call("aria2." + method)
 		if method != "tellStatus" {
@@ -317,9 +320,11 @@ func (s *session) adding() {
 		s.call("aria2.addUri", uris)
 	}
 	for _, options := range []any{
-		"x", map[string]any{"split": "abc"}, map[string]any{"split": "0"}, map[string]any{"split": 3}, map[string]any{"nonsense": "1"},
+		"x", map[string]any{"split": "abc"}, map[string]any{"split": "0"}, map[string]any{"split": 3},
+		map[string]any{"nonsense": "1"},
 		map[string]any{"continue": true}, map[string]any{"checksum": "foo=00"}, map[string]any{"max-download-limit": "fast"},
-		map[string]any{"allow-overwrite": "maybe"}, map[string]any{"rpc-secret": "other"}, map[string]any{"check-certificate": "false"},
+		map[string]any{"allow-overwrite": "maybe"}, map[string]any{"rpc-secret": "other"},
+		map[string]any{"check-certificate": "false"},
 		map[string]any{"out": "../../../etc/passwd"},
 	} {
 		s.call("aria2.addUri", uri, options)
@@ -342,7 +347,8 @@ func (s *session) waiting() {
 		s.call("aria2."+method, g)
 	}
 	for _, options := range []any{
-		map[string]any{"out": "new.bin", "header": []string{"A: b", "C: d"}}, map[string]string{"split": "zz"}, map[string]string{},
+		map[string]any{"out": "new.bin", "header": []string{"A: b", "C: d"}}, map[string]string{"split": "zz"},
+		map[string]string{},
 		map[string]string{"nonsense": "x"}, "x",
 	} {
 		s.call("aria2.changeOption", g, options)

@@ -43,7 +43,8 @@ func TestSecrets_Rule70(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files", Given: map[string]string{"rpc-secret": "HUSH0", "http-passwd": "HUSH1"}})
 	options := map[string]any{
-		"header":      []string{"Cookie: a=HUSH2", "User-Agent: x/1", "X-Key: HUSH3", "x-key: HUSH4", "Authorization: Basic HUSH5"},
+		"header": []string{"Cookie: a=HUSH2", "User-Agent: x/1", "X-Key: HUSH3", "x-key: HUSH4",
+			"Authorization: Basic HUSH5"},
 		"http-passwd": "HUSH6", "ftp-passwd": "HUSH7", "http-user": "anna", "referer": "http://h/", "out": "x",
 	}
 	uris := []string{"http://h/x?key=1", "ftp://anna:HUSHa@h/x", "http://HUSHb@g:8080/x"}
@@ -51,7 +52,8 @@ func TestSecrets_Rule70(t *testing.T) {
 	result[string](t, h, "aria2.changeGlobalOption", map[string]any{"http-passwd": "HUSHc", "header": []string{"Cookie: HUSHd"}})
 	g, _ := queue.ParseGID(gid)
 	e.end(g, queue.Failed)
-	for _, call := range [][]any{{"aria2.tellStatus", gid}, {"aria2.getOption", gid}, {"aria2.getGlobalOption"}, {"aria2.getFiles", gid},
+	for _, call := range [][]any{{"aria2.tellStatus", gid}, {"aria2.getOption", gid}, {"aria2.getGlobalOption"},
+		{"aria2.getFiles", gid},
 		{"aria2.tellStopped", 0, 9, []string{"braid", "files"}}} {
 		if answer := say(h, object(call[0].(string), 1, call[1:]...)).Body.String(); strings.Contains(answer, "HUSH") {
 			t.Errorf("%s gives back a secret: %s", call[0], answer)
@@ -70,7 +72,8 @@ func TestSecrets_Rule70(t *testing.T) {
 	g2, _ := queue.ParseGID(twin)
 	before, _ := e.q.Entry(g)
 	after, _ := e.q.Entry(g2)
-	if strings.Join(before.URIs, " ") != strings.Join(after.URIs, " ") || strings.Join(after.URIs, " ") != strings.Join(uris, " ") {
+	if strings.Join(before.URIs, " ") != strings.Join(after.URIs, " ") ||
+		strings.Join(after.URIs, " ") != strings.Join(uris, " ") {
 		t.Errorf("URIs are %q, want %q", after.URIs, uris)
 	}
 	for name, want := range before.Options {
@@ -83,20 +86,23 @@ func TestSecrets_Rule70(t *testing.T) {
 		uris    []string
 		options map[string]string
 	}{
-		"header for another server":   {[]string{"http://page.example/"}, map[string]string{"header": back["header"]}},
-		"password for another server": {[]string{"http://h/", "http://page.example/"}, map[string]string{"http-passwd": back["http-passwd"]}},
-		"another option's":            {[]string{"http://h/"}, map[string]string{"http-passwd": back["ftp-passwd"], "ftp-user": back["http-passwd"]}},
-		"another header field's":      {[]string{"http://h/"}, map[string]string{"header": "Accept: " + placeholder(g)}},
-		"another URI's":               {[]string{strings.Replace(again[1], "@h", "@page.example", 1)}, map[string]string{}},
-		"of no entry":                 {[]string{"http://h/"}, map[string]string{"http-passwd": placeholder(99)}},
-		"cut off":                     {[]string{"http://h/"}, map[string]string{"http-passwd": "secret-of-"}},
+		"header for another server": {[]string{"http://page.example/"}, map[string]string{"header": back["header"]}},
+		"password for another server": {[]string{"http://h/", "http://page.example/"},
+			map[string]string{"http-passwd": back["http-passwd"]}},
+		"another option's": {[]string{"http://h/"}, map[string]string{"http-passwd": back["ftp-passwd"],
+			"ftp-user": back["http-passwd"]}},
+		"another header field's": {[]string{"http://h/"}, map[string]string{"header": "Accept: " + placeholder(g)}},
+		"another URI's":          {[]string{strings.Replace(again[1], "@h", "@page.example", 1)}, map[string]string{}},
+		"of no entry":            {[]string{"http://h/"}, map[string]string{"http-passwd": placeholder(99)}},
+		"cut off":                {[]string{"http://h/"}, map[string]string{"http-passwd": "secret-of-"}},
 	} {
 		got, message := attempt[string](t, h, "aria2.addUri", tt.uris, tt.options)
 		if !strings.Contains(message, "no longer known") {
 			t.Errorf("%s: added as %s, %q", name, got, message)
 		}
 	}
-	if _, message := attempt[string](t, h, "aria2.changeGlobalOption", map[string]string{"http-passwd": back["http-passwd"]}); message == "" {
+	if _, message := attempt[string](t, h, "aria2.changeGlobalOption",
+		map[string]string{"http-passwd": back["http-passwd"]}); message == "" {
 		t.Error("a secret of one download became one of all")
 	}
 	result[string](t, h, "aria2.changeGlobalOption", map[string]string{"http-passwd": placeholder(0)})
@@ -109,23 +115,36 @@ func TestSecrets_Rule70(t *testing.T) {
 func TestOptions_Rule69(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
-	const mayNot, ofAll, problem, folder, name = "may not set", "cannot be set for one download", "We encountered a problem", "is outside /srv/files", "is not the name of a file below"
+	const mayNot, ofAll, problem, folder, name = "may not set", "cannot be set for one download",
+		"We encountered a problem", "is outside /srv/files", "is not the name of a file below"
 	for _, tt := range []struct{ option, value, want string }{
-		{"on-download-complete", "/bin/sh", mayNot}, {"on-anything", "", mayNot}, {"conf-path", "x", mayNot}, {"input-file", "x", mayNot},
-		{"save-session", "x", folder}, {"load-cookies", "x", mayNot}, {"ca-certificate", "x", mayNot}, {"private-key", "x", mayNot},
-		{"log", "x", mayNot}, {"rpc-secret", "x", mayNot}, {"rpc-listen-all", "true", mayNot}, {"check-certificate", "false", "may only be true"},
-		{"all-proxy", "http://p/", ofAll}, {"http-proxy", "p", ofAll}, {"https-proxy", "p", ofAll}, {"ftp-proxy", "p", ofAll}, {"all-proxy-user", "p", ofAll},
+		{"on-download-complete", "/bin/sh", mayNot}, {"on-anything", "", mayNot}, {"conf-path", "x", mayNot},
+		{"input-file", "x", mayNot},
+		{"save-session", "x", folder}, {"load-cookies", "x", mayNot}, {"ca-certificate", "x", mayNot},
+		{"private-key", "x", mayNot},
+		{"log", "x", mayNot}, {"rpc-secret", "x", mayNot}, {"rpc-listen-all", "true", mayNot},
+		{"check-certificate", "false", "may only be true"},
+		{"all-proxy", "http://p/", ofAll}, {"http-proxy", "p", ofAll}, {"https-proxy", "p", ofAll},
+		{"ftp-proxy", "p", ofAll}, {"all-proxy-user", "p", ofAll},
 		{"ftp-proxy-passwd", "p", ofAll}, {"no-proxy", "h", ofAll}, {"all-proxy", "", ""}, {"proxy-method", "get", ""},
 		{"check-certificate", "no", "braid daemon --insecure HOST"}, {"check-certificate", "true", ""},
-		{"dir", "/srv/files", ""}, {"dir", "/srv/files/", ""}, {"dir", "/srv/files/a/../b", ""}, {"dir", "sub", ""}, {"dir", "", ""},
-		{"dir", "/srv/files2", folder}, {"dir", "/srv/files/../x", folder}, {"dir", "..", folder}, {"dir", "/", folder}, {"dir", "a/../../x", folder},
-		{"dir", "a\x00b", problem}, {"out", "a.iso", ""}, {"out", "sub/a.iso", ""}, {"out", "/etc/passwd", name}, {"out", "../x", name},
+		{"dir", "/srv/files", ""}, {"dir", "/srv/files/", ""}, {"dir", "/srv/files/a/../b", ""}, {"dir", "sub", ""},
+		{"dir", "", ""},
+		{"dir", "/srv/files2", folder}, {"dir", "/srv/files/../x", folder}, {"dir", "..", folder}, {"dir", "/", folder},
+		{"dir", "a/../../x", folder},
+		{"dir", "a\x00b", problem}, {"out", "a.iso", ""}, {"out", "sub/a.iso", ""}, {"out", "/etc/passwd", name},
+		{"out", "../x", name},
 		{"out", "a/../../x", name}, {"out", "a\x00", problem}, {"out", "x/", name},
-		{"split", "16", ""}, {"split", "0", problem}, {"split", "-1", problem}, {"split", "1e3", problem}, {"max-download-limit", "1048576", ""},
+		{"split", "16", ""}, {"split", "0", problem}, {"split", "-1", problem}, {"split", "1e3", problem},
+		{"max-download-limit", "1048576", ""},
 		{"max-download-limit", "M", problem}, {"max-download-limit", "1 B", problem}, {"max-download-limit", "-1M", problem},
-		{"checksum", "sha-224=" + strings.Repeat("0a", 28), problem}, {"checksum", "sha-384=" + strings.Repeat("0a", 48), problem}, {"continue", "yes", problem}, {"header", "A: b", ""}, {"header", "A: b\nC: d\n", ""},
-		{"header", "none", problem}, {"header", "A: b\x00", problem}, {"header", "A b: c", problem}, {"user-agent", "a\nB: c", problem},
-		{"checksum", "sha-256=" + strings.Repeat("0a", 32), ""}, {"checksum", "sha-256=00", problem}, {"select-file", "1,3-5", ""},
+		{"checksum", "sha-224=" + strings.Repeat("0a", 28), problem},
+		{"checksum", "sha-384=" + strings.Repeat("0a", 48), problem}, {"continue", "yes", problem},
+		{"header", "A: b", ""}, {"header", "A: b\nC: d\n", ""},
+		{"header", "none", problem}, {"header", "A: b\x00", problem}, {"header", "A b: c", problem},
+		{"user-agent", "a\nB: c", problem},
+		{"checksum", "sha-256=" + strings.Repeat("0a", 32), ""}, {"checksum", "sha-256=00", problem},
+		{"select-file", "1,3-5", ""},
 		{"select-file", "a", problem}, {"seed-ratio", "0.5", ""}, {"seed-ratio", "x", problem}, {"whatever", "anything", ""},
 	} {
 		before := len(e.q.Waiting(0, 1000))
@@ -136,7 +155,8 @@ func TestOptions_Rule69(t *testing.T) {
 		if added := len(e.q.Waiting(0, 1000)) - before; (added == 1) != (tt.want == "") {
 			t.Errorf("%s=%q: %d added", tt.option, tt.value, added)
 		}
-		if _, other := attempt[string](t, h, "aria2.changeGlobalOption", map[string]string{tt.option: tt.value}); (other == "") != (tt.want == "") {
+		if _, other := attempt[string](t, h, "aria2.changeGlobalOption",
+			map[string]string{tt.option: tt.value}); (other == "") != (tt.want == "") {
 			t.Errorf("%s=%q for all: %q", tt.option, tt.value, other)
 		}
 		if gid == "" || tt.option == "dir" {
@@ -150,10 +170,12 @@ func TestOptions_Rule69(t *testing.T) {
 		}
 	}
 	one := result[string](t, h, "aria2.addUri", []string{"http://h/x"})
-	if _, message := attempt[string](t, h, "aria2.changeOption", one, map[string]string{"all-proxy": "http://p/"}); !strings.Contains(message, ofAll) {
+	if _, message := attempt[string](t, h, "aria2.changeOption", one,
+		map[string]string{"all-proxy": "http://p/"}); !strings.Contains(message, ofAll) {
 		t.Errorf("a proxy for an entry: %q", message)
 	}
-	gid := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, map[string]any{"dir": "a/../b", "header": []string{"A: b", "User-Agent: c"}, "split": 4})
+	gid := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, map[string]any{"dir": "a/../b",
+		"header": []string{"A: b", "User-Agent: c"}, "split": 4})
 	got := result[map[string]string](t, h, "aria2.getOption", gid)
 	if got["dir"] != "/srv/files/b" || got["split"] != "4" || !strings.HasSuffix(got["header"], "\nUser-Agent: c") {
 		t.Errorf("options are %q", got)
@@ -166,7 +188,8 @@ func TestURIs(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
 	for _, uri := range []string{"file:///etc/passwd", "sftp://h/x", "javascript:alert(1)", "data:,x", "gopher://h/"} {
-		if _, message := attempt[string](t, h, "aria2.addUri", []string{"http://h/x", uri}); !strings.Contains(message, "unknown protocol") {
+		if _, message := attempt[string](t, h, "aria2.addUri", []string{"http://h/x", uri}); !strings.Contains(message,
+			"unknown protocol") {
 			t.Errorf("%s: %q", uri, message)
 		}
 	}
@@ -191,7 +214,8 @@ func TestURIs(t *testing.T) {
 func TestRetryPinsNothing(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files", Given: map[string]string{"max-concurrent-downloads": "3", "allow-overwrite": "true"}})
-	gid := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, map[string]string{"split": "2", "allow-overwrite": "false", "max-tries": "5"})
+	gid := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, map[string]string{"split": "2",
+		"allow-overwrite": "false", "max-tries": "5"})
 	again := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, result[map[string]string](t, h, "aria2.getOption", gid))
 	for _, gid := range []string{gid, again} {
 		g, _ := queue.ParseGID(gid)
@@ -228,7 +252,8 @@ func TestFolder(t *testing.T) {
 			return told
 		}
 		for _, tt := range []struct{ got, want string }{
-			{dir(map[string]string{}), home}, {dir(map[string]string{"dir": "sub"}), home + "/sub"}, {dir(map[string]string{"dir": "/srv/files/x"}), "/srv/files/x"},
+			{dir(map[string]string{}), home}, {dir(map[string]string{"dir": "sub"}), home + "/sub"},
+			{dir(map[string]string{"dir": "/srv/files/x"}), "/srv/files/x"},
 			{result[map[string]string](t, h, "aria2.getGlobalOption")["dir"], home},
 		} {
 			if tt.got != tt.want {
@@ -248,19 +273,23 @@ func TestFirstServer_Rule70(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv/files"})
 	const refused = "are only for the server of its first URI"
 	origin, mirror := "http://h/x", "http://mirror.example/x"
-	for _, options := range []map[string]string{{"header": "Cookie: HUSH"}, {"http-user": "anna", "http-passwd": "HUSH"}, {"user": "anna:HUSH"}} {
+	for _, options := range []map[string]string{{"header": "Cookie: HUSH"},
+		{"http-user": "anna", "http-passwd": "HUSH"}, {"user": "anna:HUSH"}} {
 		gid := result[string](t, h, "aria2.addUri", []string{origin, mirror}, options)
 		for _, change := range [][]any{
-			{[]string{origin}, []string{}}, {[]string{}, []string{mirror}, 0}, {[]string{origin}, []string{origin}}, {[]string{origin, mirror}, []string{mirror}},
+			{[]string{origin}, []string{}}, {[]string{}, []string{mirror}, 0}, {[]string{origin}, []string{origin}},
+			{[]string{origin, mirror}, []string{mirror}},
 		} {
-			if _, message := attempt[[]int](t, h, "aria2.changeUri", append([]any{gid, 1}, change...)...); !strings.Contains(message, refused) {
+			if _, message := attempt[[]int](t, h, "aria2.changeUri",
+				append([]any{gid, 1}, change...)...); !strings.Contains(message, refused) {
 				t.Errorf("%v: %q", change, message)
 			}
 		}
 		told := result[map[string]string](t, h, "aria2.getOption", gid)
 		result[string](t, h, "aria2.addUri", []string{origin, mirror}, told)
 		for _, uris := range [][]string{{mirror}, {mirror, origin}} {
-			if _, message := attempt[string](t, h, "aria2.addUri", uris, told); !strings.Contains(message, "is for another server") {
+			if _, message := attempt[string](t, h, "aria2.addUri", uris, told); !strings.Contains(message,
+				"is for another server") {
 				t.Errorf("%v: %q", uris, message)
 			}
 		}
@@ -290,9 +319,12 @@ func TestUnreadable_Rule70(t *testing.T) {
 // TestSizes checks that sizes are returned in bytes, however they were written, and that each returned global option
 // can be set again.
 func TestSizes(t *testing.T) {
-	h := New(newEngine(), Options{Root: "/srv/files", Limit: func() int64 { return 12345 }, Given: map[string]string{"max-concurrent-downloads": "0", "split": "5"}})
-	for written, told := range map[string]string{"1M": "1048576", "1 MB": "1048576", "2k": "2048", "3 KiB": "3072", "7": "7", "0": "0"} {
-		gid := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, map[string]string{"min-split-size": written, "max-download-limit": written})
+	h := New(newEngine(), Options{Root: "/srv/files", Limit: func() int64 { return 12345 },
+		Given: map[string]string{"max-concurrent-downloads": "0", "split": "5"}})
+	for written, told := range map[string]string{"1M": "1048576", "1 MB": "1048576", "2k": "2048", "3 KiB": "3072",
+		"7": "7", "0": "0"} {
+		gid := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, map[string]string{"min-split-size": written,
+			"max-download-limit": written})
 		for name, got := range result[map[string]string](t, h, "aria2.getOption", gid) {
 			if (name == "min-split-size" || name == "max-download-limit") && got != told {
 				t.Errorf("%s: %s is %q, want %q", written, name, got, told)

@@ -38,7 +38,8 @@ func TestSession_Rule69(t *testing.T) {
 	}
 	result[string](t, h, "aria2.changeGlobalOption", map[string]string{"save-session": "sub/rest"})
 	result[string](t, h, "aria2.saveSession")
-	const want = SessionMark + "http://h/x\thttp://i/x\t\n gid=00000000000000aa\n pause=true\n header=Accept: a\n header=Referer: b\n"
+	const want = SessionMark + "http://h/x\thttp://i/x\t\n gid=00000000000000aa\n pause=true\n header=Accept: a\n " +
+		"header=Referer: b\n"
 	if files["/srv/files/sub/rest"] != want {
 		t.Errorf("written: %q", files)
 	}
@@ -46,7 +47,8 @@ func TestSession_Rule69(t *testing.T) {
 		t.Errorf("the option is told as %q", got)
 	}
 	for _, file := range []string{"/etc/cron.d/x", "../x", ".", "a\x00b"} {
-		if _, message := attempt[string](t, h, "aria2.changeGlobalOption", map[string]string{"save-session": file}); !strings.Contains(message, "is outside /srv/files") {
+		if _, message := attempt[string](t, h, "aria2.changeGlobalOption",
+			map[string]string{"save-session": file}); !strings.Contains(message, "is outside /srv/files") {
 			t.Errorf("%q: %q", file, message)
 		}
 	}

@@ -19,7 +19,8 @@ func TestSettingsPrecedence(t *testing.T) {
 	s := settled(map[string]string{"split": "4", "retry-wait": "2", "rpc-secret": "hush"})
 	s.queue.ChangeGlobal(map[string]string{"retry-wait": "9"})
 	all := s.all()
-	for name, want := range map[string]string{"split": "4", "retry-wait": "9", "max-tries": "5", "rpc-secret": "", "dir": "/srv"} {
+	for name, want := range map[string]string{"split": "4", "retry-wait": "9", "max-tries": "5", "rpc-secret": "",
+		"dir": "/srv"} {
 		if all[name] != want {
 			t.Errorf("%s is %q, want %q", name, all[name], want)
 		}
@@ -61,7 +62,8 @@ func TestSecretsOfAnEntry(t *testing.T) {
 	s := settled(nil)
 	k := &secrets{s}
 	const uri = "ftp://anna:hush@h/x"
-	g, err := s.queue.Add(time.Unix(1e9, 0), queue.Entry{URIs: []string{uri}, Options: map[string]string{"ftp-passwd": "hush"}}, 0)
+	g, err := s.queue.Add(time.Unix(1e9, 0), queue.Entry{URIs: []string{uri},
+		Options: map[string]string{"ftp-passwd": "hush"}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

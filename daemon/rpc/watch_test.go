@@ -23,7 +23,8 @@ func TestWatched(t *testing.T) {
 			g, err = q.Add(time.Unix(1e9, 0), queue.Entry{URIs: []string{"http://h/x"}, Watch: "images", Path: path}, -1)
 			return err
 		})
-		return result[map[string]string](t, h, "aria2.getOption", g.String())["dir"] + " " + result[map[string]string](t, h, "aria2.tellStatus", g.String(), []string{"dir"})["dir"]
+		return result[map[string]string](t, h, "aria2.getOption", g.String())["dir"] + " " +
+			result[map[string]string](t, h, "aria2.tellStatus", g.String(), []string{"dir"})["dir"]
 	}
 	if dirs := at("/srv/watched/x"); dirs != "/srv/watched /srv/watched" {
 		t.Errorf("it is in %s", dirs)
@@ -32,9 +33,11 @@ func TestWatched(t *testing.T) {
 	if own["watch"] != "images" {
 		t.Errorf("it says %v", own)
 	}
-	for _, call := range []string{`"aria2.changeUri","params":["GID",1,[],["http://g/x"]]`, `"aria2.changeOption","params":["GID",{"out":"y"}]`} {
+	for _, call := range []string{`"aria2.changeUri","params":["GID",1,[],["http://g/x"]]`,
+		`"aria2.changeOption","params":["GID",{"out":"y"}]`} {
 		body := `{"id":1,"method":` + strings.Replace(call, "GID", g.String(), 1) + `}`
-		if got := say(h, body).Body.String(); !strings.Contains(got, `"code":1`) || !strings.Contains(got, "belongs to the watch") {
+		if got := say(h, body).Body.String(); !strings.Contains(got, `"code":1`) ||
+			!strings.Contains(got, "belongs to the watch") {
 			t.Errorf("%s: %s", body, got)
 		}
 	}

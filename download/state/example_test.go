@@ -28,7 +28,8 @@ func Example() {
 	s, file := &state.Store{Dir: dir}, filepath.Join(dir, "latest.iso")
 	s.KeepPin(u, state.PinOf(claims))
 	s.Learn("example.org:443", state.Speed{Rate: 5e6})
-	if err := s.KeepVersion(file, u, state.Version{ETag: `"1"`, Host: "example.org:443", Size: 11, Digest: claims[0].Digest}); err != nil {
+	if err := s.KeepVersion(file, u, state.Version{ETag: `"1"`, Host: "example.org:443", Size: 11,
+		Digest: claims[0].Digest}); err != nil {
 		fmt.Println(err)
 		return
 	}

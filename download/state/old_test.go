@@ -56,7 +56,8 @@ func TestAdoptPins(t *testing.T) {
 	if err := s.Adopt(path); err != nil || !gone(path) {
 		t.Errorf("%v; gone: %v", err, gone(path))
 	}
-	for name, want := range map[string]Pin{"0": {verify.SHA256, verify.SHA512, openPGP | sMIME, true}, "1": {HTTPS: verify.SHA1, HTTP: verify.MD5}, "2": none} {
+	for name, want := range map[string]Pin{"0": {verify.SHA256, verify.SHA512, openPGP | sMIME, true},
+		"1": {HTTPS: verify.SHA1, HTTP: verify.MD5}, "2": none} {
 		u := parse(t, "https://example.org/"+name)
 		if name, ok := s.pinName(u); !ok || name == "1aaee5d36f07553af1bfffb617f44b90" {
 			info, err := os.Stat(s.path(pinned, name))
@@ -79,13 +80,15 @@ func TestAdoptSpeeds(t *testing.T) {
 	s.Save()
 	path, now := filepath.Join(t.TempDir(), "speeds"), time.Now().Unix()
 	put(t, path, fmt.Sprintf("braid speeds 1\n* 9000000 0 %d\na.example:80 4000000 40000 %d\nold:80 1 1 %d\nknown:80 5 5 %d\n"+
-		"bad:80 x 1 1\nbad:81 1 1\nbad:82 1 99999999999999999999 1\nfast:80 999999999999999999 -1 %d\n", now, now-86400, now-15*86400, now, now))
+		"bad:80 x 1 1\nbad:81 1 1\nbad:82 1 99999999999999999999 1\nfast:80 999999999999999999 -1 %d\n", now, now-86400,
+		now-15*86400, now, now))
 	if err := s.Adopt(path); err != nil || !gone(path) {
 		t.Errorf("%v; gone: %v", err, gone(path))
 	}
 	s = s.again()
 	for host, want := range map[string]Speed{
-		AllHosts: {Rate: 9e6}, "a.example:80": {4e6, 40 * time.Millisecond}, "old:80": {}, "known:80": {Rate: 1e6}, "bad:80": {}, "bad:81": {}, "bad:82": {}, "fast:80": {Rate: maxRate},
+		AllHosts: {Rate: 9e6}, "a.example:80": {4e6, 40 * time.Millisecond}, "old:80": {}, "known:80": {Rate: 1e6},
+		"bad:80": {}, "bad:81": {}, "bad:82": {}, "fast:80": {Rate: maxRate},
 	} {
 		if got := s.Speed(host); got != want {
 			t.Errorf("%s: %v, want %v", host, got, want)
@@ -101,9 +104,12 @@ func TestAdoptDamaged_Rule8(t *testing.T) {
 	line := fmt.Sprintf("1aaee5d36f07553af1bfffb617f44b90 openpgp %d\n", today)
 	whole := oldPinsOf(line)
 	files := map[string]string{
-		"empty": "", "garbage": "\x00\xff\xfe\n\n", "another version": strings.Replace(whole, " 1 ", " 2 ", 1), "speeds of another version": "braid speeds 2\na:80 1 1 1\n",
-		"cut": whole[:len(whole)-1], "huge": oldPinsOf(strings.Repeat(line, maxOld/len(line))), "short name": oldPinsOf(line[2:]), "no name": oldPinsOf("x" + line[1:]),
-		"no day": oldPinsOf(line[:40] + "\n"), "day before 1970": oldPinsOf(line[:40] + " -1\n"), "day of doom": oldPinsOf(line[:40] + " 99999999\n"),
+		"empty": "", "garbage": "\x00\xff\xfe\n\n", "another version": strings.Replace(whole, " 1 ", " 2 ", 1),
+		"speeds of another version": "braid speeds 2\na:80 1 1 1\n",
+		"cut":                       whole[:len(whole)-1], "huge": oldPinsOf(strings.Repeat(line, maxOld/len(line))),
+		"short name": oldPinsOf(line[2:]), "no name": oldPinsOf("x" + line[1:]),
+		"no day": oldPinsOf(line[:40] + "\n"), "day before 1970": oldPinsOf(line[:40] + " -1\n"),
+		"day of doom": oldPinsOf(line[:40] + " 99999999\n"),
 	}
 	for i := range whole {
 		files[fmt.Sprint("flipped ", i)] = whole[:i] + string(whole[i]^1) + whole[i+1:]

@@ -31,7 +31,8 @@ func claim(t *testing.T, a verify.Algorithm, over verify.Channel) verify.Claim {
 
 func TestPinOf(t *testing.T) {
 	got := PinOf([]verify.Claim{
-		claim(t, verify.SHA256, verify.HTTPS), claim(t, verify.MD5, verify.HTTPS), claim(t, verify.SHA1, verify.HTTP), claim(t, verify.SHA512, verify.User),
+		claim(t, verify.SHA256, verify.HTTPS), claim(t, verify.MD5, verify.HTTPS), claim(t, verify.SHA1, verify.HTTP),
+		claim(t, verify.SHA512, verify.User),
 	}, "application/metalink4+xml", "application/pgp-signature", "text/html")
 	if want := (Pin{HTTPS: verify.SHA256, HTTP: verify.SHA1, Signatures: openPGP}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -59,7 +60,8 @@ func TestDowngrade_Rule64(t *testing.T) {
 		{"more", strong, all, ""},
 		{"none", strong, none, "gave sha-256 over https before, but now gives no digest"},
 		{"over http", strong, Pin{HTTP: verify.SHA512}, "gave sha-256 over https before, but now gives sha-512 over http only"},
-		{"weak", strong, Pin{HTTPS: verify.SHA1, HTTP: verify.SHA256}, "gave sha-256 over https before, but now gives sha-1 only"},
+		{"weak", strong, Pin{HTTPS: verify.SHA1, HTTP: verify.SHA256},
+			"gave sha-256 over https before, but now gives sha-1 only"},
 		{"weaker", Pin{HTTPS: verify.SHA512}, strong, "gave sha-512 over https before, but now gives sha-256 only"},
 		{"a weak digest was offered", Pin{HTTPS: verify.SHA1}, none, ""},
 		{"over http it was offered", Pin{HTTP: verify.SHA512}, none, ""},
@@ -93,8 +95,10 @@ func TestWhichURLsAreOne(t *testing.T) {
 		url  string
 		same bool
 	}{
-		{first, true}, {"https://EXAMPLE.org:443/a/b%20c", true}, {"https://me:pass@example.org/a/b%20c", true}, {first + "#x", true}, {first + "?", true},
-		{"http://example.org/a/b%20c", false}, {"http://example.org:443/a/b%20c", false}, {"https://example.org:444/a/b%20c", false}, {"https://example.net/a/b%20c", false},
+		{first, true}, {"https://EXAMPLE.org:443/a/b%20c", true}, {"https://me:pass@example.org/a/b%20c", true},
+		{first + "#x", true}, {first + "?", true},
+		{"http://example.org/a/b%20c", false}, {"http://example.org:443/a/b%20c", false},
+		{"https://example.org:444/a/b%20c", false}, {"https://example.net/a/b%20c", false},
 		{"https://example.org/a/b", false}, {"https://example.org/A/b%20c", false}, {first + "/", false},
 		{first + "?file=1", false}, {"ftp://example.org/a/b%20c", false},
 	} {

@@ -17,7 +17,8 @@ func TestSpeedsAcrossRuns(t *testing.T) {
 	}
 	s.Save()
 	s = s.again()
-	for host, want := range map[string]Speed{"a.example:80": {4e6, 40 * time.Millisecond}, AllHosts: {Rate: 9e6}, "b.example:80": {}} {
+	for host, want := range map[string]Speed{"a.example:80": {4e6, 40 * time.Millisecond}, AllHosts: {Rate: 9e6},
+		"b.example:80": {}} {
 		if got := s.Speed(host); got != want {
 			t.Errorf("%s: %v, want %v", host, got, want)
 		}

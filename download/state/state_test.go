@@ -41,7 +41,8 @@ func some(t testing.TB) Version {
 		t.Fatal(err)
 	}
 	return Version{
-		ETag: "W/\"\xff\x80\"", LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Host: "h:80", Size: 1 << 40, Digest: d, Over: verify.HTTPS,
+		ETag: "W/\"\xff\x80\"", LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Host: "h:80", Size: 1 << 40,
+		Digest: d, Over: verify.HTTPS,
 	}
 }
 
@@ -135,7 +136,9 @@ func TestDamaged_Rule8(t *testing.T) {
 		"huge": func(path string) error {
 			return os.WriteFile(path, encode(map[string]any{"V": 1, "X": make([]byte, maxEntry)}), 0o600)
 		},
-		"another version": func(path string) error { return os.WriteFile(path, append([]byte(checksum(text)+" "), text...), 0o600) },
+		"another version": func(path string) error {
+			return os.WriteFile(path, append([]byte(checksum(text)+" "), text...), 0o600)
+		},
 		"no values": func(path string) error {
 			return os.WriteFile(path, encode(map[string]any{"V": 1, "HTTPS": "gold", "OpenPGP": true}), 0o600)
 		},
@@ -151,12 +154,14 @@ func TestDamaged_Rule8(t *testing.T) {
 			}
 		}
 		next := s.again()
-		if v, ok := next.Version("secret/disk.iso", u); ok || next.Speed("mirror.example.org:443") != (Speed{}) || next.CheckPin(u, none) != nil {
+		if v, ok := next.Version("secret/disk.iso", u); ok || next.Speed("mirror.example.org:443") != (Speed{}) ||
+			next.CheckPin(u, none) != nil {
 			t.Errorf("%s: something is known: %+v", name, v)
 		}
 		fill(t, next)
 		next = s.again()
-		if v, ok := next.Version("secret/disk.iso", u); !ok || v != some(t) || next.Speed("mirror.example.org:443").Rate != 5e6 || next.CheckPin(u, none) == nil {
+		if v, ok := next.Version("secret/disk.iso", u); !ok || v != some(t) ||
+			next.Speed("mirror.example.org:443").Rate != 5e6 || next.CheckPin(u, none) == nil {
 			t.Errorf("%s: not begun anew: %+v", name, v)
 		}
 	}
@@ -169,14 +174,16 @@ func TestForgotten(t *testing.T) {
 	for _, tt := range []struct {
 		days                time.Duration
 		pin, speed, version bool
-	}{{13, true, true, true}, {15, true, false, true}, {364, true, false, true}, {366, false, false, false}, {-800, true, true, true}} {
+	}{{13, true, true, true}, {15, true, false, true}, {364, true, false, true}, {366, false, false, false},
+		{-800, true, true, true}} {
 		s := fresh(t)
 		fill(t, s)
 		setTime(t, s, time.Now().Add(-tt.days*day))
 		s = s.again()
 		_, version := s.Version("secret/disk.iso", u)
 		s.VersionAt("secret/disk.iso")
-		if pin, speed := s.CheckPin(u, none) != nil, s.Speed("mirror.example.org:443").Rate > 0; pin != tt.pin || speed != tt.speed || version != tt.version {
+		if pin, speed := s.CheckPin(u, none) != nil, s.Speed("mirror.example.org:443").Rate > 0; pin != tt.pin ||
+			speed != tt.speed || version != tt.version {
 			t.Errorf("after %d days: pin %v, speed %v, version %v; want %+v", tt.days, pin, speed, version, tt)
 		}
 		for _, path := range entries(t, s) {
@@ -242,7 +249,8 @@ func TestWithoutAFolder(t *testing.T) {
 	var absent *Store
 	fill(t, absent)
 	absent.ForgetPin(u)
-	if _, ok := absent.Version("secret/disk.iso", u); ok || absent.CheckPin(u, none) != nil || absent.Speed("mirror.example.org:443") != (Speed{}) || absent.Lost() != nil || absent.Adopt("x") != nil {
+	if _, ok := absent.Version("secret/disk.iso", u); ok || absent.CheckPin(u, none) != nil ||
+		absent.Speed("mirror.example.org:443") != (Speed{}) || absent.Lost() != nil || absent.Adopt("x") != nil {
 		t.Error("the nil Store knows something")
 	}
 	s := &Store{}
@@ -381,7 +389,8 @@ func FuzzDecode(f *testing.F) {
 			}
 			var r speedRecord
 			if decode(text, &r) {
-				if sp := (Speed{float64(r.Rate), r.RTT}).sane(); sp.Rate < 0 || sp.Rate > maxRate || sp.RTT < 0 || sp.RTT > maxRTT {
+				if sp := (Speed{float64(r.Rate), r.RTT}).sane(); sp.Rate < 0 || sp.Rate > maxRate || sp.RTT < 0 ||
+					sp.RTT > maxRTT {
 					t.Errorf("%q: %+v", text, sp)
 				}
 			}

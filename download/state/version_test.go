@@ -57,7 +57,8 @@ func TestVersions(t *testing.T) {
 func TestVersionsThatAreNotKept(t *testing.T) {
 	s, u, v := fresh(t), parse(t, "https://h/a"), some(t)
 	v.Digest = verify.Digest{}
-	for _, err := range []error{s.KeepVersion("a", u, v), s.KeepVersion("a", nil, some(t)), (&Store{Dir: s.Dir, PinsOnly: true}).KeepVersion("a", u, some(t))} {
+	for _, err := range []error{s.KeepVersion("a", u, v), s.KeepVersion("a", nil, some(t)),
+		(&Store{Dir: s.Dir, PinsOnly: true}).KeepVersion("a", u, some(t))} {
 		if err != nil {
 			t.Error(err)
 		}
@@ -66,7 +67,8 @@ func TestVersionsThatAreNotKept(t *testing.T) {
 		t.Error("something was kept")
 	}
 	fill(t, s)
-	if _, ok := (&Store{Dir: s.Dir, PinsOnly: true}).Version("secret/disk.iso", parse(t, "https://mirror.example.org/secret/disk.iso")); ok {
+	if _, ok := (&Store{Dir: s.Dir, PinsOnly: true}).Version("secret/disk.iso",
+		parse(t, "https://mirror.example.org/secret/disk.iso")); ok {
 		t.Error("something is known")
 	}
 }

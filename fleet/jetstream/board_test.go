@@ -14,10 +14,12 @@ import (
 func doneBefore(t *testing.T, q *Queue, first, n int) {
 	t.Helper()
 	for i := range n {
-		r := fleet.Record{Job: fleet.Job{Name: fmt.Sprint("old", first+i), URIs: []string{"https://example.org/"}}, State: fleet.Done, Since: q.clock.now(), Good: &fleet.Ending{Kind: fleet.Right}}
+		r := fleet.Record{Job: fleet.Job{Name: fmt.Sprint("old", first+i), URIs: []string{"https://example.org/"}},
+			State: fleet.Done, Since: q.clock.now(), Good: &fleet.Ending{Kind: fleet.Right}}
 		data, err := encode(r)
 		if err == nil {
-			_, err = q.storage.js.PublishMsgAsync(&nats.Msg{Subject: "$KV." + q.storage.jobs.Bucket() + "." + r.Job.Key(), Data: data})
+			_, err = q.storage.js.PublishMsgAsync(&nats.Msg{Subject: "$KV." + q.storage.jobs.Bucket() + "." +
+				r.Job.Key(), Data: data})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +70,8 @@ func TestBoardReads(t *testing.T) {
 	if dropped, err := q.Drop(t.Context(), fleet.KeyOf("old7")); !dropped || err != nil {
 		t.Fatal(dropped, err)
 	}
-	expect("with one that is dead and one that was dropped", 2, map[fleet.State]int{fleet.Done: 4999, fleet.Queued: 1, fleet.Dead: 1})
+	expect("with one that is dead and one that was dropped", 2, map[fleet.State]int{fleet.Done: 4999, fleet.Queued: 1,
+		fleet.Dead: 1})
 
 	doneBefore(t, q, 5000, 3000)
 	if err := (&keeper{q: q}).board(t.Context()); err != nil {

@@ -77,7 +77,8 @@ func TestGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone, err := q.Gone(t.Context(), []string{fleet.KeyOf("disk.iso"), fleet.KeyOf("dropped"), fleet.KeyOf("never")})
-	if never, missing := gone[fleet.KeyOf("never")]; err != nil || len(gone) != 2 || !gone[fleet.KeyOf("dropped")] || never || !missing {
+	if never, missing := gone[fleet.KeyOf("never")]; err != nil || len(gone) != 2 || !gone[fleet.KeyOf("dropped")] ||
+		never || !missing {
 		t.Errorf("%v, %v", gone, err)
 	}
 	if err := q.storage.conn.Flush(); err != nil {

@@ -56,7 +56,8 @@ func TestForeignRecords(t *testing.T) {
 	t.Parallel()
 	q := opened(t, hosted(t, t.TempDir()), "a", 0)
 	for key, text := range map[string]string{
-		"one": `[]`, "two": `{"state":"queued","job":{"name":"x","uris":["https://example.org/x"]}}`, "three": "", fleet.KeyOf("y"): `{"state":"queued","job":{"name":"y"}}`,
+		"one": `[]`, "two": `{"state":"queued","job":{"name":"x","uris":["https://example.org/x"]}}`, "three": "",
+		fleet.KeyOf("y"): `{"state":"queued","job":{"name":"y"}}`,
 	} {
 		if _, err := q.storage.jobs.Put(t.Context(), key, []byte(text)); err != nil {
 			t.Fatal(err)

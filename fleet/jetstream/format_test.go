@@ -75,7 +75,8 @@ func TestLargeRecord(t *testing.T) {
 	if c := next(t, q); c.Record.Job.Name != "disk.iso" {
 		t.Errorf("%s is taken", c.Record.Job.Name)
 	}
-	if got := record(t, q, "a.iso"); got.State != fleet.Dead || got.Last == nil || !strings.Contains(got.Last.Why, "limit is 8388608 bytes") {
+	if got := record(t, q, "a.iso"); got.State != fleet.Dead || got.Last == nil ||
+		!strings.Contains(got.Last.Why, "limit is 8388608 bytes") {
 		t.Errorf("it is %s: %+v", got.State, got.Last)
 	}
 	if again, err := q.Retry(t.Context(), r.Job.Key()); again || err != nil {

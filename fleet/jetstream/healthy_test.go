@@ -44,9 +44,12 @@ func TestStoresAgain(t *testing.T) {
 func TestIllness(t *testing.T) {
 	t.Parallel()
 	now := func(all ...server.HealthzError) *server.HealthStatus { return &server.HealthStatus{Errors: all} }
-	busy := server.HealthzError{Type: server.HealthzErrorConn, Error: "failed to be ready for connections after 1ms: startup did not complete"}
-	made := server.HealthzError{Type: server.HealthzErrorStream, Stream: "one", Error: "JetStream stream '$G > one' could not be recovered"}
-	foreign := server.HealthzError{Type: server.HealthzErrorAccount, Account: "notes.txt", Error: "JetStream account 'notes.txt' could not be resolved"}
+	busy := server.HealthzError{Type: server.HealthzErrorConn,
+		Error: "failed to be ready for connections after 1ms: startup did not complete"}
+	made := server.HealthzError{Type: server.HealthzErrorStream, Stream: "one",
+		Error: "JetStream stream '$G > one' could not be recovered"}
+	foreign := server.HealthzError{Type: server.HealthzErrorAccount, Account: "notes.txt",
+		Error: "JetStream account 'notes.txt' could not be resolved"}
 	unknown := map[string]int{}
 	if why := illness(now(foreign), unknown); why != "" {
 		t.Error(why)
@@ -68,7 +71,8 @@ func TestIllness(t *testing.T) {
 	}
 	for _, look := range []*server.HealthStatus{
 		now(made), now(server.HealthzError{Type: server.HealthzErrorJetStream, Error: "not enabled"}),
-		now(made, foreign, server.HealthzError{Type: server.HealthzErrorStream, Stream: "two", Error: "JetStream stream '$G > two' write error: no space left on device"}),
+		now(made, foreign, server.HealthzError{Type: server.HealthzErrorStream, Stream: "two",
+			Error: "JetStream stream '$G > two' write error: no space left on device"}),
 	} {
 		if illness(look, unknown) == "" {
 			t.Errorf("%+v is well", look)

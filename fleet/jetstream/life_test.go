@@ -52,7 +52,8 @@ func TestClockOfServer(t *testing.T) {
 	if err := c.measure(t.Context(), q.storage.leases); err != nil {
 		t.Fatal(err)
 	}
-	if now := c.now(); now.Before(before) || now.After(time.Now().Add(time.Minute)) || c.at(time.Unix(0, 0)).Sub(time.Unix(0, 0)) != c.ahead() {
+	if now := c.now(); now.Before(before) || now.After(time.Now().Add(time.Minute)) ||
+		c.at(time.Unix(0, 0)).Sub(time.Unix(0, 0)) != c.ahead() {
 		t.Errorf("it is %v, %v ahead", now, c.ahead())
 	}
 }

@@ -15,7 +15,8 @@ import (
 // serverAt is a server with a port, and what it stores in a folder.
 func serverAt(t *testing.T, port int, dir string) *server.Server {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true})
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir,
+		NoLog: true, NoSigs: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,8 @@ func TestWorkersAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(asks.Close)
-	for took, end := answerTime, time.Now().Add(time.Minute); took > answerTime/2; { // once it is that fast, unless none is waited for
+	// once it is that fast, unless none is waited for
+	for took, end := answerTime, time.Now().Add(time.Minute); took > answerTime/2; {
 		began := time.Now()
 		all, err := asks.Workers(t.Context())
 		if took = time.Since(began); err != nil || len(all) != 0 || began.After(end) {
@@ -72,7 +73,8 @@ func TestWorkersAnswer(t *testing.T) {
 	expect("running")
 	c.Tell(fleet.Progress{Done: 1, Size: 2, Speed: 3, Sources: 4}, 1)
 	all := answers(1)
-	if all[0].Name != "a" || all[0].Doing[0] != (fleet.Doing{Key: fleet.KeyOf("disk.iso"), Fence: c.Fence(), Progress: fleet.Progress{Done: 1, Size: 2, Speed: 3, Sources: 4}}) {
+	if all[0].Name != "a" || all[0].Doing[0] != (fleet.Doing{Key: fleet.KeyOf("disk.iso"), Fence: c.Fence(),
+		Progress: fleet.Progress{Done: 1, Size: 2, Speed: 3, Sources: 4}}) {
 		t.Fatalf("workers say %+v", all)
 	}
 	if n, err := asks.Unfinished(t.Context()); n != 1 || err != nil {

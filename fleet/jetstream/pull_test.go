@@ -64,7 +64,8 @@ func TestPriorityOfNewer(t *testing.T) {
 // TestWaiting: what comes for a worker that does not wait any more goes to another one, at once.
 func TestWaiting(t *testing.T) {
 	h := hosted(t, t.TempDir())
-	a, b := opened(t, h, "a", fleet.LongestLease), opened(t, h, "b", fleet.LongestLease) // what goes to a comes back after that at the earliest
+	// what goes to a comes back after that at the earliest
+	a, b := opened(t, h, "a", fleet.LongestLease), opened(t, h, "b", fleet.LongestLease)
 	ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer stop()
 	if _, err := a.Next(ctx); err == nil {
@@ -89,9 +90,11 @@ func TestOldQueue(t *testing.T) {
 	if err := q.storage.js.DeleteStream(t.Context(), streamName); err != nil {
 		t.Fatal(err)
 	}
-	s, err := q.storage.js.CreateStream(t.Context(), jetstream.StreamConfig{Name: streamName, Subjects: []string{subject}, Retention: jetstream.WorkQueuePolicy})
+	s, err := q.storage.js.CreateStream(t.Context(), jetstream.StreamConfig{Name: streamName,
+		Subjects: []string{subject}, Retention: jetstream.WorkQueuePolicy})
 	if err == nil {
-		_, err = s.CreateOrUpdateConsumer(t.Context(), jetstream.ConsumerConfig{Durable: consumerName, AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: -1, MaxAckPending: -1})
+		_, err = s.CreateOrUpdateConsumer(t.Context(), jetstream.ConsumerConfig{Durable: consumerName,
+			AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: -1, MaxAckPending: -1})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -280,7 +280,8 @@ func TestLead(t *testing.T) {
 	if err := second.Kept(t.Context(), func(b, k string, v []byte) { got[b+" "+k] = string(v) }); err != nil {
 		t.Fatal(err)
 	}
-	if want := map[string]string{"feeds one": "\x02", "watches https://example.org/*": "two"}; fmt.Sprint(got) != fmt.Sprint(want) {
+	if want := map[string]string{"feeds one": "\x02",
+		"watches https://example.org/*": "two"}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("kept is %q, want %q", got, want)
 	}
 	b.storage.conn.Close() // as if its process was killed
@@ -325,15 +326,18 @@ func TestHosts(t *testing.T) {
 
 func TestURLs(t *testing.T) {
 	for url, want := range map[string]string{
-		"nats://127.0.0.1:4222":                 "",
-		"nats://localhost,nats://[::1]:4223":    "",
-		"tls://nats.example.org:4222":           "",
-		"nats://nats.example.org":               "nats.example.org is another machine, and everything would cross the network unencrypted",
-		"nats://127.0.0.1,nats://192.0.2.1":     "192.0.2.1 is another machine, and everything would cross the network unencrypted",
-		"redis://127.0.0.1":                     "write embedded, embedded:FOLDER, nats://127.0.0.1:4222 or tls://HOST:4222",
-		"nats://127.0.0.1:4222/somewhere":       "write embedded, embedded:FOLDER, nats://127.0.0.1:4222 or tls://HOST:4222",
-		"nats.example.org":                      "write embedded, embedded:FOLDER, nats://127.0.0.1:4222 or tls://HOST:4222",
-		"nats://127.0.0.1.example.org":          "127.0.0.1.example.org is another machine, and everything would cross the network unencrypted",
+		"nats://127.0.0.1:4222":              "",
+		"nats://localhost,nats://[::1]:4223": "",
+		"tls://nats.example.org:4222":        "",
+		"nats://nats.example.org": "nats.example.org is another machine, and everything would cross the " +
+			"network unencrypted",
+		"nats://127.0.0.1,nats://192.0.2.1": "192.0.2.1 is another machine, and everything would cross the network " +
+			"unencrypted",
+		"redis://127.0.0.1":               "write embedded, embedded:FOLDER, nats://127.0.0.1:4222 or tls://HOST:4222",
+		"nats://127.0.0.1:4222/somewhere": "write embedded, embedded:FOLDER, nats://127.0.0.1:4222 or tls://HOST:4222",
+		"nats.example.org":                "write embedded, embedded:FOLDER, nats://127.0.0.1:4222 or tls://HOST:4222",
+		"nats://127.0.0.1.example.org": "127.0.0.1.example.org is another machine, and everything would cross " +
+			"the network unencrypted",
 		"tls://nats.example.org,nats://1.2.3.4": "1.2.3.4 is another machine, and everything would cross the network unencrypted",
 	} {
 		got := ""

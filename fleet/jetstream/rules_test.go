@@ -15,7 +15,8 @@ func TestClocks_Rule74(t *testing.T) {
 	t.Parallel()
 	h := hosted(t, t.TempDir())
 	off := func(name string, by time.Duration) *Queue {
-		q, err := Open(t.Context(), Options{Host: h, Name: name, Lease: fleet.ShortestLease, Works: true, clock: func() time.Time { return time.Now().Add(by) }})
+		q, err := Open(t.Context(), Options{Host: h, Name: name, Lease: fleet.ShortestLease, Works: true,
+			clock: func() time.Time { return time.Now().Add(by) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +80,8 @@ func TestChanges_Rule74(t *testing.T) {
 func TestMessageLost_Rule76(t *testing.T) {
 	t.Parallel()
 	q := opened(t, hosted(t, t.TempDir()), "a", 0)
-	if _, err := change(t.Context(), q.storage.jobs, fleet.KeyOf("disk.iso"), func(r *fleet.Record) error { _, err := r.Report(disk("1"), q.clock.now()); return err }); err != nil {
+	if _, err := change(t.Context(), q.storage.jobs, fleet.KeyOf("disk.iso"),
+		func(r *fleet.Record) error { _, err := r.Report(disk("1"), q.clock.now()); return err }); err != nil {
 		t.Fatal(err)
 	}
 	report(t, q, disk("1"), fleet.Again)

@@ -18,7 +18,8 @@ func TestStrangers(t *testing.T) {
 	q.Pacer(4, func(*url.URL) fleet.Limit { return fleet.Limit{} })
 	add := func(host string, n int) {
 		for i := range n {
-			report(t, q, fleet.Job{Name: fmt.Sprint(host, i), URIs: []string{"https://" + host + ".example.org/" + fmt.Sprint(i)}}, fleet.Fresh)
+			report(t, q, fleet.Job{Name: fmt.Sprint(host, i),
+				URIs: []string{"https://" + host + ".example.org/" + fmt.Sprint(i)}}, fleet.Fresh)
 		}
 	}
 	none := func(when string) {

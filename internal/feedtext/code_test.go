@@ -36,7 +36,8 @@ func TestTexts(t *testing.T) {
 			t.Errorf("%s: only %d codes", name, len(codes))
 		}
 		for _, c := range codes {
-			if got := Note("c", string(c[1])).Say("Expire", "x y"); strings.ContainsAny(strings.ReplaceAll(got, "{0}", ""), "{") && !strings.HasPrefix(got, "{}") {
+			if got := Note("c", string(c[1])).Say("Expire", "x y"); strings.ContainsAny(strings.ReplaceAll(got, "{0}",
+				""), "{") && !strings.HasPrefix(got, "{}") {
 				t.Errorf("%s: %s", name, got)
 			}
 		}

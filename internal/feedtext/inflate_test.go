@@ -99,7 +99,8 @@ func TestBlame(t *testing.T) {
 		{"cut in its header", bytes.NewReader(raw[:5]), "unexpected EOF"},
 		{"a flipped bit", bytes.NewReader(flipped), "gzip: invalid checksum"},
 		{"garbage after the magic", strings.NewReader("\x1f\x8bgarbage and more of it"), "gzip: invalid header"},
-		{"garbage behind", io.MultiReader(bytes.NewReader(raw), strings.NewReader("and more than ten octets")), "gzip: invalid header"},
+		{"garbage behind", io.MultiReader(bytes.NewReader(raw), strings.NewReader("and more than ten octets")),
+			"gzip: invalid header"},
 	} {
 		_, err := io.ReadAll(NewReader(tt.r, feed.Limits{}))
 		var reject *feed.RejectError

@@ -25,7 +25,8 @@ func events(r io.Reader) (line, code string) {
 		} else if err != nil {
 			return strings.Join(list, " "), err.Error()
 		}
-		word := strings.Join(j.Path(), ".") + map[Kind]string{Scalar: "=" + e.Text, Begin: "{", End: "}", BeginArray: "[", EndArray: "]"}[e.Kind]
+		word := strings.Join(j.Path(), ".") + map[Kind]string{Scalar: "=" + e.Text, Begin: "{", End: "}",
+			BeginArray: "[", EndArray: "]"}[e.Kind]
 		if e.Kind == Begin && j.InArray() {
 			word = "-" + word
 		}
@@ -35,14 +36,19 @@ func events(r io.Reader) (line, code string) {
 
 func TestJSON(t *testing.T) {
 	for _, tt := range []struct{ text, want, code string }{
-		{`{"a":1,"b":{"c":"x","d":[true,null,{"e":-1.5e3}]},"f":"y"}`, `{ a=1 b{ b.c=x b.d[ b.d=true b.d= -b.d{ b.d.e=-1.5e3 b.d} b.d] b} f=y }`, ""},
+		{`{"a":1,"b":{"c":"x","d":[true,null,{"e":-1.5e3}]},"f":"y"}`,
+			`{ a=1 b{ b.c=x b.d[ b.d=true b.d= -b.d{ b.d.e=-1.5e3 b.d} b.d] b} f=y }`, ""},
 		{"\xef\xbb\xbf [ {} , [ ] ] \n", `[ -{ } [ ] ]`, ""}, {`"x"`, "=x", ""}, {`{"a":"a","a":"b"}`, "{ a=a a=b }", ""},
-		{"", "", "truncated"}, {" ", "", "truncated"}, {`{"a"`, "{", "truncated"}, {`[1,`, "[ =1", "truncated"}, {`"x`, "", "truncated"},
-		{`{"a":1]`, "{ a=1", "not-well-formed"}, {`[1 2]`, "[ =1", "not-well-formed"}, {`1 2`, "=1", "not-well-formed"}, {"x", "", "not-well-formed"},
+		{"", "", "truncated"}, {" ", "", "truncated"}, {`{"a"`, "{", "truncated"}, {`[1,`, "[ =1", "truncated"},
+		{`"x`, "", "truncated"},
+		{`{"a":1]`, "{ a=1", "not-well-formed"}, {`[1 2]`, "[ =1", "not-well-formed"}, {`1 2`, "=1", "not-well-formed"},
+		{"x", "", "not-well-formed"},
 		{`{1:2}`, "{", "not-well-formed"}, {"\"a\nb\"", "", "not-well-formed"}, {`[1]]`, "[ =1 ]", "not-well-formed"},
-		{strings.Repeat("[", 100) + strings.Repeat("]", 100), strings.TrimSpace(strings.Repeat("[ ", 100) + strings.Repeat("] ", 100)), ""},
+		{strings.Repeat("[", 100) + strings.Repeat("]", 100),
+			strings.TrimSpace(strings.Repeat("[ ", 100) + strings.Repeat("] ", 100)), ""},
 		{strings.Repeat("[", 101), strings.TrimSpace(strings.Repeat("[ ", 100)), "nested-too-deep"},
-		{"[" + strings.Repeat("\n", 5<<20) + "]", "[", "line-too-long"}, {`["` + strings.Repeat("x", 5<<20) + `"]`, "[", "line-too-long"},
+		{"[" + strings.Repeat("\n", 5<<20) + "]", "[", "line-too-long"}, {`["` + strings.Repeat("x", 5<<20) + `"]`, "[",
+			"line-too-long"},
 		{`[` + strings.Repeat(`1,`, 10000) + `1]`, "[" + strings.Repeat(" =1", 10001) + " ]", ""},
 	} {
 		if line, code := events(strings.NewReader(tt.text)); line != tt.want || code != tt.code {
@@ -76,7 +82,8 @@ func TestJSONLines(t *testing.T) {
 
 func TestMembers(t *testing.T) {
 	found := Members([]byte(`[{"a":{"b":{"c":{"d":1}}},"e":[{"f":1}],"g":"cut o`))
-	for name, want := range map[string]bool{"a": true, "a.b": true, "a.b.c": true, "a.b.c.d": false, "e": true, "e.f": true, "f": false, "": false, "g": false} {
+	for name, want := range map[string]bool{"a": true, "a.b": true, "a.b.c": true, "a.b.c.d": false, "e": true,
+		"e.f": true, "f": false, "": false, "g": false} {
 		if found[name] != want {
 			t.Errorf("%s: %v", name, found[name])
 		}

@@ -15,7 +15,8 @@ import (
 )
 
 var tool = Entry{
-	Name: "Tool.js", Feed: "https://api.example/releases?per_page=100", URL: "https://h/{tag}/tool_{version}.tgz", Dir: "/srv/tools",
+	Name: "Tool.js", Feed: "https://api.example/releases?per_page=100", URL: "https://h/{tag}/tool_{version}.tgz",
+	Dir:     "/srv/tools",
 	Require: "digest",
 }
 
@@ -50,7 +51,8 @@ func TestAddWeaker(t *testing.T) {
 		has, wants string
 		weaker     bool
 	}{
-		{"require = 'none'", "digest", true}, {"", "digest", false}, {"", "signature", true}, {"require = 'digest'\nkey = ['k']", "signature", true},
+		{"require = 'none'", "digest", true}, {"", "digest", false}, {"", "signature", true},
+		{"require = 'digest'\nkey = ['k']", "signature", true},
 		{"key = ['k']", "signature", false}, {"key = ['k']", "digest", false}, {"require = 'digest'", "none", false},
 		{"smime-ca = ['c']", "signature", false}, {"require = 'signature'\nkeyring = ['k']", "signature", false},
 	} {
@@ -155,7 +157,8 @@ func FuzzGuess(f *testing.F) {
 			if key, _ := feed.Key(link); a.URL != key {
 				t.Fatalf("%s: %s has the URL %s", link, a.Template, a.URL)
 			}
-			if r, ok := a.Template.Of(feed.Record{Tag: tag}); tag != "" && (!ok || r.URL != a.URL || r.Version != a.Release.Version) {
+			if r, ok := a.Template.Of(feed.Record{Tag: tag}); tag != "" &&
+				(!ok || r.URL != a.URL || r.Version != a.Release.Version) {
 				t.Fatalf("%s: %s gives %+v for the tag %s", link, a.Template, r, tag)
 			}
 		}

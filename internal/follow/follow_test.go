@@ -166,7 +166,9 @@ func TestAssets(t *testing.T) {
 		want    []string
 	}{
 		{"PyPI", pypi, recordsOf(t, "antenna-releases/releases-007-pypi.json", pypi.Feed), Options{}, []string{
-			"acme-3.2.1-py3-none-any.whl 3.2.1 https://files.pythonhosted.org/packages/py3/a/acme/acme-{version}-py3-none-any.whl sha256:9f86d081884c7d659a2feaa",
+			"acme-3.2.1-py3-none-any.whl 3.2.1 " +
+				"https://files.pythonhosted.org/packages/py3/a/acme/acme-{version}-py3-none-any.whl " +
+				"sha256:9f86d081884c7d659a2feaa",
 			"acme-3.2.1.tar.gz 3.2.1 https://files.pythonhosted.org/packages/source/a/acme/acme-{version}.tar.gz",
 		}},
 		{"crates.io", crates, recordsOf(t, "antenna-releases/releases-008-crates.json", crates.Feed), Options{}, []string{
@@ -175,9 +177,11 @@ func TestAssets(t *testing.T) {
 		{"GitHub", github, recordsOf(t, "antenna-releases/releases-005-github.json", ""), Options{}, nil},
 		{"pre-releases", github, recordsOf(t, "antenna-releases/releases-005-github.json", ""),
 			Options{Choice: release.Choice{PreReleases: true}}, []string{
-				"tool_2.82.0-rc.1_linux_amd64.tar.gz 2.82.0-rc.1 https://github.com/acme/tool/releases/download/{tag}/tool_{version}_linux_amd64.tar.gz",
+				"tool_2.82.0-rc.1_linux_amd64.tar.gz 2.82.0-rc.1 " +
+					"https://github.com/acme/tool/releases/download/{tag}/tool_{version}_linux_amd64.tar.gz",
 			}},
-		{"folder", folder, index("t-1.9.tgz t-1.10.tgz t-1.10.tgz.asc t-1.10.tgz.sha256 t-1.11-rc1.tgz u-3.zip README SHA256SUMS"), Options{}, []string{
+		{"folder", folder, index("t-1.9.tgz t-1.10.tgz t-1.10.tgz.asc t-1.10.tgz.sha256 t-1.11-rc1.tgz u-3.zip README " +
+			"SHA256SUMS"), Options{}, []string{
 			"t-1.10.tgz 1.10 https://h/dl/1.0/t-{version}.tgz t-1.10.tgz.sha256 SHA256SUMS t-1.10.tgz.asc",
 			"u-3.zip 3 https://h/dl/1.0/u-{version}.zip SHA256SUMS",
 		}},
@@ -219,16 +223,20 @@ func TestLook(t *testing.T) {
 		want        string
 		read        int
 	}{
-		{"named", "t-1.tgz u-1.zip SHA256SUMS", map[string]string{"https://h/dl/SHA256SUMS": digest + "  t-1.tgz\n" + digest + "  u-1.zip\n"},
+		{"named", "t-1.tgz u-1.zip SHA256SUMS",
+			map[string]string{"https://h/dl/SHA256SUMS": digest + "  t-1.tgz\n" + digest + "  u-1.zip\n"},
 			"t-1.tgz SHA256SUMS false, u-1.zip SHA256SUMS false", 1},
-		{"not yet", "t-1.tgz u-2.zip SHA256SUMS", map[string]string{"https://h/dl/SHA256SUMS": digest + "  t-1.tgz\n" + digest + "  u-1.zip\n"},
+		{"not yet", "t-1.tgz u-2.zip SHA256SUMS",
+			map[string]string{"https://h/dl/SHA256SUMS": digest + "  t-1.tgz\n" + digest + "  u-1.zip\n"},
 			"t-1.tgz SHA256SUMS false, u-2.zip  false", 1},
-		{"in another", "t-1.tgz SHA256SUMS SHA512SUMS", map[string]string{"https://h/dl/SHA256SUMS": digest + "  t-1.tgz\n", "https://h/dl/SHA512SUMS": "none"},
+		{"in another", "t-1.tgz SHA256SUMS SHA512SUMS",
+			map[string]string{"https://h/dl/SHA256SUMS": digest + "  t-1.tgz\n", "https://h/dl/SHA512SUMS": "none"},
 			"t-1.tgz SHA256SUMS false", 2},
 		{"unread", "t-1.tgz u-1.zip SHA256SUMS", nil, "t-1.tgz  true, u-1.zip  true", 1},
 		{"own", "t-1.tgz t-1.tgz.sha256", nil, "t-1.tgz t-1.tgz.sha256 false", 0},
 		{"elsewhere", "t-1.tgz https://other/dl/SHA256SUMS", nil, "t-1.tgz  true", 0},
-		{"many", "t-1.tgz sha256-a.txt sha256-b.txt sha256-c.txt sha256-d.txt sha256-e.txt sha256-f.txt", nil, "t-1.tgz  true", 4},
+		{"many", "t-1.tgz sha256-a.txt sha256-b.txt sha256-c.txt sha256-d.txt sha256-e.txt sha256-f.txt", nil,
+			"t-1.tgz  true", 4},
 	} {
 		folder := Itself(parse(t, "https://h/dl/"))
 		var records []feed.Record
@@ -297,7 +305,8 @@ func TestElsewhere(t *testing.T) {
 			t.Errorf("%s, %s: %+v", tt.source.Feed, tt.url, found)
 		}
 		for _, a := range found.Assets {
-			if tt.source.page.Scheme == "https" && !strings.HasPrefix(a.URL, "https://") || !strings.HasPrefix(a.Template.String(), a.URL[:8]) {
+			if tt.source.page.Scheme == "https" && !strings.HasPrefix(a.URL, "https://") ||
+				!strings.HasPrefix(a.Template.String(), a.URL[:8]) {
 				t.Errorf("%s, %s: over http: %s, %s", tt.source.Feed, tt.url, a.URL, a.Template)
 			}
 		}
@@ -313,7 +322,8 @@ func TestNoDigestOfFeed(t *testing.T) {
 		"https://h/v2/t-1.2/blobs/sha256:" + hex: "",
 		"https://h/" + hex + ".tgz":              "https://h/by-hash/SHA256/{version}",
 	} {
-		found, err := s.Find([]feed.Record{{Format: feed.ReleaseAPI, Tag: "v1.2", URL: url}, {Tag: hex, URL: url}}, Options{Asset: asset})
+		found, err := s.Find([]feed.Record{{Format: feed.ReleaseAPI, Tag: "v1.2", URL: url}, {Tag: hex, URL: url}},
+			Options{Asset: asset})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,8 @@ func TestNothingIsFollowed_Rule5(t *testing.T) {
 	if _, err := d.Open("filelink"); !errors.Is(err, unix.ELOOP) {
 		t.Errorf("a link to a file: %v", err)
 	}
-	for name, want := range map[string]fs.FileMode{"filelink": fs.ModeSymlink, "fifo": fs.ModeNamedPipe, "folder": fs.ModeDir, "file": 0} {
+	for name, want := range map[string]fs.FileMode{"filelink": fs.ModeSymlink, "fifo": fs.ModeNamedPipe,
+		"folder": fs.ModeDir, "file": 0} {
 		if info, err := d.Stat(name); err != nil || info.Mode.Type() != want {
 			t.Errorf("%s: %v, %v", name, info.Mode, err)
 		}
@@ -76,8 +77,10 @@ func TestErrorsNameTheFile(t *testing.T) {
 	_, open := d.Open("none")
 	_, stat := d.Stat("none")
 	_, path := OS.Stat(filepath.Join(dir, "none"))
-	for _, err := range []error{create, open, stat, path, d.Remove("none"), d.Rename("a", "none"), d.RenameNew("a", "none"), d.Link("a", d, "none")} {
-		if e, ok := errors.AsType[*fs.PathError](err); !ok || e.Op == "" || filepath.Dir(e.Path) != dir && e.Path != filepath.Join(dir, "none/x") {
+	for _, err := range []error{create, open, stat, path, d.Remove("none"), d.Rename("a", "none"),
+		d.RenameNew("a", "none"), d.Link("a", d, "none")} {
+		if e, ok := errors.AsType[*fs.PathError](err); !ok || e.Op == "" ||
+			filepath.Dir(e.Path) != dir && e.Path != filepath.Join(dir, "none/x") {
 			t.Errorf("%v", err)
 		}
 	}

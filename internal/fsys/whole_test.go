@@ -98,7 +98,10 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%v, and the file has %q", err, got)
 	}
 	only(t, dir, "state")
-	if err := fsys.Write(nil, path, 0o644, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+	if err := fsys.Write(nil, path, 0o644, func(w io.Writer) error {
+		_, err := io.WriteString(w, "new")
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "new" {
@@ -164,7 +167,8 @@ func TestReadersSeeWholeFiles(t *testing.T) {
 // A file written by WriteFile is on disk when it returns. One written by WriteHasty may be lost, but is never
 // incomplete.
 func TestWriteFileIsOnDisk(t *testing.T) {
-	for name, write := range map[string]func(fsys.FS, string, []byte, fs.FileMode) error{"whole": fsys.WriteFile, "hasty": fsys.WriteHasty} {
+	for name, write := range map[string]func(fsys.FS, string, []byte, fs.FileMode) error{"whole": fsys.WriteFile,
+		"hasty": fsys.WriteHasty} {
 		disk := fsystest.NewDisk()
 		if err := write(disk, "/f", []byte("abc"), 0o600); err != nil {
 			t.Fatal(err)

@@ -41,7 +41,8 @@ func TestCountry(t *testing.T) {
 	for _, key := range []string{"country", "registered_country"} {
 		db := open(t, key)
 		for address, want := range map[string]string{
-			"127.3.2.1": "JP", "192.0.2.77": "DE", "192.0.3.1": "", "2001:db8::1": "FR", "2001:db9::1": "", "::ffff:192.0.2.1": "DE", "fe80::1%eth0": "",
+			"127.3.2.1": "JP", "192.0.2.77": "DE", "192.0.3.1": "", "2001:db8::1": "FR", "2001:db9::1": "",
+			"::ffff:192.0.2.1": "DE", "fe80::1%eth0": "",
 		} {
 			if got := db.Country(netip.MustParseAddr(address)); got != want {
 				t.Errorf("%s, by %s: %q, want %q", address, key, got, want)
@@ -58,7 +59,8 @@ func TestOpenFails(t *testing.T) {
 		t.Errorf("no file: %v", err)
 	}
 	for _, content := range []string{"", "country,DE\n", "\xab\xcd\xefMaxMind.com"} {
-		if _, err := geoip.Open(write(t, []byte(content))); err == nil || !strings.Contains(err.Error(), "not a database of addresses") {
+		if _, err := geoip.Open(write(t, []byte(content))); err == nil ||
+			!strings.Contains(err.Error(), "not a database of addresses") {
 			t.Errorf("%q: %v", content, err)
 		}
 	}

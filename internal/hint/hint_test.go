@@ -78,8 +78,10 @@ func TestSignatureHints(t *testing.T) {
 func TestHintsBeforeGoingOn(t *testing.T) {
 	for want, err := range map[string]error{
 		"follow the redirect to http with --allow-downgrade": httpsource.ErrDowngrade,
-		"the proxy needs a name and password":                &source.Error{Fault: source.FaultAuth, Status: 407, Err: errors.New("x")},
-		"give a name and password with -u USER:PASSWORD":     &source.Error{Fault: source.FaultAuth, Status: 401, Err: errors.New("x")},
+		"the proxy needs a name and password": &source.Error{Fault: source.FaultAuth, Status: 407,
+			Err: errors.New("x")},
+		"give a name and password with -u USER:PASSWORD": &source.Error{Fault: source.FaultAuth, Status: 401,
+			Err: errors.New("x")},
 	} {
 		for _, kept := range []int64{0, 1} {
 			e := &download.Error{Kind: download.Auth, What: "download", Err: err, Kept: kept, Part: "a.part"}

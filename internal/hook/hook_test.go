@@ -76,7 +76,8 @@ func TestHookInterrupted(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- h.run(ctx, &bytes.Buffer{}, pid, nil) }()
 	var child string
-	for deadline := time.Now().Add(2 * time.Minute); child == "" && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); child == "" &&
+		time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if b, err := os.ReadFile(pid); err == nil {
 			child = strings.TrimSpace(string(b))
 		}
@@ -103,7 +104,8 @@ func TestFileEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	req := download.Request{URL: u}
-	r := download.Result{Path: "d/a", Size: 1, Proof: prooftest.Of(t, verify.SHA256), LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	r := download.Result{Path: "d/a", Size: 1, Proof: prooftest.Of(t, verify.SHA256),
+		LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	env := environment(req, r)
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -112,7 +114,8 @@ func TestFileEnvironment(t *testing.T) {
 	for _, want := range []string{
 		"BRAID_FILE_PATH=" + filepath.Join(cwd, "d/a"), "BRAID_FILE_SIZE=1", "BRAID_FILE_VERIFIED=true",
 		"BRAID_FILE_SHA256=2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881",
-		"BRAID_FILE_EVIDENCE=sha-256 from Digest over https", "BRAID_FILE_LAST_MODIFIED=2026-01-02T03:04:05Z", "BRAID_FILE_SIGNERS=",
+		"BRAID_FILE_EVIDENCE=sha-256 from Digest over https", "BRAID_FILE_LAST_MODIFIED=2026-01-02T03:04:05Z",
+		"BRAID_FILE_SIGNERS=",
 	} {
 		if !slices.Contains(env, want) {
 			t.Errorf("no %s in %q", want, env)

@@ -24,7 +24,8 @@ func TestHeaders(t *testing.T) {
 		t.Errorf("%q, want %q", h, want)
 	}
 	for _, line := range []string{
-		"", "x", ": x", "a b: c", "a\r\nb: c", "a: b\r\nc: d", "a: \x00", "ä: x", "Range: bytes=0-1", "if-none-match: x", "expect: 100-continue", "accept-encoding: gzip",
+		"", "x", ": x", "a b: c", "a\r\nb: c", "a: b\r\nc: d", "a: \x00", "ä: x", "Range: bytes=0-1",
+		"if-none-match: x", "expect: 100-continue", "accept-encoding: gzip",
 		"content-length: 0", "TE: trailers", "If-Match: *",
 	} {
 		w := &HTTP{Header: option.WordsValue{line}}
@@ -68,13 +69,19 @@ func TestWebURL(t *testing.T) {
 		}
 	}
 	for word, want := range map[string]string{
-		"": "the URL is empty", "a.iso": "https://a.iso?", "example.org/a.iso": "https://example.org/a.iso?", "ftp://h/a": "not an http",
-		"file:///etc/passwd": "not an http", "magnet:?xt=x": "not an http", "http:///a": "the URL has no host", "http://:80/a": "the URL has no host",
-		"http:h/a": "the URL has no host", "http://h:x/a": "is not a port", "http://h/%zz": "invalid URL escape", "./a.iso": "not an http",
-		"http://h/\x7f": `http://h/\x7f: invalid control character`, "//h/a": "not an http", "http://": "http://: the URL has no host",
-		" http://h/a": "the URL begins or ends with a space", "http://h/a ": "ends with a space", "http://h/a https://h/b": "two URLs", "h/a\n": "ends with a space", "1:2": "not an http", ":": "not an http",
+		"": "the URL is empty", "a.iso": "https://a.iso?", "example.org/a.iso": "https://example.org/a.iso?",
+		"ftp://h/a":          "not an http",
+		"file:///etc/passwd": "not an http", "magnet:?xt=x": "not an http", "http:///a": "the URL has no host",
+		"http://:80/a": "the URL has no host",
+		"http:h/a":     "the URL has no host", "http://h:x/a": "is not a port", "http://h/%zz": "invalid URL escape",
+		"./a.iso":       "not an http",
+		"http://h/\x7f": `http://h/\x7f: invalid control character`, "//h/a": "not an http",
+		"http://":     "http://: the URL has no host",
+		" http://h/a": "the URL begins or ends with a space", "http://h/a ": "ends with a space",
+		"http://h/a https://h/b": "two URLs", "h/a\n": "ends with a space", "1:2": "not an http", ":": "not an http",
 	} {
-		if u, err := ParseWebURL(word); err == nil || !strings.Contains(err.Error(), want) || problem.Of(err).Kind != download.Usage {
+		if u, err := ParseWebURL(word); err == nil || !strings.Contains(err.Error(), want) ||
+			problem.Of(err).Kind != download.Usage {
 			t.Errorf("%q: %v, %v, want %q", word, u, err, want)
 		}
 	}
@@ -82,7 +89,8 @@ func TestWebURL(t *testing.T) {
 
 // TestWebURLKeepsPasswords_Rule62: also when a character in a password makes a part of it a port.
 func TestWebURLKeepsPasswords_Rule62(t *testing.T) {
-	for _, word := range []string{"http://me:s3cret/x@h/a", "http://me:s3cret?x@h/a", "http://me:s3cret#x@h/a", "http://me:s3cret@h:y/a", " http://me:s3cret@h/a", "http://me:s3cret%zz@h/a"} {
+	for _, word := range []string{"http://me:s3cret/x@h/a", "http://me:s3cret?x@h/a", "http://me:s3cret#x@h/a",
+		"http://me:s3cret@h:y/a", " http://me:s3cret@h/a", "http://me:s3cret%zz@h/a"} {
 		if _, err := ParseWebURL(word); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: %v", word, err)
 		}
@@ -108,8 +116,9 @@ func TestNoSeedTime(t *testing.T) {
 
 func TestServerName(t *testing.T) {
 	for word, want := range map[string]string{
-		"H.Example.": "h.example", "h:443": "h:443", "[::1]:8": "[::1]:8", "::1": "::1", "[::1]": "::1", "10.0.0.1:1": "10.0.0.1:1",
-		"*": "", "*.example": "", "10.0.0.0/8": "", "http://h": "", "": "", ":443": "",
+		"H.Example.": "h.example", "h:443": "h:443", "[::1]:8": "[::1]:8", "::1": "::1", "[::1]": "::1",
+		"10.0.0.1:1": "10.0.0.1:1",
+		"*":          "", "*.example": "", "10.0.0.0/8": "", "http://h": "", "": "", ":443": "",
 	} {
 		got, err := serverName(word)
 		if got != want || (err == nil) != (want != "") {

@@ -55,7 +55,8 @@ func TestRequestsOfDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := 0 // each request asks once where its only place is
-	o.request.Near.Locations, o.request.Near.Country = []string{"DE"}, func(context.Context, *url.URL) string { made++; return "" }
+	o.request.Near.Locations, o.request.Near.Country = []string{"DE"},
+		func(context.Context, *url.URL) string { made++; return "" }
 	list.add(o)
 	if list.Files != files {
 		t.Fatalf("%d files", list.Files)
@@ -67,7 +68,8 @@ func TestRequestsOfDocument(t *testing.T) {
 	next, stop := iter.Pull(list.All())
 	defer stop()
 	for i := range taken {
-		if r, ok := next(); !ok || r.Name != fmt.Sprintf("f%d", i) || r.URL.Host != fmt.Sprintf("h%d", i) || len(r.Trust.Claims) != 1 {
+		if r, ok := next(); !ok || r.Name != fmt.Sprintf("f%d", i) || r.URL.Host != fmt.Sprintf("h%d", i) ||
+			len(r.Trust.Claims) != 1 {
 			t.Fatalf("request %d is %+v", i, r)
 		}
 	}
@@ -105,7 +107,8 @@ func TestManualNamesListOptions(t *testing.T) {
 }
 func TestOfOperand(t *testing.T) {
 	for _, tt := range []struct{ dir, out, wantDir, wantName string }{
-		{"", "", "", ""}, {"d", "", "d", ""}, {"", "n", ".", "n"}, {"", "a/n", "a", "n"}, {"d", "a/n", "d/a", "n"}, {"d", "/a/n", "/a", "n"}, {"", "../n", "..", "n"},
+		{"", "", "", ""}, {"d", "", "d", ""}, {"", "n", ".", "n"}, {"", "a/n", "a", "n"}, {"d", "a/n", "d/a", "n"},
+		{"d", "/a/n", "/a", "n"}, {"", "../n", "..", "n"},
 	} {
 		g := &Defaults{Options: Options{Dir: tt.dir, Out: tt.out}}
 		if r := g.ofOperand(); r.Dir != tt.wantDir || r.Name != tt.wantName || r.Stream != nil {

@@ -21,7 +21,8 @@ func TestForges_Rule77(t *testing.T) {
 	)
 	for _, tt := range []struct{ u, asks, answer, want string }{
 		{tool + "linux_amd64.tar.gz", asked, "github-release.json",
-			"sha-256 from api.github.com over https; tool_2.81.0_linux_amd64.tar.gz tool_2.81.0_checksums.txt tool_2.81.0_darwin_arm64.zip"},
+			"sha-256 from api.github.com over https; tool_2.81.0_linux_amd64.tar.gz tool_2.81.0_checksums.txt " +
+				"tool_2.81.0_darwin_arm64.zip"},
 		{tool + "checksums.txt", asked, "github-release.json",
 			"none; tool_2.81.0_linux_amd64.tar.gz tool_2.81.0_checksums.txt tool_2.81.0_darwin_arm64.zip"},
 		{tool + "darwin_arm64.zip", asked, "github-release.json", none}, // an upload that has not ended

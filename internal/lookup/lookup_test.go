@@ -35,7 +35,8 @@ func TestCandidates(t *testing.T) {
 			""},
 		{"disk.iso SHA256SUMS SHA256SUMS.asc SHA256SUMS.sig checksums.txt.minisig checksums.txt.pem checksums.json",
 			"disk.iso", "SHA256SUMS"},
-		{"disk.iso sha256sums.asc checksums.txt.asc disk.iso.sha256.asc md5sums.asc notes.asc", "disk.iso", "sha256sums.asc checksums.txt.asc"},
+		{"disk.iso sha256sums.asc checksums.txt.asc disk.iso.sha256.asc md5sums.asc notes.asc", "disk.iso",
+			"sha256sums.asc checksums.txt.asc"},
 		{"disk.iso SHA256SUMS SHA256SUMS.old SHA512SUMS.BAK checksums.txt.orig checksums.txt~ disk.iso.sha256.prev " +
 			"sha256sum.txt.Save", "disk.iso", "SHA256SUMS"},
 		{"tool_2_amd64.zip tool_1_checksums.txt tool_2_checksums.txt checksums.txt", "tool_2_amd64.zip",

@@ -33,14 +33,17 @@ func TestNewForge_Rule77(t *testing.T) {
 	}{
 		{words{"like": {"forgejo"}, "host": {"git.example.org:3000"}},
 			"https://git.example.org:3000/acme/tool/releases/download/v0.9.1/tool-0.9.1.tar.gz",
-			"https://git.example.org:3000/api/v1/repos/acme/tool/releases/tags/v0.9.1", "forgejo-release.json", "none; tool-0.9.1.tar.gz"},
+			"https://git.example.org:3000/api/v1/repos/acme/tool/releases/tags/v0.9.1", "forgejo-release.json",
+			"none; tool-0.9.1.tar.gz"},
 		{words{"like": {"Forgejo"}, "host": {"git.example.org"}},
 			"https://codeberg.org/acme/tool/releases/download/v0.9.1/tool-0.9.1.tar.gz",
-			"https://codeberg.org/api/v1/repos/acme/tool/releases/tags/v0.9.1", "forgejo-release.json", "none; tool-0.9.1.tar.gz"},
+			"https://codeberg.org/api/v1/repos/acme/tool/releases/tags/v0.9.1", "forgejo-release.json",
+			"none; tool-0.9.1.tar.gz"},
 		{words{"like": {"GitHub"}, "host": {"ghe.example.org"}, "api": {"https://ghe.example.org/api/v3/"}},
 			"https://ghe.example.org/acme/tool/releases/download/v2.81.0/tool_2.81.0_linux_amd64.tar.gz",
 			"https://ghe.example.org/api/v3/repos/acme/tool/releases/tags/v2.81.0", "github-release.json",
-			"sha-256 from ghe.example.org over https; tool_2.81.0_linux_amd64.tar.gz tool_2.81.0_checksums.txt tool_2.81.0_darwin_arm64.zip"},
+			"sha-256 from ghe.example.org over https; tool_2.81.0_linux_amd64.tar.gz tool_2.81.0_checksums.txt " +
+				"tool_2.81.0_darwin_arm64.zip"},
 		{mirror, "https://pypi.example.org/packages/acme-3.2.1-py3-none-any.whl", "https://pypi.org/pypi/acme/3.2.1/json",
 			"pypi-version.json", "sha-256 from pypi.org over https; "},
 		{mirror, "https://pypi.example.org/packages/acme-3.2.1-py2-none-any.whl", "https://pypi.org/pypi/acme/3.2.1/json",
@@ -69,7 +72,8 @@ func TestNewForge_Rule77(t *testing.T) {
 		if q.Own {
 			host := strings.TrimPrefix(tt.u, "https://")
 			host, _, _ = strings.Cut(host, "/")
-			text = strings.NewReplacer("https://github.com", "https://"+host, "https://codeberg.org", "https://"+host).Replace(text)
+			text = strings.NewReplacer("https://github.com", "https://"+host, "https://codeberg.org",
+				"https://"+host).Replace(text)
 		}
 		if got := answerText(q.Read([]byte(text), verify.HTTPS)); got != tt.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.u, got, tt.want)

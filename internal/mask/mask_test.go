@@ -95,7 +95,8 @@ func wantHarmless(t *testing.T, s string) {
 // What is escaped says which byte or character it was.
 func TestEscapeNames_Rule61(t *testing.T) {
 	for in, want := range map[string]string{
-		"a\xffb": `a\xffb`, "a\uFFFDb": "a\uFFFDb", "a\x1bb": `a\x1bb`, "a\u202eb": `a\u202eb`, "a\u00a0b": `a\u00a0b`, "a\nb": `a\nb`,
+		"a\xffb": `a\xffb`, "a\uFFFDb": "a\uFFFDb", "a\x1bb": `a\x1bb`, "a\u202eb": `a\u202eb`, "a\u00a0b": `a\u00a0b`,
+		"a\nb": `a\nb`,
 	} {
 		if got := Escape(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)

@@ -37,7 +37,8 @@ func FuzzParseSize(f *testing.F) {
 
 func TestParseTime(t *testing.T) {
 	for s, want := range map[string]time.Duration{
-		"30": 30 * time.Second, "0.5": 500 * time.Millisecond, "30s": 30 * time.Second, "1m30s": 90 * time.Second, "500ms": 500 * time.Millisecond,
+		"30": 30 * time.Second, "0.5": 500 * time.Millisecond, "30s": 30 * time.Second, "1m30s": 90 * time.Second,
+		"500ms": 500 * time.Millisecond,
 	} {
 		if got, err := ParseTime(s); err != nil || got != want {
 			t.Errorf("ParseTime(%q) is %v, %v, want %v", s, got, err, want)

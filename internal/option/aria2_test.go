@@ -65,7 +65,9 @@ func TestAria2Page(t *testing.T) {
 
 func TestParseAria2(t *testing.T) {
 	for _, tt := range []struct{ words, settings, operands, unknown, err string }{
-		{words: "-c -x16 -j 16 -s16 --min-split-size 1M -- u", settings: "continue=true max-connection-per-server=16 max-concurrent-downloads=16 split=16 min-split-size=1M", operands: "u"},
+		{words: "-c -x16 -j 16 -s16 --min-split-size 1M -- u",
+			settings: "continue=true max-connection-per-server=16 max-concurrent-downloads=16 split=16 " +
+				"min-split-size=1M", operands: "u"},
 		{words: "u --out=x -d y v", settings: "out=x dir=y", operands: "u v"},
 		{words: "-cq", settings: "continue=true quiet=true"},
 		{words: "-cx16", settings: "continue=true max-connection-per-server=16"},
@@ -92,7 +94,8 @@ func TestParseAria2(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if got != tt.err || err == nil && (strings.Join(settings, " ") != tt.settings || strings.Join(l.Operands, " ") != tt.operands || strings.Join(l.Unknown, " ") != tt.unknown) {
+		if got != tt.err || err == nil && (strings.Join(settings, " ") != tt.settings ||
+			strings.Join(l.Operands, " ") != tt.operands || strings.Join(l.Unknown, " ") != tt.unknown) {
 			t.Errorf("%s: %v, %q, %q, %v", tt.words, settings, l.Operands, l.Unknown, err)
 		}
 	}
@@ -100,10 +103,12 @@ func TestParseAria2(t *testing.T) {
 
 func TestParseAria2Conf(t *testing.T) {
 	l, err := ParseAria2Conf("# x\n\nsplit=4\n dir = ${HOME}/d \nnosuch=1\nspli=3\nquiet\n")
-	if err != nil || len(l.Settings) != 2 || l.Settings[1] != (Setting{4, "dir", "${HOME}/d"}) || strings.Join(l.Unknown, " ") != "nosuch spli quiet" {
+	if err != nil || len(l.Settings) != 2 || l.Settings[1] != (Setting{4, "dir", "${HOME}/d"}) ||
+		strings.Join(l.Unknown, " ") != "nosuch spli quiet" {
 		t.Errorf("%+v, %v", l, err)
 	}
-	if _, err := ParseAria2Conf("split=4\ndaemon=true\n"); err == nil || err.Error() != "line 2: --daemon: braid does not support this value" {
+	if _, err := ParseAria2Conf("split=4\ndaemon=true\n"); err == nil ||
+		err.Error() != "line 2: --daemon: braid does not support this value" {
 		t.Error(err)
 	}
 }
@@ -124,10 +129,12 @@ func TestAria2List(t *testing.T) {
 			t.Errorf("%q: %q, %v", list, got, err)
 		}
 	}
-	if _, ignored, err := Aria2List("u\n split=4\n what=x\n bt-max-peers=3\nv\n stop=2\n what=y\n"); err != nil || strings.Join(ignored, " ") != "stop what" {
+	if _, ignored, err := Aria2List("u\n split=4\n what=x\n bt-max-peers=3\nv\n stop=2\n what=y\n"); err != nil ||
+		strings.Join(ignored, " ") != "stop what" {
 		t.Errorf("%q, %v", ignored, err)
 	}
-	if _, _, err := Aria2List("u\n\n check-certificate=false\n"); err == nil || err.Error() != "line 3: --check-certificate: braid does not support this value" {
+	if _, _, err := Aria2List("u\n\n check-certificate=false\n"); err == nil ||
+		err.Error() != "line 3: --check-certificate: braid does not support this value" {
 		t.Error(err)
 	}
 }
@@ -149,7 +156,8 @@ func FuzzAria2List(f *testing.F) {
 				break
 			}
 			for _, o := range e.Options {
-				if _, known := InList(o.Name); !known && !strings.HasPrefix(strings.TrimSpace(e.URIs[0]), "{") && !isJSON(strings.TrimSpace(strings.Split(own, "\n")[e.Line-1])) {
+				if _, known := InList(o.Name); !known && !strings.HasPrefix(strings.TrimSpace(e.URIs[0]), "{") &&
+					!isJSON(strings.TrimSpace(strings.Split(own, "\n")[e.Line-1])) {
 					t.Fatalf("%q: %s", own, o.Name)
 				}
 			}

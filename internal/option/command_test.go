@@ -12,7 +12,8 @@ var braid = Program{
 		Options: []Option{{Names: "version V", Kind: Switch, Usage: "show the version"}},
 		Commands: []Command{
 			{
-				Name: "get", Summary: "download files", Usage: []string{"braid get [FLAG]... URL", "braid get [FLAG]... -i LIST", "braid get FILE"},
+				Name: "get", Summary: "download files",
+				Usage: []string{"braid get [FLAG]... URL", "braid get [FLAG]... -i LIST", "braid get FILE"},
 				Options: []Option{
 					{Names: "out o", Kind: Word, Usage: "call it `NAME`; - is standard output"},
 					{Names: "require", Kind: Choice, Usage: "`none|digest|signature`: what must be proven"},
@@ -23,7 +24,8 @@ var braid = Program{
 			},
 			{Name: "feed", Summary: "feeds", Commands: []Command{
 				{Name: "feed check", Usage: []string{"braid feed check FILE"}},
-				{Name: "feed convert", Options: []Option{{Names: "to", Kind: Choice, Words: "atom|lirs", Usage: "write `FORMAT`"}}},
+				{Name: "feed convert", Options: []Option{{Names: "to", Kind: Choice, Words: "atom|lirs",
+					Usage: "write `FORMAT`"}}},
 			}},
 			{Name: "completion", Usage: []string{"braid completion bash|zsh"}},
 			{Name: "complete", Hidden: true},

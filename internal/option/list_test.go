@@ -30,10 +30,13 @@ func TestEntries(t *testing.T) {
 		{"mirrors", "a\tb \t\t c\t\n", []Entry{{1, []string{"a", "b", "c"}, nil}}},
 		{"space within", "a b\n", []Entry{{1, []string{"a b"}, nil}}},
 		{"options", "\n# one\na\n  out=x\n\tchecksum = sha-256=ab=\n\n # not an option\n header=A: b \nb\n", []Entry{
-			{3, []string{"a"}, []Setting{{4, "out", "x"}, {5, "checksum", "sha-256=ab="}, {8, "header", "A: b"}}}, {9, []string{"b"}, nil},
+			{3, []string{"a"}, []Setting{{4, "out", "x"}, {5, "checksum", "sha-256=ab="}, {8, "header", "A: b"}}},
+			{9, []string{"b"}, nil},
 		}},
-		{"the same option twice, one of them empty", "a\n out=\n out=b", []Entry{{1, []string{"a"}, []Setting{{2, "out", ""}, {3, "out", "b"}}}}},
-		{"from another system", "\ufeffa\r\n  out=x\r\n\r\nb\r\n", []Entry{{1, []string{"a"}, []Setting{{2, "out", "x"}}}, {4, []string{"b"}, nil}}},
+		{"the same option twice, one of them empty", "a\n out=\n out=b",
+			[]Entry{{1, []string{"a"}, []Setting{{2, "out", ""}, {3, "out", "b"}}}}},
+		{"from another system", "\ufeffa\r\n  out=x\r\n\r\nb\r\n",
+			[]Entry{{1, []string{"a"}, []Setting{{2, "out", "x"}}}, {4, []string{"b"}, nil}}},
 		{"long", strings.Repeat("a", MaxLine), []Entry{{1, []string{strings.Repeat("a", MaxLine)}, nil}}},
 	} {
 		if got, err := read(tt.list); err != nil || !reflect.DeepEqual(got, tt.want) {
@@ -72,7 +75,8 @@ func TestEntriesStops(t *testing.T) {
 
 // FuzzEntries: entries have the documented form, and have the same meaning when they are written and parsed again.
 func FuzzEntries(f *testing.F) {
-	for _, seed := range []string{"a\tb\n out=x\n# c\r\n\r\nd", "\ufeff a=b", " =", "a\n b", "\t\t\n#\na \t b\n\tx = y = z", "a\v\n\u00a0b=c"} {
+	for _, seed := range []string{"a\tb\n out=x\n# c\r\n\r\nd", "\ufeff a=b", " =", "a\n b",
+		"\t\t\n#\na \t b\n\tx = y = z", "a\v\n\u00a0b=c"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, list string) {

@@ -12,7 +12,8 @@ func TestJSON(t *testing.T) {
 	got, err := read(`{"url": "a", "mirrors": ["b", "c"], "out": "x y", "overwrite": true, "n": 12345678901234567890, "header": ["A: b", "C: d"]}` + "\r\n" +
 		"d\te\n  out=z\n" + `{"url": ["f", "g"]}` + "\n  dir=h\n")
 	want := []Entry{
-		{1, []string{"a", "b", "c"}, []Setting{{1, "header", "A: b"}, {1, "header", "C: d"}, {1, "n", "12345678901234567890"}, {1, "out", "x y"}, {1, "overwrite", "true"}}},
+		{1, []string{"a", "b", "c"}, []Setting{{1, "header", "A: b"}, {1, "header", "C: d"},
+			{1, "n", "12345678901234567890"}, {1, "out", "x y"}, {1, "overwrite", "true"}}},
 		{2, []string{"d", "e"}, []Setting{{3, "out", "z"}}},
 		{4, []string{"f", "g"}, []Setting{{5, "dir", "h"}}},
 	}
@@ -20,7 +21,8 @@ func TestJSON(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, line := range []string{
-		`{`, `{"url": "a"} {}`, `{"url": "a"}]`, `{"out": "a"}`, `{"url": ""}`, `{"url": []}`, `{"url": {"a": 1}}`, `{"url": "a", "mirrors": null}`, `{"url": "a", "out": null}`,
+		`{`, `{"url": "a"} {}`, `{"url": "a"}]`, `{"out": "a"}`, `{"url": ""}`, `{"url": []}`, `{"url": {"a": 1}}`,
+		`{"url": "a", "mirrors": null}`, `{"url": "a", "out": null}`,
 		`{"url": "a", "out": "x\ny"}`, `{"url": "a", "": "x"}`, `{"url": "a", "out": [["x"]]}`, `{"mirrors": ["a"]}`,
 	} {
 		_, err := read("x\n" + line + "\ny")

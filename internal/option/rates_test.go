@@ -10,7 +10,8 @@ import (
 func TestRatesWritten(t *testing.T) {
 	for word, want := range map[string]string{
 		"2M": "2097152", "0": "0", "09:00-17:00 2M, 20M": "09:00-17:00 2097152, 20971520", "9:00-17:00 1K": "09:00-17:00 1024",
-		" 22:00-06:00   1G ,00:00-24:00 5K": "22:00-06:00 1073741824, 5120", "17:00-24:00 0, 1M": "17:00-24:00 0, 1048576", "22:00-00:00 1K": "22:00-00:00 1024",
+		" 22:00-06:00   1G ,00:00-24:00 5K": "22:00-06:00 1073741824, 5120",
+		"17:00-24:00 0, 1M":                 "17:00-24:00 0, 1048576", "22:00-00:00 1K": "22:00-00:00 1024",
 		"00:00-00:01 1K,23:59-24:00 2K": "00:00-00:01 1024, 23:59-24:00 2048",
 	} {
 		var v, again RatesValue
@@ -22,12 +23,19 @@ func TestRatesWritten(t *testing.T) {
 		}
 	}
 	for word, want := range map[string]string{
-		"": "write a rate", ",": "write a rate", "2M,": "write a rate", "quick": "write a number of bytes", "-1": "write a number of bytes", "1M 2M 3M": "write a rate",
-		"09:00-17:00": "write a number of bytes", "24:00-01:00 1M": "write times of day", "09:00-24:01 1M": "write times of day", "09:60-10:00 1M": "write times of day",
-		"09:00 1M": "write times of day", "9-17 1M": "write times of day", "09:00-17:00 fast": "write a number of bytes", "+9:00-17:00 1M": "write times of day",
-		"1K, 1K 1M": "1K 1M: write times of day", "09:00-17:00 1K, 9-10 5K": "9-10 5K: write times of day", "009:00-17:00 1M": "write times of day", "09:0-17:00 1M": "write times of day", "-17:00 1M": "write times of day", "09:00-17:00-18:00 1M": "write times of day",
-		"09:00-09:00 1M": "ends when it begins", "1M, 2M": "2M: times after", "1M, 09:00-17:00 2M": "have no effect", "00:00-24:00 1M, 2M": "have no effect",
-		"09:00-17:00 2M, 12:00-13:00 1M": "12:00-13:00 1M: earlier ranges cover", "22:00-06:00 1M, 06:00-10:00 1M, 05:30-07:00 2M, 5M": "05:30-07:00 2M: earlier ranges cover",
+		"": "write a rate", ",": "write a rate", "2M,": "write a rate", "quick": "write a number of bytes",
+		"-1": "write a number of bytes", "1M 2M 3M": "write a rate",
+		"09:00-17:00": "write a number of bytes", "24:00-01:00 1M": "write times of day",
+		"09:00-24:01 1M": "write times of day", "09:60-10:00 1M": "write times of day",
+		"09:00 1M": "write times of day", "9-17 1M": "write times of day",
+		"09:00-17:00 fast": "write a number of bytes", "+9:00-17:00 1M": "write times of day",
+		"1K, 1K 1M": "1K 1M: write times of day", "09:00-17:00 1K, 9-10 5K": "9-10 5K: write times of day",
+		"009:00-17:00 1M": "write times of day", "09:0-17:00 1M": "write times of day",
+		"-17:00 1M": "write times of day", "09:00-17:00-18:00 1M": "write times of day",
+		"09:00-09:00 1M": "ends when it begins", "1M, 2M": "2M: times after", "1M, 09:00-17:00 2M": "have no effect",
+		"00:00-24:00 1M, 2M":                                 "have no effect",
+		"09:00-17:00 2M, 12:00-13:00 1M":                     "12:00-13:00 1M: earlier ranges cover",
+		"22:00-06:00 1M, 06:00-10:00 1M, 05:30-07:00 2M, 5M": "05:30-07:00 2M: earlier ranges cover",
 	} {
 		var v RatesValue
 		if err := v.Set(word); err == nil || !strings.Contains(err.Error(), want) || v.Any() {
@@ -56,8 +64,10 @@ func TestRatesAt(t *testing.T) {
 		{"UTC", "17:00-24:00 9K, 1K", "2026-05-05 23:59:59 +0000", 9, "2026-05-06 00:00:00 +0000"},
 		{"UTC", "17:00-00:00 9K, 1K", "2026-05-05 23:59:59 +0000", 9, "2026-05-06 00:00:00 +0000"},
 		{"UTC", "00:00-24:00 9K", "2026-05-05 00:00:00 +0000", 9, ""},
-		{"UTC", "12:00-13:00 9K, 09:00-17:00 9K, 1K", "2026-05-05 10:00:00 +0000", 9, "2026-05-05 17:00:00 +0000"}, // no change between
-		{"UTC", "12:00-13:00 5K, 09:00-17:00 9K, 1K", "2026-05-05 12:30:00 +0000", 5, "2026-05-05 13:00:00 +0000"}, // the first counts
+		// no change between
+		{"UTC", "12:00-13:00 9K, 09:00-17:00 9K, 1K", "2026-05-05 10:00:00 +0000", 9, "2026-05-05 17:00:00 +0000"},
+		// the first counts
+		{"UTC", "12:00-13:00 5K, 09:00-17:00 9K, 1K", "2026-05-05 12:30:00 +0000", 5, "2026-05-05 13:00:00 +0000"},
 		{"UTC", "09:00-17:00 2K, 2K", "2026-05-05 09:30:00 +0000", 2, ""},
 		// Forward: 02:00 is 03:00. The day has 23 hours, and one range does not exist.
 		{"Europe/Berlin", "09:00-17:00 2K, 20K", "2026-03-28 18:00:00 +0100", 20, "2026-03-29 09:00:00 +0200"},
@@ -99,7 +109,8 @@ func TestRatesAt(t *testing.T) {
 
 // FuzzRates: each change changes the rate, none is earlier, and the written form has the same meaning.
 func FuzzRates(f *testing.F) {
-	for _, seed := range []string{"09:00-17:00 2M, 20M", "22:00-06:00 1K, 05:00-23:00 2K, 3K", "00:00-24:00 1K", "02:15-02:45 2K"} {
+	for _, seed := range []string{"09:00-17:00 2M, 20M", "22:00-06:00 1K, 05:00-23:00 2K, 3K", "00:00-24:00 1K",
+		"02:15-02:45 2K"} {
 		f.Add(seed, int64(1774747800), uint16(100))
 		f.Add(seed, int64(1792890000), uint16(500))
 	}

@@ -57,7 +57,8 @@ func TestValue(t *testing.T) {
 		command, flag string
 		want          Value
 	}{
-		{"get", "limit-rate", Value{[]string{"20M"}, 2}}, {"get", "tries", Value{[]string{"7"}, 8}}, {"probe", "tries", Value{[]string{"5"}, 3}},
+		{"get", "limit-rate", Value{[]string{"20M"}, 2}}, {"get", "tries", Value{[]string{"7"}, 8}},
+		{"probe", "tries", Value{[]string{"5"}, 3}},
 		{"get", "quiet", Value{[]string{"false"}, 9}}, {"get", "mirror", Value{[]string{"http://c/"}, 10}},
 		{"other", "mirror", Value{[]string{"http://a/", "http://b/"}, 4}}, {"probe", "json", Value{[]string{"true"}, 5}},
 	} {
@@ -102,7 +103,8 @@ func TestSite(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	u.Path = "/x"
-	if s := f.Site(u); s.Word("proxy") != "socks5://127.0.0.1:1080" || s.Word("limit-rate") != "1024" || s.Word("insecure") != "true" || len(s.Values["cacert"]) != 1 {
+	if s := f.Site(u); s.Word("proxy") != "socks5://127.0.0.1:1080" || s.Word("limit-rate") != "1024" ||
+		s.Word("insecure") != "true" || len(s.Values["cacert"]) != 1 {
 		t.Errorf("%+v", s)
 	}
 	if (*Settings)(nil).Site(u) != nil {
@@ -134,7 +136,8 @@ func TestParseRefuses(t *testing.T) {
 		{"[site]\nx = 1", 2, "site.x: want a table", "[site."},
 		{"[site.\"example.org/*\"]", 1, "not the beginning of a URL", "write a scheme"},
 		{"[site.\"https://*.example.org/\"]", 1, "not the beginning of a URL", ""},
-		{"[site.\"https://h/a/*\"]\n[site.\"https://H:443/a/\"]", 1, "is for the same URLs as https://H:443/a/", "remove one of the two, which would be ignored"},
+		{"[site.\"https://h/a/*\"]\n[site.\"https://H:443/a/\"]", 1, "is for the same URLs as https://H:443/a/",
+			"remove one of the two, which would be ignored"},
 		{"[site.\"https://h/a*b*\"]", 1, "not the beginning of a URL", ""},
 		{"forge = 1", 1, "forge: want a table", "[forge]"},
 		{"[forge]\nx = 1", 2, "forge.x: want a table", "[forge.NAME]"},
@@ -147,7 +150,8 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		_, err := parseSettings([]byte(tt.text), knownHere)
 		var e *Error
-		if !errors.As(err, &e) || e.Line != tt.line || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(e.Hint, tt.hint) {
+		if !errors.As(err, &e) || e.Line != tt.line || !strings.Contains(err.Error(), tt.want) ||
+			!strings.HasPrefix(e.Hint, tt.hint) {
 			t.Errorf("%q: %+v", tt.text, err)
 		}
 	}
@@ -169,7 +173,8 @@ func FuzzParse(f *testing.F) {
 		for command, flags := range knownHere {
 			for name, kind := range flags {
 				v, ok := file.Value(command, name)
-				if ok && (kind != Words && len(v.Words) != 1 || v.Line < 1 || kind == Switch && v.Words[0] != "true" && v.Words[0] != "false") {
+				if ok && (kind != Words && len(v.Words) != 1 || v.Line < 1 ||
+					kind == Switch && v.Words[0] != "true" && v.Words[0] != "false") {
 					t.Fatalf("%s.%s is %+v", command, name, v)
 				}
 			}
@@ -187,7 +192,8 @@ func FuzzParse(f *testing.F) {
 // match nothing, and a keyring would have no effect.
 func TestSiteOfAFolder(t *testing.T) {
 	f := mustParse(t, "[site.\"https://example.org/pub/\"]\nrequire = \"digest\"\n")
-	for u, want := range map[string]bool{"https://example.org/pub/a/b": true, "https://example.org/pub/": true, "https://example.org/public": false} {
+	for u, want := range map[string]bool{"https://example.org/pub/a/b": true, "https://example.org/pub/": true,
+		"https://example.org/public": false} {
 		parsed, _ := url.Parse(u)
 		if got := f.Site(parsed) != nil; got != want {
 			t.Errorf("%s: %t", u, got)

@@ -28,7 +28,8 @@ func TestSize(t *testing.T) {
 
 func TestTime(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		-1: "0 s", 0: "0 ms", 117 * time.Microsecond: "under 1 ms", 40 * time.Millisecond: "40 ms", 100 * time.Millisecond: "0.1 s",
+		-1: "0 s", 0: "0 ms", 117 * time.Microsecond: "under 1 ms", 40 * time.Millisecond: "40 ms",
+		100 * time.Millisecond:  "0.1 s",
 		3210 * time.Millisecond: "3.2 s", 9949 * time.Millisecond: "9.9 s", 9950 * time.Millisecond: "10 s",
 		59*time.Second + 499*time.Millisecond: "59 s", 59*time.Second + 500*time.Millisecond: "1 min 0 s",
 		250 * time.Second: "4 min 10 s", 3599500 * time.Millisecond: "1 h 0 min", 125 * time.Minute: "2 h 5 min",
@@ -46,7 +47,8 @@ func TestShortenAndCount(t *testing.T) {
 			t.Errorf("Shorten(%q) is %q, want %q", tt[0], got, tt[1])
 		}
 	}
-	if got := Count(1, "mirror") + ", " + Count(0, "mirror") + ", " + Count(12, "mirror"); got != "1 mirror, 0 mirrors, 12 mirrors" {
+	if got := Count(1, "mirror") + ", " + Count(0, "mirror") + ", " + Count(12,
+		"mirror"); got != "1 mirror, 0 mirrors, 12 mirrors" {
 		t.Error(got)
 	}
 	if Percent(0, 0) != 0 || Percent(999, 1000) != 99 || Percent(1000, 1000) != 100 || Percent(5, -1) != 0 {

@@ -155,7 +155,8 @@ func TestBoundReadings_Rule78(t *testing.T) {
 // TestBoundCase_Rule78: of two bounds that differ in case alone, the one in the same letters counts.
 func TestBoundCase_Rule78(t *testing.T) {
 	trust := &option.Trust{}
-	for _, word := range []string{"https://example.org/Pub", "https://example.org/pub", "https://example.org/x", "https://example.org/X/y"} {
+	for _, word := range []string{"https://example.org/Pub", "https://example.org/pub", "https://example.org/x",
+		"https://example.org/X/y"} {
 		trust.Add(bound(t, word), option.TrustedKey{Text: "key"})
 	}
 	for path, want := range map[string]string{
@@ -209,8 +210,10 @@ func TestBoundForges_Rule78(t *testing.T) {
 func TestBoundRefused(t *testing.T) {
 	for _, word := range []string{
 		"", "example.org", "example.org/pub", "ftp://example.org/", "https:///pub/", "https://me@example.org/",
-		"https://example.org/pub?x=1", "https://example.org/pub?", "https://example.org/#x", "https://example.org/pub/*", "https://ex ample.org/",
-		"https://example.org/pub%2Fx", "https://example.org/a//../b", `https://example.org/a\b`, "https://example.org/a%5cb", "https://example.org/a;b",
+		"https://example.org/pub?x=1", "https://example.org/pub?", "https://example.org/#x",
+		"https://example.org/pub/*", "https://ex ample.org/",
+		"https://example.org/pub%2Fx", "https://example.org/a//../b", `https://example.org/a\b`,
+		"https://example.org/a%5cb", "https://example.org/a;b",
 	} {
 		if _, err := option.NewBound(word); err == nil {
 			t.Errorf("%q is taken", word)
@@ -232,7 +235,8 @@ func TestTrustChanges(t *testing.T) {
 		at            option.Bound
 		data          string
 		removed, left int
-	}{{bound(t, "https://example.org/"), "one", 0, 0}, {same, "three", 0, 2}, {same, "one", 1, 1}, {at, "two", 1, 0}, {at, "two", 0, 0}} {
+	}{{bound(t, "https://example.org/"), "one", 0, 0}, {same, "three", 0, 2}, {same, "one", 1, 1}, {at, "two", 1, 0},
+		{at, "two", 0, 0}} {
 		if removed, left := trust.Remove(step.at, only(step.data)); removed != step.removed || left != step.left {
 			t.Errorf("%s of %s: %d removed, %d left", step.data, step.at.URL, removed, left)
 		}
@@ -255,7 +259,8 @@ func TestParseTrust(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second, _ := again.Format(); !bytes.Equal(data, second) || len(again.Bounds) != 2 || again.Bounds[0].URL != "https://example.org/pub" {
+	if second, _ := again.Format(); !bytes.Equal(data, second) || len(again.Bounds) != 2 ||
+		again.Bounds[0].URL != "https://example.org/pub" {
 		t.Errorf("%s\nis read as\n%s", data, second)
 	}
 	if data, err := (*option.Trust)(nil).Format(); err != nil || !strings.Contains(string(data), `"trust": []`) {
@@ -263,7 +268,8 @@ func TestParseTrust(t *testing.T) {
 	}
 	const entry = `{"url": "https://example.org/", "keys": [{"name": "", "added": "", "key": "x"}]}`
 	for _, text := range []string{
-		"", "{}", "[]", `{"v": 1}`, `{"v": 1, "trust": null}`, `{"v": 2, "trust": []}`, `{"v": 1, "trust": [], "only": true}`, `{"v": 1, "trust": []} {}`,
+		"", "{}", "[]", `{"v": 1}`, `{"v": 1, "trust": null}`, `{"v": 2, "trust": []}`,
+		`{"v": 1, "trust": [], "only": true}`, `{"v": 1, "trust": []} {}`,
 		`{"v": 1, "trust": [` + entry + "," + entry + `]}`,
 		`{"v": 1, "trust": [{"url": "https://example.org/", "keys": []}]}`,
 		`{"v": 1, "trust": [{"url": "https://example.org/", "keys": [{"name": "x"}]}]}`,

@@ -116,7 +116,8 @@ func FuzzJournal(f *testing.F) {
 // FuzzRecords writes a journal of well-formed records, with right and wrong CRCs, from a script of five bytes each, and
 // then damages it in one place.
 func FuzzRecords(f *testing.F) {
-	f.Add([]byte{1, 0, 0, 0, 0, 2, 0, 9, 0, 0, 2, 4, 5, 0, 0, 3, 0, 1, 0, 0, 2, 0, 2, 0, 0}, []byte("0123456789"), uint16(60000), byte(0))
+	f.Add([]byte{1, 0, 0, 0, 0, 2, 0, 9, 0, 0, 2, 4, 5, 0, 0, 3, 0, 1, 0, 0, 2, 0, 2, 0, 0}, []byte("0123456789"),
+		uint16(60000), byte(0))
 	f.Add([]byte{2, 0, 9, 0, 0, 1, 0, 0, 0, 0}, []byte("0123456789"), uint16(60000), byte(0)) // without an identity
 	f.Add([]byte{1, 0, 0, 0, 0, 2, 0, 9, 0, 1, 2, 250, 50, 0, 0}, []byte("0123456789"), uint16(30), byte(4))
 	f.Fuzz(func(t *testing.T, script, part []byte, where uint16, flip byte) {

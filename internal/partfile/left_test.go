@@ -35,7 +35,8 @@ func TestList(t *testing.T) {
 		t.Fatalf("%+v, %+v", left, aside)
 	}
 	l := left[0]
-	if l.Path != in(dir, "x.part") || l.Name != "x" || !l.Known || l.Have.Len() != 1000 || l.Identity.Size != 4000 || l.Identity.Require != "digest" {
+	if l.Path != in(dir, "x.part") || l.Name != "x" || !l.Known || l.Have.Len() != 1000 || l.Identity.Size != 4000 ||
+		l.Identity.Require != "digest" {
 		t.Errorf("%+v", l)
 	}
 	if !l.InUse || time.Since(l.Changed) > time.Hour {
@@ -167,7 +168,8 @@ func TestRemoveUnknownPart(t *testing.T) {
 
 func TestNameOf(t *testing.T) {
 	for path, want := range map[string]string{
-		"a.iso": "a.iso", "a.iso.part": "a.iso", "d/a.iso.part.journal": "d/a.iso", ".part": ".part", "d/.part": "d/.part", "a.part.bad": "a.part.bad",
+		"a.iso": "a.iso", "a.iso.part": "a.iso", "d/a.iso.part.journal": "d/a.iso", ".part": ".part",
+		"d/.part": "d/.part", "a.part.bad": "a.part.bad",
 	} {
 		if got := NameOf(path); got != want {
 			t.Errorf("%s: %s", path, got)

@@ -49,7 +49,8 @@ func TestLostSyncOfWhatWasVoid_Rule7(t *testing.T) {
 		if f.Sync() == nil {
 			t.Fatal("the sync succeeded")
 		}
-		if have := f.Have(); have.Contains(span(3000, 3001)) || !have.Contains(span(0, 3000)) || !have.Contains(span(6000, 9000)) {
+		if have := f.Have(); have.Contains(span(3000, 3001)) || !have.Contains(span(0, 3000)) ||
+			!have.Contains(span(6000, 9000)) {
 			t.Errorf("revoked meanwhile: %v: %v is there", meanwhile, &have)
 		}
 		// Bytes that were written again do not count either: the system reports a failed write only once.

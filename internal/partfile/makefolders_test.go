@@ -33,7 +33,8 @@ func TestMakeFolders(t *testing.T) {
 func TestMakeFoldersFollowsNoLinks_Rule5(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	link := filepath.Join(t.TempDir(), "dir")
-	for from, to := range map[string]string{filepath.Join(dir, "link"): outside, filepath.Join(dir, "within"): "real", link: dir} {
+	for from, to := range map[string]string{filepath.Join(dir, "link"): outside, filepath.Join(dir, "within"): "real",
+		link: dir} {
 		if err := os.Symlink(to, from); err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +45,8 @@ func TestMakeFoldersFollowsNoLinks_Rule5(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "plain"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"link/x/file", "within/x/file", "plain/x/file", "link/file", "../x/file", "/x/file", "x//file"} {
+	for _, name := range []string{"link/x/file", "within/x/file", "plain/x/file", "link/file", "../x/file", "/x/file",
+		"x//file"} {
 		var refused *partfile.NameError
 		if err := partfile.MakeFolders(fsys.OS, dir, name); !errors.As(err, &refused) {
 			t.Errorf("%s: %v", name, err)

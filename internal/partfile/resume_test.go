@@ -35,7 +35,8 @@ func full(t *testing.T) Identity {
 		Denied:       []verify.Claim{{Digest: digest(t, verify.SHA256, 4), Field: "Digest", Channel: verify.HTTPS}},
 		ETag:         "\"\xff\x80 not UTF-8\"",
 		LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		Mirrors:      []Mirror{{"https://b.example/x", 1, true, "DE", address.Private}, {"ftp://c.example/x", 999999, false, "", 0}},
+		Mirrors: []Mirror{{"https://b.example/x", 1, true, "DE", address.Private}, {"ftp://c.example/x", 999999,
+			false, "", 0}},
 	}
 }
 
@@ -70,7 +71,8 @@ func TestIdentityWithoutYielding(t *testing.T) {
 	id.Yielding, id.Listed, id.Denied = nil, nil, nil
 	payload, err := id.encode()
 	must(t, err)
-	if bytes.Contains(payload, []byte("Yielding")) || bytes.Contains(payload, []byte("Denied")) || bytes.Contains(payload, []byte("Listed")) {
+	if bytes.Contains(payload, []byte("Yielding")) || bytes.Contains(payload, []byte("Denied")) ||
+		bytes.Contains(payload, []byte("Listed")) {
 		t.Errorf("%s", payload)
 	}
 	if got, err := decodeIdentity(payload); err != nil || !reflect.DeepEqual(got, id) {
@@ -220,7 +222,8 @@ func TestForeignJournal_Rule8(t *testing.T) {
 	damaged := slices.Clone(journal)
 	damaged[0] ^= 1
 	for name, journal := range map[string][]byte{
-		"garbage": content(1000), "later version, damaged": later, "damaged": damaged, "text": []byte("{}\n"), "zeros": make([]byte, 50),
+		"garbage": content(1000), "later version, damaged": later, "damaged": damaged, "text": []byte("{}\n"),
+		"zeros": make([]byte, 50),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -12,12 +12,14 @@ import (
 // file, and a foreign journal. Proves rule 8.
 func TestForeignAside_Rule8(t *testing.T) {
 	for name, files := range map[string]map[string]string{
-		"the user's own":            {"x.part.bad": "mine"},
-		"of a journal":              {"x.part.journal.bad": "mine"},
-		"foreign journal":           {"x.part.journal": "foreign"},
-		"part and foreign journal":  {"x.part": "theirs", "x.part.journal": "foreign", "x.part.bad": "mine", "x.part.journal.bad": "mine, too"},
-		"part without a journal":    {"x.part": "theirs", "x.part.bad": "mine"},
-		"all of the first few":      {"x.part": "theirs", "x.part.bad": "mine", "x.2.part.bad": "mine, too", "x.3.part.bad": "and this"},
+		"the user's own":  {"x.part.bad": "mine"},
+		"of a journal":    {"x.part.journal.bad": "mine"},
+		"foreign journal": {"x.part.journal": "foreign"},
+		"part and foreign journal": {"x.part": "theirs", "x.part.journal": "foreign", "x.part.bad": "mine",
+			"x.part.journal.bad": "mine, too"},
+		"part without a journal": {"x.part": "theirs", "x.part.bad": "mine"},
+		"all of the first few": {"x.part": "theirs", "x.part.bad": "mine", "x.2.part.bad": "mine, too",
+			"x.3.part.bad": "and this"},
 		"part and an empty journal": {"x.part": "theirs", "x.part.journal": ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -59,7 +59,8 @@ func TestPowerLossShared(t *testing.T) {
 			for name, at := range after {
 				data, err := fsys.ReadFile(crashed, "/d/"+name, 1<<20)
 				if n >= at && err != nil || err == nil && string(data) != string(text(name)) {
-					t.Fatalf("%s after %d changes, %v: %d bytes, %v; it was committed after %d", name, n, fate, len(data), err, at)
+					t.Fatalf("%s after %d changes, %v: %d bytes, %v; it was committed after %d", name, n, fate,
+						len(data), err, at)
 				}
 			}
 		}

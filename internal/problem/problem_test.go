@@ -19,7 +19,8 @@ func TestError(t *testing.T) {
 		{Problem{What: "download", Where: "http://h/a", Why: "status 404"}, "download http://h/a: status 404"},
 		{Problem{What: "usage", Why: "no command", Hint: "braid --help"}, "usage: no command (braid --help)"},
 		{Problem{What: "x", Where: "y", Why: "z", Kept: "nothing kept"}, "x y: z (nothing kept)"},
-		{Problem{What: "x", Where: "y", Why: "z", Kept: "5 MiB kept in a.part", Hint: "run again"}, "x y: z (5 MiB kept in a.part; run again)"},
+		{Problem{What: "x", Where: "y", Why: "z", Kept: "5 MiB kept in a.part", Hint: "run again"},
+			"x y: z (5 MiB kept in a.part; run again)"},
 	} {
 		if got := tt.p.Error(); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
@@ -28,7 +29,8 @@ func TestError(t *testing.T) {
 }
 
 func TestGist(t *testing.T) {
-	for want, p := range map[string]Problem{"a: b": {What: "x", Where: "a", Why: "b", Hint: "h"}, "b": {Why: "b"}, "a": {Where: "a"}} {
+	for want, p := range map[string]Problem{"a: b": {What: "x", Where: "a", Why: "b", Hint: "h"}, "b": {Why: "b"},
+		"a": {Where: "a"}} {
 		if got := p.Gist(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -59,7 +61,8 @@ func TestOfDownload(t *testing.T) {
 		{download.Error{Where: "http://o/a", Err: refused}, "download http://o/a: h:1: status 404"},
 		{download.Error{Where: "u"}, "download u: no reason given"},
 		{download.Error{Where: "u", Err: errors.New("e"), Hint: "look"}, "download u: e (look)"},
-		{download.Error{Where: "u", Err: &partfile.SpaceError{Path: "/d", Need: 2 << 20, Free: 1 << 20}}, "download u: /d: needs 2 MiB more, but the file system has 1 MiB"},
+		{download.Error{Where: "u", Err: &partfile.SpaceError{Path: "/d", Need: 2 << 20, Free: 1 << 20}},
+			"download u: /d: needs 2 MiB more, but the file system has 1 MiB"},
 	} {
 		tt.err.Kind, tt.err.What = download.Refused, "download"
 		got := OfDownload(fmt.Errorf("outside: %w", &tt.err))
@@ -72,7 +75,8 @@ func TestOfDownload(t *testing.T) {
 // TestLocal: the reason does not repeat the name of the file, because the message already begins with it.
 func TestLocal(t *testing.T) {
 	err := fmt.Errorf("open: %w", &fs.PathError{Op: "open", Path: "secret", Err: fs.ErrNotExist})
-	if got := Local("folder", "d", err).WithHint("make it"); got.Kind != download.Local || got.Error() != "folder d: file does not exist (make it)" {
+	if got := Local("folder", "d", err).WithHint("make it"); got.Kind != download.Local ||
+		got.Error() != "folder d: file does not exist (make it)" {
 		t.Errorf("%v", got)
 	}
 }

@@ -43,8 +43,9 @@ func TestRun(t *testing.T) {
 func TestEnd(t *testing.T) {
 	dir := t.TempDir()
 	p := Program{
-		Args: []string{"/bin/sh", "-c", `trap "" TERM; (trap "" TERM; sleep 1000) & echo $! >child.tmp; mv child.tmp child; wait; sleep 1000`},
-		Env:  os.Environ(), Dir: dir, Grace: 50 * time.Millisecond,
+		Args: []string{"/bin/sh", "-c",
+			`trap "" TERM; (trap "" TERM; sleep 1000) & echo $! >child.tmp; mv child.tmp child; wait; sleep 1000`},
+		Env: os.Environ(), Dir: dir, Grace: 50 * time.Millisecond,
 	}
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -70,18 +70,21 @@ func TestBar(t *testing.T) {
 	m := wide(&b)
 	frame := func() string { return strings.Join(onTerminal(t, b.String(), 80), "\n") }
 	m.Show(time.Time{}, fileProgress("a", download.Progress{Done: 64 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}))
-	if got := frame(); !strings.HasPrefix(got, "  25% |██") || !strings.Contains(got, "64 MiB of 256 MiB") || !strings.Contains(got, "ETA 16 s") || !strings.Contains(got, "12 MiB/s") {
+	if got := frame(); !strings.HasPrefix(got, "  25% |██") || !strings.Contains(got, "64 MiB of 256 MiB") ||
+		!strings.Contains(got, "ETA 16 s") || !strings.Contains(got, "12 MiB/s") {
 		t.Errorf("%q", got)
 	}
 	m.Clear()
 	if got := frame(); got != "" {
 		t.Errorf("after clear there is %q", got)
 	}
-	m.Show(time.Time{}, fileProgress("a", download.Progress{Done: 256 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4})) // all is there, but not yet proven
+	// all is there, but not yet proven
+	m.Show(time.Time{}, fileProgress("a", download.Progress{Done: 256 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}))
 	if got := frame(); !strings.HasPrefix(got, "  99% |") {
 		t.Errorf("%q", got)
 	}
-	m.Show(time.Time{}, fileProgress("a", download.Progress{Size: 256 << 20, Active: 1})) // and it was the wrong file: from the beginning
+	// and it was the wrong file: from the beginning
+	m.Show(time.Time{}, fileProgress("a", download.Progress{Size: 256 << 20, Active: 1}))
 	if got := frame(); !strings.HasPrefix(got, "   0% |") || !strings.HasSuffix(got, "1 mirror") {
 		t.Errorf("%q", got)
 	}
@@ -111,7 +114,8 @@ func TestBarOfUnknownSize(t *testing.T) {
 			m.Show(time.Time{}, fileProgress("a", download.Progress{Done: done << 20, Size: size, Rate: 1 << 20, Active: 1}))
 			seen = append(seen, onTerminal(t, b.String(), 80)[0][:1])
 		}
-		if got := onTerminal(t, b.String(), 80)[0]; !strings.Contains(got, "2 MiB") || strings.Contains(got, "%") || len(slices.Compact(seen)) != 3 {
+		if got := onTerminal(t, b.String(), 80)[0]; !strings.Contains(got, "2 MiB") || strings.Contains(got, "%") ||
+			len(slices.Compact(seen)) != 3 {
 			t.Errorf("size %d: %q, %q", size, got, seen)
 		}
 	}
@@ -133,7 +137,8 @@ func TestBarIsDrawnSeldom(t *testing.T) {
 // crowd is a table of so many sources.
 func crowd(n int) (rows [][]string) {
 	for i := range n {
-		rows = append(rows, []string{fmt.Sprintf("  host%d.example.org:443\x1b", i), "  12 MiB", " 10 %", "   1 MiB/s", "again later, for a reason that is long"})
+		rows = append(rows, []string{fmt.Sprintf("  host%d.example.org:443\x1b", i), "  12 MiB", " 10 %", "   1 MiB/s",
+			"again later, for a reason that is long"})
 	}
 	return rows
 }
@@ -151,7 +156,8 @@ func TestBarOnAnyTerminal(t *testing.T) {
 		for i := range 40 {
 			columns, height = 4+rng.IntN(150), 1+rng.IntN(40)
 			done, size := rng.Int64N(1<<40), rng.Int64N(1<<40)-1
-			p := fileProgress("a", download.Progress{Done: min(done, max(size, 0)), Size: size, Rate: rng.Float64() * 1e9, Active: rng.IntN(20)})
+			p := fileProgress("a", download.Progress{Done: min(done, max(size, 0)), Size: size,
+				Rate: rng.Float64() * 1e9, Active: rng.IntN(20)})
 			p.table = crowd(rng.IntN(30))
 			s.progress(time.Time{}, p)
 			drawn := onTerminal(t, b.String(), columns)
@@ -159,7 +165,8 @@ func TestBarOnAnyTerminal(t *testing.T) {
 				t.Fatalf("seed %d: %d lines on a terminal of %d", seed, len(drawn), height)
 			}
 			all.Write(b.Bytes())
-			if got := onTerminal(t, all.String(), 0); !slices.Equal(got[:min(len(said), len(got))], said) || len(got) > len(said)+len(drawn) {
+			if got := onTerminal(t, all.String(), 0); !slices.Equal(got[:min(len(said), len(got))], said) ||
+				len(got) > len(said)+len(drawn) {
 				t.Fatalf("seed %d: there is %q, said was %q, drawn %q", seed, got, said, drawn)
 			}
 			b.Reset()

@@ -25,7 +25,8 @@ func TestBatchOnATerminal(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	lines := slices.Collect(strings.Lines(b.String()))
-	if len(lines) != 2 || !strings.HasPrefix(lines[0], "0 ... 499: 500 files, 500 B; ") || !strings.HasPrefix(lines[1], "500 files: 500 B in ") {
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], "0 ... 499: 500 files, 500 B; ") ||
+		!strings.HasPrefix(lines[1], "500 files: 500 B in ") {
 		t.Errorf("%q", lines)
 	}
 }
@@ -37,7 +38,8 @@ func TestBatchHasOneMeter(t *testing.T) {
 	shown := &Batch{Files: 2, Screen: &Screen{Out: &b, Meter: &plain{w: &b}}}
 	shown.begin()
 	for i := range 251 { // 25 s
-		shown.apply(moment{at.Add(time.Duration(i) * 100 * time.Millisecond), download.Progress{Done: int64(i), Size: 1000, Rate: 10, Active: 1}, 1 + i%2})
+		shown.apply(moment{at.Add(time.Duration(i) * 100 * time.Millisecond), download.Progress{Done: int64(i),
+			Size: 1000, Rate: 10, Active: 1}, 1 + i%2})
 	}
 	for line := range strings.Lines(b.String()) {
 		if !strings.HasPrefix(line, "0 of 2 files, ") {

@@ -14,7 +14,8 @@ func TestColored(t *testing.T) {
 		noColor  string
 		want     bool
 	}{
-		{"", true, "", true}, {"", false, "", false}, {"auto", true, "1", false}, {"", true, "1", false}, {"always", false, "1", true}, {"never", true, "", false},
+		{"", true, "", true}, {"", false, "", false}, {"auto", true, "1", false}, {"", true, "1", false},
+		{"always", false, "1", true}, {"never", true, "", false},
 	} {
 		t.Setenv("NO_COLOR", tt.noColor)
 		if got := Colored(tt.word, tt.terminal); got != tt.want {

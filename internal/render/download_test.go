@@ -40,41 +40,70 @@ func TestWatch(t *testing.T) {
 	}{
 		{download.Started{URL: "u", Path: "p"}, false, "", `{"start","url":"u","path":"p"}`},
 		{download.Resumed{Bytes: 2048}, false, "a.iso: 2 KiB were received in an earlier run\n", `{"resume","bytes":2048}`},
-		{download.SourceUp{ID: 1, URL: "u", Host: "h", RTT: 20 * time.Millisecond}, false, "mirror u: in use (h, 20 ms away)\n", `{"mirror","state":"up","id":1,"url":"u","host":"h","rtt":0.02}`},
-		{download.SourceUp{ID: 1, URL: "u", Host: "h"}, false, "mirror u: in use (h)\n", `{"mirror","state":"up","id":1,"url":"u","host":"h"}`},
-		{download.SourceUp{ID: 1, URL: "u", Host: "h", Whole: true}, false, "mirror u: sends whole files only (h)\n", `{"mirror","state":"up","id":1,"url":"u","host":"h","whole":true}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, Ended: true, Why: scheduler.ReasonNoRanges}, false, "mirror h: not used, because others would finish sooner\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":0,"ended":true,"why":"no ranges"}`},
+		{download.SourceUp{ID: 1, URL: "u", Host: "h", RTT: 20 * time.Millisecond}, false,
+			"mirror u: in use (h, 20 ms away)\n", `{"mirror","state":"up","id":1,"url":"u","host":"h","rtt":0.02}`},
+		{download.SourceUp{ID: 1, URL: "u", Host: "h"}, false, "mirror u: in use (h)\n",
+			`{"mirror","state":"up","id":1,"url":"u","host":"h"}`},
+		{download.SourceUp{ID: 1, URL: "u", Host: "h", Whole: true}, false, "mirror u: sends whole files only (h)\n",
+			`{"mirror","state":"up","id":1,"url":"u","host":"h","whole":true}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, Ended: true, Why: scheduler.ReasonNoRanges}, false,
+			"mirror h: not used, because others would finish sooner\n",
+			`{"range_cut","id":1,"host":"h","fetch":3,"end":0,"ended":true,"why":"no ranges"}`},
 		{download.Comparing{Done: 1, Size: 2}, false, "", `{"compare","done":1,"size":2}`},
-		{download.SourceDown{ID: 2, URL: "u", Host: "h", Err: errors.New(evil), Banned: true}, true, "mirror u: dropped for wrong content: " + safe + "\n", `{"mirror","state":"banned","id":2,"url":"u","host":"h","why":"\\x1b[31m"}`},
-		{download.SourceDown{ID: 2, URL: "u", Err: errors.New("e"), Gone: true}, false, "mirror u: dropped: e\n", `{"mirror","state":"down","id":2,"url":"u","why":"e"}`},
-		{download.SourceDown{ID: 0, URL: "u", Host: "h", Err: errors.New("e"), Back: 2 * time.Second, Active: 1}, false, "mirror u: again in 2 s: e\n", `{"retry","id":0,"url":"u","host":"h","wait":2,"why":"e"}`},
-		{download.SourceDown{ID: 0, URL: "u", Err: errors.New("e"), Active: 1}, false, "mirror u: again later: e\n", `{"retry","id":0,"url":"u","why":"e"}`},
-		{download.SourceDown{ID: 0, URL: "u", Host: "h", Err: errors.New("e"), Back: 2 * time.Second}, true, "a.iso: e; trying again in 2 s\n", `{"retry","id":0,"url":"u","host":"h","wait":2,"why":"e"}`},
-		{download.RangeStarted{ID: 1, Host: "h", Range: byterange.Range{Start: 5, End: 10}, Fetch: 3, Why: scheduler.ReasonSplit}, false, "", `{"range","id":1,"host":"h","start":5,"end":10,"fetch":3,"why":"split"}`},
-		{download.RangeStarted{ID: 1, Range: byterange.Range{End: byterange.Unbounded}, Fetch: 1, Why: scheduler.ReasonFirst}, false, "", `{"range","id":1,"start":0,"fetch":1,"why":"first"}`},
+		{download.SourceDown{ID: 2, URL: "u", Host: "h", Err: errors.New(evil), Banned: true}, true,
+			"mirror u: dropped for wrong content: " + safe + "\n",
+			`{"mirror","state":"banned","id":2,"url":"u","host":"h","why":"\\x1b[31m"}`},
+		{download.SourceDown{ID: 2, URL: "u", Err: errors.New("e"), Gone: true}, false, "mirror u: dropped: e\n",
+			`{"mirror","state":"down","id":2,"url":"u","why":"e"}`},
+		{download.SourceDown{ID: 0, URL: "u", Host: "h", Err: errors.New("e"), Back: 2 * time.Second, Active: 1}, false,
+			"mirror u: again in 2 s: e\n", `{"retry","id":0,"url":"u","host":"h","wait":2,"why":"e"}`},
+		{download.SourceDown{ID: 0, URL: "u", Err: errors.New("e"), Active: 1}, false, "mirror u: again later: e\n",
+			`{"retry","id":0,"url":"u","why":"e"}`},
+		{download.SourceDown{ID: 0, URL: "u", Host: "h", Err: errors.New("e"), Back: 2 * time.Second}, true,
+			"a.iso: e; trying again in 2 s\n", `{"retry","id":0,"url":"u","host":"h","wait":2,"why":"e"}`},
+		{download.RangeStarted{ID: 1, Host: "h", Range: byterange.Range{Start: 5, End: 10}, Fetch: 3,
+			Why: scheduler.ReasonSplit}, false, "", `{"range","id":1,"host":"h","start":5,"end":10,"fetch":3,"why":"split"}`},
+		{download.RangeStarted{ID: 1, Range: byterange.Range{End: byterange.Unbounded}, Fetch: 1,
+			Why: scheduler.ReasonFirst}, false, "", `{"range","id":1,"start":0,"fetch":1,"why":"first"}`},
 		{download.RangeAnswered{ID: 1, Host: "h", Fetch: 3}, false, "", `{"range_answer","id":1,"host":"h","fetch":3}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Why: scheduler.ReasonSlow}, false, "mirror h: too slow for its range; other sources fetch the rest\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"why":"slow"}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonSameHost}, false, "", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"same host"}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Why: scheduler.ReasonSilent}, false, "mirror h: sends nothing; the rest of its range is requested again\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"why":"silent"}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonUseless}, false, "mirror h: connection closed, because it adds no speed\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"useless"}`},
-		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonCrowded}, false, "mirror h: connection closed to test whether fewer are as fast\n", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"crowded"}`},
-		{download.RangeEnded{ID: 1, Host: "h", Fetch: 3, Bytes: 5, Took: 2 * time.Second}, false, "", `{"range_end","id":1,"host":"h","fetch":3,"bytes":5,"took":2}`},
-		{download.RangeEnded{ID: 1, Fetch: 3, Err: errors.New(evil)}, false, "", `{"range_end","id":1,"fetch":3,"bytes":0,"took":0,"why":"\\x1b[31m"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Why: scheduler.ReasonSlow}, false,
+			"mirror h: too slow for its range; other sources fetch the rest\n",
+			`{"range_cut","id":1,"host":"h","fetch":3,"end":7,"why":"slow"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonSameHost}, false, "",
+			`{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"same host"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Why: scheduler.ReasonSilent}, false,
+			"mirror h: sends nothing; the rest of its range is requested again\n",
+			`{"range_cut","id":1,"host":"h","fetch":3,"end":7,"why":"silent"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonUseless}, false,
+			"mirror h: connection closed, because it adds no speed\n",
+			`{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"useless"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonCrowded}, false,
+			"mirror h: connection closed to test whether fewer are as fast\n",
+			`{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"crowded"}`},
+		{download.RangeEnded{ID: 1, Host: "h", Fetch: 3, Bytes: 5, Took: 2 * time.Second}, false, "",
+			`{"range_end","id":1,"host":"h","fetch":3,"bytes":5,"took":2}`},
+		{download.RangeEnded{ID: 1, Fetch: 3, Err: errors.New(evil)}, false, "",
+			`{"range_end","id":1,"fetch":3,"bytes":0,"took":0,"why":"\\x1b[31m"}`},
 		{download.Complete{Size: 5}, false, "", `{"complete","size":5}`},
-		{download.Progress{Done: 1, Size: 2, Rate: 3, Active: 4}, false, "", `{"progress","done":1,"size":2,"rate":3,"mirrors":4}`},
+		{download.Progress{Done: 1, Size: 2, Rate: 3, Active: 4}, false, "",
+			`{"progress","done":1,"size":2,"rate":3,"mirrors":4}`},
 		{download.Progress{Done: 1, Size: -1}, false, "", `{"progress","done":1,"rate":0,"mirrors":0}`},
 		{download.Restarted{Reason: "r" + evil}, true, "a.iso: starting again: r" + safe + "\n", `{"retry","why":"r\u001b[31m"}`},
 		{download.Verified{Proof: verify.Unchecked(5)}, false, "", `{"verify","verified":false,"digests":{},"evidence":[]}`},
 		{download.Note{Text: "n"}, false, "n\n", `{"note","text":"n"}`},
 		{
 			download.Offered{File: metalink.File{
-				Size: 2048, Claims: []verify.Claim{claim(t)}, ETag: `"e"`, Mirrors: []metalink.Mirror{{URL: m, Pri: 1, Geo: "DE", Pref: true}},
+				Size: 2048, Claims: []verify.Claim{claim(t)}, ETag: `"e"`,
+				Mirrors:   []metalink.Mirror{{URL: m, Pri: 1, Geo: "DE", Pref: true}},
 				Documents: []metalink.MetaURL{{URL: m, Type: "t", Name: "n"}}, IgnoredCount: 4,
-				Ignored: []metalink.Ignored{{Target: "x", Reason: "scheme"}, {Target: "y", Reason: "self"}, {Target: "z", Reason: "scheme"},
+				Ignored: []metalink.Ignored{{Target: "x", Reason: "scheme"}, {Target: "y", Reason: "self"},
+					{Target: "z", Reason: "scheme"},
 					{Target: "Digest: MD5=x", Reason: "short"}},
 			}}, false,
-			"server: 2 KiB, sha-256 from Digest over https, 1 mirror\nserver: 4 statements ignored: scheme (2), self (1), Digest: short (1)\n",
-			`{"offer","size":2048,"etag":"\"e\"","claims":[{"algorithm":"sha-256","hex":"` + strings.Repeat("00", 32) + `","field":"Digest","channel":"https"}],` +
+			"server: 2 KiB, sha-256 from Digest over https, 1 mirror\nserver: 4 statements ignored: scheme (2), self " +
+				"(1), Digest: short (1)\n",
+			`{"offer","size":2048,"etag":"\"e\"","claims":[{"algorithm":"sha-256","hex":"` + strings.Repeat("00", 32) +
+				`","field":"Digest","channel":"https"}],` +
 				`"mirrors":[{"url":"http://m/a","pri":1,"pref":true,"geo":"DE","depth":0}],"documents":[{"url":"http://m/a","type":"t","name":"n"}],` +
 				`"ignored":[{"target":"x","reason":"scheme"},{"target":"y","reason":"self"},{"target":"z","reason":"scheme"},` +
 				`{"target":"Digest: MD5=x","reason":"short"}],"ignored_count":4,"no_digest":false}`,
@@ -115,7 +144,8 @@ func TestOutOfDate(t *testing.T) {
 
 // TestWatchNamesSources: what is said of a source that answered is said of its URL, as all else.
 func TestWatchNamesSources(t *testing.T) {
-	text, _ := told(true, download.SourceUp{ID: 1, URL: "u", Host: "h"}, download.RangeCut{ID: 1, Host: "h", Why: scheduler.ReasonSilent})
+	text, _ := told(true, download.SourceUp{ID: 1, URL: "u", Host: "h"}, download.RangeCut{ID: 1, Host: "h",
+		Why: scheduler.ReasonSilent})
 	if !strings.HasSuffix(text, "\nmirror u: sends nothing; the rest of its range is requested again\n") {
 		t.Errorf("%q", text)
 	}
@@ -128,25 +158,33 @@ func TestResultLine(t *testing.T) {
 		noDigest bool
 		want     string
 	}{
-		{download.Result{Size: 256 << 20, Fetched: 256 << 20, Elapsed: 3200 * time.Millisecond, Sources: four, Proof: prooftest.Of(t, verify.SHA256)}, false,
+		{download.Result{Size: 256 << 20, Fetched: 256 << 20, Elapsed: 3200 * time.Millisecond, Sources: four,
+			Proof: prooftest.Of(t, verify.SHA256)}, false,
 			"a.iso: 256 MiB in 3.2 s (80 MiB/s) from 3 mirrors; verified: sha-256 from Digest over https"},
-		{download.Result{Size: 256 << 20, Fetched: 56 << 20, Resumed: 200 << 20, Elapsed: time.Second, Sources: four[:1], Proof: prooftest.Of(t, verify.SHA256)}, false,
-			"a.iso: 256 MiB, 200 MiB of it from an earlier run, in 1 s (56 MiB/s) from a; verified: sha-256 from Digest over https"},
-		{download.Result{Size: 64 << 20, Fetched: 128 << 20, Elapsed: 32 * time.Second, Sources: four[:1], Proof: prooftest.Of(t, verify.SHA256)}, false,
+		{download.Result{Size: 256 << 20, Fetched: 56 << 20, Resumed: 200 << 20, Elapsed: time.Second,
+			Sources: four[:1], Proof: prooftest.Of(t, verify.SHA256)}, false,
+			"a.iso: 256 MiB, 200 MiB of it from an earlier run, in 1 s (56 MiB/s) from a; verified: sha-256 from Digest " +
+				"over https"},
+		{download.Result{Size: 64 << 20, Fetched: 128 << 20, Elapsed: 32 * time.Second, Sources: four[:1],
+			Proof: prooftest.Of(t, verify.SHA256)}, false,
 			"a.iso: 64 MiB in 32 s (2 MiB/s) from a; verified: sha-256 from Digest over https"},
 		{download.Result{AlreadyComplete: true, Size: 1 << 20, Proof: prooftest.Of(t, verify.SHA256, verify.MD5)}, false,
 			"a.iso: already complete (1 MiB); verified: sha-256 from Digest over https"},
 		{download.Result{Size: 1, Elapsed: 0, Proof: verify.Unchecked(1)}, false,
 			"a.iso: 1 B in 0 ms (0 B/s); unverified: the server sent no checksum (give one with --sha256)"},
 		{download.Result{Size: 1, Elapsed: 0, Proof: verify.Unchecked(1)}, true,
-			"a.iso: 1 B in 0 ms (0 B/s); unverified: the server named mirrors, but sent no checksum, so they were not used (give one with --sha256)"},
+			"a.iso: 1 B in 0 ms (0 B/s); unverified: the server named mirrors, but sent no checksum, so they were not " +
+				"used (give one with --sha256)"},
 		{download.Result{Size: 1, Elapsed: 0, Proof: prooftest.Of(t, verify.MD5)}, false,
-			"a.iso: 1 B in 0 ms (0 B/s); unverified (md5 from Digest over https matches, which proves nothing against an attacker)"},
+			"a.iso: 1 B in 0 ms (0 B/s); unverified (md5 from Digest over https matches, which proves nothing against " +
+				"an attacker)"},
 		{download.Result{NotModified: true}, false, "a.iso: nothing newer"},
 		{download.Result{NotModified: true, Size: 1 << 20, Proof: prooftest.Of(t, verify.SHA256)}, false,
 			"a.iso: nothing newer (1 MiB); verified: sha-256 from Digest over https"},
 		{download.Result{NotModified: true, Older: true, LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, false,
-			"a.iso: the existing file is kept, because the server's is older (" + time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST") + "); replace it with --allow-older"},
+			"a.iso: the existing file is kept, because the server's is older (" +
+				time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST") +
+				"); replace it with --allow-older"},
 	} {
 		w := NewDownload(nil, nil, false)
 		w.record.Path, w.record.NoDigest = "d/a.iso", tt.noDigest
@@ -159,7 +197,8 @@ func TestResultLine(t *testing.T) {
 func TestShares(t *testing.T) {
 	sources := []download.SourceResult{
 		{Host: "fast:80", Bytes: 192 << 20, Rate: 12 << 20}, {Host: "slow:80", Bytes: 64 << 20, Rate: 300 << 10},
-		{Host: "liar:80", Err: errors.New("liar:80: sha-256 differs\x1b"), Banned: true}, {URL: "http://dead/a", Err: errors.New("refused")}, {Host: "idle"}, {Host: "idle"},
+		{Host: "liar:80", Err: errors.New("liar:80: sha-256 differs\x1b"), Banned: true},
+		{URL: "http://dead/a", Err: errors.New("refused")}, {Host: "idle"}, {Host: "idle"},
 	}
 	got := shareLines(sources, 0)
 	want := []string{
@@ -199,7 +238,8 @@ func TestShares(t *testing.T) {
 func TestDoneEvent(t *testing.T) {
 	u, _ := url.Parse("http://me:pw@h/a?key=s3cret")
 	e := doneEvent{NewHead(time.Unix(0, 0), "done"), NewOutcome(download.Request{URL: u}, download.Result{
-		Path: "a", Size: 1, Proof: prooftest.Of(t, verify.SHA256), Resumed: 1, Fetched: 2, Duplicate: 3, Elapsed: time.Second, AlreadyComplete: true,
+		Path: "a", Size: 1, Proof: prooftest.Of(t, verify.SHA256), Resumed: 1, Fetched: 2, Duplicate: 3,
+		Elapsed: time.Second, AlreadyComplete: true,
 		Sources: []download.SourceResult{{URL: "u", Host: "h", Bytes: 4, Rate: 5, Banned: true, Err: errors.New("e")}},
 	})}
 	line, err := json.Marshal(e)
@@ -208,7 +248,8 @@ func TestDoneEvent(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"event":"done","url":"http://me:***@h/a?key=***","path":"a","size":1,"verified":true,"digests":{"sha-256":"2d711642`,
-		`"evidence":["sha-256 from Digest over https"]`, `"already_complete":true,"resumed":1,"fetched":2,"duplicate":3,"elapsed":1,`,
+		`"evidence":["sha-256 from Digest over https"]`,
+		`"already_complete":true,"resumed":1,"fetched":2,"duplicate":3,"elapsed":1,`,
 		`"sources":[{"url":"u","host":"h","bytes":4,"rate":5,"banned":true,"why":"e"}]}`,
 	} {
 		if !strings.Contains(string(line), want) {

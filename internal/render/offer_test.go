@@ -15,7 +15,8 @@ func TestProbeLines(t *testing.T) {
 	u, _ := url.Parse("http://h/a%1b")
 	lines := strings.Join(ProbeLines(download.Offer{
 		Hops: []metalink.Hop{{URL: u, Status: 302}, {URL: u, Status: 799}},
-		File: metalink.File{Size: -1, NoDigest: true, IgnoredCount: 150, Ignored: []metalink.Ignored{{Target: "\x1b", Reason: "scheme"}}},
+		File: metalink.File{Size: -1, NoDigest: true, IgnoredCount: 150,
+			Ignored: []metalink.Ignored{{Target: "\x1b", Reason: "scheme"}}},
 	}, download.Evidence{}, download.RequireNothing, nil), "\n")
 	for _, want := range []string{
 		"302 Found  http://h/a%1b", "799  http", "size     unknown", "ranges   not announced", "etag     none", "digests  none",

@@ -19,12 +19,18 @@ func TestProgressSentence(t *testing.T) {
 		p    Progress
 		want string
 	}{
-		{fileProgress("a.iso", download.Progress{Done: 120 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}), "a.iso: 120 MiB of 256 MiB (46 %), 12 MiB/s, 11 s left, 4 mirrors"},
-		{fileProgress("a.iso", download.Progress{Done: 120 << 20, Size: -1, Rate: 12 << 20, Active: 1}), "a.iso: 120 MiB, 12 MiB/s, 1 mirror"},
-		{fileProgress("a.iso", download.Progress{Done: 0, Size: 256 << 20, Rate: 0, Active: 0}), "a.iso: 0 B of 256 MiB (0 %), 0 B/s, waiting"},
-		{fileProgress("a.iso", download.Progress{Done: 1, Size: 1 << 60, Rate: 1, Active: 1}), "a.iso: 1 B of 1 EiB (0 %), 1 B/s, 1 mirror"},
-		{fileProgress("a.iso", download.Progress{Done: 0, Size: 600, Rate: 1, Active: 1}), "a.iso: 0 B of 600 B (0 %), 1 B/s, 10 min 0 s left, 1 mirror"},
-		{fileProgress("a.iso", download.Progress{Done: 10, Size: 10, Rate: 5, Active: 1}), "a.iso: 10 B of 10 B (100 %), 5 B/s, 1 s left, 1 mirror"},
+		{fileProgress("a.iso", download.Progress{Done: 120 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}),
+			"a.iso: 120 MiB of 256 MiB (46 %), 12 MiB/s, 11 s left, 4 mirrors"},
+		{fileProgress("a.iso", download.Progress{Done: 120 << 20, Size: -1, Rate: 12 << 20, Active: 1}),
+			"a.iso: 120 MiB, 12 MiB/s, 1 mirror"},
+		{fileProgress("a.iso", download.Progress{Done: 0, Size: 256 << 20, Rate: 0, Active: 0}),
+			"a.iso: 0 B of 256 MiB (0 %), 0 B/s, waiting"},
+		{fileProgress("a.iso", download.Progress{Done: 1, Size: 1 << 60, Rate: 1, Active: 1}),
+			"a.iso: 1 B of 1 EiB (0 %), 1 B/s, 1 mirror"},
+		{fileProgress("a.iso", download.Progress{Done: 0, Size: 600, Rate: 1, Active: 1}),
+			"a.iso: 0 B of 600 B (0 %), 1 B/s, 10 min 0 s left, 1 mirror"},
+		{fileProgress("a.iso", download.Progress{Done: 10, Size: 10, Rate: 5, Active: 1}),
+			"a.iso: 10 B of 10 B (100 %), 5 B/s, 1 s left, 1 mirror"},
 	} {
 		if got := tt.p.sentence(); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
@@ -37,7 +43,8 @@ func TestNumbersKeepTheirWidth(t *testing.T) {
 	for _, width := range []int{-5, 0, 10, 30, 45, 60, 200} {
 		want := -1
 		for _, p := range []download.Progress{
-			{}, {Done: 1023, Rate: 999, Active: 1}, {Done: 5 << 20, Rate: 83886080, Active: 16}, {Done: 255<<20 + 1, Rate: 1023.9 * 1024, Active: 4}, {Done: 1, Rate: 90, Active: 4},
+			{}, {Done: 1023, Rate: 999, Active: 1}, {Done: 5 << 20, Rate: 83886080, Active: 16},
+			{Done: 255<<20 + 1, Rate: 1023.9 * 1024, Active: 4}, {Done: 1, Rate: 90, Active: 4},
 		} {
 			p.Size = 256 << 20
 			text := fileProgress("", p).fit(width)
@@ -50,7 +57,8 @@ func TestNumbersKeepTheirWidth(t *testing.T) {
 			}
 		}
 	}
-	if got := fileProgress("", download.Progress{Done: 120 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}).fit(80); got != " 120 MiB of 256 MiB    12 MiB/s  ETA 11 s        4 mirrors " {
+	if got := fileProgress("", download.Progress{Done: 120 << 20, Size: 256 << 20, Rate: 12 << 20,
+		Active: 4}).fit(80); got != " 120 MiB of 256 MiB    12 MiB/s  ETA 11 s        4 mirrors " {
 		t.Errorf("%q", got)
 	}
 }
@@ -62,7 +70,8 @@ func TestProgressWord(t *testing.T) {
 		want                  string
 	}{
 		{"", false, false, true, ProgressBar}, {"", false, false, false, progressPlain}, {"", false, true, true, ProgressNone},
-		{"", true, false, true, ProgressNone}, {progressPlain, false, false, true, progressPlain}, {ProgressBar, false, true, false, ProgressBar},
+		{"", true, false, true, ProgressNone}, {progressPlain, false, false, true, progressPlain},
+		{ProgressBar, false, true, false, ProgressBar},
 		{ProgressBar, true, false, true, ProgressNone}, {ProgressNone, false, false, true, ProgressNone},
 	} {
 		if got := ProgressWord(tt.chosen, tt.quiet, tt.json, tt.terminal); got != tt.want {
@@ -77,7 +86,8 @@ func TestPlainEveryTenSeconds(t *testing.T) {
 	m := NewMeter(progressPlain, &b)
 	start := time.Unix(1e9, 0)
 	for i := range 251 { // 25 s
-		m.Show(start.Add(time.Duration(i)*100*time.Millisecond), fileProgress("a\x1b", download.Progress{Done: int64(i), Size: 1000, Rate: 10, Active: 2}))
+		m.Show(start.Add(time.Duration(i)*100*time.Millisecond), fileProgress("a\x1b", download.Progress{Done: int64(i),
+			Size: 1000, Rate: 10, Active: 2}))
 	}
 	m.Clear()
 	want := "a\\x1b: 100 B of 1000 B (10 %), 10 B/s, 1 min 30 s left, 2 mirrors\n" +
@@ -97,11 +107,13 @@ func TestSourceRates(t *testing.T) {
 		if i < 90 {
 			continue
 		}
-		r.record.Observe(at, download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
+		r.record.Observe(at, download.Brought{Pieces: []download.Piece{{Fetch: 1,
+			Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
 	}
 	for i := range int64(40) {
 		at = at.Add(time.Second / 10)
-		r.record.Observe(at, download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
+		r.record.Observe(at, download.Brought{Pieces: []download.Piece{{Fetch: 1,
+			Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
 	}
 	if row := strings.Join(r.progress(at).table[0], " "); !strings.Contains(row, " 10 MiB/s in use") {
 		t.Errorf("%s", row)
@@ -122,7 +134,8 @@ func TestSourceStates(t *testing.T) {
 		ev   download.Event
 		want string
 	}{
-		{download.SourceDown{ID: 1, URL: "u", Host: "h", Back: time.Minute}, "again at " + at.Add(time.Minute).Local().Format(time.TimeOnly)},
+		{download.SourceDown{ID: 1, URL: "u", Host: "h", Back: time.Minute},
+			"again at " + at.Add(time.Minute).Local().Format(time.TimeOnly)},
 		{download.SourceDown{ID: 1, URL: "u", Host: "h"}, "again later"},
 		{download.RangeStarted{ID: 1, URL: "u", Host: "h", Fetch: 1}, "in use"},
 		{download.RangeEnded{ID: 1, Fetch: 1}, "waits"},
@@ -155,9 +168,11 @@ func TestPlainWithSources(t *testing.T) {
 	at := time.Unix(1e9, 0)
 	r := &Download{record: report.NewRecorder(at), Table: true}
 	for _, ev := range []download.Event{
-		download.SourceUp{ID: 0, Host: "a:80"}, download.RangeStarted{ID: 0, Host: "a:80", Fetch: 1}, download.RangeStarted{ID: 1, Host: "b:80", Fetch: 2},
+		download.SourceUp{ID: 0, Host: "a:80"}, download.RangeStarted{ID: 0, Host: "a:80", Fetch: 1},
+		download.RangeStarted{ID: 1, Host: "b:80", Fetch: 2},
 		download.RangeStarted{ID: 2, Host: "c:80", Fetch: 3},
-		download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{End: 3 << 20}}, {Fetch: 2, Range: byterange.Range{Start: 3 << 20, End: 4 << 20}}}},
+		download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{End: 3 << 20}},
+			{Fetch: 2, Range: byterange.Range{Start: 3 << 20, End: 4 << 20}}}},
 		download.RangeEnded{ID: 1, Fetch: 2}, download.RangeEnded{ID: 2, Fetch: 3},
 		download.SourceDown{ID: 2, Host: "c:80", Gone: true}, download.SourceDown{ID: 3, Host: "d:80", Banned: true},
 	} {

@@ -16,9 +16,11 @@ func TestSummary(t *testing.T) {
 		c    tally
 		want string
 	}{
-		{tally{Counts: Counts{Files: 2000, Complete: 2000, Verified: 2000, Fetched: 1 << 20}}, "2,000 files: 1 MiB in 2 s (512 KiB/s); all verified"},
+		{tally{Counts: Counts{Files: 2000, Complete: 2000, Verified: 2000, Fetched: 1 << 20}},
+			"2,000 files: 1 MiB in 2 s (512 KiB/s); all verified"},
 		{tally{Counts: Counts{Files: 1}}, "0 of 1 file: nothing was fetched"},
-		{tally{Counts: Counts{Files: 5, Complete: 3, Verified: 3}, before: 2, left: 2}, "3 of 5 files: nothing was fetched; 3 verified; 2 already there; 2 left alone"},
+		{tally{Counts: Counts{Files: 5, Complete: 3, Verified: 3}, before: 2, left: 2},
+			"3 of 5 files: nothing was fetched; 3 verified; 2 already there; 2 left alone"},
 	} {
 		if got := tt.c.summary(2*time.Second, false); len(got) != 1 || got[0] != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)

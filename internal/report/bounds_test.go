@@ -28,7 +28,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	for i := range 1_000_000 / 5 {
 		id := i * 7919 % sources
-		why := []scheduler.Reason{scheduler.ReasonNext, scheduler.ReasonGrowth, scheduler.ReasonReturn, scheduler.ReasonSplit}[i%4]
+		why := []scheduler.Reason{scheduler.ReasonNext, scheduler.ReasonGrowth, scheduler.ReasonReturn,
+			scheduler.ReasonSplit}[i%4]
 		f := tl.ask(id, pos, pos+5*mib, why)
 		tl.answer(f)
 		tl.at += step
@@ -49,8 +50,10 @@ func TestMemoryIsBounded(t *testing.T) {
 	if len(html) > mib {
 		t.Errorf("a page of %d bytes", len(html))
 	}
-	if len(r.Mirrors) > maxMirrors+1 || len(r.requests.past) > maxFetches || len(r.columns.bytes) > maxColumns || len(r.columns.picture.columns) > maxColumns {
-		t.Errorf("%d sources, %d fetches, %d and %d columns", len(r.Mirrors), len(r.requests.past), len(r.columns.bytes), len(r.columns.picture.columns))
+	if len(r.Mirrors) > maxMirrors+1 || len(r.requests.past) > maxFetches || len(r.columns.bytes) > maxColumns ||
+		len(r.columns.picture.columns) > maxColumns {
+		t.Errorf("%d sources, %d fetches, %d and %d columns", len(r.Mirrors), len(r.requests.past),
+			len(r.columns.bytes), len(r.columns.picture.columns))
 	}
 	if got := r.Fetched; got != pos {
 		t.Errorf("%d of %d bytes are booked", got, pos)
@@ -132,7 +135,8 @@ func TestRasterShowsTheMajority(t *testing.T) {
 			t.Fatalf("%d blocks", len(blocks))
 		}
 		b := blocks[0]
-		want := block{owner: who, column: int(begin / width), row: int(from / p.row), wide: 1, high: int((to-1)/p.row) - int(from/p.row) + 1}
+		want := block{owner: who, column: int(begin / width), row: int(from / p.row), wide: 1,
+			high: int((to-1)/p.row) - int(from/p.row) + 1}
 		// The comparison allows for the precision of a float64.
 		if b.owner != want.owner || b.column != want.column || abs(b.row-want.row) > 1 || abs(b.high-want.high) > 2 {
 			t.Fatalf("%+v, want %+v", b, want)
@@ -170,7 +174,8 @@ func TestTheLogKeepsBothEnds(t *testing.T) {
 	for i := range 1000 {
 		l.add(entry{At: time.Duration(i)})
 	}
-	if n := len(l.Entries); n != 2*maxEntries || l.Dropped != 1000-n || l.Entries[n-1].At != 999 || l.Entries[maxEntries-1].At != maxEntries-1 || l.Entries[0].At != 0 {
+	if n := len(l.Entries); n != 2*maxEntries || l.Dropped != 1000-n || l.Entries[n-1].At != 999 ||
+		l.Entries[maxEntries-1].At != maxEntries-1 || l.Entries[0].At != 0 {
 		t.Errorf("%d, %d dropped", n, l.Dropped)
 	}
 }

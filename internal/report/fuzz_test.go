@@ -44,7 +44,8 @@ func fiction(data []byte) *Recorder {
 		case 3:
 			ev = download.SourceUp{ID: id, URL: text(), Host: text(), RTT: time.Duration(offset())}
 		case 4:
-			ev = download.SourceDown{ID: id, URL: text(), Host: text(), Err: errors.New(text()), Gone: id == 0, Banned: id == 1, Back: time.Duration(offset())}
+			ev = download.SourceDown{ID: id, URL: text(), Host: text(), Err: errors.New(text()), Gone: id == 0,
+				Banned: id == 1, Back: time.Duration(offset())}
 		case 5:
 			ev = download.Progress{Size: offset() - 1}
 		case 6:
@@ -54,7 +55,8 @@ func fiction(data []byte) *Recorder {
 		case 8:
 			ev = download.Verified{Proof: verify.Unchecked(1)}
 		case 9:
-			ev = download.RangeStarted{ID: id, URL: text(), Host: text(), Range: byterange.Range{Start: offset(), End: offset()}, Fetch: fetch, Why: why}
+			ev = download.RangeStarted{ID: id, URL: text(), Host: text(),
+				Range: byterange.Range{Start: offset(), End: offset()}, Fetch: fetch, Why: why}
 		case 10:
 			ev = download.RangeAnswered{Fetch: fetch, ID: id, Host: text(), RTT: time.Duration(offset())}
 		case 11:
@@ -63,7 +65,8 @@ func fiction(data []byte) *Recorder {
 			ev = download.RangeEnded{Fetch: fetch, ID: id, Host: text(), Err: errors.New(text())}
 		case 13:
 			start := offset()
-			ev = download.Brought{Pieces: []download.Piece{{Fetch: fetch, Range: byterange.Range{Start: start &^ (1 << 62), End: start&^(1<<62) + offset()&(1<<50-1)}}}}
+			ev = download.Brought{Pieces: []download.Piece{{Fetch: fetch,
+				Range: byterange.Range{Start: start &^ (1 << 62), End: start&^(1<<62) + offset()&(1<<50-1)}}}}
 		}
 		r.Observe(zero.Add(at), ev)
 	}
@@ -75,7 +78,8 @@ func fiction(data []byte) *Recorder {
 // twice.
 func FuzzRecorder(f *testing.F) {
 	f.Add([]byte{})
-	f.Add([]byte{1, 20, 0, 0, 1, 9, 0, 0, 0, 0, 9, 40, 5, 20, 1, 0, 0, 10, 0, 0, 0, 100, 20, 1, 0, 0, 13, 0, 0, 7, 20, 1, 20, 1, 0, 0, 12, 0, 0})
+	f.Add([]byte{1, 20, 0, 0, 1, 9, 0, 0, 0, 0, 9, 40, 5, 20, 1, 0, 0, 10, 0, 0, 0, 100, 20, 1, 0, 0, 13, 0, 0, 7, 20,
+		1, 20, 1, 0, 0, 12, 0, 0})
 	for seed := range byte(16) { // long inputs, which the fuzzer would find late
 		data := make([]byte, 4096)
 		rand.NewChaCha8([32]byte{seed}).Read(data)

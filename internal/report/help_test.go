@@ -69,7 +69,8 @@ func link(id int) string { return "http://" + host(id) + "/a.iso" }
 // ask begins a fetch and returns its number.
 func (t *tale) ask(id int, from, to int64, why scheduler.Reason) int {
 	t.fetches++
-	t.tell(download.RangeStarted{ID: id, URL: link(id), Host: host(id), Range: byterange.Range{Start: from, End: to}, Fetch: t.fetches, Why: why})
+	t.tell(download.RangeStarted{ID: id, URL: link(id), Host: host(id), Range: byterange.Range{Start: from, End: to},
+		Fetch: t.fetches, Why: why})
 	t.open[t.fetches] = &told{id: id, pos: from}
 	return t.fetches
 }

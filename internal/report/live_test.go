@@ -66,7 +66,9 @@ func TestColoursStay(t *testing.T) {
 // TestLimitNow: one sentence describes what limits a running download.
 func TestLimitNow(t *testing.T) {
 	for want, told := range map[string]func(t *tale, f int){
-		"Waiting for the first answer since 2 s.": func(t *tale, _ int) { t.until(2 * time.Second).tell(download.Progress{Size: 10 * mib}) },
+		"Waiting for the first answer since 2 s.": func(t *tale, _ int) {
+			t.until(2 * time.Second).tell(download.Progress{Size: 10 * mib})
+		},
 		"All bytes come from one server that names no mirrors, so that server limits the speed.": func(t *tale, f int) {
 			t.answer(f)
 			t.bring(time.Second, 100*kib, f)
@@ -105,7 +107,9 @@ func TestLimitNow(t *testing.T) {
 		},
 		"No source is in use.":                           func(t *tale, f int) { t.over(errors.New("503"), f) },
 		"All bytes were received and are being checked.": func(t *tale, f int) { t.tell(download.Complete{}) },
-		"Some bytes are wrong; the received bytes are compared with those of other sources.": func(t *tale, f int) { t.tell(download.Comparing{}) },
+		"Some bytes are wrong; the received bytes are compared with those of other sources.": func(t *tale, f int) {
+			t.tell(download.Comparing{})
+		},
 	} {
 		tl := newTale(10 * mib)
 		told(tl, tl.ask(0, 0, byterange.Unbounded, scheduler.ReasonFirst))
@@ -118,16 +122,19 @@ func TestLimitNow(t *testing.T) {
 // TestVoid: wrong bytes are marked until they were fetched again, and the number of duplicate bytes is shown meanwhile.
 func TestVoid(t *testing.T) {
 	tl, a, b := pair(false)
-	tl.tell(download.Voided{Range: byterange.Range{Start: 5 * mib, End: 6 * mib}}, download.Progress{Done: 2 * mib, Size: 10 * mib, Twice: 3 * kib})
+	tl.tell(download.Voided{Range: byterange.Range{Start: 5 * mib, End: 6 * mib}}, download.Progress{Done: 2 * mib,
+		Size: 10 * mib, Twice: 3 * kib})
 	html := string(tl.r.Draw(tl.zero.Add(tl.at)))
 	safe(t, []byte(html))
-	for _, want := range []string{`<path class="void" d="M80 0h16v1h-16z">`, "wrong bytes that were discarded", "3 KiB were received twice."} {
+	for _, want := range []string{`<path class="void" d="M80 0h16v1h-16z">`, "wrong bytes that were discarded",
+		"3 KiB were received twice."} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %q in\n%s", want, html)
 		}
 	}
 	tl.tell(download.Brought{Pieces: []download.Piece{{Fetch: a, Range: byterange.Range{Start: 5 * mib, End: 6 * mib}}}})
-	if html := string(tl.r.Draw(tl.zero.Add(tl.at))); strings.Contains(html, `class="void"`) || strings.Contains(html, "is missing again") {
+	if html := string(tl.r.Draw(tl.zero.Add(tl.at))); strings.Contains(html, `class="void"`) ||
+		strings.Contains(html, "is missing again") {
 		t.Errorf("it came again:\n%s", html)
 	}
 	tl.over(nil, a, b)

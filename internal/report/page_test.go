@@ -38,7 +38,8 @@ func TestPage(t *testing.T) {
 		{1, 0, 1, []string{"m-start", "m-cross"}, "connection reset"},
 	} {
 		row := rows[i]
-		if got := [3]int{len(row.all("rect", "bar")), len(row.all("rect", "quiet")), len(row.all("line", "pause"))}; got != [3]int{want.bars, want.quiet, want.pauses} {
+		if got := [3]int{len(row.all("rect", "bar")), len(row.all("rect", "quiet")),
+			len(row.all("line", "pause"))}; got != [3]int{want.bars, want.quiet, want.pauses} {
 			t.Errorf("row %d has %d bars, quiet times and pauses, want %+v", i, got, want)
 		}
 		var marks []string
@@ -60,7 +61,8 @@ func TestPage(t *testing.T) {
 	if n := len(root.all("path", "part")); n != 5 {
 		t.Errorf("%d sources in the picture of the file", n)
 	}
-	if text := root.words(); !strings.Contains(text, "last byte") || !strings.Contains(text, "2 MiB/s") || !strings.Contains(text, "40 MiB") {
+	if text := root.words(); !strings.Contains(text, "last byte") || !strings.Contains(text, "2 MiB/s") ||
+		!strings.Contains(text, "40 MiB") {
 		t.Errorf("no axes in %s", text)
 	}
 }
@@ -126,8 +128,10 @@ func TestSameFactsSamePage(t *testing.T) {
 
 // hostile are texts that may come from a server, a file system or an error.
 var hostile = []string{
-	`"><script>alert(1)</script>`, `'><img src=x onerror=alert(1)>`, `</title><script>alert(1)</script>`, `</style><svg onload=alert(1)>`,
-	`javascript:alert(1)`, `{{.Title}}`, `]]><!--`, `--><b>`, "\x1b[31m\r\n\x00", "\u202egnp.exe", "\xff\xfe<a href=http://evil/>", `url(http://evil/)`,
+	`"><script>alert(1)</script>`, `'><img src=x onerror=alert(1)>`, `</title><script>alert(1)</script>`,
+	`</style><svg onload=alert(1)>`,
+	`javascript:alert(1)`, `{{.Title}}`, `]]><!--`, `--><b>`, "\x1b[31m\r\n\x00", "\u202egnp.exe",
+	"\xff\xfe<a href=http://evil/>", `url(http://evil/)`,
 	strings.Repeat("x<", 500), "&lt;script&gt;", "%s%d%!", "`${1}`", "\u2028</svg>",
 }
 
@@ -138,17 +142,20 @@ func TestNothingHostileGetsThrough(t *testing.T) {
 		tl := newTale(2 * mib)
 		tl.tell(
 			download.Started{URL: evil, Path: "d/" + evil}, download.Note{Text: evil},
-			download.RangeStarted{ID: 7, URL: evil, Host: evil, Range: byterange.Range{End: mib}, Fetch: 1, Why: scheduler.ReasonFirst},
+			download.RangeStarted{ID: 7, URL: evil, Host: evil, Range: byterange.Range{End: mib}, Fetch: 1,
+				Why: scheduler.ReasonFirst},
 			download.RangeAnswered{Fetch: 1, ID: 7, Host: evil}, download.SourceUp{ID: 7, URL: evil, Host: evil},
 		)
 		tl.open[1] = &told{id: 7}
 		tl.bring(time.Second, 64*kib, 1)
 		tl.tell(
-			download.RangeEnded{Fetch: 1, ID: 7, Err: errors.New(evil)}, download.SourceDown{ID: 7, URL: evil, Host: evil, Err: errors.New(evil), Banned: true},
+			download.RangeEnded{Fetch: 1, ID: 7, Err: errors.New(evil)}, download.SourceDown{ID: 7, URL: evil,
+				Host: evil, Err: errors.New(evil), Banned: true},
 			download.SourceDown{ID: 8, URL: evil, Host: evil, Err: errors.New(evil), Gone: true},
 			download.Restarted{Reason: evil}, download.Offered{File: metalink.File{Size: 1}},
 		)
-		err := &download.Error{Kind: download.Network, What: evil, Where: evil, Err: errors.New(evil), Hint: download.Hint(evil), Part: evil, Kept: 5}
+		err := &download.Error{Kind: download.Network, What: evil, Where: evil, Err: errors.New(evil),
+			Hint: download.Hint(evil), Part: evil, Kept: 5}
 		html := page(tl.fail(err), tl.fail(errors.New(evil)))
 		safe(t, html)
 		if strings.Contains(evil, "alert") && !bytes.Contains(html, []byte("alert(1)")) {

@@ -98,11 +98,13 @@ func TestColumnsHaveOneWidth(t *testing.T) {
 		c.came(max(0, at-time.Second), at, byterange.Range{Start: int64(i) * 100, End: int64(i+1) * 100}, i%2)
 		c.worked(0, at)
 	}
-	all, flows := c.bytes.sum(0, maxColumns), [2]float64{c.flow(&Mirror{number: 0}).sum(0, maxColumns), c.flow(&Mirror{number: 1}).sum(0, maxColumns)}
+	all, flows := c.bytes.sum(0, maxColumns), [2]float64{c.flow(&Mirror{number: 0}).sum(0, maxColumns),
+		c.flow(&Mirror{number: 1}).sum(0, maxColumns)}
 	if math.Abs(all-500) > 1e-9 || flows != [2]float64{300, 200} || c.flow(&Mirror{number: 2}) != nil {
 		t.Errorf("%g bytes, %g of the sources", all, flows)
 	}
-	if work := c.work.sum(0, maxColumns); work < 99.9 || work > 100.1 || 64*time.Second >= c.width*maxColumns || len(c.bytes) > maxColumns {
+	if work := c.work.sum(0, maxColumns); work < 99.9 || work > 100.1 || 64*time.Second >= c.width*maxColumns ||
+		len(c.bytes) > maxColumns {
 		t.Errorf("%g s of work in columns of %v", work, c.width)
 	}
 }
@@ -217,13 +219,15 @@ func TestOffer(t *testing.T) {
 func TestSourcesByID(t *testing.T) {
 	s := newSources()
 	first := s.mirror(0, "http://a/", "a")
-	if s.mirror(0, "", "a:80") != first || first.Host != "a:80" || s.mirror(0, "http://b/", "b") == first || s.mirror(5, "http://a/", "a") != first {
+	if s.mirror(0, "", "a:80") != first || first.Host != "a:80" || s.mirror(0, "http://b/", "b") == first ||
+		s.mirror(5, "http://a/", "a") != first {
 		t.Errorf("%v", s.Mirrors)
 	}
 	for i := range maxMirrors {
 		s.mirror(10+i, fmt.Sprintf("http://%d/", i), "h")
 	}
-	if n := len(s.Mirrors); n != maxMirrors+1 || s.rest != s.Mirrors[maxMirrors] || s.mirror(1000, "http://z/", "z") != s.rest || s.rest.Host != "others" {
+	if n := len(s.Mirrors); n != maxMirrors+1 || s.rest != s.Mirrors[maxMirrors] ||
+		s.mirror(1000, "http://z/", "z") != s.rest || s.rest.Host != "others" {
 		t.Errorf("%d sources, the last is %+v", n, s.Mirrors[n-1])
 	}
 }
@@ -253,7 +257,8 @@ func TestMirrorAtWork(t *testing.T) {
 	for at := range time.Duration(3) {
 		m.rest(10 + at)
 	}
-	if m.Working != 10 || m.first != 2 || m.Asked != 3 || m.AtWork() || m.Failures != 2 || m.before != "x" || m.failure != "y" || m.failedAt != 4 {
+	if m.Working != 10 || m.first != 2 || m.Asked != 3 || m.AtWork() || m.Failures != 2 || m.before != "x" ||
+		m.failure != "y" || m.failedAt != 4 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -285,7 +290,8 @@ func TestEnding(t *testing.T) {
 			t.Errorf("%q: %s", want, line)
 		}
 	}
-	e := ending{result: download.Result{Sources: []download.SourceResult{{URL: "a"}, {URL: "b"}, {URL: "c", Bytes: 1}, {URL: "d", Err: errors.New("x")}}}}
+	e := ending{result: download.Result{Sources: []download.SourceResult{{URL: "a"}, {URL: "b"}, {URL: "c", Bytes: 1},
+		{URL: "d", Err: errors.New("x")}}}}
 	if n := e.unasked([]*Mirror{{URL: "b"}}); n != 1 {
 		t.Errorf("%d were not asked", n)
 	}
@@ -303,7 +309,8 @@ func TestSentences(t *testing.T) {
 			l := &loss{mirror: a, at: 2 * time.Second, why: scheduler.ReasonSlow, taker: a, taken: 3 * time.Second}
 			w.losses([]*loss{l, l})
 		},
-		"To finish at the same time, one request to A took over part of the range of another request; in all, ranges were split 4 times.": func(w *story) {
+		"To finish at the same time, one request to A took over part of the range of another request; in all, ranges " +
+			"were split 4 times.": func(w *story) {
 			w.takeovers(takeover{a, a}, 4)
 		},
 		"1 further mirror was known but not used.": func(w *story) { w.growth(new(requests), 1) },

@@ -92,14 +92,17 @@ func TestWords(t *testing.T) {
 			t.bring(4*time.Second, 100*kib, g)
 			t.over(nil, g)
 		}), "The bytes received until 2 s were discarded, and the download began again: the file changed.", "names no mirrors"},
-		{"compared", compared(), "From 2 s to 9 s the received bytes were compared with those of other sources, because some were wrong.", "slow"},
+		{"compared", compared(), "From 2 s to 9 s the received bytes were compared with those of other sources, because " +
+			"some were wrong.", "slow"},
 		{"compared for long", compared(), "", "No source sent bytes"},
 		{"compared, and nobody is to blame", compared(), "", "instead of"},
 		{"compared, and it is no slow time", compared(), "", "only"},
-		{"silent, then compared", silentAndCompared(), "No source sent bytes for 2 s in all; the longest pause was from 2 s to 4 s.", "instead of"},
+		{"silent, then compared", silentAndCompared(),
+			"No source sent bytes for 2 s in all; the longest pause was from 2 s to 4 s.", "instead of"},
 		{"limited", limited(102 * kib), "--limit-rate allowed 102 KiB/s in all, and that speed was reached.", "names no mirrors"},
 		{"limit not reached", limited(mib), "--limit-rate allowed 1 MiB/s in all.", ""},
-		{"waiting for one", stuck(), "From 2 s to the end only 4.7 KiB/s arrived, before that 2 MiB/s, while m1:80 was silent.", "instead of"},
+		{"waiting for one", stuck(), "From 2 s to the end only 4.7 KiB/s arrived, before that 2 MiB/s, while m1:80 " +
+			"was silent.", "instead of"},
 		{"nobody", newTale(-1).fail(errors.New("x")), "No source answered.", ""},
 		{"refused", refusal(1).fail(failed(0, download.Refused, status(0))), "", "No source answered"},
 		{"told in the headline", refusal(1).fail(failed(0, download.Refused, status(0))), "", "404"},
@@ -115,7 +118,8 @@ func TestWords(t *testing.T) {
 }
 
 func status(id int) error {
-	return &source.Error{URL: link(id), Host: host(id), Status: 404, Fault: source.FaultRefused, Err: errors.New("status 404 Not Found")}
+	return &source.Error{URL: link(id), Host: host(id), Status: 404, Fault: source.FaultRefused,
+		Err: errors.New("status 404 Not Found")}
 }
 
 func failed(id int, kind download.Kind, err error) error {
@@ -184,9 +188,12 @@ func TestReason(t *testing.T) {
 		{failed(0, download.Network, fault(0, "connect: connection refused")), "connection refused"},
 		{failed(0, download.Network, &source.Error{Host: "m0:80", Err: errors.New("m0: no such host")}), "no such host"},
 		{failed(0, download.Refused, none), "all 2 sources failed, the last: 404 Not Found"},
-		{failed(0, download.Mismatch, &verify.MismatchError{Claim: given, Got: digest("ef")}), "wrong digest: does not match the sha-256 from --sha256"},
-		{failed(0, download.Mismatch, &verify.ConflictError{A: given, B: told}), "digests differ: sha-256 from --sha256, and sha-256 from Digest over https"},
-		{failed(0, download.BadSignature, &verify.SignatureError{Code: verify.SignatureRevoked, By: "0123"}), "signature key revoked"},
+		{failed(0, download.Mismatch, &verify.MismatchError{Claim: given, Got: digest("ef")}),
+			"wrong digest: does not match the sha-256 from --sha256"},
+		{failed(0, download.Mismatch, &verify.ConflictError{A: given, B: told}),
+			"digests differ: sha-256 from --sha256, and sha-256 from Digest over https"},
+		{failed(0, download.BadSignature, &verify.SignatureError{Code: verify.SignatureRevoked, By: "0123"}),
+			"signature key revoked"},
 		{&download.Error{Kind: download.Usage, What: "usage"}, "usage: <nil>"},
 	} {
 		if got := Reason(tt.err); got != tt.want {
@@ -222,7 +229,8 @@ func silentAndCompared() *Recorder {
 	t.bring(2*time.Second, 200*kib, a)
 	t.over(nil, a)
 	t.until(4 * time.Second).tell(download.Comparing{Size: 10 * mib})
-	t.until(8 * time.Second).tell(download.SourceDown{ID: 1, URL: link(1), Host: host(1), Err: fault(1, "wrong bytes"), Banned: true})
+	t.until(8 * time.Second).tell(download.SourceDown{ID: 1, URL: link(1), Host: host(1), Err: fault(1, "wrong bytes"),
+		Banned: true})
 	c := t.ask(0, 0, 5*mib, scheduler.ReasonFirst)
 	t.answer(c)
 	t.bring(9*time.Second, 200*kib, c)
@@ -297,15 +305,19 @@ func TestHeadline(t *testing.T) {
 		want           string
 	}{
 		{drama(), "open", "complete, not verified", "48 MiB in 6.1 s: 4.7 MiB/s on average; proof: unverified."},
-		{newTale(5).until(2 * time.Second).fail(cut), "stopped", "interrupted", "After 2 s: context canceled. 0 B were received in this run; 5 MiB are kept, and the same command continues from there."},
-		{newTale(5).fail(errors.New("disk is full")), "failed", "failed", "At once: disk is full. 0 B were received in this run; nothing is kept."},
+		{newTale(5).until(2 * time.Second).fail(cut), "stopped", "interrupted",
+			"After 2 s: context canceled. 0 B were received in this run; 5 MiB are kept, and the same command continues " +
+				"from there."},
+		{newTale(5).fail(errors.New("disk is full")), "failed", "failed",
+			"At once: disk is full. 0 B were received in this run; nothing is kept."},
 		{alone(func(t *tale, f int) { // 20 MiB for a file of 10 MiB
 			t.answer(f)
 			t.bring(2*time.Second, 1024*kib, f)
 		}), "open", "complete, not verified", "10 MiB in 2 s: 5 MiB/s on average"},
 	} {
 		class, outcome := tt.r.ending.outcome()
-		if got := tt.r.ending.headline(tt.r.Fetched, tt.r.earlier.bytes); class != tt.class || outcome != tt.outcome || !strings.Contains(got, tt.want) {
+		if got := tt.r.ending.headline(tt.r.Fetched, tt.r.earlier.bytes); class != tt.class || outcome != tt.outcome ||
+			!strings.Contains(got, tt.want) {
 			t.Errorf("%s, %s: %s; want %s, %s: %s", class, outcome, got, tt.class, tt.outcome, tt.want)
 		}
 	}
@@ -327,7 +339,8 @@ func TestTakers(t *testing.T) {
 	tl.ask(0, 30*mib, 40*mib, scheduler.ReasonNext) // not the lost range
 	tl.ask(2, 14*mib, 16*mib, scheduler.ReasonNext)
 	got := tl.fail(errors.New("x")).story().String()
-	if !strings.Contains(got, "m1:80 fell silent at 1 s, after sending 100 KiB; the rest of its range went to m2:80 at 3 s.") || strings.Contains(got, "slow") {
+	if !strings.Contains(got, "m1:80 fell silent at 1 s, after sending 100 KiB; the rest of its range went to "+
+		"m2:80 at 3 s.") || strings.Contains(got, "slow") {
 		t.Error(got)
 	}
 }
@@ -339,7 +352,8 @@ func TestSplitsAreTold(t *testing.T) {
 	tl.bring(time.Second, 10*kib, a)
 	tl.cut(a, 5*mib, false, scheduler.ReasonSplit)
 	tl.ask(1, 5*mib, 10*mib, scheduler.ReasonSplit)
-	if got := tl.fail(errors.New("x")).story().String(); !strings.Contains(got, "To finish at the same time, m1:80 took over part of the range of m0:80.") {
+	if got := tl.fail(errors.New("x")).story().String(); !strings.Contains(got,
+		"To finish at the same time, m1:80 took over part of the range of m0:80.") {
 		t.Error(got)
 	}
 }

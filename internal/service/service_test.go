@@ -28,7 +28,8 @@ func TestDocumentIsGone(t *testing.T) {
 // TestLowestSpeed checks that the service's lowest speed is that of its client.
 func TestLowestSpeed(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	s := &Service{Job: &job.Defaults{}, State: t.TempDir(), LowestSpeed: 5 << 10, Log: watch.CommandLog(io.Discard, "text", true, false)}
+	s := &Service{Job: &job.Defaults{}, State: t.TempDir(), LowestSpeed: 5 << 10,
+		Log: watch.CommandLog(io.Discard, "text", true, false)}
 	s.Job.HTTP.Sites = job.NewSites(&job.Settings{})
 	engine, client, err := s.open(t.Context())
 	if err != nil {
@@ -47,18 +48,21 @@ func TestLowestSpeed(t *testing.T) {
 func TestNetrcOfClients(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	netrc := filepath.Join(t.TempDir(), "netrc")
-	if err := os.WriteFile(netrc, []byte("default login me password d\nmachine named.example login me password n\n"), 0o600); err != nil {
+	if err := os.WriteFile(netrc, []byte("default login me password d\nmachine named.example login me password n\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &Service{Job: &job.Defaults{}, Root: t.TempDir(), State: t.TempDir(), Log: watch.CommandLog(io.Discard, "text", true, false)}
+	s := &Service{Job: &job.Defaults{}, Root: t.TempDir(), State: t.TempDir(),
+		Log: watch.CommandLog(io.Discard, "text", true, false)}
 	s.Job.HTTP.Sites, s.Job.HTTP.NetrcFile, s.Job.Dir = job.NewSites(&job.Settings{}), netrc, s.Root
 	engine, client, err := s.open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for word, want := range map[string]string{
-		"http://other.example/f": "", "https://other.example/f": "", "ftp://other.example/f": "", "http://named.example:8080/f": "",
-		"ftp://named.example:80/f": "", "http://me@named.example:443/f": "me", "http://me:own@named.example:81/f": "me:own",
+		"http://other.example/f": "", "https://other.example/f": "", "ftp://other.example/f": "",
+		"http://named.example:8080/f": "",
+		"ftp://named.example:80/f":    "", "http://me@named.example:443/f": "me", "http://me:own@named.example:81/f": "me:own",
 		"http://named.example/f": "me:n", "http://named.example:80/f": "me:n", "https://named.example:8443/f": "me:n",
 		"ftp://named.example/f": "me:n", "ftps://me@named.example:99/f": "me:n", "https://you@named.example/f": "you",
 	} {
@@ -74,7 +78,8 @@ func TestNetrcOfClients(t *testing.T) {
 			t.Errorf("mirror %s: %s, want %q", word, got, want)
 		}
 	}
-	for field, ok := range map[string]bool{"Host: named.example": true, "host:NAMED.example": true, "Host: other.example": false} {
+	for field, ok := range map[string]bool{"Host: named.example": true, "host:NAMED.example": true,
+		"Host: other.example": false} {
 		e := queue.Entry{URIs: []string{"https://named.example/f"}, Options: map[string]string{"header": "X: y\n" + field}}
 		if _, err := s.request(t.Context(), e); (err == nil) != ok { // another server at this address would get the password
 			t.Errorf("%s: %v", field, err)
@@ -90,7 +95,8 @@ func TestNetrcOfClients(t *testing.T) {
 func TestFleetErrorCodes(t *testing.T) {
 	f := &FleetJobs{prefix: "daemon-", kind: func(code int) download.Kind { return download.Kind(code) }}
 	ended := func(e fleet.Ending) int {
-		j, own := f.jobIn(&fleet.Record{Job: fleet.Job{Watch: "daemon-" + queue.GID(7).String()}, State: fleet.Dead, Last: &e, Tries: 1})
+		j, own := f.jobIn(&fleet.Record{Job: fleet.Job{Watch: "daemon-" + queue.GID(7).String()}, State: fleet.Dead,
+			Last: &e, Tries: 1})
 		if !own || j.Status != queue.Failed {
 			t.Fatalf("it is %v, own %v", j.Status, own)
 		}

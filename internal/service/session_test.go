@@ -17,7 +17,8 @@ import (
 func TestSaveSession_Rule69(t *testing.T) {
 	d := &Service{Job: &job.Defaults{}, Root: t.TempDir()}
 	in := func(name string) string { return filepath.Join(d.Root, name) }
-	if err := errors.Join(os.WriteFile(in("file"), []byte("precious"), 0o600), syscall.Mkfifo(in("pipe"), 0o600), os.Symlink("file", in("link"))); err != nil {
+	if err := errors.Join(os.WriteFile(in("file"), []byte("precious"), 0o600), syscall.Mkfifo(in("pipe"), 0o600),
+		os.Symlink("file", in("link"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"file", "pipe", "link"} {

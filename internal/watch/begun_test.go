@@ -64,7 +64,8 @@ func TestReleaseFinishedAway_Rule80(t *testing.T) {
 	s.remove("1.1")
 	w.start() // another process
 	w.fail = nil
-	if o, err := w.next("1.1"); err != nil || !o.Changed || w.names() != "latest->tool_1.1 tool_1.0 tool_1.1" || len(w.hooks) != 3 {
+	if o, err := w.next("1.1"); err != nil || !o.Changed || w.names() != "latest->tool_1.1 tool_1.0 tool_1.1" ||
+		len(w.hooks) != 3 {
 		t.Errorf("after a failed program: %+v, %v, %d programs; in the folder is %s", o, err, len(w.hooks), w.names())
 	}
 
@@ -222,14 +223,17 @@ func newListing(t *testing.T) *listing {
 	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		io.WriteString(w, `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><id>f</id><title>f</title><updated>2026-01-01T00:00:00Z</updated>`)
+		io.WriteString(w,
+			`<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><id>f</id><title>f</title><updated>2026-01-01T00:00:00Z</updated>`)
 		for i, tag := range strings.Fields(l.tags) {
-			fmt.Fprintf(w, `<entry><id>%s</id><title>%s</title><updated>2026-01-0%dT00:00:00Z</updated><link href="http://a.example/%s"/></entry>`, tag, tag, i+1, tag)
+			fmt.Fprintf(w,
+				`<entry><id>%s</id><title>%s</title><updated>2026-01-0%dT00:00:00Z</updated><link href="http://a.example/%s"/></entry>`, tag, tag, i+1, tag)
 		}
 		io.WriteString(w, "</feed>")
 	}))
 	t.Cleanup(feeds.Close)
-	l.text = "host-gap = '1ms'\n" + strings.NewReplacer("http://a.example/dl/{tag}/tool_{version}.tar.gz", l.URL+"/{tag}/tool_{version}",
+	l.text = "host-gap = '1ms'\n" + strings.NewReplacer("http://a.example/dl/{tag}/tool_{version}.tar.gz",
+		l.URL+"/{tag}/tool_{version}",
 		"http://a.example/f", feeds.URL+"/f", "'d'", "'"+l.rule.Dir+"'").Replace(releasesOf)
 	l.config = &Loaded{Config: parse(t, l.text), Folder: filepath.Join(dir, "state"), Command: &Command{
 		ExitCode: func(k download.Kind) int { return int(k) }, Kind: func(code int) download.Kind { return download.Kind(code) },
@@ -261,13 +265,15 @@ func TestReleaseWithdrawn(t *testing.T) {
 		l.put(version, strings.Repeat("file of "+version, 10_000))
 		l.bare[version] = version != "1.0" // not ready: received, but without proof
 	}
-	l.round("v1.0 v1.1 v1.2 v1.3", "tool_1.0 tool_1.1.part tool_1.1.part.journal tool_1.2.part tool_1.2.part.journal tool_1.3.part tool_1.3.part.journal")
+	l.round("v1.0 v1.1 v1.2 v1.3", "tool_1.0 tool_1.1.part tool_1.1.part.journal tool_1.2.part tool_1.2.part.journal "+
+		"tool_1.3.part tool_1.3.part.journal")
 	foreign := filepath.Join(l.rule.Dir, "tool_1.4.part")
 	if err := os.WriteFile(foreign, []byte("of the user"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	l.config.Config = parse(t, l.text+"versions = '<1.3'\n")
-	l.round("v1.0 v1.1 v1.2 v1.3", "tool_1.0 tool_1.1.part tool_1.1.part.journal tool_1.2.part tool_1.2.part.journal tool_1.4.part")
+	l.round("v1.0 v1.1 v1.2 v1.3", "tool_1.0 tool_1.1.part tool_1.1.part.journal tool_1.2.part tool_1.2.part.journal "+
+		"tool_1.4.part")
 	l.round("v1.0 v1.1", "tool_1.0 tool_1.1.part tool_1.1.part.journal tool_1.4.part")
 	l.round("", "tool_1.0 tool_1.1.part tool_1.1.part.journal tool_1.4.part") // the feed may be empty for a moment
 	l.holds(foreign, "of the user")

@@ -153,11 +153,14 @@ func TestEverything(t *testing.T) {
 	feeds := []antenna.Feed{
 		{Name: "second", URL: "/etc/braid/feeds/antenna.lirs", Local: true, Kind: antenna.Kind(feed.LIRS)},
 		{
-			Name: "first", URL: "https://example.org/hina.di", Kind: antenna.Kind(feed.HinaDI), Every: 20 * time.Minute, Min: 10 * time.Minute, Max: 2 * time.Hour,
+			Name: "first", URL: "https://example.org/hina.di", Kind: antenna.Kind(feed.HinaDI), Every: 20 * time.Minute,
+			Min: 10 * time.Minute, Max: 2 * time.Hour,
 			Relay: true, Trust: []string{"https://example.org/"}, HatenaTimes: true,
-			Limits: antenna.Limits{Limits: feed.Limits{Bytes: 4 << 20, Entries: 2_000_000, Line: 8 << 10, Value: 2 << 20, Ratio: 50},
+			Limits: antenna.Limits{Limits: feed.Limits{Bytes: 4 << 20, Entries: 2_000_000, Line: 8 << 10,
+				Value: 2 << 20, Ratio: 50},
 				Time: time.Minute, Relayed: 20, Updates: 7, DayBytes: -1},
-			Header: map[string][]string{"X-Kind": {"nightly"}, "X-Api-Key": {"s3cret-inline"}, "Authorization": {"Basic bWU6czNjcmV0OndvcmQ="}},
+			Header: map[string][]string{"X-Kind": {"nightly"}, "X-Api-Key": {"s3cret-inline"},
+				"Authorization": {"Basic bWU6czNjcmV0OndvcmQ="}},
 		},
 	}
 	if !reflect.DeepEqual(c.Feeds, feeds) {
@@ -167,13 +170,18 @@ func TestEverything(t *testing.T) {
 	w.File = Template{}
 	iso := Watch{
 		Watch: antenna.Watch{
-			Name: "iso", URL: "https://example.org/pub/disk.iso", Feeds: []string{"first"}, CheckEvery: 6 * time.Hour, AnyNews: true, Title: "Disk", Author: "Us", Zone: -5400,
+			Name: "iso", URL: "https://example.org/pub/disk.iso", Feeds: []string{"first"}, CheckEvery: 6 * time.Hour,
+			AnyNews: true, Title: "Disk", Author: "Us", Zone: -5400,
 			Header: map[string][]string{"Authorization": {"Bearer s3cret-token"}, "X-Key": {"s3cret-file"}},
 		},
-		Dir: "/etc/srv", Keep: new(2), Run: []string{"/usr/bin/touch", "x y"}, OnFailure: []string{"/etc/braid/bin/mail"}, HookTime: 5 * time.Minute, Size: 2 << 30, AllowOlder: true, NoLookup: true,
+		Dir: "/etc/srv", Keep: new(2), Run: []string{"/usr/bin/touch", "x y"},
+		OnFailure: []string{"/etc/braid/bin/mail"}, HookTime: 5 * time.Minute, Size: 2 << 30, AllowOlder: true, NoLookup: true,
 		Require: RequireSignature, Priority: "high",
-		Keys: []string{"/etc/braid/release.pub", "RWRLpPvtfqc4mTuwuQyUxe/IzdnMHcZN3iBd0qkajC+PPqXA11rGaq08"}, Keyrings: []string{"/etc/braid/keys.gpg"}, Pins: []string{"0123456789ABCDEF0123456789ABCDEF01234567"},
-		Authorities: []string{"/ca.pem"}, AllowExpiredKey: true, Signatures: []string{".asc", "/etc/braid/disk.sig", "https://example.org/x.asc"}, Mirrors: []string{"https://mirror.example.net/disk.iso"}, FeedMirrors: true, Rate: ratesOf("1M"), AllowLessProof: true, NoMetalink: true,
+		Keys:     []string{"/etc/braid/release.pub", "RWRLpPvtfqc4mTuwuQyUxe/IzdnMHcZN3iBd0qkajC+PPqXA11rGaq08"},
+		Keyrings: []string{"/etc/braid/keys.gpg"}, Pins: []string{"0123456789ABCDEF0123456789ABCDEF01234567"},
+		Authorities: []string{"/ca.pem"}, AllowExpiredKey: true, Signatures: []string{".asc", "/etc/braid/disk.sig",
+			"https://example.org/x.asc"}, Mirrors: []string{"https://mirror.example.net/disk.iso"}, FeedMirrors: true,
+		Rate: ratesOf("1M"), AllowLessProof: true, NoMetalink: true,
 	}
 	if !reflect.DeepEqual(w, iso) {
 		t.Errorf("watch is\n%+v, want\n%+v", w, iso)
@@ -189,9 +197,12 @@ func TestEverything(t *testing.T) {
 	}
 	c.Feeds, c.Watches = nil, nil
 	rest := &Config{
-		State: "/etc/braid/state", Parallel: 3, Polls: 8, HostGap: 2 * time.Second, HostRate: 4, HostLimit: 2 << 20, Rate: ratesOf("09:00-17:00 2M, 20M"), Lowest: 2 << 10, Size: 8 << 30, Metrics: "127.0.0.1:9110",
-		Log: Log{"json", "debug"}, UserAgent: "our antenna", Hosts: []string{"10.0.0.0/8"}, NotHosts: []string{"slow.example.net", "xx"}, GeoIPDB: "/etc/braid/where.mmdb",
-		Secrets:     []string{"nightly", "s3cret-inline", "s3cret:word", "bWU6czNjcmV0OndvcmQ=", "Bearer s3cret-token", "s3cret-token", "s3cret-file"},
+		State: "/etc/braid/state", Parallel: 3, Polls: 8, HostGap: 2 * time.Second, HostRate: 4, HostLimit: 2 << 20,
+		Rate: ratesOf("09:00-17:00 2M, 20M"), Lowest: 2 << 10, Size: 8 << 30, Metrics: "127.0.0.1:9110",
+		Log: Log{"json", "debug"}, UserAgent: "our antenna", Hosts: []string{"10.0.0.0/8"},
+		NotHosts: []string{"slow.example.net", "xx"}, GeoIPDB: "/etc/braid/where.mmdb",
+		Secrets: []string{"nightly", "s3cret-inline", "s3cret:word", "bWU6czNjcmV0OndvcmQ=", "Bearer s3cret-token",
+			"s3cret-token", "s3cret-file"},
 		SecretNames: []string{"PAIR", "TOKEN"},
 	}
 	if !reflect.DeepEqual(c, rest) {
@@ -207,10 +218,12 @@ func TestWrong(t *testing.T) {
 		{"[Feed.a]\nurl = 'http://127.0.0.1:1/f'\n" + small, "Feed", 1, "unknown key (did you mean feed?)"},
 		{small + "Require = 'digest'", "watch.w.Require", 6, "unknown key (did you mean require?)"},
 		{small + "dirr = 'x'", "watch.w.dirr", 6, "unknown key (did you mean dir?)"},
-		{small + "colour = 'x'", "watch.w.colour", 6, "unknown key (choose one of allow-expired-key, allow-less-proof, allow-older, any-news, author"},
+		{small + "colour = 'x'", "watch.w.colour", 6,
+			"unknown key (choose one of allow-expired-key, allow-less-proof, allow-older, any-news, author"},
 		{small + "[feed.f.limits]\nbites = '3M'", "feed.f.limits.bites", 7, "did you mean bytes?"},
 		{small + "[feeds.g]\nurl = ''", "feeds", 6, "did you mean feed?"},
-		{"watch = { w = { url = 'http://a.example/', dir = 'd',\n requir = 'none' } }", "watch.w.requir", 2, "did you mean require?"},
+		{"watch = { w = { url = 'http://a.example/', dir = 'd',\n requir = 'none' } }", "watch.w.requir", 2,
+			"did you mean require?"},
 		{"watch.w.url = 'http://a.example/'\nwatch.w.requir = 'none'", "watch.w.requir", 2, "did you mean require?"},
 		{"limit-rate = '2MB'\n" + small, "limit-rate", 1, "write a number of bytes"},
 		{"max-size = 0\n" + small, "max-size", 1, "write a number of bytes"},
@@ -220,7 +233,8 @@ func TestWrong(t *testing.T) {
 		{"log-level = 'loud'\n" + small, "log-level", 1, "write one of debug, info"},
 		{"zone = 'JST'\n" + small, "zone", 1, "write an offset"},
 		{small + "zone = 'JST'", "watch.w.zone", 6, "write an offset"},
-		{"[feed.f]\nurl = 'http://a.example'\nkind = 'lisr'", "feed.f.kind", 3, `"lisr" is not a kind of feed; the kinds are auto, hina-di, lirs, soif, news, sitemap, index, releases ()`},
+		{"[feed.f]\nurl = 'http://a.example'\nkind = 'lisr'", "feed.f.kind", 3,
+			`"lisr" is not a kind of feed; the kinds are auto, hina-di, lirs, soif, news, sitemap, index, releases ()`},
 		{"[feed.f]\nurl = 'http://a.example'\nkind = 'page'", "feed.f.kind", 3, "check-every"},
 		{"[feed.f]\nurl = 'http://a.example'\nfile = 'x'", "feed.f", 1, "needs exactly one of url and file"},
 		{"[feed.f]\nevery = '10m'", "feed.f", 1, "needs exactly one of url and file"},
@@ -231,7 +245,8 @@ func TestWrong(t *testing.T) {
 		{"[feed.f]\nurl = 'http://a.example'\nevery = '2h'\nmax = '1h'", "feed.f.every", 3, "more than max"},
 		{"[feed.f]\nurl = 'http://a.example'\nevery = '1m'\nmin = '1h'", "feed.f.every", 3, "less than min"},
 		{"[feed.f]\nurl = 'http://a.example'\nmin = 'soon'", "feed.f.min", 3, "write a time"},
-		{"[feed.f]\nurl = 'http://a.example'\n[feed.f.limits]\nupdates-a-day = 'many'", "feed.f.limits.updates-a-day", 4, "unlimited"},
+		{"[feed.f]\nurl = 'http://a.example'\n[feed.f.limits]\nupdates-a-day = 'many'", "feed.f.limits.updates-a-day",
+			4, "unlimited"},
 		{"[watch.w]\nglob = 'http://a.example/*'\ndir = 'd'", "watch.w.feeds", 1, "a glob needs a feed"},
 		{small + "feeds = ['g']", "watch.w.feeds", 6, "there is no feed g"},
 		{small + "glob = 'http://a.example/*'", "watch.w.url", 4, "needs exactly one of url and glob"},
@@ -264,10 +279,13 @@ func TestWrong(t *testing.T) {
 		{small + "user-env = 'TOKEN'", "watch.w.user-env", 6, "USER:PASSWORD"},
 		{small + "user-env = 'PAIR'\nuser-file = 'key'", "watch.w.user-file", 7, "cannot be combined with user-env"},
 		{small + "[watch.x]\nglob = 'http://a.example/**'\ndir = 'd'\nname = '{base}'", "watch.x.name", 9, "the same name"},
-		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\ncheck-every = '1h'", "watch.x.check-every", 9, "applies only to url"},
+		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\ncheck-every = '1h'", "watch.x.check-every", 9,
+			"applies only to url"},
 		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\nsignature = ['x.asc']", "watch.x.signature", 9, "one file"},
-		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\nmirror = ['http://b.example/']", "watch.x.mirror", 9, "one file"},
-		{small + "[publish]\ndir = 'www'\nagent-url = 'antenna.example.org'", "publish.agent-url", 8, "is not an http or https URL"},
+		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\nmirror = ['http://b.example/']", "watch.x.mirror",
+			9, "one file"},
+		{small + "[publish]\ndir = 'www'\nagent-url = 'antenna.example.org'", "publish.agent-url", 8,
+			"is not an http or https URL"},
 		{"state = 'x'", "", 0, "the configuration has no watch and no feed"},
 		{"state = 3", "state", 1, "a number is given where a string is expected"},
 		{small + "run = 'touch x'", "watch.w.run", 6, "a string is given where a list is expected"},
@@ -289,7 +307,8 @@ func TestWrong(t *testing.T) {
 // TestSecretsAreNotTold: errors about a secret do not contain it (rule 62).
 func TestSecretsAreNotTold(t *testing.T) {
 	for _, line := range []string{
-		"header = ['s3cret-inline']", "header = [\"X-Key: s3cret\\u0000\"]", "user-env = 'TOKEN'", "mirror = ['ftp://me:s3cret@a.example/']",
+		"header = ['s3cret-inline']", "header = [\"X-Key: s3cret\\u0000\"]", "user-env = 'TOKEN'",
+		"mirror = ['ftp://me:s3cret@a.example/']",
 	} {
 		_, err := ParseConfig([]byte(small+line), options)
 		if err == nil || strings.Contains(err.Error(), "s3cret") {
@@ -306,7 +325,8 @@ func TestNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string][]string{"X-Kind": {"nightly"}, "X-Api-Key": {"s3cret-inline"}}
-	if got := c.Feeds[1].Header; !reflect.DeepEqual(map[string][]string(got), want) || c.Watches[0].Header != nil || c.SecretNames != nil {
+	if got := c.Feeds[1].Header; !reflect.DeepEqual(map[string][]string(got), want) || c.Watches[0].Header != nil ||
+		c.SecretNames != nil {
 		t.Errorf("header %v, of the watch %v, of variables %q", got, c.Watches[0].Header, c.SecretNames)
 	}
 	if _, err := ParseConfig([]byte(small+"header = ['none']"), ConfigOptions{NoSecrets: true}); err == nil {
@@ -322,7 +342,8 @@ func TestPublish(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	c, err := FromFlags(Flags{Feeds: []string{"http://a.example/x.lirs", "sub/x.lirs"}, URLs: []string{"http://a.example/a.iso?key=s3cret", "http://a.example/*.img"}, Dir: "d"}, options)
+	c, err := FromFlags(Flags{Feeds: []string{"http://a.example/x.lirs", "sub/x.lirs"},
+		URLs: []string{"http://a.example/a.iso?key=s3cret", "http://a.example/*.img"}, Dir: "d"}, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,8 @@ func TestNoKeyWithoutAnEffect(t *testing.T) {
 		for _, name := range namesIn(tableOf(table)) {
 			switch {
 			case name == "user-file", name == "publish": // like user-env; see TestPublish
-			case !strings.Contains(everything, "\n"+name+" =") && !strings.Contains(everything, "["+name+".") && !strings.Contains(everything, "."+name+"]"):
+			case !strings.Contains(everything, "\n"+name+" =") && !strings.Contains(everything, "["+name+".") &&
+				!strings.Contains(everything, "."+name+"]"):
 				t.Errorf("no test knows %q in %q", name, table)
 			}
 		}
@@ -35,7 +36,8 @@ func TestExample(t *testing.T) {
 	live := strings.ReplaceAll(string(data), "\n#", "\n") // including the lines that are commented out
 	for _, table := range [][]string{{""}, {"feed", "x", ""}, {"feed", "x", "limits", ""}, {"watch", "x", ""}, {"publish", ""}} {
 		for _, name := range namesIn(tableOf(table)) {
-			if !strings.Contains(live, "\n"+name+" =") && !strings.Contains(live, "["+name) && !strings.Contains(live, "."+name+"]") {
+			if !strings.Contains(live, "\n"+name+" =") && !strings.Contains(live, "["+name) &&
+				!strings.Contains(live, "."+name+"]") {
 				t.Errorf("the example has no %s", name)
 			}
 		}

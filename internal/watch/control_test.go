@@ -78,7 +78,8 @@ func TestAsk(t *testing.T) {
 		}
 		s, pid, err := c.Status(t.Context())
 		want, _ := f.Status(t.Context())
-		if err != nil || pid != os.Getpid() || len(s.Feeds) != 1 || s.Feeds[0] != want.Feeds[0] || s.Watches[0] != want.Watches[0] {
+		if err != nil || pid != os.Getpid() || len(s.Feeds) != 1 || s.Feeds[0] != want.Feeds[0] ||
+			s.Watches[0] != want.Watches[0] {
 			t.Errorf("%+v, %d, %v", s, pid, err)
 		}
 		if pid, err := c.RunNow(t.Context(), "a b&c"); err != nil || pid != os.Getpid() {

@@ -90,7 +90,8 @@ func (w *world) again(disk *fsystest.Disk, u antenna.Update) error {
 	if !o.Changed || len(w.hooks) != 1 {
 		return fmt.Errorf("changed %t, %d programs were run", o.Changed, len(w.hooks))
 	}
-	if memory, err := openMemory(disk, filepath.Join(w.dir, "memory"), w.updater.Rules); err != nil || len(memory.Placed)+len(memory.Failed) != 0 {
+	if memory, err := openMemory(disk, filepath.Join(w.dir, "memory"), w.updater.Rules); err != nil ||
+		len(memory.Placed)+len(memory.Failed) != 0 {
 		return fmt.Errorf("left in memory: %v, %v, %w", memory.Placed, memory.Failed, err)
 	}
 	return nil

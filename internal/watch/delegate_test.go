@@ -16,7 +16,8 @@ func TestDaemonWatchGoneAtOnce(t *testing.T) {
 		w := &Delegate{service: &service{}}
 		w.current.Store(&setup{updater: &Updater{}})
 		began := time.Now()
-		if _, err := w.Request(t.Context(), queue.Entry{Watch: "w", URIs: []string{"http://h/a"}}); err == nil || time.Since(began) > 0 {
+		if _, err := w.Request(t.Context(), queue.Entry{Watch: "w", URIs: []string{"http://h/a"}}); err == nil ||
+			time.Since(began) > 0 {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
@@ -30,7 +31,8 @@ func TestDaemonWatchGID(t *testing.T) {
 		u.Record.Size = int64(i)
 		g := gidOf(&u)
 		seen[g.String()[:6]] = true
-		if e, first := (queue.Entry{GID: g}), (queue.Entry{GID: gidOf(&antenna.Update{Watch: "w", URL: "http://h/a"})}); fileOf(&e) != fileOf(&first) {
+		if e, first := (queue.Entry{GID: g}),
+			(queue.Entry{GID: gidOf(&antenna.Update{Watch: "w", URL: "http://h/a"})}); fileOf(&e) != fileOf(&first) {
 			t.Fatalf("%s is of another file", g)
 		}
 	}

@@ -30,7 +30,8 @@ func TestHooks(t *testing.T) {
 	h := w.hooks[1]
 	old, _ := filepath.Glob(filepath.Join(w.rule.Dir, oldFolder, "*"))
 	for _, want := range []string{
-		"WATCH_EVENT=updated", "WATCH_NAME=w", "WATCH_REASON=modified", "WATCH_FEED=", "WATCH_TRY=1", "WATCH_OLD=" + strings.Join(old, " "),
+		"WATCH_EVENT=updated", "WATCH_NAME=w", "WATCH_REASON=modified", "WATCH_FEED=", "WATCH_TRY=1",
+		"WATCH_OLD=" + strings.Join(old, " "),
 		"FILE_URL=" + w.origin.URL + "/pub/file", "FILE_PATH=" + w.path(), "FILE_SIZE=3", "FILE_VERIFIED=true",
 		"FILE_SHA256=" + fmt.Sprintf("%x", sha256.Sum256([]byte("two"))), "FILE_EVIDENCE=sha-256 from Digest over http",
 		"FILE_LAST_MODIFIED=2026-11-02T10:00:00Z",

@@ -79,7 +79,8 @@ func TestFleetFollows(t *testing.T) {
 	if j, _ = c.jobOf(&Rule{Watch: &c.Watches[0]}, u); j.ID() == first.ID() {
 		t.Errorf("a changed file of the version in place is the job %s, too", j.Version)
 	}
-	if _, err := jobOf("name = 'tool'\nkeep = 2"); err == nil || !strings.Contains(err.Error(), "does not apply with --queue, unless each version has its own file name") {
+	if _, err := jobOf("name = 'tool'\nkeep = 2"); err == nil ||
+		!strings.Contains(err.Error(), "does not apply with --queue, unless each version has its own file name") {
 		t.Errorf("old versions of one name: %v", err)
 	}
 }
@@ -87,7 +88,8 @@ func TestFleetFollows(t *testing.T) {
 // TestFleetEvidence checks that the job for an update has the size or the change of the MD5, if that shows the update.
 // The size in an index page does not count.
 func TestFleetEvidence(t *testing.T) {
-	c := &Loaded{Config: parse(t, "[watch.w]\nurl = 'http://a.example/f'\ncheck-every = '1h'\ndir = 'd'\n"), File: filepath.Join(t.TempDir(), "w.toml")}
+	c := &Loaded{Config: parse(t, "[watch.w]\nurl = 'http://a.example/f'\ncheck-every = '1h'\ndir = 'd'\n"),
+		File: filepath.Join(t.TempDir(), "w.toml")}
 	c.Watches[0].Dir = "d"
 	for _, tt := range []struct {
 		action feed.Action
@@ -157,7 +159,8 @@ func TestIdlePatterns(t *testing.T) {
 	const version, token = "version-pattern = '^r[0-9]_(.*)$'\n", "token-pattern = 'r[0-9]_(.*)'\n"
 	for _, tt := range []struct{ feed, kind, url, more, want string }{
 		{"pub/", "", "pub/tool-{version}", version, "watch.w.version-pattern: has no effect on the names that feed.f lists"},
-		{"pub/", "", "pub/tool-{version}", token, "watch.w.token-pattern: has no effect on the names that feed.f lists and that match url"},
+		{"pub/", "", "pub/tool-{version}", token,
+			"watch.w.token-pattern: has no effect on the names that feed.f lists and that match url"},
 		{"pub/", "", "pub/{version}/tool-{version}", version, "watch.w.version-pattern: has no effect"},
 		{"pub/", "", "pub/{version}/tool-{version}", token, ""},
 		{"pub?x", "index", "pub/tool-{version}", version, "watch.w.version-pattern: has no effect"},
@@ -171,7 +174,8 @@ func TestIdlePatterns(t *testing.T) {
 		if tt.kind != "" {
 			kind = "kind = '" + tt.kind + "'\n"
 		}
-		text := "[feed.f]\nurl = 'http://a.example/" + tt.feed + "'\n" + kind + "[watch.w]\nurl = 'http://a.example/" + tt.url + "'\ndir = 'd'\n" + tt.more
+		text := "[feed.f]\nurl = 'http://a.example/" + tt.feed + "'\n" + kind + "[watch.w]\nurl = 'http://a.example/" +
+			tt.url + "'\ndir = 'd'\n" + tt.more
 		list := (&Loaded{Config: parse(t, text)}).Warnings()
 		if got := strings.Join(list, "; "); (got == "") != (tt.want == "") || !strings.HasPrefix(got, tt.want) || len(list) > 1 {
 			t.Errorf("%s\nwarnings: %s, want %s", text, got, tt.want)

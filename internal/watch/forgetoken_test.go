@@ -13,7 +13,8 @@ import (
 func TestForgeToken_Rule27(t *testing.T) {
 	t.Setenv("GITHUB_TOKEN", "ghp_token")
 	t.Setenv("HOME", t.TempDir())
-	const text = "[feed.api]\nurl = 'https://api.github.com/repos/a/b/releases'\n[feed.atom]\nurl = 'https://github.com/a/b/releases.atom'\n" +
+	const text = "[feed.api]\nurl = 'https://api.github.com/repos/a/b/releases'\n[feed.atom]\nurl = " +
+		"'https://github.com/a/b/releases.atom'\n" +
 		"[watch.w]\nurl = 'https://api.github.com/x'\ndir = 'd'\n"
 	for _, by := range []*Delegate{nil, {}} {
 		c := &Loaded{Config: parse(t, text), Folder: t.TempDir()}
@@ -30,7 +31,8 @@ func TestForgeToken_Rule27(t *testing.T) {
 		if got := s.antenna.Feeds[0].Token; (got == "ghp_token") != (by == nil) {
 			t.Errorf("the API gets %q", got)
 		}
-		if s.antenna.Feeds[1].Token+s.antenna.Feeds[1].Header.Get("Authorization")+s.antenna.Watches[0].Header.Get("Authorization") != "" {
+		if s.antenna.Feeds[1].Token+s.antenna.Feeds[1].Header.Get("Authorization")+
+			s.antenna.Watches[0].Header.Get("Authorization") != "" {
 			t.Error("another request has the token")
 		}
 		if !slices.Contains(c.Secrets, "ghp_token") {

@@ -20,7 +20,8 @@ import (
 func shellHook(t *testing.T, line string) (hook, *bytes.Buffer) {
 	var log bytes.Buffer
 	return hook{
-		Args: []string{"/bin/sh", "-c", line}, Env: []string{"PATH=" + os.Getenv("PATH"), "X=y"}, Dir: t.TempDir(), Time: time.Minute, Grace: time.Minute,
+		Args: []string{"/bin/sh", "-c", line}, Env: []string{"PATH=" + os.Getenv("PATH"), "X=y"}, Dir: t.TempDir(),
+		Time: time.Minute, Grace: time.Minute,
 		Log: slog.New(slog.NewTextHandler(&log, nil)),
 	}, &log
 }

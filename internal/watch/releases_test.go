@@ -17,7 +17,8 @@ import (
 	"braid/download"
 )
 
-const releasesOf = "[feed.f]\nurl = 'http://a.example/f'\n[watch.w]\nurl = 'http://a.example/dl/{tag}/tool_{version}.tar.gz'\ndir = 'd'\n"
+const releasesOf = "[feed.f]\nurl = 'http://a.example/f'\n[watch.w]\nurl = " +
+	"'http://a.example/dl/{tag}/tool_{version}.tar.gz'\ndir = 'd'\n"
 
 // TestReleasesRefused: settings of releases that contradict each other or have no effect are refused.
 func TestReleasesRefused(t *testing.T) {
@@ -42,27 +43,36 @@ func TestReleasesRefused(t *testing.T) {
 		{releasesOf + "any-news = true\nfeeds = ['f']", "watch.w.any-news", 6, "only when a feed reports"},
 		{releasesOf + "mirror = ['http://b.example/']", "watch.w.mirror", 6, "this mirror has only one file"},
 		{releasesOf + "allow-older = true", "watch.w.allow-older", 6, "never replaces a newer one"},
-		{releasesOf + "key = ['k']\nsignature = ['http://a.example/s']", "watch.w.signature", 7, "this is the signature of one file"},
+		{releasesOf + "key = ['k']\nsignature = ['http://a.example/s']", "watch.w.signature", 7,
+			"this is the signature of one file"},
 		{releasesOf + "link = 'a/b'", "watch.w.link", 6, "is not a valid name for a link"},
 		{releasesOf + "name = 'tool.tar.gz'\nlink = 'l'", "watch.w.link", 7, "have the same name"},
 		{"[watch.w]\nurl = 'http://a.example/{version}'\ndir = 'd'\n", "watch.w.feeds", 1, "needs a feed"},
 		{"[feed.g]\nurl = 'http://a.example/g'\n" + releasesOf, "watch.w.feeds", 5, "there are several feeds"},
-		{"[feed.f]\nurl = 'http://a.example/f'\n[watch.x]\nurl = 'http://a.example/l.latest'\nto = 's3://b/'\n[watch.w]\nurl = 'http://a.example/{version}.zip'\nto = 's3://b/'\nlink = 'l'", "watch.w.link", 9, "may write a file to the same path"},
-		{releasesOf + "link = 'tool_7.tar.gz'\n[watch.x]\nurl = 'http://a.example/tool_7.tar.gz'\ndir = 'd'", "watch.x.name", 7, "writes the same file"},
-		{releasesOf + "[watch.x]\nurl = 'http://a.example/tool_7.tar.gz'\ndir = 'd'", "watch.x.name", 6, "may write the same file"},
-		{"[feed.f]\nurl = 'http://a.example/f'\n[watch.x]\nurl = 'http://a.example/l'\ndir = 'd'\n[watch.w]\nurl = 'http://a.example/{version}.zip'\ndir = 'd'\nlink = 'l'", "watch.w.link", 9, "may write a file to the same path"},
+		{"[feed.f]\nurl = 'http://a.example/f'\n[watch.x]\nurl = 'http://a.example/l.latest'\nto = " +
+			"'s3://b/'\n[watch.w]\nurl = 'http://a.example/{version}.zip'\nto = 's3://b/'\nlink = 'l'", "watch.w.link",
+			9, "may write a file to the same path"},
+		{releasesOf + "link = 'tool_7.tar.gz'\n[watch.x]\nurl = 'http://a.example/tool_7.tar.gz'\ndir = 'd'",
+			"watch.x.name", 7, "writes the same file"},
+		{releasesOf + "[watch.x]\nurl = 'http://a.example/tool_7.tar.gz'\ndir = 'd'", "watch.x.name", 6,
+			"may write the same file"},
+		{"[feed.f]\nurl = 'http://a.example/f'\n[watch.x]\nurl = 'http://a.example/l'\ndir = 'd'\n[watch.w]\nurl = " +
+			"'http://a.example/{version}.zip'\ndir = 'd'\nlink = 'l'", "watch.w.link", 9, "may write a file to the same path"},
 	})
 }
 
 // TestReleasesParsed: the keys become those of the antenna, and the names of files are those of versions or not.
 func TestReleasesParsed(t *testing.T) {
-	c := parse(t, releasesOf+"token-pattern = 'x(.*)'\nversion-pattern = 'v(.*)'\nversions = '>=2 <3'\npre-releases = true\nmoving = true\nlink = 'l'\nkeep = 2")
+	c := parse(t, releasesOf+"token-pattern = 'x(.*)'\nversion-pattern = 'v(.*)'\nversions = '>=2 <3'\npre-releases = "+
+		"true\nmoving = true\nlink = 'l'\nkeep = 2")
 	w := c.Watches[0]
-	if r := w.Releases; r == nil || r.Template.Patterns() != (release.Patterns{Token: "x(.*)", Version: "v(.*)"}) || r.Choice.Versions.String() != ">=2 <3" ||
+	if r := w.Releases; r == nil || r.Template.Patterns() != (release.Patterns{Token: "x(.*)", Version: "v(.*)"}) ||
+		r.Choice.Versions.String() != ">=2 <3" ||
 		!r.Choice.PreReleases || !r.Moving || w.Link != "l" || !w.File.PerVersion() {
 		t.Errorf("%+v", w)
 	}
-	for name, own := range map[string]bool{"": true, "a-{version}": true, "a-{tag}": true, "{hash}": true, "{below}": true, "a": false, "{watch}": false} {
+	for name, own := range map[string]bool{"": true, "a-{version}": true, "a-{tag}": true, "{hash}": true,
+		"{below}": true, "a": false, "{watch}": false} {
 		text := releasesOf
 		if name != "" {
 			text += "name = '" + name + "'"
@@ -79,7 +89,8 @@ func TestReleasesParsed(t *testing.T) {
 // TestReleasePrints: a change of each key is a change of the watch, and the print is the same in another process.
 func TestReleasePrints(t *testing.T) {
 	seen := map[string]string{}
-	for _, more := range []string{"", "token-pattern = '(x)'", "version-pattern = '(x)'", "versions = '>2'", "pre-releases = true", "moving = true", "link = 'l'", "keep = 1", "keep = 2"} {
+	for _, more := range []string{"", "token-pattern = '(x)'", "version-pattern = '(x)'", "versions = '>2'",
+		"pre-releases = true", "moving = true", "link = 'l'", "keep = 1", "keep = 2"} {
 		print := watchPrint(&parse(t, releasesOf+more).Watches[0], nil)
 		if print != watchPrint(&parse(t, releasesOf+more).Watches[0], nil) {
 			t.Errorf("%q: another print", more)
@@ -192,7 +203,8 @@ func TestReleaseReplaced_Rule80(t *testing.T) {
 	}
 	s.put("1.0", "two")
 	_, err := w.recheck("1.0")
-	if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Mismatch || !strings.Contains(err.Error(), "the file of the tag v1.0 was replaced") {
+	if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Mismatch ||
+		!strings.Contains(err.Error(), "the file of the tag v1.0 was replaced") {
 		t.Errorf("replaced: %v", err)
 	}
 	path := filepath.Join(w.rule.Dir, "tool_1.0")

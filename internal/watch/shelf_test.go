@@ -98,7 +98,8 @@ func (s *shelf) remove(version string) {
 func following(t *testing.T, more string) (*world, *shelf) {
 	t.Helper()
 	s, w := newShelf(t), newWorld(t)
-	text := strings.NewReplacer("http://a.example/dl/{tag}/tool_{version}.tar.gz", s.URL+"/{tag}/tool_{version}", "'d'", "'"+w.rule.Dir+"'").Replace(releasesOf)
+	text := strings.NewReplacer("http://a.example/dl/{tag}/tool_{version}.tar.gz", s.URL+"/{tag}/tool_{version}", "'d'",
+		"'"+w.rule.Dir+"'").Replace(releasesOf)
 	watch := parse(t, text+more).Watches[0]
 	w.rule.Watch = &watch
 	w.start()
@@ -112,7 +113,8 @@ func (w *world) next(version string) (antenna.Outcome, error) {
 	if !ok {
 		w.t.Fatalf("no release %s", version)
 	}
-	u := antenna.Update{Watch: "w", URL: r.URL, Release: &r, Action: feed.Download, Reason: antenna.Released, Last: w.last, Try: 1}
+	u := antenna.Update{Watch: "w", URL: r.URL, Release: &r, Action: feed.Download, Reason: antenna.Released,
+		Last: w.last, Try: 1}
 	if w.last.Path != "" {
 		u.Previous, u.Last.ETag, u.Last.Host = "before", "", ""
 	}
@@ -123,7 +125,8 @@ func (w *world) next(version string) (antenna.Outcome, error) {
 func (w *world) recheck(version string) (antenna.Outcome, error) {
 	w.t.Helper()
 	r, _ := w.rule.Releases.Template.Of(feed.Record{Format: feed.News, URL: "http://a.example/releases/v" + version})
-	return w.handle(antenna.Update{Watch: "w", URL: r.URL, Release: &r, Action: feed.Download, Reason: feed.Modified, Last: w.last, Try: 1})
+	return w.handle(antenna.Update{Watch: "w", URL: r.URL, Release: &r, Action: feed.Download, Reason: feed.Modified,
+		Last: w.last, Try: 1})
 }
 
 // names returns the names in the folder of the watch, of a link with its target.

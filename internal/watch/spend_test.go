@@ -22,7 +22,8 @@ func allowed(n int64) *atomic.Int64 {
 func TestAllowanceSpentMeanwhile_Rule56(t *testing.T) {
 	const size = 8 << 20
 	w := newWorld(t)
-	s := mirrortest.New(t, mirrortest.Generate(size, 1), mirrortest.Digest(), mirrortest.ETag(`"1"`), mirrortest.StallAfter(size/4))
+	s := mirrortest.New(t, mirrortest.Generate(size, 1), mirrortest.Digest(), mirrortest.ETag(`"1"`),
+		mirrortest.StallAfter(size/4))
 	u := w.update()
 	u.URL, u.Allowance = s.URL, allowed(size)
 	others := make(chan struct{})

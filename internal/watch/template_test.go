@@ -67,7 +67,8 @@ func TestTemplateOfGlob(t *testing.T) {
 		{"{base}", "https://example.org/a/*.iso", true}, {"{base}", "https://example.org/a/*-*.iso", true},
 		{"{base}", "https://example.org/*/a.iso", false}, {"{base}", "https://example.org/**", false},
 		{"{base}", "https://example.org/a*b**", false}, {"{host}", "https://example.org/*", false},
-		{"{hash}", "https://example.org/**", true}, {"x/{path}", "https://example.org/**", true}, {"{", "https://example.org/**", false},
+		{"{hash}", "https://example.org/**", true}, {"x/{path}", "https://example.org/**", true},
+		{"{", "https://example.org/**", false},
 	} {
 		if _, err := parseTemplate(tt.template, tt.glob, true); (err == nil) != tt.ok {
 			t.Errorf("%s of %s: %v", tt.template, tt.glob, err)
@@ -97,7 +98,8 @@ func FuzzName(f *testing.F) {
 		if metalink.CheckPath(x) != nil {
 			t.Fatalf("%s: %q", a, x)
 		}
-		if y, err := tmpl.Name(subject{URL: v}); err == nil && x == y && strings.TrimPrefix(u.Path, "/") != strings.TrimPrefix(v.Path, "/") {
+		if y, err := tmpl.Name(subject{URL: v}); err == nil && x == y &&
+			strings.TrimPrefix(u.Path, "/") != strings.TrimPrefix(v.Path, "/") {
 			t.Fatalf("%s and %s are both %q", a, b, x)
 		}
 	})

@@ -28,14 +28,16 @@ func TestDownloadAndNothingNew(t *testing.T) {
 	o := w.does()
 	w.holds(w.path(), "one")
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("one")))
-	if !o.Changed || o.ETag != `"1"` || !o.LastModified.Equal(date(1)) || o.Size != 3 || o.Digest != sum || o.Path != w.path() || o.Bytes != 3 ||
+	if !o.Changed || o.ETag != `"1"` || !o.LastModified.Equal(date(1)) || o.Size != 3 || o.Digest != sum ||
+		o.Path != w.path() || o.Bytes != 3 ||
 		o.Evidence != "sha-256 from Digest over http" || o.At.IsZero() || o.ModTime.IsZero() {
 		t.Errorf("%+v", o)
 	}
 	// 304: nothing changes, and the known outcome stays.
 	w.origin.set(func(*origin) {})
 	again := w.does()
-	if again.Changed || again.Bytes != 0 || again.Digest != sum || again.ETag != o.ETag || !again.ModTime.Equal(o.ModTime) || !again.At.After(o.At) {
+	if again.Changed || again.Bytes != 0 || again.Digest != sum || again.ETag != o.ETag ||
+		!again.ModTime.Equal(o.ModTime) || !again.At.After(o.At) {
 		t.Errorf("%+v", again)
 	}
 	if asked := w.origin.asked(); !slices.Equal(asked, []string{`HEAD "1"` + date(1).Format(http.TimeFormat)}) {
@@ -262,7 +264,8 @@ func TestRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := task.request()
-	if err != nil || r.Access.User.String() != "me:word" || r.URL.String() != w.origin.URL+"/pub/file" || r.Trust.Signatures[0].From != r.URL.String() || r.Access.Header["X-Key"] == nil || !r.IfExists.IfNewer {
+	if err != nil || r.Access.User.String() != "me:word" || r.URL.String() != w.origin.URL+"/pub/file" ||
+		r.Trust.Signatures[0].From != r.URL.String() || r.Access.Header["X-Key"] == nil || !r.IfExists.IfNewer {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if key := task.key(); strings.Contains(key, "word") || !strings.HasPrefix(key, "w ") {

@@ -128,7 +128,8 @@ func (w *world) start() {
 }
 
 func (w *world) update() antenna.Update {
-	return antenna.Update{Watch: "w", URL: w.origin.URL + "/pub/file", Action: feed.Download, Reason: feed.Modified, Last: w.last, Try: 1}
+	return antenna.Update{Watch: "w", URL: w.origin.URL + "/pub/file", Action: feed.Download, Reason: feed.Modified,
+		Last: w.last, Try: 1}
 }
 
 func (w *world) handle(u antenna.Update) (antenna.Outcome, error) {

@@ -16,7 +16,8 @@ func param(answer, name string) string {
 // The examples of RFC 7616, section 3.9.1, of RFC 2617, section 3.5, and of RFC 2069 as corrected by its errata.
 func TestAnswerVectors(t *testing.T) {
 	const challenge = `realm="http-auth@example.org", qop="auth, auth-int", nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"`
-	mufasa := question{User: "Mufasa", Password: "Circle of Life", Method: "GET", URI: "/dir/index.html", Nonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ", Count: 1}
+	mufasa := question{User: "Mufasa", Password: "Circle of Life", Method: "GET", URI: "/dir/index.html",
+		Nonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ", Count: 1}
 	older, oldest := mufasa, mufasa
 	older.Password, older.Nonce = "Circle Of Life", "0a4f113b"
 	oldest.Password = "CircleOfLife"
@@ -26,7 +27,8 @@ func TestAnswerVectors(t *testing.T) {
 		want      string
 	}{
 		{"Digest " + challenge + ", algorithm=MD5", mufasa, "8ca523f5e9506fed4657c9700eebdbec"},
-		{"Digest " + challenge + ", algorithm=SHA-256", mufasa, "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"},
+		{"Digest " + challenge + ", algorithm=SHA-256", mufasa,
+			"753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"},
 		{`Digest realm="testrealm@host.com", qop="auth,auth-int", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", opaque="5ccc069c403ebaf9f0171e9517f40e41"`, older, "6629fae49393a05397450978507c4ef1"},
 		{`Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", opaque="5ccc069c403ebaf9f0171e9517f40e41"`, oldest, "1949323746fe6a43ef61f9606e7febea"},
 	} {
@@ -47,7 +49,8 @@ func TestAnswerUserHash(t *testing.T) {
 	if !ok {
 		t.Fatal("cannot be answered")
 	}
-	q := question{User: "J\u00e4s\u00f8n Doe", Password: "Secret, or not?", Method: "GET", URI: "/doe.json", Nonce: "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v", Count: 1}
+	q := question{User: "J\u00e4s\u00f8n Doe", Password: "Secret, or not?", Method: "GET", URI: "/doe.json",
+		Nonce: "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v", Count: 1}
 	got := c.answer(q)
 	for name, want := range map[string]string{
 		"username": "793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b",
@@ -58,7 +61,8 @@ func TestAnswerUserHash(t *testing.T) {
 		}
 	}
 	c.params["userhash"] = "false"
-	if got := c.answer(q); !strings.Contains(got, "username*=UTF-8''J%C3%A4s%C3%B8n%20Doe,") || strings.Contains(got, "userhash") {
+	if got := c.answer(q); !strings.Contains(got, "username*=UTF-8''J%C3%A4s%C3%B8n%20Doe,") ||
+		strings.Contains(got, "userhash") {
 		t.Error(got)
 	}
 }
@@ -74,7 +78,8 @@ func TestChoose(t *testing.T) {
 		{[]string{"Basic"}, "basic"},
 		{[]string{`NTLM abc=, Basic realm=x, Digest realm=x, nonce=n`}, "digest MD5"},
 		{[]string{`Digest nonce=a, algorithm=MD5, Digest nonce=b, algorithm="sha-256", Basic realm=""`}, "digest SHA-256"},
-		{[]string{`Digest nonce=a, algorithm=SHA-256`, `digest NONCE = "b" , Algorithm=SHA-512-256-sess,qop="auth-int, AUTH"`}, "digest SHA-512-256-sess"},
+		{[]string{`Digest nonce=a, algorithm=SHA-256`,
+			`digest NONCE = "b" , Algorithm=SHA-512-256-sess,qop="auth-int, AUTH"`}, "digest SHA-512-256-sess"},
 		{[]string{`Digest nonce=a, qop="auth-int", Basic realm=x`}, "basic"},
 		{[]string{`Digest nonce=a, algorithm=TOKEN`}, ""},
 		{[]string{`Digest realm=a`}, ""},

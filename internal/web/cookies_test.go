@@ -45,8 +45,10 @@ func TestCookieField_Rule27(t *testing.T) {
 
 func TestParseCookiesRefuses_Rule62(t *testing.T) {
 	for _, line := range []string{
-		"a=s3cret; path=/", ".a.b TRUE / FALSE 0 s3cret s3cret", "a.b\tYES\t/\tFALSE\t0\tn\ts3cret", "a.b\tTRUE\t/\tFALSE\ts3cret\tn\tv",
-		"\tTRUE\t/\tFALSE\t0\tn\ts3cret", "a.b\tTRUE\tx\tFALSE\t0\tn\ts3cret", "a.b\tTRUE\t/\tFALSE\t0\t\ts3cret", "a.b\tTRUE\t/\tFALSE\t0\tn\ts3cret\x01",
+		"a=s3cret; path=/", ".a.b TRUE / FALSE 0 s3cret s3cret", "a.b\tYES\t/\tFALSE\t0\tn\ts3cret",
+		"a.b\tTRUE\t/\tFALSE\ts3cret\tn\tv",
+		"\tTRUE\t/\tFALSE\t0\tn\ts3cret", "a.b\tTRUE\tx\tFALSE\t0\tn\ts3cret", "a.b\tTRUE\t/\tFALSE\t0\t\ts3cret",
+		"a.b\tTRUE\t/\tFALSE\t0\tn\ts3cret\x01",
 		"a.b\tTRUE\t/\tFALSE\t0\tn\ts3cret; Domain=x", "a.b\tTRUE\t/\tFALSE\t-1\tn\ts3cret",
 	} {
 		_, err := ParseCookies("#\n" + line)

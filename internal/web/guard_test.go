@@ -55,7 +55,8 @@ func TestGuardLetsTunnelsPass(t *testing.T) {
 		g.Conn = &segments{data: []byte(data), size: 10}
 		g.expect()
 		g.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
-		if got, err := io.ReadAll(readOnly{g}); err != nil || string(got) != data[:len(data)-len("\x03\x03 and much more")] || !g.overran() {
+		if got, err := io.ReadAll(readOnly{g}); err != nil ||
+			string(got) != data[:len(data)-len("\x03\x03 and much more")] || !g.overran() {
 			t.Errorf("a request after %q: %q, %v", hello, got, err)
 		}
 	}

@@ -36,7 +36,8 @@ func TestNetrc(t *testing.T) {
 	for _, tt := range []struct{ host, name, want string }{
 		{"ftp.example.org", "", "me:s3cret"}, {"FTP.EXAMPLE.ORG.", "", "me:s3cret"}, {"ftp.example.org", "me", "me:s3cret"},
 		{"two.example", "", `a b:q"u\o#te`}, {"three.example", "", "first:1"}, {"three.example", "second", "second:2"},
-		{"three.example", "third", ""}, {"hash.example", "", "#me:#s3cret"}, {"lines.example", "", "me:#1"}, {"evil.example", "", "anonymous:me@"}, {"sub.ftp.example.org", "", "anonymous:me@"},
+		{"three.example", "third", ""}, {"hash.example", "", "#me:#s3cret"}, {"lines.example", "", "me:#1"},
+		{"evil.example", "", "anonymous:me@"}, {"sub.ftp.example.org", "", "anonymous:me@"},
 		{"late.example", "", "anonymous:me@"}, {"late.example", "late", "late:3"}, {"x", "me", ""},
 	} {
 		login, password, ok := f.Find(tt.host, tt.name)
@@ -52,8 +53,9 @@ func TestNetrc(t *testing.T) {
 // Errors contain no word that might be a secret (rule 62).
 func TestParseNetrcRefuses_Rule62(t *testing.T) {
 	for text, line := range map[string]int{
-		"machine a\nlogin b\ns3cret c": 3, "login s3cret": 1, "\n\nmachine a login b password": 3, "machine a password \"s3cret\n\"": 1,
-		"machine a password \"s3cret\\": 1,
+		"machine a\nlogin b\ns3cret c": 3, "login s3cret": 1, "\n\nmachine a login b password": 3,
+		"machine a password \"s3cret\n\"": 1,
+		"machine a password \"s3cret\\":   1,
 	} {
 		_, err := ParseNetrc(text)
 		var e *LineError
@@ -81,7 +83,8 @@ func FuzzParseNetrc(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, got, ok := file.Find("only.here", "unusual.name"); !ok || got != password && !strings.Contains(before, "unusual.name") {
+		if _, got, ok := file.Find("only.here", "unusual.name"); !ok ||
+			got != password && !strings.Contains(before, "unusual.name") {
 			t.Fatalf("%q: %q, %v", password, got, ok)
 		}
 	})

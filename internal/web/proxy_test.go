@@ -32,23 +32,34 @@ func TestFromEnvironment(t *testing.T) {
 	}{
 		{"nothing", nil, map[string]string{"http://a/": "", "https://a/": "", "ftp://a/": ""}},
 		{"by scheme", map[string]string{"http_proxy": "p:8080", "https_proxy": "https://q", "ftp_proxy": "socks5://f"},
-			map[string]string{"http://a/": "http://p:8080", "https://a/": "https://q:443", "ftps://a/": "socks5://f:1080", "gopher://a/": ""}},
+			map[string]string{"http://a/": "http://p:8080", "https://a/": "https://q:443",
+				"ftps://a/": "socks5://f:1080", "gopher://a/": ""}},
 		{"for all", map[string]string{"ALL_PROXY": "socks5h://u:p@s:9050/", "https_proxy": "http://q:1"},
-			map[string]string{"http://a/": "socks5h://u:p@s:9050", "https://a/": "http://q:1", "ftp://a/": "socks5h://u:p@s:9050"}},
-		{"small letters first", map[string]string{"http_proxy": "a:1", "HTTP_PROXY": "b:1"}, map[string]string{"http://x/": "http://a:1"}},
+			map[string]string{"http://a/": "socks5h://u:p@s:9050", "https://a/": "http://q:1",
+				"ftp://a/": "socks5h://u:p@s:9050"}},
+		{"small letters first", map[string]string{"http_proxy": "a:1", "HTTP_PROXY": "b:1"},
+			map[string]string{"http://x/": "http://a:1"}},
 		{"capital", map[string]string{"HTTP_PROXY": "b:1"}, map[string]string{"http://x/": "http://b:1"}},
-		{"run by a web server", map[string]string{"HTTP_PROXY": "b:1", "REQUEST_METHOD": "GET"}, map[string]string{"http://x/": ""}},
+		{"run by a web server", map[string]string{"HTTP_PROXY": "b:1", "REQUEST_METHOD": "GET"},
+			map[string]string{"http://x/": ""}},
 		{"this machine", map[string]string{"all_proxy": "p:1"},
-			map[string]string{"http://localhost/": "", "http://127.3.2.1:80/": "", "http://[::1]/": "", "http://[::ffff:127.0.0.1]/": "", "http://127.example/": "http://p:1"}},
+			map[string]string{"http://localhost/": "", "http://127.3.2.1:80/": "", "http://[::1]/": "",
+				"http://[::ffff:127.0.0.1]/": "", "http://127.example/": "http://p:1"}},
 		{"this machine in other forms", map[string]string{"all_proxy": "p:1"}, map[string]string{
-			"http://2130706433/": "", "http://0x7f.1/": "", "http://017700000001/": "", "http://127.1/": "", "http://[::ffff:7f00:1]/": "", "http://localhost./": "",
-			"http://x.LOCALHOST/": "", "http://localhost.example/": "http://p:1", "http://128.1/": "http://p:1", "http://nas/": "http://p:1",
+			"http://2130706433/": "", "http://0x7f.1/": "", "http://017700000001/": "", "http://127.1/": "",
+			"http://[::ffff:7f00:1]/": "", "http://localhost./": "",
+			"http://x.LOCALHOST/": "", "http://localhost.example/": "http://p:1", "http://128.1/": "http://p:1",
+			"http://nas/": "http://p:1",
 		}},
-		{"an exception in another form", map[string]string{"all_proxy": "p:1", "no_proxy": "10.0.0.0/8"}, map[string]string{"http://0xa.1/": "", "http://012.1/": "", "http://11.1/": "http://p:1"}},
-		{"exceptions", map[string]string{"all_proxy": "[::2]:1", "NO_PROXY": "Example.org, .net,*.de 10.0.0.0/8,1.2.3.4:81,[2001:db8::1]:8,2001:db8::2,c.test:444"},
+		{"an exception in another form", map[string]string{"all_proxy": "p:1", "no_proxy": "10.0.0.0/8"},
+			map[string]string{"http://0xa.1/": "", "http://012.1/": "", "http://11.1/": "http://p:1"}},
+		{"exceptions", map[string]string{"all_proxy": "[::2]:1",
+			"NO_PROXY": "Example.org, .net,*.de 10.0.0.0/8,1.2.3.4:81,[2001:db8::1]:8,2001:db8::2,c.test:444"},
 			map[string]string{
-				"http://example.org/": "", "http://a.EXAMPLE.org:1/": "", "http://notexample.org/": "http://[::2]:1", "http://x.net./": "", "http://x.de/": "",
-				"http://10.1.2.3/": "", "http://11.1.2.3/": "http://[::2]:1", "http://1.2.3.4/": "http://[::2]:1", "http://1.2.3.4:81/": "",
+				"http://example.org/": "", "http://a.EXAMPLE.org:1/": "", "http://notexample.org/": "http://[::2]:1",
+				"http://x.net./": "", "http://x.de/": "",
+				"http://10.1.2.3/": "", "http://11.1.2.3/": "http://[::2]:1", "http://1.2.3.4/": "http://[::2]:1",
+				"http://1.2.3.4:81/":       "",
 				"https://[2001:db8::1]:8/": "", "https://[2001:db8::1]/": "http://[::2]:1", "https://[2001:db8::2]/": "",
 				"https://c.test/": "http://[::2]:1", "https://c.test:444": "", "ftp://b.c.test:444/": "",
 			}},
@@ -69,7 +80,8 @@ func TestFromEnvironment(t *testing.T) {
 // An invalid proxy is not the same as no proxy, and errors do not contain its password (rule 62).
 func TestFromEnvironmentRefuses_Rule62(t *testing.T) {
 	for name, value := range map[string]string{
-		"http_proxy": "socks4://u:s3cret@h", "HTTPS_PROXY": "http://h:s3cret", "all_proxy": "http://u:s3cret@/", "FTP_PROXY": "http://h:1 s3cret/",
+		"http_proxy": "socks4://u:s3cret@h", "HTTPS_PROXY": "http://h:s3cret", "all_proxy": "http://u:s3cret@/",
+		"FTP_PROXY": "http://h:1 s3cret/",
 	} {
 		_, err := ProxiesFromEnvironment(func(n string) string { return map[string]string{name: value}[n] })
 		var e *VariableError
@@ -92,7 +104,8 @@ func TestOneProxy(t *testing.T) {
 
 // FuzzParseProxy: a proxy has a known scheme and a port, and parses back to itself.
 func FuzzParseProxy(f *testing.F) {
-	for _, seed := range []string{"h", "h:1", "http://u:p@h", "socks5://[::1]:9", "https://h/?x", "u@h", "http://[fe80::1%25lo]:1", "http://%41"} {
+	for _, seed := range []string{"h", "h:1", "http://u:p@h", "socks5://[::1]:9", "https://h/?x", "u@h",
+		"http://[fe80::1%25lo]:1", "http://%41"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, word string) {

@@ -104,7 +104,8 @@ func TestControlWithoutRoute(t *testing.T) {
 		t.Error("allowed")
 	}
 	ctx := (&route{policy: address.Policy{Scope: address.Public}}).context(t.Context(), &httptrace.ClientTrace{})
-	for to, want := range map[string]bool{"1.1.1.1:80": true, "[2606:4700::1]:80": true, "10.0.0.1:80": false, "[fe80::1%lo]:80": false, "nonsense": false} {
+	for to, want := range map[string]bool{"1.1.1.1:80": true, "[2606:4700::1]:80": true, "10.0.0.1:80": false,
+		"[fe80::1%lo]:80": false, "nonsense": false} {
 		if got := control(ctx, "tcp", to, nil) == nil; got != want {
 			t.Errorf("%s: %v", to, got)
 		}

@@ -14,7 +14,8 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 // TestHandshakeErrorNamesTLSOnce: errors of crypto/tls begin with its name, others do not.
 func TestHandshakeErrorNamesTLSOnce(t *testing.T) {
 	for text, want := range map[string]string{
-		"tls: failed to verify certificate": "TLS: failed to verify certificate", "remote error: tls: bad certificate": "TLS: remote error: tls: bad certificate", "EOF": "TLS: EOF",
+		"tls: failed to verify certificate":  "TLS: failed to verify certificate",
+		"remote error: tls: bad certificate": "TLS: remote error: tls: bad certificate", "EOF": "TLS: EOF",
 	} {
 		if got := (&HandshakeError{Err: errors.New(text)}).Error(); got != want {
 			t.Errorf("%q", got)
@@ -36,7 +37,8 @@ func TestDefaults_Rule21(t *testing.T) {
 // An origin is a scheme, a host and a port: http and https differ even on the same port.
 func TestSameOrigin_Rule27(t *testing.T) {
 	for other, want := range map[string]bool{
-		"http://a.example/y": true, "http://A.example:80/": true, "https://a.example:80/": false, "http://a.example:81/": false, "http://b.example/": false,
+		"http://a.example/y": true, "http://A.example:80/": true, "https://a.example:80/": false,
+		"http://a.example:81/": false, "http://b.example/": false,
 	} {
 		a, err := url.Parse("http://a.example/x")
 		if err != nil {

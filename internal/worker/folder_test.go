@@ -85,8 +85,10 @@ func TestStageKept(t *testing.T) {
 				if there && !replace {
 					want = "mine"
 				}
-				if got, err := os.ReadFile(filepath.Join(second.dir, second.base)); string(got) != want || err != nil || second.kept != (want == "whole") || second.ours {
-					t.Errorf("placing %t, there %t, replace %t: the next worker begins with %q, %v: %+v", placing, there, replace, got, err, second)
+				if got, err := os.ReadFile(filepath.Join(second.dir, second.base)); string(got) != want || err != nil ||
+					second.kept != (want == "whole") || second.ours {
+					t.Errorf("placing %t, there %t, replace %t: the next worker begins with %q, %v: %+v", placing,
+						there, replace, got, err, second)
 				}
 				if second.kept {
 					if _, err := p.put(second, true, replace); err != nil {
@@ -149,7 +151,8 @@ func TestStageOfAnother_Rule75(t *testing.T) {
 	if _, err := p.put(first, true, false); err != nil {
 		t.Fatal(err)
 	}
-	if other, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.net/a.iso"}}, "q", 2, false); err != nil || other.ours {
+	if other, err := p.stage(&fleet.Job{Name: "a.iso", URIs: []string{"https://example.net/a.iso"}}, "q", 2,
+		false); err != nil || other.ours {
 		t.Errorf("another job may replace the file, %v", err)
 	}
 }

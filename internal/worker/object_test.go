@@ -114,7 +114,8 @@ func TestKeepObjects_Rule80(t *testing.T) {
 		t.Helper()
 		put(version, "file of "+version)
 		put(version+".evidence.json", `{"object":"s3://bucket/tools/`+version+`"}`)
-		j := fleet.Job{Name: "tools/" + version, Follows: &fleet.Follows{Of: strings.Repeat("0a", 12), Version: version, Keep: &keep}}
+		j := fleet.Job{Name: "tools/" + version,
+			Follows: &fleet.Follows{Of: strings.Repeat("0a", 12), Version: version, Keep: &keep}}
 		e, err := store.Existing(t.Context(), j.Name)
 		if err == nil {
 			err = prune(t.Context(), store, &j, placed{size: e.Size, modTime: e.ModTime})
@@ -161,7 +162,8 @@ func TestDroppedObject(t *testing.T) {
 		"AWS_ENDPOINT_URL_S3": server.URL, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret-0123",
 		"AWS_REGION": "us-east-1", "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
 	}
-	store, err := objectstore.Open("s3://bucket/", objectstore.Options{Folder: t.TempDir(), Getenv: func(name string) string { return env[name] }})
+	store, err := objectstore.Open("s3://bucket/", objectstore.Options{Folder: t.TempDir(),
+		Getenv: func(name string) string { return env[name] }})
 	if err != nil {
 		t.Fatal(err)
 	}

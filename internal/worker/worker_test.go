@@ -96,7 +96,8 @@ func TestRun(t *testing.T) {
 		!e.Missing || e.After != 30*time.Minute || e.Requests[gone.Addr] == 0 {
 		t.Errorf("what is gone is %s: %+v", came["gone"].State, e)
 	}
-	if jobs, counts := w.Counts(); jobs != 0 || counts[string(fleet.Done)] != 1 || counts[string(fleet.Waiting)] != 1 || !stopping {
+	if jobs, counts := w.Counts(); jobs != 0 || counts[string(fleet.Done)] != 1 || counts[string(fleet.Waiting)] != 1 ||
+		!stopping {
 		t.Errorf("it has %d jobs and counted %v; stopping %v", jobs, counts, stopping)
 	}
 }

@@ -32,13 +32,15 @@ func TestFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := bencode(dict{
-		"announce": "http://a.example/", "announce-list": list{list{"http://a.example/"}, list{"udp://b.example:1", "udp://c.example:2"}},
+		"announce": "http://a.example/", "announce-list": list{list{"http://a.example/"}, list{"udp://b.example:1",
+			"udp://c.example:2"}},
 		"created by": "braid", "info": single(nil), "url-list": list{"http://h.example/pub/"},
 	})
 	if string(got) != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if got, err := made(t, "a", "x").Format("", nil); err != nil || !strings.HasPrefix(string(got), "d4:infod6:lengthi1e4:name1:a12:piece lengthi16e6:pieces20:") || !Looks(got) {
+	if got, err := made(t, "a", "x").Format("", nil); err != nil ||
+		!strings.HasPrefix(string(got), "d4:infod6:lengthi1e4:name1:a12:piece lengthi16e6:pieces20:") || !Looks(got) {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
@@ -67,7 +69,8 @@ func TestNewRefuses(t *testing.T) {
 // round trip through Format.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(bencode(dict{"info": single(nil), "announce": "http://t.example/", "url-list": "http://h.example/a"})))
-	f.Add([]byte(bencode(dict{"info": several("a", 20, "p1", 12, "b", 3, "e", 0), "url-list": list{"http://h.example/%zz", "https://h/%2e/"}})))
+	f.Add([]byte(bencode(dict{"info": several("a", 20, "p1", 12, "b", 3, "e", 0),
+		"url-list": list{"http://h.example/%zz", "https://h/%2e/"}})))
 	f.Add([]byte("d4:infod5:filesld6:lengthi0e4:pathl2:..eee4:name1:a12:piece lengthi1e6:pieces0:ee"))
 	f.Add([]byte("d1:xi-9223372036854775808e4:infodee"))
 	f.Fuzz(checkParse)
@@ -84,14 +87,16 @@ func FuzzFields(f *testing.F) {
 			pieces = strings.Repeat("x", 20*n)
 		}
 		files := list{
-			dict{"length": a, "path": list{name}}, dict{"length": b, "path": list{"x", name}, "attr": attr}, dict{"length": c, "path": list{root, seed}},
+			dict{"length": a, "path": list{name}}, dict{"length": b, "path": list{"x", name}, "attr": attr},
+			dict{"length": c, "path": list{root, seed}},
 		}
 		for _, info := range []dict{
 			{"name": root, "piece length": length, "pieces": pieces, "files": files},
 			{"name": name, "piece length": length, "pieces": pieces, "length": a + b + c, "private": b},
 		} {
 			checkParse(t, []byte(bencode(dict{
-				"info": info, "url-list": list{seed, tracker, "http://h.example/" + name}, "announce-list": list{list{tracker, seed}, list{"http://" + name}},
+				"info": info, "url-list": list{seed, tracker, "http://h.example/" + name},
+				"announce-list": list{list{tracker, seed}, list{"http://" + name}},
 			})))
 		}
 	})

@@ -83,8 +83,10 @@ func TestSingleFile(t *testing.T) {
 	info := bencode(single(nil))
 	tor := parse(t, bencode(dict{
 		"info": raw(info), "announce": "http://never.example/", "creation date": 1, "nodes": list{list{"h", 1}},
-		"announce-list": list{list{"udp://a.example:80", "wss://b.example/"}, list{"file:///x"}, list{"https://c.example/announce"}},
-		"url-list":      list{"http://u:p@h.example/pub/", "https://h.example/x?y", "file:///etc/passwd", "", "ftp://h.example/100%25/"},
+		"announce-list": list{list{"udp://a.example:80", "wss://b.example/"}, list{"file:///x"},
+			list{"https://c.example/announce"}},
+		"url-list": list{"http://u:p@h.example/pub/", "https://h.example/x?y", "file:///etc/passwd", "",
+			"ftp://h.example/100%25/"},
 	}))
 	if tor.InfoHash != sha1.Sum([]byte(info)) || string(tor.Info()) != info || tor.Size != int64(len(text)) || tor.Private {
 		t.Errorf("got %+v", tor)
@@ -96,7 +98,8 @@ func TestSingleFile(t *testing.T) {
 	if len(tor.Files) != 1 || f.Name != "a b.iso" || f.BestPieces().Count() != 4 || !f.BestPieces().Check(3, []byte(text[48:])) {
 		t.Errorf("file %+v", f)
 	}
-	if got := fmt.Sprint(tor.Mirrors(f)); got != "[http://h.example/pub/a%20b.iso https://h.example/x?y ftp://h.example/100%25/a%20b.iso]" {
+	if got := fmt.Sprint(tor.Mirrors(f)); got != "[http://h.example/pub/a%20b.iso https://h.example/x?y "+
+		"ftp://h.example/100%25/a%20b.iso]" {
 		t.Errorf("mirrors %s", got)
 	}
 	if got := strings.Join(tor.Warnings, "\n"); strings.Count(got, "ignored") != 3 {
@@ -167,7 +170,8 @@ func TestPiecesOfSeveral(t *testing.T) {
 // TestNames_Rule10 checks that Parse leaves out a file with an unsafe name and keeps the others (rule 10).
 func TestNames_Rule10(t *testing.T) {
 	for _, bad := range []list{
-		{".."}, {"a", "..", "b"}, {""}, {"a", ""}, {"/etc/passwd"}, {"a/b"}, {`a\b`}, {"~x"}, {"\x00"}, {"\xff"}, {"a\u202eb"}, {"con.txt"},
+		{".."}, {"a", "..", "b"}, {""}, {"a", ""}, {"/etc/passwd"}, {"a/b"}, {`a\b`}, {"~x"}, {"\x00"}, {"\xff"},
+		{"a\u202eb"}, {"con.txt"},
 		{strings.Repeat("x", 256)}, {".bashrc"}, {"x "}, {"c:"},
 	} {
 		info := several("a", 32)
@@ -180,7 +184,8 @@ func TestNames_Rule10(t *testing.T) {
 	}
 	info := several("a", 32)
 	info["files"].(list)[0].(dict)["attr"] = "l"
-	for _, info := range []dict{info, change(several("a", 32), dict{"name": ".."}), change(several("a", 32), dict{"name": "a/b"}), single(dict{"name": "../x"})} {
+	for _, info := range []dict{info, change(several("a", 32), dict{"name": ".."}),
+		change(several("a", 32), dict{"name": "a/b"}), single(dict{"name": "../x"})} {
 		if tor := parse(t, bencode(dict{"info": info})); len(tor.Files) != 0 || len(tor.Refused) != 1 {
 			t.Errorf("files %v, refused %v", tor.Files, tor.Refused)
 		}
@@ -192,14 +197,17 @@ func TestRefused_Rule41(t *testing.T) {
 	good := bencode(dict{"info": single(nil)})
 	huge := math.MaxInt
 	for name, s := range map[string]string{
-		"empty": "", "no dictionary": "i1e", "goes on": good + "\nx", "cut off": good[:len(good)-2], "no info": "de", "info is a list": "d4:infolee",
-		"too large": "d1:a" + fmt.Sprint(MaxSize) + ":" + strings.Repeat("x", MaxSize) + "e",
-		"too deep":  "d1:x" + strings.Repeat("l", 100) + strings.Repeat("e", 100) + good[1:],
-		"too many":  "d1:xl" + strings.Repeat("le", maxValues) + "e" + good[1:],
-		"-0":        "d1:xi-0e" + good[1:], "leading zero": "d1:xi01e" + good[1:], "no number": "d1:xie" + good[1:], "plus": "d1:xi+1e" + good[1:],
+		"empty": "", "no dictionary": "i1e", "goes on": good + "\nx", "cut off": good[:len(good)-2], "no info": "de",
+		"info is a list": "d4:infolee",
+		"too large":      "d1:a" + fmt.Sprint(MaxSize) + ":" + strings.Repeat("x", MaxSize) + "e",
+		"too deep":       "d1:x" + strings.Repeat("l", 100) + strings.Repeat("e", 100) + good[1:],
+		"too many":       "d1:xl" + strings.Repeat("le", maxValues) + "e" + good[1:],
+		"-0":             "d1:xi-0e" + good[1:], "leading zero": "d1:xi01e" + good[1:],
+		"no number": "d1:xie" + good[1:], "plus": "d1:xi+1e" + good[1:],
 		"65 bits": "d1:xi9223372036854775808e" + good[1:], "endless number": "d1:xi" + strings.Repeat("1", 100) + "e" + good[1:],
-		"length with zero": "d01:xi1e" + good[1:], "length beyond": "d9:x" + good[1:], "long length": "d99999999999:x", "key is a number": "di1ei1e" + good[1:],
-		"key twice": "d1:xi1e1:xi1e" + good[1:], "info twice": "d4:info" + bencode(single(nil)) + good[1:],
+		"length with zero": "d01:xi1e" + good[1:], "length beyond": "d9:x" + good[1:], "long length": "d99999999999:x",
+		"key is a number": "di1ei1e" + good[1:],
+		"key twice":       "d1:xi1e1:xi1e" + good[1:], "info twice": "d4:info" + bencode(single(nil)) + good[1:],
 		"no name":    info(single(dict{"name": nil})),
 		"no pieces":  info(single(dict{"pieces": nil})),
 		"version 2":  info(single(dict{"pieces": nil, "meta version": 2, "file tree": dict{}})),
@@ -216,7 +224,8 @@ func TestRefused_Rule41(t *testing.T) {
 		"bad path":   info(change(several("a", 16), dict{"files": list{dict{"length": 16, "path": list{1}}}})),
 		"no path":    info(change(several("a", 16), dict{"files": list{dict{"length": 16, "path": list{}}}})),
 		"no size":    info(change(several("a", 16), dict{"files": list{dict{"path": list{"a"}}}})),
-		"overflow":   info(change(several("a", 16), dict{"files": list{dict{"length": huge / 2, "path": list{"a"}}, dict{"length": huge / 2, "path": list{"b"}}}})),
+		"overflow": info(change(several("a", 16),
+			dict{"files": list{dict{"length": huge / 2, "path": list{"a"}}, dict{"length": huge / 2, "path": list{"b"}}}})),
 		"same name":  info(several("a", 16, "a", 16)),
 		"many files": info(several(slices.Repeat([]any{"p", 16}, maxFiles+1)...)),
 	} {
@@ -283,7 +292,8 @@ func TestFromInfo(t *testing.T) {
 	d := bencode(single(nil))
 	for _, trackers := range [][]string{nil, {"http://a.example/", "udp://b.example:1"}} {
 		tor, err := FromInfo([]byte(d), trackers)
-		if err != nil || len(tor.Trackers) != min(len(trackers), 1) || len(trackers) > 0 && !slices.Equal(tor.Trackers[0], trackers) {
+		if err != nil || len(tor.Trackers) != min(len(trackers), 1) ||
+			len(trackers) > 0 && !slices.Equal(tor.Trackers[0], trackers) {
 			t.Errorf("%q: %q, %v", trackers, tor.Trackers, err)
 		}
 	}

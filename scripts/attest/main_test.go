@@ -26,7 +26,8 @@ func TestSBOM(t *testing.T) {
 		Components []struct{ Name, Version, Purl string }
 	}
 	if err := json.Unmarshal([]byte(b.String()), &got); err != nil || got.BomFormat != "CycloneDX" ||
-		got.Metadata.Component.Name != "braid/scripts/attest" || got.Metadata.Component.Version != "1.0" || got.Components[0].Name != "std" || got.Components[0].Version == "" {
+		got.Metadata.Component.Name != "braid/scripts/attest" || got.Metadata.Component.Version != "1.0" ||
+		got.Components[0].Name != "std" || got.Components[0].Version == "" {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }
@@ -40,7 +41,8 @@ func TestProvenance(t *testing.T) {
 	if err := run(&b, []string{"provenance", "1.0", "c0ffee", "linux/amd64 linux/arm64", file}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"name": "a.tar.gz"`, `"sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"`,
+	for _, want := range []string{`"name": "a.tar.gz"`,
+		`"sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"`,
 		`"gitCommit": "c0ffee"`, `"linux/arm64"`, `"predicateType": "https://slsa.dev/provenance/v1"`} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %s in %s", want, b.String())

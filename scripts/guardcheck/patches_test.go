@@ -151,7 +151,8 @@ func writeTown(t *testing.T) *tree {
 	if err := os.Mkdir(filepath.Join(dir, "town"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"a.go": town, "b_windows.go": "package town\n\nfunc here() { println(1) }\n", "b_other.go": `//go:build !windows
+	for name, text := range map[string]string{"a.go": town,
+		"b_windows.go": "package town\n\nfunc here() { println(1) }\n", "b_other.go": `//go:build !windows
 
 package town
 
@@ -180,7 +181,8 @@ func TestApply(t *testing.T) {
 		{"a condition", "in town T.count\n- n>two\n+ false\n", "n > two {", "false {"},
 		{"lines that are one", "in town T.count\n- return n - two\n+ return 0\n", "n -\n\t\t\ttwo", "0"},
 		{"a line that is several", "in town T.count\n- t.sum(n, 1)\n+ 0\n", "t.sum(\n\t\tn, 1,\n\t)", "0"},
-		{"a statement that goes", "in town T.count\n- if n > two {\n- \treturn n - two\n- }\n", town[strings.Index(town, "if n"):strings.Index(town, "\n\treturn t.sum")], ""},
+		{"a statement that goes", "in town T.count\n- if n > two {\n- \treturn n - two\n- }\n",
+			town[strings.Index(town, "if n"):strings.Index(town, "\n\treturn t.sum")], ""},
 		{"a constant", "in town three\n- \"three\"\n+ \"\"\n", `"three"`, `""`},
 		{"a tag", "in town T\n- `json:\"a\"`\n", "`json:\"a\"`", ""},
 		{"the other function of the name", "in town count\n- n, n\n+ 1, 2\n", "return n, n }", "return 1, 2 }"},
@@ -198,7 +200,8 @@ func TestApply(t *testing.T) {
 	if place := parsePatch(t, "in town T.count\n- t.sum\n").place(tree); place != "town/a.go:15" {
 		t.Errorf("it is at %s", place)
 	}
-	if files, err := parsePatch(t, "in town here\n- 1\n+ 2\n").apply(tree); err != nil || len(files) != 1 || files["town/b_other.go"] == nil {
+	if files, err := parsePatch(t, "in town here\n- 1\n+ 2\n").apply(tree); err != nil || len(files) != 1 ||
+		files["town/b_other.go"] == nil {
 		t.Errorf("of two systems: %v, %q", err, files)
 	}
 }

@@ -111,13 +111,17 @@ func TestBrokenTransfers(t *testing.T) {
 		retry   bool
 		got     int64
 	}{
-		"reset":        {[]ftptest.Option{ftptest.ResetAfter(0)}, source.FaultNetwork, true, 0},
-		"451 at once":  {[]ftptest.Option{ftptest.EndAfter(0), ftptest.Reply("226", "451 disk\r\n")}, source.FaultRefused, true, 0},
-		"426 later":    {[]ftptest.Option{ftptest.EndAfter(9000), ftptest.Reply("226", "426 gone\r\n")}, source.FaultNetwork, true, 9000},
-		"other size":   {[]ftptest.Option{ftptest.Size(99)}, source.FaultProtocol, false, 0},
-		"larger SIZE":  {[]ftptest.Option{ftptest.Size(file.Size() + 1)}, source.FaultNetwork, true, file.Size()},
-		"421 at end":   {[]ftptest.Option{ftptest.EndAfter(9000), ftptest.Reply("226", "421 bye\r\n")}, source.FaultRefused, true, 9000},
-		"endless line": {[]ftptest.Option{ftptest.EndAfter(9000), ftptest.Reply("226", strings.Repeat("x", 1<<20))}, source.FaultLimit, false, 9000},
+		"reset": {[]ftptest.Option{ftptest.ResetAfter(0)}, source.FaultNetwork, true, 0},
+		"451 at once": {[]ftptest.Option{ftptest.EndAfter(0), ftptest.Reply("226", "451 disk\r\n")},
+			source.FaultRefused, true, 0},
+		"426 later": {[]ftptest.Option{ftptest.EndAfter(9000), ftptest.Reply("226", "426 gone\r\n")},
+			source.FaultNetwork, true, 9000},
+		"other size":  {[]ftptest.Option{ftptest.Size(99)}, source.FaultProtocol, false, 0},
+		"larger SIZE": {[]ftptest.Option{ftptest.Size(file.Size() + 1)}, source.FaultNetwork, true, file.Size()},
+		"421 at end": {[]ftptest.Option{ftptest.EndAfter(9000), ftptest.Reply("226", "421 bye\r\n")},
+			source.FaultRefused, true, 9000},
+		"endless line": {[]ftptest.Option{ftptest.EndAfter(9000), ftptest.Reply("226", strings.Repeat("x", 1<<20))},
+			source.FaultLimit, false, 9000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, tt.options...)

@@ -24,7 +24,8 @@ func TestFetchWhole(t *testing.T) {
 	if a.Host != s.Addr || a.URL.String() != s.URL || a.Start != 0 || a.End != file.Size() || a.Size != file.Size() || !a.Ranged {
 		t.Errorf("answer is %+v", a)
 	}
-	if want := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC); !a.LastModified.Equal(want) || a.RTT <= 0 || a.RTT > time.Since(begun) {
+	if want := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC); !a.LastModified.Equal(want) || a.RTT <= 0 ||
+		a.RTT > time.Since(begun) {
 		t.Errorf("modified %v, RTT %v", a.LastModified, a.RTT)
 	}
 	if a.ETag != "" || len(a.Claims) != 0 || len(a.Hops) != 1 || a.Hops[0].URL.String() != s.URL {

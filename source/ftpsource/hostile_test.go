@@ -155,7 +155,8 @@ func TestPortsLie_Rule58(t *testing.T) {
 		_, err := fetch(t, newClient(t), s.URL, Options{}, part(0, 9))
 		sourcetest.Fault(t, err, source.FaultProtocol, false)
 	}
-	for _, said := range []string{"227 (127,0,0,1,0,0)", "227 (127,0,0,1,256,0)", "227 127.0.0.1:21", "227 (-1,-1,-1,-1,-1,-1)", "227"} {
+	for _, said := range []string{"227 (127,0,0,1,0,0)", "227 (127,0,0,1,256,0)", "227 127.0.0.1:21",
+		"227 (-1,-1,-1,-1,-1,-1)", "227"} {
 		s := newServer(t, ftptest.Reply("EPSV", "502 no\r\n"), ftptest.Reply("PASV", said+"\r\n"))
 		_, err := fetch(t, newClient(t), s.URL, Options{}, part(0, 9))
 		sourcetest.Fault(t, err, source.FaultProtocol, false)

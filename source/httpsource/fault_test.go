@@ -36,7 +36,8 @@ func TestClassify(t *testing.T) {
 		{errors.New("http: server closed idle connection"), source.FaultNetwork, true},
 		{&web.HandshakeError{Err: io.EOF}, source.FaultTLS, true},
 		{&web.HandshakeError{Err: context.DeadlineExceeded}, source.FaultNetwork, true},
-		{&web.HandshakeError{Err: &net.OpError{Op: "remote error", Err: errors.New("tls: handshake failure")}}, source.FaultTLS, false},
+		{&web.HandshakeError{Err: &net.OpError{Op: "remote error", Err: errors.New("tls: handshake failure")}},
+			source.FaultTLS, false},
 		{&web.HandshakeError{Err: errors.New("tls: no supported versions")}, source.FaultTLS, false},
 		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, source.FaultTLS, false},
 		{tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, source.FaultTLS, false},
@@ -62,12 +63,16 @@ func TestPlainly(t *testing.T) {
 	refused := os.NewSyscallError("connect", syscall.ECONNREFUSED)
 	addr := &net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 80}
 	for want, err := range map[string]error{
-		"x.invalid: no such host":                                     &net.OpError{Op: "dial", Net: "tcp", Err: dns},
-		"proxy: x.invalid: no such host":                              &net.OpError{Op: "proxyconnect", Net: "tcp", Err: &net.OpError{Op: "dial", Net: "tcp", Err: dns}},
-		"proxy: 192.0.2.2:80: connect: connection refused":            &net.OpError{Op: "proxyconnect", Net: "tcp", Err: &net.OpError{Op: "dial", Net: "tcp", Addr: addr, Err: refused}},
-		"dial tcp 192.0.2.2:80: connect: connection refused":          &net.OpError{Op: "dial", Net: "tcp", Addr: addr, Err: refused},
-		"proxy: status 407 Proxy Authentication Required":             &web.TunnelError{Status: 407},
-		"header section: unexpected EOF (malformed HTTP status code)": fmt.Errorf("header section: %w (%w)", io.ErrUnexpectedEOF, errors.New("malformed HTTP status code")),
+		"x.invalid: no such host": &net.OpError{Op: "dial", Net: "tcp", Err: dns},
+		"proxy: x.invalid: no such host": &net.OpError{Op: "proxyconnect", Net: "tcp",
+			Err: &net.OpError{Op: "dial", Net: "tcp", Err: dns}},
+		"proxy: 192.0.2.2:80: connect: connection refused": &net.OpError{Op: "proxyconnect", Net: "tcp",
+			Err: &net.OpError{Op: "dial", Net: "tcp", Addr: addr, Err: refused}},
+		"dial tcp 192.0.2.2:80: connect: connection refused": &net.OpError{Op: "dial", Net: "tcp", Addr: addr,
+			Err: refused},
+		"proxy: status 407 Proxy Authentication Required": &web.TunnelError{Status: 407},
+		"header section: unexpected EOF (malformed HTTP status code)": fmt.Errorf("header section: %w (%w)",
+			io.ErrUnexpectedEOF, errors.New("malformed HTTP status code")),
 	} {
 		if got := source.Plain(err).Error(); got != want {
 			t.Errorf("%q, want %q", got, want)

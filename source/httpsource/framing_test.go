@@ -131,10 +131,12 @@ func TestBadFraming_Rule17(t *testing.T) {
 		fault  source.Fault
 		retry  bool
 	}{
-		"two lengths":         {mirrortest.ContentLength("5", "6"), source.FaultProtocol, false},
-		"list of lengths":     {raw("Content-Length: 5, 6", "hello!"), source.FaultProtocol, false},
-		"length and chunks":   {raw("Content-Length: 5\r\nTransfer-Encoding: chunked", "3\r\nabc\r\n0\r\n\r\n"), source.FaultProtocol, false},
-		"chunks and length":   {raw("transfer-encoding: chunked\r\ncontent-length: 3", "3\r\nabc\r\n0\r\n\r\n"), source.FaultProtocol, false},
+		"two lengths":     {mirrortest.ContentLength("5", "6"), source.FaultProtocol, false},
+		"list of lengths": {raw("Content-Length: 5, 6", "hello!"), source.FaultProtocol, false},
+		"length and chunks": {raw("Content-Length: 5\r\nTransfer-Encoding: chunked", "3\r\nabc\r\n0\r\n\r\n"),
+			source.FaultProtocol, false},
+		"chunks and length": {raw("transfer-encoding: chunked\r\ncontent-length: 3", "3\r\nabc\r\n0\r\n\r\n"),
+			source.FaultProtocol, false},
 		"chunks in HTTP/1.0":  {old("Transfer-Encoding: chunked", "3\r\nabc\r\n0\r\n\r\n"), source.FaultProtocol, false},
 		"space behind length": {raw("Content-Length : 5", "abc"), source.FaultProtocol, false},
 		"space behind chunks": {raw("Transfer-Encoding\t: chunked", "3\r\nabc\r\n0\r\n\r\n"), source.FaultProtocol, false},
@@ -151,7 +153,8 @@ func TestBadFraming_Rule17(t *testing.T) {
 		"not HTTP":            {mirrortest.RawString("SSH-2.0-OpenSSH_9.2\r\n"), source.FaultProtocol, false},
 		"nothing":             {mirrortest.RawString(""), source.FaultNetwork, true},
 		"half a head":         {mirrortest.RawString("HTTP/1.1 200 OK\r\nContent-Le"), source.FaultNetwork, true},
-		"switched protocols":  {mirrortest.RawString("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"), source.FaultRefused, false},
+		"switched protocols": {mirrortest.RawString("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: " +
+			"upgrade\r\n\r\n"), source.FaultRefused, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := mirrortest.New(t, file, tt.option)

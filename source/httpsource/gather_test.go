@@ -19,7 +19,8 @@ func TestStalledBytesAreDelivered(t *testing.T) {
 	for name, options := range secured {
 		for _, n := range []int64{1, 1000, 128<<10 - 1, 300_001} {
 			t.Run(fmt.Sprintf("%s %d", name, n), func(t *testing.T) {
-				s := mirrortest.New(t, mirrortest.Generate(1<<20, 1), slices.Concat(options, []mirrortest.Option{mirrortest.StallAfter(n)})...)
+				s := mirrortest.New(t, mirrortest.Generate(1<<20, 1),
+					slices.Concat(options, []mirrortest.Option{mirrortest.StallAfter(n)})...)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				k := &sourcetest.Sink{T: t, Writing: func(off int64, size int) error {

@@ -31,7 +31,8 @@ func (w *unwired) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.mu.Unlock()
 	status, field, value := w.answer(r)
 	return &http.Response{
-		StatusCode: status, Header: http.Header{field: {value}}, Body: io.NopCloser(strings.NewReader("x")), ContentLength: 1, Request: r,
+		StatusCode: status, Header: http.Header{field: {value}}, Body: io.NopCloser(strings.NewReader("x")),
+		ContentLength: 1, Request: r,
 	}, nil
 }
 
@@ -72,7 +73,8 @@ func TestRetryAfterForAll_Rule66(t *testing.T) {
 		for _, u := range []string{"http://busy.example/b", "http://busy.example:80/a?b", "http://moved.example/x"} {
 			_, err := fetch(t, c, u, Options{Returns: true}, all)
 			e := sourcetest.Fault(t, err, source.FaultRefused, true)
-			if want := "busy.example:80: not asked: it responded 503 Service Unavailable and asked to wait until 2000-01-01T00:01:00Z"; e.After != 50*time.Second || e.Error() != want || e.Held || e.Status != 503 {
+			if want := "busy.example:80: not asked: it responded 503 Service Unavailable and asked to wait until " +
+				"2000-01-01T00:01:00Z"; e.After != 50*time.Second || e.Error() != want || e.Held || e.Status != 503 {
 				t.Errorf("after %v: %v, want %s", e.After, e, want)
 			}
 		}

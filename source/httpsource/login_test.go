@@ -54,7 +54,8 @@ func TestLogin_Rule27(t *testing.T) {
 		}
 		if tt.scheme != "Basic" && !tt.tls {
 			for _, r := range s.Requests() {
-				if strings.Contains(r.Header.Get("Authorization"), "s3cret") || strings.HasPrefix(r.Header.Get("Authorization"), "Basic") {
+				if strings.Contains(r.Header.Get("Authorization"), "s3cret") ||
+					strings.HasPrefix(r.Header.Get("Authorization"), "Basic") {
 					t.Errorf("told %s", r.Header.Get("Authorization"))
 				}
 			}
@@ -103,7 +104,8 @@ func TestLoginOnlyAtOrigin_Rule27(t *testing.T) {
 // TestLoginOwnField checks that an Authorization field of the user is sent instead of credentials.
 func TestLoginOwnField(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.Login("Digest", "me", "s3cret"))
-	_, err := fetch(t, newClient(t), s.URL, Options{User: url.UserPassword("me", "s3cret"), Header: map[string][]string{"authorization": {"Bearer x"}}}, whole)
+	_, err := fetch(t, newClient(t), s.URL, Options{User: url.UserPassword("me", "s3cret"),
+		Header: map[string][]string{"authorization": {"Bearer x"}}}, whole)
 	sourcetest.Fault(t, err, source.FaultAuth, false)
 	if got := strings.Join(authorizations(s), ","); got != "Bearer" {
 		t.Errorf("told %s", got)

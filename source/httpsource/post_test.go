@@ -49,7 +49,8 @@ func TestPost(t *testing.T) {
 		if err != nil || r.Status != http.StatusTeapot || string(r.Body) != "a question" {
 			t.Errorf("%s: %+v, %v", path, r, err)
 		}
-		if last.Method != http.MethodPost || last.Header.Get("X-Secret") != secret || last.Header.Get("Accept") != "a/b" || last.ContentLength != 10 {
+		if last.Method != http.MethodPost || last.Header.Get("X-Secret") != secret ||
+			last.Header.Get("Accept") != "a/b" || last.ContentLength != 10 {
 			t.Errorf("%s: %s with %v", path, last.Method, last.Header)
 		}
 	}

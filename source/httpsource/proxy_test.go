@@ -49,7 +49,8 @@ func TestProxyKinds(t *testing.T) {
 		for _, s := range []*mirrortest.Server{plain, secure} {
 			_, err := fetch(t, c, s.URL, Options{}, whole)
 			sourcetest.Fault(t, err, source.FaultAuth, false)
-			if e, _ := errors.AsType[*source.Error](err); e == nil || e.Status != http.StatusProxyAuthRequired && scheme != "http" {
+			if e, _ := errors.AsType[*source.Error](err); e == nil ||
+				e.Status != http.StatusProxyAuthRequired && scheme != "http" {
 				t.Errorf("%s: %v", scheme, err)
 			}
 		}
@@ -75,7 +76,8 @@ func TestProxyGone(t *testing.T) {
 // and that the proxy does not get the client certificate (rules 27 and 29).
 func TestProxyOverTLS_Rule27(t *testing.T) {
 	shown := 0
-	forward := &httputil.ReverseProxy{Rewrite: func(*httputil.ProxyRequest) {}, Transport: &http.Transport{DisableKeepAlives: true}}
+	forward := &httputil.ReverseProxy{Rewrite: func(*httputil.ProxyRequest) {},
+		Transport: &http.Transport{DisableKeepAlives: true}}
 	proxy := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		shown += len(r.TLS.PeerCertificates)
 		forward.ServeHTTP(w, r)
@@ -86,13 +88,15 @@ func TestProxyOverTLS_Rule27(t *testing.T) {
 	proxy.StartTLS()
 	defer proxy.Close()
 	s := mirrortest.New(t, file)
-	c := &Client{TLS: &tls.Config{RootCAs: pool(t, certificate), Certificates: config.Certificates}, Proxy: via(sourcetest.URL(t, proxy.URL))}
+	c := &Client{TLS: &tls.Config{RootCAs: pool(t, certificate), Certificates: config.Certificates},
+		Proxy: via(sourcetest.URL(t, proxy.URL))}
 	t.Cleanup(c.CloseIdle)
 	mustFetch(t, c, s.URL, Options{}, part(0, 10))
 	if shown != 0 {
 		t.Error("the proxy was shown our certificate")
 	}
-	strict := &Client{Proxy: via(sourcetest.URL(t, proxy.URL)), TLSFor: map[string]*tls.Config{s.Addr: {InsecureSkipVerify: true}}}
+	strict := &Client{Proxy: via(sourcetest.URL(t, proxy.URL)),
+		TLSFor: map[string]*tls.Config{s.Addr: {InsecureSkipVerify: true}}}
 	t.Cleanup(strict.CloseIdle)
 	_, err := fetch(t, strict, s.URL, Options{}, whole)
 	sourcetest.Fault(t, err, source.FaultTLS, false)

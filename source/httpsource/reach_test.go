@@ -70,8 +70,10 @@ func TestRedirectNear_Rule63(t *testing.T) {
 		wantNear(t, err, cellar, 0)
 	}
 	for _, u := range []string{
-		"http://10.0.0.5/", "http://169.254.169.254/latest/", "https://[fe80::1%25lo]/", "http://192.168.1.1:8080/", "http://100.64.0.1/",
-		"http://[fd00::1]/", "http://[::ffff:10.0.0.5]/", "http://[2002:a00:5::]/", "http://[64:ff9b::10.0.0.5]/", "http://224.0.0.1/", "http://255.255.255.255/",
+		"http://10.0.0.5/", "http://169.254.169.254/latest/", "https://[fe80::1%25lo]/", "http://192.168.1.1:8080/",
+		"http://100.64.0.1/",
+		"http://[fd00::1]/", "http://[::ffff:10.0.0.5]/", "http://[2002:a00:5::]/", "http://[64:ff9b::10.0.0.5]/",
+		"http://224.0.0.1/", "http://255.255.255.255/",
 	} {
 		origin.Reset(mirrortest.Redirect(u))
 		_, err := fetch(t, c, origin.URL, Options{}, part(0, 10))
@@ -111,7 +113,8 @@ func TestNamesNear_Rule63(t *testing.T) {
 	origin.Reset(mirrortest.Redirect(at(t, cellar, "cellar.example")))
 	_, err := fetch(t, c, origin.URL, Options{}, part(0, 10))
 	wantNear(t, err, cellar, 0)
-	if want := "cellar.example:" + sourcetest.URL(t, cellar.URL).Port() + ": leads to 0.0.0.0, an address of this host"; !strings.HasPrefix(err.Error(), want) {
+	if want := "cellar.example:" + sourcetest.URL(t, cellar.URL).Port() + ": leads to 0.0.0.0, an address of " +
+		"this host"; !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("it says %q, want %q", err, want)
 	}
 	origin.Reset(mirrortest.Redirect(at(t, cellar, "both.example"))) // the allowed address of the two is used
@@ -163,7 +166,8 @@ func TestProxyNear_Rule63(t *testing.T) {
 	_, err := fetch(t, c, "http://10.0.0.5"+path, Options{Named: address.Public}, part(0, 10))
 	sourcetest.Fault(t, err, source.FaultRefused, false)
 	for _, host := range []string{ // the proxy would find these names in its own network
-		"2130706433", "0x7f.1", "017700000001", "127.1", "[::ffff:7f00:1]", "127.0.0.1.", "localhost.", "x.localhost", "nas.local", "1.2.3.4.5",
+		"2130706433", "0x7f.1", "017700000001", "127.1", "[::ffff:7f00:1]", "127.0.0.1.", "localhost.", "x.localhost",
+		"nas.local", "1.2.3.4.5",
 	} {
 		chosen = 0
 		_, err := fetch(t, c, "http://"+host+path, Options{Named: address.Public}, part(0, 10))

@@ -17,7 +17,8 @@ func TestRedirectKeepsHops(t *testing.T) {
 	first := mirrortest.New(t, file, mirrortest.Digest(), mirrortest.Mirrors("http://m.example/f"))
 	c := newClient(t)
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		first.Set(mirrortest.Redirect(last.URL), mirrortest.When(isFile, mirrortest.Status(status), mirrortest.Header("Location", last.URL)))
+		first.Set(mirrortest.Redirect(last.URL), mirrortest.When(isFile, mirrortest.Status(status),
+			mirrortest.Header("Location", last.URL)))
 		if status == http.StatusFound {
 			first.Reset(mirrortest.Digest(), mirrortest.Mirrors("http://m.example/f"), mirrortest.Redirect(last.URL))
 		}
@@ -72,7 +73,8 @@ func TestBadRedirect_Rule26(t *testing.T) {
 		t.Errorf("%v, after %d requests", e, len(missing.Requests()))
 	}
 
-	two := mirrortest.New(t, file, mirrortest.Status(302), mirrortest.Header("Location", "/a"), mirrortest.Header("Location", "/b"))
+	two := mirrortest.New(t, file, mirrortest.Status(302), mirrortest.Header("Location", "/a"),
+		mirrortest.Header("Location", "/b"))
 	_, err = fetch(t, newClient(t), two.URL, Options{}, whole)
 	sourcetest.Fault(t, err, source.FaultRefused, false)
 	if n := len(two.Requests()); n != 1 {

@@ -35,7 +35,8 @@ func TestCredentialsOnlyToOrigin_Rule27(t *testing.T) {
 			t.Errorf("the origin did not get %s", name)
 		}
 	}
-	if got.Host != "virtual.example" || got.Header.Get("Referer") != "http://users.example/own" || got.Header.Get("User-Agent") != "mine" {
+	if got.Host != "virtual.example" || got.Header.Get("Referer") != "http://users.example/own" ||
+		got.Header.Get("User-Agent") != "mine" {
 		t.Errorf("host %s, header %v", got.Host, got.Header)
 	}
 
@@ -59,7 +60,8 @@ func wantNoSecrets(t *testing.T, r mirrortest.Request, addr string) {
 			t.Errorf("%s got %s: %s", addr, name, v)
 		}
 	}
-	if h := r.Header; r.Host != addr || h.Get("User-Agent") != "mine" || h.Get("Accept") != "a/b" || h.Get("Accept-Language") != "de" {
+	if h := r.Header; r.Host != addr || h.Get("User-Agent") != "mine" || h.Get("Accept") != "a/b" ||
+		h.Get("Accept-Language") != "de" {
 		t.Errorf("%s: host %s, header %v", addr, r.Host, r.Header)
 	}
 }
@@ -81,7 +83,8 @@ func TestHeaderTo_Rule27(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newClient(t, plain, secure)
 			c.AllowDowngrade = true
-			o := Options{Header: secrets, HeaderTo: []string{tt.to}, User: url.UserPassword("me", "pw"), Mirror: tt.mirror, Secure: tt.secure}
+			o := Options{Header: secrets, HeaderTo: []string{tt.to}, User: url.UserPassword("me", "pw"),
+				Mirror: tt.mirror, Secure: tt.secure}
 			first := plain.URL
 			if !tt.mirror {
 				first = secure.URL
@@ -123,7 +126,8 @@ func TestCredentialsFromURL_Rule27(t *testing.T) {
 	if got := s.Requests()[2].Header.Get("Authorization"); got != "" {
 		t.Errorf("a mirror's URL gave itself credentials: %q", got)
 	}
-	s.Set(mirrortest.Redirect(strings.Replace(s.URL, "//", "//evil:pw@", 1)+"?x"), mirrortest.When(isFile, mirrortest.Redirect("")))
+	s.Set(mirrortest.Redirect(strings.Replace(s.URL, "//", "//evil:pw@", 1)+"?x"),
+		mirrortest.When(isFile, mirrortest.Redirect("")))
 }
 
 // TestUsersFieldsCannotChangeTheQuestion checks that fields of the user cannot change the range or the coding of a
@@ -135,7 +139,8 @@ func TestUsersFieldsCannotChangeTheQuestion(t *testing.T) {
 	}}, part(0, 10))
 	k.Has(file, part(0, 10))
 	h := s.Requests()[0].Header
-	if h.Get("Accept-Encoding") != "identity" || h.Get("If-Range") != "" || h.Get("Connection") != "" || h.Get("Accept") != "a/b" {
+	if h.Get("Accept-Encoding") != "identity" || h.Get("If-Range") != "" || h.Get("Connection") != "" ||
+		h.Get("Accept") != "a/b" {
 		t.Errorf("header is %v", h)
 	}
 }
@@ -157,9 +162,12 @@ func TestReferer_Rule28(t *testing.T) {
 		{name: "https to http", referer: "https://o.example/c", server: plain},
 		{name: "user info", referer: "http://u:p@o.example/c", server: plain},
 		{name: "user", referer: "http://o.example/c", server: plain, options: Options{User: url.User("u")}},
-		{name: "cookie", referer: "http://o.example/c", server: plain, options: Options{Header: map[string][]string{"cookie": {"a=b"}}}},
-		{name: "a field", referer: "http://o.example/c", server: plain, options: Options{Header: map[string][]string{"X-Pass": {"p"}}}},
-		{name: "a language", referer: "http://o.example/c", server: plain, options: Options{Header: map[string][]string{"accept-language": {"de"}}}, want: "http://o.example/c"},
+		{name: "cookie", referer: "http://o.example/c", server: plain,
+			options: Options{Header: map[string][]string{"cookie": {"a=b"}}}},
+		{name: "a field", referer: "http://o.example/c", server: plain,
+			options: Options{Header: map[string][]string{"X-Pass": {"p"}}}},
+		{name: "a language", referer: "http://o.example/c", server: plain,
+			options: Options{Header: map[string][]string{"accept-language": {"de"}}}, want: "http://o.example/c"},
 		{name: "off", referer: "http://o.example/c", server: plain, off: true},
 		{name: "none", server: plain},
 	} {

@@ -186,7 +186,8 @@ func TestErrorText_Rules61_62(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.RawString("\x1b]0;owned\x07 nonsense\r\n"))
 	_, err := fetch(t, newClient(t), strings.Replace(s.URL, "//", "//me:hunter2@", 1)+"?sig=s3cret", Options{}, whole)
 	e := sourcetest.Fault(t, err, source.FaultProtocol, false)
-	if all := e.URL + e.Error(); strings.ContainsAny(all, "\x1b\x07") || strings.Contains(all, "hunter2") || strings.Contains(all, "s3cret") {
+	if all := e.URL + e.Error(); strings.ContainsAny(all, "\x1b\x07") || strings.Contains(all, "hunter2") ||
+		strings.Contains(all, "s3cret") {
 		t.Errorf("URL %q, text %q", e.URL, e.Error())
 	}
 }

@@ -144,14 +144,16 @@ func TestProxy(t *testing.T) {
 // TestProxyRefuses checks that the status of a proxy that refuses a tunnel is not taken for that of the server.
 func TestProxyRefuses(t *testing.T) {
 	for status, want := range map[int]source.Error{
-		407: {Fault: source.FaultAuth, Status: 407}, 401: {Fault: source.FaultAuth, Status: 407}, 403: {Fault: source.FaultRefused}, 502: {Fault: source.FaultNetwork, Retry: true},
+		407: {Fault: source.FaultAuth, Status: 407}, 401: {Fault: source.FaultAuth, Status: 407},
+		403: {Fault: source.FaultRefused}, 502: {Fault: source.FaultNetwork, Retry: true},
 	} {
 		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 		c := newClient(t)
 		c.Proxy = via(sourcetest.URL(t, proxy.URL))
 		_, err := fetch(t, c, "https://origin.invalid/a", Options{}, whole)
 		e, ok := errors.AsType[*source.Error](err)
-		if !ok || e.Fault != want.Fault || e.Status != want.Status || e.Retry != want.Retry || !strings.HasPrefix(e.Err.Error(), fmt.Sprintf("proxy: status %d ", status)) {
+		if !ok || e.Fault != want.Fault || e.Status != want.Status || e.Retry != want.Retry ||
+			!strings.HasPrefix(e.Err.Error(), fmt.Sprintf("proxy: status %d ", status)) {
 			t.Errorf("%d: %+v", status, err)
 		}
 		proxy.Close()

@@ -47,7 +47,8 @@ func TestWrap(t *testing.T) {
 	local := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 	_, err := fetch(t, c, local, Options{Mirror: true, Named: address.Public}, part(0, 10))
 	wantNear(t, err, s, 1)
-	s.Reset(mirrortest.RawString("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"))
+	s.Reset(mirrortest.RawString("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: " +
+		"chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"))
 	_, err = fetch(t, c, s.URL, Options{}, whole)
 	sourcetest.Fault(t, err, source.FaultProtocol, false)
 	if requests.Load() < 3 || kinds.Load() != 1 {

@@ -22,7 +22,8 @@ func TestFetch(t *testing.T) {
 	_, addr := seeder(t, m, data)
 	c := newClient(t, &Client{})
 	for _, r := range []byterange.Range{
-		whole, part(0, 1), part(5*pieceLength, 7*pieceLength), part(100, 3*pieceLength-5), part(20*pieceLength, 20*pieceLength+123),
+		whole, part(0, 1), part(5*pieceLength, 7*pieceLength), part(100, 3*pieceLength-5),
+		part(20*pieceLength, 20*pieceLength+123),
 		part(19*pieceLength+7, byterange.Unbounded),
 	} {
 		s := c.Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: near})
@@ -73,9 +74,11 @@ func TestFetchAgain(t *testing.T) {
 	data := made(t, 8*pieceLength, 1)
 	m := torrentOf(t, data)
 	_, addr := seeder(t, m, data)
-	s := newClient(t, &Client{}).Source(m, m.Files[0], source.SwarmOptions{Part: bytes.NewReader(data), Peers: []string{addr}, Named: near})
+	s := newClient(t, &Client{}).Source(m, m.Files[0], source.SwarmOptions{Part: bytes.NewReader(data),
+		Peers: []string{addr}, Named: near})
 	defer s.Close()
-	for _, r := range []byterange.Range{part(0, pieceLength), part(0, 4*pieceLength), part(3*pieceLength, m.Size), part(0, m.Size)} {
+	for _, r := range []byterange.Range{part(0, pieceLength), part(0, 4*pieceLength), part(3*pieceLength, m.Size),
+		part(0, m.Size)} {
 		k := newSink(t, m.Size)
 		if err := s.Fetch(t.Context(), r, k); err != nil {
 			t.Fatal(err)
@@ -133,7 +136,8 @@ func TestCancel(t *testing.T) {
 func TestNobody_Rule21(t *testing.T) {
 	data := made(t, 2*pieceLength, 1)
 	m := torrentOf(t, data)
-	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: 50 * time.Millisecond}}).Source(m, m.Files[0], source.SwarmOptions{})
+	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: 50 * time.Millisecond}}).Source(m, m.Files[0],
+		source.SwarmOptions{})
 	defer s.Close()
 	sourcetest.Fault(t, s.Fetch(t.Context(), whole, newSink(t, m.Size)), source.FaultNetwork, true)
 }
@@ -165,7 +169,8 @@ func TestLiar_S10(t *testing.T) {
 	for i := range 8 {
 		liar.swarm.torrent.Piece(i).UpdateCompletion()
 	}
-	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: 3 * time.Second}}).Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: near})
+	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: 3 * time.Second}}).Source(m, m.Files[0],
+		source.SwarmOptions{Peers: []string{addr}, Named: near})
 	defer s.Close()
 	k := newSink(t, m.Size)
 	e := sourcetest.Fault(t, s.Fetch(t.Context(), whole, k), source.FaultNetwork, true)
@@ -239,7 +244,8 @@ func TestCostsNothing(t *testing.T) {
 	s.Gone(part(0, 1))
 	s.Close()
 	c.Close()
-	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > goroutines || files() > open; time.Sleep(time.Millisecond) { // others may come and go
+	// others may come and go
+	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > goroutines || files() > open; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d goroutines and %d files more", runtime.NumGoroutine()-goroutines, files()-open)
 		}

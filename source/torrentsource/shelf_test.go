@@ -93,7 +93,9 @@ func TestShelfSparesTheDisk(t *testing.T) {
 	m := torrentOf(t, data)
 	_, addr := seeder(t, m, data)
 	scratch := newScratch(t)
-	c := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Scratch: func(string) (source.Scratch, error) { return scratch, nil }}})
+	c := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Scratch: func(string) (source.Scratch, error) {
+		return scratch, nil
+	}}})
 	s := c.Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: near})
 	defer s.Close()
 	k := newSink(t, m.Size)
@@ -112,7 +114,9 @@ func TestIdlePiecesLeaveTheMemory(t *testing.T) {
 	data := made(t, pieceLength, 1)
 	m := torrentOf(t, bytes.Repeat(data, 8))
 	scratch := newScratch(t)
-	c := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Scratch: func(string) (source.Scratch, error) { return scratch, nil }}})
+	c := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Scratch: func(string) (source.Scratch, error) {
+		return scratch, nil
+	}}})
 	s := c.Source(m, m.Files[0], source.SwarmOptions{Named: near})
 	defer s.Close()
 	w, err := s.joined()

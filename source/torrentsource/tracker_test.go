@@ -17,10 +17,12 @@ import (
 func TestTrackers(t *testing.T) {
 	m := torrentOf(t, made(t, pieceLength, 1))
 	m.Trackers = [][]string{{
-		"http://anna:secret@127.0.0.1:1/announce", "HTTP://127.0.0.1:1/a", "http://127.0.0.1:1/a b?\u00fc", "http://127.0.0.1:1/%zz", "http://127.0.0.1:1/%c3#\u00fc",
+		"http://anna:secret@127.0.0.1:1/announce", "HTTP://127.0.0.1:1/a", "http://127.0.0.1:1/a b?\u00fc",
+		"http://127.0.0.1:1/%zz", "http://127.0.0.1:1/%c3#\u00fc",
 		"UDP://anna@127.0.0.1:1/", "http://\u00fc:1/", "http://127.0.0.1:1/?a;b", "https://[fe80::1%25e]:1/",
 	}}
-	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: 200 * time.Millisecond}}).Source(m, m.Files[0], source.SwarmOptions{})
+	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: 200 * time.Millisecond}}).Source(m, m.Files[0],
+		source.SwarmOptions{})
 	defer s.Close()
 	if err := s.Fetch(t.Context(), whole, newSink(t, m.Size)); err == nil {
 		t.Error("it came from nowhere")
@@ -82,7 +84,8 @@ func TestTrackerAsked(t *testing.T) {
 	tracker := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))
 	defer tracker.Close()
 	m := torrentOf(t, made(t, pieceLength, 1))
-	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: time.Minute}}).Source(m, m.Files[0], source.SwarmOptions{Named: near})
+	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: time.Minute}}).Source(m, m.Files[0],
+		source.SwarmOptions{Named: near})
 	defer s.Close()
 	swarm, err := s.joined()
 	if err != nil {
@@ -130,7 +133,8 @@ func TestTrackersPeerAgain(t *testing.T) {
 	}))
 	t.Cleanup(tracker.Close)
 	m.Trackers = [][]string{{tracker.URL + "/announce"}}
-	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: time.Minute}}).Source(m, m.Files[0], source.SwarmOptions{Named: near})
+	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: time.Minute}}).Source(m, m.Files[0],
+		source.SwarmOptions{Named: near})
 	defer s.Close()
 	k := newSink(t, m.Size)
 	if err := s.Fetch(t.Context(), whole, k); err != nil {

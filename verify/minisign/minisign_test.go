@@ -67,13 +67,15 @@ func TestSignatures(t *testing.T) {
 		file  []byte
 		want  verify.SignatureCode
 	}{
-		"good":                       {data: read(t, "hashed.minisig"), want: verify.SignatureGood},
-		"of the older form":          {data: read(t, "whole.minisig"), want: verify.SignatureGood},
-		"with the ends of Windows":   {data: bytes.ReplaceAll(read(t, "hashed.minisig"), []byte("\n"), []byte("\r\n")), want: verify.SignatureGood},
-		"without a name":             {data: read(t, "unnamed.minisig"), want: verify.SignatureGood},
-		"of a file without a name":   {data: read(t, "hashed.minisig"), names: []string{}, want: verify.SignatureGood},
-		"of another name":            {data: read(t, "hashed.minisig"), names: []string{"tool-2.tar"}, want: verify.SignatureBad},
-		"of one of its names":        {data: read(t, "hashed.minisig"), names: []string{"x", "tool.tar"}, want: verify.SignatureGood},
+		"good":              {data: read(t, "hashed.minisig"), want: verify.SignatureGood},
+		"of the older form": {data: read(t, "whole.minisig"), want: verify.SignatureGood},
+		"with the ends of Windows": {data: bytes.ReplaceAll(read(t, "hashed.minisig"), []byte("\n"), []byte("\r\n")),
+			want: verify.SignatureGood},
+		"without a name":           {data: read(t, "unnamed.minisig"), want: verify.SignatureGood},
+		"of a file without a name": {data: read(t, "hashed.minisig"), names: []string{}, want: verify.SignatureGood},
+		"of another name":          {data: read(t, "hashed.minisig"), names: []string{"tool-2.tar"}, want: verify.SignatureBad},
+		"of one of its names": {data: read(t, "hashed.minisig"), names: []string{"x", "tool.tar"},
+			want: verify.SignatureGood},
 		"of other bytes":             {data: read(t, "hashed.minisig"), file: []byte("b"), want: verify.SignatureBad},
 		"of other bytes, older form": {data: read(t, "whole.minisig"), file: []byte("b"), want: verify.SignatureBad},
 		"by another key":             {data: read(t, "hashed.minisig"), key: "other.pub", want: verify.SignatureUnknownKey},
@@ -81,13 +83,17 @@ func TestSignatures(t *testing.T) {
 		"of another key's id":        {data: line(read(t, "hashed.minisig"), 1, swapped(5)), want: verify.SignatureUnknownKey},
 		"of another algorithm":       {data: line(read(t, "hashed.minisig"), 1, swapped(0)), want: verify.SignatureUnsupported},
 		"of the other form":          {data: line(read(t, "hashed.minisig"), 1, older), want: verify.SignatureBad},
-		"of the digest":              {data: line(read(t, "hashed.minisig"), 1, older), file: digest[:], want: verify.SignatureBad},
-		"of the digest, no fields":   {data: line(read(t, "unnamed.minisig"), 1, older), file: digest[:], want: verify.SignatureUnsupported},
-		"with another comment":       {data: line(read(t, "unnamed.minisig"), 2, func(s string) string { return s + "!" }), want: verify.SignatureBad},
-		"with another last line":     {data: line(read(t, "hashed.minisig"), 3, swapped(3)), want: verify.SignatureBad},
-		"without the comment":        {data: []byte(strings.Join(strings.Split(string(read(t, "hashed.minisig")), "\n")[:2], "\n")), want: verify.SignatureMalformed},
-		"with something behind it":   {data: append(read(t, "hashed.minisig"), "x\n"...), want: verify.SignatureMalformed},
-		"empty":                      {data: nil, want: verify.SignatureMalformed},
+		"of the digest": {data: line(read(t, "hashed.minisig"), 1, older), file: digest[:],
+			want: verify.SignatureBad},
+		"of the digest, no fields": {data: line(read(t, "unnamed.minisig"), 1, older), file: digest[:],
+			want: verify.SignatureUnsupported},
+		"with another comment": {data: line(read(t, "unnamed.minisig"), 2,
+			func(s string) string { return s + "!" }), want: verify.SignatureBad},
+		"with another last line": {data: line(read(t, "hashed.minisig"), 3, swapped(3)), want: verify.SignatureBad},
+		"without the comment": {data: []byte(strings.Join(strings.Split(string(read(t, "hashed.minisig")),
+			"\n")[:2], "\n")), want: verify.SignatureMalformed},
+		"with something behind it": {data: append(read(t, "hashed.minisig"), "x\n"...), want: verify.SignatureMalformed},
+		"empty":                    {data: nil, want: verify.SignatureMalformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k, of, bytes := "key.pub", names, file
@@ -182,7 +188,8 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if !minisign.Kind.SniffKeys(file) || !minisign.Kind.SniffKeys([]byte(bare)) || minisign.Kind.SniffKeys([]byte("-----BEGIN PGP")) {
+	if !minisign.Kind.SniffKeys(file) || !minisign.Kind.SniffKeys([]byte(bare)) ||
+		minisign.Kind.SniffKeys([]byte("-----BEGIN PGP")) {
 		t.Error("keys are not told apart")
 	}
 }

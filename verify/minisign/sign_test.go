@@ -41,7 +41,8 @@ func TestSign(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := key(t, "secret.pub")
-	if _, bare, _ := strings.Cut(strings.TrimSpace(string(read(t, "secret.pub"))), "\n"); s.Key() != bare || s.Kind() != minisign.Kind {
+	if _, bare, _ := strings.Cut(strings.TrimSpace(string(read(t, "secret.pub"))), "\n"); s.Key() != bare ||
+		s.Kind() != minisign.Kind {
 		t.Errorf("key %s of %s", s.Key(), s.Kind().Name)
 	}
 	file := bytes.Repeat([]byte("a release\n"), 1000)
@@ -133,9 +134,12 @@ func TestSecretRefused(t *testing.T) {
 		return comment + "\n" + base64.StdEncoding.EncodeToString(other)
 	}
 	for name, text := range map[string]string{
-		"nothing": "", "text": "x", "public": string(read(t, "secret.pub")), "two": plain + line, "cut": comment + "\n" + line[:100],
-		"algorithm": changed(0, 'X'), "derivation": changed(2, 'A', 'r'), "checksum": changed(4, 'S'), "halves": changed(70, 1, 2, 3),
-		"much memory": limits(1<<40, 1<<40), "much time": limits(1<<50, 1<<20), "no memory": limits(1<<30, 0), "all": limits(1<<63, 1<<63),
+		"nothing": "", "text": "x", "public": string(read(t, "secret.pub")), "two": plain + line,
+		"cut":       comment + "\n" + line[:100],
+		"algorithm": changed(0, 'X'), "derivation": changed(2, 'A', 'r'), "checksum": changed(4, 'S'),
+		"halves":      changed(70, 1, 2, 3),
+		"much memory": limits(1<<40, 1<<40), "much time": limits(1<<50, 1<<20), "no memory": limits(1<<30, 0),
+		"all": limits(1<<63, 1<<63),
 	} {
 		if _, err := minisign.NewSigner([]byte(text), []byte("secret words")); err == nil {
 			t.Errorf("%s: taken", name)

@@ -34,17 +34,22 @@ func TestCraftedSignatures_Rule47(t *testing.T) {
 		{name: "SHA3-512", draft: draft{hash: 14}, want: verify.SignatureGood, says: "SHA3-512"},
 		{name: "named by its key ID", draft: draft{issuer: keyID(ann)}, want: verify.SignatureGood},
 		{name: "unknown subpacket", draft: draft{hashed: subpacket(100, 1)}, want: verify.SignatureGood},
-		{name: "among packets that must be ignored", before: slices.Concat(marker, padding, packetOf(60, nil)), after: marker, want: verify.SignatureGood},
+		{name: "among packets that must be ignored", before: slices.Concat(marker, padding, packetOf(60, nil)),
+			after: marker, want: verify.SignatureGood},
 
-		{name: "unknown critical subpacket", draft: draft{hashed: subpacket(critical|100, 1)}, want: verify.SignatureUnsupported, says: "critical"},
+		{name: "unknown critical subpacket", draft: draft{hashed: subpacket(critical|100, 1)},
+			want: verify.SignatureUnsupported, says: "critical"},
 		{name: "MD5", draft: draft{hash: 1}, want: verify.SignatureWeak, says: "its digest is MD5"},
 		{name: "unknown digest", draft: draft{hash: 99}, want: verify.SignatureUnsupported},
-		{name: "of a key", draft: draft{kind: packet.SigTypeDirectSignature}, want: verify.SignatureNotOfFile, says: "its type is 0x1f"},
+		{name: "of a key", draft: draft{kind: packet.SigTypeDirectSignature}, want: verify.SignatureNotOfFile,
+			says: "its type is 0x1f"},
 		{name: "of itself", draft: draft{kind: 0x02}, want: verify.SignatureNotOfFile, says: "its type is 0x02"},
-		{name: "a revocation", draft: draft{kind: packet.SigTypeKeyRevocation}, want: verify.SignatureNotOfFile, says: "its type is 0x20"},
+		{name: "a revocation", draft: draft{kind: packet.SigTypeKeyRevocation}, want: verify.SignatureNotOfFile,
+			says: "its type is 0x20"},
 		{name: "a timestamp", draft: draft{kind: 0x40}, want: verify.SignatureNotOfFile, says: "its type is 0x40"},
 		{name: "by nobody", draft: draft{issuer: []byte{}}, want: verify.SignatureUnknownKey, says: "does not name its key"},
-		{name: "younger key", draft: draft{made: born.Add(-time.Second)}, want: verify.SignatureKeyUnfit, says: "made after the signature"},
+		{name: "younger key", draft: draft{made: born.Add(-time.Second)}, want: verify.SignatureKeyUnfit,
+			says: "made after the signature"},
 		{name: "as old as the key", draft: draft{made: born}, want: verify.SignatureGood},
 		{
 			name:  "key IDs collide, the fingerprint is another's",
@@ -60,16 +65,21 @@ func TestCraftedSignatures_Rule47(t *testing.T) {
 		{name: "a packet in the packet", draft: draft{tail: marker}, want: verify.SignatureMalformed},
 		{name: "a byte after it", after: []byte{'\n'}, want: verify.SignatureMalformed, says: "not an OpenPGP packet"},
 		{name: "half a packet after it", after: marker[:4], want: verify.SignatureMalformed, says: "truncated"},
-		{name: "a message after it", after: packetOf(11, []byte("b\x00\x00\x00\x00\x00braid\n")), want: verify.SignatureNotOfFile, says: "a signed message"},
-		{name: "an encrypted message after it", after: packetOf(18, []byte{1}), want: verify.SignatureNotOfFile, says: "an encrypted message"},
-		{name: "a user ID after it", after: packetOf(13, []byte("Ann")), want: verify.SignatureNotOfFile, says: "a packet of type 13"},
-		{name: "an unknown packet after it", after: packetOf(39, nil), want: verify.SignatureNotOfFile, says: "a packet of type 39"},
+		{name: "a message after it", after: packetOf(11, []byte("b\x00\x00\x00\x00\x00braid\n")),
+			want: verify.SignatureNotOfFile, says: "a signed message"},
+		{name: "an encrypted message after it", after: packetOf(18, []byte{1}), want: verify.SignatureNotOfFile,
+			says: "an encrypted message"},
+		{name: "a user ID after it", after: packetOf(13, []byte("Ann")), want: verify.SignatureNotOfFile,
+			says: "a packet of type 13"},
+		{name: "an unknown packet after it", after: packetOf(39, nil), want: verify.SignatureNotOfFile,
+			says: "a packet of type 39"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			sig := slices.Concat(tt.before, tt.draft.by(t, ann.PrivateKey, signed), tt.after)
 			for form, sigs := range map[string][]byte{"binary": sig, "armored": armorOf(t, sig)} {
-				if got, says := verdict(sigs, keys, Policy{Now: present}, signed); got != tt.want || !strings.Contains(says, tt.says) {
+				if got, says := verdict(sigs, keys, Policy{Now: present}, signed); got != tt.want ||
+					!strings.Contains(says, tt.says) {
 					t.Errorf("%s: got %v: %s\nwant %v with %s", form, got, says, tt.want, tt.says)
 				}
 			}
@@ -106,14 +116,18 @@ func TestSignatureFiles_Rule47(t *testing.T) {
 		{"white space around armor", slices.Concat([]byte("\r\n \n"), text, []byte("\n\n")), verify.SignatureGood},
 		{"lines end with CR LF", bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")), verify.SignatureGood},
 		{"armor headers", bytes.Replace(text, []byte("\n\n"), []byte("\nVersion: x\nComment:\n\n"), 1), verify.SignatureGood},
-		{"a header without a colon", bytes.Replace(text, []byte("\n\n"), []byte("\nVersion 1\n\n"), 1), verify.SignatureMalformed},
+		{"a header without a colon", bytes.Replace(text, []byte("\n\n"), []byte("\nVersion 1\n\n"), 1),
+			verify.SignatureMalformed},
 		{"no empty line", bytes.Replace(text, []byte("\n\n"), []byte("\n"), 1), verify.SignatureMalformed},
 		{"no base64", bytes.Replace(text, []byte("\n\n"), []byte("\n\n*\n"), 1), verify.SignatureMalformed},
 		{"no checksum", withoutLine(text, "\n="), verify.SignatureGood},
-		{"wrong checksum", bytes.Replace(text, text[bytes.Index(text, []byte("\n=")):][:4], []byte("\n=AA"), 1), verify.SignatureGood},
-		{"data after the checksum", bytes.Replace(even, []byte(end), []byte("/AQBAgME\n"+end), 1), verify.SignatureMalformed}, // a packet of type 60
+		{"wrong checksum", bytes.Replace(text, text[bytes.Index(text, []byte("\n=")):][:4], []byte("\n=AA"), 1),
+			verify.SignatureGood},
+		// a packet of type 60
+		{"data after the checksum", bytes.Replace(even, []byte(end), []byte("/AQBAgME\n"+end), 1), verify.SignatureMalformed},
 		{"the same before the checksum", bytes.Replace(even, []byte("\n="), []byte("\n/AQBAgME\n="), 1), verify.SignatureGood},
-		{"another end", bytes.Replace(text, []byte("END PGP SIGNATURE"), []byte("END PGP MESSAGE"), 1), verify.SignatureMalformed},
+		{"another end", bytes.Replace(text, []byte("END PGP SIGNATURE"), []byte("END PGP MESSAGE"), 1),
+			verify.SignatureMalformed},
 		{"armor in armor", bytes.Replace(text, []byte("\n\n"), []byte("\n\n"+begin+"\n"), 1), verify.SignatureMalformed},
 	}
 	for _, tt := range tests {
@@ -140,7 +154,8 @@ func TestTruncated_Rule47(t *testing.T) {
 	for _, name := range []string{"rsa.sig", "rsa.asc"} {
 		whole := bytes.TrimSpace(made[name])
 		for n := range whole {
-			if got, says := verdict(whole[:n], keys, Policy{Now: present}, signed); got != verify.SignatureMalformed && (got != verify.SignatureMissing || n > 0) {
+			if got, says := verdict(whole[:n], keys, Policy{Now: present}, signed); got != verify.SignatureMalformed &&
+				(got != verify.SignatureMissing || n > 0) {
 				t.Errorf("%s: %d of %d bytes: got %v: %s", name, n, len(whole), got, says)
 			}
 		}
@@ -170,7 +185,8 @@ func TestUnknownVersions_Rule48(t *testing.T) {
 			t.Errorf("%s: alone: got %v: %s, want %v", name, got, says, tt.want)
 		}
 	}
-	if got, says := verdict(packetOf(tagSignature, []byte{4, 0}), keys, Policy{Now: present}, signed); got != verify.SignatureMalformed {
+	if got, says := verdict(packetOf(tagSignature, []byte{4, 0}), keys, Policy{Now: present},
+		signed); got != verify.SignatureMalformed {
 		t.Errorf("two bytes: got %v: %s", got, says)
 	}
 }

@@ -13,7 +13,8 @@ import (
 // the file that was signed is so by a pinned key.
 func FuzzSignatures(f *testing.F) {
 	made := recordings(f)
-	keys, err := ParseKeyring(made["rsa.pub"], made["nist.pub"], made["sub.pub"], made["old.pub"], made["gone.pub"], made["dsa.pub"], made["short.pub"])
+	keys, err := ParseKeyring(made["rsa.pub"], made["nist.pub"], made["sub.pub"], made["old.pub"], made["gone.pub"],
+		made["dsa.pub"], made["short.pub"])
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -30,7 +31,8 @@ func FuzzSignatures(f *testing.F) {
 	rsa := keys.certs[0].keys[0]
 	f.Fuzz(func(t *testing.T, sigs []byte) {
 		for _, policy := range []Policy{{Now: present}, {Now: present, AllowExpiredKey: true, Pins: []Fingerprint{rsa}}} {
-			if got, says := verdict(sigs, keys, policy, "wrong\n"); got == verify.SignatureGood || strings.Contains(says, "not a *verify.SignatureError") {
+			if got, says := verdict(sigs, keys, policy, "wrong\n"); got == verify.SignatureGood ||
+				strings.Contains(says, "not a *verify.SignatureError") {
 				t.Fatalf("another file: %v: %s", got, says)
 			}
 			c, err := New(sigs, keys, policy)

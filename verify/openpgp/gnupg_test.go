@@ -71,7 +71,8 @@ func (g *gnupg) at(now time.Time, stdin string, args ...string) []byte {
 
 func (g *gnupg) try(now time.Time, stdin string, args ...string) (out []byte, status string, err error) {
 	clock := now.UTC().Format("20060102T150405") + "!"
-	common := []string{"--homedir", g.home, "--no-tty", "--yes", "--quiet", "--pinentry-mode", "loopback", "--faked-system-time", clock}
+	common := []string{"--homedir", g.home, "--no-tty", "--yes", "--quiet", "--pinentry-mode", "loopback",
+		"--faked-system-time", clock}
 	if args[0] != "--command-fd" {
 		common = append(common, "--batch", "--passphrase", "")
 	}
@@ -95,7 +96,8 @@ func (g *gnupg) newKey(name, algorithm, usage, expires string) string {
 // fingerprints are those of the primary key of user and of its subkeys.
 func (g *gnupg) fingerprints(user string) (all []string) {
 	g.t.Helper()
-	for line := range strings.Lines(string(g.at(born, "", "--with-colons", "--fingerprint", "--fingerprint", "--list-keys", user))) {
+	for line := range strings.Lines(string(g.at(born, "", "--with-colons", "--fingerprint", "--fingerprint",
+		"--list-keys", user))) {
 		if fields := strings.Split(line, ":"); fields[0] == "fpr" {
 			all = append(all, fields[9])
 		}
@@ -186,9 +188,11 @@ func (g *gnupg) deadKeys() {
 
 // verifiesOurs shows that GnuPG agrees with Sign, for keys of each kind, as gpg exports them.
 func (g *gnupg) verifiesOurs(t *testing.T) {
-	g.at(born, "", "--passphrase", "open sesame", "--quick-generate-key", "Locked <locked@example.org>", "ed25519", "sign", "never")
+	g.at(born, "", "--passphrase", "open sesame", "--quick-generate-key", "Locked <locked@example.org>", "ed25519",
+		"sign", "never")
 	for _, user := range []string{"Rsa", "Nist", "Sub", "Locked"} {
-		secret := g.at(made, "", "--passphrase", "open sesame", "--armor", "--export-secret-keys", "<"+strings.ToLower(user)+"@example.org>")
+		secret := g.at(made, "", "--passphrase", "open sesame", "--armor", "--export-secret-keys",
+			"<"+strings.ToLower(user)+"@example.org>")
 		if user == "Sub" {
 			secret = g.at(made, "", "--armor", "--export-secret-subkeys", "<sub@example.org>")
 		}
@@ -201,10 +205,12 @@ func (g *gnupg) verifiesOurs(t *testing.T) {
 		if err := os.WriteFile(name, sig, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, status, err := g.try(present, signed, "--status-fd", "2", "--verify", name, "-"); err != nil || !strings.Contains(status, "VALIDSIG") {
+		if _, status, err := g.try(present, signed, "--status-fd", "2", "--verify", name, "-"); err != nil ||
+			!strings.Contains(status, "VALIDSIG") {
 			t.Errorf("%s: gpg --verify: %v\n%s", user, err, status)
 		}
-		if _, status, err := g.try(present, signed+"!", "--status-fd", "2", "--verify", name, "-"); err == nil || !strings.Contains(status, "BADSIG") {
+		if _, status, err := g.try(present, signed+"!", "--status-fd", "2", "--verify", name, "-"); err == nil ||
+			!strings.Contains(status, "BADSIG") {
 			t.Errorf("%s: gpg --verify of another file: %v\n%s", user, err, status)
 		}
 	}

@@ -54,7 +54,8 @@ func TestWeakKeys_Rule47(t *testing.T) {
 		"subkey":      {sig.Bytes(), keyringOf(t, strong)},
 		"primary key": {draft{}.by(t, byStrong.PrivateKey, signed), keyringOf(t, weak)},
 	} {
-		if got, says := verdict(tt.sig, tt.keys, Policy{Now: present}, signed); got != verify.SignatureWeak || !strings.Contains(says, "RSA key has 1024 bits") {
+		if got, says := verdict(tt.sig, tt.keys, Policy{Now: present}, signed); got != verify.SignatureWeak ||
+			!strings.Contains(says, "RSA key has 1024 bits") {
 			t.Errorf("%s: got %v: %s", name, got, says)
 		}
 	}
@@ -96,67 +97,87 @@ func TestUnfitKeys_Rule47(t *testing.T) {
 		says   string
 	}{
 		{name: "as it is", want: verify.SignatureGood},
-		{name: "no back-signature", want: verify.SignatureKeyUnfit, says: "back-signature", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			rebind(t, e, sub, func(b *packet.Signature) { b.EmbeddedSignature = nil })
-		}},
-		{name: "back-signature of another key", want: verify.SignatureKeyUnfit, says: "back-signature", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			other := withSubkey(t, eve, at(born))
-			rebind(t, e, sub, func(b *packet.Signature) { b.EmbeddedSignature = other.Bindings[0].Packet.EmbeddedSignature })
-		}},
-		{name: "not bound by its primary key", want: verify.SignatureKeyUnfit, says: "without a valid signature", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			sub.Bindings = eve.Subkeys[0].Bindings
-		}},
-		{name: "flags without signing", want: verify.SignatureKeyUnfit, says: "may not sign files", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			rebind(t, e, sub, func(b *packet.Signature) { b.FlagSign, b.FlagAuthenticate = false, true })
-		}},
-		{name: "no flags", want: verify.SignatureKeyUnfit, says: "may not sign files", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			rebind(t, e, sub, func(b *packet.Signature) { b.FlagSign, b.FlagsValid = false, false })
-		}},
-		{name: "binding from the future", want: verify.SignatureKeyUnfit, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			rebind(t, e, sub, func(b *packet.Signature) { b.CreationTime = present.Add(time.Hour) })
-		}},
-		{name: "binding after the signature", want: verify.SignatureGood, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			rebind(t, e, sub, func(b *packet.Signature) { b.CreationTime = made.Add(time.Hour) })
-		}},
-		{name: "subkey expired", want: verify.SignatureKeyExpired, says: "since 2026-01-21", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			rebind(t, e, sub, func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(day20) })
-		}},
-		{name: "subkey expired, allowed", policy: Policy{AllowExpiredKey: true}, want: verify.SignatureGood, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			rebind(t, e, sub, func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(day20) })
-		}},
-		{name: "subkey expired before it signed", policy: Policy{AllowExpiredKey: true}, made: present, want: verify.SignatureKeyExpired, says: "before the signature was made", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			rebind(t, e, sub, func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(day20) })
-		}},
-		{name: "primary key expired", want: verify.SignatureKeyExpired, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			recertify(t, e, func(s *packet.Signature) { s.KeyLifetimeSecs = seconds(day20) })
-		}},
-		{name: "primary key expired by its direct signature", want: verify.SignatureKeyExpired, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			limitDirectly(t, e)
-		}},
-		{name: "only a newer self-signature", want: verify.SignatureGood, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			recertify(t, e, func(s *packet.Signature) { s.CreationTime = made.Add(time.Hour) })
-		}},
-		{name: "self-signature of another key", want: verify.SignatureKeyUnfit, says: "the key has no valid self-signature", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			for _, id := range e.Identities {
-				if err := id.SelfCertifications[0].Packet.SignUserId(id.Name, eve.PrimaryKey, e.PrivateKey, at(born)); err != nil {
+		{name: "no back-signature", want: verify.SignatureKeyUnfit, says: "back-signature",
+			change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				rebind(t, e, sub, func(b *packet.Signature) { b.EmbeddedSignature = nil })
+			}},
+		{name: "back-signature of another key", want: verify.SignatureKeyUnfit, says: "back-signature",
+			change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				other := withSubkey(t, eve, at(born))
+				rebind(t, e, sub, func(b *packet.Signature) { b.EmbeddedSignature = other.Bindings[0].Packet.EmbeddedSignature })
+			}},
+		{name: "not bound by its primary key", want: verify.SignatureKeyUnfit, says: "without a valid signature",
+			change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				sub.Bindings = eve.Subkeys[0].Bindings
+			}},
+		{name: "flags without signing", want: verify.SignatureKeyUnfit, says: "may not sign files",
+			change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				rebind(t, e, sub, func(b *packet.Signature) { b.FlagSign, b.FlagAuthenticate = false, true })
+			}},
+		{name: "no flags", want: verify.SignatureKeyUnfit, says: "may not sign files",
+			change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				rebind(t, e, sub, func(b *packet.Signature) { b.FlagSign, b.FlagsValid = false, false })
+			}},
+		{name: "binding from the future", want: verify.SignatureKeyUnfit,
+			change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				rebind(t, e, sub, func(b *packet.Signature) { b.CreationTime = present.Add(time.Hour) })
+			}},
+		{name: "binding after the signature", want: verify.SignatureGood,
+			change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				rebind(t, e, sub, func(b *packet.Signature) { b.CreationTime = made.Add(time.Hour) })
+			}},
+		{name: "subkey expired", want: verify.SignatureKeyExpired, says: "since 2026-01-21",
+			change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				rebind(t, e, sub, func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(day20) })
+			}},
+		{name: "subkey expired, allowed", policy: Policy{AllowExpiredKey: true}, want: verify.SignatureGood,
+			change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				rebind(t, e, sub, func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(day20) })
+			}},
+		{name: "subkey expired before it signed", policy: Policy{AllowExpiredKey: true}, made: present,
+			want: verify.SignatureKeyExpired, says: "before the signature was made",
+			change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				rebind(t, e, sub, func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(day20) })
+			}},
+		{name: "primary key expired", want: verify.SignatureKeyExpired,
+			change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				recertify(t, e, func(s *packet.Signature) { s.KeyLifetimeSecs = seconds(day20) })
+			}},
+		{name: "primary key expired by its direct signature", want: verify.SignatureKeyExpired,
+			change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				limitDirectly(t, e)
+			}},
+		{name: "only a newer self-signature", want: verify.SignatureGood,
+			change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				recertify(t, e, func(s *packet.Signature) { s.CreationTime = made.Add(time.Hour) })
+			}},
+		{name: "self-signature of another key", want: verify.SignatureKeyUnfit,
+			says: "the key has no valid self-signature", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				for _, id := range e.Identities {
+					if err := id.SelfCertifications[0].Packet.SignUserId(id.Name, eve.PrimaryKey, e.PrivateKey,
+						at(born)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}},
+		{name: "primary key revoked", want: verify.SignatureRevoked, says: "superseded",
+			change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+				if err := e.Revoke(packet.KeySuperseded, "", at(made)); err != nil {
 					t.Fatal(err)
 				}
-			}
-		}},
-		{name: "primary key revoked", want: verify.SignatureRevoked, says: "superseded", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
-			if err := e.Revoke(packet.KeySuperseded, "", at(made)); err != nil {
-				t.Fatal(err)
-			}
-		}},
+			}},
 		{name: "revoked by another key", want: verify.SignatureGood, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			if err := eve.Revoke(packet.KeyCompromised, "", at(made)); err != nil {
 				t.Fatal(err)
 			}
 			e.Revocations, eve.Revocations = eve.Revocations, nil
 		}},
-		{name: "clock behind by five minutes", policy: Policy{Now: born.Add(-5 * time.Minute)}, made: born, want: verify.SignatureGood},
-		{name: "subkey younger than the signature", sub: made.Add(time.Hour), want: verify.SignatureKeyUnfit, says: "made after the signature"},
-		{name: "primary key younger than the signature", sub: born.Add(-2 * time.Hour), made: born.Add(-time.Hour), want: verify.SignatureKeyUnfit, says: "made after the signature"},
+		{name: "clock behind by five minutes", policy: Policy{Now: born.Add(-5 * time.Minute)}, made: born,
+			want: verify.SignatureGood},
+		{name: "subkey younger than the signature", sub: made.Add(time.Hour), want: verify.SignatureKeyUnfit,
+			says: "made after the signature"},
+		{name: "primary key younger than the signature", sub: born.Add(-2 * time.Hour), made: born.Add(-time.Hour),
+			want: verify.SignatureKeyUnfit, says: "made after the signature"},
 		{name: "no clock", policy: Policy{Now: time.Time{}.Add(1)}, want: verify.SignatureKeyUnfit},
 	}
 	for _, tt := range tests {
@@ -187,11 +208,13 @@ func TestPrimaryKeyFlags_Rule47(t *testing.T) {
 		want   verify.SignatureCode
 	}{
 		"certifies only": {func(s *packet.Signature) { s.FlagSign = false }, verify.SignatureKeyUnfit},
-		"no flags":       {func(s *packet.Signature) { s.FlagSign, s.FlagCertify, s.FlagsValid = false, false, false }, verify.SignatureGood},
+		"no flags": {func(s *packet.Signature) { s.FlagSign, s.FlagCertify, s.FlagsValid = false, false, false },
+			verify.SignatureGood},
 	} {
 		e := newEntity(t, at(born))
 		recertify(t, e, tt.change)
-		if got, says := verdict(draft{}.by(t, e.PrivateKey, signed), keyringOf(t, e), Policy{Now: present}, signed); got != tt.want {
+		if got, says := verdict(draft{}.by(t, e.PrivateKey, signed), keyringOf(t, e), Policy{Now: present},
+			signed); got != tt.want {
 			t.Errorf("%s: got %v: %s, want %v", name, got, says, tt.want)
 		}
 	}
@@ -220,7 +243,8 @@ func TestVersion6(t *testing.T) {
 		"too many":               {slices.Concat(many, one), signed, verify.SignatureTooLarge},
 		"of version 4":           {four, signed, verify.SignatureUnsupported},
 	} {
-		if got, says := verdict(tt.sigs, keys, Policy{Now: present, Pins: []Fingerprint{fingerprint(e.PrimaryKey.Fingerprint)}}, tt.file); got != tt.want {
+		if got, says := verdict(tt.sigs, keys,
+			Policy{Now: present, Pins: []Fingerprint{fingerprint(e.PrimaryKey.Fingerprint)}}, tt.file); got != tt.want {
 			t.Errorf("%s: got %v: %s, want %v", name, got, says, tt.want)
 		}
 	}

@@ -32,17 +32,24 @@ func TestRevocationPlace_Rule47(t *testing.T) {
 		{"alone", [][]byte{key}, made["gone.asc"], verify.SignatureGood},
 		{"a block after it", [][]byte{slices.Concat(key, rev)}, made["gone.asc"], verify.SignatureRevoked},
 		{"a block before it", [][]byte{slices.Concat(rev, key)}, made["gone.asc"], verify.SignatureRevoked},
-		{"a block in another export", [][]byte{made["rsa.pub"], rev, made["nist.pub"], key}, made["gone.asc"], verify.SignatureRevoked},
-		{"a block of a signature", [][]byte{key, bytes.ReplaceAll(rev, []byte("PUBLIC KEY BLOCK"), []byte("SIGNATURE"))}, made["gone.asc"], verify.SignatureRevoked},
-		{"binary behind it", [][]byte{slices.Concat(binary("alive.pub"), binary("gone.rev"))}, made["gone.asc"], verify.SignatureRevoked},
-		{"binary behind it and a marker", [][]byte{slices.Concat(binary("alive.pub"), packetOf(tagMarker, []byte("PGP")), binary("gone.rev"))}, made["gone.asc"], verify.SignatureRevoked},
-		{"behind the primary key alone", [][]byte{key, slices.Concat(bare, binary("gone.rev"))}, made["gone.asc"], verify.SignatureRevoked},
-		{"of another key alone", [][]byte{made["rsa.pub"], slices.Concat(bare, binary("gone.rev"))}, made["rsa.asc"], verify.SignatureGood},
+		{"a block in another export", [][]byte{made["rsa.pub"], rev, made["nist.pub"], key}, made["gone.asc"],
+			verify.SignatureRevoked},
+		{"a block of a signature", [][]byte{key, bytes.ReplaceAll(rev, []byte("PUBLIC KEY BLOCK"),
+			[]byte("SIGNATURE"))}, made["gone.asc"], verify.SignatureRevoked},
+		{"binary behind it", [][]byte{slices.Concat(binary("alive.pub"), binary("gone.rev"))}, made["gone.asc"],
+			verify.SignatureRevoked},
+		{"binary behind it and a marker", [][]byte{slices.Concat(binary("alive.pub"),
+			packetOf(tagMarker, []byte("PGP")), binary("gone.rev"))}, made["gone.asc"], verify.SignatureRevoked},
+		{"behind the primary key alone", [][]byte{key, slices.Concat(bare, binary("gone.rev"))}, made["gone.asc"],
+			verify.SignatureRevoked},
+		{"of another key alone", [][]byte{made["rsa.pub"], slices.Concat(bare, binary("gone.rev"))}, made["rsa.asc"],
+			verify.SignatureGood},
 	} {
 		m.check(t)
 	}
 	_, err := ParseKeyring(made["rsa.pub"], rev)
-	if err == nil || !strings.Contains(err.Error(), "it has a revocation of ") || !strings.Contains(err.Error(), ", but not this key") {
+	if err == nil || !strings.Contains(err.Error(), "it has a revocation of ") ||
+		!strings.Contains(err.Error(), ", but not this key") {
 		t.Errorf("without its key: %v", err)
 	}
 	eachPacket(binary("gone.rev"), func(p *packet.OpaquePacket) error {
@@ -93,12 +100,17 @@ func TestRevocationUnsupported_Rule47(t *testing.T) {
 	const userID = 13
 	for _, m := range []merger{
 		{"of the key", [][]byte{after(tagPublicKey, odd(packet.SigTypeKeyRevocation))}, ofPrimary, verify.SignatureRevoked},
-		{"of the key, behind a subkey", [][]byte{after(tagPublicSubkey, odd(packet.SigTypeKeyRevocation))}, ofSub, verify.SignatureRevoked},
-		{"of version 3", [][]byte{after(tagPublicKey, packetOf(tagSignature, []byte{3, 5, 0x20, 0, 0, 0, 0}))}, ofPrimary, verify.SignatureRevoked},
+		{"of the key, behind a subkey", [][]byte{after(tagPublicSubkey, odd(packet.SigTypeKeyRevocation))}, ofSub,
+			verify.SignatureRevoked},
+		{"of version 3", [][]byte{after(tagPublicKey, packetOf(tagSignature, []byte{3, 5, 0x20, 0, 0, 0, 0}))},
+			ofPrimary, verify.SignatureRevoked},
 		{"of the subkey", [][]byte{after(tagPublicSubkey, odd(packet.SigTypeSubkeyRevocation))}, ofSub, verify.SignatureRevoked},
-		{"of the subkey, for the primary key", [][]byte{after(tagPublicSubkey, odd(packet.SigTypeSubkeyRevocation))}, ofPrimary, verify.SignatureGood},
-		{"of the user ID", [][]byte{after(userID, odd(packet.SigTypeCertificationRevocation))}, ofPrimary, verify.SignatureKeyUnfit},
-		{"by another key", [][]byte{after(tagPublicKey, draft{kind: packet.SigTypeKeyRevocation, hash: ripemd}.by(t, eve.PrivateKey, ""))}, ofPrimary, verify.SignatureGood},
+		{"of the subkey, for the primary key", [][]byte{after(tagPublicSubkey, odd(packet.SigTypeSubkeyRevocation))},
+			ofPrimary, verify.SignatureGood},
+		{"of the user ID", [][]byte{after(userID, odd(packet.SigTypeCertificationRevocation))}, ofPrimary,
+			verify.SignatureKeyUnfit},
+		{"by another key", [][]byte{after(tagPublicKey, draft{kind: packet.SigTypeKeyRevocation, hash: ripemd}.by(t,
+			eve.PrivateKey, ""))}, ofPrimary, verify.SignatureGood},
 	} {
 		m.check(t)
 	}
@@ -106,7 +118,8 @@ func TestRevocationUnsupported_Rule47(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, says := verdict(ofPrimary, keys, Policy{Now: present}, signed); !strings.Contains(says, "by a signature that cannot be checked") {
+	if _, says := verdict(ofPrimary, keys, Policy{Now: present}, signed); !strings.Contains(says,
+		"by a signature that cannot be checked") {
 		t.Error(says)
 	}
 }
@@ -115,7 +128,8 @@ func TestRevocationUnsupported_Rule47(t *testing.T) {
 func TestRevoker_Rule47(t *testing.T) {
 	ann, bob, eve := newEntity(t, at(born)), newEntity(t, at(born)), newEntity(t, at(born))
 	names := draft{kind: packet.SigTypeDirectSignature,
-		hashed: subpacket(subpacketRevoker, append([]byte{0x80, byte(bob.PrimaryKey.PubKeyAlgo)}, bob.PrimaryKey.Fingerprint...)...)}
+		hashed: subpacket(subpacketRevoker, append([]byte{0x80, byte(bob.PrimaryKey.PubKeyAlgo)},
+			bob.PrimaryKey.Fingerprint...)...)}
 	named := signedBy(t, ann, ann.PrivateKey, names)
 	revoke := draft{kind: packet.SigTypeKeyRevocation}
 	export, sig := publicKey(t, ann), draft{}.by(t, ann.PrivateKey, signed)
@@ -124,8 +138,10 @@ func TestRevoker_Rule47(t *testing.T) {
 	for _, m := range []merger{
 		{"named only", [][]byte{slices.Concat(export, named)}, sig, verify.SignatureGood},
 		{"by the revoker", [][]byte{slices.Concat(export, named, byBob)}, sig, verify.SignatureRevoked},
-		{"by the revoker, whose key is here", [][]byte{slices.Concat(export, named, byBob), publicKey(t, bob)}, sig, verify.SignatureRevoked},
-		{"forged, and the revoker's key is here", [][]byte{publicKey(t, bob), slices.Concat(export, named, forged)}, sig, verify.SignatureGood},
+		{"by the revoker, whose key is here", [][]byte{slices.Concat(export, named, byBob), publicKey(t, bob)}, sig,
+			verify.SignatureRevoked},
+		{"forged, and the revoker's key is here", [][]byte{publicKey(t, bob), slices.Concat(export, named, forged)},
+			sig, verify.SignatureGood},
 		{"by another key", [][]byte{slices.Concat(export, named, byEve)}, sig, verify.SignatureGood},
 		{"by a key that is not named", [][]byte{slices.Concat(export, byBob)}, sig, verify.SignatureGood},
 	} {

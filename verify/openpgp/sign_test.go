@@ -138,7 +138,8 @@ func TestSignRefuses(t *testing.T) {
 	short := newEntity(t, &packet.Config{Time: at(born).Time, RSABits: 1024, MinRSABits: 1024})
 	subkeyExpired := newEntity(t, at(born))
 	recertify(t, subkeyExpired, func(s *packet.Signature) { s.FlagSign = false })
-	rebind(t, subkeyExpired, withSubkey(t, subkeyExpired, at(born)), func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(60) })
+	rebind(t, subkeyExpired, withSubkey(t, subkeyExpired, at(born)),
+		func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(60) })
 
 	tests := []struct {
 		name       string
@@ -150,13 +151,15 @@ func TestSignRefuses(t *testing.T) {
 		{"locked", secretKey(t, locked), "", verify.SignatureLocked, "it needs a passphrase"},
 		{"wrong passphrase", secretKey(t, locked), "close sesame", verify.SignatureLocked, "the passphrase is wrong"},
 		{"right passphrase", secretKey(t, locked), "open sesame", verify.SignatureGood, ""},
-		{"expired", secretKey(t, expired), "", verify.SignatureKeyExpired, "secret key " + fingerprint(expired.PrimaryKey.Fingerprint).String() + ": key expired: since 2026-01-01"},
+		{"expired", secretKey(t, expired), "", verify.SignatureKeyExpired,
+			"secret key " + fingerprint(expired.PrimaryKey.Fingerprint).String() + ": key expired: since 2026-01-01"},
 		{"revoked", secretKey(t, revoked), "", verify.SignatureRevoked, `compromised: "stolen"`},
 		{"weak", secretKey(t, short), "", verify.SignatureWeak, "1024 bits"},
 		{"its signing subkey has expired", secretKey(t, subkeyExpired), "", verify.SignatureKeyExpired, "since 2026-01-01"},
 		{"public", publicKey(t, ann), "", verify.SignatureUnknownKey, "no secret key"},
 		{"public, armored", recordings(t)["rsa.pub"], "", verify.SignatureUnknownKey, "no secret key"},
-		{"two keys", slices.Concat(secretKey(t, ann), secretKey(t, locked)), "", verify.SignatureMalformed, "the export has 2 keys"},
+		{"two keys", slices.Concat(secretKey(t, ann), secretKey(t, locked)), "", verify.SignatureMalformed,
+			"the export has 2 keys"},
 		{"cut off", secretKey(t, ann)[:100], "", verify.SignatureMalformed, "truncated"},
 		{"garbage", []byte("hello"), "", verify.SignatureUnknownKey, "no secret key"},
 		{"nothing", nil, "", verify.SignatureUnknownKey, "no secret key"},
@@ -193,7 +196,8 @@ func TestSignWithoutTheNewestSubkey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, says := verdict(sig, keyringOf(t, e), Policy{Now: present, Pins: []Fingerprint{fingerprint(old)}}, signed); got != verify.SignatureGood {
+	if got, says := verdict(sig, keyringOf(t, e), Policy{Now: present, Pins: []Fingerprint{fingerprint(old)}},
+		signed); got != verify.SignatureGood {
 		t.Errorf("got %v: %s", got, says)
 	}
 	e.Subkeys, e.PrivateKey = []pgp.Subkey{}, nil

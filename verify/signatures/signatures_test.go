@@ -87,7 +87,8 @@ func TestSniff(t *testing.T) {
 		pgp + "untrusted comment: minisign public key 0\nQQ==": "",
 		pgp + "untrusted comment: x public key\nQQ==":          "",
 		"ssh-ed25519 AAAA x\n" + certificate:                   "",
-		"":                                                     "", "text": "", "\x89PNG": "", "-----BEGIN PRIVATE KEY-----\n": "", "x" + pgp: "",
+		"":                                                     "", "text": "", "\x89PNG": "",
+		"-----BEGIN PRIVATE KEY-----\n": "", "x" + pgp: "",
 	} {
 		kind, ok := Sniff([]byte(data))
 		if ok != (want != "") || ok && kind.Name != want {

@@ -41,7 +41,8 @@ func TestForms(t *testing.T) {
 		{"PEM, CRLF", strings.ReplaceAll(text, "\n", "\r\n"), verify.SignatureGood, ""},
 		{"mail", mail(p7s+"; name=smime.p7s", "base64", base64), verify.SignatureGood, ""},
 		{"mail, CRLF", strings.ReplaceAll(mail(p7s, "base64", base64), "\n", "\r\n"), verify.SignatureGood, ""},
-		{"mail, folded and in capitals", mail("\n APPLICATION/X-PKCS7-MIME;\n\tname=\"smime.p7m\"", "BASE64", base64), verify.SignatureGood, ""},
+		{"mail, folded and in capitals", mail("\n APPLICATION/X-PKCS7-MIME;\n\tname=\"smime.p7m\"", "BASE64", base64),
+			verify.SignatureGood, ""},
 
 		{"nothing", "", verify.SignatureMissing, "empty"},
 		{"blank lines", " \r\n\n", verify.SignatureMissing, ""},
@@ -49,7 +50,8 @@ func TestForms(t *testing.T) {
 		{"too large, and blank", strings.Repeat(" ", verify.MaxSignature+1), verify.SignatureTooLarge, ""},
 		{"not too large", strings.Repeat("\x30", verify.MaxSignature), verify.SignatureMalformed, ""},
 		{"garbage", "\x01\x02\x03", verify.SignatureMalformed, "it is neither DER, PEM nor a mail"},
-		{"a page", "<!DOCTYPE html>\n<p>404: never heard of it\n\n", verify.SignatureMalformed, "it is neither DER, PEM nor a mail"},
+		{"a page", "<!DOCTYPE html>\n<p>404: never heard of it\n\n", verify.SignatureMalformed,
+			"it is neither DER, PEM nor a mail"},
 		{"trailing garbage", string(der) + "x", verify.SignatureMalformed, "1 unexpected bytes after its end"},
 		{"a second message behind it", string(der) + string(der), verify.SignatureMalformed, "bytes after its end"},
 		{"PEM, trailing garbage", text + "x", verify.SignatureMalformed, "1 unexpected bytes after its end"},
@@ -57,12 +59,15 @@ func TestForms(t *testing.T) {
 		{"its PEM has no end", text[:len(text)-20], verify.SignatureMalformed, "its PEM has no end"},
 		{"PEM with garbage", strings.Replace(text, "\nM", "\n!", 1), verify.SignatureMalformed, "garbage"},
 		{"PEM, something behind the message in it",
-			string(pem.EncodeToMemory(&pem.Block{Type: "CMS", Bytes: append(slices.Clone(der), 0)})), verify.SignatureMalformed, "1 unexpected bytes after"},
+			string(pem.EncodeToMemory(&pem.Block{Type: "CMS", Bytes: append(slices.Clone(der), 0)})),
+			verify.SignatureMalformed, "1 unexpected bytes after"},
 		{"PEM of a certificate", string(w.rootPEM()), verify.SignatureNotOfFile, "not a signature, but: CERTIFICATE"},
-		{"an OpenPGP signature", "-----BEGIN PGP SIGNATURE-----\n\naGVsbG8=\n-----END PGP SIGNATURE-----\n", verify.SignatureNotOfFile, "PGP SIGNATURE"},
+		{"an OpenPGP signature", "-----BEGIN PGP SIGNATURE-----\n\naGVsbG8=\n-----END PGP SIGNATURE-----\n",
+			verify.SignatureNotOfFile, "PGP SIGNATURE"},
 		{"a certificate", string(w.root.cert.Raw), verify.SignatureMalformed, "no content type"},
 		{"mail of something else", mail("text/plain", "base64", base64), verify.SignatureNotOfFile, "text/plain"},
-		{"mail with what it signs", mail("multipart/signed; boundary=x", "base64", base64), verify.SignatureNotOfFile, "smime.p7s"},
+		{"mail with what it signs", mail("multipart/signed; boundary=x", "base64", base64), verify.SignatureNotOfFile,
+			"smime.p7s"},
 		{"mail, not in base64", mail(p7s, "7bit", base64), verify.SignatureUnsupported, "base64"},
 		{"mail, garbage", mail(p7s, "base64", base64+"!"), verify.SignatureMalformed, "not base64"},
 		{"mail without a body", mail(p7s, "base64", ""), verify.SignatureMalformed, ""},
@@ -201,12 +206,14 @@ func TestParseRoots(t *testing.T) {
 		{"garbage in it", strings.Replace(root, "\nM", "\n!", 1), 0, "1 certificates begin, but only 0 can be read"},
 		{"not a certificate", strings.ReplaceAll(key, "PRIVATE KEY", "CERTIFICATE"), 0, "root 1: x509: malformed certificate"},
 		{"a weak key", weak, 0, `root 1: "CN=weakca,O=braid test": weak: its RSA key has 1024 bits`},
-		{"too many", strings.Repeat("-----BEGIN CERTIFICATE-----\n", maxRoots+1), 0, "the file has 2001 certificates, more than 2000"},
+		{"too many", strings.Repeat("-----BEGIN CERTIFICATE-----\n", maxRoots+1), 0,
+			"the file has 2001 certificates, more than 2000"},
 		{"too large", strings.Repeat(" ", maxRootsSize+1), 0, "4194305 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			roots, err := ParseRoots([]byte(tt.pem))
-			if tt.says == "" && err != nil || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) || len(roots) != tt.n {
+			if tt.says == "" && err != nil ||
+				tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) || len(roots) != tt.n {
 				t.Errorf("%d roots, %v, want %d, %q", len(roots), err, tt.n, tt.says)
 			}
 		})

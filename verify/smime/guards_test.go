@@ -64,7 +64,8 @@ var guards = []guard{
 		}},
 
 	// RFC 5652, sections 5.3, 11.1 and 11.2.
-	{name: "49 no signed attributes", want: verify.SignatureNotOfFile, do: func(w *workshop, d *draft, s *draftSigner) { s.attributes = nil }},
+	{name: "49 no signed attributes", want: verify.SignatureNotOfFile,
+		do: func(w *workshop, d *draft, s *draftSigner) { s.attributes = nil }},
 	{name: "49 no contentType", want: verify.SignatureMalformed, says: "lack",
 		do: func(w *workshop, d *draft, s *draftSigner) { s.attributes = s.attributes[1:] }},
 	{name: "49 contentType of something else", want: verify.SignatureMalformed, says: "contentType is 1.2.840.113549.1.7.2",
@@ -188,7 +189,8 @@ var guards = []guard{
 		}},
 
 	// Opaque messages: the content is the file, byte for byte.
-	{name: "49 opaque", want: verify.SignatureGood, do: func(w *workshop, d *draft, s *draftSigner) { d.content = []byte(signed) }},
+	{name: "49 opaque", want: verify.SignatureGood,
+		do: func(w *workshop, d *draft, s *draftSigner) { d.content = []byte(signed) }},
 	{name: "49 opaque, other content with the digest of the file", want: verify.SignatureBad, says: "contains another file",
 		do: func(w *workshop, d *draft, s *draftSigner) { d.content = []byte("other!") }},
 	{name: "49 opaque, content that is longer", want: verify.SignatureBad, says: "contains another file",
@@ -205,8 +207,9 @@ var guards = []guard{
 		do: func(w *workshop, d *draft, s *draftSigner) { s.sid = sequence(s.cert.RawIssuer, integer(99)) }},
 	{name: "49 another issuer", want: verify.SignatureNoCertificate,
 		do: func(w *workshop, d *draft, s *draftSigner) { s.sid = sequence(s.cert.RawSubject, integer(2)) }},
-	{name: "49 certificates that are not X.509 are none", want: verify.SignatureNoCertificate, says: "neither in the message nor among the roots",
-		do: func(w *workshop, d *draft, s *draftSigner) { d.certs = [][]byte{tlv(tagContext0+1, integer(1))} }},
+	{name: "49 certificates that are not X.509 are none", want: verify.SignatureNoCertificate,
+		says: "neither in the message nor among the roots",
+		do:   func(w *workshop, d *draft, s *draftSigner) { d.certs = [][]byte{tlv(tagContext0+1, integer(1))} }},
 	{name: "49 the fitting certificate has another key", want: verify.SignatureBad,
 		do: func(w *workshop, d *draft, s *draftSigner) {
 			template := w.template("forged")
@@ -232,7 +235,8 @@ var guards = []guard{
 			s.sid = sequence(s.cert.RawIssuer, tlv(tagInteger, s.cert.SerialNumber.Bytes()))
 			d.certs = [][]byte{s.cert.Raw, narrow.cert.Raw}
 		}},
-	{name: "49 names cannot pretend to be the message (rule 61)", want: verify.SignatureGood, says: "by \"CN=a\ufffd\ufffd[31m\\\\\\\" (good)\"",
+	{name: "49 names cannot pretend to be the message (rule 61)", want: verify.SignatureGood,
+		says: "by \"CN=a\ufffd\ufffd[31m\\\\\\\" (good)\"",
 		do: func(w *workshop, d *draft, s *draftSigner) {
 			template := w.template("a\u202e\x1b[31m\" (good)")
 			s.cert = w.issue(template, w.root, s.key.Public())
@@ -241,8 +245,10 @@ var guards = []guard{
 		}},
 
 	// Versions and limits.
-	{name: "49 a later version of SignedData", want: verify.SignatureUnsupported, do: func(w *workshop, d *draft, s *draftSigner) { d.version = 6 }},
-	{name: "49 a later version of SignerInfo", want: verify.SignatureUnsupported, do: func(w *workshop, d *draft, s *draftSigner) { s.version = 4 }},
+	{name: "49 a later version of SignedData", want: verify.SignatureUnsupported,
+		do: func(w *workshop, d *draft, s *draftSigner) { d.version = 6 }},
+	{name: "49 a later version of SignerInfo", want: verify.SignatureUnsupported,
+		do: func(w *workshop, d *draft, s *draftSigner) { s.version = 4 }},
 	{name: "49 something behind the signers", want: verify.SignatureMalformed, says: "extra elements",
 		do: func(w *workshop, d *draft, s *draftSigner) { d.extra = integer(1) }},
 	{name: "49 eight signers", want: verify.SignatureGood,
@@ -259,13 +265,15 @@ var guards = []guard{
 		}},
 
 	// Rule 48.
-	{name: "48 good, and bad by another who counts", want: verify.SignatureBad, says: `by "CN=ed25519": bad: it is not a signature of this file (one of 2 signatures)`,
+	{name: "48 good, and bad by another who counts", want: verify.SignatureBad,
+		says: `by "CN=ed25519": bad: it is not a signature of this file (one of 2 signatures)`,
 		do: func(w *workshop, d *draft, s *draftSigner) {
 			bad := w.signer("ed25519")
 			bad.attributes[1] = bad.digestOf("other")
 			*d = *w.message(s, bad)
 		}},
-	{name: "48 good, and broken by another who counts", want: verify.SignatureBad, says: `by "CN=ed25519": bad: it was made by a different key`,
+	{name: "48 good, and broken by another who counts", want: verify.SignatureBad,
+		says: `by "CN=ed25519": bad: it was made by a different key`,
 		do: func(w *workshop, d *draft, s *draftSigner) {
 			bad := w.signer("ed25519")
 			bad.key = newKey(w.t, "ed25519")

@@ -9,7 +9,8 @@ import (
 // TestDistinguishedName_Rule61: a mail address in a name can be read, what is no text stays as RFC 4514 writes it, and
 // nothing in it passes for another part or moves a cursor.
 func TestDistinguishedName_Rule61(t *testing.T) {
-	email, dc, unknown := asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 1}, asn1.ObjectIdentifier{0, 9, 2342, 19200300, 100, 1, 25}, asn1.ObjectIdentifier{1, 2, 3}
+	email, dc, unknown := asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 1}, asn1.ObjectIdentifier{0, 9, 2342, 19200300,
+		100, 1, 25}, asn1.ObjectIdentifier{1, 2, 3}
 	cn := asn1.ObjectIdentifier{2, 5, 4, 3}
 	part := func(id asn1.ObjectIdentifier, value any) pkix.RelativeDistinguishedNameSET {
 		return pkix.RelativeDistinguishedNameSET{{Type: id, Value: value}}

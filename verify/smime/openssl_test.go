@@ -94,7 +94,8 @@ func (o *openssl) makeCertificates() {
 	o.certificate("weakca", "root", "rsa:1024", 8000, authority)
 	o.certificate("signca", "root", "ec:P-256", 8000, "basicConstraints=critical,CA:TRUE keyUsage=keyCertSign,digitalSignature")
 
-	o.certificate("rsa", "inter", "rsa:2048", 7000, fits+" subjectAltName=email:alice@example.org,email:a@example.net subjectKeyIdentifier=hash")
+	o.certificate("rsa", "inter", "rsa:2048", 7000,
+		fits+" subjectAltName=email:alice@example.org,email:a@example.net subjectKeyIdentifier=hash")
 	for _, curve := range []string{"P-224", "P-256", "P-384", "P-521", "secp256k1"} {
 		o.certificate(strings.ToLower(curve), "root", "ec:"+curve, 7000, fits)
 	}
@@ -133,7 +134,8 @@ func (o *openssl) certificate(name, issuer, key string, days int, extensions str
 	if issuer != "" {
 		sign = fmt.Sprintf("-CA %s.crt -CAkey %s.key", issuer, issuer)
 	}
-	o.run(fmt.Sprintf("x509 -req -sha256 -in %s.csr -out %s.crt -days %d -extfile %s.ext -extensions e %s", name, name, days, name, sign))
+	o.run(fmt.Sprintf("x509 -req -sha256 -in %s.csr -out %s.crt -days %d -extfile %s.ext -extensions e %s", name, name,
+		days, name, sign))
 }
 
 func (o *openssl) makeMessages() {

@@ -59,7 +59,8 @@ func TestRealSSH(t *testing.T) {
 		if err := os.WriteFile(at("x.sig"), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		check := exec.Command("ssh-keygen", "-Y", "verify", "-q", "-n", "file", "-I", "release@example.org", "-f", at("signers"), "-s", at("x.sig"))
+		check := exec.Command("ssh-keygen", "-Y", "verify", "-q", "-n", "file", "-I", "release@example.org", "-f",
+			at("signers"), "-s", at("x.sig"))
 		check.Stdin = bytes.NewReader(file)
 		theirs := check.Run() == nil
 		c, err := New(data, keys, Policy{Now: time.Now()})

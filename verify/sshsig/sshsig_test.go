@@ -104,10 +104,12 @@ func TestSignatures(t *testing.T) {
 		{"of another digest", replaced("sha512", "sha256"), file, all, verify.SignatureBad},
 		{"of an unknown digest", replaced("sha512", "sha384"), file, all, verify.SignatureUnsupported},
 		{"with SHA-1", edited(read(t, "rsa.sig"), func(b []byte) []byte {
-			return bytes.Replace(b, []byte("\x00\x00\x01\x14\x00\x00\x00\x0crsa-sha2-512"), []byte("\x00\x00\x01\x0f\x00\x00\x00\x07ssh-rsa"), 1)
+			return bytes.Replace(b, []byte("\x00\x00\x01\x14\x00\x00\x00\x0crsa-sha2-512"),
+				[]byte("\x00\x00\x01\x0f\x00\x00\x00\x07ssh-rsa"), 1)
 		}), file, all, verify.SignatureWeak},
 		{"of another magic", replaced("SSHSIG", "SSHSIH"), file, all, verify.SignatureMalformed},
-		{"of another version", replaced("SSHSIG\x00\x00\x00\x01", "SSHSIG\x00\x00\x00\x02"), file, all, verify.SignatureUnsupported},
+		{"of another version", replaced("SSHSIG\x00\x00\x00\x01", "SSHSIG\x00\x00\x00\x02"), file, all,
+			verify.SignatureUnsupported},
 		{"with more behind it", edited(ed, func(b []byte) []byte { return append(b, 0) }), file, all, verify.SignatureMalformed},
 		{"cut", edited(ed, func(b []byte) []byte { return b[:len(b)-1] }), file, all, verify.SignatureMalformed},
 		{"changed at its end", edited(ed, func(b []byte) []byte { b[len(b)-1] ^= 1; return b }), file, all, verify.SignatureBad},
@@ -175,12 +177,14 @@ func TestKeys(t *testing.T) {
 		"!* " + key:                                                                    "matches nothing",
 		"!eve,* " + key:                                                                "",
 		`alice namespaces="git",namespaces="file" ` + key:                              "appears twice",
-		`"unfinished ` + key:                                                           "line 1: this is neither an SSH public key",
-		string(read(t, "small.pub")):                                                   "the RSA key has 1024 bits",
-		strings.Replace(key, "ssh-ed25519", "ssh-rsa", 1):                              "line 1: this is neither an SSH public key",
-		strings.Repeat(key+"\n", mostKeys+1):                                           "the file has more than 10000 keys",
+		`"unfinished ` + key: "line 1: this is neither an SSH " +
+			"public key",
+		string(read(t, "small.pub")):                      "the RSA key has 1024 bits",
+		strings.Replace(key, "ssh-ed25519", "ssh-rsa", 1): "line 1: this is neither an SSH public key",
+		strings.Repeat(key+"\n", mostKeys+1):              "the file has more than 10000 keys",
 	} {
-		if _, err := ParseKeys([]byte(data)); err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
+		if _, err := ParseKeys([]byte(data)); err == nil && want != "" ||
+			err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", data[:min(60, len(data))], err, want)
 		}
 	}
@@ -227,7 +231,8 @@ func TestSecurityKey(t *testing.T) {
 		}{algorithm, string(ed25519.Sign(secret, blob)), flags, 1}))})})
 	}
 	keys := keysOf(t, string(ssh.MarshalAuthorizedKey(public)))
-	for flags, want := range map[byte]verify.SignatureCode{1: verify.SignatureGood, 5: verify.SignatureGood, 0: verify.SignatureBad} {
+	for flags, want := range map[byte]verify.SignatureCode{1: verify.SignatureGood, 5: verify.SignatureGood,
+		0: verify.SignatureBad} {
 		if got, why := judge(t, sign(flags), file, keys, Policy{}); got != want {
 			t.Errorf("flags %d: %v (%s), want %v", flags, got, why, want)
 		}

@@ -58,34 +58,48 @@ func TestFind(t *testing.T) {
 		{"exact before deeper", "", exact, "a.iso", "sha-256 from line 1 of LIST over https"},
 		{"dot before name", "", h256 + "  ./a.iso\n" + o256 + "  x/a.iso\n", "a.iso", "sha-256 from line 1 of LIST over https"},
 		{"dot in the question", "", h256 + "  a.iso\n", "././a.iso", "sha-256 from line 1 of LIST over https"},
-		{"dot in the question, below a folder", "", h256 + "  x/a.iso\n", "./a.iso", `error: "a.iso" is not in the list; similar names are "x/a.iso"`},
+		{"dot in the question, below a folder", "", h256 + "  x/a.iso\n", "./a.iso",
+			`error: "a.iso" is not in the list; similar names are "x/a.iso"`},
 		{"below a folder", "", tree, "one.iso", "sha-256 from line 3 of LIST over https"},
 		{"with its folder", "", tree, "netboot/mini.iso", "sha-256 from line 1 of LIST over https"},
 		{"with its deeper folder", "", tree, "gtk/mini.iso", "sha-256 from line 2 of LIST over https"},
-		{"with an end of its folder", "", tree, "tk/mini.iso", `error: "tk/mini.iso" is not in the list; similar names are "./netboot/gtk/mini.iso", "./netboot/mini.iso"`},
-		{"ambiguous", "", tree, "mini.iso", `error: several listed paths end in "mini.iso": "./netboot/gtk/mini.iso", "./netboot/mini.iso"`},
-		{"the same path twice is not ambiguous", "", h256 + "  x/a\n" + h512 + "  ./x/a\n", "a", "sha-512 from line 2 of LIST over https; sha-256 from line 1 of LIST over https"},
-		{"an end of a segment is no segment", "", h256 + "  xa.iso\n" + h256 + "  b/xa.iso\n", "a.iso", `error: "a.iso" is not in the list; similar names are "b/xa.iso", "xa.iso"`},
+		{"with an end of its folder", "", tree, "tk/mini.iso",
+			`error: "tk/mini.iso" is not in the list; similar names are "./netboot/gtk/mini.iso", "./netboot/mini.iso"`},
+		{"ambiguous", "", tree, "mini.iso",
+			`error: several listed paths end in "mini.iso": "./netboot/gtk/mini.iso", "./netboot/mini.iso"`},
+		{"the same path twice is not ambiguous", "", h256 + "  x/a\n" + h512 + "  ./x/a\n", "a",
+			"sha-512 from line 2 of LIST over https; sha-256 from line 1 of LIST over https"},
+		{"an end of a segment is no segment", "", h256 + "  xa.iso\n" + h256 + "  b/xa.iso\n", "a.iso",
+			`error: "a.iso" is not in the list; similar names are "b/xa.iso", "xa.iso"`},
 		{"strongest first", "", h5 + "  a\n" + h256 + "  a\n" + h512 + "  a\n" + h1 + "  a\n", "a",
-			"sha-512 from line 3 of LIST over https; sha-256 from line 2 of LIST over https; sha-1 from line 4 of LIST over https; md5 from line 1 of LIST over https"},
-		{"twice the same", "", h256 + "  a\nSHA256 (./a) = " + strings.ToUpper(h256) + "\n", "a", "sha-256 from line 1 of LIST over https"},
+			"sha-512 from line 3 of LIST over https; sha-256 from line 2 of LIST over https; sha-1 from line 4 of LIST " +
+				"over https; md5 from line 1 of LIST over https"},
+		{"twice the same", "", h256 + "  a\nSHA256 (./a) = " + strings.ToUpper(h256) + "\n", "a",
+			"sha-256 from line 1 of LIST over https"},
 		{"escaped", "", `\` + h256 + `  a\nb`, "a\nb", "sha-256 from line 1 of LIST over https"},
-		{"case counts", "", h256 + "  Disk.iso", "disk.iso", `error: "disk.iso" is not in the list; similar names are "Disk.iso"`},
-		{"names like it", "", h256 + "  disk-1.2-amd64.iso\n" + h256 + "  readme\n" + h256 + "  disk-1.3-arm64.iso\n", "disk-1.3-amd64.iso",
+		{"case counts", "", h256 + "  Disk.iso", "disk.iso",
+			`error: "disk.iso" is not in the list; similar names are "Disk.iso"`},
+		{"names like it", "", h256 + "  disk-1.2-amd64.iso\n" + h256 + "  readme\n" + h256 + "  disk-1.3-arm64.iso\n",
+			"disk-1.3-amd64.iso",
 			`error: "disk-1.3-amd64.iso" is not in the list; similar names are "disk-1.2-amd64.iso", "disk-1.3-arm64.iso"`},
 		{"nothing like it", "", h256 + "  readme\n", "disk.iso", `error: "disk.iso" is not in the list`},
 		{"no name", "", h256 + "  dir/\n" + h256 + "  ./\n", "", `error: "" is not in the list`},
 		{"another algorithm only", "", "BLAKE2b (a) = " + h512 + "\nSHA3-256 (a) = " + h256 + "\n" + h256 + "  x/a\n", "a",
 			`error: the list has no supported digest of "a", only BLAKE2b, SHA3-256`},
-		{"another algorithm, too", "", "BLAKE2b (a) = " + h512 + "\nSHA256 (a) = " + h256 + "\n", "a", "sha-256 from line 2 of LIST over https"},
-		{"escapes in errors", "", h256 + "  a\x1b[2J\n", "a\x1b[3J", `error: "a\x1b[3J" is not in the list; similar names are "a\x1b[2J"`},
+		{"another algorithm, too", "", "BLAKE2b (a) = " + h512 + "\nSHA256 (a) = " + h256 + "\n", "a",
+			"sha-256 from line 2 of LIST over https"},
+		{"escapes in errors", "", h256 + "  a\x1b[2J\n", "a\x1b[3J",
+			`error: "a\x1b[3J" is not in the list; similar names are "a\x1b[2J"`},
 
 		{"alone", "", h256, "disk.iso", "sha-256 from line 1 of LIST over https"},
-		{"alone, two algorithms", "x.txt", h256 + "\n" + h512, "disk.iso", "sha-512 from line 2 of LIST over https; sha-256 from line 1 of LIST over https"},
+		{"alone, two algorithms", "x.txt", h256 + "\n" + h512, "disk.iso",
+			"sha-512 from line 2 of LIST over https; sha-256 from line 1 of LIST over https"},
 		{"alone, of this file", "disk.iso.sha256", h256, "disk.iso", "sha-256 from line 1 of LIST over https"},
-		{"alone, of this file in a folder", "disk.iso.SHA256SUM.txt", h256, "x/disk.iso", "sha-256 from line 1 of LIST over https"},
+		{"alone, of this file in a folder", "disk.iso.SHA256SUM.txt", h256, "x/disk.iso",
+			"sha-256 from line 1 of LIST over https"},
 		{"alone, of this file without its end", "disk.sha256", h256, "disk.iso", "sha-256 from line 1 of LIST over https"},
-		{"alone, of another file", "disk.iso.sha256", h256, "disk2.iso", `error: "disk2.iso" is not in the list; similar names are "disk.iso"`},
+		{"alone, of another file", "disk.iso.sha256", h256, "disk2.iso",
+			`error: "disk2.iso" is not in the list; similar names are "disk.iso"`},
 		{"standard input", "disk.iso.sha256", h256 + "  -\n", "disk.iso", "sha-256 from line 1 of LIST over https"},
 		{"standard input among names", "", h256 + "  -\n" + o256 + "  a\n", "-", `error: "-" is not in the list`},
 	} {
@@ -126,7 +140,8 @@ func TestFindAny(t *testing.T) {
 // Proves rule 32: two digests of one file are an error, whichever comes first and however the file is written.
 func TestConflict_Rule32(t *testing.T) {
 	for _, text := range []string{
-		h256 + "  a\n" + o256 + "  a\n", h256 + "  a\n" + o256 + " *./a\n", h512 + "  a\n" + h256 + "  a\nSHA512 (a) = " + o512 + "\n",
+		h256 + "  a\n" + o256 + "  a\n", h256 + "  a\n" + o256 + " *./a\n",
+		h512 + "  a\n" + h256 + "  a\nSHA512 (a) = " + o512 + "\n",
 		h256 + "\n" + o256 + "\n", h256 + "  x/a\n" + o256 + "  ./x/a\n",
 	} {
 		claims, err := findStrict(parse(t, "", text), "a", "LIST", verify.User)
@@ -181,7 +196,8 @@ func TestErrorsAreShort(t *testing.T) {
 
 // Who mistyped a name is told those like it, the likest first; one in another case is the likest.
 func TestNearNames(t *testing.T) {
-	_, err := findStrict(parse(t, "", h256+"  disk-1.1.iso\n"+h256+"  DISK-1.0.ISO\n"+h256+"  other.txt\n"), "disk-1.0.iso", "LIST", verify.User)
+	_, err := findStrict(parse(t, "", h256+"  disk-1.1.iso\n"+h256+"  DISK-1.0.ISO\n"+h256+"  other.txt\n"),
+		"disk-1.0.iso", "LIST", verify.User)
 	none, ok := errors.AsType[*NotFoundError](err)
 	if want := []string{"DISK-1.0.ISO", "disk-1.1.iso"}; !ok || !slices.Equal(none.Near, want) {
 		t.Errorf("%v, want those near: %q", err, want)

@@ -16,7 +16,8 @@ func FuzzParse(f *testing.F) {
 	f.Add("CHECKSUM", "# a: 1 bytes\nSHA256 (a) = "+h256+"\nMD5(x/a)= "+h5+"\nBLAKE2b (a) = "+h512+"\nSHA2-256(stdin)= "+h256)
 	f.Add("a.sha512.txt", "\ufeff"+h512+"\r\n")
 	f.Add("B2SUMS", h512+"  a")
-	f.Add("", "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n- "+h256+"  -\n-----BEGIN PGP SIGNATURE-----\n\n-----END PGP SIGNATURE-----\n")
+	f.Add("", "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n- "+h256+
+		"  -\n-----BEGIN PGP SIGNATURE-----\n\n-----END PGP SIGNATURE-----\n")
 	f.Fuzz(func(t *testing.T, name, text string) {
 		list, err := readStrict(name, []byte(text))
 		if err != nil {

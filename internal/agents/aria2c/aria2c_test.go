@@ -23,7 +23,8 @@ import (
 )
 
 func TestCalled(t *testing.T) {
-	for name, want := range map[string]bool{"aria2c": true, "/usr/lib/braid/bin/aria2c": true, "aria2c.exe": true, "my-aria2c": true, "braid": false, "/aria2c/braid": false, "": false} {
+	for name, want := range map[string]bool{"aria2c": true, "/usr/lib/braid/bin/aria2c": true, "aria2c.exe": true,
+		"my-aria2c": true, "braid": false, "/aria2c/braid": false, "": false} {
 		if Called([]string{name}) != want {
 			t.Error(name)
 		}
@@ -67,7 +68,8 @@ func TestLastError(t *testing.T) {
 		want int
 	}{
 		{[]error{nil, nil}, download.Other, 0},
-		{[]error{&download.Error{Kind: download.Mismatch}, nil, &download.Error{Kind: download.Auth}, nil}, download.Mismatch, 24},
+		{[]error{&download.Error{Kind: download.Mismatch}, nil, &download.Error{Kind: download.Auth}, nil},
+			download.Mismatch, 24},
 		{[]error{nil, interrupted}, download.Interrupted, 7},
 		{[]error{nil, interrupted}, download.Budget, 7}, // --stop
 		{[]error{&download.Error{Kind: download.Auth}, interrupted}, download.Interrupted, 24},
@@ -84,7 +86,8 @@ func TestLastError(t *testing.T) {
 }
 
 func TestSize(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 921: "921", 922: "0.9Ki", 1024: "1.0Ki", 1536: "1.5Ki", 74_000_000: "70Mi", 10 << 30: "10Gi", 5000 << 30: "5,000Gi"} {
+	for n, want := range map[int64]string{0: "0", 921: "921", 922: "0.9Ki", 1024: "1.0Ki", 1536: "1.5Ki",
+		74_000_000: "70Mi", 10 << 30: "10Gi", 5000 << 30: "5,000Gi"} {
 		if got := sizeText(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
@@ -101,7 +104,8 @@ func TestTable(t *testing.T) {
 	c.Ended(2, download.Request{URL: u}, download.Result{Path: "/d/c"}, &download.Error{Kind: download.Interrupted})
 	c.ShowResults(true)
 	lines := strings.Split(out.String(), "\n")
-	want := []string{"", "Download Results:", "gid   |stat|avg speed  |path/URI", "======+====+===========+=======================================================",
+	want := []string{"", "Download Results:", "gid   |stat|avg speed  |path/URI",
+		"======+====+===========+=======================================================",
 		`|OK  |   2.0KiB/s|/d/\x1b[2Ja`, "|ERR |        n/a|http://h/a?key=***", "|INPR|        n/a|/d/c", "", "Status Legend:",
 		"(OK):download completed.(ERR):error occurred.(INPR):download in-progress.", "", ""}
 	for i, line := range lines {
@@ -128,7 +132,8 @@ func TestReadout(t *testing.T) {
 		m.Show(begin.Add(time.Duration(i)*time.Second), p)
 		m.Show(begin.Add(time.Duration(i)*time.Second+time.Millisecond), p)
 	}
-	if want := "[#012345 5.0MiB/10MiB(50%) CN:3 DL:1.0MiB ETA:5s]\n[#012345 3.0MiB/0B CN:1 DL:1.5KiB]\n[DL:2.0MiB 1 of 4 files]\n"; out.String() != want {
+	if want := "[#012345 5.0MiB/10MiB(50%) CN:3 DL:1.0MiB ETA:5s]\n[#012345 3.0MiB/0B CN:1 DL:1.5KiB]\n[DL:2.0MiB 1 of " +
+		"4 files]\n"; out.String() != want {
 		t.Errorf("%q", out.String())
 	}
 	out.Reset()
@@ -137,7 +142,8 @@ func TestReadout(t *testing.T) {
 	m.Show(begin.Add(2*time.Second), render.Progress{Done: 5 << 20, Size: 10 << 20})
 	m.Clear()
 	m.Clear()
-	want := "\r[#012345 5.0MiB/10MiB(50%) CN:0 DL:1.0MiB ETA:5s]" + "\r[#012345 5.0MiB/10MiB(50%) CN:0 DL:0B]           \r" + strings.Repeat(" ", 38) + "\r"
+	want := "\r[#012345 5.0MiB/10MiB(50%) CN:0 DL:1.0MiB ETA:5s]" + "\r[#012345 5.0MiB/10MiB(50%) CN:0 DL:0B]    " +
+		"       \r" + strings.Repeat(" ", 38) + "\r"
 	if out.String() != want {
 		t.Errorf("%q, want\n%q", out.String(), want)
 	}
@@ -156,7 +162,8 @@ func TestSession(t *testing.T) {
 	for name, inLists := range names {
 		for _, value := range []string{"true", "false", "1", "x"} {
 			q := queue.New(1)
-			if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{"http://h/a"}, Options: map[string]string{name: value}}, -1); err != nil {
+			if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{"http://h/a"},
+				Options: map[string]string{name: value}}, -1); err != nil {
 				t.Fatal(err)
 			}
 			text := string(rpc.Session(q, service.InSession, true))
@@ -174,10 +181,12 @@ func TestSession(t *testing.T) {
 		}
 	}
 	q := queue.New(1)
-	if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{"http://h/a"}, Options: map[string]string{"http-passwd": "b", "http-user": "a", "dir": "/d"}}, -1); err != nil {
+	if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{"http://h/a"},
+		Options: map[string]string{"http-passwd": "b", "http-user": "a", "dir": "/d"}}, -1); err != nil {
 		t.Fatal(err)
 	}
-	if own, _, err := option.Aria2List(string(rpc.Session(q, service.InSession, true))); err != nil || !strings.Contains(own, "user=a:b") {
+	if own, _, err := option.Aria2List(string(rpc.Session(q, service.InSession, true))); err != nil ||
+		!strings.Contains(own, "user=a:b") {
 		t.Errorf("%q, %v", own, err)
 	}
 }

@@ -20,7 +20,8 @@ type signer struct {
 	good bool
 }
 
-func (w *signer) Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte, endings []string) (unsigned, err error) {
+func (w *signer) Sign(ctx context.Context, at *url.URL, claims []verify.Claim, data []byte,
+	endings []string) (unsigned, err error) {
 	w.site.Sign(ctx, at, claims, data, endings)
 	for i := range claims {
 		if w.good {
@@ -47,10 +48,12 @@ func TestSignedOnce(t *testing.T) {
 		{true, func(int) []verify.Trust { return keys[0] }, nil, 1},
 		{true, func(n int) []verify.Trust { return keys[n%2] }, nil, 2},
 		{true, func(int) []verify.Trust { return nil }, nil, 20},
-		{true, func(int) []verify.Trust { return keys[0] }, func(n int) string { return fmt.Sprintf("%064x  other%d\n", n+1, n) }, 20},
+		{true, func(int) []verify.Trust { return keys[0] },
+			func(n int) string { return fmt.Sprintf("%064x  other%d\n", n+1, n) }, 20},
 		{false, func(int) []verify.Trust { return keys[0] }, nil, 20},
 	} {
-		w, shared := &signer{site{pages: map[string]string{"/pub/SHA256SUMS": list.String()}, index: true}, tt.good}, new(search.Folders)
+		w, shared := &signer{site{pages: map[string]string{"/pub/SHA256SUMS": list.String()}, index: true}, tt.good},
+			new(search.Folders)
 		for n := range 20 {
 			w.pages[fmt.Sprintf("/pub/file%d", n)] = ""
 		}
@@ -85,10 +88,12 @@ func TestSignaturesAskedFor(t *testing.T) {
 		want  string
 	}{
 		{true, nil, ""},
-		{true, []string{"sha256sum.txt.sig", "SHA256SUMS.gpg", "SHA256SUMS.other", "file.asc"}, "SHA256SUMS.gpg sha256sum.txt.sig"},
+		{true, []string{"sha256sum.txt.sig", "SHA256SUMS.gpg", "SHA256SUMS.other", "file.asc"},
+			"SHA256SUMS.gpg sha256sum.txt.sig"},
 		{false, []string{"SHA256SUMS.gpg"}, "SHA256SUMS.asc SHA256SUMS.sig SHA256SUMS.gpg"},
 	} {
-		w := &site{pages: map[string]string{"/pub/file": "", "/pub/SHA256SUMS": list, "/pub/sha256sum.txt": list}, index: tt.index}
+		w := &site{pages: map[string]string{"/pub/file": "", "/pub/SHA256SUMS": list, "/pub/sha256sum.txt": list},
+			index: tt.index}
 		for _, name := range tt.has {
 			w.pages["/pub/"+name] = ""
 		}
@@ -96,7 +101,8 @@ func TestSignaturesAskedFor(t *testing.T) {
 		if !ok {
 			t.Fatal("nowhere to look")
 		}
-		s.Keys, s.Endings = []verify.Trust{minisign.Trust{Keys: make([]minisign.Key, 1)}}, []string{".asc", ".sig", ".gpg", ".sign"}
+		s.Keys, s.Endings = []verify.Trust{minisign.Trust{Keys: make([]minisign.Key, 1)}},
+			[]string{".asc", ".sig", ".gpg", ".sign"}
 		if err := s.Run(t.Context()); err != nil || len(s.Found.Claims) != 1 {
 			t.Errorf("%+v: %v, %v", tt, s.Found.Claims, err)
 		}

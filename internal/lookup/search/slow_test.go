@@ -144,7 +144,8 @@ func TestSlowListBesideAnother(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := &halting{never: "first.sha256"}
 			w.index = true
-			w.pages = map[string]string{"/pub/first": "", "/pub/first.sha256": "", "/pub/SHA256SUMS": fmt.Sprintf("%064x  %s\n", 1, other)}
+			w.pages = map[string]string{"/pub/first": "", "/pub/first.sha256": "",
+				"/pub/SHA256SUMS": fmt.Sprintf("%064x  %s\n", 1, other)}
 			s, ok := search.New(w, new(search.Folders), nil, at(t, "first"), "")
 			if !ok {
 				t.Fatal("nowhere to look")

@@ -43,7 +43,8 @@ func TestVain(t *testing.T) {
 			if !vain(w, shared, "d", "", false) {
 				t.Errorf("index: %v: not vain, though the folder has nothing", index)
 			}
-			if vain(w, shared, "d", "", true) || vain(w, shared, "d", "user", false) || vain(w, shared, "http://b.example/pub/d", "", false) {
+			if vain(w, shared, "d", "", true) || vain(w, shared, "d", "user", false) ||
+				vain(w, shared, "http://b.example/pub/d", "", false) {
 				t.Errorf("index: %v: vain, though this was not looked at", index)
 			}
 			time.Sleep(10 * time.Second)

@@ -11,7 +11,8 @@ import (
 // Each line that builds, for readers and in scripts, does without a C compiler: with one, Go compiles a library for
 // minutes that is not used. Only the race detector needs it.
 func TestBuildsWithoutC(t *testing.T) {
-	for _, name := range []string{"README.md", "CONTRIBUTING.md", "doc/tour.md", "scripts/test", "scripts/tour", "scripts/bench", "scripts/demo"} {
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "doc/tour.md", "scripts/test", "scripts/tour",
+		"scripts/bench", "scripts/demo"} {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -42,7 +43,8 @@ func TestRaceBuildHasNoOtherC(t *testing.T) {
 	if tags == nil || !strings.Contains(script, "go test -race -tags $race_tags ") {
 		t.Fatal("scripts/test has no line race_tags=, or does not use it")
 	}
-	list := exec.Command("go", "list", "-race", "-deps", "-test", "-tags", tags[1], "-f", "{{if .CgoFiles}}{{.ImportPath}}{{end}}", "./...")
+	list := exec.Command("go", "list", "-race", "-deps", "-test", "-tags", tags[1], "-f",
+		"{{if .CgoFiles}}{{.ImportPath}}{{end}}", "./...")
 	list.Env = append(os.Environ(), "CGO_ENABLED=1")
 	if out, err := list.Output(); err != nil || string(out) != "runtime/cgo\nruntime/race\n" {
 		t.Errorf("%v: C is compiled for:\n%s", err, out)

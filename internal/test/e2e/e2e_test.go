@@ -89,7 +89,8 @@ func setupScript(env *testscript.Env) error {
 	if !ok {
 		return fmt.Errorf("%T is no testing.TB", env.T())
 	}
-	env.Values[stateKey{}] = &scriptState{t: t, mirrors: map[string]*mirrortest.Server{}, ftp: map[string]*ftptest.Server{}, proxies: map[string]*proxytest.Server{}}
+	env.Values[stateKey{}] = &scriptState{t: t, mirrors: map[string]*mirrortest.Server{},
+		ftp: map[string]*ftptest.Server{}, proxies: map[string]*proxytest.Server{}}
 	env.Defer(func() {
 		reports, _ := filepath.Glob(races + ".*")
 		for _, name := range reports {

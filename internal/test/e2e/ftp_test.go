@@ -77,7 +77,8 @@ func ftpOption(ts *testscript.TestScript, key, value string) (ftptest.Option, er
 // ftpSizeOption is the option of a word whose value is a number of bytes.
 func ftpSizeOption(key, value string) (ftptest.Option, error) {
 	option, ok := map[string]func(int64) ftptest.Option{
-		"rate": ftptest.Rate, "size": ftptest.Size, "end": ftptest.EndAfter, "reset": ftptest.ResetAfter, "stall": ftptest.StallAfter,
+		"rate": ftptest.Rate, "size": ftptest.Size, "end": ftptest.EndAfter, "reset": ftptest.ResetAfter,
+		"stall":  ftptest.StallAfter,
 		"longer": ftptest.Longer,
 		"rotten": func(step int64) ftptest.Option {
 			var offsets []int64

@@ -42,7 +42,8 @@ var kept = regexp.MustCompile(`\((\d+(?:\.\d+)?) (KiB|MiB) kept in ([^;)]*)[;)]`
 func (f *fullRun) told(output string, code int, reason string) {
 	f.t.Helper()
 	m := kept.FindStringSubmatch(output)
-	if code != 3 || m == nil || filepath.Base(m[3]) != "file.bin.part" || !bytes.Contains([]byte(output), []byte("file.bin.part: "+reason)) {
+	if code != 3 || m == nil || filepath.Base(m[3]) != "file.bin.part" ||
+		!bytes.Contains([]byte(output), []byte("file.bin.part: "+reason)) {
 		f.t.Fatalf("exit code %d\n%s", code, output)
 	}
 	if n, err := strconv.ParseFloat(m[1], 64); err != nil || n < 1 {

@@ -72,7 +72,8 @@ func setServer(ts *testscript.TestScript, name, url, addr string) {
 }
 
 // optionsOf are the options that words of a script name, KEY or KEY=VALUE each.
-func optionsOf[O any](ts *testscript.TestScript, option func(ts *testscript.TestScript, key, value string) (O, error), words []string) (options []O) {
+func optionsOf[O any](ts *testscript.TestScript, option func(ts *testscript.TestScript, key, value string) (O, error),
+	words []string) (options []O) {
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
 		o, err := option(ts, key, value)

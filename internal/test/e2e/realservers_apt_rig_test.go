@@ -50,7 +50,8 @@ func newAptRepository(t *testing.T, sizes ...int) *aptRepository {
 
 func (r *aptRepository) gpg(args ...string) {
 	r.t.Helper()
-	cmd := exec.Command("gpg", append([]string{"--homedir", r.home, "--batch", "--yes", "--quiet", "--pinentry-mode", "loopback"}, args...)...)
+	cmd := exec.Command("gpg", append([]string{"--homedir", r.home, "--batch", "--yes", "--quiet", "--pinentry-mode",
+		"loopback"}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		r.t.Fatalf("gpg %v: %v\n%s", args, err, out)
 	}
@@ -61,17 +62,20 @@ func (r *aptRepository) add(name string, size int, seed uint64) {
 	r.t.Helper()
 	tree := filepath.Join(r.t.TempDir(), name)
 	r.write(filepath.Join(tree, "usr/share/braid-test", name), mirrortest.Generate(int64(size), seed).Bytes())
-	control := fmt.Sprintf("Package: %s\nVersion: 1.0\nArchitecture: all\nMaintainer: Test <test@example.org>\nDescription: a package\n", name)
+	control := fmt.Sprintf("Package: %s\nVersion: 1.0\nArchitecture: all\nMaintainer: Test "+
+		"<test@example.org>\nDescription: a package\n", name)
 	r.write(filepath.Join(tree, "DEBIAN/control"), []byte(control))
 	deb := filepath.Join("pool", name+"_1.0_all.deb")
 	if err := os.MkdirAll(filepath.Join(r.dir, "pool"), 0o755); err != nil {
 		r.t.Fatal(err)
 	}
-	if out, err := exec.Command("dpkg-deb", "-Znone", "--root-owner-group", "--build", tree, filepath.Join(r.dir, deb)).CombinedOutput(); err != nil {
+	if out, err := exec.Command("dpkg-deb", "-Znone", "--root-owner-group", "--build", tree,
+		filepath.Join(r.dir, deb)).CombinedOutput(); err != nil {
 		r.t.Fatalf("dpkg-deb: %v\n%s", err, out)
 	}
 	data := readFile(r.t, filepath.Join(r.dir, deb))
-	r.packages = append(r.packages, control+fmt.Sprintf("Filename: %s\nSize: %d\nSHA256: %x\n", deb, len(data), sha256.Sum256([]byte(data))))
+	r.packages = append(r.packages, control+fmt.Sprintf("Filename: %s\nSize: %d\nSHA256: %x\n", deb, len(data),
+		sha256.Sum256([]byte(data))))
 }
 
 // sign writes the lists, and InRelease above them.
@@ -82,8 +86,10 @@ func (r *aptRepository) sign() {
 	z := gzip.NewWriter(&packed)
 	z.Write(list)
 	z.Close()
-	release := "Origin: test\nSuite: stable\nCodename: stable\nArchitectures: amd64 all\nComponents: main\nDate: " + time.Now().UTC().Format(time.RFC1123) + "\nSHA256:\n"
-	for name, data := range map[string][]byte{"main/binary-amd64/Packages": list, "main/binary-amd64/Packages.gz": packed.Bytes()} {
+	release := "Origin: test\nSuite: stable\nCodename: stable\nArchitectures: amd64 all\nComponents: main\nDate: " +
+		time.Now().UTC().Format(time.RFC1123) + "\nSHA256:\n"
+	for name, data := range map[string][]byte{"main/binary-amd64/Packages": list,
+		"main/binary-amd64/Packages.gz": packed.Bytes()} {
 		r.write(filepath.Join(r.dir, "dists/stable", name), data)
 		release += fmt.Sprintf(" %x %d %s\n", sha256.Sum256(data), len(data), name)
 	}
@@ -124,7 +130,8 @@ type aptRoot struct {
 func newAptRoot(t *testing.T, r *aptRepository, uri, conf string) *aptRoot {
 	t.Helper()
 	a := &aptRoot{t: t, dir: publicDir(t)}
-	for _, dir := range []string{"etc/apt/apt.conf.d", "etc/apt/sources.list.d", "etc/apt/auth.conf.d", "etc/apt/preferences.d", "etc/apt/trusted.gpg.d", "methods", "target/var/lib/dpkg/updates", "target/var/lib/dpkg/info",
+	for _, dir := range []string{"etc/apt/apt.conf.d", "etc/apt/sources.list.d", "etc/apt/auth.conf.d",
+		"etc/apt/preferences.d", "etc/apt/trusted.gpg.d", "methods", "target/var/lib/dpkg/updates", "target/var/lib/dpkg/info",
 		"var/lib/apt/lists/partial", "var/cache/apt/archives/partial", "var/log/apt"} {
 		if err := os.MkdirAll(filepath.Join(a.dir, dir), 0o755); err != nil {
 			t.Fatal(err)
@@ -148,7 +155,8 @@ Acquire::Languages "none";
 Acquire::Retries "0";
 DPkg::Options { "--root=%[1]s/target"; "--force-not-root"; "--force-unsafe-io"; "--log=%[1]s/dpkg.log"; "--force-script-chrootless"; };
 `, a.dir)+conf)
-	a.env = append(os.Environ(), "APT_CONFIG="+filepath.Join(a.dir, "apt.conf"), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive", "http_proxy=", "https_proxy=", "HOME=/nonexistent")
+	a.env = append(os.Environ(), "APT_CONFIG="+filepath.Join(a.dir, "apt.conf"), "LC_ALL=C",
+		"DEBIAN_FRONTEND=noninteractive", "http_proxy=", "https_proxy=", "HOME=/nonexistent")
 	return a
 }
 

@@ -40,7 +40,9 @@ func TestRealApt(t *testing.T) {
 	slow := nginx.start(t, site{root: r.dir, rate: 20_000})
 	stale := nginx.start(t, site{root: r.copy(func(b []byte) []byte { return b[:len(b)/2] })})
 	tampered := nginx.start(t, site{root: r.copy(func(b []byte) []byte { b[len(b)/2] ^= 1; return b })})
-	a := newAptRoot(t, r, "braid+http://"+good, fmt.Sprintf(`Acquire::braid::Mirrors::test { "http://%s"; "http://%s"; "http://%s"; "http://%s"; };`, good, slow, stale, tampered))
+	a := newAptRoot(t, r, "braid+http://"+good,
+		fmt.Sprintf(`Acquire::braid::Mirrors::test { "http://%s"; "http://%s"; "http://%s"; "http://%s"; };`, good,
+			slow, stale, tampered))
 	if out := a.run(true, "update"); !strings.Contains(out, "Get:1 braid+http://"+good+" stable InRelease") {
 		t.Errorf("update: %s", out)
 	}
@@ -65,7 +67,8 @@ func TestRealAptPage(t *testing.T) {
 	r.write(filepath.Join(flat, "pool/p00_1.0_all.deb"), []byte(readFile(t, filepath.Join(r.dir, "pool/p00_1.0_all.deb"))))
 	list := strings.ReplaceAll(readFile(t, filepath.Join(flat, "Packages")), "Filename: ", "Filename: ./")
 	r.write(filepath.Join(flat, "Packages"), []byte(list))
-	r.write(filepath.Join(flat, "Release"), fmt.Appendf(nil, "Date: %s\nSHA256:\n %x %d Packages\n", time.Now().UTC().Format(time.RFC1123), sha256.Sum256([]byte(list)), len(list)))
+	r.write(filepath.Join(flat, "Release"), fmt.Appendf(nil, "Date: %s\nSHA256:\n %x %d Packages\n",
+		time.Now().UTC().Format(time.RFC1123), sha256.Sum256([]byte(list)), len(list)))
 	r.gpg("--clearsign", "--output", filepath.Join(flat, "InRelease"), filepath.Join(flat, "Release"))
 	addr := ports.Free(t)
 	if err := startProcess(t, addr, binary, "serve", "--listen", addr, flat); err != nil {
@@ -84,10 +87,12 @@ func TestRealAptPage(t *testing.T) {
 		t.Errorf("the page has %d files of apt.conf.d", pasted)
 	}
 	mirrors := a.in("etc/apt/mirrors/debian.list") // the page names one
-	a.write("etc/apt/apt.conf.d/61braid-mirrors", strings.ReplaceAll(readFile(t, a.in("etc/apt/apt.conf.d/61braid-mirrors")), "/etc/apt/mirrors/debian.list", mirrors))
+	a.write("etc/apt/apt.conf.d/61braid-mirrors",
+		strings.ReplaceAll(readFile(t, a.in("etc/apt/apt.conf.d/61braid-mirrors")), "/etc/apt/mirrors/debian.list", mirrors))
 	r.write(mirrors, []byte("http://deb.example.org/debian\tpriority:1\n"))
 	a.run(true, "update")
-	if out := a.run(true, "-o", "Debug::pkgAcquire::Worker=1", "install", "-y", "-d", "p00"); !strings.Contains(out, "via "+a.in("methods/braid+http")) || !strings.Contains(out, "/./pool/p00_1.0_all.deb") {
+	if out := a.run(true, "-o", "Debug::pkgAcquire::Worker=1", "install", "-y", "-d", "p00"); !strings.Contains(out,
+		"via "+a.in("methods/braid+http")) || !strings.Contains(out, "/./pool/p00_1.0_all.deb") {
 		t.Errorf("%s", out)
 	}
 	a.holds(r)
@@ -104,18 +109,23 @@ func TestRealAptTampered(t *testing.T) {
 	good, tampered := nginx.start(t, site{root: r.dir}), nginx.start(t, site{root: bad.dir})
 	a := newAptRoot(t, r, "braid+http://"+tampered, "")
 	a.run(true, "update")
-	if out := a.run(false, "install", "-y", "-d", "p00", "p01"); strings.Count(out, "Hashes of received file:\n    - SHA256:") != 2 {
+	if out := a.run(false, "install", "-y", "-d", "p00", "p01"); strings.Count(out,
+		"Hashes of received file:\n    - SHA256:") != 2 {
 		t.Errorf("one source: %s", out)
 	}
 	a.write("etc/apt/sources.list.d/next.list", fmt.Sprintf("deb [signed-by=%s] braid+http://%s stable main\n", r.keyring, good))
 	a.run(true, "update")
-	if out := a.run(true, "install", "-y", "-d", "p00", "p01"); strings.Count(out, "Ign:") != 2 || len(regexp.MustCompile("Get:[12] braid.http://"+good).FindAllString(out, -1)) != 2 { // apt may say Get of the bad ones, too
+	// apt may say Get of the bad ones, too
+	if out := a.run(true, "install", "-y", "-d", "p00", "p01"); strings.Count(out, "Ign:") != 2 ||
+		len(regexp.MustCompile("Get:[12] braid.http://"+good).FindAllString(out, -1)) != 2 {
 		t.Errorf("two sources: %s", out)
 	}
 	a.holds(r)
 
 	list := filepath.Join(publicDir(t), "mirrors.list")
-	writeFile(t, list, fmt.Sprintf("# the first is asked for what has no digest\nhttp://%s/\tpriority:2\nhttp://%s\tpriority:1 type:deb\nhttp://%s\tarch:nothing type:index\n", good, tampered, "127.0.0.1:1"))
+	writeFile(t, list, fmt.Sprintf("# the first is asked for what has no "+
+		"digest\nhttp://%s/\tpriority:2\nhttp://%s\tpriority:1 type:deb\nhttp://%s\tarch:nothing type:index\n", good,
+		tampered, "127.0.0.1:1"))
 	b := newAptRoot(t, r, "braid+mirror+file:"+list, "")
 	b.run(true, "update")
 	b.run(true, "install", "-y", "-d", "p00", "p01")
@@ -130,7 +140,8 @@ const large = 6 << 20
 func TestRealAptKilled(t *testing.T) {
 	t.Parallel()
 	r := newAptRepository(t, large)
-	for _, tt := range []struct{ first, second string }{{"braid+http", "braid+http"}, {"http", "braid+http"}, {"braid+http", "http"}} {
+	for _, tt := range []struct{ first, second string }{{"braid+http", "braid+http"}, {"http", "braid+http"},
+		{"braid+http", "http"}} {
 		t.Run(tt.first+" then "+tt.second, func(t *testing.T) {
 			log := filepath.Join(publicDir(t), "requests")
 			server, goOn := heldBack(t, nginx.start(t, site{root: r.dir, rate: 4 << 20, log: log}))
@@ -209,7 +220,8 @@ func (a *aptRoot) methods() (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range all {
 		words, _ := os.ReadFile(name)
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil && strings.HasPrefix(string(words), a.in("methods/")) && strings.Contains(string(words), "http") {
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil && strings.HasPrefix(string(words),
+			a.in("methods/")) && strings.Contains(string(words), "http") {
 			pids = append(pids, pid)
 		}
 	}
@@ -253,7 +265,8 @@ func TestRealAptSandbox(t *testing.T) {
 				t.Fatal(err)
 			}
 			status := string(data)
-			if !strings.Contains(status, fmt.Sprintf("Uid:\t%s\t%[1]s\t%[1]s\t%[1]s\n", want)) || !strings.Contains(status, "NoNewPrivs:\t1\n") && !hasC(t) {
+			if !strings.Contains(status, fmt.Sprintf("Uid:\t%s\t%[1]s\t%[1]s\t%[1]s\n", want)) ||
+				!strings.Contains(status, "NoNewPrivs:\t1\n") && !hasC(t) {
 				t.Errorf("%s: %s", name, status)
 			}
 			if os.Getuid() == 0 && !strings.Contains(status, "CapEff:\t0000000000000000\n") {
@@ -270,12 +283,16 @@ func TestRealAptSandbox(t *testing.T) {
 func TestRealAptNoSandbox(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ user, want string }{
-		{"nobody-there", "401 General Failure\nMessage: braid: the sandbox: no user nobody-there, so root privileges cannot be dropped\n"},
+		{"nobody-there", "401 General Failure\nMessage: braid: the sandbox: no user nobody-there, so root privileges " +
+			"cannot be dropped\n"},
 		{"nobody", "401 General Failure\nMessage: braid: the sandbox: the groups of nobody: operation not permitted\n"},
 	} {
 		cmd := exec.Command(binary, "apt")
-		cmd.Stdin = strings.NewReader("601 Configuration\nConfig-Item: APT::Sandbox::User=" + tt.user + "\n\n600 URI Acquire\nURI: braid+http://127.0.0.1:1/x\nFilename: " + filepath.Join(t.TempDir(), "x") + "\n\n")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}}
+		cmd.Stdin = strings.NewReader("601 Configuration\nConfig-Item: APT::Sandbox::User=" + tt.user +
+			"\n\n600 URI Acquire\nURI: braid+http://127.0.0.1:1/x\nFilename: " + filepath.Join(t.TempDir(), "x") + "\n\n")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER,
+			UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}}
 		out, err := cmd.Output()
 		if err == nil || !strings.Contains(string(out), tt.want) || strings.Contains(string(out), "400 ") {
 			t.Errorf("%s: %v\n%s", tt.user, err, out)
@@ -301,7 +318,8 @@ func TestRealAptInterrupted(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(in, "601 Configuration\nConfig-Item: APT::Sandbox::User=root\n\n600 URI Acquire\nURI: http://%s/x\nFilename: %s\n\n", server.Addr(), filepath.Join(t.TempDir(), "x"))
+	fmt.Fprintf(in, "601 Configuration\nConfig-Item: APT::Sandbox::User=root\n\n600 URI Acquire\nURI: "+
+		"http://%s/x\nFilename: %s\n\n", server.Addr(), filepath.Join(t.TempDir(), "x"))
 	silent, err := server.Accept()
 	if err != nil {
 		t.Fatal(err)

@@ -29,8 +29,9 @@ import (
 // certificate of its own, $N one that is silent, $D the SHA-256 of its file and $L a list.
 type aria2Line struct {
 	words string
-	here  string // files that are there, as NAME=WORD: "begin" is the beginning of the server's file, "body" all of it, others are their own text
-	list  string
+	// files that are there, as NAME=WORD: "begin" is the beginning of the server's file, "body" all of it, others are their own text
+	here string
+	list string
 	// ours is what braid does in place of what aria2c does, and why what is better.
 	ours, why string
 }
@@ -52,7 +53,8 @@ var aria2Lines = []aria2Line{
 	{words: "-c $U/a.bin"},
 	{words: "-c $U/a.bin", here: "a.bin=begin-of-another", ours: "0 a.1.bin=body a.bin=begin-of-another",
 		why: "aria2c continues any file that is shorter; braid compares it with the server's file"},
-	{words: "-c -x16 -j16 -s16 --min-split-size 1M --header A:b --dir . --out F.part --auto-file-renaming=false -- $U/a.bin", here: "F.part=begin"},
+	{words: "-c -x16 -j16 -s16 --min-split-size 1M --header A:b --dir . --out F.part --auto-file-renaming=false " +
+		"-- $U/a.bin", here: "F.part=begin"},
 	{words: "-c -x16 -j16 -s16 -k1M -o v.part $U/a.bin"},
 	{words: "-d d -o x $U/a.bin"},
 	{words: "--dir=d --out=e/x $U/a.bin"},
@@ -98,7 +100,8 @@ var aria2Lines = []aria2Line{
 	{words: "$U/a.bin -d"},
 	{words: "--max-conn=2 $U/a.bin"},
 	{words: "-x17 $U/a.bin", ours: "0 a.bin=body", why: "braid has no limit of 16"},
-	{words: "--nosuch $U/a.bin", ours: "0 a.bin=body", why: "options that aria2c does not have are a warning, for those that later versions have"},
+	{words: "--nosuch $U/a.bin", ours: "0 a.bin=body",
+		why: "options that aria2c does not have are a warning, for those that later versions have"},
 	{words: "-P $U/{a,b}.bin", ours: "28", why: "braid does not expand URIs"},
 	{words: "--check-certificate=false $U/a.bin", ours: "28", why: "there is no switch that trusts every server"},
 	{words: "--dry-run $U/a.bin"},
@@ -126,7 +129,8 @@ func TestRealAria2cSideBySide(t *testing.T) {
 	for _, line := range aria2Lines {
 		t.Run(line.words+" "+line.here, func(t *testing.T) {
 			t.Parallel()
-			c := &aria2Comparison{t: t, body: body, line: line, words: strings.NewReplacer("$U", server.URL, "$T", secure.URL, "$N", "http://"+silent.Addr().String(),
+			c := &aria2Comparison{t: t, body: body, line: line, words: strings.NewReplacer("$U", server.URL, "$T",
+				secure.URL, "$N", "http://"+silent.Addr().String(),
 				"$D", fmt.Sprintf("%x", sha256.Sum256(body)), "$L", "../list")}
 			theirs, ours := c.run("aria2c"), c.run(link)
 			switch {
@@ -241,7 +245,8 @@ func (c *aria2Comparison) files(dir string) (all []string) {
 			return err
 		}
 		name, _ := filepath.Rel(dir, path)
-		if _, err := os.Lstat(path + ".journal"); err == nil || strings.HasSuffix(name, ".part.journal") || strings.HasSuffix(name, ".aria2") {
+		if _, err := os.Lstat(path + ".journal"); err == nil || strings.HasSuffix(name, ".part.journal") ||
+			strings.HasSuffix(name, ".aria2") {
 			return nil
 		}
 		data, err := os.ReadFile(path)

@@ -55,7 +55,8 @@ func newRing(t *testing.T) *ring {
 	outer := "http://" + nginx.start(t, site{root: r.outer}) + "/"
 	for i, a := range r.list {
 		from := r.list[(i+2)%3]
-		text := fmt.Sprintf("state = 'state'\nhost-gap = '1ms'\nuser-agent = 'relayer-%s/1'\n[publish]\ndir = '%s'\nagent-url = '%s'\n"+
+		text := fmt.Sprintf("state = 'state'\nhost-gap = '1ms'\nuser-agent = 'relayer-%s/1'\n[publish]\ndir = "+
+			"'%s'\nagent-url = '%s'\n"+
 			"[watch.own]\nurl = '%s%s.iso'\ndir = 'files'\ncheck-every = '1h'\n", a.name, a.www, a.url, r.origin, a.name)
 		feeds := map[string]string{}
 		for name := range formats {
@@ -144,7 +145,8 @@ func (r *ring) wantHops(when string, want map[string]map[string]int) {
 				hops[about] = rec.Hops()
 			}
 			if !maps.Equal(hops, want[a.name]) {
-				r.t.Errorf("%s: the records of %s have come so far: %v, want %v\n%s", when, a.name, hops, want[a.name], a.readFile(filepath.Join(a.www, name)))
+				r.t.Errorf("%s: the records of %s have come so far: %v, want %v\n%s", when, a.name, hops, want[a.name],
+					a.readFile(filepath.Join(a.www, name)))
 			}
 		}
 	}
@@ -156,15 +158,18 @@ func TestRealChain(t *testing.T) {
 	t.Parallel() // most of it is waiting
 	r := newRing(t)
 	expires := time.Now().Add(20 * time.Second)
-	put(t, filepath.Join(r.outer, "outer.di"), []byte("HINA/2.2beta\r\nUser-Agent: outer/1\r\n\r\nURL: http://outer.example/outer.iso\r\n"+
-		"Authorized: outer/1\r\nAuthorized-url: http://outer.example/\r\nLast-Modified: Sun, 01 Nov 2026 12:00:00 GMT\r\n"+
-		"Expires: "+expires.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")+"\r\nMethod: GET/200\r\nX-Note: as it was\r\n\r\n"), time.Now())
+	put(t, filepath.Join(r.outer, "outer.di"),
+		[]byte("HINA/2.2beta\r\nUser-Agent: outer/1\r\n\r\nURL: http://outer.example/outer.iso\r\n"+
+			"Authorized: outer/1\r\nAuthorized-url: http://outer.example/\r\nLast-Modified: Sun, 01 Nov 2026 12:00:00 GMT\r\n"+
+			"Expires: "+expires.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")+"\r\nMethod: GET/200\r\nX-Note: as it "+
+			"was\r\n\r\n"), time.Now())
 	there := func(i int) bool { return r.reads(r.list[i], "hina.di")["outer"].URL != "" }
 	for r.round(false); !(there(1) && there(2)) && time.Now().Before(expires.Add(-10*time.Second)); {
 		r.round(false)
 	}
 	if time.Now().Before(expires.Add(-2 * time.Second)) { // else the machine is too slow to see it
-		if got := r.reads(r.list[1], "hina.di")["outer"]; strings.Join(got.Method, "/")+"/"+got.Result != "REMOTE/GET/200" || fieldOf(got, "X-Note") != "as it was" {
+		if got := r.reads(r.list[1], "hina.di")["outer"]; strings.Join(got.Method, "/")+"/"+
+			got.Result != "REMOTE/GET/200" || fieldOf(got, "X-Note") != "as it was" {
 			t.Errorf("from outside came %+v\n%s", got, r.list[1].read("log"))
 		}
 		if got := r.reads(r.list[2], "hina.di")["outer"]; got.Hops() != 2 {
@@ -206,13 +211,15 @@ func (r *ring) wantWhole() {
 		last := r.list[(i+2)%3]
 		for name, format := range formats {
 			first, far := r.reads(a, name)[a.name], r.reads(last, name)[a.name]
-			ours := format == feed.SOIF && first.AgentURL == strings.Trim(strings.TrimPrefix(a.url, "http://"), "/") || first.AgentURL == a.url
+			ours := format == feed.SOIF && first.AgentURL == strings.Trim(strings.TrimPrefix(a.url, "http://"), "/") ||
+				first.AgentURL == a.url
 			if !ours || first.Size == 0 || first.LastModified != feed.At(firstModified) || first.Detected == 0 {
 				r.t.Errorf("%s of %s: %+v", name, a.name, first)
 			}
 			first, far = wayless(first), wayless(far)
 			// By a round or two it may be older.
-			if far.Detected > first.Detected || far.Detected < first.Detected-120 || fmt.Sprint(undated(first)) != fmt.Sprint(undated(far)) {
+			if far.Detected > first.Detected || far.Detected < first.Detected-120 ||
+				fmt.Sprint(undated(first)) != fmt.Sprint(undated(far)) {
 				r.t.Errorf("%s: %s says\n%+v\nand of that comes to %s\n%+v", name, a.name, first, last.name, far)
 			}
 		}

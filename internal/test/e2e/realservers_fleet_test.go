@@ -75,7 +75,8 @@ func TestRealFleetStopped_Rules74_75(t *testing.T) {
 		return strings.Contains(f.jobs()["isos/slow.iso"].Lease.Holder, fmt.Sprintf("/%d/", other.Process.Pid))
 	})
 	stale.Process.Signal(syscall.SIGCONT)
-	f.await("the worker that was stopped finds out", func() bool { return strings.Contains(stale.log.String(), "another worker has the job now") })
+	f.await("the worker that was stopped finds out",
+		func() bool { return strings.Contains(stale.log.String(), "another worker has the job now") })
 	f.open("slow.iso")
 	f.await("the file", func() bool { return f.right("slow.iso") })
 	f.await("the job is done", func() bool { return f.jobs()["isos/slow.iso"].State == "done" })

@@ -34,7 +34,8 @@ func TestRealFleetBadWorker(t *testing.T) {
 	t.Parallel()
 	f := newFleetRig(t)
 	f.answer = 50 * time.Millisecond
-	bad := f.start(f.work("--proxy", "http://127.0.0.1:1", "--no-proxy", "none.invalid", "--tries", "1", "--metrics", "127.0.0.1:0")...)
+	bad := f.start(f.work("--proxy", "http://127.0.0.1:1", "--no-proxy", "none.invalid", "--tries", "1", "--metrics",
+		"127.0.0.1:0")...)
 	f.await("it is ready", func() bool { return strings.Contains(bad.log.String(), "msg=ready") })
 	f.worker()
 	names := numbered("a", 120)
@@ -56,7 +57,8 @@ func TestRealFleetBadWorker(t *testing.T) {
 	}
 	if failed >= 3 {
 		f.await("it says so", func() bool {
-			return strings.Contains(bad.log.String(), "because its jobs fail") && !strings.Contains(bad.metrics(t), "braid_work_pauses_total 0\n")
+			return strings.Contains(bad.log.String(), "because its jobs fail") &&
+				!strings.Contains(bad.metrics(t), "braid_work_pauses_total 0\n")
 		})
 	}
 }

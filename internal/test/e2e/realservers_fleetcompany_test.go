@@ -41,7 +41,8 @@ func TestFleetCompany(t *testing.T) {
 		a := c.fetch(c.good)
 		d := c.drip(i)
 		b := c.fetch(c.slots)
-		t.Logf("fleet: %d files: %v alone, %v in bad company, %.2f times as long", manyFiles, a.Round(time.Millisecond), b.Round(time.Millisecond), b.Seconds()/a.Seconds())
+		t.Logf("fleet: %d files: %v alone, %v in bad company, %.2f times as long", manyFiles, a.Round(time.Millisecond),
+			b.Round(time.Millisecond), b.Seconds()/a.Seconds())
 		alone, among = alone+a, among+b
 		c.stopDrip(d)
 		for _, s := range c.slots[len(c.good):] {
@@ -59,7 +60,8 @@ func TestFleetCompany(t *testing.T) {
 	c.jobsAreDone(c.names)
 	c.placed.check(t, c.names)
 	c.leftOver()
-	t.Logf("fleet: %d kills, %d stops, %d ended by themselves, %d versions of %d files, of which %d were in place, and no last one is missing",
+	t.Logf("fleet: %d kills, %d stops, %d ended by themselves, %d versions of %d files, of which %d were in place, and "+
+		"no last one is missing",
 		c.kills, c.stops, c.gone, c.published, len(c.names), c.placed.count())
 }
 
@@ -70,7 +72,8 @@ type company struct {
 }
 
 func newCompany(t *testing.T, seed uint64) *company {
-	c := &company{breaking: &breaking{random: rand.New(rand.NewPCG(seed, 9)), seed: seed, names: numbered("f", manyFiles), servers: newNATS(t, 1), down: make([]time.Time, 1)}}
+	c := &company{breaking: &breaking{random: rand.New(rand.NewPCG(seed, 9)), seed: seed,
+		names: numbered("f", manyFiles), servers: newNATS(t, 1), down: make([]time.Time, 1)}}
 	flags := c.servers.flags()
 	flags[1] = "tls://" + farAway(t, strings.TrimPrefix(c.servers.urls[0], "tls://"), queueAway)
 	c.fleetRig = newFleetRig(t, flags...)
@@ -84,7 +87,8 @@ func newCompany(t *testing.T, seed uint64) *company {
 		err = os.MkdirAll(settings, 0o755)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(settings, "config.toml"), fmt.Appendf(nil, "[site.%q]\nheader = \"Authorization: Basic cm9vdDpzM2NyZXQ=\"\n", c.server.URL+"/*"), 0o600)
+		err = os.WriteFile(filepath.Join(settings, "config.toml"),
+			fmt.Appendf(nil, "[site.%q]\nheader = \"Authorization: Basic cm9vdDpzM2NyZXQ=\"\n", c.server.URL+"/*"), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +103,8 @@ func newCompany(t *testing.T, seed uint64) *company {
 		c.good = append(c.good, &fleetSlot{name: fmt.Sprint("worker-", i), args: c.work("--lowest-speed-limit", "1K"), env: has})
 	}
 	c.slots = append(slices.Clone(c.good),
-		&fleetSlot{name: "worker-no-uplink", args: c.work("--proxy", "http://127.0.0.1:1", "--no-proxy", "none.invalid", "--tries", "1"), env: has},
+		&fleetSlot{name: "worker-no-uplink", args: c.work("--proxy", "http://127.0.0.1:1", "--no-proxy", "none.invalid",
+			"--tries", "1"), env: has},
 		&fleetSlot{name: "worker-no-password", args: c.work()})
 	return c
 }

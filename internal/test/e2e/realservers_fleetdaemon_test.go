@@ -15,7 +15,8 @@ import (
 // daemon starts one that puts its downloads into the queue.
 func (f *fleetRig) daemon() *fleetProcess {
 	f.t.Helper()
-	p := f.start("daemon", "-d", filepath.Join(f.dir, "root"), "--state", filepath.Join(f.dir, "daemon"), "--rpc-listen-port", "0")
+	p := f.start("daemon", "-d", filepath.Join(f.dir, "root"), "--state", filepath.Join(f.dir, "daemon"),
+		"--rpc-listen-port", "0")
 	f.await("a daemon is ready", func() bool { return strings.Contains(p.log.String(), "msg=ready") })
 	return p
 }
@@ -72,7 +73,10 @@ func TestRealFleetDaemon(t *testing.T) {
 	d := f.daemon()
 	at := f.server.URL + "/files/"
 	a, slow := f.add(at+"a.iso"), f.add("-d", filepath.Join(f.dir, "root", "sub"), at+"slow.iso")
-	f.await("both are jobs", func() bool { return f.jobs()["a.iso"].State == "queued" && f.jobs()["sub/slow.iso"].State == "queued" })
+	f.await("both are jobs", func() bool {
+		return f.jobs()["a.iso"].State == "queued" &&
+			f.jobs()["sub/slow.iso"].State == "queued"
+	})
 	if e := f.entry(a); e.Status != "waiting" {
 		t.Errorf("without a worker it is %+v", e)
 	}
@@ -89,7 +93,8 @@ func TestRealFleetDaemon(t *testing.T) {
 	if _, err := f.control("resume", a); err != nil {
 		t.Fatal(err)
 	}
-	if e := f.awaitEntry(a, "complete"); !strings.Contains(e.Braid.Verified, "sha-256") || !strings.HasSuffix(e.Files[0].Path, "/out/a.iso") || e.TotalLength != 20_000 {
+	if e := f.awaitEntry(a, "complete"); !strings.Contains(e.Braid.Verified, "sha-256") ||
+		!strings.HasSuffix(e.Files[0].Path, "/out/a.iso") || e.TotalLength != 20_000 {
 		t.Errorf("its evidence is %+v", e)
 	}
 
@@ -125,7 +130,9 @@ func TestRealFleetDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.awaitEntry(taken, "complete")
-	if e := f.awaitEntry(f.add("http://me:word@"+strings.TrimPrefix(at, "http://")+"b.iso"), "error"); !strings.Contains(e.Braid.Message, "a queue stores no passwords") || strings.Contains(e.Braid.Message, "word@") {
+	if e := f.awaitEntry(f.add("http://me:word@"+strings.TrimPrefix(at, "http://")+"b.iso"),
+		"error"); !strings.Contains(e.Braid.Message, "a queue stores no passwords") || strings.Contains(e.Braid.Message,
+		"word@") {
 		t.Errorf("it failed as %+v", e)
 	}
 }
@@ -162,7 +169,8 @@ func TestRealFleetDaemonKilled(t *testing.T) {
 		}
 	}
 	// A job is done before its worker says so.
-	f.await("the worker says that all are done", func() bool { return strings.Count(worker.log.String(), "msg=done") >= len(names) })
+	f.await("the worker says that all are done",
+		func() bool { return strings.Count(worker.log.String(), "msg=done") >= len(names) })
 	if done := strings.Count(worker.log.String(), "msg=done"); done != len(names) || len(f.jobs()) != len(names) {
 		t.Errorf("%d of %d jobs were done, of %d files", done, len(f.jobs()), len(names))
 	}
@@ -195,7 +203,8 @@ func TestRealFleetDaemonMoved_Rule76(t *testing.T) {
 	f.await("it is a job", func() bool { return f.jobs()["a.iso"].State == "queued" })
 	d.Process.Kill()
 	<-d.exited
-	d = f.start("daemon", "-d", filepath.Join(root, "sub"), "--root", root, "--state", filepath.Join(f.dir, "daemon"), "--rpc-listen-port", "0")
+	d = f.start("daemon", "-d", filepath.Join(root, "sub"), "--root", root, "--state", filepath.Join(f.dir, "daemon"),
+		"--rpc-listen-port", "0")
 	f.await("a daemon is ready", func() bool { return strings.Contains(d.log.String(), "msg=ready") })
 	next := f.add(f.server.URL+"/files/a.iso", "-o", "b.iso")
 	f.await("what comes next is a job", func() bool { return f.jobs()["sub/b.iso"].State == "queued" })

@@ -109,8 +109,10 @@ func TestRealFleetCut_Rules74_75(t *testing.T) {
 	f.open("slow.iso")
 	f.await("the job is done", func() bool { return f.jobs()["isos/slow.iso"].State == "done" })
 	reopen()
-	f.await("the worker that was cut off finds out", func() bool { return strings.Contains(cut.log.String(), "another worker has the job now") })
-	if j := f.jobs()["isos/slow.iso"]; !f.right("slow.iso") || !strings.Contains(j.Last.Worker, fmt.Sprintf("/%d/", other.Process.Pid)) {
+	f.await("the worker that was cut off finds out",
+		func() bool { return strings.Contains(cut.log.String(), "another worker has the job now") })
+	if j := f.jobs()["isos/slow.iso"]; !f.right("slow.iso") ||
+		!strings.Contains(j.Last.Worker, fmt.Sprintf("/%d/", other.Process.Pid)) {
 		t.Errorf("done by %s", j.Last.Worker)
 	}
 	placed.check(t, []string{"slow.iso"})
@@ -181,10 +183,12 @@ func TestRealFleetStoreFaults(t *testing.T) {
 		}
 	})
 	refuse := func(kind string, times int32, status int, code string) *storeFault {
-		return &storeFault{kind: kind, times: times, do: func(w http.ResponseWriter) bool { s3test.Refuse(w, status, code); return true }}
+		return &storeFault{kind: kind, times: times,
+			do: func(w http.ResponseWriter) bool { s3test.Refuse(w, status, code); return true }}
 	}
 	foreign := func(name string) *storeFault {
-		return &storeFault{kind: "complete", times: 1, do: func(http.ResponseWriter) bool { store.Put("pool/isos/"+name, []byte("another's")); return false }}
+		return &storeFault{kind: "complete", times: 1,
+			do: func(http.ResponseWriter) bool { store.Put("pool/isos/"+name, []byte("another's")); return false }}
 	}
 	for _, tt := range []struct {
 		name  string
@@ -195,7 +199,8 @@ func TestRealFleetStoreFaults(t *testing.T) {
 		{"a.iso", refuse("part", 3, 503, "SlowDown"), "done", ""},
 		{"b.iso", refuse("complete", 2, 503, "SlowDown"), "done", ""},
 		{"c.iso", refuse("complete", 2, 409, "ConditionalRequestConflict"), "done", ""},
-		{"d.iso", refuse("open", 1, 403, "AccessDenied"), "waiting", "403 AccessDenied"}, // another worker may have the right ones
+		// another worker may have the right ones
+		{"d.iso", refuse("open", 1, 403, "AccessDenied"), "waiting", "403 AccessDenied"},
 		{"e.iso", refuse("complete", 1, 404, "NoSuchUpload"), "waiting", "another process has aborted it"},
 		{"f.iso", foreign("f.iso"), "dead", "exists"},
 		{"a.iso", foreign("a.iso"), "waiting", "was changed meanwhile"},

@@ -117,7 +117,8 @@ func (l load) print(f *fleetRig, published, reported, done map[string]time.Time,
 		requests += n
 	}
 	n := float64(l.jobs)
-	fmt.Printf("| %s | real | %.1f | %s | %s | %.1f | %.1f |\n", l.name, n/last.Sub(first).Seconds(), spread(late), spread(seen), float64(stored)/n, float64(requests)/n)
+	fmt.Printf("| %s | real | %.1f | %s | %s | %.1f | %.1f |\n", l.name, n/last.Sub(first).Seconds(), spread(late),
+		spread(seen), float64(stored)/n, float64(requests)/n)
 }
 
 func spread(all []float64) string {
@@ -152,7 +153,8 @@ func (c *natsCluster) stored() (n uint64) {
 	pem, err := os.ReadFile(filepath.Join(c.dir, "cert.pem"))
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem)
-	conn, failed := nats.Connect(c.urls[0], nats.UserCredentials(filepath.Join(c.dir, "user.creds")), nats.Secure(&tls.Config{RootCAs: roots}))
+	conn, failed := nats.Connect(c.urls[0], nats.UserCredentials(filepath.Join(c.dir, "user.creds")),
+		nats.Secure(&tls.Config{RootCAs: roots}))
 	if err != nil || failed != nil {
 		c.t.Fatal(err, failed)
 	}

@@ -103,7 +103,8 @@ func TestRealFleetObjects_Rule75(t *testing.T) {
 	})
 	t.Logf("taken over %v after kill -9, with a lease of %s", took, f.lease)
 	f.stored(store, "slow.iso")
-	if n := store.Count("complete", "pool/isos/slow.iso"); n != 1 || store.Count("abort", "pool/isos/slow.iso") == 0 || store.Count("open", "pool/isos/slow.iso") != 2 {
+	if n := store.Count("complete", "pool/isos/slow.iso"); n != 1 || store.Count("abort", "pool/isos/slow.iso") == 0 ||
+		store.Count("open", "pool/isos/slow.iso") != 2 {
 		t.Errorf("%d times complete of %v", n, store.Requests())
 	}
 	f.nothingLeft(store, "a.iso", "slow.iso")
@@ -171,8 +172,10 @@ func lateObject(t *testing.T, kind string, size, want int) {
 		t.Errorf("the late request is answered %d, want %d", code, want)
 	}
 	stale.Process.Signal(syscall.SIGCONT)
-	f.await("the worker that was stopped finds out", func() bool { return strings.Contains(stale.log.String(), "another worker has the job now") })
-	if again := f.stored(store, "big.iso"); again.Last != j.Last || !strings.Contains(j.Last.Worker, fmt.Sprintf("/%d/", other.Process.Pid)) {
+	f.await("the worker that was stopped finds out",
+		func() bool { return strings.Contains(stale.log.String(), "another worker has the job now") })
+	if again := f.stored(store, "big.iso"); again.Last != j.Last ||
+		!strings.Contains(j.Last.Worker, fmt.Sprintf("/%d/", other.Process.Pid)) {
 		t.Errorf("done by %+v, then %+v", j.Last, again.Last)
 	}
 	if want != http.StatusOK && !bytes.Equal(store.Object(key+".evidence.json"), evidence) {
@@ -222,7 +225,9 @@ func TestRealFleetObjectsGivenBack_Rule76(t *testing.T) {
 			one.Process.Signal(syscall.SIGTERM)
 			<-one.exited
 			f.worker()
-			f.await("the job has ended", func() bool { return slices.Contains([]string{"done", "dead"}, f.jobs()["big.iso"].State) })
+			f.await("the job has ended", func() bool {
+				return slices.Contains([]string{"done", "dead"}, f.jobs()["big.iso"].State)
+			})
 			if j := f.jobs()["big.iso"]; j.State != "done" {
 				t.Errorf("%s: %+v", j.State, j.Last)
 			}

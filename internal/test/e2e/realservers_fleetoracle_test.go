@@ -149,7 +149,8 @@ func watchStore(store *s3test.Store, prefix string) *history {
 	var locks sync.Map
 	store.Faults(func(w http.ResponseWriter, r *http.Request, s http.Handler) {
 		name, below := strings.CutPrefix(r.URL.Path, "/"+s3test.Bucket+"/"+prefix)
-		if kind := s3test.Kind(r); !below || kind != "complete" && kind != "put" || strings.HasSuffix(name, ".json") || strings.HasPrefix(name, ".") {
+		if kind := s3test.Kind(r); !below || kind != "complete" && kind != "put" || strings.HasSuffix(name, ".json") ||
+			strings.HasPrefix(name, ".") {
 			s.ServeHTTP(w, r)
 			return
 		}

@@ -103,10 +103,12 @@ func TestRealFleetPaced(t *testing.T) {
 	if f.placed("slow") == slowOnes {
 		t.Error("all of the slow host came before them")
 	}
-	t.Logf("the others took %v, while %d came from the slow host and %d from the busy one", took, f.placed("slow"), f.placed("busy"))
+	t.Logf("the others took %v, while %d came from the slow host and %d from the busy one", took, f.placed("slow"),
+		f.placed("busy"))
 	f.await("those of the slow host", func() bool { return f.placed("slow") == slowOnes })
 	asked := slow.requests()
-	t.Logf("the slow host was asked %d times in %v, the busy one %d times", len(asked), asked[len(asked)-1].Sub(asked[0]), len(busy.requests()))
+	t.Logf("the slow host was asked %d times in %v, the busy one %d times", len(asked),
+		asked[len(asked)-1].Sub(asked[0]), len(busy.requests()))
 	// A request may be late, and others come with it then; none comes too early.
 	for i, at := range asked {
 		if least := time.Duration(i-2*rate) * time.Second / rate; at.Sub(began) < least {

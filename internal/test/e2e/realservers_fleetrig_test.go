@@ -58,7 +58,8 @@ type fleetFile struct {
 }
 
 func newFleetRig(t *testing.T, queue ...string) *fleetRig {
-	f := &fleetRig{t: t, dir: t.TempDir(), lease: "15s", files: map[string]fleetFile{}, polls: map[string]int{}, gets: map[string]int{}, gates: map[string]chan struct{}{}}
+	f := &fleetRig{t: t, dir: t.TempDir(), lease: "15s", files: map[string]fleetFile{}, polls: map[string]int{},
+		gets: map[string]int{}, gates: map[string]chan struct{}{}}
 	if f.queue = queue; len(queue) == 0 {
 		f.queue = []string{"--queue", "embedded:" + filepath.Join(f.dir, "queue")}
 	}
@@ -148,7 +149,8 @@ func (f *fleetRig) feed(w http.ResponseWriter, r *http.Request) {
 	var text bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
 		file := f.files[name]
-		fmt.Fprintf(&text, "LIRS,%d,%d,0,%d,%s/files/%s,%s,0,http://agent.example/,\n", file.at.Unix(), file.seen.Unix(), len(file.body), f.server.URL, name, name)
+		fmt.Fprintf(&text, "LIRS,%d,%d,0,%d,%s/files/%s,%s,0,http://agent.example/,\n", file.at.Unix(),
+			file.seen.Unix(), len(file.body), f.server.URL, name, name)
 	}
 	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(text.Bytes())))
 	http.ServeContent(w, r, "feed.lirs", time.Time{}, bytes.NewReader(text.Bytes()))
@@ -269,7 +271,8 @@ func (f *fleetRig) watcher(name string) *fleetProcess {
 func (f *fleetRig) watch(name string) []string {
 	f.t.Helper()
 	dir := filepath.Join(f.dir, name)
-	config := fmt.Sprintf("user-agent = %q\n[feed.news]\nurl = %q\nevery = \"1s\"\nlimits = { updates-a-day = \"unlimited\" }\n[watch.files]\nglob = %q\ndir = \"isos\"\n",
+	config := fmt.Sprintf("user-agent = %q\n[feed.news]\nurl = %q\nevery = \"1s\"\nlimits = { updates-a-day = "+
+		"\"unlimited\" }\n[watch.files]\nglob = %q\ndir = \"isos\"\n",
 		name, f.server.URL+"/feed.lirs", f.server.URL+"/files/*")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		f.t.Fatal(err)
@@ -284,7 +287,9 @@ func (f *fleetRig) watch(name string) []string {
 func (f *fleetRig) braid(args ...string) string {
 	f.t.Helper()
 	out, err := f.command(args...).CombinedOutput()
-	for late := time.Now().Add(2 * time.Minute); err != nil && bytes.Contains(out, []byte("the queue does not exist")) && time.Now().Before(late); { // what was started last makes it
+	// what was started last makes it
+	for late := time.Now().Add(2 * time.Minute); err != nil &&
+		bytes.Contains(out, []byte("the queue does not exist")) && time.Now().Before(late); {
 		time.Sleep(50 * time.Millisecond)
 		out, err = f.command(args...).CombinedOutput()
 	}

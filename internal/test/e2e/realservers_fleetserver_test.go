@@ -38,7 +38,8 @@ type natsCluster struct {
 
 // flags are those of a client.
 func (c *natsCluster) flags() []string {
-	return []string{"--queue", strings.Join(c.urls, ","), "--queue-creds", filepath.Join(c.dir, "user.creds"), "--queue-ca", filepath.Join(c.dir, "cert.pem")}
+	return []string{"--queue", strings.Join(c.urls, ","), "--queue-creds", filepath.Join(c.dir, "user.creds"),
+		"--queue-ca", filepath.Join(c.dir, "cert.pem")}
 }
 
 // newNATS starts as many servers, of scripts/go.mod's version.
@@ -56,10 +57,13 @@ func newNATS(t *testing.T, nodes int) *natsCluster {
 		routes = append(routes, ports.Free(t))
 	}
 	for i, addr := range addrs {
-		conf := fmt.Sprintf("server_name: n%d\nlisten: %q\njetstream { store_dir: %q, sync_interval: always }\ntls { cert_file: %q, key_file: %q, timeout: 60 }\n%s",
-			i, addr, filepath.Join(c.dir, fmt.Sprint("store", i)), filepath.Join(c.dir, "cert.pem"), filepath.Join(c.dir, "key.pem"), operator)
+		conf := fmt.Sprintf("server_name: n%d\nlisten: %q\njetstream { store_dir: %q, sync_interval: always }\ntls { "+
+			"cert_file: %q, key_file: %q, timeout: 60 }\n%s",
+			i, addr, filepath.Join(c.dir, fmt.Sprint("store", i)), filepath.Join(c.dir, "cert.pem"),
+			filepath.Join(c.dir, "key.pem"), operator)
 		if nodes > 1 {
-			conf += fmt.Sprintf("cluster { name: fleet, listen: %q, routes: [%q] }\n", routes[i], "nats://"+strings.Join(routes, `", "nats://`))
+			conf += fmt.Sprintf("cluster { name: fleet, listen: %q, routes: [%q] }\n", routes[i],
+				"nats://"+strings.Join(routes, `", "nats://`))
 			conf = strings.ReplaceAll(conf, `\"`, `"`)
 		}
 		c.confs = append(c.confs, filepath.Join(c.dir, fmt.Sprintf("n%d.conf", i)))
@@ -114,8 +118,10 @@ func (c *natsCluster) certificate() {
 		c.t.Fatal(err)
 	}
 	is := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "nats"}, NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "nats"}, NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA:        true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, is, is, key.Public(), key)
 	if err != nil {
@@ -176,7 +182,8 @@ func (c *natsCluster) credentials() (config string) {
 		must(err)
 		c.write(name+".creds", creds)
 		conf.Reset()
-		fmt.Fprintf(&conf, "operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: { %s: %s, %s: %s }\n", operator, system, account, accountJWT, system, systemJWT)
+		fmt.Fprintf(&conf, "operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: { %s: %s, %s: %s }\n",
+			operator, system, account, accountJWT, system, systemJWT)
 	}
 	return conf.String()
 }
@@ -193,10 +200,14 @@ func TestRealFleetServer(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{[]string{"--queue", c.urls[0], "--queue-ca", filepath.Join(c.dir, "cert.pem")}, 6, "give the credentials with --queue-creds FILE"},
-		{[]string{"--queue", c.urls[0], "--queue-ca", filepath.Join(c.dir, "cert.pem"), "--queue-creds", filepath.Join(c.dir, "other.creds")}, 6, "give the credentials with --queue-creds FILE"},
-		{[]string{"--queue", c.urls[0], "--queue-creds", filepath.Join(c.dir, "user.creds")}, 5, "give the root certificate of the queue's server with --queue-ca FILE"},
-		{[]string{"--queue", strings.Replace(c.urls[0], "tls:", "nats:", 1), "--queue-creds", filepath.Join(c.dir, "user.creds")}, 5, ""},
+		{[]string{"--queue", c.urls[0], "--queue-ca", filepath.Join(c.dir, "cert.pem")}, 6,
+			"give the credentials with --queue-creds FILE"},
+		{[]string{"--queue", c.urls[0], "--queue-ca", filepath.Join(c.dir, "cert.pem"), "--queue-creds",
+			filepath.Join(c.dir, "other.creds")}, 6, "give the credentials with --queue-creds FILE"},
+		{[]string{"--queue", c.urls[0], "--queue-creds", filepath.Join(c.dir, "user.creds")}, 5,
+			"give the root certificate of the queue's server with --queue-ca FILE"},
+		{[]string{"--queue", strings.Replace(c.urls[0], "tls:", "nats:", 1), "--queue-creds",
+			filepath.Join(c.dir, "user.creds")}, 5, ""},
 		{[]string{"--queue", c.urls[0], "--queue-creds", filepath.Join(c.dir, "none")}, 3, "no such file"},
 	} {
 		cmd := exec.Command(binary, append([]string{"queue", "list"}, tt.flags...)...)

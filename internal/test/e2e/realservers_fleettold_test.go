@@ -78,10 +78,13 @@ func TestRealFleetTold(t *testing.T) {
 	f.await("the wrong one is over", func() bool { return f.jobs()["wrong.iso"].State == "waiting" })
 	f.await("half of it is here", func() bool { // the lease is prolonged after some minutes
 		s := f.status()
-		return only(s) && len(s.Running) == 1 && strings.Contains(s.Running[0].Lease.Holder, name) && s.Running[0].Progress.Done >= 2<<20 &&
-			s.Running[0].Progress.Size == 4<<20 && s.Running[0].Progress.Sources == 1 && s.Done == s.Running[0].Progress.Done && s.Size == 4<<20 && !s.Running[0].Since.IsZero()
+		return only(s) && len(s.Running) == 1 && strings.Contains(s.Running[0].Lease.Holder, name) &&
+			s.Running[0].Progress.Done >= 2<<20 &&
+			s.Running[0].Progress.Size == 4<<20 && s.Running[0].Progress.Sources == 1 &&
+			s.Done == s.Running[0].Progress.Done && s.Size == 4<<20 && !s.Running[0].Since.IsZero()
 	})
-	if text := f.braid("queue", "status"); !regexp.MustCompile(`running  slow\.iso  at \S+` + name + `\S+, 2\S* MiB of 4 MiB, .* from 1 source, for [^\n]+\ntotal         2\S* MiB of 4 MiB, `).MatchString(text) {
+	if text := f.braid("queue", "status"); !regexp.MustCompile(`running  slow\.iso  at \S+` + name +
+		`\S+, 2\S* MiB of 4 MiB, .* from 1 source, for [^\n]+\ntotal         2\S* MiB of 4 MiB, `).MatchString(text) {
 		t.Errorf("for people it is\n%s", text)
 	}
 	has := func(p *fleetProcess, lines ...string) { // in the end: a gauge may be of a moment before
@@ -90,7 +93,8 @@ func TestRealFleetTold(t *testing.T) {
 			f.await(line, func() bool { return strings.Contains(p.metrics(t), "\n"+line+"\n") })
 		}
 	}
-	has(work, "braid_queue_up 1", "braid_queue_jobs 2", "braid_work_jobs 1", `braid_work_tries_total{result="waiting"} 1`, `braid_work_tries_total{result="done"} 0`)
+	has(work, "braid_queue_up 1", "braid_queue_jobs 2", "braid_work_jobs 1",
+		`braid_work_tries_total{result="waiting"} 1`, `braid_work_tries_total{result="done"} 0`)
 	f.open("slow.iso")
 	f.await("it is done", func() bool { return f.jobs()["slow.iso"].State == "done" })
 	f.await("that is counted", func() bool {

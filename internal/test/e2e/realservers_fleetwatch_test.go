@@ -18,7 +18,8 @@ func TestRealFleetCutOff(t *testing.T) {
 	config := filepath.Join(f.dir, "cut-off", "isos.toml")
 	text, err := os.ReadFile(config)
 	if err == nil {
-		err = os.WriteFile(config, []byte(strings.Replace(string(text), f.server.URL+"/feed.lirs", "http://127.0.0.1:1/feed.lirs", 1)), 0o644)
+		err = os.WriteFile(config, []byte(strings.Replace(string(text), f.server.URL+"/feed.lirs",
+			"http://127.0.0.1:1/feed.lirs", 1)), 0o644)
 	}
 	if err != nil {
 		t.Fatal(err)

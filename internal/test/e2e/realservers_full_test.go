@@ -35,14 +35,16 @@ func TestRealFullDisk_Rule7(t *testing.T) {
 	}
 	refused, rest, _ := strings.Cut(out, "known: ")
 	full, again, found := strings.Cut(rest, "full: ")
-	if !found || !strings.HasPrefix(rest, "3\n") || !strings.Contains(refused, "needs 5 MiB more, but the file system has 2 MiB") {
+	if !found || !strings.HasPrefix(rest, "3\n") ||
+		!strings.Contains(refused, "needs 5 MiB more, but the file system has 2 MiB") {
 		t.Fatalf("a file that does not fit:\n%s", out)
 	}
 	f.told(full, int(again[0]-'0'), "no space left on device")
 	if !strings.Contains(full, "free some disk space, then run the same command") {
 		t.Errorf("the next step is not said:\n%s", full)
 	}
-	if listed, _, _ := strings.Cut(again, "again: "); strings.Contains(listed, "file.bin\n") || !strings.Contains(listed, "file.bin.part\n") {
+	if listed, _, _ := strings.Cut(again, "again: "); strings.Contains(listed, "file.bin\n") ||
+		!strings.Contains(listed, "file.bin.part\n") {
 		t.Errorf("the folder has\n%s", listed)
 	}
 	if !strings.Contains(again, "again: 0\n") || !strings.Contains(again, "\n"+server.Digest().Hex()) {

@@ -81,12 +81,15 @@ type killedDaemon struct {
 	sent     map[string]int64 // bytes of bodies, by path
 	sending  map[string]int   // how many answers are not over
 	complete map[string]bool  // the file was said to be complete
-	ended    map[string]int64 // how many bytes were sent then; what was not over goes on for a moment when nobody reads it any more
+	// how many bytes were sent then; what was not over goes on for a moment when nobody reads it any more
+	ended map[string]int64
 }
 
 func newKilledDaemon(t *testing.T) *killedDaemon {
 	k := &killedDaemon{
-		t: t, files: t.TempDir(), root: t.TempDir(), log: &bytes.Buffer{}, paths: map[string]string{}, accepted: map[string]bool{}, sent: map[string]int64{}, sending: map[string]int{}, complete: map[string]bool{}, ended: map[string]int64{},
+		t: t, files: t.TempDir(), root: t.TempDir(), log: &bytes.Buffer{}, paths: map[string]string{},
+		accepted: map[string]bool{}, sent: map[string]int64{}, sending: map[string]int{}, complete: map[string]bool{},
+		ended: map[string]int64{},
 	}
 	k.server = httptest.NewServer(http.HandlerFunc(k.serve))
 	t.Cleanup(k.server.Close)
@@ -182,7 +185,8 @@ func (k *killedDaemon) kill() {
 
 // call calls a method. The error is that of the connection, or the server's.
 func (k *killedDaemon) call(result any, method string, params ...any) error {
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": append([]any{"token:" + k.token}, params...)})
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method,
+		"params": append([]any{"token:" + k.token}, params...)})
 	if err != nil {
 		return err
 	}
@@ -237,7 +241,8 @@ func (k *killedDaemon) look() bool {
 		case !known && k.sending[path] == 0:
 			k.ended[path] = k.sent[path]
 		case known && k.sent[path] > n:
-			k.again = append(k.again, fmt.Errorf("%s: %d bytes were sent when it was complete, and %d now", path, n, k.sent[path]))
+			k.again = append(k.again, fmt.Errorf("%s: %d bytes were sent when it was complete, and %d now", path, n,
+				k.sent[path]))
 			k.ended[path] = k.sent[path]
 		}
 	}

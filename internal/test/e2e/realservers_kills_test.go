@@ -63,7 +63,8 @@ func repairCommand(s *killSet, dir string) []string {
 func prepareWatch(t *testing.T, s *killSet, dir string) []byte {
 	old := []byte("the version before")
 	writeBytes(t, filepath.Join(dir, killedName), old)
-	writeBytes(t, filepath.Join(dir, "feed.soif"), fmt.Appendf(nil, "@FILE { %s\nLast-Modification-Time{10}:\t%d\n}\n", s.url, time.Now().Unix()))
+	writeBytes(t, filepath.Join(dir, "feed.soif"), fmt.Appendf(nil, "@FILE { %s\nLast-Modification-Time{10}:\t%d\n}\n",
+		s.url, time.Now().Unix()))
 	writeBytes(t, filepath.Join(dir, "watch.toml"), fmt.Appendf(nil, `
 state = "state"
 [feed.local]

@@ -15,7 +15,8 @@ func (w *lfsWorld) pushed(config string) (dir, out, ran string) {
 	w.t.Helper()
 	w.agent("")
 	w.git(w.dir, "clone", "-q", "--bare", "origin", "bare.git")
-	w.git(w.dir, "-c", "filter.lfs.smudge=", "-c", "filter.lfs.process=", "-c", "filter.lfs.required=false", "clone", "-q", "bare.git", "mine")
+	w.git(w.dir, "-c", "filter.lfs.smudge=", "-c", "filter.lfs.process=", "-c", "filter.lfs.required=false", "clone",
+		"-q", "bare.git", "mine")
 	dir = filepath.Join(w.dir, "mine")
 	writeFile(w.t, filepath.Join(dir, ".lfsconfig"), config)
 	writeFile(w.t, filepath.Join(dir, "new.bin"), "an object of the user's")
@@ -68,7 +69,8 @@ func TestRealLFSUploadHidden(t *testing.T) {
 	for _, transfer := range []string{"", "braid"} {
 		w := newLFSWorld(t, 1, 1000)
 		w.server.user, w.server.transfer = "me:s3cret", transfer
-		_, out, ran := w.pushed("[lfs]\nurl = " + strings.Replace(w.server.URL, "://", "://me:s3cret@", 1) + "/repo.git/info/lfs\n")
+		_, out, ran := w.pushed("[lfs]\nurl = " + strings.Replace(w.server.URL, "://", "://me:s3cret@", 1) +
+			"/repo.git/info/lfs\n")
 		if len(w.server.uploads) == 0 {
 			t.Errorf("%q: nothing came:\n%s", transfer, out)
 		}

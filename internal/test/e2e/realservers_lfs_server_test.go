@@ -43,7 +43,8 @@ type lfsServer struct {
 
 func newLFSServer(t *testing.T, objects string) *lfsServer {
 	t.Helper()
-	s := &lfsServer{objects: objects, batches: map[string]int{}, uploads: map[string]struct{}{}, refuse: map[string][]int{}, flow: make(chan struct{}, 1)}
+	s := &lfsServer{objects: objects, batches: map[string]int{}, uploads: map[string]struct{}{},
+		refuse: map[string][]int{}, flow: make(chan struct{}, 1)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /repo.git/info/lfs/objects/batch", s.batch)
 	mux.HandleFunc("GET /objects/{oid}/{token}", s.object)

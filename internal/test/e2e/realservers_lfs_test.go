@@ -82,7 +82,8 @@ func (w *lfsWorld) agent(args string) {
 func (w *lfsWorld) command(dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(w.t.Context(), "git", args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(w.dir, "home"), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1"}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(w.dir, "home"), "GIT_TERMINAL_PROMPT=0",
+		"LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1"}
 	return cmd
 }
 
@@ -104,7 +105,8 @@ func (w *lfsWorld) git(dir string, args ...string) string {
 func (w *lfsWorld) clone() string {
 	w.t.Helper()
 	dir := filepath.Join(w.dir, "copy"+strconv.Itoa(int(time.Now().UnixNano())))
-	w.git(w.dir, "-c", "filter.lfs.smudge=", "-c", "filter.lfs.process=", "-c", "filter.lfs.required=false", "clone", "-q", "origin", dir)
+	w.git(w.dir, "-c", "filter.lfs.smudge=", "-c", "filter.lfs.process=", "-c", "filter.lfs.required=false", "clone",
+		"-q", "origin", dir)
 	return dir
 }
 
@@ -181,7 +183,8 @@ func groupEnded(group int) bool {
 	for _, name := range all {
 		stat, _ := os.ReadFile(name) // PID (NAME) STATE PARENT GROUP
 		_, rest, _ := strings.Cut(string(stat), ") ")
-		if words := strings.Fields(rest); len(words) > 2 && words[2] == strconv.Itoa(group) && words[0] != "Z" && words[0] != "X" {
+		if words := strings.Fields(rest); len(words) > 2 && words[2] == strconv.Itoa(group) && words[0] != "Z" &&
+			words[0] != "X" {
 			return false
 		}
 	}
@@ -245,11 +248,18 @@ func TestRealLFSAnswers(t *testing.T) {
 		asked   int    // how often in batches for the first object; 0: never mind
 		heard   string // by the helper of git credential
 	}{
-		{"a wrong object", func(w *lfsWorld) { w.server.bytes = map[string]string{w.oids[0]: strings.Repeat("x", 100_000)} }, "", 1, "sha-256 is", 1, ""},
-		{"an object that is too long", func(w *lfsWorld) { w.server.bytes = map[string]string{w.oids[0]: strings.Repeat("x", 200_000)} }, "", 1, "received more than 100000 bytes", 1, ""},
-		{"not there", func(w *lfsWorld) { w.server.status = map[string]int{w.oids[0]: 404} }, "", 1, "404 it was taken down", 1, ""},
+		{"a wrong object", func(w *lfsWorld) {
+			w.server.bytes = map[string]string{w.oids[0]: strings.Repeat("x", 100_000)}
+		}, "", 1, "sha-256 is", 1, ""},
+		{"an object that is too long", func(w *lfsWorld) {
+			w.server.bytes = map[string]string{w.oids[0]: strings.Repeat("x", 200_000)}
+		}, "", 1, "received more than 100000 bytes", 1, ""},
+		{"not there", func(w *lfsWorld) { w.server.status = map[string]int{w.oids[0]: 404} }, "", 1,
+			"404 it was taken down", 1, ""},
 		{"old links", func(w *lfsWorld) { w.server.refuse = map[string][]int{w.oids[0]: {403, 410, 401}} }, "", 0, "", 4, ""},
-		{"no link is good", func(w *lfsWorld) { w.server.refuse = map[string][]int{w.oids[0]: {403, 403, 403, 403, 403}} }, "", 1, "status 403", 4, ""},
+		{"no link is good", func(w *lfsWorld) {
+			w.server.refuse = map[string][]int{w.oids[0]: {403, 403, 403, 403, 403}}
+		}, "", 1, "status 403", 4, ""},
 		{"a clock that is wrong", func(w *lfsWorld) { w.server.age = time.Hour }, "", 0, "", 1, ""},
 		{"header fields", func(w *lfsWorld) { w.server.header = "secret" }, "", 0, "", 1, ""},
 		{"a password", func(w *lfsWorld) {
@@ -260,7 +270,8 @@ func TestRealLFSAnswers(t *testing.T) {
 			w.server.user = "me:other"
 			w.git(w.dir, "config", "--global", "credential.helper", helper)
 		}, "", 3, "401 it refuses the credentials that git has", 0, "= erase"},
-		{"no password", func(w *lfsWorld) { w.server.user = "me:other" }, "", 3, "requires a name and password, and git has none", 0, ""},
+		{"no password", func(w *lfsWorld) { w.server.user = "me:other" }, "", 3,
+			"requires a name and password, and git has none", 0, ""},
 		{"extra header", func(w *lfsWorld) {
 			w.server.user = "me:s3cret"
 			w.git(w.dir, "config", "--global", "http."+w.server.URL+"/.extraHeader", "Authorization: basic bWU6czNjcmV0")
@@ -361,7 +372,8 @@ echo '{"href": "`+w.server.URL+`/repo.git/info/lfs", "header": {"Authorization":
 	w.git(dir, "config", "core.sshCommand", ssh)
 	w.git(dir, "lfs", "pull")
 	w.complete(dir)
-	if said := readFile(t, w.dir+"/said"); !strings.Contains(said, "git@git.example.org git-lfs-authenticate /repo.git download") {
+	if said := readFile(t, w.dir+"/said"); !strings.Contains(said,
+		"git@git.example.org git-lfs-authenticate /repo.git download") {
 		t.Error(said)
 	}
 }

@@ -147,8 +147,10 @@ func describe(t *testing.T, body []byte, mirrors []metalink.Mirror) []byte {
 	}
 	d := metalink.Document{Generator: "\"x\" & <y>\nz", Files: []metalink.File{{
 		Name: downloadName, Size: int64(len(body)), Pieces: []verify.Pieces{pieces}, Mirrors: mirrors,
-		Claims:     []verify.Claim{{Digest: sum(verify.SHA256, body)}, {Digest: sum(verify.MD5, body)}}, // with SHA-512, wget2 1.99 never ends
-		Signatures: []metalink.Signature{{Type: "application/pgp-signature", Text: "-----BEGIN PGP SIGNATURE-----\n\nAAAA\n-----END PGP SIGNATURE-----"}},
+		// with SHA-512, wget2 1.99 never ends
+		Claims: []verify.Claim{{Digest: sum(verify.SHA256, body)}, {Digest: sum(verify.MD5, body)}},
+		Signatures: []metalink.Signature{{Type: "application/pgp-signature",
+			Text: "-----BEGIN PGP SIGNATURE-----\n\nAAAA\n-----END PGP SIGNATURE-----"}},
 	}}}
 	out, err := metalink.Format(d)
 	if err != nil {

@@ -23,7 +23,8 @@ func TestRealObjectsLikeFiles_Rule3_Rule4(t *testing.T) {
 	t.Parallel()
 	const size = 9 << 20 // two parts
 	right, another := mirrortest.Generate(size, 51), mirrortest.Generate(size, 52)
-	early, served, late := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	early, served, late := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	const none, same, other = "nothing", "the file", "another file"
 	verify := "verify"
 	store := s3test.New(t)
@@ -108,7 +109,9 @@ func TestRealObjectsLikeFiles_Rule3_Rule4(t *testing.T) {
 				t.Errorf("of a file:   %+v\nof an object: %+v", events[0], events[1])
 			}
 			for _, e := range events[1] {
-				if want := tt.done; e.Event == "done" && (e.Verified != want.Verified || e.AlreadyComplete != want.AlreadyComplete || e.NotModified != want.NotModified || e.Fetched != want.Fetched) {
+				if want := tt.done; e.Event == "done" &&
+					(e.Verified != want.Verified || e.AlreadyComplete != want.AlreadyComplete ||
+						e.NotModified != want.NotModified || e.Fetched != want.Fetched) {
 					t.Errorf("%+v", e)
 				}
 			}
@@ -149,7 +152,8 @@ func TestRealObjectsWithoutConditions_Rule71(t *testing.T) {
 		t.Errorf("in the store: %s", keys)
 	}
 	out, _ = r.run(0, "get", "--json", "--overwrite", "-o", "s3://bucket/x/late", m.URL)
-	if done := objectEvents(t, out, "done"); len(done) != 1 || done[0].Resumed != m.Content.Size() || m.Content.Compare(bytes.NewReader(r.store.Object("x/late"))) != nil {
+	if done := objectEvents(t, out, "done"); len(done) != 1 || done[0].Resumed != m.Content.Size() ||
+		m.Content.Compare(bytes.NewReader(r.store.Object("x/late"))) != nil {
 		t.Errorf("what was kept is not gone on with: %+v", done)
 	}
 	r.clean()
@@ -161,7 +165,8 @@ func TestRealObjectsWrong_Rule40(t *testing.T) {
 	t.Parallel()
 	r := newObjectsRig(t)
 	content := mirrortest.Generate(20<<20, 54)
-	liar, good := mirrortest.New(t, content, mirrortest.Corrupt(3<<20)), mirrortest.New(t, content, mirrortest.Latency(100*time.Millisecond))
+	liar, good := mirrortest.New(t, content, mirrortest.Corrupt(3<<20)), mirrortest.New(t, content,
+		mirrortest.Latency(100*time.Millisecond))
 	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
 		if data := r.store.Object("x/file.bin"); data != nil && content.Compare(bytes.NewReader(data)) != nil {
 			t.Error("the wrong file is visible")

@@ -21,7 +21,8 @@ func signedObject(t *testing.T, dir, kind string, content mirrortest.Content) (f
 	t.Helper()
 	recipe := func(name string) string { return readFile(t, filepath.Join("testdata", "recipes", name)) }
 	if kind == "asc" {
-		signature, err := openpgp.Sign(bytes.NewReader(content.Bytes()), []byte(recipe("release-key.secret.asc")), nil, time.Now())
+		signature, err := openpgp.Sign(bytes.NewReader(content.Bytes()), []byte(recipe("release-key.secret.asc")), nil,
+			time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +31,8 @@ func signedObject(t *testing.T, dir, kind string, content mirrortest.Content) (f
 	}
 	writeFile(t, filepath.Join(dir, "content"), string(content.Bytes()))
 	for _, line := range []string{
-		"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out ca.pem -days 30 -subj /CN=release -addext keyUsage=critical,digitalSignature -addext extendedKeyUsage=emailProtection",
+		"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out ca.pem -days 30 " +
+			"-subj /CN=release -addext keyUsage=critical,digitalSignature -addext extendedKeyUsage=emailProtection",
 		"openssl cms -sign -binary -in content -signer ca.pem -inkey key.pem -outform DER -out content.p7s",
 	} {
 		words := strings.Fields(line)
@@ -61,23 +63,27 @@ func TestRealObjectsSigned_Rule72(t *testing.T) {
 				}
 				flags, signature := signedObject(t, r.home, kind, of)
 				m := mirrortest.New(t, content, mirrortest.ETag(`"one"`))
-				signer := mirrortest.New(t, content, mirrortest.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-					for deadline := time.Now().Add(2 * time.Minute); m.Sent() < content.Size() && time.Now().Before(deadline); {
-						time.Sleep(5 * time.Millisecond)
-					}
-					if n := r.store.Count("open", "x/file.bin"); n > 0 {
-						t.Errorf("%d uploads were opened before the signature was here", n)
-					}
-					if answer == "missing" {
-						w.WriteHeader(http.StatusNotFound)
-						return
-					}
-					w.Write(signature)
-				})))
-				get := append(append([]string{"get", "--json", "--to", "s3://bucket/x/", "--signature", signer.URL + "." + kind}, flags...), m.URL)
+				signer := mirrortest.New(t, content,
+					mirrortest.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+						for deadline := time.Now().Add(2 * time.Minute); m.Sent() < content.Size() &&
+							time.Now().Before(deadline); {
+							time.Sleep(5 * time.Millisecond)
+						}
+						if n := r.store.Count("open", "x/file.bin"); n > 0 {
+							t.Errorf("%d uploads were opened before the signature was here", n)
+						}
+						if answer == "missing" {
+							w.WriteHeader(http.StatusNotFound)
+							return
+						}
+						w.Write(signature)
+					})))
+				get := append(append([]string{"get", "--json", "--to", "s3://bucket/x/", "--signature",
+					signer.URL + "." + kind}, flags...), m.URL)
 				if code != 0 {
 					r.run(code, get...)
-					if keys := r.store.Keys(); len(keys) > 0 || r.store.Count("complete", "x/file.bin") > 0 || answer == "missing" && r.store.Count("open", "x/file.bin") > 0 {
+					if keys := r.store.Keys(); len(keys) > 0 || r.store.Count("complete", "x/file.bin") > 0 ||
+						answer == "missing" && r.store.Count("open", "x/file.bin") > 0 {
 						t.Errorf("in the store: %v; requests: %v", keys, r.store.Requests())
 					}
 					r.clean()
@@ -85,7 +91,8 @@ func TestRealObjectsSigned_Rule72(t *testing.T) {
 				}
 				r.kill(2, get...)
 				out, _ := r.run(0, get...)
-				if done := objectEvents(t, out, "done"); len(done) != 1 || done[0].Resumed != 16<<20 || done[0].Fetched > 4<<20 || !done[0].Signed || len(done[0].Signatures) != 1 {
+				if done := objectEvents(t, out, "done"); len(done) != 1 || done[0].Resumed != 16<<20 ||
+					done[0].Fetched > 4<<20 || !done[0].Signed || len(done[0].Signatures) != 1 {
 					t.Errorf("%+v", done)
 				}
 				r.holds("x/file.bin", content)
@@ -104,7 +111,8 @@ func TestRealObjectsSignedLate_Rule72(t *testing.T) {
 		r := newObjectsRig(t)
 		flags, bad := signedObject(t, r.home, "asc", other)
 		_, good := signedObject(t, r.home, "asc", content)
-		m := mirrortest.New(t, content, mirrortest.ETag(`"one"`), mirrortest.Document("/file.bin.asc", "application/pgp-signature", bad))
+		m := mirrortest.New(t, content, mirrortest.ETag(`"one"`), mirrortest.Document("/file.bin.asc",
+			"application/pgp-signature", bad))
 		get := append(append([]string{"get", "--json", "--to", "s3://bucket/x/", "--signature", ".asc"}, flags...), m.URL)
 		r.run(10, get...)
 		m.Set(mirrortest.Document("/file.bin.asc", "application/pgp-signature", good))
@@ -116,9 +124,11 @@ func TestRealObjectsSignedLate_Rule72(t *testing.T) {
 		r := newObjectsRig(t)
 		flags, good := signedObject(t, r.home, "asc", content)
 		link := mirrortest.Link(`</file.bin.asc>; rel=describedby; type="application/pgp-signature"`)
-		origin := mirrortest.New(t, content, mirrortest.Latency(300*time.Millisecond), link, mirrortest.Document("/file.bin.asc", "application/pgp-signature", good))
+		origin := mirrortest.New(t, content, mirrortest.Latency(300*time.Millisecond), link,
+			mirrortest.Document("/file.bin.asc", "application/pgp-signature", good))
 		mirror := mirrortest.New(t, content)
-		out, _ := r.run(0, append(append([]string{"get", "--json", "--to", "s3://bucket/x/", "--checksum", "sha-256=" + content.Digest().Hex(), "--mirror", mirror.URL}, flags...), origin.URL)...)
+		out, _ := r.run(0, append(append([]string{"get", "--json", "--to", "s3://bucket/x/", "--checksum",
+			"sha-256=" + content.Digest().Hex(), "--mirror", mirror.URL}, flags...), origin.URL)...)
 		if done := objectEvents(t, out, "done"); len(done) != 1 || !done[0].Signed {
 			t.Errorf("%+v", done)
 		}
@@ -193,7 +203,8 @@ func TestRealObjectsNewerJournal_Rule8(t *testing.T) {
 	journal := r.journals()[0]
 	newer := strings.Replace(readFile(t, journal), `"v":1`, `"v":9`, 1)
 	writeFile(t, journal, newer)
-	if _, said := r.run(3, get...); !strings.Contains(said, "its journal was written by a newer braid and is left unchanged (update braid,") {
+	if _, said := r.run(3, get...); !strings.Contains(said,
+		"its journal was written by a newer braid and is left unchanged (update braid,") {
 		t.Errorf("braid says %s", said)
 	}
 	if readFile(t, journal) != newer {

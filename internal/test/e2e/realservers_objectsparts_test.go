@@ -40,17 +40,20 @@ func TestRealObjectsParts(t *testing.T) {
 	out, _ := r.run(0, "parts", "list", "--json", "s3://bucket/x/")
 	for _, e := range objectEvents(t, out, "upload") {
 		running := e.Path == "s3://bucket/x/active"
-		if e.InUse != running || running && (e.PID != cmd.Process.Pid || e.Here != 8<<20) || e.Path == "s3://bucket/x/a" && e.Here != 16<<20 {
+		if e.InUse != running || running && (e.PID != cmd.Process.Pid || e.Here != 8<<20) ||
+			e.Path == "s3://bucket/x/a" && e.Here != 16<<20 {
 			t.Errorf("%+v", e)
 		}
 	}
 	for _, words := range [][]string{{"parts"}, {"parts", "list", "s3://bucket/x/"}} {
-		if out, _ := r.run(0, words...); strings.Count(out, "can be resumed") != 2 || !strings.Contains(out, inUse) || strings.Contains(out, "being uploaded by another process") != (len(words) > 1) {
+		if out, _ := r.run(0, words...); strings.Count(out, "can be resumed") != 2 || !strings.Contains(out, inUse) ||
+			strings.Contains(out, "being uploaded by another process") != (len(words) > 1) {
 			t.Errorf("braid %v:\n%s", words, out)
 		}
 	}
 
-	if out, told := r.run(0, "parts", "remove", "s3://bucket/x/a"); out != "" || told != "removed the unfinished upload to s3://bucket/x/a\n" {
+	if out, told := r.run(0, "parts", "remove", "s3://bucket/x/a"); out != "" ||
+		told != "removed the unfinished upload to s3://bucket/x/a\n" {
 		t.Errorf("removed: %q, %q", out, told)
 	}
 	if _, told := r.run(3, "parts", "remove", "s3://bucket/x/a"); !strings.Contains(told, "no unfinished upload has this name") {
@@ -64,7 +67,8 @@ func TestRealObjectsParts(t *testing.T) {
 	for _, e := range objectEvents(t, out, "removed") {
 		gone = append(gone, e.Path)
 	}
-	if slices.Sort(gone); !slices.Equal(gone, []string{"s3://bucket/x/b", "s3://bucket/x/foreign"}) || !strings.Contains(told, inUse) {
+	if slices.Sort(gone); !slices.Equal(gone, []string{"s3://bucket/x/b", "s3://bucket/x/foreign"}) ||
+		!strings.Contains(told, inUse) {
 		t.Errorf("removed: %v; %s", gone, told)
 	}
 	if got := r.uploads("s3://bucket/"); !slices.Equal(got, []string{"s3://bucket/x/active"}) || len(r.journals()) != 1 {
@@ -111,7 +115,8 @@ func TestRealObjectsAbandoned(t *testing.T) {
 	if strings.Contains(out+told, "upload") {
 		t.Errorf("told: %s%s", out, told)
 	}
-	if got, want := r.uploads("s3://bucket/"), []string{"ahead", "foreign", "recent", "running"}; strings.Join(got, " ") != "s3://bucket/x/"+strings.Join(want, " s3://bucket/x/") {
+	if got, want := r.uploads("s3://bucket/"), []string{"ahead", "foreign", "recent", "running"}; strings.Join(got,
+		" ") != "s3://bucket/x/"+strings.Join(want, " s3://bucket/x/") {
 		t.Errorf("left: %v", got)
 	}
 	if len(r.journals()) != 3 {
@@ -156,8 +161,9 @@ func TestRealObjectsListing(t *testing.T) {
 				return
 			}
 			n++
-			fmt.Fprintf(w, `<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>%s</NextKeyMarker><NextUploadIdMarker>u</NextUploadIdMarker>`+
-				`<Upload><Key>x/a</Key><UploadId>u</UploadId></Upload></ListMultipartUploadsResult>`, next(n))
+			fmt.Fprintf(w,
+				`<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>%s</NextKeyMarker><NextUploadIdMarker>u</NextUploadIdMarker>`+
+					`<Upload><Key>x/a</Key><UploadId>u</UploadId></Upload></ListMultipartUploadsResult>`, next(n))
 		})
 		for _, verb := range []string{"list", "remove"} {
 			if _, told := r.run(7, "parts", verb, "s3://bucket/x/"); !strings.Contains(told, "endless") {

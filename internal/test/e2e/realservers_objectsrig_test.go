@@ -38,7 +38,8 @@ func newObjectsRig(t *testing.T) *objectsRig {
 // command is braid, as it is run at home.
 func (r *objectsRig) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
-	cmd.Env, cmd.Dir = append(r.store.Env(), "HOME="+r.home, "PATH="+os.Getenv("PATH"), "BRAID_NO_LOOKUP=true", "TMPDIR="+r.home, "NO_PROXY=127.0.0.1"), r.home
+	cmd.Env, cmd.Dir = append(r.store.Env(), "HOME="+r.home, "PATH="+os.Getenv("PATH"), "BRAID_NO_LOOKUP=true",
+		"TMPDIR="+r.home, "NO_PROXY=127.0.0.1"), r.home
 	return cmd
 }
 

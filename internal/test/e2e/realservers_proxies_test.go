@@ -38,7 +38,8 @@ var (
 func tinyproxyArgs(t testing.TB, dir, host, port, user, password string) []string {
 	t.Helper()
 	conf := filepath.Join(dir, "tinyproxy.conf")
-	text := fmt.Sprintf("Port %s\nListen %s\nTimeout 60\nMaxClients 50\nAllow 127.0.0.1\nBasicAuth %s %s\n", port, host, user, password)
+	text := fmt.Sprintf("Port %s\nListen %s\nTimeout 60\nMaxClients 50\nAllow 127.0.0.1\nBasicAuth %s %s\n", port, host,
+		user, password)
 	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

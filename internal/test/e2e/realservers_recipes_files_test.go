@@ -59,15 +59,19 @@ func addDistributions(t *testing.T, dir string) {
 
 	body := strings.Repeat("fedora ", 100_000)
 	writeFile(t, filepath.Join(folder("fedora/releases/iso"), "Fedora-Server.iso"), body)
-	list := fmt.Sprintf("# Fedora-Server.iso: %d bytes\nSHA256 (Fedora-Server.iso) = %x\n", len(body), sha256.Sum256([]byte(body)))
+	list := fmt.Sprintf("# Fedora-Server.iso: %d bytes\nSHA256 (Fedora-Server.iso) = %x\n", len(body),
+		sha256.Sum256([]byte(body)))
 	writeFile(t, filepath.Join(dir, "fedora/releases/iso/Fedora-Server-CHECKSUM"), clearSigned(t, list, secret))
 
-	pkg := packed(t, [][2]string{{".PKGINFO", "pkgname = hello\npkgbase = hello\npkgver = 1-1\npkgdesc = hello\nbuilddate = 1\nsize = 6\narch = any\n"}, {"hello", "hello\n"}})
+	pkg := packed(t, [][2]string{{".PKGINFO",
+		"pkgname = hello\npkgbase = hello\npkgver = 1-1\npkgdesc = hello\nbuilddate = 1\nsize = 6\narch = any\n"},
+		{"hello", "hello\n"}})
 	const name = "hello-1-1-any.pkg.tar.gz"
 	writeFile(t, filepath.Join(folder("pacman"), name), pkg)
 	desc := ""
 	for _, field := range [][2]string{
-		{"FILENAME", name}, {"NAME", "hello"}, {"BASE", "hello"}, {"VERSION", "1-1"}, {"DESC", "hello"}, {"CSIZE", fmt.Sprint(len(pkg))}, {"ISIZE", "6"},
+		{"FILENAME", name}, {"NAME", "hello"}, {"BASE", "hello"}, {"VERSION", "1-1"}, {"DESC", "hello"},
+		{"CSIZE", fmt.Sprint(len(pkg))}, {"ISIZE", "6"},
 		{"SHA256SUM", fmt.Sprintf("%x", sha256.Sum256([]byte(pkg)))}, {"ARCH", "any"}, {"BUILDDATE", "1"},
 	} {
 		desc += "%" + field[0] + "%\n" + field[1] + "\n\n"
@@ -126,7 +130,8 @@ func packed(t *testing.T, files [][2]string) string {
 	z := gzip.NewWriter(&out)
 	a := tar.NewWriter(z)
 	for _, f := range files {
-		if err := a.WriteHeader(&tar.Header{Name: f[0], Mode: 0o644, Size: int64(len(f[1])), ModTime: time.Unix(1, 0)}); err != nil {
+		if err := a.WriteHeader(&tar.Header{Name: f[0], Mode: 0o644, Size: int64(len(f[1])),
+			ModTime: time.Unix(1, 0)}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := a.Write([]byte(f[1])); err != nil {
@@ -210,6 +215,7 @@ func kernels(t *testing.T) http.Handler {
 		writeFile(t, filepath.Join(dir, "v6.x", name), body)
 		list += fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(body)), name)
 	}
-	writeFile(t, filepath.Join(dir, "v6.x", "sha256sums.asc"), clearSigned(t, list, readFile(t, filepath.Join("testdata", "recipes", "release-key.secret.asc"))))
+	writeFile(t, filepath.Join(dir, "v6.x", "sha256sums.asc"),
+		clearSigned(t, list, readFile(t, filepath.Join("testdata", "recipes", "release-key.secret.asc"))))
 	return http.FileServer(http.Dir(dir))
 }

@@ -47,8 +47,9 @@ func publishers() map[string]http.Handler {
 		"api.github.com": at("/repos/example/tool/releases/tags/v1.2", says(`{"assets":[{"state":"uploaded","digest":"sha256:%s",
 "browser_download_url":"https://github.com%s"}]}`, sum(tool), asset)),
 		"files.pythonhosted.org": at(wheel, serves(wheels)),
-		"pypi.org": at("/pypi/example/1.2/json", says(`{"urls":[{"url":"https://files.pythonhosted.org%s","digests":{"sha256":"%s"}}]}`,
-			wheel, sum(wheels))),
+		"pypi.org": at("/pypi/example/1.2/json",
+			says(`{"urls":[{"url":"https://files.pythonhosted.org%s","digests":{"sha256":"%s"}}]}`,
+				wheel, sum(wheels))),
 		"huggingface.co": at(model, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-Linked-Etag", `"`+sum(heavy)+`"`)
 			w.Header().Set("X-Linked-Size", strconv.Itoa(len(heavy)))

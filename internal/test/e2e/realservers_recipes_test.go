@@ -92,8 +92,9 @@ func newWorld(t *testing.T) *world {
 	w := &world{tunnels: make(chan net.Conn), hosts: map[string]http.Handler{
 		"example.org": folder(serve.Options{Mirrors: mirrors}), "mirror.example.net": folder(serve.Options{}),
 		"mirror2.example.net": folder(serve.Options{}), "antenna.example.org": http.HandlerFunc(antennaFeed),
-		"hub.example.org": http.HandlerFunc(hub), "cdn.example.net": http.HandlerFunc(weights), "api.example.org": http.HandlerFunc(forge),
-		"go.example.org": toolchains(t), "kernel.example.org": kernels(t),
+		"hub.example.org": http.HandlerFunc(hub), "cdn.example.net": http.HandlerFunc(weights),
+		"api.example.org": http.HandlerFunc(forge),
+		"go.example.org":  toolchains(t), "kernel.example.org": kernels(t),
 	}}
 	for host, h := range publishers() {
 		w.hosts[host] = h
@@ -119,7 +120,8 @@ func publicFolder(t *testing.T) string {
 	}
 	list := ""
 	for name, body := range map[string]string{
-		"hello.txt": "hello world", "disk.iso": strings.Repeat("disk ", 400_000), "tool.tar": strings.Repeat("tool ", 10_000), "release.tar": strings.Repeat("release ", 10_000),
+		"hello.txt": "hello world", "disk.iso": strings.Repeat("disk ", 400_000),
+		"tool.tar": strings.Repeat("tool ", 10_000), "release.tar": strings.Repeat("release ", 10_000),
 	} {
 		writeFile(t, filepath.Join(pub, name), body)
 		list += fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(body)), name)

@@ -143,13 +143,15 @@ func newReleasesBreaking(t *testing.T, seed uint64, fleet bool) *releasesBreakin
 		p.link = filepath.Join(files, p.name)
 		var at string
 		if feed == "" {
-			at = "http://" + nginx.start(t, site{root: p.dir, index: true, log: filepath.Join(publicDir(t), "log"), name: "folder"})
+			at = "http://" + nginx.start(t, site{root: p.dir, index: true, log: filepath.Join(publicDir(t), "log"),
+				name: "folder"})
 		} else {
 			s := httptest.NewServer(http.HandlerFunc(p.serve))
 			t.Cleanup(s.Close)
 			at = s.URL
 		}
-		fmt.Fprintf(&text, "[feed.%[1]s]\nurl = '%[2]s/%[3]s'\nevery = '1s'\n[watch.%[1]s]\nfeeds = ['%[1]s']\nurl = '%[2]s/%[1]s-{version}.bin'\n"+
+		fmt.Fprintf(&text, "[feed.%[1]s]\nurl = '%[2]s/%[3]s'\nevery = '1s'\n[watch.%[1]s]\nfeeds = ['%[1]s']\nurl = "+
+			"'%[2]s/%[1]s-{version}.bin'\n"+
 			"dir = 'files'\nlink = '%[1]s'\nkeep = 3\n", p.name, at, feed)
 		b.projects = append(b.projects, p)
 	}
@@ -343,9 +345,11 @@ func (p *brokenProject) serve(w http.ResponseWriter, r *http.Request) {
 	slices.Reverse(list)
 	switch name {
 	case "atom":
-		fmt.Fprint(w, `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><id>x:1</id><title>Releases</title><updated>2026-11-01T00:00:00Z</updated>`)
+		fmt.Fprint(w,
+			`<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><id>x:1</id><title>Releases</title><updated>2026-11-01T00:00:00Z</updated>`)
 		for _, v := range list {
-			fmt.Fprintf(w, `<entry><id>x:1.%d.0</id><title>v1.%[1]d.0</title><updated>2026-11-01T00:00:00Z</updated><link href="http://%[2]s/tags/v1.%[1]d.0"/></entry>`, v, r.Host)
+			fmt.Fprintf(w,
+				`<entry><id>x:1.%d.0</id><title>v1.%[1]d.0</title><updated>2026-11-01T00:00:00Z</updated><link href="http://%[2]s/tags/v1.%[1]d.0"/></entry>`, v, r.Host)
 		}
 		fmt.Fprint(w, "</feed>")
 		return
@@ -358,9 +362,12 @@ func (p *brokenProject) serve(w http.ResponseWriter, r *http.Request) {
 				if _, err := os.Stat(filepath.Join(p.dir, p.file(v)+ending)); err == nil {
 					state = "uploaded"
 				}
-				assets = append(assets, fmt.Sprintf(`{"browser_download_url":"http://%s/%s","state":%q}`, r.Host, p.file(v)+ending, state))
+				assets = append(assets, fmt.Sprintf(`{"browser_download_url":"http://%s/%s","state":%q}`, r.Host,
+					p.file(v)+ending, state))
 			}
-			items = append(items, fmt.Sprintf(`{"tag_name":"v1.%[1]d.0","html_url":"http://%[2]s/tags/%[1]d","assets":[%[3]s]}`, v, r.Host, strings.Join(assets, ",")))
+			items = append(items,
+				fmt.Sprintf(`{"tag_name":"v1.%[1]d.0","html_url":"http://%[2]s/tags/%[1]d","assets":[%[3]s]}`, v,
+					r.Host, strings.Join(assets, ",")))
 		}
 		fmt.Fprint(w, "["+strings.Join(items, ",")+"]")
 		return

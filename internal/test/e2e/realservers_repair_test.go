@@ -33,7 +33,8 @@ func TestRealRepairCostsPieces_S3_Rule40(t *testing.T) {
 		t.Fatal(err)
 	}
 	origin := "http://" + newRelay(t, nginx.start(t, site{root: root, headers: append(digestFields(data),
-		fmt.Sprintf("Link: <%s>; rel=duplicate", mirror), `Link: </a.iso.meta4>; rel=describedby; type="application/metalink4+xml"`)}), m.add).addr + "/a.iso"
+		fmt.Sprintf("Link: <%s>; rel=duplicate", mirror),
+		`Link: </a.iso.meta4>; rel=describedby; type="application/metalink4+xml"`)}), m.add).addr + "/a.iso"
 	file := filepath.Join(dir, "a.iso")
 	for from, overhead := range map[string]int64{origin: info.Size() + headers, document: headers} {
 		damaged := bytes.Clone(data)

@@ -34,7 +34,8 @@ func TestRealWatchService(t *testing.T) {
 	polls := s.requests("news .* 304")
 	waitUntil(t, "polls by the old configuration", func() bool { return s.requests("news .* 304") >= polls+2 })
 
-	s.agent.write("watch.toml", good+"[watch.copy]\nurl = \""+s.mirror+"/disk.iso\"\ndir = \"copies\"\nrequire = \"none\"\ncheck-every = \"1h\"\n")
+	s.agent.write("watch.toml", good+"[watch.copy]\nurl = \""+s.mirror+"/disk.iso\"\ndir = \"copies\"\nrequire = "+
+		"\"none\"\ncheck-every = \"1h\"\n")
 	s.agent.signal(syscall.SIGHUP)
 	s.agent.hears("RELOADING=1\nMONOTONIC_USEC=")
 	s.agent.hears("READY=1\nSTATUS=watching 2 feeds by 2 watches")
@@ -90,7 +91,8 @@ func (s *watchSet) checkMetrics(began time.Time) {
 			}
 			changed := m[fmt.Sprintf(`braid_feed_polls_total{feed="%s",result="changed"}`, feed)]
 			// An answer with a document may bring nothing new: one that was written again with what it had.
-			agree = agree && polls == float64(s.requests("news GET "+path+" ")) && 0 < changed && changed <= float64(s.requests("news GET "+path+" 200"))
+			agree = agree && polls == float64(s.requests("news GET "+path+" ")) && 0 < changed &&
+				changed <= float64(s.requests("news GET "+path+" 200"))
 		}
 		return agree && s.requests("news ") == before
 	})
@@ -124,7 +126,8 @@ func scrape(t *testing.T, url string) map[string]float64 {
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain; version=0.0.4") {
+	if err != nil || resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"),
+		"text/plain; version=0.0.4") {
 		t.Fatalf("%v, %s, %v", err, resp.Status, resp.Header)
 	}
 	m, err := parseMetrics(string(text))
@@ -149,7 +152,8 @@ func parseMetrics(text string) (map[string]float64, error) {
 		line = strings.TrimSuffix(line, "\n")
 		if h := metricHead.FindStringSubmatch(line); h != nil {
 			switch {
-			case h[1] == "HELP" && helped[h[2]], h[1] == "TYPE" && (!helped[h[2]] || family == h[2]), h[1] == "TYPE" && h[3] != "counter" && h[3] != "gauge":
+			case h[1] == "HELP" && helped[h[2]], h[1] == "TYPE" && (!helped[h[2]] || family == h[2]),
+				h[1] == "TYPE" && h[3] != "counter" && h[3] != "gauge":
 				return nil, fmt.Errorf("out of order: %q", line)
 			case h[1] == "TYPE":
 				family = h[2]

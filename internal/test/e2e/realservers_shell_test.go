@@ -44,7 +44,8 @@ func TestRealShells(t *testing.T) {
 		args        []string
 	}{
 		{"bash", "PS1='ready> '; source <(braid completion bash)\n", []string{"--norc", "--noprofile", "-i"}},
-		{"zsh", "PROMPT='ready> '; unsetopt PROMPT_SP; autoload -Uz compinit; compinit -u -D; source <(braid completion zsh)\n", []string{"-f", "-i"}},
+		{"zsh", "PROMPT='ready> '; unsetopt PROMPT_SP; autoload -Uz compinit; compinit -u -D; source <(braid " +
+			"completion zsh)\n", []string{"-f", "-i"}},
 	} {
 		t.Run(shell.name, func(t *testing.T) {
 			for _, c := range completions {
@@ -113,7 +114,8 @@ func TestRealManPages(t *testing.T) {
 func shellFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "only-one.asc"), nil, 0o644), os.Mkdir(filepath.Join(dir, "folder"), 0o755)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "only-one.asc"), nil, 0o644),
+		os.Mkdir(filepath.Join(dir, "folder"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -98,7 +98,8 @@ func newCrowd(host string) *crowd {
 
 // post returns the header section of a request with a body of n bytes.
 func post(host string, n int) string {
-	return fmt.Sprintf("POST /jsonrpc HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", host, n)
+	return fmt.Sprintf("POST /jsonrpc HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: "+
+		"%d\r\n\r\n", host, n)
 }
 
 // join adds a client. Its first connection has begun when begun is done.

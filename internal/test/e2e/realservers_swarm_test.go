@@ -41,7 +41,8 @@ func newSwarmSite(t *testing.T, size int) *swarmSite {
 		t.Fatal(err)
 	}
 	s.tracker = ports.Free(t)
-	tell(t, s.dir, binary, "meta", "-q", "--torrent", "--tracker", "http://"+s.tracker+"/announce", "--mirror", "http://127.0.0.1:1/", s.file)
+	tell(t, s.dir, binary, "meta", "-q", "--torrent", "--tracker", "http://"+s.tracker+"/announce", "--mirror",
+		"http://127.0.0.1:1/", s.file)
 	s.torrent = s.file + ".torrent"
 	data, err := os.ReadFile(s.torrent)
 	if err != nil {
@@ -80,7 +81,8 @@ func (s *swarmSite) magnet(peers ...string) string {
 func (s *swarmSite) get(t *testing.T, args ...string) (dir, said string) {
 	t.Helper()
 	dir = t.TempDir()
-	said = tell(t, dir, binary, append([]string{"get", "-v", "--no-dht", "--bittorrent", "only", "--peer-listen", "127.0.0.1:0"}, args...)...)
+	said = tell(t, dir, binary, append([]string{"get", "-v", "--no-dht", "--bittorrent", "only", "--peer-listen",
+		"127.0.0.1:0"}, args...)...)
 	s.same(t, dir)
 	return dir, said
 }
@@ -97,7 +99,8 @@ func (s *swarmSite) same(t *testing.T, dir string) {
 // aria2 are the arguments of an aria2c that keeps to this machine.
 func aria2(dir string, more ...string) []string {
 	return append([]string{
-		"--no-conf", "-d", dir, "--enable-dht=false", "--enable-dht6=false", "--bt-enable-lpd=false", "--enable-peer-exchange=false", "--interface=lo",
+		"--no-conf", "-d", dir, "--enable-dht=false", "--enable-dht6=false", "--bt-enable-lpd=false",
+		"--enable-peer-exchange=false", "--interface=lo",
 		"--bt-external-ip=127.0.0.1",
 	}, more...)
 }
@@ -159,7 +162,8 @@ func TestRealSeed(t *testing.T) {
 	s := newSwarmSite(t, 12<<20+12345)
 	first := s.peer(t)
 	dir, listen := t.TempDir(), ports.Free(t)
-	seeder := exec.Command(binary, "get", "--no-dht", "--peer-listen", listen, "--seed-time", "10m", s.magnet(first), "--bittorrent", "only")
+	seeder := exec.Command(binary, "get", "--no-dht", "--peer-listen", listen, "--seed-time", "10m", s.magnet(first),
+		"--bittorrent", "only")
 	seeder.Dir = dir
 	var output lockedBuffer
 	seeder.Stdout, seeder.Stderr = &output, &output
@@ -228,7 +232,8 @@ func (s *swarmSite) announce(t *testing.T, tracker, peer string) {
 		fmt.Fprintf(&hash, "%%%02x", b)
 	}
 	url := fmt.Sprintf("http://%s/announce?info_hash=%s&peer_id=-XX0000-000000000000&port=%s&uploaded=0&downloaded=0&left=0&compact=1", tracker, hash.String(), port)
-	if out, err := exec.CommandContext(ctx, "curl", "-sf", url).CombinedOutput(); err != nil || bytes.Contains(out, []byte("failure")) {
+	if out, err := exec.CommandContext(ctx, "curl", "-sf", url).CombinedOutput(); err != nil ||
+		bytes.Contains(out, []byte("failure")) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }

@@ -31,7 +31,8 @@ func TestRealTorrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	host := nginx.start(t, site{root: www})
-	tell(t, www, binary, "meta", "--torrent", "--tracker", "udp://127.0.0.1:9/announce", "--tracker", "http://127.0.0.1:9/announce", "--mirror", "http://"+host+"/;pri=1;geo=de", file)
+	tell(t, www, binary, "meta", "--torrent", "--tracker", "udp://127.0.0.1:9/announce", "--tracker",
+		"http://127.0.0.1:9/announce", "--mirror", "http://"+host+"/;pri=1;geo=de", file)
 	torrent := filepath.Join(www, name+".torrent")
 	data, err := os.ReadFile(torrent)
 	if err != nil {
@@ -43,7 +44,8 @@ func TestRealTorrent(t *testing.T) {
 	}
 	shown := tell(t, www, "transmission-show", torrent)
 	for _, want := range []string{
-		"Name: " + name, "Hash: " + parsed.InfoHash.String(), "Created by: braid", "Piece Count: 13", "Piece Size: 256.0 KiB", "Total Size: 3.16 MB", "Privacy: Public torrent",
+		"Name: " + name, "Hash: " + parsed.InfoHash.String(), "Created by: braid", "Piece Count: 13",
+		"Piece Size: 256.0 KiB", "Total Size: 3.16 MB", "Privacy: Public torrent",
 		"udp://127.0.0.1:9/announce", "http://127.0.0.1:9/announce",
 	} {
 		if !strings.Contains(shown, want) {

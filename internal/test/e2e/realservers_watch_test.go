@@ -76,11 +76,14 @@ func (s *watchSet) publish(version int) {
 	at := s.modified(version)
 	put(s.t, filepath.Join(s.root, "disk.iso"), s.versions[version], at)
 	// nginx tells versions of a feed apart by their second and size: two of one second would be one to it.
-	url, size, now := s.origin+"/disk.iso", len(s.versions[version]), time.Now().Add(time.Duration(version-len(s.versions))*10*time.Second)
+	url, size, now := s.origin+"/disk.iso", len(s.versions[version]),
+		time.Now().Add(time.Duration(version-len(s.versions))*10*time.Second)
 	lirs := fmt.Sprintf("LIRS,%d,%d,0,%d,%s,Disk,0,http://agent.example/,\n", at.Unix(), now.Unix(), size, url)
 	const date = "Mon, 02 Jan 2006 15:04:05 GMT"
-	hina := "HINA/2.2beta\r\nUser-Agent: agent/1\r\n\r\nURL: " + url + "\r\nAuthorized: agent/1\r\nAuthorized-url: http://agent.example/\r\n" +
-		"Last-Modified: " + at.Format(date) + "\r\nLast-Modified-Detected: " + now.UTC().Format(date) + "\r\nMethod: HEAD/200\r\n\r\n"
+	hina := "HINA/2.2beta\r\nUser-Agent: agent/1\r\n\r\nURL: " + url + "\r\nAuthorized: agent/1\r\nAuthorized-url: " +
+		"http://agent.example/\r\n" +
+		"Last-Modified: " + at.Format(date) + "\r\nLast-Modified-Detected: " + now.UTC().Format(date) +
+		"\r\nMethod: HEAD/200\r\n\r\n"
 	put(s.t, filepath.Join(s.feeds, "antenna.lirs"), []byte(lirs), now)
 	put(s.t, filepath.Join(s.feeds, "hina.di"), []byte(hina), now)
 }
@@ -190,7 +193,8 @@ func TestRealWatch(t *testing.T) {
 		t.Errorf("programs were told %q, want %q", got, want)
 	}
 	for _, who := range []string{"origin", "mirror"} { // nginx says so a moment later
-		waitUntil(t, "much of both versions from the "+who, func() bool { return s.requests(who+` GET /disk\.iso 20[06] [1-9]\d{5}`) >= 2 })
+		waitUntil(t, "much of both versions from the "+who,
+			func() bool { return s.requests(who+` GET /disk\.iso 20[06] [1-9]\d{5}`) >= 2 })
 	}
 	if version, ok := s.right(); !ok || version != 1 {
 		t.Errorf("version %d is in place", version)
@@ -235,7 +239,8 @@ func TestRealWatchKilled(t *testing.T) {
 	for name, moment := range kills {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newWatchSet(t, `run = ["/bin/sh", "-c", "echo $$ >>../begun-$START; cat ../fifo-$START && echo $BRAID_FILE_SHA256=$(sha256sum <$BRAID_FILE_PATH | cut -c-64) >>../runs"]`)
+			s := newWatchSet(t,
+				`run = ["/bin/sh", "-c", "echo $$ >>../begun-$START; cat ../fifo-$START && echo $BRAID_FILE_SHA256=$(sha256sum <$BRAID_FILE_PATH | cut -c-64) >>../runs"]`)
 			t.Cleanup(s.endPrograms)
 			s.guard()
 			s.beginHeld("1")

@@ -60,9 +60,11 @@ func TestRealWebservers(t *testing.T) {
 			gated := func(p program) string { return g.relay(t, p.start(t, site{root: pub, rate: 4 << 20}), func(int64) {}) }
 			mirrors := []string{gated(nginx), gated(nginx)}
 			here := strings.NewReplacer(
-				"/srv/", srv+"/", "https://mirror.example.net", "http://"+mirrors[0], "https://mirror2.example.net", "http://"+mirrors[1],
+				"/srv/", srv+"/", "https://mirror.example.net", "http://"+mirrors[0], "https://mirror2.example.net",
+				"http://"+mirrors[1],
 			)
-			if out, err := exec.Command("bash", "-euo", "pipefail", "-c", here.Replace(blocks["sh"])).CombinedOutput(); err != nil {
+			if out, err := exec.Command("bash", "-euo", "pipefail", "-c",
+				here.Replace(blocks["sh"])).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
 			writeFile(t, filepath.Join(pub, "new.txt"), body) // after the list was made
@@ -107,11 +109,13 @@ func TestRealBehindNginx(t *testing.T) {
 	p.config = func(s site, dir, addr string) string { return aroundNginx(here.Replace(blocks["nginx"]), s, dir, addr) }
 	origin := "http://" + p.start(t, site{root: pub, rate: 4 << 20})
 	for evidence, words := range map[string][]string{
-		"sha-256 from Digest": {origin + "/disk.iso"}, "sha-256 from line 1": {"--checksums", redirector.URL + "/disk.iso?sha256", redirector.URL + "/disk.iso"},
+		"sha-256 from Digest": {origin + "/disk.iso"},
+		"sha-256 from line 1": {"--checksums", redirector.URL + "/disk.iso?sha256", redirector.URL + "/disk.iso"},
 	} {
 		out := filepath.Join(t.TempDir(), "disk.iso")
 		g.together(mirrors...)
-		said, err := exec.Command(binary, append([]string{"get", "-v", "--require", "digest", "-o", out}, words...)...).CombinedOutput()
+		said, err := exec.Command(binary, append([]string{"get", "-v", "--require", "digest", "-o", out},
+			words...)...).CombinedOutput()
 		if err != nil || readFile(t, out) != body || !strings.Contains(string(said), evidence) {
 			t.Errorf("%v\n%s", err, said)
 		}
@@ -146,7 +150,8 @@ func checkWebserver(t *testing.T, g *gate, host string, mirrors []string, body s
 		t.Fatal(err)
 	}
 	head.Body.Close()
-	if sum, ok := strings.CutPrefix(head.Header.Get("Digest"), "SHA-256="); !ok || head.Header.Get("Repr-Digest") != "sha-256=:"+sum+":" {
+	if sum, ok := strings.CutPrefix(head.Header.Get("Digest"), "SHA-256="); !ok ||
+		head.Header.Get("Repr-Digest") != "sha-256=:"+sum+":" {
 		t.Errorf("HEAD has %v", head.Header)
 	}
 	out := filepath.Join(t.TempDir(), "disk.iso")
@@ -168,7 +173,8 @@ func checkWebserver(t *testing.T, g *gate, host string, mirrors []string, body s
 // aroundNginx is what nginx needs to run the page's part as an ordinary process.
 func aroundNginx(page string, s site, dir, addr string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log error.log;\nevents { }\nhttp {\naccess_log off;\n")
+	fmt.Fprintf(&b, "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log error.log;\nevents { }\nhttp "+
+		"{\naccess_log off;\n")
 	for _, module := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		fmt.Fprintf(&b, "%s_temp_path %s;\n", module, filepath.Join(dir, module))
 	}

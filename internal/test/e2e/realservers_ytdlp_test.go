@@ -39,7 +39,8 @@ func TestRealYtDlp(t *testing.T) {
 	serve("/list.m3u8", "application/vnd.apple.mpegurl", []byte(list+"#EXT-X-ENDLIST\n"))
 	serve("/v.mp4", "video/mp4", video)
 	serve("/page.html", "text/html", []byte(`<html><head><title>T</title></head><body><video src="v.mp4"></video></body></html>`))
-	serve("/gone.html", "text/html", []byte(`<html><head><title>T</title></head><body><video src="nowhere.mp4"></video></body></html>`))
+	serve("/gone.html", "text/html",
+		[]byte(`<html><head><title>T</title></head><body><video src="nowhere.mp4"></video></body></html>`))
 	server := httptest.NewServer(site)
 	t.Cleanup(server.Close)
 	link := linkNamedAria2c(t)
@@ -62,7 +63,8 @@ func TestRealYtDlp(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			cmd := exec.Command("yt-dlp", "-v", "--ignore-config", "--no-cache-dir", "--downloader", link, "--downloader", "m3u8:"+link, "-o", "x.%(ext)s", server.URL+tt.page)
+			cmd := exec.Command("yt-dlp", "-v", "--ignore-config", "--no-cache-dir", "--downloader", link,
+				"--downloader", "m3u8:"+link, "-o", "x.%(ext)s", server.URL+tt.page)
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), "HOME="+dir, "http_proxy=", "all_proxy=")
 			out, err := cmd.CombinedOutput()
@@ -70,7 +72,8 @@ func TestRealYtDlp(t *testing.T) {
 				t.Fatalf("braid was not asked: %v\n%s", err, out)
 			}
 			if tt.want == nil {
-				if err == nil || !strings.Contains(string(out), "aria2c exited with code 3") || !strings.Contains(string(out), "status 404 Not Found") {
+				if err == nil || !strings.Contains(string(out), "aria2c exited with code 3") ||
+					!strings.Contains(string(out), "status 404 Not Found") {
 					t.Errorf("%v\n%s", err, out)
 				}
 				return

@@ -65,8 +65,9 @@ func (f *toolForge) feed(w http.ResponseWriter) {
 	fmt.Fprint(w, `<?xml version="1.0" encoding="UTF-8"?><feed xmlns="http://www.w3.org/2005/Atom"><id>tag:forge,2008:/tool</id>`+
 		`<title>Releases</title><updated>2026-11-01T00:00:00Z</updated>`)
 	for i, tag := range slices.Backward(f.tags) {
-		fmt.Fprintf(w, `<entry><id>tag:forge,2008:tool/%[1]s</id><title>%[1]s</title><updated>2026-11-%02[2]dT00:00:00Z</updated>`+
-			`<link rel="alternate" type="text/html" href="%[3]s/tool/releases/tag/%[1]s"/></entry>`, tag, i+1, f.URL)
+		fmt.Fprintf(w,
+			`<entry><id>tag:forge,2008:tool/%[1]s</id><title>%[1]s</title><updated>2026-11-%02[2]dT00:00:00Z</updated>`+
+				`<link rel="alternate" type="text/html" href="%[3]s/tool/releases/tag/%[1]s"/></entry>`, tag, i+1, f.URL)
 	}
 	fmt.Fprint(w, "</feed>")
 }
@@ -123,7 +124,8 @@ func newFollower(t *testing.T, f *toolForge, daemon bool) *follower {
 
 func (w *follower) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "BRAID_") }), "HOME="+w.dir)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "BRAID_") }),
+		"HOME="+w.dir)
 	return cmd
 }
 
@@ -225,7 +227,8 @@ func followReleases(t *testing.T, daemon bool) {
 	w.files("v1.0.0", "tool", "tool_1.0.0.bin")
 	if daemon { // waiting is no failure
 		out, err := w.command("status", "--json", "--state", filepath.Join(w.dir, "queue")).Output()
-		if text := string(out); err != nil || !strings.Contains(text, "tool_1.0.0.bin") || strings.Contains(text, "tool_1.1.0.bin") {
+		if text := string(out); err != nil || !strings.Contains(text, "tool_1.0.0.bin") ||
+			strings.Contains(text, "tool_1.1.0.bin") {
 			t.Errorf("the queue has %s%v", out, err)
 		}
 	}
@@ -249,11 +252,13 @@ func followReleases(t *testing.T, daemon bool) {
 		t.Errorf("files in place were asked for again: %v", f.sent)
 	}
 	out, err := w.command("watch", "check", w.config).CombinedOutput()
-	if want := "watch.tool: the feeds report 3 versions; the newest is 1.2.0 at " + f.URL + "/tool/download/v1.2.0/tool_1.2.0.bin; version 1.2.0 is in place"; err != nil ||
+	if want := "watch.tool: the feeds report 3 versions; the newest is 1.2.0 at " + f.URL +
+		"/tool/download/v1.2.0/tool_1.2.0.bin; version 1.2.0 is in place"; err != nil ||
 		!strings.Contains(string(out), want) {
 		t.Errorf("%s%v, want %s", out, err, want)
 	}
-	if out, err := w.command("watch", "forget", "tool", "1.2.0", w.config).CombinedOutput(); err != nil || string(out) != "tool will not download version 1.2.0\n" {
+	if out, err := w.command("watch", "forget", "tool", "1.2.0", w.config).CombinedOutput(); err != nil ||
+		string(out) != "tool will not download version 1.2.0\n" {
 		t.Errorf("%s%v", out, err)
 	}
 	w.stages("1.2.0 unwanted, 1.1.0 in-place")

@@ -161,7 +161,8 @@ func exitCode(ts *testscript.TestScript, err error) int {
 // scriptEnv is what a command started beside testscript's own exec needs of the script's environment.
 func scriptEnv(ts *testscript.TestScript) []string {
 	env := os.Environ()
-	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "GORACE", "SSL_CERT_FILE", "TMPDIR"} {
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "GORACE",
+		"SSL_CERT_FILE", "TMPDIR"} {
 		if v := ts.Getenv(name); v != "" {
 			env = append(env, name+"="+v)
 		}

@@ -118,7 +118,8 @@ func TestTap(t *testing.T) {
 	if got := tree(t, disk, "/"); !slices.Equal(got, []string{"d drwx------", `d/f -rw------- 1 "ab"`}) {
 		t.Errorf("%q", got)
 	}
-	want := []string{"stat", "stat", "open folder", "make folder", "sync folder", "close folder", "open folder", "create", "close folder", "write",
+	want := []string{"stat", "stat", "open folder", "make folder", "sync folder", "close folder", "open folder",
+		"create", "close folder", "write",
 		"truncate", "chmod", "sync", "fdatasync", "preallocate", "close"}
 	if !slices.Equal(asked, want) {
 		t.Errorf("asked about %q, want %q", asked, want)
@@ -129,7 +130,8 @@ func TestSample(t *testing.T) {
 	t.Setenv(allEnv, "")
 	for _, tt := range []struct{ n, most, want int }{{0, 5, 1}, {4, 5, 5}, {100, 5, 5}, {5, 2, 2}} {
 		got := Sample(tt.n, tt.most, 1)
-		if len(got) != tt.want || got[0] != 0 || got[len(got)-1] != tt.n || !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
+		if len(got) != tt.want || got[0] != 0 || got[len(got)-1] != tt.n || !slices.IsSorted(got) ||
+			len(slices.Compact(slices.Clone(got))) != len(got) {
 			t.Errorf("%d of %d: %v", tt.most, tt.n, got)
 		}
 	}

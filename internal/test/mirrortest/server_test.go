@@ -89,7 +89,8 @@ func TestGoodMirror(t *testing.T) {
 		t.Errorf("header is %v", resp.Header)
 	}
 	resp, body, err = get(t, s.URL, "Range", "bytes=10-19")
-	if err != nil || resp.StatusCode != 206 || !bytes.Equal(body, content.Bytes()[10:20]) || resp.Header.Get("Content-Range") != "bytes 10-19/300000" {
+	if err != nil || resp.StatusCode != 206 || !bytes.Equal(body, content.Bytes()[10:20]) ||
+		resp.Header.Get("Content-Range") != "bytes 10-19/300000" {
 		t.Errorf("%v, %q, %v", resp, body, err)
 	}
 	for _, tt := range []struct {
@@ -123,7 +124,8 @@ func TestRequestsAreRecorded(t *testing.T) {
 		t.Fatalf("%d requests on %d connections, %d at a time", len(requests), s.Connections(), s.MaxConcurrent())
 	}
 	r := requests[0]
-	if r.Range != (byterange.Range{Start: 5, End: 15}) || !r.Ranged || r.Header.Get("X") != "y" || r.Sent != 10 || r.Status != 206 || !r.Done || r.End.Before(r.Start) {
+	if r.Range != (byterange.Range{Start: 5, End: 15}) || !r.Ranged || r.Header.Get("X") != "y" || r.Sent != 10 ||
+		r.Status != 206 || !r.Done || r.End.Before(r.Start) {
 		t.Errorf("first is %+v", r)
 	}
 	if r = requests[1]; r.Method != "HEAD" || r.Path != "/file.bin?q=1" || r.Sent != 0 || r.Ranged {
@@ -350,7 +352,8 @@ func TestClientLeaves(t *testing.T) {
 // TestBudget: servers send what they may together, and the rest when the budget is lifted.
 func TestBudget(t *testing.T) {
 	b := mirrortest.NewBudget(100_000)
-	one, two := mirrortest.New(t, content.Bytes()[:40_000], mirrortest.Within(b)), mirrortest.New(t, content, mirrortest.Within(b))
+	one, two := mirrortest.New(t, content.Bytes()[:40_000], mirrortest.Within(b)), mirrortest.New(t, content,
+		mirrortest.Within(b))
 	if _, body, err := get(t, one.URL); err != nil || len(body) != 40_000 {
 		t.Fatalf("%d bytes, %v", len(body), err)
 	}

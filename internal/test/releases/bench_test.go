@@ -155,17 +155,20 @@ func TestBench(t *testing.T) {
 	}
 	row := func(name string, s *sums) {
 		n := float64(s.all)
-		fmt.Printf("  %-24s %4d %8d %5d %8d %9d %6d %10d   %8.2f %8.2f %6.2f (most %d, %d, %d)\n", name, s.all, s.strong, s.weak, s.before, s.found,
+		fmt.Printf("  %-24s %4d %8d %5d %8d %9d %6d %10d   %8.2f %8.2f %6.2f (most %d, %d, %d)\n", name, s.all,
+			s.strong, s.weak, s.before, s.found,
 			s.wrong, s.misjudged, float64(s.cost.Questions)/n, float64(s.cost.Listings)/n, float64(s.cost.Small)/n,
 			s.worst.Questions, s.worst.Listings, s.worst.Small)
 	}
-	fmt.Printf("  %-24s %4s %8s %5s %8s %9s %6s %10s   %8s %8s %6s a file\n", "", "all", "publish", "weak", "before", "verified", "wrong", "misjudged",
+	fmt.Printf("  %-24s %4s %8s %5s %8s %9s %6s %10s   %8s %8s %6s a file\n", "", "all", "publish", "weak", "before",
+		"verified", "wrong", "misjudged",
 		"answers", "listings", "small")
 	for _, kind := range slices.Sorted(maps.Keys(byHost)) {
 		row(kind, byHost[kind])
 	}
 	row("all", total)
-	fmt.Printf("  verified without a flag: %d of %d that publish a SHA-256 or better: %.1f %% (goal: at least 85 %%); with --no-lookup %d of all\n",
+	fmt.Printf("  verified without a flag: %d of %d that publish a SHA-256 or better: %.1f %% (goal: at least 85 %%); "+
+		"with --no-lookup %d of all\n",
 		total.found, total.strong, 100*float64(total.found)/float64(max(total.strong, 1)), total.before)
 	fmt.Printf("  verified wrongly: %d, refused wrongly: %d (goal: 0)\n", total.wrong, total.misjudged)
 	c.batch()
@@ -217,7 +220,8 @@ func (c *command) batch() {
 	if out, exit, _ := c.get("--require", "digest"); exit != 0 {
 		c.t.Fatalf("exit %d\n%s", exit, out)
 	}
-	fmt.Printf("lookup: a batch of %d files of one folder: listings %d (goal: 1), lists %d, others %d; all verified\n", files, listings.Load(),
+	fmt.Printf("lookup: a batch of %d files of one folder: listings %d (goal: 1), lists %d, others %d; all verified\n",
+		files, listings.Load(),
 		lists.Load(), missing.Load())
 	c.compare()
 }
@@ -238,7 +242,8 @@ func (c *command) compare() {
 		}
 	}
 	for i, kind := range []string{"wall time", "processor time"} {
-		fmt.Printf("  %-15s with a lookup %.2f s, without %.2f s: ratio of the medians %.3f (goal: at most 1.05)\n", kind, with[i], without[i],
+		fmt.Printf("  %-15s with a lookup %.2f s, without %.2f s: ratio of the medians %.3f (goal: at most 1.05)\n",
+			kind, with[i], without[i],
 			median(with[i])/median(without[i]))
 	}
 }

@@ -35,31 +35,38 @@ var misdeeds = map[string]func(url string) (code int){
 	"makes a file outside":          func(string) int { return put("../evil", nil) + put(fileName, body) },
 	"makes a file through the link": func(string) int { return put(way+"/evil", nil) + put(fileName, body) },
 	"changes a neighbour":           func(string) int { return put(neighbour, nil) + put(fileName, body) },
-	"changes a neighbour's bytes":   func(string) int { return put(neighbour, []byte("somebody elsE's\n")) + put(fileName, body) },
-	"takes the link away":           func(string) int { os.Remove(way); return put(fileName, body) },
-	"prints an escape":              func(string) int { return complain(7, "braid: \x1b[31m") },
-	"prints C1":                     func(string) int { return complain(7, "braid: \u009b31m") },
-	"prints what turns writing":     func(string) int { return complain(7, "braid: \u202egpj") },
-	"prints a secret":               func(string) int { return complain(7, "braid: "+secret) },
-	"keeps a secret":                func(string) int { return put("../home/state", []byte(secret)) + put(fileName, body) },
-	"sends a secret in the path":    func(url string) int { return send(url+"?"+secret, "") },
-	"sends a secret in a field":     func(url string) int { return send(url, "me:"+secret) },
-	"takes memory":                  func(string) int { return grow(150 << 20) },
-	"takes disk":                    func(string) int { return put("file.bin.part", make([]byte, 3*fileSize)) + put(fileName, body) },
-	"hangs":                         func(string) int { time.Sleep(time.Hour); return 0 },
-	"is killed":                     func(string) int { syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} },
-	"faults":                        func(string) int { syscall.Kill(os.Getpid(), syscall.SIGSEGV); select {} },
-	"panics":                        func(string) int { panic("no") },
+	"changes a neighbour's bytes": func(string) int {
+		return put(neighbour, []byte("somebody elsE's\n")) + put(fileName, body)
+	},
+	"takes the link away":        func(string) int { os.Remove(way); return put(fileName, body) },
+	"prints an escape":           func(string) int { return complain(7, "braid: \x1b[31m") },
+	"prints C1":                  func(string) int { return complain(7, "braid: \u009b31m") },
+	"prints what turns writing":  func(string) int { return complain(7, "braid: \u202egpj") },
+	"prints a secret":            func(string) int { return complain(7, "braid: "+secret) },
+	"keeps a secret":             func(string) int { return put("../home/state", []byte(secret)) + put(fileName, body) },
+	"sends a secret in the path": func(url string) int { return send(url+"?"+secret, "") },
+	"sends a secret in a field":  func(url string) int { return send(url, "me:"+secret) },
+	"takes memory":               func(string) int { return grow(150 << 20) },
+	"takes disk": func(string) int {
+		return put("file.bin.part", make([]byte, 3*fileSize)) + put(fileName, body)
+	},
+	"hangs":     func(string) int { time.Sleep(time.Hour); return 0 },
+	"is killed": func(string) int { syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} },
+	"faults":    func(string) int { syscall.Kill(os.Getpid(), syscall.SIGSEGV); select {} },
+	"panics":    func(string) int { panic("no") },
 }
 
 // noticed are the classes that they belong to.
 var noticed = map[string]class{
-	"brings the file": right, "says that nothing proved it": unverified, "says why it failed": refused, "fails without a word": silent,
-	"brings nothing": nothing, "brings other bytes": wrong, "leaves a part": left, "fails and leaves the file": left,
-	"makes another file": named, "makes a file outside": escape, "makes a file through the link": escape, "changes a neighbour": escape,
+	"brings the file": right, "says that nothing proved it": unverified, "says why it failed": refused,
+	"fails without a word": silent,
+	"brings nothing":       nothing, "brings other bytes": wrong, "leaves a part": left, "fails and leaves the file": left,
+	"makes another file": named, "makes a file outside": escape, "makes a file through the link": escape,
+	"changes a neighbour":         escape,
 	"changes a neighbour's bytes": escape, "takes the link away": escape, "prints an escape": raw, "prints C1": raw,
 	"prints what turns writing": raw, "prints a secret": leak, "keeps a secret": leak, "sends a secret in the path": leak,
-	"sends a secret in a field": leak, "takes memory": memory, "takes disk": disk, "hangs": hang, "is killed": crash, "faults": crash, "panics": crash,
+	"sends a secret in a field": leak, "takes memory": memory, "takes disk": disk, "hangs": hang, "is killed": crash,
+	"faults": crash, "panics": crash,
 }
 
 func misbehave(does string) { os.Exit(misdeeds[does](os.Args[len(os.Args)-1])) }
@@ -135,7 +142,8 @@ func TestOldFile(t *testing.T) {
 		now  []byte
 		want class
 	}{
-		{7, []byte(oldBytes), refused}, {7, nil, left}, {7, body, left}, {0, []byte(oldBytes), nothing}, {0, body, right}, {0, body[:5], wrong},
+		{7, []byte(oldBytes), refused}, {7, nil, left}, {7, body, left}, {0, []byte(oldBytes), nothing},
+		{0, body, right}, {0, body[:5], wrong},
 	} {
 		y, err := newYard(t.TempDir())
 		check(t, err)

@@ -36,7 +36,8 @@ func entry(name, inner string) string { return `<file name="` + name + `">` + in
 
 // fill puts the file's digest and size, and a server's URL, into a text.
 func (w *world) fill(text, url string) string {
-	return strings.NewReplacer("HEX", w.hex(), "B64", w.base64(), "SIZE", fmt.Sprint(len(w.body)), "URL", url, "HOST", hostPort(url), "OUTSIDE", w.yard.outside).Replace(text)
+	return strings.NewReplacer("HEX", w.hex(), "B64", w.base64(), "SIZE", fmt.Sprint(len(w.body)), "URL", url, "HOST",
+		hostPort(url), "OUTSIDE", w.yard.outside).Replace(text)
 }
 
 // reads is a document on disk, of which no server must be asked for anything.
@@ -83,7 +84,8 @@ func documents() []torment {
 		return `<size>SIZE</size><hash type="` + kind + `">` + value + `</hash><url>URL</url>`
 	}
 	pieces := func(length string, hashes ...string) string {
-		return good + `<pieces type="sha-256" length="` + length + `"><hash>` + strings.Join(hashes, "</hash><hash>") + `</hash></pieces>`
+		return good + `<pieces type="sha-256" length="` + length + `"><hash>` + strings.Join(hashes, "</hash><hash>") +
+			`</hash></pieces>`
 	}
 	lol := `<!DOCTYPE m [<!ENTITY a "` + strings.Repeat("x", 1000) + `">`
 	for c := 'b'; c < 'j'; c++ {
@@ -100,18 +102,30 @@ func documents() []torment {
 			}
 			w.req.document = w.beside("doc.meta4", b)
 		}, isRight},
-		{"41", "document: has a DOCTYPE", reads(xmlHead + `<!DOCTYPE metalink>` + metalink + entry(fileName, good) + `</metalink>`), fails(7, "DOCTYPE")},
-		{"41", "document: has entities that grow to 100 GB", reads(xmlHead + lol + `]>` + metalink + entry(fileName, `<identity>&i;</identity>`+good) + `</metalink>`), fails(7, "DOCTYPE")},
-		{"41", "document: has an entity that is a file", reads(xmlHead + `<!DOCTYPE m [<!ENTITY e SYSTEM "file:///etc/passwd">]>` + metalink + entry("&e;", good) + `</metalink>`), fails(7, "DOCTYPE")},
+		{"41", "document: has a DOCTYPE", reads(xmlHead + `<!DOCTYPE metalink>` + metalink + entry(fileName, good) +
+			`</metalink>`), fails(7, "DOCTYPE")},
+		{"41", "document: has entities that grow to 100 GB",
+			reads(xmlHead + lol + `]>` + metalink + entry(fileName, `<identity>&i;</identity>`+good) + `</metalink>`),
+			fails(7, "DOCTYPE")},
+		{"41", "document: has an entity that is a file",
+			reads(xmlHead + `<!DOCTYPE m [<!ENTITY e SYSTEM "file:///etc/passwd">]>` + metalink + entry("&e;", good) +
+				`</metalink>`), fails(7, "DOCTYPE")},
 		{"41", "document: has an entity of nowhere", reads(one(`<identity>&nosuch;</identity>` + good)), fails(7, "")},
-		{"41", "document: is 1000 elements deep", reads(one(good + strings.Repeat("<x>", 1000) + strings.Repeat("</x>", 1000))), fails(7, "deep")},
+		{"41", "document: is 1000 elements deep",
+			reads(one(good + strings.Repeat("<x>", 1000) + strings.Repeat("</x>", 1000))), fails(7, "deep")},
 		{"41", "document: is 5,000,000 elements deep", written(xmlHead+metalink, "<x>", 2_000_000, ""), fails(7, "deep")},
-		{"41", "document: has 10,001 files", written(xmlHead+metalink, entry("NUMBER", "<url>http://127.0.0.1:1/</url>"), 10_001, "</metalink>"), fails(7, "10,?000")},
-		{"41", "document: has 1,000,000 files", written(xmlHead+metalink, entry("NUMBER", ""), 1_000_000, "</metalink>"), fails(7, "")},
-		{"41", "document: has a file with 5,001 URLs", written(xmlHead+metalink+`<file name="file.bin">`, "<url>http://127.0.0.1:1/NUMBER</url>", 5_001, "</file></metalink>"), fails(7, "5,?000")},
-		{"41", "document: has 60 MiB of spaces", written(xmlHead+metalink, strings.Repeat(" ", 1<<20), 60, "</metalink>"), fails(7, "1 MiB")},
-		{"41", "document: has an attribute of 60 MiB", written(xmlHead+metalink+`<file name="`, strings.Repeat("x", 1<<20), 60, `"/></metalink>`), fails(7, "1 MiB")},
-		{"41", "document: has 1,000,000 attributes", written(xmlHead+metalink+`<file name="file.bin"`, ` aNUMBER="x"`, 600_000, `/></metalink>`), fails(7, "")},
+		{"41", "document: has 10,001 files", written(xmlHead+metalink,
+			entry("NUMBER", "<url>http://127.0.0.1:1/</url>"), 10_001, "</metalink>"), fails(7, "10,?000")},
+		{"41", "document: has 1,000,000 files", written(xmlHead+metalink, entry("NUMBER", ""), 1_000_000,
+			"</metalink>"), fails(7, "")},
+		{"41", "document: has a file with 5,001 URLs", written(xmlHead+metalink+`<file name="file.bin">`,
+			"<url>http://127.0.0.1:1/NUMBER</url>", 5_001, "</file></metalink>"), fails(7, "5,?000")},
+		{"41", "document: has 60 MiB of spaces", written(xmlHead+metalink, strings.Repeat(" ", 1<<20), 60,
+			"</metalink>"), fails(7, "1 MiB")},
+		{"41", "document: has an attribute of 60 MiB", written(xmlHead+metalink+`<file name="`,
+			strings.Repeat("x", 1<<20), 60, `"/></metalink>`), fails(7, "1 MiB")},
+		{"41", "document: has 1,000,000 attributes", written(xmlHead+metalink+`<file name="file.bin"`, ` aNUMBER="x"`,
+			600_000, `/></metalink>`), fails(7, "")},
 		{"41", "document: is cut", reads(strings.TrimSuffix(one(good), "</metalink>\n")), fails(7, "")},
 		{"41", "document: goes on behind its end", reads(one(good) + "<more/>"), fails(7, "")},
 		{"41", "document: is of another namespace", reads(strings.Replace(one(good), "urn:ietf", "urn:other", 1)), fails(7, "")},
@@ -125,37 +139,50 @@ func documents() []torment {
 		{"42", "document: has a size beyond 64 bits", reads(one(bare + "<size>99999999999999999999</size>")), fails(7, "size")},
 		{"42", "document: has a size that is a word", reads(one(bare + "<size>big</size>")), fails(7, "size")},
 		{"42", "document: has another size than the server", follows(one(bare + "<size>77</size>")), fails(11, "size|bytes")},
-		{"7", "document: has a size beyond every disk", reads(one(bare + "<size>4611686018427387904</size>")), want{refused, []int{3, 11}, ""}},
+		{"7", "document: has a size beyond every disk", reads(one(bare + "<size>4611686018427387904</size>")),
+			want{refused, []int{3, 11}, ""}},
 		{"42", "document: has pieces of length 0", follows(one(pieces("0", wrongHex))), isRight.says("piece")},
 		{"42", "document: has pieces of negative length", follows(one(pieces("-9", wrongHex))), isRight.says("piece")},
 		{"42", "document: has too few pieces", follows(one(pieces("1000", wrongHex))), isRight.says("piece")},
-		{"42", "document: has pieces that contradict its hash", reads(one(pieces("3145728", wrongHex))), want{refused, []int{7, 11}, ""}},
-		{"42", "document: has pieces of one byte", written(xmlHead+metalink+`<file name="file.bin"><size>100000000000</size><pieces type="sha-256" length="1">`, "<hash>"+wrongHex+"</hash>", 50_000, "</pieces><url>URL</url></file></metalink>"), fails(4, "")},
+		{"42", "document: has pieces that contradict its hash", reads(one(pieces("3145728", wrongHex))),
+			want{refused, []int{7, 11}, ""}},
+		{"42", "document: has pieces of one byte",
+			written(xmlHead+metalink+
+				`<file name="file.bin"><size>100000000000</size><pieces type="sha-256" length="1">`,
+				"<hash>"+wrongHex+"</hash>", 50_000, "</pieces><url>URL</url></file></metalink>"), fails(4, "")},
 		{"43", "document: has no hash", follows(one("<size>SIZE</size><url>URL</url>")), isUnverified},
 		{"43", "document: has an MD5 only, of another file", follows(one(hash("md5", wrongHex[:32]))), fails(11, "md5")},
 		{"43", "document: has a hash of another file", follows(one(hash("sha-256", wrongHex))), fails(11, "sha-256")},
 		{"43", "document: has a hash that is too short", reads(one(hash("sha-256", "abcd"))), fails(7, "")},
 		{"43", "document: has a hash that is no hex", reads(one(hash("sha-256", strings.Repeat("x", 64)))), fails(7, "")},
 		{"43", "document: has an empty hash", reads(one(hash("sha-256", ""))), fails(7, "")},
-		{"43", "document: has two hashes of one kind", reads(one(`<hash type="sha-256">` + wrongHex + `</hash>` + good)), fails(7, "")},
+		{"43", "document: has two hashes of one kind",
+			reads(one(`<hash type="sha-256">` + wrongHex + `</hash>` + good)), fails(7, "")},
 		{"44", "document: has a name twice", reads(doc(entry(fileName, good), entry(fileName, good))), fails(7, "twice|name")},
-		{"44", "document: has a name twice, in two spellings", follows(doc(entry(fileName, good), entry("./"+fileName, good))), want{refused, []int{3, 7}, ""}},
+		{"44", "document: has a name twice, in two spellings",
+			follows(doc(entry(fileName, good), entry("./"+fileName, good))), want{refused, []int{3, 7}, ""}},
 		{"45", "document: has no URL", reads(one(`<hash type="sha-256">HEX</hash>`)), fails(4, "")},
-		{"45", "document: has URLs of other schemes only", reads(one(`<size>SIZE</size><hash type="sha-256">HEX</hash><url>file:///etc/passwd</url><url>data:,x</url><url>javascript:x</url><url>gopher://127.0.0.1/</url>`)), fails(4, "")},
+		{"45", "document: has URLs of other schemes only",
+			reads(one(`<size>SIZE</size><hash type="sha-256">HEX</hash><url>file:///etc/passwd</url><url>data:,x</url><url>javascript:x</url><url>gopher://127.0.0.1/</url>`)), fails(4, "")},
 		{"45", "document: has a URL of a file first", follows(one(`<url priority="1">file:///etc/passwd</url>` + good)), isRight},
-		{"45", "document: has a torrent on disk", follows(one(`<metaurl mediatype="torrent">file:///etc/passwd</metaurl>` + good)), isRight},
-		{"45", "document: has itself as its origin", follows(doc(`<origin dynamic="true">URL</origin>`, entry(fileName, good))), isRight},
+		{"45", "document: has a torrent on disk",
+			follows(one(`<metaurl mediatype="torrent">file:///etc/passwd</metaurl>` + good)), isRight},
+		{"45", "document: has itself as its origin", follows(doc(`<origin dynamic="true">URL</origin>`,
+			entry(fileName, good))), isRight},
 		{"45", "document: leads to a server with nothing", follows(one(good), mirrortest.Status(404)), fails(8, "404")},
 		{"13", "document: leads to a server with wrong bytes", follows(one(good), mirrortest.Corrupt(100)), fails(11, "")},
-		{"61", "document: has control characters in its texts", follows(one(`<identity>&#x9b;31m</identity><description>&#x202e;evil&#x9d;0;x</description>` + good)), isRight},
+		{"61", "document: has control characters in its texts",
+			follows(one(`<identity>&#x9b;31m</identity><description>&#x202e;evil&#x9d;0;x</description>` + good)), isRight},
 	}
 }
 
 // names are names that lead elsewhere (rules 5, 10 to 12 and 44).
 func names() (all []torment) {
 	for _, name := range []string{
-		"../evil", "../../evil", "a/../../evil", "OUTSIDE/evil", "/etc/braid-evil", way + "/evil", "evil&#x202e;txt.exe", "a\\..\\..\\evil", "C:evil", "C:\\evil",
-		"~/evil", "CON", "aux.txt", "evil.", "evil ", ".bashrc", "a//evil", "./evil", "", ".", "..", "a/", "&#x9b;31mevil", strings.Repeat("n", 300), "d/" + strings.Repeat("n", 256),
+		"../evil", "../../evil", "a/../../evil", "OUTSIDE/evil", "/etc/braid-evil", way + "/evil",
+		"evil&#x202e;txt.exe", "a\\..\\..\\evil", "C:evil", "C:\\evil",
+		"~/evil", "CON", "aux.txt", "evil.", "evil ", ".bashrc", "a//evil", "./evil", "", ".", "..", "a/",
+		"&#x9b;31mevil", strings.Repeat("n", 300), "d/" + strings.Repeat("n", 256),
 		"evil&#10;x", "com1.tar.gz", "NUL.txt", "evil&#x7f;", "nul",
 	} {
 		rule := "10"
@@ -172,7 +199,8 @@ func names() (all []torment) {
 		w.req.names = []string{"fine.bin", "other.bin"}
 	}, fails(3, "")})
 	for _, path := range []string{
-		"", "..", "%2e%2e", "%2e%2e%2f%2e%2e%2fevil", "a%2f..%2fevil", "evil%00", "evil%0a", "a%5cevil", "CON", "evil.", "evil%20", ".bashrc", "~", "C:", "%ff%fe", "%e2%80%aeevil", "%1b%5b31m",
+		"", "..", "%2e%2e", "%2e%2e%2f%2e%2e%2fevil", "a%2f..%2fevil", "evil%00", "evil%0a", "a%5cevil", "CON", "evil.",
+		"evil%20", ".bashrc", "~", "C:", "%ff%fe", "%e2%80%aeevil", "%1b%5b31m",
 		strings.Repeat("n", 300), "%9b31m", "aux.txt",
 	} {
 		all = append(all, torment{"12", fmt.Sprintf("its URL ends in %.40q", path), func(w *world) {
@@ -180,7 +208,9 @@ func names() (all []torment) {
 			w.req.noName, w.req.names, w.req.alone = true, []string{"none"}, true
 		}, fails(2, "")})
 	}
-	for _, value := range []string{`attachment; filename="../../evil"`, `attachment; filename=/etc/braid-evil`, `attachment; filename*=UTF-8''%2e%2e%2fevil`, "attachment; filename=.bashrc", `attachment; filename="evil.exe"`, "inline; filename=" + way} {
+	for _, value := range []string{`attachment; filename="../../evil"`, `attachment; filename=/etc/braid-evil`,
+		`attachment; filename*=UTF-8''%2e%2e%2fevil`, "attachment; filename=.bashrc", `attachment; filename="evil.exe"`,
+		"inline; filename=" + way} {
 		all = append(all, torment{"11", "sends Content-Disposition: " + value, func(w *world) {
 			w.ask(w.serve(mirrortest.Header("Content-Disposition", value)))
 			w.req.noName = true
@@ -192,10 +222,16 @@ func names() (all []torment) {
 // targets are things under the final name, or under the name that a client works with, before it begins (rules 1 and 4).
 func targets() (all []torment) {
 	for does, f := range map[string]func(w *world, path string) error{
-		"a symbolic link out of the folder": func(w *world, path string) error { return os.Symlink(filepath.Join(w.yard.outside, neighbour), path) },
-		"a symbolic link to nowhere":        func(w *world, path string) error { return os.Symlink(filepath.Join(w.yard.outside, "new"), path) },
-		"a folder":                          func(w *world, path string) error { return os.Mkdir(path, 0o755) },
-		"a second name of a neighbour":      func(w *world, path string) error { return os.Link(filepath.Join(w.yard.outside, neighbour), path) },
+		"a symbolic link out of the folder": func(w *world, path string) error {
+			return os.Symlink(filepath.Join(w.yard.outside, neighbour), path)
+		},
+		"a symbolic link to nowhere": func(w *world, path string) error {
+			return os.Symlink(filepath.Join(w.yard.outside, "new"), path)
+		},
+		"a folder": func(w *world, path string) error { return os.Mkdir(path, 0o755) },
+		"a second name of a neighbour": func(w *world, path string) error {
+			return os.Link(filepath.Join(w.yard.outside, neighbour), path)
+		},
 	} {
 		for _, at := range []string{fileName, fileName + ".part", fileName + ".part.journal"} {
 			then := fails(3, "")

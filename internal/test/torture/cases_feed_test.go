@@ -64,26 +64,31 @@ func ftps() (all []torment) {
 	reply := func(command, text string) []ftptest.Option { return []ftptest.Option{ftptest.Reply(command, text)} }
 	for _, f := range []fault{
 		{"says another address", []ftptest.Option{ftptest.PassiveHost("10,0,0,1")}, isRight},
-		{"says another address in PASV", []ftptest.Option{ftptest.PassiveHost("10,0,0,1"), ftptest.Reply("EPSV", "502 no\r\n")}, isRight},
+		{"says another address in PASV", []ftptest.Option{ftptest.PassiveHost("10,0,0,1"),
+			ftptest.Reply("EPSV", "502 no\r\n")}, isRight},
 		{"says another size", []ftptest.Option{ftptest.Size(99)}, want{refused, []int{7, 11}, ""}},
 		{"says a larger size", []ftptest.Option{ftptest.Size(fileSize + 9)}, isRight}, // by --sha256 (rule 17)
 		{"ends early", []ftptest.Option{ftptest.EndAfter(9000)}, fails(13, "")},
-		{"begins at the beginning", []ftptest.Option{ftptest.IgnoreRest(), ftptest.EndAfter(200_000)}, want{refused, []int{7, 11, 13}, ""}},
+		{"begins at the beginning", []ftptest.Option{ftptest.IgnoreRest(), ftptest.EndAfter(200_000)},
+			want{refused, []int{7, 11, 13}, ""}},
 		{"sends too much", []ftptest.Option{ftptest.Longer(9)}, fails(7, "longer")},
 		{"sends wrong bytes", []ftptest.Option{ftptest.Corrupt(9)}, fails(11, "sha-256")},
 		{"stops", []ftptest.Option{ftptest.StallAfter(9000)}, fails(13, "")},
 		{"resets", []ftptest.Option{ftptest.ResetAfter(0)}, fails(4, "")},
 		{"sends a long reply", reply("FEAT", long), want{refused, []int{7, 14}, ""}},
 		{"sends a reply of many lines", reply("SIZE", many), want{refused, []int{7, 14}, ""}},
-		{"sends a greeting without end", reply("greeting", strings.Repeat("220-x\r\n", 100_000)), want{refused, []int{7, 14}, ""}},
+		{"sends a greeting without end", reply("greeting", strings.Repeat("220-x\r\n", 100_000)),
+			want{refused, []int{7, 14}, ""}},
 		{"says nothing", reply("greeting", ""), fails(4, "")},
 		{"speaks HTTP", reply("greeting", "HTTP/1.1 400 Bad Request\r\n\r\n"), fails(7, "")},
 		{"is full", reply("greeting", "421 too many\r\n"), fails(8, "421")},
 		{"knows nobody", reply("PASS", "530 no \x1b]0;pwned\a\r\n"), fails(6, "530")},
-		{"has no file", append(reply("SIZE", "550 no \x1b[31msuch \xe2\x80\xaefile\r\n"), reply("MDTM", "550 no \x1b[31msuch file\r\n")...), fails(8, "550")},
+		{"has no file", append(reply("SIZE", "550 no \x1b[31msuch \xe2\x80\xaefile\r\n"),
+			reply("MDTM", "550 no \x1b[31msuch file\r\n")...), fails(8, "550")},
 		{"says a negative size", reply("SIZE", "213 -5\r\n"), fails(7, "")},
 		{"says port 0", reply("EPSV", "229 (|||0|)\r\n"), fails(7, "")},
-		{"says nonsense as a port", []ftptest.Option{ftptest.Reply("EPSV", "229 x\r\n"), ftptest.Reply("PASV", "227 (1,2)\r\n")}, fails(7, "")},
+		{"says nonsense as a port", []ftptest.Option{ftptest.Reply("EPSV", "229 x\r\n"),
+			ftptest.Reply("PASV", "227 (1,2)\r\n")}, fails(7, "")},
 		{"changes its mind", reply("RETR", "550 gone\r\n"), fails(8, "550")},
 		{"says that it is done at once", reply("RETR", "226 done\r\n"), fails(7, "")},
 	} {
@@ -145,24 +150,41 @@ func feeds() (all []torment) {
 		{"52", "is gzip of one line that grows to 64 MiB", packed('x'), want{refused, []int{7, 14}, ""}},
 		{"52", "goes silent", mirrortest.StallAfter(0), fails(4, "no byte for")},
 		{"52", "is RSS without end", flood(ok+"\r\n<rss version=\"2.0\"><channel>", item), want{refused, []int{7, 14}, ""}},
-		{"52", "is RSS with one title without end", flood(ok+"\r\n<rss version=\"2.0\"><channel><item><title>", "x"), want{refused, []int{7, 14}, ""}},
-		{"52", "is RSS with elements in elements", flood(ok+"\r\n<rss version=\"2.0\"><channel><item>", "<x>"), want{refused, []int{7, 14}, ""}},
-		{"52", "is RSS with entities", body("application/rss+xml", `<!DOCTYPE r [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><rss version="2.0"><channel>&c;</channel></rss>`), fails(7, "entities")},
-		{"52", "is JSON in JSON", flood(ok+"\r\n{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":", "["), want{refused, []int{7, 14}, ""}},
-		{"52", "is a sitemap without end", flood(ok+"\r\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">", "<url><loc>http://example.org/</loc></url>"), want{refused, []int{7, 14}, ""}},
-		{"52", "is an index page without end", flood(ok+"\r\n<title>Index of /</title>", "<a href=\"a\">a</a>\n"), want{refused, []int{7, 14}, ""}},
-		{"52", "is an index in JSON without end", flood(ok+"\r\n[", `{"name":"a","type":"file","mtime":""},`), want{refused, []int{7, 14}, ""}},
-		{"52", "is a list of releases without end", flood(ok+"\r\n[", `{"tag_name":"v1","assets":[]},`), want{refused, []int{7, 14}, ""}},
-		{"52", "is a release with files without end", flood(ok+"\r\n{\"tag_name\":\"v1\",\"assets\":[", `{"browser_download_url":"http://example.org/a"},`),
+		{"52", "is RSS with one title without end", flood(ok+"\r\n<rss version=\"2.0\"><channel><item><title>", "x"),
 			want{refused, []int{7, 14}, ""}},
-		{"79", "is an index page that leads elsewhere", body("text/html", `<title>Index of /</title><a href="file:///etc/passwd">a</a>`+
-			`<a href="//169.254.169.254/a">b</a><a href="../../etc/passwd">c</a>`), isRight},
+		{"52", "is RSS with elements in elements", flood(ok+"\r\n<rss version=\"2.0\"><channel><item>", "<x>"),
+			want{refused, []int{7, 14}, ""}},
+		{"52", "is RSS with entities", body("application/rss+xml",
+			`<!DOCTYPE r [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><rss version="2.0"><channel>&c;</channel></rss>`),
+			fails(7, "entities")},
+		{"52", "is JSON in JSON", flood(ok+"\r\n{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":", "["),
+			want{refused, []int{7, 14}, ""}},
+		{"52", "is a sitemap without end", flood(ok+
+			"\r\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">",
+			"<url><loc>http://example.org/</loc></url>"), want{refused, []int{7, 14}, ""}},
+		{"52", "is an index page without end", flood(ok+"\r\n<title>Index of /</title>", "<a href=\"a\">a</a>\n"),
+			want{refused, []int{7, 14}, ""}},
+		{"52", "is an index in JSON without end", flood(ok+"\r\n[", `{"name":"a","type":"file","mtime":""},`),
+			want{refused, []int{7, 14}, ""}},
+		{"52", "is a list of releases without end", flood(ok+"\r\n[", `{"tag_name":"v1","assets":[]},`),
+			want{refused, []int{7, 14}, ""}},
+		{"52", "is a release with files without end", flood(ok+"\r\n{\"tag_name\":\"v1\",\"assets\":[",
+			`{"browser_download_url":"http://example.org/a"},`),
+			want{refused, []int{7, 14}, ""}},
+		{"79", "is an index page that leads elsewhere",
+			body("text/html", `<title>Index of /</title><a href="file:///etc/passwd">a</a>`+
+				`<a href="//169.254.169.254/a">b</a><a href="../../etc/passwd">c</a>`), isRight},
 		{"53", "has URLs of files", body("text/plain", lirs("file:///etc/passwd", "a")), isRight},
-		{"55", "is SOIF with a count that is too long", body("text/plain", "@FILE { http://example.org/a\nTitle{9999}:\tx\n}\n"), fails(7, "")},
-		{"55", "is SOIF with a negative count", body("text/plain", "@FILE { http://example.org/a\nTitle{-1}:\tx\n}\n"), fails(7, "")},
-		{"55", "is SOIF with a count beyond 64 bits", body("text/plain", "@FILE { http://example.org/a\nTitle{99999999999999999999}:\tx\n}\n"), want{refused, []int{7, 14}, ""}},
+		{"55", "is SOIF with a count that is too long",
+			body("text/plain", "@FILE { http://example.org/a\nTitle{9999}:\tx\n}\n"), fails(7, "")},
+		{"55", "is SOIF with a negative count", body("text/plain", "@FILE { http://example.org/a\nTitle{-1}:\tx\n}\n"),
+			fails(7, "")},
+		{"55", "is SOIF with a count beyond 64 bits",
+			body("text/plain", "@FILE { http://example.org/a\nTitle{99999999999999999999}:\tx\n}\n"),
+			want{refused, []int{7, 14}, ""}},
 		{"55", "has too few fields", body("text/plain", "LIRS,1,2,3,\n"), fails(7, "")},
-		{"55", "is of an unknown charset", body("text/plain; charset=x-evil", lirs("http://example.org/a", "\x1b]0;pwned\a\x9b31m")), want{class: refused, codes: []int{7}}},
+		{"55", "is of an unknown charset", body("text/plain; charset=x-evil", lirs("http://example.org/a",
+			"\x1b]0;pwned\a\x9b31m")), want{class: refused, codes: []int{7}}},
 		{"57", "is not there", mirrortest.Status(404), fails(8, "404")},
 		{"57", "fails", mirrortest.Status(500), fails(8, "500")},
 		{"57", "is a page", body("text/html", "<html><title>x</title>"), fails(7, "")},
@@ -170,7 +192,8 @@ func feeds() (all []torment) {
 		{"26", "redirects to a file", mirrortest.Redirect("file:///etc/passwd"), fails(8, "")},
 		{"26", "redirects in a loop", mirrortest.Redirect("/file.bin"), fails(8, "")},
 		{"20", "sends header fields without end", flood(ok, "X: y\r\n"), fails(14, "")},
-		{"63", "redirects to a neighbour at 169.254.169.254", mirrortest.Redirect("http://169.254.169.254/latest"), want{refused, []int{4, 8}, "link-local"}},
+		{"63", "redirects to a neighbour at 169.254.169.254", mirrortest.Redirect("http://169.254.169.254/latest"),
+			want{refused, []int{4, 8}, "link-local"}},
 	} {
 		all = append(all, torment{c.rule, "feed: " + c.does, checks(c.option), c.want})
 	}
@@ -199,7 +222,8 @@ func watches(lirs func(url, title string) string) (all []torment) {
 			origin := w.serve(mirrortest.Digest())
 			f := w.serve(mirrortest.Handler(page(w.fill(c.text, origin.URL))), mirrortest.Name("antenna.lirs"))
 			w.confidant = nil
-			w.req.command = []string{"watch", "--once", "-v", "--feed", f.URL, "--url", origin.URL, "--dir", w.yard.work, "--check-every", "1h"}
+			w.req.command = []string{"watch", "--once", "-v", "--feed", f.URL, "--url", origin.URL, "--dir",
+				w.yard.work, "--check-every", "1h"}
 			w.req.names = []string{fileName}
 		}, then})
 	}
@@ -237,14 +261,17 @@ func escapes() (all []torment) {
 	}
 	for does, head := range map[string]string{
 		"Content-Disposition": "Content-Disposition: attachment; filename=\"" + evil + "\"",
-		"ETag":                "ETag: \"" + evil + "\"", "Last-Modified": "Last-Modified: " + evil, "Server": "Server: " + evil, "Content-Type": "Content-Type: " + evil,
-		"Link": "Digest: SHA-256=DIGEST\r\nLink: <http://127.0.0.1:1/" + evil + ">; rel=duplicate; geo=" + evil + ", <http://" + evil + "/>; rel=describedby; type=\"" + evil + "\"",
+		"ETag":                "ETag: \"" + evil + "\"", "Last-Modified": "Last-Modified: " + evil,
+		"Server": "Server: " + evil, "Content-Type": "Content-Type: " + evil,
+		"Link": "Digest: SHA-256=DIGEST\r\nLink: <http://127.0.0.1:1/" + evil + ">; rel=duplicate; geo=" + evil +
+			", <http://" + evil + "/>; rel=describedby; type=\"" + evil + "\"",
 	} {
 		then := isUnverified
 		if does == "Link" {
 			then = isRight
 		}
-		all = append(all, torment{"61", "control characters in the " + does, spoken(ok + head + "\r\nContent-Length: SIZE\r\n\r\n"), then})
+		all = append(all, torment{"61", "control characters in the " + does,
+			spoken(ok + head + "\r\nContent-Length: SIZE\r\n\r\n"), then})
 	}
 	return all
 }

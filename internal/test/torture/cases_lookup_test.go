@@ -89,7 +89,9 @@ func found() []torment {
 	soft := func(kind, text string) func(*world) { return published(otherPaths(answers(kind, text))) }
 	redirected := func(path, line string) func(*world) {
 		return func(w *world) {
-			m := w.serve(at(listPath, answers("text/plain", line)), at("/", answers("text/html", "<title>Index of /</title><a href=file.bin>file.bin</a><a href=SHA256SUMS>SHA256SUMS</a>")))
+			m := w.serve(at(listPath, answers("text/plain", line)),
+				at("/", answers("text/html", "<title>Index of /</title><a href=file.bin>file.bin</a><a "+
+					"href=SHA256SUMS>SHA256SUMS</a>")))
 			published(at(path, leads("http://"+m.Addr+path)))(w)
 		}
 	}
@@ -98,18 +100,25 @@ func found() []torment {
 		{"77", "a list has another digest", published(list(wrongLine)), fails(11, "SHA256SUMS beside it.*the digest is from")},
 		{"77", "a list has the name twice, with two digests", published(list(rightLine + wrongLine)), fails(7, "")},
 		{"77", "a list has the name twice, with one digest", published(list(rightLine + rightLine)), isRight},
-		{"77", "two lists contradict each other", published(list(rightLine), mirrortest.Document("/checksums.txt", "text/plain", []byte(wrongLine))), fails(7, "")},
-		{"77", "a list is of another folder", published(list(listedWrong + "  old/" + fileName + "\n" + listedWrong + "  ../" + fileName + "\n")), isUnverified},
-		{"77", "a list has control characters", published(list(strings.Replace(wrongLine, "  ", "  \x1b]0;pwned\a", 1))), isUnverified},
-		{"77", "a list has 1 GiB", published(at(listPath, flood(ok+"Content-Length: 1073741824\r\n\r\n", rightLine))), fails(12, "SHA256SUMS: it has more than")},
-		{"77", "a list has no end", published(at(listPath, flood(ok+"\r\n", rightLine))), fails(12, "SHA256SUMS: it has more than")},
+		{"77", "two lists contradict each other", published(list(rightLine), mirrortest.Document("/checksums.txt",
+			"text/plain", []byte(wrongLine))), fails(7, "")},
+		{"77", "a list is of another folder",
+			published(list(listedWrong + "  old/" + fileName + "\n" + listedWrong + "  ../" + fileName + "\n")), isUnverified},
+		{"77", "a list has control characters",
+			published(list(strings.Replace(wrongLine, "  ", "  \x1b]0;pwned\a", 1))), isUnverified},
+		{"77", "a list has 1 GiB", published(at(listPath, flood(ok+"Content-Length: 1073741824\r\n\r\n", rightLine))),
+			fails(12, "SHA256SUMS: it has more than")},
+		{"77", "a list has no end", published(at(listPath, flood(ok+"\r\n", rightLine))),
+			fails(12, "SHA256SUMS: it has more than")},
 		{"77", "a list has a line without end", published(at(listPath, flood(ok+"\r\n", "x"))), isUnverified},
 		{"77", "a list comes slowly", published(at(listPath, drip(ok+"\r\n", "#\n"))), isUnverified},
 		{"77", "a list goes silent", published(at(listPath, mute())), isUnverified},
-		{"77", "a list is refused for an hour", published(at(listPath, refuses(429, "Retry-After", "3600"))), fails(12, "SHA256SUMS: status 429")},
+		{"77", "a list is refused for an hour", published(at(listPath, refuses(429, "Retry-After", "3600"))),
+			fails(12, "SHA256SUMS: status 429")},
 		{"77", "a list redirects to a file", published(at(listPath, leads("file:///etc/passwd"))), isUnverified},
 		{"77", "a list redirects in a loop", published(at(listPath, leads(listPath))), isUnverified},
-		{"77", "a list with the right digest redirects to a mirror", redirected(listPath, rightLine), fails(12, "a list from [0-9.:]+, a mirror")},
+		{"77", "a list with the right digest redirects to a mirror", redirected(listPath, rightLine),
+			fails(12, "a list from [0-9.:]+, a mirror")},
 		{"77", "a list with another digest redirects to a mirror", redirected(listPath, wrongLine), isUnverified},
 		{"77", "an index redirects to a mirror, which has a list of its own", redirected("/", wrongLine), isUnverified},
 		{"77", "a mirror has a list, too", func(w *world) {
@@ -130,18 +139,24 @@ func found() []torment {
 			m := w.serve(at(listPath, answers("text/plain", wrongLine)))
 			w.ask(w.serve(at("/"+fileName, leads(m.URL)), at(listPath, refuses(404, "", ""))))
 		}, isUnverified},
-		{"77", "answers each path with a page that has the name and 64 digits", soft("text/html", "<h1>Not found</h1><pre>\n"+wrongLine+"</pre>"), isUnverified},
+		{"77", "answers each path with a page that has the name and 64 digits",
+			soft("text/html", "<h1>Not found</h1><pre>\n"+wrongLine+"</pre>"), isUnverified},
 		{"77", "answers each path with a page that is a list", soft("text/html", wrongLine), isUnverified},
-		{"77", "answers each path with a text that has the name and 64 digits", soft("text/plain", "there is no "+fileName+"\n"+wrongLine), isUnverified},
+		{"77", "answers each path with a text that has the name and 64 digits",
+			soft("text/plain", "there is no "+fileName+"\n"+wrongLine), isUnverified},
 		{"77", "answers each path with the file", published(), isUnverified},
 		{"77", "answers each path without end", published(otherPaths(flood(ok+"\r\n", "<a href=file.bin>"))), isUnverified},
 		{"77", "an index leads out", func(w *world) {
 			c := w.canary()
-			published(index("<a href=\"http://" + c.Addr + listPath + "\">SHA256SUMS</a><a href=\"//" + c.Addr + "/x_checksums.txt\">x</a><a href=\"file:///etc/sha256sum\">y</a>"))(w)
+			published(index("<a href=\"http://" + c.Addr + listPath + "\">SHA256SUMS</a><a href=\"//" + c.Addr +
+				"/x_checksums.txt\">x</a><a href=\"file:///etc/sha256sum\">y</a>"))(w)
 		}, isUnverified},
-		{"77", "an index leads to another folder", published(index("<a href=\"../sha256sum.txt\">a</a><a href=\"old/SHA256SUMS\">b</a>"),
-			mirrortest.Document("/old/SHA256SUMS", "text/plain", []byte(wrongLine))), isUnverified},
-		{"77", "an index has a million names", published(at("/", answers("text/html", "<title>Index of /</title>"+strings.Repeat("<a href=\"x.sha256\">x</a>", 1e6)))), isUnverified},
+		{"77", "an index leads to another folder",
+			published(index("<a href=\"../sha256sum.txt\">a</a><a href=\"old/SHA256SUMS\">b</a>"),
+				mirrortest.Document("/old/SHA256SUMS", "text/plain", []byte(wrongLine))), isUnverified},
+		{"77", "an index has a million names",
+			published(at("/", answers("text/html",
+				"<title>Index of /</title>"+strings.Repeat("<a href=\"x.sha256\">x</a>", 1e6)))), isUnverified},
 		{"77", "an index has names with control characters", published(index("<a href=\"%1b]0;pwned%07_checksums.txt\">x</a>"),
 			mirrortest.Document("/\x1b]0;pwned\a_checksums.txt", "text/plain", []byte(rightLine))), isUnverified},
 	})
@@ -168,7 +183,8 @@ const assetPath = "/acme/tool/releases/download/v1/" + fileName
 func forges() (all []torment) {
 	asset := func(change func(a map[string]any)) func(base string) string {
 		return func(base string) string {
-			a := map[string]any{"name": fileName, "browser_download_url": base + assetPath, "digest": "sha256:" + content.Digest().Hex()}
+			a := map[string]any{"name": fileName, "browser_download_url": base + assetPath,
+				"digest": "sha256:" + content.Digest().Hex()}
 			change(a)
 			text, err := json.Marshal(map[string]any{"tag_name": "v1", "assets": []any{a}})
 			if err != nil {
@@ -208,7 +224,9 @@ func forges() (all []torment) {
 			return `{"assets":[` + entry(right(base)) + "," + entry(with("digest", "sha256:"+listedWrong)(base)) + "]}"
 		}), want{refused, []int{7, 11}, ""}},
 		{"has control characters in its names", answer(func(base string) string {
-			return strings.Replace(with("digest", nil)(base), "[", `[{"name":"\u001b]0;pwned\u0007","browser_download_url":"`+base+`/acme/tool/releases/download/v1/%1b]0;pwned_checksums.txt"},`, 1)
+			return strings.Replace(with("digest", nil)(base), "[",
+				`[{"name":"\u001b]0;pwned\u0007","browser_download_url":"`+base+
+					`/acme/tool/releases/download/v1/%1b]0;pwned_checksums.txt"},`, 1)
 		}), isUnverified},
 		{"is a page", is(answers("text/html", "<html>"+wrongLine)), isUnverified},
 		{"is nested deeply", is(answers("application/json", strings.Repeat(`{"assets":[`, 1<<18))), isUnverified},

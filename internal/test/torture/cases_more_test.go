@@ -71,8 +71,11 @@ func shared() []torment {
 				return ""
 			})
 		}, isRight},
-		{"16", "sends a longer file than a document says, in chunks", follows(doc(entry(fileName, strings.Replace(good, "SIZE", "3145727", 1))), mirrortest.Chunked()), fails(11, "")},
-		{"16", "sends a shorter file than a document says, in chunks", follows(doc(entry(fileName, strings.Replace(good, "SIZE", "3145729", 1))), mirrortest.Chunked()), want{refused, []int{4, 7, 11, 13}, ""}},
+		{"16", "sends a longer file than a document says, in chunks",
+			follows(doc(entry(fileName, strings.Replace(good, "SIZE", "3145727", 1))), mirrortest.Chunked()), fails(11, "")},
+		{"16", "sends a shorter file than a document says, in chunks",
+			follows(doc(entry(fileName, strings.Replace(good, "SIZE", "3145729", 1))), mirrortest.Chunked()),
+			want{refused, []int{4, 7, 11, 13}, ""}},
 	}
 }
 
@@ -89,7 +92,8 @@ func smimes() (all []torment) {
 	} {
 		all = append(all, torment{"49", "S/MIME signature: " + does, func(w *world) {
 			s := w.serve(mirrortest.RawString(fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", ok, len(text), text)))
-			w.ask(w.serve(mirrortest.Digest(), mirrortest.Link(fmt.Sprintf("<%s>; rel=describedby; type=\"application/pkcs7-signature\"", s.URL))))
+			w.ask(w.serve(mirrortest.Digest(),
+				mirrortest.Link(fmt.Sprintf("<%s>; rel=describedby; type=\"application/pkcs7-signature\"", s.URL))))
 			_, pem := mirrortest.Certify(w.t, nil)
 			w.req.flags = []string{"--smime-ca", w.beside("root.pem", pem)}
 		}, want{refused, []int{10, 12, 14}, ""}})
@@ -108,7 +112,8 @@ func others() (all []torment) {
 			return func(w *world) {
 				s := w.serve(options...)
 				for _, word := range words {
-					word = strings.NewReplacer("URL", s.URL, "FILE", w.write("mine.bin", []byte("mine")), "DIR", w.yard.work).Replace(word)
+					word = strings.NewReplacer("URL", s.URL, "FILE", w.write("mine.bin", []byte("mine")), "DIR",
+						w.yard.work).Replace(word)
 					w.req.command = append(w.req.command, word)
 				}
 			}
@@ -123,25 +128,36 @@ func others() (all []torment) {
 		for does, option := range map[string]option{
 			"sends header fields without end":         flood(ok, "X: y\r\n"),
 			"sends answers of status 100 without end": flood("", "HTTP/1.1 100 Continue\r\n\r\n"),
-			"says nothing":                        drip("", ""),
-			"redirects to a file":                 mirrortest.Redirect("file:///etc/passwd"),
-			"redirects in a loop":                 mirrortest.Redirect("/file.bin"),
-			"answers 404 with control characters": mirrortest.RawString("HTTP/1.1 404 " + evil + "\r\nContent-Length: 0\r\nServer: " + evil + "\r\n\r\n"),
+			"says nothing":        drip("", ""),
+			"redirects to a file": mirrortest.Redirect("file:///etc/passwd"),
+			"redirects in a loop": mirrortest.Redirect("/file.bin"),
+			"answers 404 with control characters": mirrortest.RawString("HTTP/1.1 404 " + evil +
+				"\r\nContent-Length: 0\r\nServer: " + evil + "\r\n\r\n"),
 		} {
 			all = append(all, torment{"20", name + ": a server " + does, c(option), want{refused, []int{4, 7, 8, 12, 14}, ""}})
 		}
 	}
 	for name, words := range map[string][]string{
-		"check": {"feed", "check"}, "show": {"feed", "show"}, "find": {"feed", "find"}, "convert": {"feed", "convert", "--to", "lirs"},
+		"check": {"feed", "check"}, "show": {"feed", "show"}, "find": {"feed", "find"},
+		"convert": {"feed", "convert", "--to", "lirs"},
 	} {
 		all = append(all, torment{"52", name + ": a server sends a line now and then, without end",
-			command(append(words, "--max-time", "3s", "URL")...)(drip(ok+"\r\n", "LIRS,1,2,3,4,5,6,7,8,\n")), fails(14, "not done within")})
+			command(append(words, "--max-time", "3s", "URL")...)(drip(ok+"\r\n", "LIRS,1,2,3,4,5,6,7,8,\n")),
+			fails(14, "not done within")})
 	}
-	fields := mirrortest.Link("<http://127.0.0.1:1/"+evil+">; rel=duplicate; geo="+evil, "</"+url.PathEscape(evil)+">; rel=describedby; type=\""+evil+"\"")
+	fields := mirrortest.Link("<http://127.0.0.1:1/"+evil+">; rel=duplicate; geo="+evil,
+		"</"+url.PathEscape(evil)+">; rel=describedby; type=\""+evil+"\"")
 	return append(all,
-		torment{"61", "probe: control characters in links", command("probe", "URL")(mirrortest.Digest(), fields, mirrortest.ETag("\""+evil+"\"")), isRight},
-		torment{"61", "verify: control characters in a digest", command("verify", "--from", "URL", "FILE")(mirrortest.Header("Digest", "SHA-256="+evil)), fails(7, "")},
-		torment{"61", "show: control characters in a title", command("feed", "show", "URL")(mirrortest.Handler(page("LIRS,1794261900,1794279490,32400,7,http://example.org/" + evil + "," + evil + ",a,http://a.example/,\n"))), isRight},
-		torment{"61", "find: control characters in a page", command("feed", "find", "URL")(mirrortest.RawString(ok + "Content-Type: text/html\r\n\r\n<link rel=alternate type=application/rss+xml title='" + evil + "\x1b[31m' href='/" + evil + "'>")), isRight},
+		torment{"61", "probe: control characters in links", command("probe", "URL")(mirrortest.Digest(), fields,
+			mirrortest.ETag("\""+evil+"\"")), isRight},
+		torment{"61", "verify: control characters in a digest",
+			command("verify", "--from", "URL", "FILE")(mirrortest.Header("Digest", "SHA-256="+evil)), fails(7, "")},
+		torment{"61", "show: control characters in a title",
+			command("feed", "show",
+				"URL")(mirrortest.Handler(page("LIRS,1794261900,1794279490,32400,7,http://example.org/" + evil + "," +
+				evil + ",a,http://a.example/,\n"))), isRight},
+		torment{"61", "find: control characters in a page",
+			command("feed", "find", "URL")(mirrortest.RawString(ok + "Content-Type: text/html\r\n\r\n<link " +
+				"rel=alternate type=application/rss+xml title='" + evil + "\x1b[31m' href='/" + evil + "'>")), isRight},
 	)
 }

@@ -38,16 +38,21 @@ func waits() (all []torment) {
 	}
 	all = []torment{
 		{"22", "fails once with 500", alone(mirrortest.Once(mirrortest.Status(500))), isUnverified},
-		{"23", "is busy once, for a second", alone(mirrortest.Once(mirrortest.Status(503), mirrortest.RetryAfter("1"))), isUnverified},
-		{"23", "is asked too often once, for a second", alone(mirrortest.Once(mirrortest.Status(429), mirrortest.RetryAfter("1"))), isUnverified},
+		{"23", "is busy once, for a second", alone(mirrortest.Once(mirrortest.Status(503), mirrortest.RetryAfter("1"))),
+			isUnverified},
+		{"23", "is asked too often once, for a second",
+			alone(mirrortest.Once(mirrortest.Status(429), mirrortest.RetryAfter("1"))), isUnverified},
 		{"23", "is busy once, until a date that has passed", alone(mirrortest.Once(mirrortest.Status(503),
 			mirrortest.RetryAfter(time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat)))), isUnverified},
 		{"23", "is busy until a date in a year", alone(mirrortest.Status(503),
 			mirrortest.RetryAfter(time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))), fails(8, "asked to wait until")},
 		{"23", "is busy for 100 seconds, which is more patience than there is", busy("100"), fails(8, "")},
-		{"24", "answers a part that nobody asked for", spoken("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3145727/3145728\r\nContent-Length: SIZE\r\n\r\n"), fails(7, "206")},
+		{"24", "answers a part that nobody asked for",
+			spoken("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3145727/3145728\r\nContent-Length: " +
+				"SIZE\r\n\r\n"), fails(7, "206")},
 	}
-	for _, value := range []string{"3600", "-1", "soon", "1e30", "99999999999999999999", "", "1.5", "Sun, 99 Nov 2094 08:49:37 GMT"} {
+	for _, value := range []string{"3600", "-1", "soon", "1e30", "99999999999999999999", "", "1.5",
+		"Sun, 99 Nov 2094 08:49:37 GMT"} {
 		all = append(all, torment{"23", fmt.Sprintf("is busy, for %q", value), busy(value), fails(8, "503")})
 	}
 	return all
@@ -71,15 +76,24 @@ func lies() []lie {
 		{"13", "says another start", contentRange(func(r cr) string { r.Range.Start++; return r.String() })},
 		{"13", "says another end", contentRange(func(r cr) string { r.Range.End--; return r.String() })},
 		{"16", "says another total", contentRange(func(r cr) string { r.Size += 7; return r.String() })},
-		{"13", "says no total", contentRange(func(r cr) string { return fmt.Sprintf("bytes %d-%d/*", r.Range.Start, r.Range.End-1) })},
+		{"13", "says no total", contentRange(func(r cr) string {
+			return fmt.Sprintf("bytes %d-%d/*", r.Range.Start,
+				r.Range.End-1)
+		})},
 		{"13", "says another unit", contentRange(func(r cr) string { return strings.Replace(r.String(), "bytes", "items", 1) })},
 		{"13", "leaves out Content-Range", contentRange(func(cr) string { return "" })},
 		{"13", "says that it cannot", contentRange(func(r cr) string { return fmt.Sprintf("bytes */%d", r.Size) })},
-		{"13", "says a range backwards", contentRange(func(r cr) string { return fmt.Sprintf("bytes %d-%d/%d", r.Range.End-1, r.Range.Start, r.Size) })},
-		{"13", "says a range beyond 64 bits", contentRange(func(r cr) string { return fmt.Sprintf("bytes %d-99999999999999999999/%d", r.Range.Start, r.Size) })},
-		{"13", "says a negative range", contentRange(func(r cr) string { return fmt.Sprintf("bytes -%d-%d/%d", r.Range.Start, r.Range.End-1, r.Size) })},
+		{"13", "says a range backwards", contentRange(func(r cr) string {
+			return fmt.Sprintf("bytes %d-%d/%d", r.Range.End-1, r.Range.Start, r.Size)
+		})},
+		{"13", "says a range beyond 64 bits",
+			contentRange(func(r cr) string { return fmt.Sprintf("bytes %d-99999999999999999999/%d", r.Range.Start, r.Size) })},
+		{"13", "says a negative range", contentRange(func(r cr) string {
+			return fmt.Sprintf("bytes -%d-%d/%d", r.Range.Start, r.Range.End-1, r.Size)
+		})},
 		{"13", "says nonsense as a range", contentRange(func(cr) string { return "bytes of yours" })},
-		{"13", "says multipart/byteranges", []option{mirrortest.ContentRange(func(cr) string { return "" }), mirrortest.Header("Content-Type", "multipart/byteranges; boundary=x")}},
+		{"13", "says multipart/byteranges", []option{mirrortest.ContentRange(func(cr) string { return "" }),
+			mirrortest.Header("Content-Type", "multipart/byteranges; boundary=x")}},
 		{"18", "says gzip", []option{mirrortest.ContentEncoding("gzip")}},
 		{"15", "sends more than it says", []option{mirrortest.BodyLonger(100)}},
 		{"15", "sends less than it says", []option{mirrortest.CutAfter(200_000)}},
@@ -139,20 +153,26 @@ func lengths() []torment {
 	const block = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	return []torment{
 		{"19", "sends a body without end", endless("", block), fails(14, "max-size|limit")},
-		{"19", "sends chunks without end", endless("Transfer-Encoding: chunked\r\n", "40\r\n"+block+"\r\n"), fails(14, "max-size|limit")},
+		{"19", "sends chunks without end", endless("Transfer-Encoding: chunked\r\n", "40\r\n"+block+"\r\n"),
+			fails(14, "max-size|limit")},
 		{"19", "says more than the limit", limited(), fails(14, "limit|larger")},
 		{"19", "sends more than the limit, in chunks", limited(mirrortest.Chunked()), fails(14, "limit|larger")},
 		{"19", "says 1 TiB and sends a byte", func(w *world) {
 			w.ask(w.serve(mirrortest.RawString(ok + "Content-Length: 1099511627776\r\n\r\nx")))
 		}, want{refused, []int{3, 13}, ""}},
-		{"21", "stops in the middle, and keeps the connection", proven(mirrortest.ETag(`"v"`), mirrortest.Once(mirrortest.StallAfter(100_000))), isRight},
-		{"21", "stops in the middle, always at the same place", proven(mirrortest.ETag(`"v"`), mirrortest.IgnoreRange(), mirrortest.StallAfter(100_000)), fails(13, "")},
+		{"21", "stops in the middle, and keeps the connection", proven(mirrortest.ETag(`"v"`),
+			mirrortest.Once(mirrortest.StallAfter(100_000))), isRight},
+		{"21", "stops in the middle, always at the same place", proven(mirrortest.ETag(`"v"`), mirrortest.IgnoreRange(),
+			mirrortest.StallAfter(100_000)), fails(13, "")},
 		{"21", "stops before the first byte", alone(mirrortest.StallAfter(0)), fails(4, "")},
-		{"34", "has another ETag after a cut, once", changes([]option{mirrortest.ETag(`"old"`)}, mirrortest.ETag(`"new"`)), isUnverified},
-		{"34", "has another digest after a cut", changes([]option{mirrortest.Digest()}, mirrortest.Digest(anotherDigest())), fails(11, "")},
-		{"34", "has another ETag at each request", alone(mirrortest.CutAfter(1_000_000), mirrortest.Choose(each(func(n int) []option {
-			return []option{mirrortest.ETag(fmt.Sprintf(`"%d"`, n))}
-		}))), fails(11, "")},
+		{"34", "has another ETag after a cut, once", changes([]option{mirrortest.ETag(`"old"`)},
+			mirrortest.ETag(`"new"`)), isUnverified},
+		{"34", "has another digest after a cut", changes([]option{mirrortest.Digest()},
+			mirrortest.Digest(anotherDigest())), fails(11, "")},
+		{"34", "has another ETag at each request", alone(mirrortest.CutAfter(1_000_000),
+			mirrortest.Choose(each(func(n int) []option {
+				return []option{mirrortest.ETag(fmt.Sprintf(`"%d"`, n))}
+			}))), fails(11, "")},
 		{"18", "says gzip", alone(mirrortest.ContentEncoding("gzip")), fails(7, "gzip")},
 		{"18", "says gzip, with the right digest", proven(mirrortest.ContentEncoding("gzip")), fails(7, "gzip")},
 		{"18", "says br and gzip", alone(mirrortest.ContentEncoding("br, gzip")), fails(7, "br")},

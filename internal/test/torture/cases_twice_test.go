@@ -44,7 +44,8 @@ func (w *world) before(kill bool) {
 // twices are runs beside another one, or after one that was killed (rules 6 and 9).
 func twices() (all []torment) {
 	for does, options := range map[string][]option{
-		"of a slow server": {mirrortest.ETag(`"v"`)}, "of one without ranges": {mirrortest.IgnoreRange()}, "of one that does not say how long the file is": {mirrortest.Chunked()},
+		"of a slow server": {mirrortest.ETag(`"v"`)}, "of one without ranges": {mirrortest.IgnoreRange()},
+		"of one that does not say how long the file is": {mirrortest.Chunked()},
 	} {
 		all = append(all, torment{"6", "a run was killed in the middle, " + does, func(w *world) {
 			s := w.ask(w.serve(append(options, mirrortest.Rate(slow))...))
@@ -111,16 +112,21 @@ func triggers() (all []torment) {
 	watch := func(feed, limits string, options ...option) func(*world) {
 		return func(w *world) {
 			s := w.serve(options...)
-			text := w.fill("@FILE { URL\nLast-Modification-Time{10}:\t1700000001\nUpdate-Time{10}:\t1700000001\n"+feed+"}\n", s.URL)
-			config := fmt.Sprintf("state = %q\n[feed.f]\nfile = %q\n%s\n[watch.w]\nurl = %q\ndir = %q\n", filepath.Join(w.yard.home, "watch"),
+			text := w.fill("@FILE { URL\nLast-Modification-Time{10}:\t1700000001\nUpdate-Time{10}:\t1700000001\n"+feed+
+				"}\n", s.URL)
+			config := fmt.Sprintf("state = %q\n[feed.f]\nfile = %q\n%s\n[watch.w]\nurl = %q\ndir = %q\n",
+				filepath.Join(w.yard.home, "watch"),
 				w.beside("feed.soif", []byte(text)), limits, s.URL, w.yard.work)
 			w.write(fileName, []byte("the old one"))
-			w.req.command, w.req.names = []string{"watch", "--once", "-v", w.beside("watch.toml", []byte(config))}, []string{fileName}
+			w.req.command, w.req.names = []string{"watch", "--once", "-v", w.beside("watch.toml", []byte(config))},
+				[]string{fileName}
 		}
 	}
 	return append(all,
 		torment{"56", "watch: a feed reports a file that nothing proves", watch("", ""), fails(12, "digest")},
-		torment{"56", "watch: a feed reports a file whose bytes are wrong", watch("", "", mirrortest.Digest(), mirrortest.Corrupt(5)), fails(11, "sha-256")},
-		torment{"56", "watch: a feed reports a file, and it is larger than the day allows", watch("", "[feed.f.limits]\nbytes-a-day = \"1M\"\n", mirrortest.Digest()), fails(14, "allowed")},
+		torment{"56", "watch: a feed reports a file whose bytes are wrong", watch("", "", mirrortest.Digest(),
+			mirrortest.Corrupt(5)), fails(11, "sha-256")},
+		torment{"56", "watch: a feed reports a file, and it is larger than the day allows",
+			watch("", "[feed.f.limits]\nbytes-a-day = \"1M\"\n", mirrortest.Digest()), fails(14, "allowed")},
 	)
 }

@@ -85,7 +85,8 @@ func TestLargeFile(t *testing.T) {
 			}
 			cmd := exec.CommandContext(t.Context(), program, "get", "-q", "--require", "digest", "-o", to, origin.URL)
 			var said strings.Builder
-			cmd.Stdout, cmd.Stderr, cmd.Env = &out, &said, append(os.Environ(), "XDG_CACHE_HOME="+dir, "XDG_STATE_HOME="+dir, "BRAID_BITTORRENT=off", "BRAID_NO_LOOKUP=true")
+			cmd.Stdout, cmd.Stderr, cmd.Env = &out, &said, append(os.Environ(), "XDG_CACHE_HOME="+dir,
+				"XDG_STATE_HOME="+dir, "BRAID_BITTORRENT=off", "BRAID_NO_LOOKUP=true")
 			begun := time.Now()
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
@@ -98,7 +99,8 @@ func TestLargeFile(t *testing.T) {
 				t.Fatalf("%d of %d bytes: %v, %s", got, size, err, said.String())
 			}
 			used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-			t.Logf("large: %s %d MiB in %.0f s, %.0f s of processor time, memory by quarters %d %d %d %d KiB", name, size>>20, time.Since(begun).Seconds(),
+			t.Logf("large: %s %d MiB in %.0f s, %.0f s of processor time, memory by quarters %d %d %d %d KiB", name,
+				size>>20, time.Since(begun).Seconds(),
 				used.Seconds(), g.most[0]>>10, g.most[1]>>10, g.most[2]>>10, g.most[3]>>10)
 			if last := max(g.most[2], g.most[3]); last > mostMemory || last > max(g.most[0], g.most[1])+mostGrowth {
 				t.Errorf("memory grows with the file: %v", g.most)
@@ -158,8 +160,10 @@ func TestManyFiles(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "get", "-q", "--tries", "2", "--retry-wait", "50ms", "--timeout", "5s", "-d", dir, "-i", "-")
-	cmd.Stdin, cmd.Env = strings.NewReader(list.String()), append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir(), "BRAID_BITTORRENT=off", "BRAID_NO_LOOKUP=true")
+	cmd := exec.CommandContext(ctx, program, "get", "-q", "--tries", "2", "--retry-wait", "50ms", "--timeout", "5s",
+		"-d", dir, "-i", "-")
+	cmd.Stdin, cmd.Env = strings.NewReader(list.String()), append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir(),
+		"XDG_STATE_HOME="+t.TempDir(), "BRAID_BITTORRENT=off", "BRAID_NO_LOOKUP=true")
 	begun := time.Now()
 	said, _ := cmd.CombinedOutput()
 	if code := cmd.ProcessState.ExitCode(); code != 11 {
@@ -184,7 +188,8 @@ func TestManyFiles(t *testing.T) {
 	if came != len(want) {
 		t.Errorf("%d files came, want %d\n%s", came, len(want), said)
 	}
-	t.Logf("batch: %d files, %d right and %d failed as they should, exit code 11, in %.1f s", *many, came, *many-came, time.Since(begun).Seconds())
+	t.Logf("batch: %d files, %d right and %d failed as they should, exit code 11, in %.1f s", *many, came, *many-came,
+		time.Since(begun).Seconds())
 }
 
 // same compares a file with what it should be, and closes it.

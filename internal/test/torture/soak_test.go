@@ -57,7 +57,8 @@ func TestSoak(t *testing.T) {
 		s.round(t)
 	}
 	after := measure(t)
-	t.Logf("soak: %d rounds of 3 downloads and a poll in %v; goroutines %d to %d, descriptors %d to %d, heap %d to %d KiB", rounds, *soak,
+	t.Logf("soak: %d rounds of 3 downloads and a poll in %v; goroutines %d to %d, descriptors %d to %d, heap %d "+
+		"to %d KiB", rounds, *soak,
 		before.goroutines, after.goroutines, before.descriptors, after.descriptors, before.heap>>10, after.heap>>10)
 	few := rounds / 2 // connections that wait for another request come and go; what is not given back stays of each round
 	if after.goroutines > before.goroutines+few || after.descriptors > before.descriptors+few || after.heap > before.heap+2<<20 {

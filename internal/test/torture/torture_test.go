@@ -87,7 +87,8 @@ func chosen() client {
 // torments is the whole table.
 func torments() []torment {
 	return slices.Concat(framings(), heads(), statuses(), ranges(), lengths(), redirects(), digests(), links(), mirrors(),
-		tlsCases(), names(), documents(), described(), signatures(), torrents(), lists(), ftps(), feeds(), escapes(), near(), leftovers(), shared(), smimes(), others(), twices(), remoteNames(), triggers(),
+		tlsCases(), names(), documents(), described(), signatures(), torrents(), lists(), ftps(), feeds(), escapes(),
+		near(), leftovers(), shared(), smimes(), others(), twices(), remoteNames(), triggers(),
 		replaced(), evidences(), endless(), found(), forges(), keyed())
 }
 

@@ -195,8 +195,9 @@ func (w *world) run(c client, program string, patience time.Duration) (o observa
 		w.t.Fatal(err)
 	}
 	o = observation{
-		code: e.code, signal: e.signal, overtime: e.overtime, errors: string(e.stderr), output: string(e.stdout) + string(e.stderr),
-		files: map[string]state{}, several: w.req.document != "" || len(w.req.command) > 0, memory: e.memory, disk: e.disk,
+		code: e.code, signal: e.signal, overtime: e.overtime, errors: string(e.stderr),
+		output: string(e.stdout) + string(e.stderr),
+		files:  map[string]state{}, several: w.req.document != "" || len(w.req.command) > 0, memory: e.memory, disk: e.disk,
 	}
 	o.added, o.touched = compare(before, after, w.req)
 	for _, name := range w.req.finals() {
