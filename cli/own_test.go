@@ -50,7 +50,7 @@ func TestDaemonOwnFiles_Rule69(t *testing.T) {
 		"watch.toml": fmt.Sprintf("state = 'memory'\n[watch.w]\nurl = '%s'\ndir = 'pub'\nrequire = 'none'\ncheck-every = '20h'\n"+
 			"run = ['sh', 'hook']\non-failure = ['sh', '%s', '%s']\n", s.URL, filepath.Join(d.root, "script"), d.root),
 		"pub/hook": "", "script": "",
-		"roots.pem": testRoot(), "memory/memory.json": "{}", "ca.pem": testRoot(),
+		"roots.pem": testRoot(), "ca.pem": testRoot(),
 		"site-keyring": "", "site-smime-ca": testRoot(), "site-cacert": testRoot(),
 	}
 	for name, text := range own {
