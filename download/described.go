@@ -349,19 +349,32 @@ func (r *resumption) spareOther() error {
 	return sparedPart(r)
 }
 
-// reset declares the bytes of the earlier run of r to be useless. If a server chose the name (Request.RemoteName), and
-// the bytes are of another URL, it returns an error instead, for the same reason as spareOther.
-func reset(r *resumption, reason string) error {
+// spareNamed returns an error if a server chose the name (Request.RemoteName), and the bytes of the earlier run are of
+// another URL, for the same reason as spareOther.
+func spareNamed(r *resumption) error {
 	if r.theirs && r.prior.URLSum != partfile.SumURL(r.req.URL) {
 		return sparedPart(r)
+	}
+	return nil
+}
+
+// reset declares the bytes of the earlier run of r to be useless, unless spareNamed returns an error.
+func reset(r *resumption, reason string) error {
+	if err := spareNamed(r); err != nil {
+		return err
 	}
 	return r.part.Reset(reason)
 }
 
-// sparedPart returns the error of a part file of another download, which r keeps.
+// sparedPart returns the error of a part file, or of uploaded parts, of another download, which r keeps.
 func sparedPart(r *resumption) error {
-	r.kept = r.part.Inherited()
-	return &Error{Kind: Local, What: "file", Where: source.Escape(r.part.Path()), Err: errOtherPart, Hint: HintNameIt}
+	where := r.result.Path
+	if r.kept = r.part.Inherited(); r.upload != nil {
+		r.kept = r.upload.released()
+	} else {
+		where = r.part.Path()
+	}
+	return &Error{Kind: Local, What: "file", Where: source.Escape(where), Err: errOtherPart, Hint: HintNameIt}
 }
 
 // hasName reports whether the file gets a name in a folder or a store.

@@ -98,6 +98,10 @@ func (p *partial) openWindow(ctx context.Context) (err error) {
 		return p.upload.restart(ctx)
 	}
 	p.upload.takeOver(size, state)
+	r := &resumption{partial: p, prior: state.Identity, sealed: true}
+	if err := r.spareOther(); err != nil {
+		return errors.Join(err, p.upload.close(), p.part.Close())
+	}
 	prior, err := p.continuesUpload(ctx, state.Identity)
 	if p.document || undecided(ctx, err) {
 		keep := !outdated(state.Identity, p.carried.opposed)
@@ -107,6 +111,9 @@ func (p *partial) openWindow(ctx context.Context) (err error) {
 		return errors.Join(err, p.upload.end(keep, amended(p.req, p.carried)), p.part.Close())
 	}
 	if err != nil {
+		if spared := spareNamed(r); spared != nil {
+			return errors.Join(spared, p.upload.close(), p.part.Close())
+		}
 		p.req.observe(Restarted{Reason: err.Error()})
 		return p.upload.restart(ctx)
 	}
@@ -115,13 +122,6 @@ func (p *partial) openWindow(ctx context.Context) (err error) {
 	}
 	p.part.Skip(size)
 	return p.goOnWith(prior)
-}
-
-// outdated reports whether now, the digests that the server states now, contradict those in id, the record of uploaded
-// parts. Such a record cannot get the new digests; see keepOpposed for bytes on disk.
-func outdated(id partfile.Identity, now []verify.Claim) bool {
-	wrong := against(join(standingOf(id), id.Denied), now)
-	return len(wrong) > 0 && len(without(wrong, outranked(wrong, now))) == 0
 }
 
 // goOnWith resumes from the existing bytes, without the bytes beyond the size that an authority has stated.

@@ -48,6 +48,13 @@ func republished(r *Request, prior partfile.Identity) bool {
 	return verify.Strong(common(prior.Looked, r.Published.Claims)) && prior.URLSum == partfile.SumURL(r.URL)
 }
 
+// outdated reports whether now, the digests that the server states now, contradict those in id, the record of uploaded
+// parts. Such a record cannot get the new digests; see keepOpposed for bytes on disk.
+func outdated(id partfile.Identity, now []verify.Claim) bool {
+	wrong := against(join(standingOf(id), id.Denied), now)
+	return len(wrong) > 0 && len(without(wrong, outranked(wrong, now))) == 0
+}
+
 // amended returns a function that adds to a record the server's digests that contradict those of the request or of the
 // record, for a later run without a digest. If the server contradicted itself, the function removes the server's digests.
 // It changes nothing if the bytes are from another URL.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -286,6 +287,35 @@ func TestRealUploadResumes_Rule6(t *testing.T) {
 	res, err := r.get(t.Context())
 	if err != nil || res.Resumed < 32*mib || res.Fetched > 64*mib-res.Resumed {
 		t.Fatalf("%d resumed, %d fetched, %v; %v", res.Resumed, res.Fetched, err, r.told())
+	}
+	r.has(content)
+	r.clean()
+}
+
+// TestRealUploadNamedByServer_Rule8 checks that a server that chooses the name of its file does not end the upload of
+// another URL.
+func TestRealUploadNamedByServer_Rule8(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(40*mib, 9)
+	m := mirrortest.New(t, content, mirrortest.ETag(`"v1"`), mirrortest.Rate(64*mib))
+	r := newRun(t, s3test.New(t), m)
+	r.interrupted(2)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Content-Disposition", "attachment; filename=x.iso")
+		w.Header().Set("ETag", `"other"`)
+		http.ServeContent(w, q, "", time.Time{}, strings.NewReader("another file"))
+	}))
+	defer other.Close()
+	mine := r.req
+	r.req.URL, r.req.Name, r.req.RemoteName = parsed(t, other.URL+"/file.bin"), "", true
+	_, err := r.get(t.Context())
+	if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Local || e.Kept < 16*mib {
+		t.Errorf("%v: %+v", err, e)
+	}
+	r.nothing()
+	r.req = mine
+	if res, err := r.get(t.Context()); err != nil || res.Resumed < 16*mib {
+		t.Fatalf("%d resumed, %v; %v", res.Resumed, err, r.told())
 	}
 	r.has(content)
 	r.clean()
