@@ -51,11 +51,11 @@ func (p *carried) fallBack(u *url.URL) bool {
 }
 
 // refutedBefore reports whether the digest in err, which the file does not match, is also one of an earlier run that the
-// resumed bytes do not have.
+// resumed bytes do not have, and no ETag shows that these are the server's.
 func (p *carried) refutedBefore(err error) bool {
 	wrong := wrongOf(err)
 	same := func(c verify.Claim) bool { return c.Digest == wrong.Claim.Digest }
-	return wrong != nil && slices.ContainsFunc(p.refuted, same)
+	return wrong != nil && (p.tag.etag == "" || p.mixed) && slices.ContainsFunc(p.refuted, same)
 }
 
 // nextFallback makes the next fallback the origin. It reports false if no fallback is left.

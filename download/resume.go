@@ -123,12 +123,12 @@ func (r *resumption) continues(ctx context.Context) (partfile.Identity, error) {
 	}
 	known := verify.Strong(r.req.Trust.Claims)
 	if sealed { // the server must be asked if evidence is needed that the journal lacks
-		strong, offered := verify.Strong(prior.Claims), state.PinOf(prior.Claims)
+		strong, again, offered := verify.Strong(prior.Claims), republished(r.req, prior), state.PinOf(prior.Claims)
 		if strong {
 			offered.HTTPS = verify.SHA512 // so that only a signature can be missing
 		}
-		needed := !strong && r.req.Trust.Require == RequireDigest || r.c.checkPin(r.req, offered) != nil
-		known = known || (strong || tagged(prior) || republished(r.req, prior)) && !needed
+		needed := !strong && !again && r.req.Trust.Require == RequireDigest || r.c.checkPin(r.req, offered) != nil
+		known = known || (strong || tagged(prior) || again) && !needed
 	}
 	if want.URLSum == prior.URLSum && known || goesOnFrom(want, prior) == nil {
 		return takenOver(want, prior, sealed), nil
@@ -147,7 +147,7 @@ func (r *resumption) continues(ctx context.Context) (partfile.Identity, error) {
 		err = goesOnFrom(want, prior)
 	}
 	prior.Claims = join(prior.Claims, x.file.Claims)
-	if err == nil { // nothing more may be asked if the bytes are complete
+	if err == nil && x.mirror == x.answers { // nothing more may be asked if the bytes are complete
 		r.result.describe(x.answer)
 	}
 	return takenOver(want, prior, sealed), err
@@ -312,7 +312,9 @@ func (r *resumption) resumeUntold(ctx context.Context) error {
 	if err != nil {
 		return reset(r, reason.Error())
 	}
-	r.result.describe(x.answer)
+	if x.mirror == x.answers {
+		r.result.describe(x.answer)
+	}
 	prior.Claims = join(prior.Claims, want.Claims)
 	if err := r.part.Recover(ctx); err != nil {
 		return err

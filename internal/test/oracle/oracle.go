@@ -135,13 +135,16 @@ func (j *judge) end() {
 	if done && (!same && !after || c.Pipe) {
 		date = ""
 	}
-	dated := j.noted && same      // a list alone has no date
+	dated := j.noted && same                                                            // a list alone has no date
+	elsewhere := c.Rank == None && slices.ContainsFunc(c.Answers, func(a Answer) bool { // it may be a mirror's file
+		return j.speaks[a.Party] == None && a.Sent > 0
+	})
 	for _, a := range c.Answers { // also if the same bytes were there before
 		if c.Unchanged && a.Date < date { // the file stays with its date
 			continue
 		}
 		named := c.Rank >= Signed || len(j.listed) > 0 || said(j.nearby, c.Digest, None) // so a mirror may have sent the file
-		if done && j.speaks[a.Party] > None && a.Content != "" && (named || bytes.Equal(j.Contents[a.Content], j.c.made())) {
+		if done && !elsewhere && j.speaks[a.Party] > None && a.Content != "" && (named || bytes.Equal(j.Contents[a.Content], j.c.made())) {
 			date, dated = a.Date, true
 		}
 	}

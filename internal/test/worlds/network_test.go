@@ -345,6 +345,7 @@ func (a *answer) ranged() *http.Response {
 		a.header.Set("Content-Range", fmt.Sprintf("bytes */%d", a.size))
 		return a.response(http.StatusRequestedRangeNotSatisfiable, 0, 0)
 	}
+	a.log.Size = a.size // also without a Content-Length
 	a.header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", start, end-1, a.size))
 	return a.response(http.StatusPartialContent, start, end)
 }
