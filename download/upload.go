@@ -298,8 +298,11 @@ func (u *uploading) end(keep bool, amend func(*partfile.Identity)) error {
 	u.mu.Lock()
 	size := u.freed
 	u.mu.Unlock()
-	if !keep || size == 0 {
+	switch {
+	case !keep:
 		return errors.Join(u.to.Restart(context.Background()), u.to.Close())
+	case size == 0: // no part is uploaded; to end the upload would take time
+		return u.to.Close()
 	}
 	amend(&u.identity)
 	state, err := u.state(size)
