@@ -135,10 +135,9 @@ func (j *judge) end() {
 	if done && (!same && !after || c.Pipe) {
 		date = ""
 	}
-	dated := j.noted && same                                                            // a list alone has no date
-	elsewhere := c.Rank == None && slices.ContainsFunc(c.Answers, func(a Answer) bool { // it may be a mirror's file
-		return j.speaks[a.Party] == None && a.Sent > 0
-	})
+	dated := j.noted && same                                                           // a list alone has no date
+	standsIn := func(a Answer) bool { return j.speaks[a.Party] == None && a.Sent > 0 } // with a file of its own date
+	elsewhere := (c.Rank == None || !c.Places[c.Asked].Well) && slices.ContainsFunc(c.Answers, standsIn)
 	for _, a := range c.Answers { // also if the same bytes were there before
 		if c.Unchanged && a.Date < date { // the file stays with its date
 			continue
@@ -153,7 +152,8 @@ func (j *judge) end() {
 	}
 	if done && (!same || c.Newer && !c.Unchanged) {
 		nearby := said(j.nearby, c.Digest, None) && !said(j.now, c.Digest, None)
-		pinned := c.Rank == HTTPS && c.List+c.Document == "" && !nearby
+		// The journal does not store which host stated a digest, so a digest of an earlier command is not pinned.
+		pinned := c.Rank == HTTPS && c.List+c.Document == "" && !nearby && said(j.said[j.first:], c.Digest, HTTPS)
 		if j.proven = (statement{digest: c.Digest, rank: c.Rank}); !pinned && !c.Newer {
 			j.proven = statement{} // only -N stores this for a file; what a server states over https is stored for the asked URL
 		}
