@@ -38,9 +38,11 @@ func (a *attempts) dropSize(ctx context.Context, s *session) (bool, error) {
 		return false, nil
 	}
 	// The server stated the known size together with the digest, and nothing shows that the existing bytes are wrong.
+	// Another size that the server states now would show it, unless the user gave the digest.
 	exists := a.partial.reaches(next) || a.req.Stream != nil && a.partial.part.Front() > 0
 	sure := s.end.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed()
-	if o := s.sources.first(); sure && next >= 0 && exists && !(o != nil && s.roleOf(o) == asOrigin && o.claimed == next) {
+	o, vouched := s.sources.first(), verify.Strong(a.req.Trust.Claims)
+	if sure && next >= 0 && exists && (vouched || o == nil || s.roleOf(o) != asOrigin || o.claimed != next) {
 		return false, nil
 	}
 	if front := a.partial.part.Front(); a.req.inOrder() && front > 0 && next < front { // bytes were passed on
