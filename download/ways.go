@@ -12,6 +12,13 @@ import (
 	"braid/verify"
 )
 
+// restates reports whether the server now states that the file has size bytes, and the user gave no digest, which would
+// decide.
+func restates(s *session, size int64) bool {
+	o := s.sources.first()
+	return o != nil && s.roleOf(o) == asOrigin && o.claimed == size && !verify.Strong(s.req.Trust.Claims)
+}
+
 // dropSize makes the session after s try the size that another source gives, or continue without a size. Bytes beyond
 // the new size are voided; an upload that has such bytes starts over. It reports false if no other size is possible.
 func (a *attempts) dropSize(ctx context.Context, s *session) (bool, error) {
@@ -38,11 +45,9 @@ func (a *attempts) dropSize(ctx context.Context, s *session) (bool, error) {
 		return false, nil
 	}
 	// The server stated the known size together with the digest, and nothing shows that the existing bytes are wrong.
-	// Another size that the server states now would show it, unless the user gave the digest.
 	exists := a.partial.reaches(next) || a.req.Stream != nil && a.partial.part.Front() > 0
 	sure := s.end.how != wrongDigest && !held && k.sizeBy == byServer && k.agreed()
-	o, vouched := s.sources.first(), verify.Strong(a.req.Trust.Claims)
-	if sure && next >= 0 && exists && (vouched || o == nil || s.roleOf(o) != asOrigin || o.claimed != next) {
+	if sure && next >= 0 && exists && !restates(s, next) {
 		return false, nil
 	}
 	if front := a.partial.part.Front(); a.req.inOrder() && front > 0 && next < front { // bytes were passed on
