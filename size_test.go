@@ -26,7 +26,7 @@ var sizes = map[string]int{
 // shapes lists what exceeds a limit of TestShapes, and how far. A number may only fall, and a row only go; a commit that raises
 // one says why.
 var shapes = map[string]int{
-	"lines of the product":                    123450,
+	"lines of the product":                    123451,
 	"lines of tests of more than 130 columns": 148,
 }
 

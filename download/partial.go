@@ -286,7 +286,7 @@ func (p *partial) judge(s *session) {
 
 // leave keeps the part file, or the uploaded parts, if the next run can resume, and otherwise discards the bytes. If
 // failed is about a signature, it discards uploaded parts, because the next run would check the same signature. It also
-// discards uploaded parts that do not have a digest found beside the file, because their record does not have that digest.
+// discards uploaded parts that do not have a digest found beside the file, because they cannot be compared with sources.
 func (p *partial) leave(failed error) error {
 	if p.upload != nil {
 		keep := p.useful && p.upload.begun() && kindOfSignature(failed) == Other && !is[*otherFileError](failed) &&

@@ -49,7 +49,8 @@ func republished(r *Request, prior partfile.Identity) bool {
 }
 
 // outdated reports whether now, the digests that the server states now, contradict those in id, the record of uploaded
-// parts. Such a record cannot get the new digests; see keepOpposed for bytes on disk.
+// parts. The parts are then useless, because their bytes cannot be compared with sources; see keepOpposed for bytes on
+// disk.
 func outdated(id partfile.Identity, now []verify.Claim) bool {
 	wrong := against(join(standingOf(id), id.Denied), now)
 	return len(wrong) > 0 && len(without(wrong, outranked(wrong, now))) == 0

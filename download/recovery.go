@@ -103,7 +103,7 @@ func (w way) fromStart() bool {
 	return w == nextVersion || w == beginAnew || w == singleSource
 }
 
-// ways returns the ways after an attempt with outcome o, the best way first. After a final failure, there are none.
+// ways returns the ways after an attempt with outcome o, the best way first. It returns nil after a final failure.
 func (h history) ways(o outcome) []way {
 	var all []way
 	switch o {

@@ -194,7 +194,9 @@ func (j *judge) end() {
 	}
 	came := j.c.came()
 	if came {
-		j.safeOf, j.loose = j.subject(), j.loosely()
+		right := j.sum(j.subject())
+		stated := c.User == right || j.sealed && j.last.digest == right || said(j.now, right, None)
+		j.safeOf, j.loose = j.subject(), !stated && said(j.nearby, right, None) && c.elsewhere()
 	}
 	// After the server announced another version nothing ties the work, unless the user did in this command.
 	announced := j.other && j.sum(j.subject()) != c.User
@@ -311,14 +313,15 @@ func (j *judge) disputed(sum string) bool {
 		return true
 	}
 	return slices.ContainsFunc(j.nearby, func(s statement) bool {
-		return s.digest != sum && !j.superseded(s) && !j.relisted(s, sum) && !j.replaced(s, sum)
+		return s.digest != sum && !j.superseded(s) && !j.relisted(s, sum) && !replaced(s, sum, j.nearby, j.said[j.first:])
 	})
 }
 
-// replaced reports whether another list of the same server that agreed with s in this command has the digest sum by now.
-func (j *judge) replaced(s statement, sum string) bool {
-	return slices.ContainsFunc(j.nearby, func(n statement) bool {
-		return n.digest == sum && n.by.At > s.by.At && slices.ContainsFunc(j.said[j.first:], func(then statement) bool {
+// replaced reports whether another list of the same server that agreed with s in this command, according to all, has the
+// digest sum by now.
+func replaced(s statement, sum string, nearby, all []statement) bool {
+	return slices.ContainsFunc(nearby, func(n statement) bool {
+		return n.digest == sum && n.by.At > s.by.At && slices.ContainsFunc(all, func(then statement) bool {
 			return then.digest == s.digest && then.by.Party == n.by.Party && then.by.File == n.by.File && n.by.File != ""
 		})
 	})

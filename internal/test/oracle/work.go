@@ -96,7 +96,7 @@ func (j *judge) tiedLate() bool {
 func (j *judge) kept() {
 	c := j.c
 	want := j.subject()
-	if j.broken || j.loose && !j.tiedAgain(j.sum(want)) || j.restated() || j.other && c.User == "" || j.safe < little || want == nil || !bytes.Equal(want, j.safeOf) {
+	if j.broken || j.loose && !c.tiedAgain(j.nearby, j.sum(want)) || j.restated() || j.other && c.User == "" || j.safe < little || want == nil || !bytes.Equal(want, j.safeOf) {
 		return
 	}
 	if c.Refresh || c.Pipe || c.Rename || c.Unchanged || c.Do == "verify" || c.Cut == "kill" {
@@ -196,20 +196,17 @@ func (j *judge) mingled() bool {
 	})
 }
 
-// loosely reports whether only a digest beside the file ties the bytes of several servers together. A command that does
-// not find it cannot continue.
-func (j *judge) loosely() bool {
-	right := j.sum(j.subject())
-	stated := j.c.User == right || j.sealed && j.last.digest == right || said(j.now, right, None)
-	return !stated && said(j.nearby, right, None) && slices.ContainsFunc(j.c.Answers, func(a Answer) bool {
-		return a.Party != j.c.Asked && a.Content != ""
-	})
+// elsewhere reports whether a server other than the asked one answered with a content.
+func (c *Command) elsewhere() bool {
+	return slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Party != c.Asked && a.Content != "" })
 }
 
 // tiedAgain reports whether this command finds the digest again that ties a part file. For an upload, the answer to a
 // lookup comes too late. With a document, nothing is looked up.
-func (j *judge) tiedAgain(right string) bool {
-	return j.c.Document == "" && slices.ContainsFunc(j.nearby, func(s statement) bool { return s.digest == right && (s.by.File == Feed || !j.c.Store) })
+func (c *Command) tiedAgain(nearby []statement, right string) bool {
+	return c.Document == "" && slices.ContainsFunc(nearby, func(s statement) bool {
+		return s.digest == right && (s.by.File == Feed || !c.Store)
+	})
 }
 
 // restated reports whether the asked server sends another date or tag for the file than in an earlier command, which
